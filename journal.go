@@ -1,0 +1,200 @@
+package pawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// A Journal is where logs live. It stores bytes and knows nothing of events.
+//
+// All methods may be called from many goroutines and, for a journal on disk,
+// from many processes. An error other than the ones named here means that the
+// world broke; the engine then stops before the next effect and the run can be
+// resumed. Slices handed in are not kept; slices handed out belong to the caller.
+type Journal interface {
+	// Claim takes, renews or gives up the right to append to a run; see [Claim].
+	Claim(ctx context.Context, c Claim) (Lease, error)
+
+	// Append adds a batch to a run's log, all of it or nothing, and returns
+	// when it is durable. It fails with ErrFenced when the batch's epoch is
+	// not the lease's, and with ErrConflict when the log does not end at After.
+	// The lease's expiry is not looked at: an owner that was slow but not
+	// replaced may go on.
+	Append(ctx context.Context, b Batch) error
+
+	// Read yields the records of a run from seq on, in order, as far as they
+	// go now. A run that does not exist yields ErrUnknownRun.
+	Read(ctx context.Context, run string, from uint64) iter.Seq2[Record, error]
+
+	// List yields the heads of runs, newest first.
+	List(ctx context.Context, q Query) iter.Seq2[Head, error]
+}
+
+// A Mailbox is a [Journal] that takes letters for runs owned by somebody else.
+// A journal without one can be decided on only by the process that owns the run.
+type Mailbox interface {
+	// Post makes a letter durable and returns it with its ID. Posting the same
+	// letter again (equal run, kind, request and body) returns the first;
+	// another body for the same run, kind and request is a *LetterConflict
+	// that names the first. ErrUnknownRun if there is no such run.
+	Post(ctx context.Context, l Letter) (Letter, error)
+
+	// Letters yields the letters with an ID greater than after, in order of
+	// ID, for one run or, when run is empty, for all.
+	Letters(ctx context.Context, run string, after int64) iter.Seq2[Letter, error]
+}
+
+// Blobs is a [Journal] that keeps large bytes apart from the log, by digest.
+// Without it, what a tool put out beyond its cap is gone.
+type Blobs interface {
+	// PutBlob stores data under its lower-case hex SHA-256; storing it again is harmless.
+	PutBlob(ctx context.Context, digest string, data []byte) error
+	// Blob returns what PutBlob stored, or ErrUnknownBlob.
+	Blob(ctx context.Context, digest string) ([]byte, error)
+}
+
+// A Claim asks for a lease.
+//
+// With Epoch zero it takes a lease: a fresh one if the run is unknown (New must
+// be set; a known run is ErrRunExists), has no owner, or has one whose lease
+// has lapsed; else it fails with a *HeldError. Over names the epoch of a live
+// lease whose owner the caller knows to be gone, and takes that over. Every
+// taking raises the epoch by one.
+//
+// With Epoch set it renews that lease, or with TTL zero or less gives it up;
+// ErrFenced if somebody has taken it over since.
+type Claim struct {
+	Run   string
+	Owner string // who asks, as opaque text that is shown to others
+	TTL   time.Duration
+	Epoch uint64
+	Over  uint64
+	New   bool
+}
+
+// A Lease is the right to append to a run until somebody else takes it.
+type Lease struct {
+	Run   string
+	Owner string
+	Epoch uint64
+	Until time.Time // zero: nobody owns the run
+}
+
+// A Batch is what one Append writes. Records are whole entries, encoded;
+// the first has seq After+1. Head replaces the run's head.
+type Batch struct {
+	Run     string
+	Epoch   uint64
+	After   uint64
+	Records [][]byte
+	Head    Head
+}
+
+// A Record is one encoded entry.
+type Record struct {
+	Seq  uint64
+	Data []byte
+}
+
+// A Head is the little a list shows of a run without folding its log. The
+// journal stores it with every append and fills Lease when it lists.
+type Head struct {
+	Run        string
+	Agent      string
+	Loop       string
+	Status     Status
+	Seq        uint64
+	Iterations int
+	Cost       float64
+	Priced     bool // whether Cost means anything
+	Labels     map[string]string
+	Thread     string
+	Parent     string // the run this one is a child of
+	Origin     string // who started it where, as opaque text
+	Created    time.Time
+	Updated    time.Time
+	WakeAt     time.Time // when a parked run wants to be looked at; zero: never
+
+	Lease Lease
+}
+
+// A Query selects heads. Zero fields select everything.
+type Query struct {
+	Run    string // a run id or the beginning of one
+	Status Status
+	Agent  string
+	Loop   string
+	Labels map[string]string // all of them must match
+	Max    int               // zero: no limit
+	Due    time.Time         // only runs whose WakeAt is set and not after this
+}
+
+// A Letter is something said to a run from outside: durable before it is
+// acknowledged, and unique by run, kind and request.
+type Letter struct {
+	ID      int64 // given by the mailbox, rising
+	Run     string
+	Kind    LetterKind
+	Request string // the call it answers; for cancel and extension the sender's own fresh id
+	By      string
+	Body    json.RawMessage
+	Time    time.Time
+}
+
+// LetterKind is what a letter says.
+type LetterKind int
+
+// The kinds of letters.
+const (
+	LetterDecision   LetterKind = 1 + iota // approves or denies a call
+	LetterAnswer                           // answers a question
+	LetterResult                           // hands in a client tool's result
+	LetterSettlement                       // settles a doubt
+	LetterCancel                           // asks the run to end
+	LetterExtension                        // changes the run's limits
+)
+
+var letterKinds = names[LetterKind]{"letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension"}}
+
+// String returns the kind's name.
+func (k LetterKind) String() string { return letterKinds.string(k) }
+
+// MarshalText writes the kind's name.
+func (k LetterKind) MarshalText() ([]byte, error) { return letterKinds.marshal(k) }
+
+// UnmarshalText reads the kind's name.
+func (k *LetterKind) UnmarshalText(b []byte) error { return letterKinds.unmarshal(k, b) }
+
+// The errors a journal is matched by.
+var (
+	ErrUnknownRun  = errors.New("unknown run")
+	ErrUnknownBlob = errors.New("unknown blob")
+	ErrRunExists   = errors.New("run exists already")
+	ErrFenced      = errors.New("another owner has taken the run over")
+	ErrConflict    = errors.New("the log does not end where the append expected")
+)
+
+// A HeldError says that a run has a live owner.
+type HeldError struct{ Lease Lease }
+
+// Error names the run and its owner.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("run %s is owned by %s until %s", e.Lease.Run, e.Lease.Owner, e.Lease.Until.UTC().Format(time.RFC3339))
+}
+
+// A LetterConflict says that another letter was there first.
+type LetterConflict struct{ First Letter }
+
+// Error names what was said first.
+func (e *LetterConflict) Error() string {
+	by := e.First.By
+	if by == "" {
+		by = "somebody"
+	}
+	return fmt.Sprintf("run %s: %s for %s was already given by %s at %s: %s",
+		e.First.Run, e.First.Kind, e.First.Request, by, e.First.Time.UTC().Format(time.RFC3339), e.First.Body)
+}

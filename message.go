@@ -1,0 +1,139 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Role says whose turn a [Message] is. The system prompt is no message: it
+// travels in [Request.System].
+type Role int
+
+// The roles. Tool results stand in a user message, because every provider
+// wants the answers to one reply's calls in the one turn that follows it.
+const (
+	User Role = 1 + iota
+	Assistant
+)
+
+// String returns "user" or "assistant".
+func (r Role) String() string {
+	switch r {
+	case User:
+		return "user"
+	case Assistant:
+		return "assistant"
+	}
+	return fmt.Sprintf("role(%d)", int(r))
+}
+
+// A Message is one turn of the conversation a model sees.
+// Messages handed to a [Model] are shared between requests and must not be changed.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// Text returns the message's text parts, joined without a separator.
+func (m Message) Text() string { return joinText(m.Parts) }
+
+// A Part is a piece of a message: [Text], [Thinking], [Call], [ToolResult] or [Image].
+// The set is closed.
+type Part interface{ part() }
+
+// Text is prose.
+type Text struct{ Text string }
+
+// Thinking is a model's reasoning, kept verbatim. Opaque is whatever the
+// provider wants back with it (a signature, an encrypted item), byte for byte;
+// it is never shown to anybody. Model names who produced it: opaque parts mean
+// nothing to another model and are dropped when the run fails over to one.
+type Thinking struct {
+	Text   string
+	Opaque json.RawMessage
+	Model  string
+}
+
+// A Call is a model's request to run a tool. ID is given by the run (c_1,
+// c_2, …), unique within it; Ref is what the provider called it, kept only for
+// wires that need it back. Args is valid JSON, though not always an object:
+// what a model sent that was no JSON at all stands here as a JSON string and is
+// refused like any other invalid argument.
+type Call struct {
+	ID   string
+	Ref  string
+	Tool string
+	Args json.RawMessage
+}
+
+// ToolResult answers one [Call]. Content is a JSON value; a JSON string is
+// shown to the model as its text. Failed says that Content tells of an error,
+// a refusal or an unknown outcome.
+type ToolResult struct {
+	Call    string
+	Ref     string
+	Tool    string
+	Content json.RawMessage
+	Failed  bool
+	Images  []Image
+}
+
+// Text returns the content as a model should read it: the text of a JSON
+// string, the JSON of anything else.
+func (r ToolResult) Text() string { return plain(r.Content) }
+
+// An Image is a picture. Data holds its bytes; Type is its media type, such as image/png.
+type Image struct {
+	Type string
+	Data []byte
+}
+
+func (Text) part()       {}
+func (Thinking) part()   {}
+func (Call) part()       {}
+func (ToolResult) part() {}
+func (Image) part()      {}
+
+func joinText(parts []Part) string {
+	var only string
+	var more *strings.Builder
+	for _, p := range parts {
+		t, ok := p.(Text)
+		switch {
+		case !ok || t.Text == "":
+		case only == "":
+			only = t.Text
+		default:
+			if more == nil {
+				more = &strings.Builder{}
+				more.WriteString(only)
+			}
+			more.WriteString(t.Text)
+		}
+	}
+	if more != nil {
+		return more.String()
+	}
+	return only
+}
+
+// plain is the text of a JSON string, and the JSON itself of any other value.
+func plain(raw json.RawMessage) string {
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return s
+		}
+	}
+	return string(raw)
+}
+
+// quote is the JSON string of a text.
+func quote(s string) json.RawMessage {
+	raw, err := json.Marshal(s)
+	if err != nil { // a Go string always marshals
+		return json.RawMessage(`""`)
+	}
+	return raw
+}

@@ -1,0 +1,238 @@
+package pawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// A Model turns a conversation into the next reply.
+//
+// The engine calls Stream once for each attempt, from one goroutine, and
+// ranges over the sequence once. Every [Chunk] but the last is something to
+// show while the reply is made; the last one, and only it, carries the whole
+// Reply. A sequence that ends without a Reply is an incomplete stream and
+// counts as a failed attempt, whatever it streamed before. An error ends the
+// sequence; a [*ModelError] says of which class it is, any other error is of
+// class [ClassUnknown]. A Model does not retry: the machine does, in the log.
+//
+// When ctx ends, the sequence must end soon; one that does not is abandoned.
+// The request is shared and must not be changed or kept. Stream may be called
+// for many runs at once.
+type Model interface {
+	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
+}
+
+// A Describer is a [Model] that can say what it is. One that cannot is called
+// "func" and has no price.
+type Describer interface {
+	Describe() ModelInfo
+}
+
+// ModelInfo is what a run records of its model.
+type ModelInfo struct {
+	Name     string // provider/name, as in anthropic/claude-sonnet-4-5
+	Endpoint string // where requests are sent, announced before the first one; empty: nowhere outside this process
+	Price    *Price // nil: unknown, which a dollar ceiling refuses
+}
+
+// A Request is what one attempt sends. Messages is materialised from the log;
+// every call in it is paired with its result.
+type Request struct {
+	Run     string
+	Purpose Purpose
+	Attempt int
+
+	System    string
+	Messages  []Message
+	Tools     []ToolInfo
+	Output    json.RawMessage // JSON Schema the reply's text should follow; nil: free text
+	MaxTokens int             // the most the reply may spend, thinking included
+	Sampling  Sampling
+}
+
+// Sampling are the knobs of a model. The zero value leaves all to the provider.
+type Sampling struct {
+	Temperature    float64                    // 0: the provider's default; negative: exactly zero
+	MaxTokens      int                        // the most one reply may spend; 0: 4096
+	ThinkingTokens int                        // reasoning budget within MaxTokens; 0: none asked for
+	Options        map[string]json.RawMessage // further provider options, by the provider's own names
+}
+
+// A Chunk is a piece of a reply on its way. Text and Thinking are increments;
+// Call is the name of a tool whose call has just begun. Reply is set on the
+// last chunk only.
+type Chunk struct {
+	Text     string
+	Thinking string
+	Call     string
+	Reply    *Reply
+}
+
+// A Reply is a model's whole answer to one request, its parts in the order they
+// came: [Text], [Thinking] and [Call].
+type Reply struct {
+	Parts []Part
+	Stop  StopReason // zero: StopEnd, or StopCalls when there are calls
+	Usage Usage      // zero: not reported, so the engine books its estimate
+}
+
+// Say makes the simplest reply: some text, which ends the turn.
+func Say(text string) Reply { return Reply{Parts: []Part{Text{text}}} }
+
+// Do makes a reply that calls tools.
+func Do(calls ...Call) Reply {
+	parts := make([]Part, len(calls))
+	for i, c := range calls {
+		parts[i] = c
+	}
+	return Reply{Parts: parts}
+}
+
+// Text returns the reply's text.
+func (r Reply) Text() string { return joinText(r.Parts) }
+
+// ModelFunc makes a model of any function that answers whole.
+type ModelFunc func(context.Context, Request) (Reply, error)
+
+// Stream calls f and yields its reply as the only chunk.
+func (f ModelFunc) Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		reply, err := f(ctx, r)
+		if err != nil {
+			yield(Chunk{}, err)
+			return
+		}
+		yield(Chunk{Reply: &reply}, nil)
+	}
+}
+
+// Usage is what one reply cost in tokens. Input counts all input, cached or
+// not; CacheRead and CacheWrite are parts of it. Reasoning is part of Output.
+type Usage struct {
+	Input      int
+	Output     int
+	CacheRead  int
+	CacheWrite int
+	Reasoning  int
+}
+
+// Total is the tokens a token ceiling counts.
+func (u Usage) Total() int { return u.Input + u.Output }
+
+// Add sums two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning}
+}
+
+// Purpose says what a model call is for. A loop may use a tag of its own.
+type Purpose string
+
+// The purposes the machine knows.
+const (
+	PurposeTurn    Purpose = "turn"    // a turn of the conversation
+	PurposeJudge   Purpose = "judge"   // judges the run; its reply stays out of the conversation
+	PurposeSummary Purpose = "summary" // shortens the conversation
+	PurposeLanding Purpose = "landing" // the last, tool-free answer of a run that met a ceiling
+)
+
+// StopReason is why a model stopped writing.
+type StopReason int
+
+// The stop reasons. A reply cut off at its token limit runs none of its calls.
+const (
+	StopEnd     StopReason = 1 + iota // the turn is over
+	StopCalls                         // it wants tools run
+	StopLength                        // it met MaxTokens
+	StopRefusal                       // it will not answer
+	StopPause                         // the provider wants the turn sent again to go on
+)
+
+var stopReasons = names[StopReason]{"stop reason", []string{"end", "calls", "length", "refusal", "pause"}}
+
+// String returns the reason's name in the log.
+func (r StopReason) String() string { return stopReasons.string(r) }
+
+// MarshalText writes the reason's name.
+func (r StopReason) MarshalText() ([]byte, error) { return stopReasons.marshal(r) }
+
+// UnmarshalText reads the reason's name.
+func (r *StopReason) UnmarshalText(b []byte) error { return stopReasons.unmarshal(r, b) }
+
+// Class sorts the ways a model call can fail, by what helps.
+type Class int
+
+// The classes. The first five are worth another attempt; the rest are not.
+const (
+	ClassRateLimit  Class = 1 + iota // too many requests; RetryAfter may say when
+	ClassOverloaded                  // the provider is busy or broken (5xx, 529)
+	ClassNetwork                     // connection refused, reset, timed out
+	ClassEmpty                       // a reply with neither text nor calls
+	ClassTruncated                   // the stream broke off before its end
+	ClassUnknown                     // any other error; tried again like the above
+	ClassQuota                       // credit or quota used up
+	ClassAuth                        // key missing or refused
+	ClassInvalid                     // the provider calls the request invalid
+	ClassNotFound                    // no such model or endpoint
+	ClassRefused                     // the provider refused the content
+	ClassTooLong                     // the request exceeds the context window
+	ClassCancelled                   // the call was cut short by us: cancel, pause or shutdown
+	ClassLost                        // the process died while the call was in flight
+	ClassPanic                       // the model's Go code panicked
+)
+
+var classes = names[Class]{"class", []string{
+	"rate_limit", "overloaded", "network", "empty", "truncated", "unknown", "quota", "auth",
+	"invalid", "not_found", "refused", "too_long", "cancelled", "lost", "panic",
+}}
+
+// String returns the class's name in the log.
+func (c Class) String() string { return classes.string(c) }
+
+// MarshalText writes the class's name.
+func (c Class) MarshalText() ([]byte, error) { return classes.marshal(c) }
+
+// UnmarshalText reads the class's name.
+func (c *Class) UnmarshalText(b []byte) error { return classes.unmarshal(c, b) }
+
+// Transient reports whether the same request may succeed when sent again.
+func (c Class) Transient() bool { return c >= ClassRateLimit && c <= ClassUnknown }
+
+// A ModelError is a failed model call. Adapters return it, so that the machine
+// can tell what another attempt would help. Usage is what the attempt is known
+// to have cost.
+type ModelError struct {
+	Class      Class
+	Message    string
+	RetryAfter time.Duration // the provider's wish; zero: none
+	Usage      Usage
+	Err        error // the cause, if any
+}
+
+// Error names the class and says what happened.
+func (e *ModelError) Error() string {
+	if e.Message == "" && e.Err != nil {
+		return fmt.Sprintf("model: %v: %v", e.Class, e.Err)
+	}
+	return fmt.Sprintf("model: %v: %s", e.Class, e.Message)
+}
+
+// Unwrap returns the cause.
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// classify turns any error into a ModelError.
+func classify(err error) *ModelError {
+	var me *ModelError
+	switch {
+	case errors.As(err, &me):
+		return me
+	case errors.Is(err, context.DeadlineExceeded):
+		return &ModelError{Class: ClassNetwork, Message: "no answer before the deadline", Err: err}
+	case errors.Is(err, context.Canceled):
+		return &ModelError{Class: ClassCancelled, Message: "cut short", Err: err}
+	}
+	return &ModelError{Class: ClassUnknown, Message: err.Error(), Err: err}
+}

@@ -1,0 +1,122 @@
+package pawl
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// A Tool does something for the model.
+//
+// Info is asked once, when the run is prepared, and must not change. Run is
+// called from a goroutine of its own, possibly beside other calls, with
+// arguments that were validated against Info().Input. Its error is told to the
+// model as text it can act on; it never ends the run. A panic counts as an
+// error. When ctx ends, Run must return soon: one that does not is abandoned,
+// the run goes on, and the log says so.
+type Tool interface {
+	Info() ToolInfo
+	Run(ctx context.Context, inv Invocation) (Output, error)
+}
+
+// An Invocation is one attempt at one call. Key is the idempotency key: the
+// same for every attempt, and for an [Idempotent] tool the same for equal
+// arguments within the run, so that the far side can tell a repeat.
+type Invocation struct {
+	Run     string
+	Call    string
+	Tool    string
+	Args    json.RawMessage
+	Key     string
+	Attempt int // from 1
+}
+
+// Output is what a tool gives back. JSON is any JSON value; nil stands for null.
+// Truncated says that the tool itself shortened it to its MaxOutput.
+type Output struct {
+	JSON      json.RawMessage
+	Images    []Image
+	Truncated bool
+}
+
+// ToolInfo declares a tool. It is data: it goes into the log, its digest guards
+// resuming, and the first three fields are shown to the model.
+type ToolInfo struct {
+	Name        string
+	Description string
+	Input       json.RawMessage // JSON Schema of the arguments, an object; nil: no arguments
+
+	Effect    Effect        // zero: Write
+	Timeout   time.Duration // one attempt's deadline; zero: 60 s
+	MaxOutput int           // bytes of result kept; zero: 16 KiB
+	MaxCalls  int           // the most calls of it that may run in a run; zero: no limit
+	Alone     bool          // runs while nothing else does; a Write always does
+	Exempt    bool          // its calls never count as repetition, for polling
+	Client    bool          // run by the client, not by us
+	OnDoubt   OnDoubt       // what to do when a Write's outcome is unknown; zero: ask
+	Version   string        // raise it when the function behind the same declaration changes
+}
+
+// Effect says what repeating a call would do to the world.
+type Effect int
+
+// The effects. An undeclared effect is Write, the one that is never repeated.
+const (
+	Read       Effect = 1 + iota // changes nothing; may be repeated
+	Idempotent                   // one effect for one tool and arguments in a run
+	Write                        // at most once
+)
+
+var effects = names[Effect]{"effect", []string{"read", "idempotent", "write"}}
+
+// String returns the effect's name.
+func (e Effect) String() string { return effects.string(e) }
+
+// MarshalText writes the effect's name.
+func (e Effect) MarshalText() ([]byte, error) { return effects.marshal(e) }
+
+// UnmarshalText reads the effect's name.
+func (e *Effect) UnmarshalText(b []byte) error { return effects.unmarshal(e, b) }
+
+// OnDoubt says what becomes of a Write whose outcome nobody knows.
+type OnDoubt int
+
+// The choices.
+const (
+	AskDoubt  OnDoubt = 1 + iota // the run waits until somebody settles it
+	FailDoubt                    // the run fails
+	TellDoubt                    // the model is told that the outcome is unknown
+)
+
+var onDoubts = names[OnDoubt]{"on_doubt", []string{"ask", "fail", "tell"}}
+
+// String returns the choice's name.
+func (o OnDoubt) String() string { return onDoubts.string(o) }
+
+// MarshalText writes the choice's name.
+func (o OnDoubt) MarshalText() ([]byte, error) { return onDoubts.marshal(o) }
+
+// UnmarshalText reads the choice's name.
+func (o *OnDoubt) UnmarshalText(b []byte) error { return onDoubts.unmarshal(o, b) }
+
+const (
+	defaultTimeout   = 60 * time.Second
+	defaultMaxOutput = 16 << 10
+)
+
+// withDefaults fills what a declaration left out, so that the log says what held.
+func (i ToolInfo) withDefaults() ToolInfo {
+	if i.Effect == 0 {
+		i.Effect = Write
+	}
+	if i.Timeout == 0 {
+		i.Timeout = defaultTimeout
+	}
+	if i.MaxOutput == 0 {
+		i.MaxOutput = defaultMaxOutput
+	}
+	if i.OnDoubt == 0 {
+		i.OnDoubt = AskDoubt
+	}
+	return i
+}

@@ -1,0 +1,90 @@
+package pawl
+
+import "fmt"
+
+// Status is where a run stands or how it ended.
+type Status int
+
+// The statuses. From Success to Paused a run has stopped turning; only
+// Success cannot be resumed.
+const (
+	Success Status = 1 + iota
+	Exhausted
+	NoProgress
+	WaitingApproval
+	WaitingInput
+	WaitingClientTool
+	WaitingDoubt
+	Expired
+	Denied
+	PlanFailed
+	Failed
+	Cancelled
+	Paused
+	Interrupted // derived: running, but its owner is gone
+	Running
+	Queued
+)
+
+var statuses = names[Status]{"status", []string{
+	"success", "exhausted", "no_progress", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt",
+	"expired", "denied", "plan_failed", "failed", "cancelled", "paused", "interrupted", "running", "queued",
+}}
+
+// String returns the status's name, as in the result and the log.
+func (s Status) String() string { return statuses.string(s) }
+
+// MarshalText writes the status's name.
+func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(s) }
+
+// UnmarshalText reads the status's name.
+func (s *Status) UnmarshalText(b []byte) error { return statuses.unmarshal(s, b) }
+
+// Waiting reports whether the run is parked until somebody outside answers.
+func (s Status) Waiting() bool {
+	return s >= WaitingApproval && s <= Expired
+}
+
+// Ended reports whether the run turns no further by itself and waits for nobody.
+func (s Status) Ended() bool {
+	switch s {
+	case Success, Exhausted, NoProgress, Denied, PlanFailed, Failed, Cancelled:
+		return true
+	}
+	return false
+}
+
+// Resumable reports whether resuming can go on from here.
+func (s Status) Resumable() bool { return s != Success && s != Running && s != Queued && s != 0 }
+
+// A Verdict says whether a condition holds, what that makes of the run, and
+// which part of the condition decided. The zero Verdict holds not.
+type Verdict struct {
+	Holds     bool
+	Status    Status // zero: it holds but has no outcome of its own
+	Condition string // the satisfied branch of the outermost ||, as source
+	Leaf      string // the leaf that decided, as source
+	Detail    string // for people, such as "20 of 20 iterations are used"
+}
+
+// String reads like "success: tool_called("submit_po") && confidence >= 0.9".
+func (v Verdict) String() string {
+	switch {
+	case v.Status == 0 && !v.Holds:
+		return "undecided"
+	case v.Condition != "":
+		return fmt.Sprintf("%v: %s", v.Status, v.Condition)
+	case v.Detail != "":
+		return fmt.Sprintf("%v: %s", v.Status, v.Detail)
+	}
+	return v.Status.String()
+}
+
+// A Condition decides whether a run should end. Eval is pure: no clock, no
+// randomness, no I/O, and the same State always gives the same Verdict. It is
+// asked before every step and must be cheap. String returns source that
+// stop.Parse reads back.
+type Condition interface {
+	Eval(State) Verdict
+	String() string
+}
