@@ -1,0 +1,169 @@
+package expr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// precedence says what needs parentheses: an operand that binds less tightly
+// than its place asks for.
+type precedence int
+
+const (
+	loose precedence = iota + 1
+	conjunction
+	comparison
+	operand
+)
+
+func (*Number) precedence() precedence   { return operand }
+func (*Duration) precedence() precedence { return operand }
+func (*String) precedence() precedence   { return operand }
+func (*Bool) precedence() precedence     { return operand }
+func (*Null) precedence() precedence     { return operand }
+func (*Path) precedence() precedence     { return operand }
+func (*Call) precedence() precedence     { return operand }
+func (*Not) precedence() precedence      { return operand }
+func (*Compare) precedence() precedence  { return comparison }
+func (*And) precedence() precedence      { return conjunction }
+func (*Or) precedence() precedence       { return loose }
+
+// String implements Node.
+func (n *Number) String() string { return n.Text }
+
+// String implements Node.
+func (n *Duration) String() string {
+	if n.Text != "" {
+		return n.Text
+	}
+	return FormatDuration(n.Value)
+}
+
+// String implements Node.
+func (n *String) String() string {
+	if n.Text != "" {
+		return n.Text
+	}
+	return Quote(n.Value)
+}
+
+// String implements Node.
+func (n *Bool) String() string { return strconv.FormatBool(n.Value) }
+
+// String implements Node.
+func (n *Null) String() string { return "null" }
+
+// String implements Node.
+func (n *Path) String() string {
+	var b strings.Builder
+	b.WriteString(n.Root)
+	for _, k := range n.Keys {
+		switch {
+		case k.IsIndex:
+			fmt.Fprintf(&b, "[%d]", k.Index)
+		case isName(k.Name):
+			b.WriteString("." + k.Name)
+		default:
+			b.WriteString("[" + Quote(k.Name) + "]")
+		}
+	}
+	return b.String()
+}
+
+// String implements Node.
+func (n *Call) String() string { return n.Func + "(" + join(n.Args, ", ", loose) + ")" }
+
+// String implements Node.
+func (n *Not) String() string { return "!" + bracket(n.X, operand) }
+
+// String implements Node.
+func (n *Compare) String() string {
+	return bracket(n.X, operand) + " " + n.Op.String() + " " + bracket(n.Y, operand)
+}
+
+// String implements Node.
+func (n *And) String() string { return join(n.Terms, " && ", comparison) }
+
+// String implements Node.
+func (n *Or) String() string { return join(n.Terms, " || ", conjunction) }
+
+func join(nodes []Node, between string, least precedence) string {
+	var b strings.Builder
+	for i, n := range nodes {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(bracket(n, least))
+	}
+	return b.String()
+}
+
+func bracket(n Node, least precedence) string {
+	if n.precedence() < least {
+		return "(" + n.String() + ")"
+	}
+	return n.String()
+}
+
+// Quote writes a string as a literal: in backquotes when it holds a backslash
+// and can be, for regular expressions read better so, else in double quotes.
+// What is not UTF-8 becomes U+FFFD.
+func Quote(s string) string {
+	s = strings.ToValidUTF8(s, string(utf8.RuneError))
+	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || isControl(r) }) {
+		return "`" + s + "`"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case isControl(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// FormatDuration is the shortest spelling of a duration: 2m where
+// [time.Duration.String] has 2m0s.
+func FormatDuration(d time.Duration) string {
+	if d <= 0 {
+		return d.String()
+	}
+	var b strings.Builder
+	if h := d / time.Hour; h > 0 {
+		fmt.Fprintf(&b, "%dh", h)
+	}
+	if m := d % time.Hour / time.Minute; m > 0 {
+		fmt.Fprintf(&b, "%dm", m)
+	}
+	if s := d % time.Minute; s > 0 {
+		b.WriteString(s.String())
+	}
+	return b.String()
+}
+
+// isName reports whether s can follow a point in a path.
+func isName(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	if !isStart(r) || !utf8.ValidString(s) {
+		return false
+	}
+	l := &lexer{src: []rune(s)}
+	return l.name().src == s
+}
