@@ -1,0 +1,284 @@
+package wire
+
+// What skipString learns about a string on the way.
+const (
+	escaped  uint8 = 1 << iota // holds a backslash
+	nonASCII                   // holds a byte of 0x80 or more
+)
+
+// Classes of bytes inside a string.
+const (
+	plain uint8 = iota
+	quote
+	backslash
+	control
+	high
+)
+
+var class = func() (t [256]uint8) {
+	for i := range t {
+		switch {
+		case i < 0x20:
+			t[i] = control
+		case i >= 0x80:
+			t[i] = high
+		}
+	}
+	t['"'], t['\\'] = quote, backslash
+	return t
+}()
+
+const (
+	faultEnd   = "unexpected end of JSON"
+	faultDepth = "nested deeper than 1000 objects and arrays"
+)
+
+func skipSpace(d []byte, i int) int {
+	for i < len(d) && (d[i] == ' ' || d[i] == '\n' || d[i] == '\r' || d[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipEnd checks that nothing but white space follows.
+func skipEnd(d []byte, i int) (int, string) {
+	if i = skipSpace(d, i); i < len(d) {
+		return i, "unexpected text after the JSON value"
+	}
+	return i, ""
+}
+
+// skipValue checks the value that starts at d[i] and returns where it ends.
+// With a fault, the returned position is the fault's. depth counts the objects
+// and arrays open around the value; flags are those of a string.
+func skipValue(d []byte, i, depth int) (end int, flags uint8, fault string) {
+	if i >= len(d) {
+		return i, 0, faultEnd
+	}
+	switch ch := d[i]; ch {
+	case '"':
+		return skipString(d, i)
+	case '{':
+		_, end, fault = skipObject(d, i, depth, nil, false)
+		return end, 0, fault
+	case '[':
+		end, fault = skipArray(d, i, depth)
+		return end, 0, fault
+	case 't':
+		end, fault = skipWord(d, i, "true")
+		return end, 0, fault
+	case 'f':
+		end, fault = skipWord(d, i, "false")
+		return end, 0, fault
+	case 'n':
+		end, fault = skipWord(d, i, "null")
+		return end, 0, fault
+	default:
+		if ch == '-' || ch-'0' <= 9 {
+			end, fault = skipNumber(d, i)
+			return end, 0, fault
+		}
+		return i, 0, "want a JSON value"
+	}
+}
+
+func skipWord(d []byte, i int, word string) (int, string) {
+	for k := range len(word) {
+		if i+k >= len(d) {
+			return len(d), faultEnd
+		}
+		if d[i+k] != word[k] {
+			return i + k, "want " + word
+		}
+	}
+	return i + len(word), ""
+}
+
+// skipString takes the string whose opening quote is d[i].
+func skipString(d []byte, i int) (end int, flags uint8, fault string) {
+	for i++; i < len(d); i++ {
+		switch class[d[i]] {
+		case plain:
+		case quote:
+			return i + 1, flags, ""
+		case high:
+			flags |= nonASCII
+		case control:
+			return i, flags, "a control character in a string must be escaped"
+		case backslash:
+			flags |= escaped
+			i++
+			if i == len(d) {
+				return i, flags, faultEnd
+			}
+			switch d[i] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				for range 4 {
+					i++
+					if i == len(d) {
+						return i, flags, faultEnd
+					}
+					if unhex(d[i]) < 0 {
+						return i, flags, "want four hexadecimal digits after \\u"
+					}
+				}
+			default:
+				return i, flags, "unknown escape in a string"
+			}
+		}
+	}
+	return i, flags, faultEnd
+}
+
+// skipNumber takes a number by the grammar of RFC 8259, section 6.
+func skipNumber(d []byte, i int) (int, string) {
+	if d[i] == '-' {
+		i++
+	}
+	switch {
+	case i == len(d):
+		return i, faultEnd
+	case d[i] == '0':
+		i++
+	case d[i]-'1' <= 8:
+		i = skipDigits(d, i)
+	default:
+		return i, "want a digit"
+	}
+	if i < len(d) && d[i] == '.' {
+		k := skipDigits(d, i+1)
+		if k == i+1 {
+			return digitFault(d, k)
+		}
+		i = k
+	}
+	if i < len(d) && d[i]|0x20 == 'e' {
+		i++
+		if i < len(d) && (d[i] == '+' || d[i] == '-') {
+			i++
+		}
+		k := skipDigits(d, i)
+		if k == i {
+			return digitFault(d, k)
+		}
+		i = k
+	}
+	return i, ""
+}
+
+func skipDigits(d []byte, i int) int {
+	for i < len(d) && d[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func digitFault(d []byte, i int) (int, string) {
+	if i == len(d) {
+		return i, faultEnd
+	}
+	return i, "want a digit"
+}
+
+func skipArray(d []byte, i, depth int) (int, string) {
+	if depth >= MaxDepth {
+		return i, faultDepth
+	}
+	i = skipSpace(d, i+1)
+	if i < len(d) && d[i] == ']' {
+		return i + 1, ""
+	}
+	for {
+		end, _, fault := skipValue(d, i, depth+1)
+		if fault != "" {
+			return end, fault
+		}
+		i = skipSpace(d, end)
+		switch {
+		case i == len(d):
+			return i, faultEnd
+		case d[i] == ']':
+			return i + 1, ""
+		case d[i] != ',':
+			return i, "want a comma or ] after an element"
+		}
+		i = skipSpace(d, i+1)
+	}
+}
+
+// skipObject takes the object whose brace is d[i] and, when keep is set, appends
+// its members to ms. One function does both so that they cannot disagree.
+func skipObject(d []byte, i, depth int, ms []member, keep bool) ([]member, int, string) {
+	if depth >= MaxDepth {
+		return ms, i, faultDepth
+	}
+	i = skipSpace(d, i+1)
+	if i < len(d) && d[i] == '}' {
+		return ms, i + 1, ""
+	}
+	for {
+		if i >= len(d) {
+			return ms, i, faultEnd
+		}
+		if d[i] != '"' {
+			return ms, i, "want a key in quotes"
+		}
+		start := i
+		end, keyFlags, fault := skipString(d, i)
+		if fault != "" {
+			return ms, end, fault
+		}
+		i = end
+		if i < len(d) && d[i] != ':' {
+			i = skipSpace(d, i)
+		}
+		if i == len(d) {
+			return ms, i, faultEnd
+		}
+		if d[i] != ':' {
+			return ms, i, "want a colon after a key"
+		}
+		i = skipSpace(d, i+1)
+		stop, flags, fault := skipValue(d, i, depth+1)
+		if fault != "" {
+			return ms, stop, fault
+		}
+		if keep {
+			ms = append(ms, member{
+				key: int32(start), keyEnd: int32(end), keyFlags: keyFlags,
+				val: int32(i), valEnd: int32(stop), flags: flags,
+			})
+		}
+		i = stop
+		if i < len(d) && d[i] != ',' && d[i] != '}' {
+			i = skipSpace(d, i)
+		}
+		switch {
+		case i == len(d):
+			return ms, i, faultEnd
+		case d[i] == '}':
+			return ms, i + 1, ""
+		case d[i] != ',':
+			return ms, i, "want a comma or } after a value"
+		}
+		i = skipSpace(d, i+1)
+	}
+}
+
+// kind names the value that starts with ch.
+func kind(ch byte) string {
+	switch ch {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
