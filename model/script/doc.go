@@ -1,0 +1,64 @@
+// Package script is a model that answers from a file, for tests, documentation
+// and demonstrations: `--model script:FILE`.
+//
+// A script is YAML or JSON and lists replies. Which one is given depends on the
+// request alone, never on what the process did before, so a run may be killed
+// and resumed anywhere and still hears the same. The turn is one more than the
+// number of assistant messages in the request, and the nth reply answers turn n.
+//
+//	replies:
+//	  - text: Let me look.                      # streamed, then part of the reply
+//	    calls: [{tool: search, args: {q: shoes}}]
+//	  - text: Blue ones, 40 euros.
+//
+// A reply has any of these keys:
+//
+//	text: TEXT          what it says
+//	thinking: TEXT      its reasoning, streamed before the text
+//	calls: [CALL, …]    the tools it wants run
+//	usage: {input: 100, output: 20, cache_read: 0, cache_write: 0, reasoning: 0}
+//	                    tokens; left out: not reported, so the run books its estimate
+//	stop: REASON        end, calls, length, refusal or pause; left out: end, or calls when there are any
+//	delay: 20ms         how long the reply takes, spread over its chunks; ends early with the context
+//	chunks: 5           in how many pieces the text is streamed; left out: one
+//	expect: TEXT        what the last user message, tool results included, must
+//	                    contain; otherwise the call fails as invalid and says what came
+//	hang: true          streams what it has, then waits until the context ends
+//	error: {class: CLASS, message: TEXT, retry_after: 10ms, usage: {…}}
+//	                    streams what it has, then fails; classes are those of
+//	                    [pawl.Class]: rate_limit, overloaded, network, truncated, …
+//	attempts: [REPLY, …]
+//	                    stands alone: the nth attempt at this turn gets the nth
+//	                    of these, further attempts the last
+//
+// A reply must say something: `text: ""` makes an empty one on purpose.
+//
+// A call is {tool: NAME, args: VALUE, id: TEXT}. args is any value and becomes
+// JSON with sorted keys; left out it is {}. id is what the provider calls the
+// call and may repeat. The tool need not exist. raw: TEXT in place of args is
+// what the model wrote, byte for byte, which may be JSON of any kind ('[1,2]',
+// '{"a":1,"a":2}') or no JSON at all ('{"a":'), which becomes a JSON string like
+// any unreadable arguments (see [pawl.Call]).
+//
+// {{turn}} in text, thinking, raw and the strings of args (their keys not) is
+// replaced by the turn number, so that a script without end can ask for
+// something new each time. A string in args that is "{{turn}}" and nothing else
+// becomes a number; write "{{turn}}" in quotes, because YAML reads a bare { as
+// a mapping.
+//
+// Beside replies, a script may have:
+//
+//	repeat: last        after the last reply: last (again), all (start over) or
+//	                    none, the default: the call fails and tells how many there are
+//	purposes: {judge: [REPLY, …], summary: […], landing: […]}
+//	                    replies to requests of other purposes. The first answers
+//	                    until there are two assistant messages in the request, the
+//	                    nth from n of them on, the last all further ones. Without
+//	                    an entry a landing gets a plain sentence, others fail
+//	price: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}
+//	                    dollars a million tokens; left out: the model has no price
+//
+// Unknown and repeated keys are errors that name the line and the column. Note
+// that shortening a conversation also takes assistant messages out of it: the
+// script then goes back by as many turns.
+package script

@@ -1,0 +1,231 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Model answers from a script. It holds no state and may be used by many
+// runs at once.
+type Model struct {
+	name     string
+	replies  [][]reply // by turn, then by attempt
+	repeat   string
+	purposes map[pawl.Purpose][][]reply
+	price    *pawl.Price
+}
+
+// landing is what a script without a landing says when a run met a ceiling.
+const landing = "This is as far as I got before the run met its limit."
+
+// Replies makes a model that gives these replies, one a turn, and fails on the
+// turn after the last.
+func Replies(replies ...pawl.Reply) *Model {
+	m := &Model{name: "replies"}
+	for _, r := range replies {
+		m.replies = append(m.replies, []reply{{given: &r}})
+	}
+	return m
+}
+
+// Describe names the model script/NAME. It sends nothing anywhere.
+func (m *Model) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "script/" + m.name, Price: m.price}
+}
+
+// Stream gives the reply for the request's turn, purpose and attempt.
+func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		turn := 1
+		for _, msg := range r.Messages {
+			if msg.Role == pawl.Assistant {
+				turn++
+			}
+		}
+		attempts, err := m.find(r.Purpose, turn)
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		// A request made by hand may leave its attempt at zero.
+		i := min(max(r.Attempt, 1), len(attempts)) - 1
+		attempts[i].stream(ctx, r, attempts[i].at(turn, "script/"+m.name), turn, yield)
+	}
+}
+
+func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
+	if purpose != pawl.PurposeTurn && purpose != "" {
+		list := m.purposes[purpose]
+		switch {
+		case len(list) > 0:
+			return list[min(max(turn-2, 0), len(list)-1)], nil
+		case purpose == pawl.PurposeLanding:
+			return []reply{{text: landing}}, nil
+		}
+		return nil, invalid("script %s has no replies for purpose %q; add purposes: {%s: […]}", m.name, purpose, purpose)
+	}
+	n := len(m.replies)
+	switch {
+	case turn <= n:
+		return m.replies[turn-1], nil
+	case n > 0 && m.repeat == "last":
+		return m.replies[n-1], nil
+	case n > 0 && m.repeat == "all":
+		return m.replies[(turn-1)%n], nil
+	}
+	noun := "replies"
+	if n == 1 {
+		noun = "reply"
+	}
+	return nil, invalid("script %s has %d %s and this is turn %d; add one, or repeat: last or all", m.name, n, noun, turn)
+}
+
+// A reply is one attempt of a scripted turn, checked: either given whole from
+// Go, or written in a document.
+type reply struct {
+	given *pawl.Reply
+
+	text, thinking string
+	calls          []source
+	stop           pawl.StopReason
+	usage          pawl.Usage
+	delay          time.Duration
+	chunks         int
+	expect         string
+	hang           bool
+	fail           *pawl.ModelError
+}
+
+// at makes the reply for a turn. Its parts are the caller's, for many runs may
+// be given the same one.
+func (p *reply) at(turn int, model string) pawl.Reply {
+	if p.given != nil {
+		r := *p.given
+		r.Parts = slices.Clone(r.Parts)
+		return r
+	}
+	r := pawl.Reply{Stop: p.stop, Usage: p.usage}
+	if p.thinking != "" {
+		r.Parts = append(r.Parts, pawl.Thinking{Text: fill(p.thinking, turn), Model: model})
+	}
+	if p.text != "" {
+		r.Parts = append(r.Parts, pawl.Text{Text: fill(p.text, turn)})
+	}
+	for _, c := range p.calls {
+		r.Parts = append(r.Parts, c.call(turn))
+	}
+	return r
+}
+
+func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, turn int, yield func(pawl.Chunk, error) bool) {
+	if p.expect != "" {
+		if got := lastUser(r.Messages); !strings.Contains(got, p.expect) {
+			yield(pawl.Chunk{}, invalid("turn %d expects the last user message to contain %q; it says %q", turn, p.expect, clip(got)))
+			return
+		}
+	}
+	pieces := split(whole.Parts, p.chunks)
+	pause := p.delay / time.Duration(max(1, len(pieces)))
+	if len(pieces) == 0 && !wait(ctx, pause) {
+		yield(pawl.Chunk{}, ctx.Err())
+		return
+	}
+	for _, c := range pieces {
+		if !wait(ctx, pause) {
+			yield(pawl.Chunk{}, ctx.Err())
+			return
+		}
+		if !yield(c, nil) {
+			return
+		}
+	}
+	switch {
+	case p.hang:
+		<-ctx.Done()
+		yield(pawl.Chunk{}, ctx.Err())
+	case p.fail != nil:
+		e := *p.fail
+		yield(pawl.Chunk{}, &e)
+	default:
+		yield(pawl.Chunk{Reply: &whole}, nil)
+	}
+}
+
+// wait reports whether d passed before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// split makes the chunks of parts, each text in n pieces of whole runes.
+func split(parts []pawl.Part, n int) []pawl.Chunk {
+	var chunks []pawl.Chunk
+	for _, part := range parts {
+		switch part := part.(type) {
+		case pawl.Thinking:
+			chunks = append(chunks, pawl.Chunk{Thinking: part.Text})
+		case pawl.Call:
+			chunks = append(chunks, pawl.Chunk{Call: part.Tool})
+		case pawl.Text:
+			rest, left := part.Text, utf8.RuneCountInString(part.Text)
+			for k := min(max(1, n), left); k > 0; k-- {
+				size, end := left/k, 0
+				for range size {
+					_, w := utf8.DecodeRuneInString(rest[end:])
+					end += w
+				}
+				chunks = append(chunks, pawl.Chunk{Text: rest[:end]})
+				rest, left = rest[end:], left-size
+			}
+		}
+	}
+	return chunks
+}
+
+// lastUser is everything the last user message tells a model as text.
+func lastUser(msgs []pawl.Message) string {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Role != pawl.User {
+			continue
+		}
+		var texts []string
+		for _, part := range msgs[i].Parts {
+			switch part := part.(type) {
+			case pawl.Text:
+				texts = append(texts, part.Text)
+			case pawl.ToolResult:
+				texts = append(texts, part.Text())
+			}
+		}
+		return strings.Join(texts, "\n")
+	}
+	return ""
+}
+
+func clip(s string) string {
+	const most = 500
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+func invalid(format string, a ...any) error {
+	return &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf(format, a...)}
+}
