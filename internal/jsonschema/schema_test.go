@@ -1,0 +1,136 @@
+package jsonschema
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestValidate reads testdata/*: "compile" (with the argument closed) sets the
+// schema, "validate" checks one document per line.
+func TestValidate(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		var schema *Schema
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var out strings.Builder
+			switch d.Cmd {
+			case "compile":
+				var err error
+				if schema, err = Compile([]byte(d.Input), &Options{Closed: d.HasArg("closed")}); err != nil {
+					return err.Error() + "\n"
+				}
+				if schema.fast == nil {
+					return "no fast path\n"
+				}
+				return "ok\n"
+			case "validate":
+				for line := range strings.Lines(d.Input) {
+					line = strings.TrimSuffix(line, "\n")
+					problems := schema.Validate([]byte(line))
+					if problems == nil {
+						fmt.Fprintf(&out, "ok\n")
+					}
+					for i, p := range problems {
+						fmt.Fprintf(&out, "%s%s\n", strings.Repeat("  ", min(i, 1)), p)
+					}
+				}
+				return out.String()
+			}
+			t.Fatalf("unknown command %q", d.Cmd)
+			return ""
+		})
+	})
+}
+
+func mustCompile(t testing.TB, schema string, o *Options) *Schema {
+	t.Helper()
+	s, err := Compile([]byte(schema), o)
+	if err != nil {
+		t.Fatalf("Compile(%s): %v", schema, err)
+	}
+	return s
+}
+
+func TestDepth(t *testing.T) {
+	nest := func(n int) []byte {
+		return []byte(strings.Repeat("[", n) + strings.Repeat("]", n))
+	}
+	s := mustCompile(t, `true`, nil)
+	if p := s.Validate(nest(maxDepth)); p != nil {
+		t.Errorf("at the limit: %v", p)
+	}
+	for _, n := range []int{maxDepth + 1, 100_000} {
+		p := s.Validate(nest(n))
+		if len(p) != 1 || !strings.Contains(p[0].Message, "deeper than 1000") {
+			t.Errorf("%d levels: got %v", n, p)
+		}
+	}
+	if p := s.Validate([]byte(`"` + strings.Repeat("[", 5000) + `"`)); p != nil {
+		t.Errorf("brackets in a string: %v", p)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	// 1e9999999 makes the library dereference nil if it gets there.
+	s := mustCompile(t, `{"minimum":0}`, nil)
+	for _, doc := range []string{"1e9999999", "1e1001", "1e-1001", strings.Repeat("9", maxDigits+1), "1e99999999999999999999"} {
+		if p := s.Validate([]byte(doc)); len(p) != 1 || !strings.Contains(p[0].Message, "1000 digits") {
+			t.Errorf("%.20s: got %v", doc, p)
+		}
+	}
+	for _, doc := range []string{"1e1000", strings.Repeat("9", maxDigits)} {
+		if p := s.Validate([]byte(doc)); p != nil {
+			t.Errorf("%.20s: got %v", doc, p)
+		}
+	}
+	// Beyond the precision of a float64.
+	s = mustCompile(t, `{"const":9007199254740993}`, nil)
+	if p := s.Validate([]byte("9007199254740992")); p == nil {
+		t.Error("9007199254740992 passes for 9007199254740993")
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	s := mustCompile(t, `{"properties":{"a":{"type":"integer","pattern":"x"},"b":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, nil)
+	want := fmt.Sprint(s.Validate([]byte(`{"a":"y","b":1}`)))
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 100 {
+				if got := fmt.Sprint(s.Validate([]byte(`{"a":"y","b":1}`))); got != want {
+					t.Errorf("got %s, want %s", got, want)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func BenchmarkValidate(b *testing.B) {
+	for _, c := range []struct{ name, schema, doc string }{
+		{"two", addSchema, `{"a":1,"b":2}`},
+		{"file", fileSchema, `{"path":"internal/jsonschema/schema.go","mode":"r","lines":{"from":1,"to":120},"tags":["a","b"]}`},
+		{"slow", `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer","multipleOf":1}},"required":["a","b"]}`, `{"a":1,"b":2}`},
+		{"wrong", addSchema, `{"a":"1","b":2}`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := mustCompile(b, c.schema, &Options{Closed: true})
+			doc := []byte(c.doc)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Validate(doc)
+			}
+		})
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		mustCompile(b, fileSchema, nil)
+	}
+}
