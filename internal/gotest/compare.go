@@ -1,0 +1,134 @@
+package gotest
+
+import "slices"
+
+// Delta is what changed from one run to a later one, by identity. Each list is
+// sorted. An identity is in at most one of Fixed, Broken, Still and Revealed.
+type Delta struct {
+	// Fixed failed before and demonstrably does not now: the test passed, or
+	// the package compiled and ran. A test that vanished, was skipped or did
+	// not get to run is not fixed but Still.
+	Fixed []string `json:"fixed,omitempty"`
+	// Broken fails now and was fine before.
+	Broken []string `json:"broken,omitempty"`
+	// Still failed before and is not fixed.
+	Still []string `json:"still,omitempty"`
+	// Revealed fails now and was hidden before: by a build failure, by a
+	// panic that ended the package, by a parent that failed earlier.
+	Revealed []string `json:"revealed,omitempty"`
+	// Hidden passed before and had no verdict in the later run although its
+	// package was part of it.
+	Hidden []string `json:"hidden,omitempty"`
+}
+
+// Better tells whether the later run is progress: something is fixed and
+// nothing broken or hidden.
+func (d Delta) Better() bool { return len(d.Fixed) > 0 && len(d.Broken) == 0 && len(d.Hidden) == 0 }
+
+// Compare says what changed from before to after. Packages that after does not
+// mention were not part of the later run; their failures stay in Still.
+func Compare(before, after Report) Delta {
+	var d Delta
+	was, is := index(before), index(after)
+	for _, f := range before.Failures {
+		switch {
+		case is.open[f.ID]:
+			d.Still = append(d.Still, f.ID)
+		case is.fine(f, before):
+			d.Fixed = append(d.Fixed, f.ID)
+		default:
+			d.Still = append(d.Still, f.ID)
+		}
+	}
+	for _, f := range after.Failures {
+		switch {
+		case was.open[f.ID]:
+		case was.fine(f, after):
+			d.Broken = append(d.Broken, f.ID)
+		default:
+			d.Revealed = append(d.Revealed, f.ID)
+		}
+	}
+	for _, p := range before.Packages {
+		if _, ran := is.packages[p.Path]; !ran {
+			continue
+		}
+		for _, t := range p.Tests {
+			if t.Status == StatusPass && !is.told(p.Path, t.Name) {
+				d.Hidden = append(d.Hidden, testID(p.Path, t.Name))
+			}
+		}
+	}
+	for _, l := range [][]string{d.Fixed, d.Broken, d.Still, d.Revealed, d.Hidden} {
+		slices.Sort(l)
+	}
+	return d
+}
+
+// verdictIndex looks up a Report.
+type verdictIndex struct {
+	open     map[string]bool
+	tests    map[string]Status // by identity
+	packages map[string]Package
+}
+
+func index(r Report) verdictIndex {
+	x := verdictIndex{map[string]bool{}, map[string]Status{}, map[string]Package{}}
+	for _, f := range r.Failures {
+		x.open[f.ID] = true
+	}
+	for _, p := range r.Packages {
+		x.packages[p.Path] = p
+		for _, t := range p.Tests {
+			x.tests[testID(p.Path, t.Name)] = t.Status
+		}
+	}
+	return x
+}
+
+// fine tells whether what failure f of the run other is about went well in the
+// indexed run.
+func (x verdictIndex) fine(f Failure, other Report) bool {
+	if f.Test != "" {
+		s, ok := x.nearest(f.Package, f.Test)
+		return ok && s == StatusPass
+	}
+	if f.Package == "" {
+		return len(x.packages) > 0
+	}
+	ran := false
+	for _, p := range other.Packages {
+		if p.Path != f.Package && p.FailedBuild != f.Package {
+			continue
+		}
+		if q, ok := x.packages[p.Path]; ok {
+			if q.FailedBuild != "" || q.Status == StatusUnfinished {
+				return false
+			}
+			ran = true
+		}
+	}
+	return ran
+}
+
+// told tells whether the run has a verdict on a test. A subtest that is gone
+// counts as told when its parent passed: names made from values do change.
+func (x verdictIndex) told(pkg, name string) bool {
+	s, ok := x.tests[testID(pkg, name)]
+	if !ok {
+		s, ok = x.nearest(pkg, name)
+		return ok && s == StatusPass
+	}
+	return s == StatusPass || s == StatusFail
+}
+
+// nearest returns the status of a test or, when it is not known, of the
+// innermost known test around it.
+func (x verdictIndex) nearest(pkg, name string) (Status, bool) {
+	for ; name != ""; name = parent(name) {
+		if s, ok := x.tests[testID(pkg, name)]; ok {
+			return s, true
+		}
+	}
+	return 0, false
+}

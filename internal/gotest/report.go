@@ -1,0 +1,95 @@
+// Package gotest reads what go test -json prints and says which tests fail, by
+// identity, so that two runs can be compared. It understands build failures,
+// panics that take a whole package down, time-outs, data races and streams cut
+// short; it runs nothing itself.
+//
+// The event format is that of cmd/test2json and, for builds, of go help
+// buildjson, as of Go 1.26. Streams of older toolchains, whose compiler
+// messages are plain lines between the events, are understood too.
+package gotest
+
+import (
+	"slices"
+	"strings"
+)
+
+// Report is the outcome of one run of go test. The zero Report is that of no
+// run at all: it is not OK.
+type Report struct {
+	// Passed and Skipped count tests without subtests of their own, so that a
+	// table of ten cases counts ten and not eleven. Failed counts Failures.
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+	// Failures has one entry for each identity, sorted by ID.
+	Failures []Failure `json:"failures,omitempty"`
+	// Packages lists every package the stream mentions, sorted by path.
+	Packages []Package `json:"packages,omitempty"`
+	// OK is true when at least one package was heard of and nothing failed.
+	OK bool `json:"ok"`
+}
+
+// Failure is one thing that fails.
+type Failure struct {
+	// ID stays the same from run to run: "import/path.TestName/sub" for a
+	// test, "import/path [build]" (or [panic], [timeout], [race], [setup],
+	// [unfinished]) for what concerns a package as a whole, and "[setup]" when
+	// the go command never got as far as a package.
+	ID      string `json:"id"`
+	Package string `json:"package,omitempty"`
+	Test    string `json:"test,omitempty"`
+	Kind    Kind   `json:"kind"`
+	// Output is what the test itself printed, without progress lines, frames
+	// of the runtime and addresses; at most about 8 kB, cut in the middle.
+	Output string `json:"output,omitempty"`
+	// Locations are the places that Output names, in its order, at most 20.
+	Locations []Location `json:"locations,omitempty"`
+	// Got and Want are the two values when the message puts them in one of
+	// the common forms ("got X, want Y", "f() = X, want Y", "expected Y, got
+	// X", "X != Y", a -want +got diff); both are empty otherwise.
+	Got  string `json:"got,omitempty"`
+	Want string `json:"want,omitempty"`
+}
+
+// Location is a line of a source file. File is a slash path relative to the
+// module's directory when the module's path is known (see ParseIn); otherwise
+// it is what the stream said, often a base name. Line counts from one.
+type Location struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// Package is what became of one package.
+type Package struct {
+	Path   string `json:"path"`
+	Status Status `json:"status"`
+	// FailedBuild names the package that did not compile when that is why
+	// this one could not run; it is often another package.
+	FailedBuild string `json:"failed_build,omitempty"`
+	// Tests lists all tests and subtests heard of, sorted by name.
+	Tests []Test `json:"tests,omitempty"`
+}
+
+// Test is what became of one test. Status is Unfinished when the package died
+// or the stream ended before the test's verdict.
+type Test struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+}
+
+// Open returns the sorted identities of what fails: two runs are in the same
+// state when their Open sets are equal.
+func (r Report) Open() []string {
+	ids := make([]string, len(r.Failures))
+	for i, f := range r.Failures {
+		ids[i] = f.ID
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func testID(pkg, test string) string { return pkg + "." + test }
+
+func packageID(pkg string, k Kind) string {
+	return strings.TrimSpace(pkg + " [" + k.String() + "]")
+}
