@@ -1,0 +1,57 @@
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+TOOL := go tool -modfile=tools/go.mod
+FUZZTIME ?= 120
+
+.PHONY: help
+help: ## Show what there is to make
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the pawl command into bin/
+	go build -trimpath -o bin/pawl ./cmd/pawl
+
+.PHONY: test
+test: ## Run the tests
+	go test ./...
+
+.PHONY: race
+race: ## Run the tests under the race detector
+	go test -race ./...
+
+.PHONY: vet
+vet: ## Run go vet
+	go vet ./...
+
+.PHONY: lint
+lint: ## Run the linters, pinned in tools/go.mod
+	$(TOOL) golangci-lint run
+
+.PHONY: fuzz
+fuzz: ## Run each fuzzer for 30 seconds
+	@.ci/fuzz 30 86400
+
+.PHONY: bench
+bench: ## Run the benchmarks six times, for benchstat, into bench.out
+	go test -run '^$$' -bench . -benchmem -count 6 ./... | tee bench.out
+	$(TOOL) benchstat bench.out
+
+.PHONY: proof
+proof: ## Run the long checks: kills at every commit point, and each fuzzer for FUZZTIME seconds
+	PAWL_PROOF=1 go test -count 1 -timeout 60m ./...
+	@.ci/fuzz $(FUZZTIME) 86400
+
+.PHONY: generate
+generate: ## Write generated files and transcripts again
+	go generate ./...
+
+.PHONY: tidy
+tidy: ## Tidy both modules and format the sources
+	go mod tidy
+	cd tools && go mod tidy
+	gofmt -w $$(git ls-files "*.go" ":!**/testdata/**")
+
+.PHONY: ci
+ci: ## Run everything that must hold before a change lands
+	.ci/run

@@ -1,0 +1,261 @@
+package house
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// policy says what may import what. It is a statement of intent: a build that
+// breaks it is mended by moving code, not by editing these lines. The same text
+// stands in CONTRIBUTING.md, for people.
+//
+// A word names a package and everything below it; where several fit, the
+// longest does. A package and those below it are one household and may know
+// each other. An edge that is not forbidden is allowed.
+const policy = `
+floor 0  .
+floor 1  approval explain judge progress stop window
+floor 2  engine journal mcp model telemetry tool
+floor 3  blueprint mcpserver pawltest server spec team temporal workflow
+floor 4  cmd internal/cli
+leaf     internal
+beside   docs examples internal/house
+
+forbid leaf -> leaf 0 1 2 3 4   a leaf stands under every floor, so whatever it imported would stand there too
+forbid 0 -> 1 2 3 4             the root names every effect and performs none
+forbid 1 -> 1                   pure packages meet in the values of the root; one that needs its neighbour is half of it
+forbid 1 -> 2 3 4               what decides must not be able to act
+forbid 2 -> 2                   an adapter that knows another cannot be taken out or replaced alone
+forbid 2 -> 3 4                 what acts must not know the agents that are assembled from it
+forbid 3 -> 3                   an assembly that needs another hides a part that belongs on a lower floor
+forbid 3 -> 4                   a library must not need its own command line
+forbid 4 -> 4                   commands meet in internal/cli or not at all
+forbid leaf 0 1 2 3 4 -> beside examples and the tests of the house carry nobody
+
+allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
+allow cmd -> internal/cli       main hands over its arguments and returns the exit code
+`
+
+// An edge is a forbidden or allowed pair of classes or packages, with the reason.
+type edge struct{ from, to, why string }
+
+// A plan is the policy, read.
+type plan struct {
+	class  map[string]string // word -> floor, "leaf" or "beside"
+	forbid []edge
+	allow  []edge
+}
+
+var classes = []string{"leaf", "0", "1", "2", "3", "4", "beside"}
+
+func readPlan(text string) (*plan, error) {
+	p := &plan{class: map[string]string{}}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		switch f[0] {
+		case "floor", "leaf", "beside":
+			class, words := f[0], f[1:]
+			if class == "floor" {
+				class, words = f[1], f[2:]
+			}
+			for _, w := range words {
+				if p.class[w] != "" {
+					return nil, fmt.Errorf("%s stands on two floors", w)
+				}
+				p.class[w] = class
+			}
+		case "forbid", "allow":
+			arrow := slices.Index(f, "->")
+			if arrow < 2 {
+				return nil, fmt.Errorf("no arrow in %q", line)
+			}
+			end := arrow + 2
+			for f[0] == "forbid" && end < len(f) && slices.Contains(classes, f[end]) {
+				end++
+			}
+			if end >= len(f) {
+				return nil, fmt.Errorf("no reason in %q", line)
+			}
+			why := strings.Join(f[end:], " ")
+			for _, from := range f[1:arrow] {
+				for _, to := range f[arrow+1 : end] {
+					if f[0] == "forbid" {
+						p.forbid = append(p.forbid, edge{from, to, why})
+					} else {
+						p.allow = append(p.allow, edge{from, to, why})
+					}
+				}
+			}
+		default:
+			return nil, fmt.Errorf("what is %q?", line)
+		}
+	}
+	return p, nil
+}
+
+// under reports whether a package is the one named by word or lies below it.
+func under(dir, word string) bool {
+	return dir == word || word != "." && strings.HasPrefix(dir, word+"/")
+}
+
+// classOf returns the class of a package, or "" for one the policy does not know.
+func (p *plan) classOf(dir string) string {
+	best := ""
+	for w := range p.class {
+		if under(dir, w) && len(w) > len(best) {
+			best = w
+		}
+	}
+	return p.class[best]
+}
+
+// objection says why one package must not import another; it is empty where it may.
+func (p *plan) objection(from, to string) string {
+	cf, ct := p.classOf(from), p.classOf(to)
+	switch {
+	case cf == "":
+		return from + " stands on no floor: give it one in the policy"
+	case ct == "":
+		return to + " stands on no floor: give it one in the policy"
+	case from != "." && under(to, from), to != "." && under(from, to):
+		return ""
+	}
+	for _, e := range p.allow {
+		if under(from, e.from) && under(to, e.to) {
+			return ""
+		}
+	}
+	for _, e := range p.forbid {
+		if e.from == cf && e.to == ct {
+			return e.why
+		}
+	}
+	return ""
+}
+
+func thePlan(t *testing.T) *plan {
+	t.Helper()
+	p, err := readPlan(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// local returns the directory of an import path of this module.
+func local(path string) (dir string, ok bool) {
+	if path == module {
+		return ".", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+func TestFloors(t *testing.T) {
+	p := thePlan(t)
+	for _, k := range repository(t).pkgs {
+		class := p.classOf(k.dir)
+		if class == "" {
+			t.Errorf("%s stands on no floor: give it one in the policy", k.dir)
+			continue
+		}
+		if class == "beside" || internal(k.dir) && k.testOnly() {
+			continue
+		}
+		for _, s := range k.files {
+			if s.external() {
+				continue
+			}
+			for _, path := range s.imports() {
+				to, ok := local(path)
+				if !ok {
+					continue
+				}
+				if why := p.objection(k.dir, to); why != "" {
+					t.Errorf("%s imports %s: %s", s.name, path, why)
+				}
+			}
+		}
+	}
+}
+
+// TestPolicyIsWhole shows that the lines of the policy say together what the
+// design says in one sentence: strictly down, never sideways, nothing from a leaf.
+func TestPolicyIsWhole(t *testing.T) {
+	p := thePlan(t)
+	word := map[string]string{"leaf": "internal/a", "0": ".", "1": "stop", "2": "tool", "3": "spec", "4": "internal/cli", "beside": "examples/a"}
+	other := map[string]string{"leaf": "internal/b", "0": ".", "1": "window", "2": "mcp", "3": "team", "4": "cmd/other", "beside": "examples/b"}
+	for i, from := range classes {
+		for j, to := range classes {
+			if from == "0" && to == "0" {
+				continue // there is one root
+			}
+			down := j < i && to != "beside"
+			if from == "beside" {
+				down = true
+			}
+			if from == "leaf" {
+				down = false
+			}
+			why := p.objection(word[from], other[to])
+			if down != (why == "") {
+				t.Errorf("%s -> %s: objection %q, want an objection: %v", word[from], other[to], why, !down)
+			}
+		}
+	}
+}
+
+func TestFloorsCatch(t *testing.T) {
+	p := thePlan(t)
+	for _, c := range []struct {
+		from, to string
+		allowed  bool
+	}{
+		{"stop", ".", true},
+		{"stop", "internal/expr", true},
+		{"stop", "window", false},
+		{"stop", "engine", false},
+		{".", "stop", false},
+		{".", "internal/persist", true},
+		{"internal/persist", ".", false},
+		{"internal/persist", "internal/canon", false},
+		{"engine", "stop", true},
+		{"engine", "journal/memory", true},
+		{"journal/memory", "engine", false},
+		{"engine", "journal/sqlite", false},
+		{"model/openai", "model/anthropic", false},
+		{"tool", "tool/schema", true},
+		{"server/ui", "server", true},
+		{"spec", "engine", true},
+		{"spec", "blueprint/testfix", false},
+		{"blueprint/testfix", "blueprint/review", false},
+		{"cmd/pawl", "internal/cli", true},
+		{"cmd/pawl", "cmd/other", false},
+		{"internal/cli", "spec", true},
+		{"internal/cli", "internal/canon", true},
+		{"spec", "internal/cli", false},
+		{"stop", "internal/house", false},
+		{"stop", "unheard/of", false},
+		{"unheard/of", ".", false},
+	} {
+		if why := p.objection(c.from, c.to); (why == "") != c.allowed {
+			t.Errorf("%s -> %s: objection %q, want allowed %v", c.from, c.to, why, c.allowed)
+		}
+	}
+	for _, text := range []string{"floor 1 a\nfloor 2 a", "forbid 1 2", "forbid 1 -> 2", "permit a -> b"} {
+		if _, err := readPlan(text); err == nil {
+			t.Errorf("read without complaint: %q", text)
+		}
+	}
+}
+
+// TestPolicyIsPublished keeps the copy for people equal to the one that is checked.
+func TestPolicyIsPublished(t *testing.T) {
+	if !strings.Contains(repository(t).read(t, "CONTRIBUTING.md"), "```"+policy+"```") {
+		t.Error("the policy in CONTRIBUTING.md is not the one in floors_test.go")
+	}
+}

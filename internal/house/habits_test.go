@@ -1,0 +1,244 @@
+package house
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A file that does not fit in a head is two files.
+const mostLines = 800
+
+func TestFileLength(t *testing.T) {
+	tr := repository(t)
+	for _, name := range tr.files {
+		if !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		if n := strings.Count(tr.read(t, name), "\n"); n > mostLines {
+			t.Errorf("%s has %d lines, more than %d: one noun, one file", name, n, mostLines)
+		}
+	}
+}
+
+func TestPackagesAreDocumented(t *testing.T) {
+	for _, k := range repository(t).pkgs {
+		if k.testOnly() {
+			continue
+		}
+		docs := 0
+		for _, s := range k.files {
+			if s.test || s.ast.Doc == nil {
+				continue
+			}
+			docs++
+			text, want := s.ast.Doc.Text(), "Package "+s.ast.Name.Name+" "
+			if s.ast.Name.Name != "main" && !strings.HasPrefix(text, want) {
+				t.Errorf("%s: the package comment does not begin with %q", s.name, want)
+			}
+		}
+		if docs != 1 {
+			t.Errorf("%s has %d package comments, want one", k.dir, docs)
+		}
+	}
+}
+
+// undocumented lists the exported top-level names of a file that no comment explains.
+func undocumented(fset *token.FileSet, s *source) []string {
+	var found []string
+	need := func(id *ast.Ident, docs ...*ast.CommentGroup) {
+		if !id.IsExported() {
+			return
+		}
+		for _, d := range docs {
+			if strings.TrimSpace(d.Text()) != "" {
+				return
+			}
+		}
+		found = append(found, fmt.Sprintf("%s:%d: %s has no comment", s.name, fset.Position(id.Pos()).Line, id.Name))
+	}
+	for _, decl := range s.ast.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil || receiverExported(d) && !selfEvident[d.Name.Name] {
+				need(d.Name, d.Doc)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if d.Lparen.IsValid() {
+						need(spec.Name, spec.Doc)
+					} else {
+						need(spec.Name, spec.Doc, d.Doc)
+					}
+				case *ast.ValueSpec: // one comment may speak for a group of constants
+					for _, id := range spec.Names {
+						need(id, spec.Doc, spec.Comment, d.Doc)
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// Methods that the standard library has explained once for everybody.
+var selfEvident = map[string]bool{
+	"String": true, "GoString": true, "Format": true, "Error": true, "Unwrap": true, "Is": true, "As": true,
+	"MarshalJSON": true, "UnmarshalJSON": true, "MarshalText": true, "UnmarshalText": true, "MarshalYAML": true, "UnmarshalYAML": true,
+	"Len": true, "Less": true, "Swap": true, "Close": true, "Read": true, "Write": true, "ServeHTTP": true,
+}
+
+// receiverExported reports whether a method belongs to an exported type.
+func receiverExported(d *ast.FuncDecl) bool {
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.ParenExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return false
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	tr := repository(t)
+	for _, k := range tr.pkgs {
+		for _, s := range k.files {
+			if s.test || s.ast.Name.Name == "main" {
+				continue
+			}
+			for _, f := range undocumented(tr.fset, s) {
+				t.Error(f)
+			}
+		}
+	}
+}
+
+func TestExportedNamesCatch(t *testing.T) {
+	for text, want := range map[string]int{
+		"type A struct{}":                                                        1,
+		"// A is a thing.\ntype A struct{}":                                      0,
+		"type (\n\t// A is one.\n\tA int\n\tB int\n)":                            1,
+		"const (\n\tA = 1 // the first\n\tB = 2\n)":                              1,
+		"// The numbers.\nconst (\n\tA = 1\n\tB = 2\n)":                          0,
+		"var A, b, C int":                                                        2,
+		"func A() {}\nfunc b() {}":                                               1,
+		"// A is a thing.\ntype A int\nfunc (A) String() string { return \"\" }": 0,
+		"type a int\nfunc (a) B() {}":                                            0,
+		"// A is a thing.\ntype A[T any] int\nfunc (A[T]) B() {}":                1,
+	} {
+		fset, s := parseText(t, "synthetic.go", "package synthetic\n"+text+"\n")
+		if got := undocumented(fset, s); len(got) != want {
+			t.Errorf("found %v, want %d:\n%s", got, want, text)
+		}
+	}
+}
+
+// What is left to do belongs in an issue, where somebody sees it. The words are
+// put together here so that the test does not find itself.
+var leftover = regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX"}, "|") + `)\b`)
+
+func TestNothingIsLeftForLater(t *testing.T) {
+	tr := repository(t)
+	for _, k := range tr.pkgs {
+		for _, s := range k.files {
+			for _, group := range s.ast.Comments {
+				for _, c := range group.List {
+					if w := leftover.FindString(c.Text); w != "" {
+						t.Errorf("%s:%d: %s", s.name, tr.fset.Position(c.Pos()).Line, w)
+					}
+				}
+			}
+		}
+	}
+	for _, name := range tr.files {
+		switch {
+		case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".yml"), strings.HasSuffix(name, ".yaml"),
+			name == "Makefile", strings.HasPrefix(name, ".ci/"):
+			for i, line := range strings.Split(tr.read(t, name), "\n") {
+				if w := leftover.FindString(line); w != "" {
+					t.Errorf("%s:%d: %s", name, i+1, w)
+				}
+			}
+		}
+	}
+	if !leftover.MatchString("// TO" + "DO: later") {
+		t.Error("the pattern finds nothing")
+	}
+}
+
+// The root is what every user reads first. It may hold about 200 exported
+// names, 30 files and 6,000 lines; the limits leave a little air above that.
+const (
+	mostNames     = 230
+	mostFiles     = 35
+	mostRootLines = 6900
+)
+
+func TestRootBudget(t *testing.T) {
+	tr := repository(t)
+	root := tr.pkgs[0]
+	var names, files, lines int
+	for _, s := range root.files {
+		if s.test {
+			continue
+		}
+		files++
+		lines += strings.Count(tr.read(t, s.name), "\n")
+		names += len(topLevel(s))
+	}
+	t.Logf("root package: %d exported names of %d, %d files of %d, %d lines of %d", names, mostNames, files, mostFiles, lines, mostRootLines)
+	for _, c := range []struct {
+		what      string
+		got, most int
+	}{{"exported names", names, mostNames}, {"files", files, mostFiles}, {"lines", lines, mostRootLines}} {
+		if c.got > c.most {
+			t.Errorf("the root package has %d %s, more than %d: what belongs to the vocabulary and what does not?", c.got, c.what, c.most)
+		}
+	}
+}
+
+// topLevel lists the exported types, functions, constants and variables of a
+// file. Methods and fields are not counted: they are found through their type.
+func topLevel(s *source) []string {
+	var names []string
+	add := func(id *ast.Ident) {
+		if id.IsExported() {
+			names = append(names, id.Name)
+		}
+	}
+	for _, decl := range s.ast.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					for _, id := range spec.Names {
+						add(id)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
