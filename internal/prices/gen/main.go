@@ -1,0 +1,245 @@
+// Command gen makes prices.json, the price table of package prices, from the
+// public price data of genai-prices. That data is published inside a JavaScript
+// module; to bring the table up to date, run in an empty directory
+//
+//	npm pack @pydantic/genai-prices && tar xzf *.tgz
+//	node -e 's=require("fs").readFileSync("package/dist/index.js","utf8");
+//	  console.log(JSON.stringify(eval(s.slice(s.indexOf("["),s.indexOf("\n]")+2))))' > data.json
+//
+// and then, with the day that version was published (npm view
+// @pydantic/genai-prices time), in the root of this module
+//
+//	go run ./internal/prices/gen -date 2026-09-23 < data.json > internal/prices/prices.json
+//
+// It keeps the models of Anthropic, OpenAI and Google that answer a
+// conversation in text and are not deprecated, at the price that held on that
+// day. Names that a model is matched by are kept as they are; how a name is
+// matched is decided in package prices, more strictly than by its source, which
+// would take claude-sonnet-5-5 for claude-sonnet-5.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+type provider struct {
+	ID     string  `json:"id"`
+	Models []model `json:"models"`
+}
+
+type model struct {
+	ID         string          `json:"id"`
+	Deprecated bool            `json:"deprecated"`
+	Match      match           `json:"match"`
+	Prices     json.RawMessage `json:"prices"`
+}
+
+type match struct {
+	Equals     string  `json:"equals"`
+	StartsWith string  `json:"starts_with"`
+	Or         []match `json:"or"`
+	And        []match `json:"and"`
+}
+
+type conditional struct {
+	Constraint *struct {
+		Type      string `json:"type"`
+		StartDate string `json:"start_date"`
+	} `json:"constraint"`
+	Prices map[string]json.RawMessage `json:"prices"`
+}
+
+// A row is written as package prices reads it.
+type row struct {
+	Provider   string   `json:"provider"`
+	Name       string   `json:"name"`
+	Aliases    []string `json:"aliases,omitempty"`
+	Input      float64  `json:"input"`
+	Output     float64  `json:"output"`
+	CacheRead  float64  `json:"cache_read,omitempty"`
+	CacheWrite float64  `json:"cache_write,omitempty"`
+	LongFrom   int      `json:"long_from,omitempty"`
+	Long       *long    `json:"long,omitempty"`
+}
+
+type long struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read,omitempty"`
+	CacheWrite float64 `json:"cache_write,omitempty"`
+}
+
+// want are the models of a provider that hold a conversation; other are those
+// among them that are priced by more than text tokens, are retired, or are made
+// for something else.
+var want = map[string]*regexp.Regexp{
+	"anthropic": regexp.MustCompile(`^claude-(3-[57]|[a-z]+-\d)`),
+	"openai":    regexp.MustCompile(`^(gpt-[4-9]|o\d)`),
+	"google":    regexp.MustCompile(`^gemini-[2-9]`),
+}
+
+var other = regexp.MustCompile(`audio|realtime|image|tts|transcribe|live|search|vision|deep-research|:|\.ft-|computer|gpt-4-32k|gpt-4\.5|o1-preview|o1-mini`)
+
+func main() {
+	date := flag.String("date", "", "the day the prices were published, as 2006-01-02")
+	flag.Parse()
+	if err := run(os.Stdin, os.Stdout, *date); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(in io.Reader, out io.Writer, date string) error {
+	if _, err := time.Parse(time.DateOnly, date); err != nil {
+		return fmt.Errorf("want -date YYYY-MM-DD: %w", err)
+	}
+	var providers []provider
+	if err := json.NewDecoder(in).Decode(&providers); err != nil {
+		return fmt.Errorf("read the price data: %w", err)
+	}
+	var rows []row
+	for _, p := range providers {
+		keep := want[p.ID]
+		if keep == nil {
+			continue
+		}
+		for _, m := range p.Models {
+			if !keep.MatchString(m.ID) || other.MatchString(m.ID) || m.Deprecated {
+				continue
+			}
+			r, err := m.row(p.ID, date)
+			if err != nil {
+				return fmt.Errorf("%s/%s: %w", p.ID, m.ID, err)
+			}
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return errors.New("no model of a known provider in the price data")
+	}
+	return write(out, date, rows)
+}
+
+func (m model) row(provider, date string) (row, error) {
+	r := row{Provider: provider, Name: m.ID}
+	for _, name := range m.Match.names() {
+		if name != r.Name && !slices.Contains(r.Aliases, name) && !other.MatchString(name) {
+			r.Aliases = append(r.Aliases, name)
+		}
+	}
+	slices.Sort(r.Aliases)
+	prices, err := m.on(date)
+	if err != nil {
+		return r, err
+	}
+	var far long
+	for _, f := range []struct {
+		key       string
+		base, far *float64
+		need      bool
+	}{
+		{"input_mtok", &r.Input, &far.Input, true},
+		{"output_mtok", &r.Output, &far.Output, true},
+		{"cache_read_mtok", &r.CacheRead, &far.CacheRead, false},
+		{"cache_write_mtok", &r.CacheWrite, &far.CacheWrite, false},
+	} {
+		raw, ok := prices[f.key]
+		if !ok && f.need {
+			return r, fmt.Errorf("no %s", f.key)
+		}
+		if !ok {
+			continue
+		}
+		if json.Unmarshal(raw, f.base) == nil {
+			*f.far = *f.base
+			continue
+		}
+		var tiered struct {
+			Base  float64
+			Tiers []struct {
+				Start int
+				Price float64
+			}
+		}
+		if err := json.Unmarshal(raw, &tiered); err != nil || len(tiered.Tiers) != 1 {
+			return r, fmt.Errorf("%s is neither a price nor a price with one tier: %s", f.key, raw)
+		}
+		if start := tiered.Tiers[0].Start; r.LongFrom != 0 && r.LongFrom != start {
+			return r, fmt.Errorf("%s has its tier at %d, another price at %d", f.key, start, r.LongFrom)
+		}
+		*f.base, *f.far, r.LongFrom = tiered.Base, tiered.Tiers[0].Price, tiered.Tiers[0].Start
+	}
+	if r.LongFrom != 0 {
+		r.Long = &far
+	}
+	return r, nil
+}
+
+// on is the price list that holds on a day: the last whose start has come.
+func (m model) on(date string) (map[string]json.RawMessage, error) {
+	var plain map[string]json.RawMessage
+	if json.Unmarshal(m.Prices, &plain) == nil {
+		return plain, nil
+	}
+	var list []conditional
+	if err := json.Unmarshal(m.Prices, &list); err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	var found map[string]json.RawMessage
+	for _, c := range list {
+		switch {
+		case c.Constraint == nil, c.Constraint.Type == "start_date" && c.Constraint.StartDate <= date:
+			found = c.Prices
+		case c.Constraint.Type != "start_date":
+			return nil, fmt.Errorf("prices depend on %s, which this table cannot say", c.Constraint.Type)
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("no price on %s", date)
+	}
+	return found, nil
+}
+
+// names are the whole names in a match, and the beginnings that may stand as names.
+func (m match) names() []string {
+	var all []string
+	if m.Equals != "" {
+		all = append(all, m.Equals)
+	}
+	if s := strings.TrimRight(m.StartsWith, "-@"); s != "" && !strings.HasSuffix(s, "-2025") {
+		all = append(all, s)
+	}
+	for _, each := range slices.Concat(m.Or, m.And) {
+		all = append(all, each.names()...)
+	}
+	return all
+}
+
+// write puts one row on a line, so that a new version shows what changed.
+func write(out io.Writer, date string, rows []row) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{\"as_of\": %q, \"rows\": [\n", date)
+	for i, r := range rows {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		b.Write(line)
+		if i < len(rows)-1 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("]}\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
