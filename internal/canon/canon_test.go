@@ -1,0 +1,262 @@
+package canon
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCanonical(t *testing.T) {
+	for in, want := range map[string]string{
+		` { "b" : 1 , "a" : [ true , null , { } , [ ] ] } `:              `{"a":[true,null,{},[]],"b":1}`,
+		`[1,1.0,1e0,1E+0,-0,0.10,123456789012345678901234567890]`:        `[1,1.0,1e0,1E+0,-0,0.10,123456789012345678901234567890]`,
+		`"\u0041\/\u00e9\ud83d\ude00\u2028<&>"`:                          `"A/é😀` + "\u2028" + `<&>"`,
+		`"\u0000\u001F\u0008\u000c\u000A\u000d\u0009\u0022\u005c\u007f"`: `"\u0000\u001f\b\f\n\r\t\"\\` + "\x7f" + `"`,
+		`{"z":{"y":1,"x":2},"a":{"d":{"c":1,"b":2},"a":3}}`:              `{"a":{"a":3,"d":{"b":2,"c":1}},"z":{"x":2,"y":1}}`,
+		`{"a\n":1,"a ":2,"a":3,"a\\":4,"a\u0000":5,"aZ":6}`:              `{"a":3,"a\u0000":5,"a\n":1,"a ":2,"aZ":6,"a\\":4}`,
+		`{"\uffff":1,"\ud83d\ude00":2}`:                                  "{\"\uffff\":1,\"😀\":2}", // UTF-16 would put it the other way
+		`{"":0}`:                                                         `{"":0}`,
+	} {
+		got, err := Canonical([]byte("x"), []byte(in))
+		if err != nil || string(got) != "x"+want {
+			t.Errorf("%s\n got %s (%v)\nwant x%s", in, got, err, want)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                    `unexpected end of JSON at offset 0`,
+		`{"a":1,"b":2,"a":3}`: `the key "a" occurs twice in an object at offset 13`,
+		`{"a":1,"\u0061":1}`:  `the key "a" occurs twice in an object at offset 7`,
+		`{"\n":1,"\u000a":1}`: `the key "\n" occurs twice in an object at offset 8`,
+		`[1,2] 3`:             `unexpected text after the JSON value at offset 6`,
+		`[1,]`:                `want a JSON value at offset 3`,
+		`[1 2]`:               `want a comma or ] after an element at offset 3`,
+		`[1`:                  `unexpected end of JSON at offset 2`,
+		`{"a":1,}`:            `want a key in quotes at offset 7`,
+		`{"a" 1}`:             `want a colon after a key at offset 5`,
+		`{"a":1 "b":2}`:       `want a comma or } after a value at offset 7`,
+		`{"a`:                 `unexpected end of JSON at offset 3`,
+		`{"a"`:                `unexpected end of JSON at offset 4`,
+		`{"a":1`:              `unexpected end of JSON at offset 6`,
+		`{`:                   `unexpected end of JSON at offset 1`,
+		`-`:                   `unexpected end of JSON at offset 1`,
+		`-a`:                  `want a digit at offset 1`,
+		`-01`:                 `a number must not start with 0 at offset 2`,
+		`1.`:                  `unexpected end of JSON at offset 2`,
+		`1e+x`:                `want a digit at offset 3`,
+		`trux`:                `want true at offset 3`,
+		`nul`:                 `unexpected end of JSON at offset 3`,
+		"\"a\xff\"":           `a string is not valid UTF-8 at offset 2`,
+		"\"\xed\xa0\x80\"":    `a string is not valid UTF-8 at offset 1`,
+		"\"a\tb\"":            `a control character in a string must be escaped at offset 2`,
+		`"\x"`:                `unknown escape in a string at offset 2`,
+		`"\`:                  `unexpected end of JSON at offset 2`,
+		`"\u00g0"`:            `want four hexadecimal digits after \u at offset 5`,
+		`"\u00`:               `unexpected end of JSON at offset 5`,
+		`"x\ud83d"`:           `a lone surrogate is not a character at offset 2`,
+		`"\ud83d\u0041"`:      `a lone surrogate is not a character at offset 1`,
+		`"\ude00\ud83d"`:      `a lone surrogate is not a character at offset 1`,
+		`"\ud83d\n"`:          `a lone surrogate is not a character at offset 1`,
+	} {
+		got, err := Canonical([]byte("before"), []byte(in))
+		var e *Error
+		if !errors.As(err, &e) || err.Error() != want || string(got) != "before" {
+			t.Errorf("%s\n got %v, %s\nwant %s", in, err, got, want)
+		}
+	}
+}
+
+func TestDepth(t *testing.T) {
+	nested := func(n int) []byte {
+		return []byte(strings.Repeat(`[{"a":`, n/2) + "0" + strings.Repeat("}]", n/2))
+	}
+	if _, err := Canonical(nil, nested(MaxDepth)); err != nil {
+		t.Error(err)
+	}
+	_, err := Canonical(nil, nested(MaxDepth+2))
+	if want := "nested deeper than 1000 objects and arrays at offset 3000"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestEqual(t *testing.T) {
+	different := []string{`1`, `1.0`, `1e0`, `"1"`, `true`, `null`, `{}`, `[]`, `{"a":1}`, `{"a":1.0}`}
+	for i, a := range different {
+		for j, b := range different {
+			if got := Equal([]byte(a), []byte(" "+b+"\n")); got != (i == j) {
+				t.Errorf("%s and %s: equal is %v", a, b, got)
+			}
+		}
+	}
+	if Equal([]byte(`{`), []byte(`{`)) {
+		t.Error("what is not JSON equals itself")
+	}
+}
+
+func TestDigest(t *testing.T) {
+	want := fmt.Sprintf("%x", sha256.Sum256([]byte("\x00\x00\x00\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x00")))
+	if got := Digest([]byte("ab"), nil); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// The empty digest is SHA-256 of nothing, as FIPS 180-4 has it.
+	if got := Digest(); got != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" {
+		t.Errorf("of nothing: %s", got)
+	}
+	seen := map[string][]string{}
+	for _, parts := range [][]string{{}, {""}, {"", ""}, {"ab"}, {"a", "b"}, {"", "ab"}, {"ab", ""}} {
+		var raw [][]byte
+		for _, p := range parts {
+			raw = append(raw, []byte(p))
+		}
+		d := Digest(raw...)
+		if other, ok := seen[d]; ok {
+			t.Errorf("%q and %q have the same digest", parts, other)
+		}
+		seen[d] = parts
+	}
+}
+
+func TestLargeObject(t *testing.T) {
+	var keys []string
+	for i := range 5000 {
+		keys = append(keys, fmt.Sprintf("%q:%d", fmt.Sprint("k", i*7919%5000), i))
+	}
+	in := "{" + strings.Join(keys, ",") + "}"
+	slices.SortFunc(keys, func(a, b string) int {
+		return strings.Compare(a[:strings.Index(a, `":`)], b[:strings.Index(b, `":`)])
+	})
+	got, err := Canonical(nil, []byte(in))
+	if want := "{" + strings.Join(keys, ",") + "}"; err != nil || string(got) != want {
+		t.Errorf("%v\n got %.100s\nwant %.100s", err, got, want)
+	}
+}
+
+// faulty tells by tokens what encoding/json accepts and we do not.
+func faulty(doc []byte) bool {
+	type open struct {
+		keys map[string]bool
+		key  bool
+	}
+	var stack []open
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	for {
+		tok, err := dec.Token()
+		if err == io.EOF {
+			return false
+		}
+		if d, ok := tok.(json.Delim); ok && (d == '}' || d == ']') {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		if n := len(stack); n > 0 && stack[n-1].keys != nil {
+			top := &stack[n-1]
+			top.key = !top.key
+			if top.key {
+				if top.keys[tok.(string)] {
+					return true
+				}
+				top.keys[tok.(string)] = true
+			}
+		}
+		switch tok {
+		case json.Delim('{'):
+			stack = append(stack, open{keys: map[string]bool{}})
+		case json.Delim('['):
+			stack = append(stack, open{})
+		}
+		if len(stack) > MaxDepth {
+			return true
+		}
+	}
+}
+
+func decoded(t *testing.T, doc []byte) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil {
+		t.Fatalf("%s: %v", doc, err)
+	}
+	return v
+}
+
+func FuzzCanonical(f *testing.F) {
+	for _, s := range []string{`{"b":[1,-0.5e+7],"a":"\ud83d\ude00\n\u0000"}`, `{"a":1,"\u0061":2}`, `"\ud800"`, "\"\xff\"", `[{"b\n":1,"b ":{}},"\/"]`, ` 1 `,
+		strings.Repeat("[", 1001) + strings.Repeat("]", 1001)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		got, err := Canonical(nil, doc)
+		if !json.Valid(doc) {
+			if err == nil {
+				t.Fatalf("accepted, encoding/json does not: %s", got)
+			}
+			return
+		}
+		if err != nil {
+			// encoding/json mends bad text into U+FFFD, so its tokens hold one.
+			text := strings.Contains(err.Error(), "surrogate") || strings.Contains(err.Error(), "UTF-8")
+			if text && !strings.Contains(fmt.Sprint(decoded(t, doc)), "\uFFFD") && !faulty(doc) || !text && !faulty(doc) {
+				t.Fatalf("refused: %v", err)
+			}
+			return
+		}
+		if faulty(doc) {
+			t.Fatalf("accepted a key twice or too deep a nesting: %s", got)
+		}
+		if d := cmp.Diff(decoded(t, doc), decoded(t, got)); d != "" {
+			t.Fatalf("means another thing:\n%s", d)
+		}
+		again, err := Canonical(nil, got)
+		if err != nil || !bytes.Equal(again, got) {
+			t.Fatalf("%v\nonce  %s\ntwice %s", err, got, again)
+		}
+		// What Go writes of the same value, keys sorted its way, is the same.
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetIndent(" ", "\t")
+		if err := enc.Encode(decoded(t, doc)); err != nil {
+			t.Fatal(err)
+		}
+		if again, err = Canonical(nil, b.Bytes()); err != nil || !bytes.Equal(again, got) {
+			t.Fatalf("by way of encoding/json: %v\n got %s\nwant %s", err, again, got)
+		}
+	})
+}
+
+func BenchmarkCanonical(b *testing.B) {
+	for name, in := range map[string]string{
+		"sorted":   `{"line":12,"path":"internal/canon/canon.go","text":"a \"quoted\" word\n"}`,
+		"unsorted": `{"text": "a \"quoted\" word\n", "path": "internal/canon/canon.go", "line": 12}`,
+		"nested":   `{"z":{"b":[1,2,3],"a":{"y":null,"x":true}},"a":[{"k":1},{"k":2,"j":3}]}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			raw, buf := []byte(in), make([]byte, 0, 256)
+			b.ReportAllocs()
+			for b.Loop() {
+				var err error
+				if buf, err = Canonical(buf[:0], raw); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDigest(b *testing.B) {
+	run, tool, args := []byte("run_1"), []byte("read_file"), []byte(`{"line":12,"path":"internal/canon/canon.go"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		Digest(run, tool, args)
+	}
+}
