@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -91,16 +92,15 @@ func (p *pick) document(schema any, depth int) string {
 	switch kind {
 	case "object":
 		properties, _ := m["properties"].(map[string]any)
+		required, _ := m["required"].([]any)
 		var all []string
 		for _, name := range append(someNames, "z") {
 			inner, named := properties[name]
-			if !named && p.n(6) != 5 {
+			needed := slices.Contains(required, any(name))
+			if odd := p.n(8) == 7; odd == (named || needed) {
 				continue
 			}
-			if named && p.n(6) == 5 {
-				continue
-			}
-			for range 1 + p.n(16)/15 {
+			for range 1 + p.n(8)/7 {
 				all = append(all, fmt.Sprintf(`"%s"%s:%s`, name, gap, p.document(inner, max(depth-1, 0))))
 			}
 		}
@@ -152,7 +152,7 @@ func FuzzAcceptor(f *testing.F) {
 }
 
 func someBytes(random *rand.Rand) []byte {
-	b := make([]byte, 40+random.IntN(100))
+	b := make([]byte, 100+random.IntN(200))
 	for i := range b {
 		b[i] = byte(random.Uint32())
 	}

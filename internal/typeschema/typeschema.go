@@ -1,0 +1,79 @@
+// Package typeschema derives a JSON Schema (draft 2020-12) from a Go type, as
+// encoding/json would read and write it.
+//
+// Field names, omissions and embedding follow encoding/json. On top of that:
+//
+//   - A field is required unless it is a pointer, is tagged omitempty or
+//     omitzero, or comes out of an embedded pointer.
+//   - Nothing is nullable. A pointer says that a value may be left out, and a
+//     slice or map without a value is empty; null would be a third way to say
+//     the same, which models then use at random. So an output must not hold nil
+//     slices, maps or pointers in fields that are not left out when empty.
+//   - Structs refuse properties they do not name.
+//   - The tag jsonschema:"text" describes a field; enum:"r,w" lists the values of
+//     a string or number, or of the elements of a slice or array of those.
+//   - time.Time is a date-time, []byte a base64 string, json.RawMessage and any
+//     are any value, and a type that implements encoding.TextMarshaler or
+//     TextUnmarshaler is a string.
+//   - A named type that contains itself becomes a definition under $defs, or "#".
+//
+// Channels, functions, complex numbers, maps whose keys are not strings,
+// interfaces with methods, time.Duration, the json option "string" and types
+// with a JSON form of their own are errors.
+package typeschema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// For is the schema of any type, such as an answer. The bytes are compact and
+// the same for the same type. An error names the field and says what would be
+// right; there is one for each field that is wrong.
+func For[T any]() (json.RawMessage, error) { return ForType(reflect.TypeFor[T]()) }
+
+// Object is [For] for the arguments of a tool, which have to be a struct or a
+// pointer to one.
+func Object[T any]() (json.RawMessage, error) { return ObjectType(reflect.TypeFor[T]()) }
+
+// ForType is [For] with the type as a value. A nil type is an error.
+func ForType(t reflect.Type) (json.RawMessage, error) {
+	if t == nil {
+		return nil, errors.New("typeschema: no type: name a concrete type")
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	w := walker{root: t, defs: map[string]*jsonschema.Schema{}, names: map[reflect.Type]string{}, owners: map[string]reflect.Type{}}
+	s := w.visit(t, "", nil)
+	if len(w.errs) > 0 {
+		return nil, errors.Join(w.errs...)
+	}
+	if len(w.defs) > 0 {
+		s.Defs = w.defs
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("typeschema: %s: %w", t, err)
+	}
+	return b, nil
+}
+
+// ObjectType is [Object] with the type as a value.
+func ObjectType(t reflect.Type) (json.RawMessage, error) {
+	if t == nil {
+		return nil, errors.New("typeschema: no type: arguments are a struct with a field for each")
+	}
+	inner := t
+	for inner.Kind() == reflect.Pointer {
+		inner = inner.Elem()
+	}
+	if inner.Kind() != reflect.Struct || special(inner) != nil || wantsText(inner) {
+		return nil, fmt.Errorf("typeschema: %s is not an object: arguments are a struct with a field for each", t)
+	}
+	return ForType(t)
+}
