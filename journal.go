@@ -26,9 +26,9 @@ type Journal interface {
 	// replaced may go on.
 	Append(ctx context.Context, b Batch) error
 
-	// Read yields the records of a run from seq on, in order, as far as they
+	// Read yields the rows of a run from seq on, in order, as far as they
 	// go now. A run that does not exist yields ErrUnknownRun.
-	Read(ctx context.Context, run string, from uint64) iter.Seq2[Record, error]
+	Read(ctx context.Context, run string, from uint64) iter.Seq2[Row, error]
 
 	// List yields the heads of runs, newest first.
 	List(ctx context.Context, q Query) iter.Seq2[Head, error]
@@ -94,8 +94,8 @@ type Batch struct {
 	Head    Head
 }
 
-// A Record is one encoded entry.
-type Record struct {
+// A Row is one encoded entry, as a journal keeps it.
+type Row struct {
 	Seq  uint64
 	Data []byte
 }

@@ -1,0 +1,124 @@
+package pawl
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// An Agent is a value: everything a run needs to know, nothing of it running.
+// The zero value of every field but Name and Model is right.
+type Agent struct {
+	Name        string // [a-z0-9-]+
+	Description string
+	Prompt      string // the system prompt
+	Model       Model
+	Tools       []Tool
+
+	Loop     Loop      // nil: ReAct
+	Strategy Strategy  // zero: Native
+	Stop     Condition // further reasons to end; nil: none
+	Limits   Limits
+	Policies []Policy
+	Observer Observer        // nil: the agent does not observe
+	Goal     *Goal           // nil: none
+	Output   json.RawMessage // JSON Schema of the answer; nil: free text
+	Sampling Sampling
+	Serial   bool // one call at a time
+	Builtins bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+
+	Labels map[string]string // free words to find the agent's runs by
+	Source string            // where the agent came from, opaque; recorded, not digested
+}
+
+// An Observer looks at the world: before the first turn, and after every
+// action. Observe is called from one goroutine of the run; an error is told to
+// the model in place of what was seen.
+type Observer interface {
+	Observe(ctx context.Context) (Observation, error)
+}
+
+// ObserverFunc makes an Observer of a function.
+type ObserverFunc func(context.Context) (Observation, error)
+
+// Observe calls f.
+func (f ObserverFunc) Observe(ctx context.Context) (Observation, error) { return f(ctx) }
+
+// An Observation is what an [Observer] saw: Text for the model, Data for the metric.
+type Observation struct {
+	Text string
+	Data json.RawMessage
+}
+
+// A Goal says by a number whether the work is done. A model cannot declare
+// success against it: its "done" is sent back with the evidence.
+type Goal struct {
+	Metric  Metric
+	Success Condition // such as stop.Metric(">=", 0)
+}
+
+// A Metric measures the goal after each observation. An error leaves the goal
+// unmeasured, and so unmet, until the next one.
+type Metric interface {
+	Measure(ctx context.Context, o Observation) (Measure, error)
+}
+
+// MetricFunc makes a Metric of a function.
+type MetricFunc func(context.Context, Observation) (Measure, error)
+
+// Measure calls f.
+func (f MetricFunc) Measure(ctx context.Context, o Observation) (Measure, error) { return f(ctx, o) }
+
+// A Measure is one reading of a [Metric]. Open names what is still wrong.
+type Measure struct {
+	Value float64
+	Open  []string
+}
+
+// A Checker is a part of an agent (a tool, loop, policy or condition) that can
+// tell what is wrong with it, or with the agent it stands in.
+// [NewMachine] asks every part and reports all answers together.
+type Checker interface {
+	Check(Agent) error
+}
+
+// Strategy is how a model is told to call tools.
+type Strategy int
+
+// The strategies.
+const (
+	Native Strategy = 1 + iota // the provider's own tool calls
+	JSON                       // one JSON object a turn: thought, action, action_input
+)
+
+var strategies = names[Strategy]{"strategy", []string{"native", "json"}}
+
+// String returns the strategy's name.
+func (s Strategy) String() string { return strategies.string(s) }
+
+// MarshalText writes the strategy's name.
+func (s Strategy) MarshalText() ([]byte, error) { return strategies.marshal(s) }
+
+// UnmarshalText reads the strategy's name.
+func (s *Strategy) UnmarshalText(b []byte) error { return strategies.unmarshal(s, b) }
+
+// observes reports whether an Observe step does anything.
+func (a *Agent) observes() bool { return a.Observer != nil || a.Goal != nil }
+
+// SetsConfidence reports whether anything in the agent ever sets the
+// confidence that a condition may ask for: the __complete__ tool, or a policy
+// or loop with a method SetsConfidence() bool that says so.
+func (a Agent) SetsConfidence() bool {
+	if a.Builtins || a.Strategy == JSON {
+		return true
+	}
+	sets := func(v any) bool {
+		c, ok := v.(interface{ SetsConfidence() bool })
+		return ok && c.SetsConfidence()
+	}
+	for _, p := range a.Policies {
+		if sets(p) {
+			return true
+		}
+	}
+	return sets(a.Loop)
+}

@@ -1,0 +1,263 @@
+package pawl
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/canon"
+)
+
+// Apply returns the state after e. It is the only way state changes; s itself
+// stays as it was. Apply accepts what [Check] accepts and is total: any entry
+// leaves a state, and one that makes no sense (an answer to a call nobody
+// made) changes nothing but the place in the log.
+func Apply(s State, e Entry) State {
+	if s.status == Running && s.seq > 0 {
+		if _, back := e.Event.(RunResumed); !back && e.Time.After(s.time) {
+			s.elapsed += e.Time.Sub(s.time)
+		}
+	}
+	s.seq, s.run = e.Seq, e.Run
+	if e.Time.After(s.time) {
+		s.time = e.Time
+	}
+	switch ev := e.Event.(type) {
+	case RunStarted, RunPaused, RunResumed, RunExtended, RunForked, RunStopped, CancelRequested:
+		s.applyRun(ev)
+	case ModelCalled, ModelReplied, ModelFailed, PlanRejected:
+		s.applyModel(ev, e)
+	case ToolStarted, ToolFinished, ToolReused, ToolRefused, ToolDoubted, ToolSettled:
+		s.applyTool(ev, e)
+	case ApprovalRequested, ApprovalDecided, ApprovalExpired, ApprovalInvalidated,
+		InputRequested, InputGiven, ClientToolRequested, ClientToolReturned:
+		s.applyAsk(ev, e)
+	default:
+		s.applyMemo(ev, e)
+	}
+	return s
+}
+
+// CheckEntry says whether e may follow s in a log: the next seq of the same
+// run, a start first and only first, and a decision no later than the entry.
+func CheckEntry(s State, e Entry) error {
+	_, starts := e.Event.(RunStarted)
+	switch {
+	case e.Seq != s.seq+1:
+		return fmt.Errorf("run %s: entry %d follows entry %d", e.Run, e.Seq, s.seq)
+	case s.seq > 0 && e.Run != s.run:
+		return fmt.Errorf("run %s: entry %d belongs to run %s", s.run, e.Seq, e.Run)
+	case starts != (e.Seq == 1):
+		return fmt.Errorf("run %s: entry %d is %s; run.started comes first and only first", e.Run, e.Seq, e.Event.Type())
+	case e.At >= e.Seq:
+		return fmt.Errorf("run %s: entry %d was decided on entry %d, which comes after it", e.Run, e.Seq, e.At)
+	}
+	return nil
+}
+
+func (s *State) applyRun(event Event) {
+	switch e := event.(type) {
+	case RunStarted:
+		s.start, s.status, s.created = &e, Running, s.time
+		s.limits, s.stop = e.Declaration.Limits.withDefaults(), e.Declaration.Stop
+		s.priced = e.Declaration.Model.Price != nil
+		s.epoch, s.owner = e.Epoch, e.Owner
+		s.settled = true
+		s.hear(e.Input)
+	case RunForked:
+		s.status, s.verdict, s.paused, s.cancel = Running, Verdict{}, nil, nil
+		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
+		s.afresh()
+		if e.Input != "" {
+			s.hear(e.Input)
+		}
+	case RunPaused:
+		s.status, s.paused = e.Status, &e
+	case RunResumed:
+		s.status, s.verdict, s.paused, s.cancel = Running, Verdict{}, nil, nil
+		s.epoch, s.owner = e.Epoch, e.Owner
+		s.lose()
+		s.afresh()
+	case RunExtended:
+		s.limits = s.limits.Merge(e.Limits)
+		if e.Stop != "" {
+			s.stop = e.Stop
+		}
+		s.take(e.Letter)
+	case RunStopped:
+		s.status = e.Status
+		s.verdict = Verdict{Holds: true, Status: e.Status, Condition: e.Condition, Leaf: e.Leaf, Detail: e.Detail}
+	case CancelRequested:
+		s.cancel = &e
+		s.take(e.Letter)
+	}
+}
+
+// hear takes in what a person says; a final answer before it is no longer final.
+func (s *State) hear(text string) {
+	s.said = s.said.Append(text)
+	s.bytes += len(text) + messageBytes
+	if s.start != nil && s.reply != nil && s.settled {
+		s.refuted = true
+	}
+	s.complete = nil
+}
+
+// afresh resets what made the run end, so that resuming it is not stopped at
+// once by the counters of the time before.
+func (s *State) afresh() {
+	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
+	s.judged = nil
+}
+
+// lose marks whatever is in flight as lost and books a lost model call at its reservation.
+func (s *State) lose() {
+	if t := s.thinking; t != nil {
+		s.book(Usage{Input: t.Reserved - t.MaxTokens, Output: t.MaxTokens}, t.Cost)
+		s.modelCalls++
+		s.thinking, s.lostCall = nil, true
+	}
+	for i, c := range s.open {
+		if c.Phase == Started {
+			lost := *c
+			lost.Phase = Lost
+			s.replace(i, &lost)
+		}
+	}
+}
+
+func (s *State) take(letter int64) { s.letter = max(s.letter, letter) }
+
+// book adds a model call's cost, never less than nothing: a provider's figures
+// are taken with care.
+func (s *State) book(u Usage, dollars float64) {
+	u = Usage{max(0, u.Input), max(0, u.Output), max(0, u.CacheRead), max(0, u.CacheWrite), max(0, u.Reasoning)}
+	s.usage = s.usage.Add(u)
+	s.cost += max(0, dollars)
+}
+
+// replace sets an open call without touching the slice older states hold.
+func (s *State) replace(i int, c *CallState) {
+	open := slices.Clone(s.open)
+	open[i] = c
+	s.open = open
+}
+
+// find is the place of an open call, or -1.
+func (s *State) find(id string) int {
+	for i, c := range s.open {
+		if c.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// answer closes a call; the turn is over when it was the last.
+func (s *State) answer(i int, c CallState) {
+	c.Phase = Answered
+	s.bytes += len(c.Result) + len(c.Error) + messageBytes
+	s.replace(i, &c)
+	if c.Ran {
+		n, _ := s.tools.Get(c.Tool)
+		n.ran++
+		if c.OK() {
+			n.succeeded++
+		}
+		s.tools = s.tools.Set(c.Tool, n)
+		s.toolCalls++
+		if c.OK() && c.Effect == Idempotent {
+			s.keys = s.keys.Set(c.Key, c.ID)
+		}
+		if c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
+			s.doubt = s.doubt.Set(contentKey(c.Tool, c.args()), c.ID)
+		}
+	}
+	for _, o := range s.open {
+		if o.Phase != Answered {
+			return
+		}
+	}
+	s.closeTurn()
+}
+
+// closeTurn moves the answered calls to the archive and judges the turn.
+func (s *State) closeTurn() {
+	failed, ok, exempt := 0, 0, true
+	sum := fnv.New64a()
+	var buf []byte
+	for _, c := range s.open {
+		s.calls = s.calls.Append(c)
+		if c.OK() {
+			ok++
+		} else {
+			failed++
+		}
+		if s.exempt(c.Tool) {
+			continue
+		}
+		exempt = false
+		buf = append(append(buf[:0], c.Tool...), 0)
+		args, err := canon.Canonical(buf, c.Args)
+		if err != nil {
+			args = append(buf, c.Args...)
+		}
+		buf = append(append(append(append(args, 0, byte(c.Status)), c.Result...), 0), c.Error...)
+		sum.Write(buf)
+	}
+	rejected := s.rejects
+	s.open, s.rejects = nil, false
+	if rejected {
+		return
+	}
+	s.settled, s.rejected = true, 0
+	if ok == 0 && failed > 0 {
+		s.toolErrors++
+	} else {
+		s.toolErrors = 0
+	}
+	switch digest := sum.Sum64(); {
+	case exempt:
+	case digest == s.last:
+		s.stalled++
+	default:
+		s.stalled, s.last = 0, digest
+	}
+}
+
+func (s *State) exempt(tool string) bool {
+	if s.start == nil {
+		return false
+	}
+	for i := range s.start.Declaration.Tools {
+		if t := &s.start.Declaration.Tools[i]; t.Name == tool {
+			return t.Exempt
+		}
+	}
+	return false
+}
+
+// contentKey names a call by what it does: tool and canonical arguments.
+func contentKey(tool string, args []byte) string {
+	b, err := canon.Canonical(nil, args)
+	if err != nil {
+		b = args
+	}
+	return canon.Digest([]byte(tool), b)
+}
+
+func callID(n int) string { return "c_" + strconv.Itoa(n) }
+
+func callNumber(id string) int {
+	digits, ok := strings.CutPrefix(id, "c_")
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}

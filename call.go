@@ -1,0 +1,89 @@
+package pawl
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// CallState is what a log says of one call so far. It is a copy: changing it
+// changes nothing.
+type CallState struct {
+	Call
+	Iteration int
+	Phase     Phase
+	Attempt   int // tool.started entries so far
+	Effect    Effect
+	Key       string
+	Started   time.Time // of the latest attempt
+	Status    ToolStatus
+	Result    json.RawMessage
+	Error     string // what the model was told instead of a result
+	Of        string // the call whose result this one reuses
+	Reason    string // why it waits: the question, the approval's reason, the doubt
+	Edited    json.RawMessage
+	By        string // who decided or answered
+	Expires   time.Time
+	Ran       bool // it ran, as opposed to being refused, reused or answered by somebody
+
+	images   []Image
+	rejected bool // it stood in a plan that was turned down
+}
+
+// Phase is where a call stands.
+type Phase int
+
+// The phases. A call is open until it is Answered.
+const (
+	Undecided        Phase = 1 + iota // nothing has been done about it
+	Started                           // it runs
+	Lost                              // it ran when the run lost its owner
+	AwaitingApproval                  // a person must approve it
+	Approved                          // a person has; it is to run
+	AwaitingInput                     // a person must answer it
+	AwaitingClient                    // the client must return its result
+	Doubted                           // nobody knows whether it took place
+	Answered                          // it has its result
+)
+
+var phases = names[Phase]{"phase", []string{
+	"undecided", "started", "lost", "awaiting_approval", "approved", "awaiting_input", "awaiting_client", "doubted", "answered",
+}}
+
+// String returns the phase's name.
+func (p Phase) String() string { return phases.string(p) }
+
+// waits is the status of a run that can do nothing but wait for this call.
+func (p Phase) waits() Status {
+	switch p {
+	case AwaitingApproval:
+		return WaitingApproval
+	case AwaitingInput:
+		return WaitingInput
+	case AwaitingClient:
+		return WaitingClientTool
+	case Doubted:
+		return WaitingDoubt
+	}
+	return 0
+}
+
+// ready reports whether the machine may dispose of the call now.
+func (p Phase) ready() bool { return p == Undecided || p == Lost || p == Approved }
+
+// args are the arguments to run: the approver's, if edited.
+func (c *CallState) args() json.RawMessage {
+	if c.Edited != nil {
+		return c.Edited
+	}
+	return c.Call.Args
+}
+
+// OK reports whether the call was answered with a result rather than an error.
+func (c CallState) OK() bool { return c.Phase == Answered && c.Status == ToolOK }
+
+// A Turn is one model turn: what was thought and what it called.
+type Turn struct {
+	Iteration int
+	Thought   string // the text beside calls, or the thinking when there is none
+	Answer    bool   // it called nothing
+}

@@ -1,0 +1,285 @@
+package pawl
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// maxRounds is how often the policies are asked before they are held to disagree.
+const maxRounds = 8
+
+// patience is the longest a run sleeps for a provider; beyond it the run is parked.
+const patience = 5 * time.Minute
+
+// Decide returns the step that must happen next. It is pure and total: the
+// same machine and state always give the same step. It may be asked only when
+// nothing is in flight (see [State.InFlight]); otherwise it answers for the
+// state as if what is in flight were still to do.
+//
+// The order is: what was begun is settled; success, then the stop condition;
+// the loop; the policies, to a fixed point; the ceilings.
+func (m *Machine) Decide(s State) Step {
+	return m.limit(s, m.review(s, m.propose(s)))
+}
+
+// propose is the step before anybody reviews it.
+func (m *Machine) propose(s State) Step {
+	if s.start == nil {
+		return failed("not_started", "the log is empty: a run begins with run.started")
+	}
+	if s.status.Ended() {
+		return Finish{s.verdict}
+	}
+	if s.cancel != nil {
+		return Finish{Verdict{Holds: true, Status: Cancelled, Condition: "cancelled", Leaf: "cancelled", Detail: cancelled(s.cancel)}}
+	}
+	if step := m.doubts(s); step != nil {
+		return step
+	}
+	if step := m.judgeReply(s); step != nil {
+		return step
+	}
+	if v := m.ends(s); v.Holds && !s.pending(Doubted) {
+		return m.finish(s, v)
+	}
+	if step := m.failure(s); step != nil {
+		return step
+	}
+	if s.HasOpen() {
+		return m.act(s)
+	}
+	if m.agent.observes() && s.observed <= s.acted {
+		return Observe{}
+	}
+	if s.complete != nil {
+		leaf := fmt.Sprintf("tool_called(%q)", completeTool)
+		return m.finish(s, Verdict{Holds: true, Status: Success, Condition: leaf, Leaf: leaf, Detail: "the model handed in its answer"})
+	}
+	switch step := m.loop.Next(s).(type) {
+	case nil:
+		return failed("loop "+m.loop.Name(), "the loop returned no step")
+	case Finish:
+		return m.finish(s, step.Verdict)
+	case Act:
+		return failed("loop "+m.loop.Name(), "the loop wants to act, but no call is open")
+	default:
+		return step
+	}
+}
+
+// ends asks the goal, the ceiling on tool errors, and the stop condition.
+func (m *Machine) ends(s State) Verdict {
+	if m.met(s) {
+		return m.agent.Goal.Success.Eval(s)
+	}
+	if m.agent.Stop != nil {
+		if v := m.agent.Stop.Eval(s); v.Holds {
+			if v.Status == 0 {
+				v.Status = Exhausted
+			}
+			return v
+		}
+	}
+	if n := s.limits.ToolErrors; s.toolErrors >= n {
+		leaf := fmt.Sprintf("tool_errors >= %d", n)
+		return Verdict{Holds: true, Status: NoProgress, Condition: leaf, Leaf: leaf,
+			Detail: fmt.Sprintf("every call of the last %d turns failed", s.toolErrors)}
+	}
+	return Verdict{}
+}
+
+func (m *Machine) met(s State) bool {
+	return m.agent.Goal != nil && s.measured && m.agent.Goal.Success.Eval(s).Holds
+}
+
+// finish ends the run, unless a goal refutes a success the model claims. The
+// goal is measured on what the last action left.
+func (m *Machine) finish(s State, v Verdict) Step {
+	if v.Status != Success || m.agent.Goal == nil {
+		return Finish{v}
+	}
+	if s.observed <= s.acted {
+		return Observe{}
+	}
+	if m.met(s) {
+		return Finish{v}
+	}
+	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
+	hint := "You said you are done, but the goal is not reached: " + m.agent.Goal.Success.String() + " does not hold"
+	if s.measured {
+		hint += fmt.Sprintf(" (metric is %g)", s.metric)
+	}
+	if len(s.openIDs) > 0 {
+		hint += ". Still open: " + strings.Join(s.openIDs[:min(len(s.openIDs), 20)], ", ")
+	}
+	return Record{[]Event{ProgressJudged{Judgement: Refuted, Detail: detail, Hint: hint + ". Go on."}}}
+}
+
+// doubts turns lost Writes into what their tools ask for.
+func (m *Machine) doubts(s State) Step {
+	var facts []Event
+	for _, c := range s.open {
+		if c.Phase != Lost || c.Effect != Write {
+			continue
+		}
+		const why = "the run lost its owner while this call was running; whether it took place is unknown"
+		choice := AskDoubt
+		if t := m.tools[c.Tool]; t != nil {
+			choice = t.info.OnDoubt
+		}
+		switch choice {
+		case TellDoubt:
+			facts = append(facts, ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolUnknown, Error: why})
+		default:
+			facts = append(facts, ToolDoubted{Call: c.ID, Tool: c.Tool, Why: why})
+		}
+	}
+	if facts != nil {
+		return Record{facts}
+	}
+	for _, c := range s.open {
+		if t := m.tools[c.Tool]; c.Phase == Doubted && t != nil && t.info.OnDoubt == FailDoubt {
+			return failed("doubt", fmt.Sprintf("%s %s: %s", c.Tool, c.ID, c.Reason))
+		}
+	}
+	return nil
+}
+
+// failure says what to do about a failed model call; nil: send it again.
+func (m *Machine) failure(s State) Step {
+	f := s.failure
+	switch {
+	case f == nil:
+		return nil
+	case f.Class == ClassCancelled:
+		return nil
+	case !f.Class.Transient():
+		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
+	case s.tries >= s.limits.Attempts:
+		return failed("model", fmt.Sprintf("%v after %d attempts: %s", f.Class, s.tries, f.Message))
+	case f.RetryAt.Sub(s.time) > patience:
+		return Await{Status: Paused, Until: f.RetryAt, Reason: fmt.Sprintf("%v: %s; the provider asks to come back at %s", f.Class, f.Message, f.RetryAt.UTC().Format(time.RFC3339))}
+	}
+	return nil
+}
+
+// pending reports whether a call stands in the given phase.
+func (s *State) pending(p Phase) bool {
+	for _, c := range s.open {
+		if c.Phase == p {
+			return true
+		}
+	}
+	return false
+}
+
+func failed(leaf, detail string) Step {
+	return Finish{Verdict{Holds: true, Status: Failed, Condition: leaf, Leaf: leaf, Detail: detail}}
+}
+
+func cancelled(c *CancelRequested) string {
+	detail := "cancelled"
+	if c.By != "" {
+		detail += " by " + c.By
+	}
+	if c.Reason != "" {
+		detail += ": " + c.Reason
+	}
+	return detail
+}
+
+// review asks the policies until none of them changes the step.
+func (m *Machine) review(s State, step Step) Step {
+	var last []string
+	for range maxRounds {
+		last = last[:0]
+		for _, p := range m.agent.Policies {
+			next := p.Review(s, step)
+			if sameStep(step, next) {
+				continue
+			}
+			if why := loosens(step, next); why != "" {
+				return failed("policy", fmt.Sprintf("policy %s %s; a policy may only tighten", p, why))
+			}
+			last = append(last, p.String())
+			step = next
+		}
+		if len(last) == 0 {
+			return step
+		}
+	}
+	return failed("policy", fmt.Sprintf("policies do not agree after %d rounds: %s", maxRounds, strings.Join(last, ", ")))
+}
+
+func sameStep(a, b Step) bool {
+	switch a := a.(type) {
+	case Act:
+		b, ok := b.(Act)
+		if !ok || len(a.Calls) != len(b.Calls) {
+			return false
+		}
+		for i := range a.Calls {
+			x, y := &a.Calls[i], &b.Calls[i]
+			if x.Call.ID != y.Call.ID || x.Do != y.Do || x.Why != y.Why {
+				return false
+			}
+		}
+		return true
+	case Record:
+		b, ok := b.(Record)
+		return ok && len(a.Events) == len(b.Events) && (len(a.Events) == 0 || &a.Events[0] == &b.Events[0])
+	case Think:
+		b, ok := b.(Think)
+		return ok && a == b
+	case Await:
+		b, ok := b.(Await)
+		return ok && a == b
+	case Finish:
+		b, ok := b.(Finish)
+		return ok && a == b
+	case Observe:
+		_, ok := b.(Observe)
+		return ok
+	}
+	return false
+}
+
+// loosens says in what way next allows more than step did; empty: it does not.
+func loosens(step, next Step) string {
+	switch b := next.(type) {
+	case nil:
+		return "returned no step"
+	case Finish:
+		if _, ends := step.(Finish); ends {
+			return "changed how the run ends"
+		}
+		return ""
+	case Record, Await:
+		return ""
+	case Think:
+		a, ok := step.(Think)
+		if !ok || a.Purpose != b.Purpose || a.Attempt != b.Attempt {
+			return "" // a Think put before the step
+		}
+		if b.MaxTokens > a.MaxTokens {
+			return "raised a clamp"
+		}
+		return ""
+	case Act:
+		a, ok := step.(Act)
+		if !ok || len(a.Calls) != len(b.Calls) {
+			return "added or dropped calls"
+		}
+		for i := range a.Calls {
+			if a.Calls[i].Call.ID != b.Calls[i].Call.ID {
+				return "added or dropped calls"
+			}
+			if b.Calls[i].Do < a.Calls[i].Do {
+				return fmt.Sprintf("loosened call %s from %v to %v", a.Calls[i].Call.ID, a.Calls[i].Do, b.Calls[i].Do)
+			}
+		}
+		return ""
+	}
+	return fmt.Sprintf("turned %T into %T", step, next)
+}

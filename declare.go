@@ -1,0 +1,190 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
+)
+
+// MachineNumber names what this build decides. It is raised when the pure part
+// would decide an old log otherwise; every log holds the number it was written under.
+const MachineNumber = 1
+
+// A Declaration is what of an agent is data. It stands in run.started whole,
+// with a digest for each part, so that resuming under a changed agent is
+// noticed and named.
+type Declaration struct {
+	Agent       string
+	Description string
+	Prompt      string
+	Model       ModelInfo
+	Loop        string
+	Strategy    Strategy
+	Tools       []ToolInfo
+	Stop        string
+	Limits      Limits
+	Policies    []string
+	Goal        string
+	Observes    bool
+	Output      json.RawMessage
+	Sampling    Sampling
+	Serial      bool
+	Source      string
+	Machine     int
+	Digests     map[string]string
+}
+
+// Differences names the parts in which two declarations differ, sorted. Limits
+// and source may differ freely and are not compared.
+func (d Declaration) Differences(other Declaration) []string {
+	var parts []string
+	for part, digest := range d.Digests {
+		if other.Digests[part] != digest {
+			parts = append(parts, part)
+		}
+	}
+	for part := range other.Digests {
+		if _, ok := d.Digests[part]; !ok {
+			parts = append(parts, part)
+		}
+	}
+	slices.Sort(parts)
+	return slices.Compact(parts)
+}
+
+// seal takes the digests. A tool has one of its own, so that a difference names it.
+func (d *Declaration) seal() {
+	d.Digests = map[string]string{
+		"agent":    digest(d.Agent),
+		"prompt":   digest(d.Prompt),
+		"model":    digest(d.Model.Name),
+		"loop":     digest(d.Loop),
+		"strategy": digest(d.Strategy.String()),
+		"stop":     digest(d.Stop),
+		"policies": digest(d.Policies...),
+		"goal":     digest(d.Goal),
+		"output":   digest(string(d.Output)),
+	}
+	for i := range d.Tools {
+		t := &d.Tools[i]
+		input, err := canon.Canonical(nil, t.Input)
+		if err != nil {
+			input = t.Input
+		}
+		d.Digests["tool "+t.Name] = digest(t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
+			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client))
+	}
+}
+
+func digest(parts ...string) string {
+	b := make([][]byte, len(parts))
+	for i, p := range parts {
+		b[i] = []byte(p)
+	}
+	return canon.Digest(b...)[:16]
+}
+
+func (d *Declaration) code(c *wire.Coder) {
+	c.String("agent", &d.Agent)
+	c.OptString("description", &d.Description)
+	c.OptString("prompt", &d.Prompt)
+	c.String("model", &d.Model.Name)
+	c.OptString("endpoint", &d.Model.Endpoint)
+	codePrice(c, &d.Model.Price)
+	c.String("loop", &d.Loop)
+	enum(c, "strategy", &d.Strategy, strategies)
+	wire.OptList(c, "tools", &d.Tools, codeTool)
+	c.OptString("stop", &d.Stop)
+	c.Object("limits", d.Limits.code)
+	c.OptStrings("policies", &d.Policies)
+	c.OptString("goal", &d.Goal)
+	c.OptBool("observes", &d.Observes)
+	c.OptRaw("output", &d.Output)
+	c.OptObject("sampling", d.Sampling.code)
+	c.OptBool("serial", &d.Serial)
+	c.OptString("source", &d.Source)
+	c.Int("machine", &d.Machine)
+	c.StringMap("digests", &d.Digests)
+}
+
+func (s *Sampling) code(c *wire.Coder) {
+	c.OptFloat("temperature", &s.Temperature)
+	c.OptInt("max_tokens", &s.MaxTokens)
+	c.OptInt("thinking", &s.ThinkingTokens)
+	type option struct {
+		name  string
+		value json.RawMessage
+	}
+	var list []option
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+		list = append(list, option{name, s.Options[name]})
+	}
+	wire.OptList(c, "options", &list, func(c *wire.Coder, o *option) {
+		c.String("name", &o.name)
+		c.Raw("value", &o.value)
+	})
+	if c.Decoding() && list != nil {
+		s.Options = make(map[string]json.RawMessage, len(list))
+		for _, o := range list {
+			s.Options[o.name] = o.value
+		}
+	}
+}
+
+func codePrice(c *wire.Coder, p **Price) {
+	var price Price
+	if !c.Decoding() {
+		if *p == nil {
+			return
+		}
+		price = **p
+	}
+	c.OptObject("price", func(c *wire.Coder) {
+		c.Float("input", &price.Input)
+		c.Float("output", &price.Output)
+		c.OptFloat("cache_read", &price.CacheRead)
+		c.OptFloat("cache_write", &price.CacheWrite)
+		if c.Decoding() {
+			*p = &price
+		}
+	})
+}
+
+func codeTool(c *wire.Coder, t *ToolInfo) {
+	c.String("name", &t.Name)
+	c.OptString("description", &t.Description)
+	c.OptRaw("input", &t.Input)
+	enum(c, "effect", &t.Effect, effects)
+	codeDuration(c, "timeout", &t.Timeout)
+	c.OptInt("max_output", &t.MaxOutput)
+	c.OptInt("max_calls", &t.MaxCalls)
+	c.OptBool("alone", &t.Alone)
+	c.OptBool("exempt", &t.Exempt)
+	c.OptBool("client", &t.Client)
+	enum(c, "on_doubt", &t.OnDoubt, onDoubts)
+	c.OptString("version", &t.Version)
+}
+
+// String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".
+func (l Limits) String() string {
+	parts := []string{group(l.Iterations) + " iterations", group(l.Tokens) + " tokens", l.Time.Round(time.Second).String()}
+	if l.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", l.Cost))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// group writes a number with commas between thousands.
+func group(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,264 @@
+package pawl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/canon"
+)
+
+// judgeReply decides whether the latest reply is a plan at all, before anybody
+// acts on it. A reply is turned down when it was cut off, cannot be parsed,
+// calls only what cannot be called, or answers against the output schema. nil:
+// the reply stands.
+func (m *Machine) judgeReply(s State) Step {
+	if s.reply == nil || s.thinking != nil || s.refuted {
+		return nil
+	}
+	reply := s.reply.Reply
+	if reply.Stop == StopRefusal {
+		return failed("refused", "the model refused: "+short(reply.Text()))
+	}
+	if s.HasOpen() {
+		for _, c := range s.open {
+			if c.Phase != Undecided || c.Error != "" {
+				return nil // judged before
+			}
+		}
+	} else if hasCalls(reply) || !s.settled && s.reply.Malformed == "" {
+		return nil
+	}
+	reasons, whys := m.flaws(s)
+	if reasons == nil {
+		return nil
+	}
+	strike := s.strikes + 1
+	feedback := "Your reply was not accepted:\n- " + strings.Join(reasons, "\n- ") + "\nReply again, correctly."
+	events := []Event{PlanRejected{Reasons: reasons, Feedback: feedback, Strike: strike}}
+	for i, c := range s.open {
+		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
+	}
+	return Record{events}
+}
+
+// flaws lists why the reply is no plan, and for each open call what to answer.
+func (m *Machine) flaws(s State) (reasons, whys []string) {
+	reply := s.reply.Reply
+	all := func(why string) ([]string, []string) {
+		for range s.open {
+			whys = append(whys, "not run: "+why)
+		}
+		return []string{why}, whys
+	}
+	switch {
+	case s.reply.Malformed != "":
+		return all(s.reply.Malformed)
+	case reply.Stop == StopLength && len(s.open) > 0:
+		return all("the reply was cut off at its token limit, so none of its calls was run; be shorter")
+	case reply.Stop == StopLength:
+		return all("the reply was cut off at its token limit; be shorter")
+	case len(s.open) > 0:
+		for _, c := range s.open {
+			why := m.invalid(c)
+			if why == "" {
+				return nil, nil // one valid call makes a plan; the others are refused on their own
+			}
+			whys = append(whys, why)
+		}
+		for i, c := range s.open {
+			reasons = append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, whys[i]))
+		}
+		return reasons, whys
+	case m.output != nil:
+		problems := m.output.Validate(jsonText(reply.Text()))
+		for _, p := range problems {
+			path := p.Path
+			if path == "" {
+				path = "the answer"
+			}
+			reasons = append(reasons, path+": "+p.Message)
+		}
+		if reasons != nil {
+			reasons = append(reasons, "answer with one JSON document that follows this schema: "+string(m.agent.Output))
+		}
+		return reasons, nil
+	}
+	return nil, nil
+}
+
+// invalid says why a call cannot be run as it stands; empty: it can.
+func (m *Machine) invalid(c *CallState) string {
+	t := m.tools[c.Tool]
+	if t == nil || m.single {
+		return m.unknown(c.Tool)
+	}
+	if why := t.validate(c.args()); why != "" {
+		return "invalid arguments: " + why
+	}
+	return ""
+}
+
+func (m *Machine) unknown(name string) string {
+	if len(m.offer) == 0 || m.single {
+		return fmt.Sprintf("there is no tool %q: no tools are offered; answer in text", name)
+	}
+	known := make([]string, len(m.offer))
+	for i, t := range m.offer {
+		known[i] = t.Name
+	}
+	return fmt.Sprintf("there is no tool %q; there are %s", name, strings.Join(known, ", "))
+}
+
+// act disposes of every open call that can be, and waits when none can.
+func (m *Machine) act(s State) Step {
+	var act Act
+	var keys map[string]bool // keys run in this batch
+	var waiting *CallState
+	for _, c := range s.open {
+		if !c.Phase.ready() {
+			if c.Phase != Answered && waiting == nil {
+				waiting = c
+			}
+			continue
+		}
+		d := m.dispose(s, c)
+		if d.Do == RunCall && d.Info.Effect == Idempotent {
+			if keys[d.Key] {
+				continue // answered from the log once its equal has run
+			}
+			if keys == nil {
+				keys = map[string]bool{}
+			}
+			keys[d.Key] = true
+		}
+		act.Calls = append(act.Calls, d)
+	}
+	if len(act.Calls) > 0 {
+		return act
+	}
+	if waiting == nil {
+		return failed("machine", "calls are open, but nothing can be done about them")
+	}
+	return Await{Status: waiting.Phase.waits(), Reason: waitsFor(waiting)}
+}
+
+func waitsFor(c *CallState) string {
+	switch c.Phase {
+	case AwaitingInput:
+		return fmt.Sprintf("%s asks: %s", c.ID, c.Reason)
+	case AwaitingClient:
+		return fmt.Sprintf("%s: the client is to run %s", c.ID, c.Tool)
+	case Doubted:
+		return fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Reason)
+	}
+	return fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Reason)
+}
+
+// dispose says what becomes of one call before any policy has looked.
+func (m *Machine) dispose(s State, c *CallState) Disposed {
+	d := Disposed{Call: c.Call, Do: RunCall}
+	d.Call.Args = c.args()
+	if c.Error != "" && c.Phase == Undecided { // denied
+		d.Do, d.Why = Refuse, c.Error
+		return d
+	}
+	if why := m.invalid(c); why != "" {
+		d.Do, d.Why = Refuse, why
+		return d
+	}
+	t := m.tools[c.Tool]
+	d.Info = t.info
+	switch {
+	case t.info.Client, t.info.Name == pauseTool:
+		d.Do = Hand
+		return d
+	case t.pure != nil:
+		d.Do, d.facts = Reuse, t.pure.facts(s, c)
+		return d
+	}
+	if t.info.Effect == Idempotent {
+		d.Key = canon.Digest([]byte(s.run), []byte(contentKey(c.Tool, d.Call.Args)))[:32]
+		if of, ok := s.keys.Get(d.Key); ok {
+			d.Do, d.Of = Reuse, of
+			return d
+		}
+	} else {
+		d.Key = s.run + "/" + c.ID
+	}
+	if n, _ := s.tools.Get(c.Tool); t.info.MaxCalls > 0 && n.ran >= t.info.MaxCalls {
+		d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, t.info.MaxCalls)
+		return d
+	}
+	if t.info.Effect == Write && c.Phase == Undecided && s.doubt.Len() > 0 {
+		if of, ok := s.doubt.Get(contentKey(c.Tool, d.Call.Args)); ok {
+			d.Do, d.Why = Ask, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
+		}
+	}
+	return d
+}
+
+// Facts are the entries a disposition other than RunCall stands for. The
+// engine adds to them what only it can know (an expiry, witnesses).
+func (d Disposed) Facts() []Event {
+	switch d.Do {
+	case Reuse:
+		if d.facts != nil {
+			return d.facts
+		}
+		return []Event{ToolReused{Call: d.Call.ID, Tool: d.Call.Tool, Of: d.Of}}
+	case Hand:
+		if d.Info.Client {
+			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
+		}
+		return []Event{InputRequested{Call: d.Call.ID, Question: question(&CallState{Call: d.Call})}}
+	case Ask:
+		return []Event{ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why}}
+	case Refuse:
+		return []Event{ToolRefused{Call: d.Call.ID, Tool: d.Call.Tool, Why: d.Why}}
+	}
+	return nil
+}
+
+// Groups orders the calls to run: those of one group run at once, each group
+// after the one before. A Write is a group of its own, and so is a tool that
+// wants to be alone, and every call of a serial agent.
+func (m *Machine) Groups(a Act) [][]Disposed {
+	var groups [][]Disposed
+	apart := true
+	for _, d := range a.Calls {
+		if d.Do != RunCall {
+			continue
+		}
+		alone := m.agent.Serial || d.Info.Alone || d.Info.Effect == Write
+		if alone || apart {
+			groups = append(groups, []Disposed{d})
+		} else {
+			groups[len(groups)-1] = append(groups[len(groups)-1], d)
+		}
+		apart = alone
+	}
+	return groups
+}
+
+// jsonText is the JSON document in a text: the text itself, or what stands in
+// its only code fence, since models like to wrap documents.
+func jsonText(text string) []byte {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		if body, ok := strings.CutSuffix(rest, "```"); ok && !strings.Contains(body, "```") {
+			if i := strings.IndexByte(body, '\n'); i >= 0 {
+				text = strings.TrimSpace(body[i+1:])
+			}
+		}
+	}
+	return slices.Clip([]byte(text))
+}
+
+func short(s string) string {
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

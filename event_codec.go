@@ -1,0 +1,291 @@
+package pawl
+
+import "github.com/pawl-run/pawl/internal/wire"
+
+func (RunStarted) event()          {}
+func (RunPaused) event()           {}
+func (RunResumed) event()          {}
+func (RunExtended) event()         {}
+func (RunForked) event()           {}
+func (RunStopped) event()          {}
+func (Observed) event()            {}
+func (Measured) event()            {}
+func (ModelCalled) event()         {}
+func (ModelReplied) event()        {}
+func (ModelFailed) event()         {}
+func (PlanRejected) event()        {}
+func (ToolStarted) event()         {}
+func (ToolFinished) event()        {}
+func (ToolReused) event()          {}
+func (ToolRefused) event()         {}
+func (ToolDoubted) event()         {}
+func (ToolSettled) event()         {}
+func (ApprovalRequested) event()   {}
+func (ApprovalDecided) event()     {}
+func (ApprovalExpired) event()     {}
+func (ApprovalInvalidated) event() {}
+func (InputRequested) event()      {}
+func (InputGiven) event()          {}
+func (ClientToolRequested) event() {}
+func (ClientToolReturned) event()  {}
+func (Reflected) event()           {}
+func (Grounded) event()            {}
+func (CausesFound) event()         {}
+func (ProgressJudged) event()      {}
+func (ProgressLogged) event()      {}
+func (CancelRequested) event()     {}
+func (ContextCompacted) event()    {}
+func (MemoryStored) event()        {}
+func (ChildStarted) event()        {}
+func (ChildStopped) event()        {}
+func (HookDirected) event()        {}
+func (Noted) event()               {}
+func (ModelDelta) event()          {}
+
+// encodeEvent writes an event's fields. It and decodeEvent are plain switches,
+// not a registry: the compiler keeps the events off the heap.
+func encodeEvent(c *wire.Coder, event Event) {
+	switch e := event.(type) {
+	case RunStarted:
+		e.code(c)
+	case RunPaused:
+		e.code(c)
+	case RunResumed:
+		e.code(c)
+	case RunExtended:
+		e.code(c)
+	case RunForked:
+		e.code(c)
+	case RunStopped:
+		e.code(c)
+	case Observed:
+		e.code(c)
+	case Measured:
+		e.code(c)
+	case ModelCalled:
+		e.code(c)
+	case ModelReplied:
+		e.code(c)
+	case ModelFailed:
+		e.code(c)
+	case PlanRejected:
+		e.code(c)
+	case ToolStarted:
+		e.code(c)
+	case ToolFinished:
+		e.code(c)
+	case ToolReused:
+		e.code(c)
+	case ToolRefused:
+		e.code(c)
+	case ToolDoubted:
+		e.code(c)
+	case ToolSettled:
+		e.code(c)
+	case ApprovalRequested:
+		e.code(c)
+	case ApprovalDecided:
+		e.code(c)
+	case ApprovalExpired:
+		e.code(c)
+	case ApprovalInvalidated:
+		e.code(c)
+	case InputRequested:
+		e.code(c)
+	case InputGiven:
+		e.code(c)
+	case ClientToolRequested:
+		e.code(c)
+	case ClientToolReturned:
+		e.code(c)
+	case Reflected:
+		e.code(c)
+	case Grounded:
+		e.code(c)
+	case CausesFound:
+		e.code(c)
+	case ProgressJudged:
+		e.code(c)
+	case ProgressLogged:
+		e.code(c)
+	case CancelRequested:
+		e.code(c)
+	case ContextCompacted:
+		e.code(c)
+	case MemoryStored:
+		e.code(c)
+	case ChildStarted:
+		e.code(c)
+	case ChildStopped:
+		e.code(c)
+	case HookDirected:
+		e.code(c)
+	case Noted:
+		e.code(c)
+	case ModelDelta:
+		e.code(c)
+	}
+}
+
+// decodeEvent reads the fields of an event of the given type; nil: no such type.
+func decodeEvent(c *wire.Coder, typ string) Event {
+	switch typ {
+	case "run.started":
+		var e RunStarted
+		e.code(c)
+		return e
+	case "run.paused":
+		var e RunPaused
+		e.code(c)
+		return e
+	case "run.resumed":
+		var e RunResumed
+		e.code(c)
+		return e
+	case "run.extended":
+		var e RunExtended
+		e.code(c)
+		return e
+	case "run.forked":
+		var e RunForked
+		e.code(c)
+		return e
+	case "run.stopped":
+		var e RunStopped
+		e.code(c)
+		return e
+	case "observed":
+		var e Observed
+		e.code(c)
+		return e
+	case "measured":
+		var e Measured
+		e.code(c)
+		return e
+	case "model.called":
+		var e ModelCalled
+		e.code(c)
+		return e
+	case "model.replied":
+		var e ModelReplied
+		e.code(c)
+		return e
+	case "model.failed":
+		var e ModelFailed
+		e.code(c)
+		return e
+	case "plan.rejected":
+		var e PlanRejected
+		e.code(c)
+		return e
+	case "tool.started":
+		var e ToolStarted
+		e.code(c)
+		return e
+	case "tool.finished":
+		var e ToolFinished
+		e.code(c)
+		return e
+	case "tool.reused":
+		var e ToolReused
+		e.code(c)
+		return e
+	case "tool.refused":
+		var e ToolRefused
+		e.code(c)
+		return e
+	case "tool.doubted":
+		var e ToolDoubted
+		e.code(c)
+		return e
+	case "tool.settled":
+		var e ToolSettled
+		e.code(c)
+		return e
+	case "approval.requested":
+		var e ApprovalRequested
+		e.code(c)
+		return e
+	case "approval.decided":
+		var e ApprovalDecided
+		e.code(c)
+		return e
+	case "approval.expired":
+		var e ApprovalExpired
+		e.code(c)
+		return e
+	case "approval.invalidated":
+		var e ApprovalInvalidated
+		e.code(c)
+		return e
+	case "input.requested":
+		var e InputRequested
+		e.code(c)
+		return e
+	case "input.given":
+		var e InputGiven
+		e.code(c)
+		return e
+	case "client_tool.requested":
+		var e ClientToolRequested
+		e.code(c)
+		return e
+	case "client_tool.returned":
+		var e ClientToolReturned
+		e.code(c)
+		return e
+	case "reflected":
+		var e Reflected
+		e.code(c)
+		return e
+	case "grounded":
+		var e Grounded
+		e.code(c)
+		return e
+	case "causes.found":
+		var e CausesFound
+		e.code(c)
+		return e
+	case "progress.judged":
+		var e ProgressJudged
+		e.code(c)
+		return e
+	case "progress.logged":
+		var e ProgressLogged
+		e.code(c)
+		return e
+	case "cancel.requested":
+		var e CancelRequested
+		e.code(c)
+		return e
+	case "context.compacted":
+		var e ContextCompacted
+		e.code(c)
+		return e
+	case "memory.stored":
+		var e MemoryStored
+		e.code(c)
+		return e
+	case "child.started":
+		var e ChildStarted
+		e.code(c)
+		return e
+	case "child.stopped":
+		var e ChildStopped
+		e.code(c)
+		return e
+	case "hook.directed":
+		var e HookDirected
+		e.code(c)
+		return e
+	case "noted":
+		var e Noted
+		e.code(c)
+		return e
+	case "model.delta":
+		var e ModelDelta
+		e.code(c)
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/wire"
+)
+
+// ModelCalled is the intent to send a request, with what is reserved for it.
+// View says by reference what the model sees, so that any request can be
+// rebuilt from the log.
+type ModelCalled struct {
+	Purpose   Purpose
+	Attempt   int
+	Reserved  int     // tokens: estimated input plus MaxTokens
+	Cost      float64 // dollars reserved; zero without a price
+	MaxTokens int
+	View      View
+}
+
+// ModelReplied is a whole reply. Malformed says why a JSON-strategy reply is
+// no plan. Estimated says that the provider reported no usage.
+type ModelReplied struct {
+	Purpose   Purpose
+	Reply     Reply
+	Cost      float64
+	Priced    bool
+	Malformed string
+	Estimated bool
+}
+
+// ModelFailed is an attempt that brought no reply. Usage is what it cost or,
+// when nobody knows, at most. RetryAt is chosen by the engine, jitter included.
+type ModelFailed struct {
+	Purpose Purpose
+	Class   Class
+	Message string
+	Attempt int
+	RetryAt time.Time
+	Usage   Usage
+	Cost    float64
+}
+
+// PlanRejected turns a reply down: none of its calls is valid, it was cut off,
+// or it does not follow the output schema. Feedback is what the model is told.
+type PlanRejected struct {
+	Reasons  []string
+	Feedback string
+	Strike   int // which rejection of this iteration it is
+}
+
+// Observed is what the agent's observer saw.
+type Observed struct {
+	Text string
+	Data json.RawMessage
+}
+
+// Measured is the goal metric. Open names what is still wrong, by identity, so
+// that mending one thing and breaking another shows.
+type Measured struct {
+	Value float64
+	Open  []string
+}
+
+// ContextCompacted replaces part of what the model sees.
+type ContextCompacted struct {
+	From    uint64
+	To      uint64
+	Masked  []string // calls whose results are shown as left out
+	Summary string
+}
+
+// Type returns "model.called".
+func (ModelCalled) Type() string { return "model.called" }
+
+// Type returns "model.replied".
+func (ModelReplied) Type() string { return "model.replied" }
+
+// Type returns "model.failed".
+func (ModelFailed) Type() string { return "model.failed" }
+
+// Type returns "plan.rejected".
+func (PlanRejected) Type() string { return "plan.rejected" }
+
+// Type returns "observed".
+func (Observed) Type() string { return "observed" }
+
+// Type returns "measured".
+func (Measured) Type() string { return "measured" }
+
+// Type returns "context.compacted".
+func (ContextCompacted) Type() string { return "context.compacted" }
+
+func (e *ModelCalled) code(c *wire.Coder) {
+	c.String("purpose", (*string)(&e.Purpose))
+	c.Int("attempt", &e.Attempt)
+	c.Int("reserved_tokens", &e.Reserved)
+	c.OptFloat("reserved_usd", &e.Cost)
+	c.Int("max_tokens", &e.MaxTokens)
+	e.View.code(c)
+}
+
+func (e *ModelReplied) code(c *wire.Coder) {
+	c.OptString("purpose", (*string)(&e.Purpose))
+	e.Reply.code(c)
+	c.Object("usage", e.Reply.Usage.code)
+	c.NullFloat("cost_usd", &e.Cost, &e.Priced)
+	c.OptString("malformed", &e.Malformed)
+	c.OptBool("estimated", &e.Estimated)
+}
+
+func (e *ModelFailed) code(c *wire.Coder) {
+	c.OptString("purpose", (*string)(&e.Purpose))
+	enum(c, "class", &e.Class, classes)
+	c.String("message", &e.Message)
+	c.Int("attempt", &e.Attempt)
+	c.OptTime("retry_at", &e.RetryAt)
+	if c.Decoding() || e.Usage != (Usage{}) {
+		c.OptObject("usage", e.Usage.code)
+	}
+	c.OptFloat("cost_usd", &e.Cost)
+}
+
+func (e *PlanRejected) code(c *wire.Coder) {
+	c.Strings("reasons", &e.Reasons)
+	c.String("feedback", &e.Feedback)
+	c.Int("strike", &e.Strike)
+}
+
+func (e *Observed) code(c *wire.Coder) {
+	c.String("text", &e.Text)
+	c.OptRaw("data", &e.Data)
+}
+
+func (e *Measured) code(c *wire.Coder) {
+	c.Float("value", &e.Value)
+	c.OptStrings("open", &e.Open)
+}
+
+func (e *ContextCompacted) code(c *wire.Coder) {
+	c.Uint64("from", &e.From)
+	c.Uint64("to", &e.To)
+	c.OptStrings("masked", &e.Masked)
+	c.OptString("summary", &e.Summary)
+}
+
+func (u *Usage) code(c *wire.Coder) {
+	c.Int("input_tokens", &u.Input)
+	c.Int("output_tokens", &u.Output)
+	c.OptInt("cache_read_tokens", &u.CacheRead)
+	c.OptInt("cache_write_tokens", &u.CacheWrite)
+	c.OptInt("reasoning_tokens", &u.Reasoning)
+}
+
+// code writes a reply's text, thinking and calls, which others may rely on.
+// The order of its parts stands beside them only where it is not the usual one,
+// text and then calls: provider parts must go back exactly as they came.
+func (r *Reply) code(c *wire.Coder) {
+	var text, thinking string
+	var calls []Call
+	var layout []Part
+	if !c.Decoding() {
+		text = joinText(r.Parts)
+		usual := true
+		seen := 0 // 1 after text, 2 after a call
+		for _, p := range r.Parts {
+			switch p := p.(type) {
+			case Text:
+				usual = usual && seen == 0 && p.Text != ""
+				seen = 1
+			case Thinking:
+				thinking += p.Text
+				usual = false
+			case Call:
+				calls = append(calls, p)
+				seen = 2
+			}
+		}
+		if !usual {
+			layout = r.Parts
+		}
+	}
+	c.String("text", &text)
+	c.OptString("thinking", &thinking)
+	wire.OptList(c, "calls", &calls, codeCall)
+	wire.OptList(c, "parts", &layout, codePart)
+	enum(c, "stop_reason", &r.Stop, stopReasons)
+	if !c.Decoding() {
+		return
+	}
+	if layout == nil {
+		if n := len(calls); text != "" || n > 0 {
+			r.Parts = make([]Part, 0, n+1)
+		}
+		if text != "" {
+			r.Parts = append(r.Parts, Text{text})
+		}
+		for i := range calls {
+			r.Parts = append(r.Parts, calls[i])
+		}
+		return
+	}
+	for i, p := range layout { // the layout names calls; the list has them whole
+		if call, ok := p.(Call); ok {
+			n := 0
+			for n < len(calls) && calls[n].ID != call.ID {
+				n++
+			}
+			if n == len(calls) {
+				c.Fail("parts", fmt.Errorf("call %q is not among calls", call.ID))
+				return
+			}
+			layout[i] = calls[n]
+		}
+	}
+	r.Parts = layout
+}
+
+func codeCall(c *wire.Coder, call *Call) {
+	c.String("call", &call.ID)
+	c.String("tool", &call.Tool)
+	c.Raw("args", &call.Args)
+	c.OptString("ref", &call.Ref)
+}
+
+func codePart(c *wire.Coder, p *Part) {
+	var text, call, model string
+	var opaque json.RawMessage
+	thinking := false
+	if !c.Decoding() {
+		switch v := (*p).(type) {
+		case Text:
+			text = v.Text
+		case Thinking:
+			text, opaque, model, thinking = v.Text, v.Opaque, v.Model, true
+		case Call:
+			call = v.ID
+		}
+	}
+	c.OptString("call", &call)
+	c.OptBool("thinking", &thinking)
+	c.OptString("text", &text)
+	c.OptRaw("opaque", &opaque)
+	c.OptString("model", &model)
+	if c.Decoding() {
+		switch {
+		case call != "":
+			*p = Call{ID: call}
+		case thinking:
+			*p = Thinking{Text: text, Opaque: opaque, Model: model}
+		default:
+			*p = Text{text}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package pawl
+
+import (
+	"time"
+
+	"github.com/pawl-run/pawl/internal/wire"
+)
+
+// RunStarted begins every log. It holds the agent's whole declaration, so that
+// the log can be read, explained and decided again without the program.
+type RunStarted struct {
+	Declaration Declaration
+	Input       string
+	Labels      map[string]string
+	Thread      string
+	Parent      string
+	Owner       string
+	Epoch       uint64
+}
+
+// RunPaused parks a run: nothing is in flight and nobody owns it.
+type RunPaused struct {
+	Status Status // a waiting status, or Paused
+	Reason string
+	WakeAt time.Time // when it wants to be resumed; zero: when somebody says so
+}
+
+// RunResumed is appended by each new owner. Whatever was in flight is lost
+// from here on. Counters that ended the run start afresh.
+type RunResumed struct {
+	Owner string
+	Epoch uint64
+}
+
+// RunExtended changes what bounds the run. Zero fields of Limits stay as they are.
+type RunExtended struct {
+	Limits Limits
+	Stop   string // replaces the stop condition when not empty
+	By     string
+	Letter int64
+}
+
+// RunForked follows the entries that a fork shares with the run it came from.
+type RunForked struct {
+	From  string
+	Seq   uint64 // the last shared entry
+	Input string // said in addition, when not empty
+	Owner string
+	Epoch uint64
+}
+
+// RunStopped ends a run, until it is resumed.
+type RunStopped struct {
+	Status    Status
+	Condition string
+	Leaf      string
+	Detail    string
+}
+
+// CancelRequested asks the run to end.
+type CancelRequested struct {
+	By     string
+	Reason string
+	Letter int64
+}
+
+// ChildStarted opens a run of its own on behalf of a call and reserves its limits.
+type ChildStarted struct {
+	Call   string
+	Child  string
+	Agent  string
+	Limits Limits
+}
+
+// ChildStopped settles what a child used.
+type ChildStopped struct {
+	Call   string
+	Child  string
+	Status Status
+	Usage  Usage
+	Cost   float64
+}
+
+// HookDirected records what a hook made of an entry.
+type HookDirected struct {
+	Hook      string
+	Direction string // cancel or retry
+	Reason    string
+}
+
+// Type returns "run.started".
+func (RunStarted) Type() string { return "run.started" }
+
+// Type returns "run.paused".
+func (RunPaused) Type() string { return "run.paused" }
+
+// Type returns "run.resumed".
+func (RunResumed) Type() string { return "run.resumed" }
+
+// Type returns "run.extended".
+func (RunExtended) Type() string { return "run.extended" }
+
+// Type returns "run.forked".
+func (RunForked) Type() string { return "run.forked" }
+
+// Type returns "run.stopped".
+func (RunStopped) Type() string { return "run.stopped" }
+
+// Type returns "cancel.requested".
+func (CancelRequested) Type() string { return "cancel.requested" }
+
+// Type returns "child.started".
+func (ChildStarted) Type() string { return "child.started" }
+
+// Type returns "child.stopped".
+func (ChildStopped) Type() string { return "child.stopped" }
+
+// Type returns "hook.directed".
+func (HookDirected) Type() string { return "hook.directed" }
+
+func (e *RunStarted) code(c *wire.Coder) {
+	e.Declaration.code(c)
+	c.String("input", &e.Input)
+	c.OptStringMap("labels", &e.Labels)
+	c.OptString("thread", &e.Thread)
+	c.OptString("parent", &e.Parent)
+	c.OptString("owner", &e.Owner)
+	c.OptUint64("epoch", &e.Epoch)
+}
+
+func (e *RunPaused) code(c *wire.Coder) {
+	enum(c, "status", &e.Status, statuses)
+	c.OptString("reason", &e.Reason)
+	c.OptTime("wake_at", &e.WakeAt)
+}
+
+func (e *RunResumed) code(c *wire.Coder) {
+	c.String("owner", &e.Owner)
+	c.Uint64("epoch", &e.Epoch)
+}
+
+func (e *RunExtended) code(c *wire.Coder) {
+	c.Object("limits", e.Limits.code)
+	c.OptString("stop", &e.Stop)
+	c.OptString("by", &e.By)
+	c.OptInt64("letter", &e.Letter)
+}
+
+func (e *RunForked) code(c *wire.Coder) {
+	c.String("from", &e.From)
+	c.Uint64("seq", &e.Seq)
+	c.OptString("input", &e.Input)
+	c.OptString("owner", &e.Owner)
+	c.OptUint64("epoch", &e.Epoch)
+}
+
+func (e *RunStopped) code(c *wire.Coder) {
+	enum(c, "status", &e.Status, statuses)
+	c.String("condition", &e.Condition)
+	c.String("leaf", &e.Leaf)
+	c.String("detail", &e.Detail)
+}
+
+func (e *CancelRequested) code(c *wire.Coder) {
+	c.String("by", &e.By)
+	c.String("reason", &e.Reason)
+	c.OptInt64("letter", &e.Letter)
+}
+
+func (e *ChildStarted) code(c *wire.Coder) {
+	c.String("call", &e.Call)
+	c.String("child", &e.Child)
+	c.String("agent", &e.Agent)
+	c.Object("limits", e.Limits.code)
+}
+
+func (e *ChildStopped) code(c *wire.Coder) {
+	c.String("call", &e.Call)
+	c.String("child", &e.Child)
+	enum(c, "status", &e.Status, statuses)
+	c.Object("usage", e.Usage.code)
+	c.Float("cost_usd", &e.Cost)
+}
+
+func (e *HookDirected) code(c *wire.Coder) {
+	c.String("hook", &e.Hook)
+	c.String("direction", &e.Direction)
+	c.OptString("reason", &e.Reason)
+}

@@ -1,0 +1,82 @@
+package pawl
+
+import (
+	"time"
+
+	"github.com/pawl-run/pawl/internal/wire"
+)
+
+// Limits are the ceilings of a run. A zero field takes its default; there is
+// no way to have none of iterations, tokens and time.
+type Limits struct {
+	Iterations int           // model turns; default 20, at most 10,000
+	Tokens     int           // input and output of all model calls; default 500,000
+	Time       time.Duration // while running, not while waiting; default 30 minutes
+	Cost       float64       // dollars; zero: none. Needs a price for the model
+	ToolErrors int           // failing tool turns in a row; default 3
+	Attempts   int           // tries of one model call; default 4
+	Margin     float64       // added to every input estimate, as a fraction; default 0.1
+	Depth      int           // child runs within child runs; default 10
+}
+
+const maxIterations = 10_000
+
+func (l Limits) withDefaults() Limits {
+	return Limits{Iterations: 20, Tokens: 500_000, Time: 30 * time.Minute, ToolErrors: 3, Attempts: 4, Margin: 0.1, Depth: 10}.Merge(l)
+}
+
+// Merge returns l with every field of m that is set.
+func (l Limits) Merge(m Limits) Limits {
+	if m.Iterations != 0 {
+		l.Iterations = m.Iterations
+	}
+	if m.Tokens != 0 {
+		l.Tokens = m.Tokens
+	}
+	if m.Time != 0 {
+		l.Time = m.Time
+	}
+	if m.Cost != 0 {
+		l.Cost = m.Cost
+	}
+	if m.ToolErrors != 0 {
+		l.ToolErrors = m.ToolErrors
+	}
+	if m.Attempts != 0 {
+		l.Attempts = m.Attempts
+	}
+	if m.Margin != 0 {
+		l.Margin = m.Margin
+	}
+	if m.Depth != 0 {
+		l.Depth = m.Depth
+	}
+	return l
+}
+
+func (l *Limits) code(c *wire.Coder) {
+	c.OptInt("iterations", &l.Iterations)
+	c.OptInt("tokens", &l.Tokens)
+	codeDuration(c, "time", &l.Time)
+	c.OptFloat("cost", &l.Cost)
+	c.OptInt("tool_errors", &l.ToolErrors)
+	c.OptInt("attempts", &l.Attempts)
+	c.OptFloat("margin", &l.Margin)
+	c.OptInt("depth", &l.Depth)
+}
+
+// codeDuration writes a duration as specs do, such as 30m0s.
+func codeDuration(c *wire.Coder, name string, d *time.Duration) {
+	var s string
+	if !c.Decoding() && *d != 0 {
+		s = d.String()
+	}
+	c.OptString(name, &s)
+	if c.Decoding() && s != "" {
+		v, err := time.ParseDuration(s)
+		if err != nil {
+			c.Fail(name, err)
+		}
+		*d = v
+	}
+}

@@ -1,0 +1,277 @@
+package pawl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/jsonschema"
+)
+
+// A Machine is an agent made ready: checked, declared, its schemas compiled.
+// It is immutable; any number of runs may share it.
+type Machine struct {
+	agent  Agent
+	decl   Declaration
+	loop   Loop
+	tools  map[string]*armed
+	offer  []ToolInfo // what the model is shown, in declaration order
+	output *jsonschema.Schema
+	base   int // bytes of prompt and tools
+	single bool
+}
+
+// armed is a tool with its schema compiled.
+type armed struct {
+	tool   Tool
+	info   ToolInfo
+	schema *jsonschema.Schema
+	pure   *builtin
+}
+
+// maxStrikes is how many replies of one iteration may be rejected: one plan
+// and two more tries. maxRejected such iterations in a row end the run.
+const (
+	maxStrikes  = 3
+	maxRejected = 2
+)
+
+var (
+	agentName = regexp.MustCompile(`^[a-z0-9-]+$`)
+	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+)
+
+// NewMachine prepares an agent. The error joins every contradiction found, one
+// a line, each naming what it is about and what would be right.
+func NewMachine(a Agent) (*Machine, error) {
+	m := &Machine{agent: a, loop: a.Loop, tools: map[string]*armed{}}
+	if m.loop == nil {
+		m.loop = ReAct{}
+	}
+	_, m.single = m.loop.(SingleCall)
+	if m.agent.Strategy == 0 {
+		m.agent.Strategy = Native
+	}
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+
+	if !agentName.MatchString(a.Name) {
+		bad("agent name %q: use lower-case letters, digits and hyphens", a.Name)
+	}
+	model := ModelInfo{Name: "func"}
+	if a.Model == nil {
+		bad("model: none is set; set Agent.Model")
+	} else if d, ok := a.Model.(Describer); ok {
+		model = d.Describe()
+	}
+	errs = append(errs, a.Limits.check(model.Price)...)
+	errs = append(errs, m.arm()...)
+	if m.single && len(a.Tools) > 0 {
+		bad("loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
+	}
+	if m.single && a.Builtins {
+		bad("loop single: it offers no tools; drop Builtins")
+	}
+	if m.single && a.Strategy == JSON {
+		bad("loop single: the json strategy is a way to call tools; use native")
+	}
+	if a.Goal != nil && (a.Goal.Metric == nil || a.Goal.Success == nil) {
+		bad("goal: it needs both a Metric and a Success condition")
+	}
+	if a.Output != nil {
+		schema, err := jsonschema.Compile(a.Output, nil)
+		if err != nil {
+			bad("output: %w", err)
+		}
+		m.output = schema
+	}
+	if a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0 {
+		bad("sampling: MaxTokens and ThinkingTokens may not be negative")
+	}
+	errs = append(errs, m.check()...)
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("agent %q: %w", a.Name, errors.Join(errs...))
+	}
+
+	m.decl = Declaration{
+		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model,
+		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
+		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial,
+		Source: a.Source, Machine: MachineNumber,
+	}
+	if a.Stop != nil {
+		m.decl.Stop = a.Stop.String()
+	}
+	if a.Goal != nil {
+		m.decl.Goal = a.Goal.Success.String()
+	}
+	for _, p := range a.Policies {
+		m.decl.Policies = append(m.decl.Policies, p.String())
+	}
+	m.decl.seal()
+	m.base = len(m.system(View{}))
+	if m.agent.Strategy == Native {
+		for _, t := range m.offer {
+			m.base += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
+		}
+	}
+	m.base += len(a.Output)
+	return m, nil
+}
+
+// Agent returns the agent the machine was made of.
+func (m *Machine) Agent() Agent { return m.agent }
+
+// Declaration returns what of the agent is data. It must not be changed.
+func (m *Machine) Declaration() Declaration { return m.decl }
+
+// Tool returns the tool of a name.
+func (m *Machine) Tool(name string) (Tool, ToolInfo, bool) {
+	t, ok := m.tools[name]
+	if !ok {
+		return nil, ToolInfo{}, false
+	}
+	return t.tool, t.info, true
+}
+
+// arm prepares the tools, the machine's own ones after the agent's.
+func (m *Machine) arm() (errs []error) {
+	add := func(t Tool, own bool) {
+		if c, ok := t.(Checker); ok {
+			if err := c.Check(m.agent); err != nil {
+				errs = append(errs, err)
+				return
+			}
+		}
+		info := t.Info().withDefaults()
+		switch {
+		case !toolName.MatchString(info.Name):
+			errs = append(errs, fmt.Errorf("tool %q: a name has 1 to 64 letters, digits, _ or -", info.Name))
+			return
+		case strings.HasPrefix(info.Name, "__") && !own:
+			errs = append(errs, fmt.Errorf("tool %q: names that begin with __ belong to the machine", info.Name))
+			return
+		case m.tools[info.Name] != nil:
+			errs = append(errs, fmt.Errorf("tool %q: there are two of that name", info.Name))
+			return
+		case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0:
+			errs = append(errs, fmt.Errorf("tool %q: Timeout, MaxOutput and MaxCalls may not be negative", info.Name))
+			return
+		}
+		schema, err := jsonschema.Compile(info.Input, &jsonschema.Options{Closed: true})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("tool %q: input: %w", info.Name, err))
+			return
+		}
+		a := &armed{tool: t, info: info, schema: schema}
+		if b, ok := t.(builtin); ok {
+			a.pure = &b
+		}
+		m.tools[info.Name] = a
+		m.offer = append(m.offer, info)
+	}
+	for _, t := range m.agent.Tools {
+		if t == nil {
+			errs = append(errs, errors.New("tools: one of them is nil"))
+			continue
+		}
+		add(t, false)
+	}
+	for _, t := range builtins() {
+		name := t.Info().Name
+		if m.agent.Builtins || m.agent.Strategy == JSON && (name == completeTool || name == pauseTool) {
+			add(t, true)
+		}
+	}
+	return errs
+}
+
+// check asks the parts that can tell what is wrong with them.
+func (m *Machine) check() (errs []error) {
+	parts := []any{m.agent.Stop, m.agent.Loop, m.agent.Observer}
+	if m.agent.Goal != nil {
+		parts = append(parts, m.agent.Goal.Success, m.agent.Goal.Metric)
+	}
+	for _, p := range m.agent.Policies {
+		if p == nil {
+			errs = append(errs, errors.New("policies: one of them is nil"))
+			continue
+		}
+		parts = append(parts, p)
+	}
+	for _, part := range parts {
+		if c, ok := part.(Checker); ok {
+			if err := c.Check(m.agent); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errs
+}
+
+// Waits reports whether the agent declares anything that can park a run until
+// somebody outside answers: a client tool or a question. Such an agent needs a
+// journal that outlives the process.
+func (m *Machine) Waits() bool {
+	for _, t := range m.tools {
+		if t.info.Client || t.info.Name == pauseTool {
+			return true
+		}
+	}
+	for _, p := range m.agent.Policies {
+		if w, ok := p.(interface{ Waits() bool }); ok && w.Waits() {
+			return true
+		}
+	}
+	return false
+}
+
+func (l Limits) check(price *Price) (errs []error) {
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("limits: "+format, args...)) }
+	switch {
+	case l.Iterations < 0:
+		bad("iterations is %d; it must be positive", l.Iterations)
+	case l.Iterations > maxIterations:
+		bad("iterations is %s; the most is %s", group(l.Iterations), group(maxIterations))
+	}
+	if l.Tokens < 0 {
+		bad("tokens is %d; it must be positive", l.Tokens)
+	}
+	if l.Time < 0 {
+		bad("time is %v; it must be positive", l.Time)
+	}
+	if l.Cost < 0 || l.Cost != l.Cost {
+		bad("cost is %v; it must be positive", l.Cost)
+	}
+	if l.Cost > 0 && price == nil {
+		bad("cost is $%.2f, but the model has no price; give it one or drop the ceiling", l.Cost)
+	}
+	if l.ToolErrors < 0 || l.Attempts < 0 || l.Depth < 0 {
+		bad("tool_errors, attempts and depth must be positive")
+	}
+	if l.Margin < 0 || l.Margin > 10 || l.Margin != l.Margin {
+		bad("margin is %v; it is a fraction such as 0.1", l.Margin)
+	}
+	return errs
+}
+
+// validate lists what is wrong with a call's arguments, for the model to read.
+func (t *armed) validate(args json.RawMessage) string {
+	if len(args) == 0 || args[0] != '{' {
+		return "arguments must be one JSON object"
+	}
+	problems := t.schema.Validate(args)
+	if len(problems) == 0 {
+		return ""
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.Message
+		if p.Path != "" {
+			lines[i] = p.Path + ": " + p.Message
+		}
+	}
+	return strings.Join(lines, "; ")
+}

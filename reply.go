@@ -1,0 +1,165 @@
+package pawl
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Called is the intent to perform t, to be appended before the model is called.
+func (m *Machine) Called(t Think) ModelCalled {
+	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, View: t.View}
+}
+
+// Request materialises what t sends from the conversation so far.
+func (m *Machine) Request(s State, t Think, conversation *Transcript) Request {
+	r := Request{
+		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt,
+		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling,
+	}
+	if !t.View.Alone {
+		r.Messages = conversation.Messages()
+	}
+	if t.View.Prompt != "" {
+		r.Messages = withPrompt(r.Messages, t.View.Prompt)
+	}
+	if !t.View.Bare && !m.single && m.agent.Strategy == Native {
+		r.Tools = m.offer
+	}
+	if t.Purpose == PurposeTurn && m.agent.Strategy == Native {
+		r.Output = m.agent.Output
+	}
+	// A thinking budget that does not fit under the clamp is an invalid request.
+	r.Sampling.ThinkingTokens = min(r.Sampling.ThinkingTokens, t.MaxTokens/2)
+	return r
+}
+
+// withPrompt says something after the conversation. The conversation's own
+// slice is shared and stays as it is.
+func withPrompt(messages []Message, prompt string) []Message {
+	out := append([]Message(nil), messages...)
+	if n := len(out); n > 0 && out[n-1].Role == User {
+		out[n-1].Parts = append(append([]Part(nil), out[n-1].Parts...), Text{prompt})
+		return out
+	}
+	return append(out, Message{Role: User, Parts: []Part{Text{prompt}}})
+}
+
+// Replied makes the event of a reply: its calls get the run's ids, its text is
+// made valid, its usage is checked, and it is priced. A reply with neither
+// text nor calls is a failed attempt.
+func (m *Machine) Replied(s State, t Think, r Reply) Event {
+	parts := make([]Part, 0, len(r.Parts))
+	content := 0
+	for _, p := range r.Parts {
+		switch p := p.(type) {
+		case Text:
+			p.Text = valid(p.Text)
+			if strings.TrimSpace(p.Text) == "" {
+				continue
+			}
+			content += len(p.Text)
+			parts = append(parts, p)
+		case Thinking:
+			p.Text = valid(p.Text)
+			parts = append(parts, p)
+		case Call:
+			p.Tool, p.Ref, p.Args = valid(p.Tool), valid(p.Ref), object(p.Args)
+			if p.Ref == "" {
+				p.Ref = valid(p.ID)
+			}
+			content += len(p.Tool) + len(p.Args)
+			parts = append(parts, p)
+		}
+	}
+	r.Parts = parts
+	if content == 0 && r.Stop != StopRefusal {
+		return m.Failed(s, t, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}, time.Time{})
+	}
+	e := ModelReplied{Purpose: t.Purpose}
+	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && r.Stop != StopRefusal && r.Stop != StopLength {
+		r, e.Malformed = plan(r)
+	}
+	n := s.counter
+	for i, p := range r.Parts {
+		if c, ok := p.(Call); ok {
+			n++
+			c.ID = callID(n)
+			if c.Ref == c.ID {
+				c.Ref = ""
+			}
+			r.Parts[i] = c
+		}
+	}
+	if r.Stop == 0 || r.Stop == StopEnd && hasCalls(r) {
+		r.Stop = StopEnd
+		if hasCalls(r) {
+			r.Stop = StopCalls
+		}
+	}
+	if r.Usage, e.Estimated = settle(r.Usage, t, content); e.Estimated || m.decl.Model.Price != nil {
+		e.Priced = m.decl.Model.Price != nil
+	}
+	if e.Priced {
+		e.Cost = m.decl.Model.Price.Cost(r.Usage)
+	}
+	e.Reply = r
+	return e
+}
+
+// settle checks the reported usage. A provider that reports none is booked at
+// the estimate; negative figures count as nothing.
+func settle(u Usage, t Think, content int) (Usage, bool) {
+	u = Usage{max(0, u.Input), max(0, u.Output), max(0, u.CacheRead), max(0, u.CacheWrite), max(0, u.Reasoning)}
+	const most = 1 << 40 // a figure beyond any price: kept from overflowing sums
+	u.Input, u.Output = min(u.Input, most), min(u.Output, most)
+	u.CacheRead = min(u.CacheRead, u.Input)
+	u.CacheWrite = min(u.CacheWrite, u.Input-u.CacheRead)
+	if u.Input == 0 && u.Output == 0 {
+		return Usage{Input: t.Estimate, Output: min((content+3)/4, t.MaxTokens)}, true
+	}
+	return u, false
+}
+
+// Failed makes the event of an attempt that brought no reply. An attempt that
+// may have been billed without anybody knowing how much is booked at its
+// reservation. retryAt is when the engine means to try again.
+func (m *Machine) Failed(s State, t Think, err error, retryAt time.Time) ModelFailed {
+	me := classify(err)
+	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(valid(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage}
+	if e.Message == "" && me.Err != nil {
+		e.Message = short(valid(me.Err.Error()))
+	}
+	if e.Usage == (Usage{}) && billable(me.Class) {
+		e.Usage = Usage{Input: t.Estimate, Output: t.MaxTokens}
+	}
+	if m.decl.Model.Price != nil {
+		e.Cost = m.decl.Model.Price.Cost(e.Usage)
+	}
+	return e
+}
+
+// billable classes are those in which the provider had begun to work.
+func billable(c Class) bool {
+	return c == ClassTruncated || c == ClassCancelled || c == ClassLost || c == ClassEmpty
+}
+
+// object makes a call's arguments valid JSON: nothing at all is an empty
+// object, and text that is no JSON becomes a JSON string, to be refused.
+func object(args json.RawMessage) json.RawMessage {
+	switch {
+	case len(args) == 0:
+		return json.RawMessage("{}")
+	case json.Valid(args) && utf8.Valid(args):
+		return args
+	}
+	return quote(valid(string(args)))
+}
+
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -1,0 +1,167 @@
+package pawl
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	defaultReply = 4096 // tokens a reply may have when nobody says otherwise
+	leastReply   = 16   // a reply that may not even have these is not asked for
+)
+
+// fill completes a Think with its place in the run and its reservation.
+func (m *Machine) fill(s State, t Think) Think {
+	if t.Attempt > 0 {
+		return t
+	}
+	t.Iteration, t.Attempt = s.iteration, 1
+	again := s.iteration > 0 && !s.settled && t.Purpose == PurposeTurn
+	switch {
+	case again: // a retry, a re-ask after a rejection, or a lost call
+		t.Attempt = s.attempt + 1
+	case t.Purpose == PurposeTurn:
+		t.Iteration++
+	case s.failure != nil && s.failure.Purpose == t.Purpose:
+		t.Attempt = s.failure.Attempt + 1
+	}
+	if f := s.failure; f != nil {
+		t.NotBefore = f.RetryAt
+	}
+	t.Estimate = m.estimate(s, t.View)
+	t.MaxTokens = m.agent.Sampling.MaxTokens
+	if t.MaxTokens == 0 {
+		t.MaxTokens = defaultReply
+	}
+	return m.clamp(s, t)
+}
+
+// estimate is the input tokens a view is expected to have: four bytes a token,
+// but never less than the provider counted last time plus what came since.
+func (m *Machine) estimate(s State, v View) int {
+	bytes := m.base + len(v.System) + len(v.Prompt)
+	if !v.Alone {
+		bytes += s.bytes
+	}
+	n := (bytes + 3) / 4
+	if !v.Alone && s.lastInput > 0 {
+		n = max(n, s.lastInput+(s.bytes-s.lastBytes+len(v.Prompt)+3)/4)
+	}
+	return n + int(float64(n)*s.limits.Margin)
+}
+
+// clamp lowers the reply to what tokens and dollars leave, and prices it.
+func (m *Machine) clamp(s State, t Think) Think {
+	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.Tokens()-t.Estimate)
+	price := m.decl.Model.Price
+	if price == nil {
+		return t
+	}
+	in := m.inputCost(t.Estimate)
+	if s.limits.Cost > 0 && price.Output > 0 {
+		left := (s.limits.Cost - s.cost - in) * 1e6 / price.Output
+		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
+	} else if s.limits.Cost > 0 && s.cost+in > s.limits.Cost {
+		t.MaxTokens = -1
+	}
+	t.Cost = in + float64(max(0, t.MaxTokens))*price.Output/1e6
+	return t
+}
+
+// inputCost is the most an input may cost: writing it to a cache can be
+// dearer than sending it plain.
+func (m *Machine) inputCost(tokens int) float64 {
+	p := m.decl.Model.Price
+	return float64(tokens) * max(p.Input, p.CacheWrite) / 1e6
+}
+
+// limit lets a step through only if no ceiling forbids it. A ceiling refuses
+// the step that would spend it: iterations a new turn, tokens and dollars any
+// model call, time any step.
+func (m *Machine) limit(s State, step Step) Step {
+	switch step := step.(type) {
+	case Think:
+		return m.limitThink(s, step)
+	case Observe, Act:
+		if v := m.late(s); v.Holds {
+			return m.exhaust(s, v)
+		}
+	}
+	return step
+}
+
+func (m *Machine) limitThink(s State, t Think) Step {
+	if v := m.late(s); v.Holds {
+		return m.exhaust(s, v)
+	}
+	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
+		return Finish{Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
+			Detail: fmt.Sprintf("%d iterations in a row brought no usable plan: %s", s.rejected, s.whyNot)}}
+	}
+	t = m.fill(s, t)
+	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
+		leaf := fmt.Sprintf("iterations >= %d", s.limits.Iterations)
+		return m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+			Detail: fmt.Sprintf("all %d iterations are used", s.limits.Iterations)})
+	}
+	if v := m.fits(s, t); v.Holds {
+		return m.exhaust(s, v)
+	}
+	return t
+}
+
+// late holds when the run's time is over.
+func (m *Machine) late(s State) Verdict {
+	if s.elapsed < s.limits.Time {
+		return Verdict{}
+	}
+	leaf := "elapsed >= " + durationSource(s.limits.Time)
+	return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+		Detail: fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)}
+}
+
+// fits holds when a model call does not fit what is left.
+func (m *Machine) fits(s State, t Think) Verdict {
+	if t.MaxTokens >= leastReply {
+		return Verdict{}
+	}
+	left := s.limits.Tokens - s.Tokens()
+	if left-t.Estimate < leastReply {
+		leaf := fmt.Sprintf("tokens >= %d", s.limits.Tokens)
+		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+			Detail: fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
+				group(s.Tokens()), group(s.limits.Tokens), group(t.Estimate), leastReply)}
+	}
+	if s.limits.Cost > 0 {
+		leaf := fmt.Sprintf("cost >= %g", s.limits.Cost)
+		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+			Detail: fmt.Sprintf("$%.4f of $%.2f are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.inputCost(t.Estimate))}
+	}
+	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
+}
+
+const landingPrompt = "You have reached a limit of this run and can take no further action. Answer now, in text, with what you know: what was done, what was found, what is left."
+
+// exhaust ends the run at a ceiling, with one last tool-free answer first if
+// that still fits.
+func (m *Machine) exhaust(s State, v Verdict) Step {
+	if v.Status != Exhausted || s.landed || s.iteration == 0 || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
+		return Finish{v}
+	}
+	t := m.fill(s, Think{Purpose: PurposeLanding, View: View{Prompt: landingPrompt, Bare: true}})
+	if m.fits(s, t).Holds {
+		return Finish{v}
+	}
+	return t
+}
+
+// durationSource writes a duration as conditions do: 30m, not 30m0s.
+func durationSource(d time.Duration) string {
+	s := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(s) - len(zero) + 1; n > 0 && s[n-1:] == zero {
+			s = s[:n]
+		}
+	}
+	return s
+}

@@ -1,0 +1,247 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Result is what a run has come to, as the command line, the server and
+// [ResultOf] give it. Its JSON has every key always.
+type Result struct {
+	Run        string            `json:"run"`
+	Agent      string            `json:"agent"`
+	Labels     map[string]string `json:"labels"`
+	Thread     *string           `json:"thread"`
+	Status     Status            `json:"status"`
+	Answer     string            `json:"answer"`
+	Output     json.RawMessage   `json:"output"`
+	Reason     Reason            `json:"reason"`
+	Iterations int               `json:"iterations"`
+	Steps      []Summary         `json:"steps"`
+	ToolCalls  int               `json:"tool_calls"`
+	Confidence *float64          `json:"confidence"`
+	Usage      UsageSummary      `json:"usage"`
+	CostUSD    *float64          `json:"cost_usd"`
+	ElapsedMS  int64             `json:"elapsed_ms"`
+	Resumable  bool              `json:"resumable"`
+	Action     string            `json:"recommended_action"`
+	Pending    []Pending         `json:"pending"`
+
+	// Verdict is Reason and Status together, for Go.
+	Verdict Verdict `json:"-"`
+}
+
+// Reason says which condition ended a run.
+type Reason struct {
+	Condition string `json:"condition"`
+	Leaf      string `json:"leaf"`
+	Detail    string `json:"detail"`
+}
+
+// Summary is one turn of a run.
+type Summary struct {
+	Iteration int           `json:"iteration"`
+	Thought   string        `json:"thought"`
+	Calls     []CallSummary `json:"calls"`
+}
+
+// CallSummary is one call of a turn. Status is ok, error, timeout, cancelled,
+// unknown, reused or refused once it is answered, and its phase before.
+type CallSummary struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	Status string `json:"status"`
+}
+
+// UsageSummary is what model calls have used.
+type UsageSummary struct {
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_tokens"`
+	CacheWrite int `json:"cache_write_tokens"`
+	ModelCalls int `json:"model_calls"`
+}
+
+// Pending is something a run waits for.
+type Pending struct {
+	Run       string          `json:"run"`
+	Kind      string          `json:"kind"` // approval, input, client_tool or doubt
+	Call      string          `json:"call"`
+	Tool      string          `json:"tool"`
+	Args      json.RawMessage `json:"args"`
+	Reason    string          `json:"reason"`
+	Token     string          `json:"token"`
+	ExpiresAt *time.Time      `json:"expires_at"`
+}
+
+// ResultOf reads a run's result off its state. It costs O(entries).
+func ResultOf(s State) Result {
+	v := s.Verdict()
+	r := Result{
+		Run: s.run, Agent: s.Declaration().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
+		Reason:     Reason{v.Condition, v.Leaf, v.Detail},
+		Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
+		Usage:     UsageSummary{s.usage.Input, s.usage.Output, s.usage.CacheRead, s.usage.CacheWrite, s.modelCalls},
+		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable(), Pending: s.pendings(), Labels: map[string]string{},
+	}
+	if s.start != nil {
+		for k, label := range s.start.Labels {
+			r.Labels[k] = label
+		}
+		if s.start.Thread != "" {
+			r.Thread = &s.start.Thread
+		}
+	}
+	if s.priced {
+		r.CostUSD = &s.cost
+	}
+	if s.confident {
+		r.Confidence = &s.confidence
+	}
+	if s.paused != nil && s.status == s.paused.Status {
+		r.Reason.Detail = s.paused.Reason
+	}
+	r.Action = s.Advice()
+	r.Output = s.output(r.Answer)
+	if s.Declaration().Loop == (SingleCall{}).Name() {
+		return r
+	}
+	for t := range s.Turns() {
+		step := Summary{Iteration: t.Iteration, Thought: t.Thought, Calls: []CallSummary{}}
+		if s.Declaration().Strategy == JSON {
+			step.Thought = jsonThought(Say(t.Thought))
+		}
+		r.Steps = append(r.Steps, step)
+	}
+	i := 0
+	for c := range s.Calls() { // calls come in the order of their turns
+		for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
+			i++
+		}
+		if i < len(r.Steps) && r.Steps[i].Iteration == c.Iteration {
+			r.Steps[i].Calls = append(r.Steps[i].Calls, CallSummary{c.ID, c.Tool, c.outcome()})
+		}
+	}
+	return r
+}
+
+// output is the structured answer, when the agent declares one.
+func (s *State) output(answer string) json.RawMessage {
+	if s.complete != nil && s.complete.Output != nil {
+		return s.complete.Output
+	}
+	if s.start == nil || s.start.Declaration.Output == nil || answer == "" {
+		return nil
+	}
+	if doc := jsonText(answer); json.Valid(doc) {
+		return doc
+	}
+	return nil
+}
+
+func (c *CallState) outcome() string {
+	switch {
+	case c.Phase != Answered:
+		return c.Phase.String()
+	case c.Of != "":
+		return "reused"
+	case !c.Ran && c.Status == ToolFailed:
+		return "refused"
+	}
+	return c.Status.String()
+}
+
+func (s *State) pendings() []Pending {
+	list := []Pending{}
+	for _, c := range s.open {
+		p := Pending{Run: s.run, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
+		switch c.Phase {
+		case AwaitingApproval:
+			p.Kind = "approval"
+		case AwaitingInput:
+			p.Kind = "input"
+		case AwaitingClient:
+			p.Kind = "client_tool"
+		case Doubted:
+			p.Kind = "doubt"
+		default:
+			continue
+		}
+		if !c.Expires.IsZero() {
+			at := c.Expires
+			p.ExpiresAt = &at
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// Advice says what a person can do about a run that stands where this one does.
+func (s State) Advice() string {
+	first := ""
+	if p := s.pendings(); len(p) > 0 {
+		first = p[0].Call
+	}
+	switch s.status {
+	case Success:
+		return "nothing: the run is done"
+	case Exhausted:
+		return "read what it found; to let it go on, resume with a higher limit, such as --limit " + s.suggestion()
+	case NoProgress:
+		return "read explain for what repeats; resume with another prompt, model or tool, or with higher limits"
+	case WaitingApproval:
+		return "approve or deny " + first
+	case WaitingInput:
+		return "answer " + first
+	case WaitingClientTool:
+		return "submit the result of " + first
+	case WaitingDoubt:
+		return fmt.Sprintf("find out whether %s took place, then settle it with --happened or --did-not-happen", first)
+	case Expired:
+		return "resume, which asks again"
+	case Denied:
+		return "change the task or the approval, then resume"
+	case PlanFailed:
+		return "check the tools' schemas and the prompt, or use a stronger model, then resume"
+	case Failed:
+		return "mend what failed (see the reason), then resume"
+	case Cancelled:
+		return "resume to go on where it was cancelled"
+	case Paused:
+		return "resume to go on"
+	case Interrupted:
+		return "resume: its owner is gone"
+	}
+	return "wait: the run is going on"
+}
+
+// suggestion is the limit to raise, for an exhausted run.
+func (s *State) suggestion() string {
+	l := s.limits
+	switch {
+	case s.elapsed >= l.Time:
+		return "time=" + durationSource(2*l.Time)
+	case s.iteration >= l.Iterations:
+		return fmt.Sprintf("iterations=+%d", max(5, l.Iterations/4))
+	case l.Cost > 0 && s.priced && s.cost > 0 && s.Tokens() < l.Tokens/2:
+		return fmt.Sprintf("cost=%.2f", 2*l.Cost)
+	}
+	return fmt.Sprintf("tokens=%d", 2*l.Tokens)
+}
+
+// Head is the small view of the state that a journal keeps for lists.
+func (s State) Head() Head {
+	d := s.Declaration()
+	h := Head{
+		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,
+		Cost: s.cost, Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(),
+	}
+	if s.start != nil {
+		h.Labels, h.Thread, h.Parent = s.start.Labels, s.start.Thread, s.start.Parent
+	}
+	if h.Status != Paused {
+		h.WakeAt = time.Time{}
+	}
+	return h
+}

@@ -1,0 +1,412 @@
+package pawl
+
+import (
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/persist"
+)
+
+// State is what a log says, folded. It is an immutable value: [Apply] returns
+// a new one and leaves the old as it was, so any number of goroutines may read
+// it. Its methods cost O(1) unless they say otherwise. The zero State is a run
+// that has not begun.
+type State struct {
+	start     *RunStarted
+	run       string
+	seq       uint64
+	time      time.Time
+	created   time.Time
+	iteration int
+	status    Status
+	verdict   Verdict
+	epoch     uint64
+	owner     string
+	paused    *RunPaused
+	cancel    *CancelRequested
+	limits    Limits
+	stop      string
+	letter    int64 // the last one taken in
+	elapsed   time.Duration
+
+	spend
+	turn
+	memo
+
+	turns persist.Vector[*Turn]
+	calls persist.Vector[*CallState] // answered, in call order
+	said  persist.Vector[string]     // what people said, in order
+	notes persist.Map[json.RawMessage]
+	tools persist.Map[toolCount]
+	keys  persist.Map[string] // idempotency key to the call that succeeded with it
+	doubt persist.Map[string] // digest of a Write whose outcome stays unknown, to its call
+	other persist.Map[*Reply] // latest reply by purpose, turns apart
+}
+
+// spend is what the run has used.
+type spend struct {
+	usage      Usage
+	cost       float64
+	priced     bool
+	modelCalls int
+	toolCalls  int
+	bytes      int // of conversation, for estimating input
+	lastInput  int // input tokens of the last reply that reported them
+	lastBytes  int // bytes of conversation it was for
+	sentBytes  int // bytes of conversation of the request in flight
+}
+
+// turn is the present turn.
+type turn struct {
+	thinking *ModelCalled // in flight
+	lostCall bool         // it was, when the run lost its owner
+	failure  *ModelFailed // the last attempt failed
+	tries    int          // failed attempts in a row that count
+	attempt  int          // attempts of this turn
+	reply    *ModelReplied
+	replied  uint64 // its seq
+	open     []*CallState
+	settled  bool // the reply has no open calls and was not turned down
+	refuted  bool // it claimed to be done and the goal says no
+	rejects  bool // the calls being refused stand in a rejected plan
+	strikes  int  // rejections in this iteration
+	rejected int  // iterations in a row that ended in rejection
+	whyNot   string
+	landed   bool // the landing answer has been tried
+	counter  int  // calls so far, for their ids
+}
+
+// memo is what the run knows of its progress.
+type memo struct {
+	observed   uint64 // seq of the latest observation
+	acted      uint64 // seq of the latest thing that may have changed the world
+	metric     float64
+	measured   bool
+	openIDs    []string
+	seen       string
+	confidence float64
+	confident  bool
+	complete   *completion
+	landing    string
+	toolErrors int // failing tool turns in a row
+	stalled    int // turns in a row that repeated the one before
+	last       uint64
+	judged     *ProgressJudged
+}
+
+type completion struct {
+	Answer     string
+	Output     json.RawMessage // the answer, when it is not text
+	Confidence float64
+	Sure       bool // a confidence was given
+	Summary    string
+}
+
+type toolCount struct{ ran, succeeded int }
+
+// Run is the run's id.
+func (s State) Run() string { return s.run }
+
+// Seq is the seq of the last entry folded.
+func (s State) Seq() uint64 { return s.seq }
+
+// Time is the time of the last entry folded.
+func (s State) Time() time.Time { return s.time }
+
+// Created is the time of the first entry.
+func (s State) Created() time.Time { return s.created }
+
+// Status is where the run stands. A run whose owner is gone still says Running.
+func (s State) Status() Status { return s.status }
+
+// Verdict is how the run ended; undecided while it turns.
+func (s State) Verdict() Verdict { return s.verdict }
+
+// Declaration is what the run began with; the zero Declaration before it began.
+func (s State) Declaration() Declaration {
+	if s.start == nil {
+		return Declaration{}
+	}
+	return s.start.Declaration
+}
+
+// Start is the run's first event, and whether there is one.
+func (s State) Start() (RunStarted, bool) {
+	if s.start == nil {
+		return RunStarted{}, false
+	}
+	return *s.start, true
+}
+
+// Limits are the ceilings in force, extensions included.
+func (s State) Limits() Limits { return s.limits }
+
+// StopSource is the stop condition in force, as source; empty: none.
+func (s State) StopSource() string { return s.stop }
+
+// Epoch is the fencing epoch of the run's latest owner, and Owner who that is.
+func (s State) Epoch() uint64 { return s.epoch }
+
+// Owner is who last owned the run.
+func (s State) Owner() string { return s.owner }
+
+// Letter is the id of the last letter taken in.
+func (s State) Letter() int64 { return s.letter }
+
+// WakeAt is when a paused run wants to go on; zero: when somebody says so.
+func (s State) WakeAt() time.Time {
+	if s.paused == nil {
+		return time.Time{}
+	}
+	return s.paused.WakeAt
+}
+
+// Iteration is the turn the run is in, from 1; zero before the first.
+func (s State) Iteration() int { return s.iteration }
+
+// Iterations counts the turns that are over, their calls answered.
+func (s State) Iterations() int {
+	if s.iteration > 0 && !s.settled {
+		return s.iteration - 1
+	}
+	return s.iteration
+}
+
+// Usage is what model calls have used; lost and failed attempts count at what
+// they cost or, when nobody knows, at their reservation.
+func (s State) Usage() Usage { return s.usage }
+
+// Tokens is what the token ceiling counts.
+func (s State) Tokens() int { return s.usage.Total() }
+
+// Cost is the dollars spent, and whether the model has a price.
+func (s State) Cost() (dollars float64, known bool) { return s.cost, s.priced }
+
+// Elapsed is the time the run has been running; waiting does not count.
+func (s State) Elapsed() time.Duration { return s.elapsed }
+
+// ModelCalls counts the attempts that reached the provider.
+func (s State) ModelCalls() int { return s.modelCalls }
+
+// ToolCalls counts the calls that ran.
+func (s State) ToolCalls() int { return s.toolCalls }
+
+// ToolErrors counts the turns in a row in which no call succeeded.
+func (s State) ToolErrors() int { return s.toolErrors }
+
+// Stalled counts the turns in a row that made the same calls as the one
+// before and saw the same come of it. Calls of exempt tools do not count.
+func (s State) Stalled() int { return s.stalled }
+
+// Confidence is the latest, 0 to 1, and whether there is one.
+func (s State) Confidence() (float64, bool) { return s.confidence, s.confident }
+
+// Metric is the goal's latest value, and whether it was ever measured.
+func (s State) Metric() (float64, bool) { return s.metric, s.measured }
+
+// StillOpen names what the goal's latest measure found wrong. Read-only.
+func (s State) StillOpen() []string { return s.openIDs }
+
+// Seen is the text of the latest observation.
+func (s State) Seen() string { return s.seen }
+
+// Done reports whether the latest turn is a final answer: a reply that calls
+// nothing, was not turned down, and was not refuted by the goal.
+func (s State) Done() bool {
+	if s.reply == nil || s.refuted || s.thinking != nil {
+		return false
+	}
+	return s.settled && s.reply.Purpose == PurposeTurn && !hasCalls(s.reply.Reply)
+}
+
+// Replied returns the latest reply made for a purpose. It is how a loop reads
+// the answer to a Think with a tag of its own.
+func (s State) Replied(p Purpose) (Reply, bool) {
+	if p == PurposeTurn {
+		if s.reply == nil {
+			return Reply{}, false
+		}
+		return s.reply.Reply, true
+	}
+	r, ok := s.other.Get(string(p))
+	if !ok {
+		return Reply{}, false
+	}
+	return *r, true
+}
+
+// Note returns what was last noted by the given party under the given name.
+func (s State) Note(by, name string) (json.RawMessage, bool) {
+	return s.notes.Get(by + "\x00" + name)
+}
+
+// Memory returns what the model stored under a key.
+func (s State) Memory(key string) (json.RawMessage, bool) {
+	return s.notes.Get("\x00memory\x00" + key)
+}
+
+// Input is what the run was asked.
+func (s State) Input() string {
+	if s.start == nil {
+		return ""
+	}
+	return s.start.Input
+}
+
+// UserTexts yields what people said to the run, oldest first: the input and
+// every answer.
+func (s State) UserTexts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, text := range s.said.All() {
+			if !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+// LastText is the text of the latest turn's reply.
+func (s State) LastText() string {
+	if s.reply == nil {
+		return ""
+	}
+	return s.reply.Reply.Text()
+}
+
+// HasOpen reports whether calls are open.
+func (s State) HasOpen() bool { return len(s.open) > 0 }
+
+// Open yields the calls of the present turn that are not all answered yet, in order.
+func (s State) Open() iter.Seq[CallState] {
+	return func(yield func(CallState) bool) {
+		for _, c := range s.open {
+			if !yield(*c) {
+				return
+			}
+		}
+	}
+}
+
+// Calls yields every call so far, in order.
+func (s State) Calls() iter.Seq[CallState] {
+	return func(yield func(CallState) bool) {
+		for _, c := range s.calls.All() {
+			if !yield(*c) {
+				return
+			}
+		}
+		s.Open()(yield)
+	}
+}
+
+// Turns yields the turns so far, in order.
+func (s State) Turns() iter.Seq[Turn] {
+	return func(yield func(Turn) bool) {
+		for _, t := range s.turns.All() {
+			if !yield(*t) {
+				return
+			}
+		}
+	}
+}
+
+// Call returns a call by its id. It costs O(calls of the present turn).
+func (s State) Call(id string) (CallState, bool) {
+	if c := s.call(id); c != nil {
+		return *c, true
+	}
+	return CallState{}, false
+}
+
+// Succeeded counts the calls of a tool that succeeded.
+func (s State) Succeeded(tool string) int {
+	n, _ := s.tools.Get(tool)
+	return n.succeeded
+}
+
+// SuccessfulCalls yields the calls of a tool that succeeded, latest first. It
+// costs O(calls) when run to the end.
+func (s State) SuccessfulCalls(tool string) iter.Seq[CallState] {
+	return func(yield func(CallState) bool) {
+		for i := len(s.open) - 1; i >= 0; i-- {
+			if c := s.open[i]; c.Tool == tool && c.OK() && !yield(*c) {
+				return
+			}
+		}
+		for _, c := range s.calls.Backward() {
+			if c.Tool == tool && c.OK() && !yield(*c) {
+				return
+			}
+		}
+	}
+}
+
+// RejectedIterations counts the iterations in a row that ended without a plan.
+func (s State) RejectedIterations() int { return s.rejected }
+
+// LastRejection is why the latest plan was turned down.
+func (s State) LastRejection() string { return s.whyNot }
+
+// Failure is the last model call's failure, unless one has succeeded since.
+func (s State) Failure() (ModelFailed, bool) {
+	if s.failure == nil {
+		return ModelFailed{}, false
+	}
+	return *s.failure, true
+}
+
+// Judged is the latest judgement of progress.
+func (s State) Judged() (ProgressJudged, bool) {
+	if s.judged == nil {
+		return ProgressJudged{}, false
+	}
+	return *s.judged, true
+}
+
+// InFlight reports whether a model call or tool runs: the log has its intent
+// and not its outcome.
+func (s State) InFlight() bool {
+	if s.thinking != nil {
+		return true
+	}
+	for _, c := range s.open {
+		if c.Phase == Started {
+			return true
+		}
+	}
+	return false
+}
+
+// Answer is what the run has to say: the model's final answer, what it handed
+// to __complete__, its landing answer, or nothing.
+func (s State) Answer() string {
+	switch {
+	case s.complete != nil:
+		return s.complete.Answer
+	case s.Done():
+		return s.LastText()
+	}
+	return s.landing
+}
+
+func (s *State) call(id string) *CallState {
+	for _, c := range s.open {
+		if c.ID == id {
+			return c
+		}
+	}
+	if n := callNumber(id); n > 0 && n <= s.calls.Len() {
+		return s.calls.At(n - 1)
+	}
+	return nil
+}
+
+func hasCalls(r Reply) bool {
+	for _, p := range r.Parts {
+		if _, ok := p.(Call); ok {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package pawl
+
+import (
+	"time"
+
+	"github.com/pawl-run/pawl/internal/wire"
+)
+
+// A Step is what must happen next. The pure part returns it, the engine
+// performs it, and the entries it appends change the state. The set is closed.
+type Step interface {
+	step()
+}
+
+// Observe looks at the world through the agent's [Observer] and measures its goal.
+type Observe struct{}
+
+// Think calls the model. A loop sets Purpose and, if it wants to, View; the
+// machine fills the rest.
+type Think struct {
+	Purpose Purpose
+	View    View
+
+	Iteration int       // the turn it belongs to
+	Attempt   int       // tries and re-asks of it, from 1
+	Estimate  int       // tokens of input expected
+	MaxTokens int       // the clamp on output; a policy may lower it
+	Cost      float64   // dollars reserved
+	NotBefore time.Time // when to send it; zero: at once
+}
+
+// Reserved is the tokens the call may use.
+func (t Think) Reserved() int { return t.Estimate + t.MaxTokens }
+
+// A View says by reference what a Think shows the model. The zero View is the
+// conversation so far with the agent's prompt and tools.
+type View struct {
+	System string // replaces the agent's prompt
+	Prompt string // said by the user after everything else
+	Alone  bool   // without the conversation
+	Bare   bool   // without tools
+}
+
+func (v *View) code(c *wire.Coder) {
+	c.OptString("system", &v.System)
+	c.OptString("prompt", &v.Prompt)
+	c.OptBool("alone", &v.Alone)
+	c.OptBool("bare", &v.Bare)
+}
+
+// Act settles open calls. A loop returns it empty, meaning all of them; the
+// machine gives each its disposition.
+type Act struct{ Calls []Disposed }
+
+// Disposed is a call with what is to become of it.
+type Disposed struct {
+	Call Call
+	Do   Disposition
+	Why  string // for Ask: what the approver is told; for Refuse: what the model is told
+	Of   string // for Reuse: the earlier call
+	Key  string // for Run: the idempotency key
+	Info ToolInfo
+
+	facts []Event // for Reuse of a pure tool: its answer
+}
+
+// Disposition is what becomes of a call. A policy may only move it rightwards.
+type Disposition int
+
+// The dispositions, from the freest to the strictest.
+const (
+	RunCall Disposition = 1 + iota // the engine runs it
+	Reuse                          // it is answered from the log
+	Hand                           // a client or a person answers it
+	Ask                            // somebody must approve it first
+	Refuse                         // it is not run
+)
+
+var dispositions = names[Disposition]{"disposition", []string{"run", "reuse", "hand", "ask", "refuse"}}
+
+// String returns the disposition's name.
+func (d Disposition) String() string { return dispositions.string(d) }
+
+// Record appends facts that the pure part decided.
+type Record struct{ Events []Event }
+
+// Await parks the run until a letter comes or Until passes.
+type Await struct {
+	Status Status
+	Reason string
+	Until  time.Time // zero: only a letter helps
+}
+
+// Finish ends the run.
+type Finish struct{ Verdict Verdict }
+
+func (Observe) step() {}
+func (Think) step()   {}
+func (Act) step()     {}
+func (Record) step()  {}
+func (Await) step()   {}
+func (Finish) step()  {}

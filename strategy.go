@@ -1,0 +1,102 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// system is the system prompt of a request: the agent's, or the view's, and
+// under the JSON strategy how to call tools.
+func (m *Machine) system(v View) string {
+	prompt := m.agent.Prompt
+	if v.System != "" {
+		prompt = v.System
+	}
+	if m.agent.Strategy != JSON || v.Bare || m.single {
+		return prompt
+	}
+	var b strings.Builder
+	b.WriteString(prompt)
+	if prompt != "" {
+		b.WriteString("\n\n")
+	}
+	b.WriteString(`Answer every turn with exactly one JSON object and nothing else:
+{"thought": "why you do it", "action": "the name of one action", "action_input": {…}}
+The result of the action comes back in the next message. The actions, each with the JSON Schema of its action_input:
+`)
+	for _, t := range m.offer {
+		input := string(t.Input)
+		if input == "" {
+			input = "{}"
+		}
+		fmt.Fprintf(&b, "- %s: %s %s\n", t.Name, t.Description, input)
+	}
+	fmt.Fprintf(&b, "When the task is done, use the action %s.", completeTool)
+	return b.String()
+}
+
+// plan reads a reply under the JSON strategy: the one JSON object in its text
+// becomes a thought and a call. Prose around the object is tolerated. The
+// second result says why it is no plan.
+func plan(r Reply) (Reply, string) {
+	object, n := onlyObject(r.Text())
+	switch {
+	case n == 0:
+		return r, "the reply has no JSON object; it needs exactly one, with thought, action and action_input"
+	case n > 1:
+		return r, fmt.Sprintf("the reply has %d JSON objects; it needs exactly one", n)
+	}
+	var p struct {
+		Thought string          `json:"thought"`
+		Action  *string         `json:"action"`
+		Input   json.RawMessage `json:"action_input"`
+	}
+	if err := json.Unmarshal(object, &p); err != nil {
+		return r, "the JSON object is not a plan: thought and action must be strings"
+	}
+	if p.Action == nil || *p.Action == "" {
+		return r, `the JSON object has no "action"`
+	}
+	if p.Input == nil {
+		p.Input = json.RawMessage("{}")
+	}
+	parts := append([]Part(nil), r.Parts...)
+	r.Parts = append(parts, Call{Tool: *p.Action, Args: p.Input})
+	return r, ""
+}
+
+// onlyObject finds the JSON objects that stand in a text, and returns the
+// first with how many there are. A brace that begins no valid object is prose.
+func onlyObject(text string) (object []byte, n int) {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '{' {
+			continue
+		}
+		d := json.NewDecoder(strings.NewReader(text[i:]))
+		var v json.RawMessage
+		if d.Decode(&v) != nil {
+			continue
+		}
+		if n++; n == 1 {
+			object = v
+		}
+		i += len(v) - 1
+	}
+	return object, n
+}
+
+// jsonThought is the thought of a JSON-strategy reply, for people to read.
+func jsonThought(r Reply) string {
+	object, n := onlyObject(r.Text())
+	if n != 1 {
+		return r.Text()
+	}
+	var p struct {
+		Thought string `json:"thought"`
+	}
+	if json.Unmarshal(object, &p) != nil {
+		return r.Text()
+	}
+	return p.Thought
+}

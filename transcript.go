@@ -1,0 +1,168 @@
+package pawl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Transcript is the conversation a model sees, built from the log entry by
+// entry. It only ever grows, so that consecutive requests share their prefix,
+// and every call in it stands before its result in the one user turn that
+// follows. It is not safe for concurrent use.
+type Transcript struct {
+	strategy Strategy
+	messages []Message
+	pending  []Part // of the user turn being gathered
+	calls    []*CallState
+	state    State
+}
+
+// NewTranscript begins an empty conversation for a strategy.
+func NewTranscript(s Strategy) *Transcript { return &Transcript{strategy: s} }
+
+// Add takes the entry and the state after it.
+func (t *Transcript) Add(e Entry, after State) {
+	t.state = after
+	switch ev := e.Event.(type) {
+	case RunStarted:
+		t.say(ev.Input)
+	case RunForked:
+		t.say(ev.Input)
+	case ModelReplied:
+		if ev.Purpose == PurposeTurn {
+			t.reply(ev.Reply)
+		}
+	case PlanRejected:
+		// The calls, if any, are refused by the entries that follow; their
+		// results must stand before the feedback.
+		if len(t.calls) == 0 {
+			t.say(ev.Feedback)
+		}
+	case Observed:
+		t.say("Observation:\n" + ev.Text)
+	case ProgressJudged:
+		t.say(ev.Hint)
+	default:
+		t.results()
+	}
+}
+
+// Messages returns the conversation so far. The slice is shared and must not
+// be changed; a later Add leaves it as it is. Calls still open, as when a
+// policy asks a judge about them, are answered as not run yet.
+func (t *Transcript) Messages() []Message {
+	t.results()
+	if len(t.calls) > 0 {
+		open := *t
+		for _, c := range t.calls {
+			now := t.state.call(c.ID)
+			if now.Phase != Answered {
+				now = &CallState{Call: c.Call, Error: "not run yet"}
+			}
+			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, now))
+		}
+		open.calls, open.messages = nil, t.messages[:len(t.messages):len(t.messages)]
+		return open.Messages()
+	}
+	t.flush()
+	return t.messages[:len(t.messages):len(t.messages)]
+}
+
+func (t *Transcript) say(text string) {
+	if text == "" {
+		return
+	}
+	t.results()
+	t.pending = append(t.pending, Text{text})
+}
+
+func (t *Transcript) reply(r Reply) {
+	t.flush()
+	parts := r.Parts
+	if t.strategy == JSON { // the call was read out of the text, which stands for it
+		parts = nil
+		for _, p := range r.Parts {
+			if _, call := p.(Call); !call {
+				parts = append(parts, p)
+			}
+		}
+	}
+	t.messages = append(t.messages, Message{Role: Assistant, Parts: parts})
+	t.calls = t.state.open
+}
+
+// results adds the answers of the present turn's calls once all have one.
+func (t *Transcript) results() {
+	if len(t.calls) == 0 || t.state.HasOpen() {
+		return
+	}
+	calls := t.calls
+	t.calls = nil
+	answers := make([]Part, 0, len(calls)+len(t.pending))
+	rejected := false
+	for _, c := range calls {
+		done := t.state.call(c.ID)
+		answers = append(answers, t.part(c.ID, done))
+		rejected = rejected || done.rejected
+	}
+	t.pending = append(answers, t.pending...)
+	if rejected {
+		t.pending = append(t.pending, Text{t.state.whyNot})
+	}
+}
+
+// part is a call's answer as the model reads it.
+func (t *Transcript) part(id string, c *CallState) Part {
+	r := ToolResult{Call: id, Ref: c.Ref, Tool: c.Tool, Content: c.Result, Failed: c.Status != ToolOK, Images: c.images}
+	if r.Failed {
+		r.Content = quote(c.told())
+	} else if c.Edited != nil {
+		r.Content = quote(fmt.Sprintf("A person changed the arguments to %s before it was run. Result: %s", c.Edited, plain(c.Result)))
+	}
+	if r.Content == nil {
+		r.Content = []byte("null")
+	}
+	if t.strategy != JSON {
+		return r
+	}
+	return Text{fmt.Sprintf("Result of %s:\n%s", c.Tool, r.Text())}
+}
+
+// told is what the model reads of a call that brought no result.
+func (c *CallState) told() string {
+	var b strings.Builder
+	switch c.Status {
+	case ToolTimeout:
+		b.WriteString("timed out")
+	case ToolCancelled:
+		b.WriteString("cancelled")
+	case ToolUnknown:
+		b.WriteString("outcome unknown")
+	default:
+		b.WriteString("error")
+	}
+	if c.Error != "" {
+		b.WriteString(": " + c.Error)
+	}
+	if c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
+		b.WriteString(". Nobody knows whether it took effect: find out before doing it again")
+	}
+	return b.String()
+}
+
+// flush closes the user turn being gathered.
+func (t *Transcript) flush() {
+	if len(t.pending) == 0 {
+		return
+	}
+	parts := t.pending
+	t.pending = nil
+	if n := len(t.messages); n > 0 && t.messages[n-1].Role == User {
+		// Two user turns meet only after a request was made of the first and
+		// failed or was lost. The old slice was handed out: copy, then extend.
+		joined := append(append([]Part(nil), t.messages[n-1].Parts...), parts...)
+		t.messages = append(append([]Message(nil), t.messages[:n-1]...), Message{Role: User, Parts: joined})
+		return
+	}
+	t.messages = append(t.messages, Message{Role: User, Parts: parts})
+}
