@@ -1,0 +1,144 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// killSettle is how long SIGKILL may take to be seen to have worked. Together with pipeDelay it
+// stays below the second that Run promises.
+const killSettle = 500 * time.Millisecond
+
+func run(ctx context.Context, c Command) (Exit, error) {
+	path, err := locate(c)
+	if err != nil {
+		return Exit{}, err
+	}
+	pipes, err := newPipes(c)
+	if err != nil {
+		return Exit{}, &StartError{Program: c.Argv[0], Reason: err.Error(), Err: err}
+	}
+	markCloseOnExec()
+	began := time.Now()
+	// A session rather than only a process group: it has no controlling terminal, so nothing can
+	// stop to ask for a password, and jobs that a shell with job control puts into groups of their
+	// own can still be found by their session.
+	//
+	// No Pdeathsig: Linux sends it when the *thread* that forked ends, and Go ends a thread whose
+	// goroutine exits while locked to it. A command could be killed by an unrelated goroutine's end.
+	// A caller that dies leaves its commands to whoever resumes its work, see [Identity.End].
+	proc, err := os.StartProcess(path, c.Argv, &os.ProcAttr{
+		Dir: c.Dir, Env: c.Env, Files: pipes.child[:], Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		pipes.abandon()
+		return Exit{}, refused(c.Argv[0], err)
+	}
+	pipes.start(c.Stdin)
+
+	var ended time.Time
+	exited := make(chan struct{})
+	go func() {
+		awaitExit(proc.Pid)
+		ended = time.Now()
+		close(exited)
+	}()
+	hasExited := func() bool {
+		select {
+		case <-exited:
+			return true
+		default:
+			return false
+		}
+	}
+	if c.Started != nil {
+		c.Started(proc.Pid)
+	}
+
+	var exit Exit
+	select {
+	case <-exited:
+	case <-ctx.Done():
+		exit.Killed = !hasExited()
+	}
+	// The first process is dead but not reaped until the session is clear: its entry in the process
+	// table keeps the id from being given to somebody else, who would then get our signals.
+	gone := true
+	if exit.Killed {
+		gone = endSession(proc.Pid, hasExited, c.Grace)
+	} else if len(members(proc.Pid)) > 0 {
+		exit.Leftover = true
+		gone = endSession(proc.Pid, hasExited, c.Grace)
+	}
+	failed := pipes.finish()
+	if !hasExited() {
+		go func() { <-exited; proc.Wait() }()
+		exit.Code, exit.Duration = -1, time.Since(began)
+		return exit, errors.Join(fmt.Errorf("%s: process %d does not end, even by SIGKILL", c.Argv[0], proc.Pid), failed)
+	}
+	exit.Duration = ended.Sub(began)
+	state, err := proc.Wait()
+	if err != nil {
+		return exit, fmt.Errorf("%s: its exit code is lost: %w", c.Argv[0], err)
+	}
+	exit.Code = state.ExitCode()
+	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {
+		exit.Signal = unix.SignalName(status.Signal())
+	}
+	if !gone {
+		failed = errors.Join(fmt.Errorf("%s: processes of session %d do not end, even by SIGKILL", c.Argv[0], proc.Pid), failed)
+	}
+	return exit, failed
+}
+
+// endSession ends every process of the session: SIGTERM, at most grace later SIGKILL. It reports
+// whether all are gone, the leader (of which leaderGone tells) included.
+func endSession(session int, leaderGone func() bool, grace time.Duration) bool {
+	// SIGCONT, as a stopped process would get around to SIGTERM only when continued.
+	tell(session, syscall.SIGTERM)
+	tell(session, syscall.SIGCONT)
+	if settled(session, leaderGone, grace, 0) {
+		return true
+	}
+	return settled(session, leaderGone, killSettle, syscall.SIGKILL)
+}
+
+// settled waits until the session is empty, sending sig, if any, at every look.
+func settled(session int, leaderGone func() bool, limit time.Duration, sig syscall.Signal) bool {
+	deadline := time.Now().Add(limit)
+	for pause := time.Millisecond; ; pause = min(2*pause, 25*time.Millisecond) {
+		if sig != 0 {
+			tell(session, sig)
+		}
+		if leaderGone() && len(members(session)) == 0 {
+			return true
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false
+		}
+		time.Sleep(min(pause, left))
+	}
+}
+
+// tell sends sig to the group of the session's leader at one stroke, then to the members of
+// other groups one by one. Errors mean that there is nobody left, or somebody who is not ours.
+func tell(session int, sig syscall.Signal) {
+	_ = syscall.Kill(-session, sig)
+	for _, m := range members(session) {
+		if m.group != session {
+			_ = syscall.Kill(m.pid, sig)
+		}
+	}
+}
+
+// member is a process of a session that is not a zombie.
+type member struct{ pid, group int }

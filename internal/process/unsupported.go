@@ -1,0 +1,32 @@
+//go:build !linux && !darwin
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+func run(_ context.Context, c Command) (Exit, error) {
+	return Exit{}, &StartError{
+		Program: c.Argv[0],
+		Reason:  "commands cannot be run safely on " + runtime.GOOS + "; Linux and macOS can",
+		Err:     errors.ErrUnsupported,
+	}
+}
+
+// End always fails on this system.
+func (id Identity) End(time.Duration) error { return unsupported() }
+
+func lookUp(int) (uint64, bool, error) { return 0, false, unsupported() }
+
+func bootID() (string, error) { return "", unsupported() }
+
+func isNotExist(error) bool { return false }
+
+func unsupported() error {
+	return fmt.Errorf("processes cannot be identified on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
