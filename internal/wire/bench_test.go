@@ -186,6 +186,36 @@ func BenchmarkDecodeStandard(b *testing.B) {
 	}
 }
 
+// BenchmarkEntries writes and reads the turn in envelopes like the log's.
+func BenchmarkEntries(b *testing.B) {
+	at := time.Date(2026, 7, 25, 10, 0, 0, 123456000, time.UTC)
+	run, kind, seq, iteration := "run_01J9ZKQ3W8V5", "tool.finished", uint64(12), 3
+	envelope := func(c *Coder, e coded) {
+		c.String("run", &run)
+		c.Uint64("seq", &seq)
+		c.Uint64("at", &seq)
+		c.Time("time", &at)
+		c.Int("iteration", &iteration)
+		c.String("type", &kind)
+		c.Object("data", e.code)
+	}
+	events, buf := turn(), make([]byte, 0, 4096)
+	b.ReportAllocs()
+	for b.Loop() {
+		read := empty()
+		for i, e := range events {
+			c := NewEncoder(buf[:0])
+			envelope(c, e)
+			buf, _ = c.Done()
+			c = NewDecoder(buf)
+			envelope(c, read[i])
+			if _, err := c.Done(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
 func BenchmarkEncodeText(b *testing.B) {
 	text := string(make([]byte, 0, 8192))
 	for len(text) < 8000 {

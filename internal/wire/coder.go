@@ -71,8 +71,8 @@ type Coder struct {
 	start int
 	depth int // objects and arrays open, while writing
 
-	// Reading: members holds the members of every object being read, the
-	// innermost object's last.
+	// Reading: members holds the members of every object being read, each
+	// followed by what was kept of its value.
 	data    []byte
 	text    string // string(data), made when first needed
 	members []member

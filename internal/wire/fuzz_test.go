@@ -92,6 +92,7 @@ func FuzzValues(f *testing.F) {
 	f.Add([]byte(s))
 	f.Add([]byte(`{"i":1e2,"s":"\ud83d","f":-0,"u":18446744073709551616,"ss":[null,"\u0000"],"sm":{"a":null,"\u0061":"b"}}`))
 	f.Add([]byte(`{"s":1,"i":" ","f":1e999,"b":0,"t":"2026-02-30T00:00:00Z","\u0069":12,"r": [ 1 ] }`))
+	f.Add([]byte(`{"p":{"name":"a","name":"b","sub":{"sub":{"i":1}}},"x":{"p":{}},"p":{"sub":{"\u0073ub":{"i":2,"\u0069":3}},"name":"c"}}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		var twin map[string]json.RawMessage
 		if json.Unmarshal(doc, &twin) != nil || twin == nil || nesting(doc) > MaxDepth {
@@ -130,9 +131,37 @@ func FuzzValues(f *testing.F) {
 		if r := twin["r"]; r != nil && string(r) != "null" {
 			check("r", &g.R, &w.R, func(c *Coder) { c.Raw("r", &g.R) })
 		}
+		// Objects in objects, kept at the first scan and not.
+		twin["name"] = within(twin, "p", "name")
+		check("name", &g.P.Name, &w.P.Name, func(c *Coder) { c.Object("p", func(c *Coder) { c.String("name", &g.P.Name) }) })
+		twin["deep"] = within(twin, "p", "sub", "sub", "i")
+		check("deep", &g.OI, &w.OI, func(c *Coder) {
+			c.Object("p", func(c *Coder) {
+				c.Object("sub", func(c *Coder) {
+					c.Object("sub", func(c *Coder) { c.Int("i", &g.OI) })
+					c.Object("sub", func(c *Coder) { c.Int("i", &g.OI) })
+				})
+			})
+		})
 		check("ss", &g.SS, &w.SS, func(c *Coder) { c.Strings("ss", &g.SS) })
 		check("sm", &g.SM, &w.SM, func(c *Coder) { c.StringMap("sm", &g.SM) })
 	})
+}
+
+// within follows a path of keys the way encoding/json decodes maps, a wrong type
+// becoming the fault that it is.
+func within(m map[string]json.RawMessage, path ...string) json.RawMessage {
+	for i, key := range path {
+		raw := m[key]
+		if raw == nil || i == len(path)-1 || string(raw) == "null" {
+			return raw
+		}
+		m = nil
+		if json.Unmarshal(raw, &m) != nil {
+			return json.RawMessage(`[]`) // suits neither field
+		}
+	}
+	return nil
 }
 
 // FuzzRoundTrip: what was read from what was written is written the same.

@@ -15,7 +15,7 @@ func (c *Coder) Object(name string, f func(*Coder)) {
 			c.within(name)
 		}
 	} else if m, ok := c.value(name, '{'); ok {
-		c.readObject(int(m.val), f)
+		c.readObject(m, f)
 		c.within(name)
 	}
 }
@@ -44,12 +44,15 @@ func (c *Coder) writeObject(f func(*Coder)) {
 	c.depth--
 }
 
-func (c *Coder) readObject(at int, f func(*Coder)) (end int) {
-	old := c.frame
-	end, _ = c.open(at) // NewDecoder has checked it
+func (c *Coder) readObject(m *member, f func(*Coder)) {
+	old, n := c.frame, len(c.members)
+	if m.flags&kept != 0 {
+		c.enter(m.first, m.after)
+	} else {
+		c.open(int(m.val)) // no fault: NewDecoder has checked everything
+	}
 	f(c)
-	c.shut(old)
-	return end
+	c.frame, c.members = old, c.members[:n]
 }
 
 // deeper opens one more object or array for writing.
@@ -102,13 +105,13 @@ func writeList[T any](c *Coder, list []T, f func(*Coder, *T)) {
 	c.depth--
 }
 
-func readList[T any](c *Coder, array member, f func(*Coder, *T)) (list []T) {
+func readList[T any](c *Coder, array *member, f func(*Coder, *T)) (list []T) {
 	for m := range c.elements(array) {
 		var zero T
 		list = append(list, zero)
 		switch c.data[m.val] {
 		case '{':
-			c.readObject(int(m.val), func(c *Coder) { f(c, &list[len(list)-1]) })
+			c.readObject(&m, func(c *Coder) { f(c, &list[len(list)-1]) })
 		case 'n':
 		default:
 			c.fault(int(m.val), "", "want an object, found "+kind(c.data[m.val]))
@@ -122,7 +125,7 @@ func readList[T any](c *Coder, array member, f func(*Coder, *T)) (list []T) {
 }
 
 // elements yields the elements of a checked array, as members without a key.
-func (c *Coder) elements(array member) iter.Seq[member] {
+func (c *Coder) elements(array *member) iter.Seq[member] {
 	return func(yield func(member) bool) {
 		i := skipSpace(c.data, int(array.val)+1)
 		for c.data[i] != ']' {
@@ -174,7 +177,7 @@ func (c *Coder) writeStrings(list []string) {
 	c.buf = append(c.buf, ']')
 }
 
-func (c *Coder) readStrings(array member) (list []string) {
+func (c *Coder) readStrings(array *member) (list []string) {
 	for m := range c.elements(array) {
 		s := c.element(m)
 		if c.err != nil {
@@ -207,7 +210,7 @@ func (c *Coder) StringMap(name string, p *map[string]string) {
 			c.within(name)
 		}
 	} else if m, ok := c.value(name, '{'); ok {
-		*p = c.readMap(int(m.val))
+		*p = c.readMap(m)
 		c.within(name)
 	}
 }
@@ -255,9 +258,10 @@ func (c *Coder) writeMap(m map[string]string) {
 // mend replaces every byte that is not part of UTF-8 by U+FFFD.
 func mend(s string) string { return string([]rune(s)) }
 
-func (c *Coder) readMap(at int) (out map[string]string) {
-	c.readObject(at, func(c *Coder) {
-		for _, m := range c.members[c.lo:c.hi] {
+func (c *Coder) readMap(object *member) (out map[string]string) {
+	c.readObject(object, func(c *Coder) {
+		for k := c.lo; k < c.hi; k = c.members[k].after {
+			m := c.members[k]
 			key, v := c.str(m.key, m.keyEnd, m.keyFlags), c.element(m)
 			if c.err != nil {
 				c.within(key)

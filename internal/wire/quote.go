@@ -10,7 +10,7 @@ import (
 // is not part of UTF-8.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
+	for i := skipPlain(s, 0); i < len(s); i++ {
 		if class[s[i]] != plain {
 			dst = append(dst, s[:i]...)
 			return append(appendEscaped(dst, s[i:]), '"')
@@ -28,7 +28,7 @@ func appendEscaped[S string | []byte](dst []byte, s S) []byte {
 		ch := s[i]
 		k := class[ch]
 		if k == plain {
-			i++
+			i = skipPlain(s, i+1)
 			continue
 		}
 		if k == high {

@@ -89,12 +89,16 @@ func (c *Coder) Uint64(name string, p *uint64) {
 			c.buf = strconv.AppendUint(c.buf, *p, 10)
 		}
 	} else if m, ok := c.value(name, '0'); ok {
-		n, err := strconv.ParseUint(string(c.data[m.val:m.valEnd]), 10, 64)
-		if err != nil {
-			c.notInteger(name, m)
-			return
+		if m.valEnd-m.val > 18 || c.data[m.val] == '-' { // too large for integer, or -0
+			n, err := strconv.ParseUint(string(c.data[m.val:m.valEnd]), 10, 64)
+			if err != nil {
+				c.notInteger(name, m)
+				return
+			}
+			*p = n
+		} else if n, ok := c.integer(name, m, 0, math.MaxInt64); ok {
+			*p = uint64(n)
 		}
-		*p = n
 	}
 }
 
@@ -106,7 +110,7 @@ func (c *Coder) OptUint64(name string, p *uint64) {
 }
 
 // integer reads a checked number that must be whole and in range.
-func (c *Coder) integer(name string, m member, least, most int64) (int64, bool) {
+func (c *Coder) integer(name string, m *member, least, most int64) (int64, bool) {
 	lit := c.data[m.val:m.valEnd]
 	if len(lit) <= 18 { // no overflow possible, the usual case
 		n, digits := int64(0), lit
@@ -133,7 +137,7 @@ func (c *Coder) integer(name string, m member, least, most int64) (int64, bool) 
 	return 0, false
 }
 
-func (c *Coder) notInteger(name string, m member) {
+func (c *Coder) notInteger(name string, m *member) {
 	lit := c.data[m.val:m.valEnd]
 	c.fault(int(m.val), name, "want an integer in range, found "+string(lit[:min(len(lit), 40)]))
 }
@@ -154,7 +158,7 @@ func (c *Coder) Float(name string, p *float64) {
 	}
 }
 
-func (c *Coder) readFloat(name string, m member, p *float64) {
+func (c *Coder) readFloat(name string, m *member, p *float64) {
 	lit := c.data[m.val:m.valEnd]
 	f, err := strconv.ParseFloat(string(lit), 64)
 	if err != nil {

@@ -1,10 +1,18 @@
 package wire
 
-// What skipString learns about a string on the way.
+import "math/bits"
+
+// What is learned about a value on the way.
 const (
-	escaped  uint8 = 1 << iota // holds a backslash
-	nonASCII                   // holds a byte of 0x80 or more
+	escaped  uint8 = 1 << iota // a string that holds a backslash
+	nonASCII                   // a string that holds a byte of 0x80 or more
+	kept                       // an object whose members were kept
 )
+
+// keepDepth is how far below the object asked for members are kept as well: one
+// level, which saves an envelope's payload a second scan. Most of what is deeper
+// is raw or a list.
+const keepDepth = 1
 
 // Classes of bytes inside a string.
 const (
@@ -94,9 +102,29 @@ func skipWord(d []byte, i int, word string) (int, string) {
 	return i + len(word), ""
 }
 
+// skipPlain returns the position of the first byte from i on that is not plain,
+// or one within eight bytes of the end before which all are. It looks at eight bytes at once, with the usual
+// test for a zero byte (Warren, "Hacker's Delight", section 6-1).
+func skipPlain[S string | []byte](s S, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(s); i += 8 {
+		w := s[i : i+8]
+		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		q, b := x^ones*'"', x^ones*'\\'
+		// A byte's high bit is set where it is a quote, a backslash, below 0x20
+		// or 0x80 and more. Borrows may set it in a byte after the first such,
+		// never before.
+		if hit := ((q-ones)&^q | (b-ones)&^b | (x-ones*0x20)&^x | x) & highs; hit != 0 {
+			return i + bits.TrailingZeros64(hit)/8
+		}
+	}
+	return i
+}
+
 // skipString takes the string whose opening quote is d[i].
 func skipString(d []byte, i int) (end int, flags uint8, fault string) {
-	for i++; i < len(d); i++ {
+	for i = skipPlain(d, i+1); i < len(d); i++ {
 		switch class[d[i]] {
 		case plain:
 		case quote:
@@ -240,15 +268,24 @@ func skipObject(d []byte, i, depth int, ms []member, keep bool) ([]member, int, 
 			return ms, i, "want a colon after a key"
 		}
 		i = skipSpace(d, i+1)
-		stop, flags, fault := skipValue(d, i, depth+1)
+		at := len(ms)
+		if keep {
+			ms = append(ms, member{key: int32(start), keyEnd: int32(end), val: int32(i), keyFlags: keyFlags})
+		}
+		var stop int
+		var flags uint8
+		if keep && depth < keepDepth && i < len(d) && d[i] == '{' {
+			ms, stop, fault = skipObject(d, i, depth+1, ms, true)
+			flags = kept
+		} else {
+			stop, flags, fault = skipValue(d, i, depth+1)
+		}
 		if fault != "" {
 			return ms, stop, fault
 		}
 		if keep {
-			ms = append(ms, member{
-				key: int32(start), keyEnd: int32(end), keyFlags: keyFlags,
-				val: int32(i), valEnd: int32(stop), flags: flags,
-			})
+			m := &ms[at]
+			m.valEnd, m.flags, m.first, m.after = int32(stop), flags, int32(at+1), int32(len(ms))
 		}
 		i = stop
 		if i < len(d) && d[i] != ',' && d[i] != '}' {

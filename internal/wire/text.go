@@ -19,7 +19,7 @@ func (c *Coder) Raw(name string, p *json.RawMessage) {
 		if c.key(name) {
 			c.appendRaw(name, *p)
 		}
-	} else if m, ok := c.find(name); ok {
+	} else if m := c.find(name); m != nil {
 		*p = nil
 		if c.data[m.val] != 'n' {
 			*p = c.data[m.val:m.valEnd:m.valEnd]
@@ -34,7 +34,7 @@ func (c *Coder) OptRaw(name string, p *json.RawMessage) {
 		if len(*p) > 0 {
 			c.Raw(name, p)
 		}
-	} else if m, ok := c.find(name); ok {
+	} else if m := c.find(name); m != nil {
 		*p = c.data[m.val:m.valEnd:m.valEnd]
 	}
 }
@@ -194,7 +194,7 @@ func OptText[T comparable, P interface {
 }
 
 // bytes returns the text of a string member, to be looked at only.
-func (c *Coder) bytes(m member) []byte {
+func (c *Coder) bytes(m *member) []byte {
 	s := c.data[m.val+1 : m.valEnd-1]
 	if m.flags != 0 && (m.flags&escaped != 0 || !utf8.Valid(s)) {
 		return unescape(nil, s)
