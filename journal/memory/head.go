@@ -1,0 +1,72 @@
+package memory
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// setHead replaces the head. What the log itself says (run, seq) is not taken
+// from the caller, and labels are copied only when they change, which is
+// almost never.
+func (r *run) setHead(h pawl.Head) {
+	if maps.Equal(h.Labels, r.head.Labels) {
+		h.Labels = r.head.Labels
+	} else {
+		h.Labels = maps.Clone(h.Labels)
+	}
+	h.Run, h.Seq, h.Lease = r.lease.Run, r.log.last, pawl.Lease{}
+	r.head = h
+}
+
+// List yields the heads of runs, the one claimed last first; see [pawl.Journal].
+func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		j.mu.Lock()
+		runs := j.order[:len(j.order):len(j.order)]
+		j.mu.Unlock()
+		n := 0
+		for _, r := range slices.Backward(runs) {
+			if err := ctx.Err(); err != nil {
+				yield(pawl.Head{}, err)
+				return
+			}
+			h, ok := r.match(q)
+			if !ok {
+				continue
+			}
+			if !yield(h, nil) {
+				return
+			}
+			if n++; n == q.Max {
+				return
+			}
+		}
+	}
+}
+
+func (r *run) match(q pawl.Query) (pawl.Head, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.head
+	switch {
+	case !strings.HasPrefix(h.Run, q.Run),
+		q.Status != 0 && h.Status != q.Status,
+		q.Agent != "" && h.Agent != q.Agent,
+		q.Loop != "" && h.Loop != q.Loop,
+		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)):
+		return pawl.Head{}, false
+	}
+	for k, v := range q.Labels {
+		if have, ok := h.Labels[k]; !ok || have != v {
+			return pawl.Head{}, false
+		}
+	}
+	h.Labels = maps.Clone(h.Labels)
+	h.Lease = r.lease
+	return h, true
+}

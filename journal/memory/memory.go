@@ -1,0 +1,166 @@
+// Package memory is a journal that lives as long as its process: for programs
+// that need no resuming, and for tests.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Journal keeps logs, letters and blobs in memory until the process ends;
+// nothing is ever dropped before that. It implements [pawl.Journal],
+// [pawl.Mailbox] and [pawl.Blobs]. Runs do not wait for each other.
+type Journal struct {
+	runs sync.Map // run id to *run; lookups take no lock
+
+	mu     sync.Mutex
+	order  []*run // by age, the oldest first
+	office office
+	blobs  map[string][]byte
+}
+
+var (
+	_ pawl.Journal = (*Journal)(nil)
+	_ pawl.Mailbox = (*Journal)(nil)
+	_ pawl.Blobs   = (*Journal)(nil)
+)
+
+// New returns an empty journal.
+func New() *Journal { return new(Journal) }
+
+// A run is one log with its head and lease.
+type run struct {
+	mu    sync.Mutex
+	log   log
+	head  pawl.Head
+	lease pawl.Lease
+}
+
+func (j *Journal) run(id string) (*run, error) {
+	v, ok := j.runs.Load(id)
+	if !ok {
+		return nil, fmt.Errorf("run %s: %w", id, pawl.ErrUnknownRun)
+	}
+	return v.(*run), nil
+}
+
+// Claim takes, renews or gives up a lease; see [pawl.Claim].
+func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	if err := ctx.Err(); err != nil {
+		return pawl.Lease{}, err
+	}
+	if c.Epoch == 0 && c.TTL <= 0 {
+		return pawl.Lease{}, fmt.Errorf("run %s: a lease that is taken needs a time to live above zero", c.Run)
+	}
+	now := time.Now()
+	if c.Epoch == 0 && c.New {
+		return j.create(c, now)
+	}
+	r, err := j.run(c.Run)
+	if err != nil {
+		return pawl.Lease{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := &r.lease
+	switch {
+	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
+		return pawl.Lease{}, &pawl.HeldError{Lease: *l}
+	case c.Epoch == 0:
+		l.Owner, l.Epoch, l.Until = c.Owner, l.Epoch+1, now.Add(c.TTL)
+	case c.Epoch != l.Epoch:
+		return pawl.Lease{}, fenced(c.Run, c.Epoch, l.Epoch)
+	case c.TTL > 0:
+		l.Until = now.Add(c.TTL)
+	default:
+		l.Owner, l.Until = "", time.Time{}
+	}
+	return *l, nil
+}
+
+func (j *Journal) create(c pawl.Claim, now time.Time) (pawl.Lease, error) {
+	if c.Run == "" {
+		return pawl.Lease{}, errors.New("a new run needs an id")
+	}
+	r := &run{
+		head:  pawl.Head{Run: c.Run},
+		lease: pawl.Lease{Run: c.Run, Owner: c.Owner, Epoch: 1, Until: now.Add(c.TTL)},
+	}
+	lease := r.lease
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if _, known := j.runs.LoadOrStore(c.Run, r); known {
+		return pawl.Lease{}, fmt.Errorf("run %s: %w", c.Run, pawl.ErrRunExists)
+	}
+	j.order = append(j.order, r)
+	return lease, nil
+}
+
+func fenced(run string, have, want uint64) error {
+	return fmt.Errorf("run %s: epoch %d was asked for, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
+}
+
+// Append adds a batch to a run's log; see [pawl.Journal]. An empty batch is an error.
+func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(b.Records) == 0 {
+		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
+	}
+	r, err := j.run(b.Run)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b.Epoch != r.lease.Epoch {
+		return fenced(b.Run, b.Epoch, r.lease.Epoch)
+	}
+	if b.After != r.log.last {
+		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, r.log.last, b.After, pawl.ErrConflict)
+	}
+	for _, rec := range b.Records {
+		r.log.add(rec)
+	}
+	r.setHead(b.Head)
+	return nil
+}
+
+// Read yields a run's records from seq on; see [pawl.Journal].
+func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pawl.Row, error] {
+	return func(yield func(pawl.Row, error) bool) {
+		r, err := j.run(id)
+		if err != nil {
+			yield(pawl.Row{}, err)
+			return
+		}
+		r.mu.Lock()
+		last := r.log.last
+		r.mu.Unlock()
+		for from = max(from, 1); from <= last; {
+			if err := ctx.Err(); err != nil {
+				yield(pawl.Row{}, err)
+				return
+			}
+			r.mu.Lock()
+			part := r.log.part(from)
+			r.mu.Unlock()
+			for _, data := range part.records() {
+				if from > last {
+					return
+				}
+				if !yield(pawl.Row{Seq: from, Data: data}, nil) {
+					return
+				}
+				from++
+			}
+		}
+	}
+}

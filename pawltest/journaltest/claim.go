@@ -1,0 +1,157 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// short is a lease that lapses while a test waits.
+const short = 30 * time.Millisecond
+
+var claims = []rule{
+	{"claim/new", "a fresh run is claimed at epoch one, and only once as new", func(c *check) {
+		before := time.Now()
+		l := c.claim("r")
+		if l.Run != "r" || l.Owner != "me" || l.Epoch != 1 {
+			c.failf("the first lease is %+v", l)
+		}
+		if d := l.Until.Sub(before); d < 50*time.Second || d > 70*time.Second {
+			c.failf("a lease of a minute is good for %v", d)
+		}
+		_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, New: true})
+		c.is(err, pawl.ErrRunExists, "claiming it as new again")
+	}},
+	{"claim/unknown", "a run that nobody created is unknown to every claim but a new one", func(c *check) {
+		for _, k := range []pawl.Claim{
+			{Run: "r", Owner: "me", TTL: time.Minute},
+			{Run: "r", Owner: "me", TTL: time.Minute, Over: 1},
+			{Run: "r", Owner: "me", TTL: time.Minute, Epoch: 1},
+			{Run: "r", Owner: "me", Epoch: 1},
+		} {
+			_, err := c.Claim(c.Context(), k)
+			c.is(err, pawl.ErrUnknownRun, "claiming an unknown run")
+		}
+		c.claim("r")
+	}},
+	{"claim/live", "a live lease is refused with its owner named, and stays as it is", func(c *check) {
+		l := c.claim("r")
+		for _, over := range []uint64{0, l.Epoch + 1} {
+			_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: over})
+			var held *pawl.HeldError
+			if !errors.As(err, &held) {
+				c.failf("claiming a run with a live owner: the error is %v, not a *HeldError", err)
+			}
+			c.about(l, held.Lease, "the lease in the error")
+		}
+		c.ok(c.add(l, 0, "a"), "the owner's append after that")
+	}},
+	{"claim/lapsed", "a lapsed lease can be taken, and taking raises the epoch by one", func(c *check) {
+		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
+		c.ok(err, "claiming")
+		time.Sleep(2 * short)
+		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
+		c.ok(err, "claiming what has lapsed")
+		if next.Epoch != l.Epoch+1 || next.Owner != "you" || next.Run != "r" {
+			c.failf("after %+v the next lease is %+v", l, next)
+		}
+	}},
+	{"claim/over", "a live lease can be taken over by naming its epoch", func(c *check) {
+		l := c.claim("r")
+		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch})
+		c.ok(err, "taking over")
+		if next.Epoch != l.Epoch+1 || next.Owner != "you" {
+			c.failf("after %+v the next lease is %+v", l, next)
+		}
+		_, err = c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "third", TTL: time.Minute, Over: l.Epoch})
+		if held := new(pawl.HeldError); !errors.As(err, &held) {
+			c.failf("naming an epoch that is past: the error is %v, not a *HeldError", err)
+		}
+	}},
+	{"claim/renew", "a renewed lease keeps its epoch and owner and lives longer", func(c *check) {
+		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
+		c.ok(err, "claiming")
+		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Epoch: l.Epoch})
+		c.ok(err, "renewing")
+		if next.Epoch != l.Epoch || next.Owner != "me" || !next.Until.After(l.Until) {
+			c.failf("%+v is renewed as %+v", l, next)
+		}
+		time.Sleep(2 * short)
+		_, err = c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
+		if held := new(pawl.HeldError); !errors.As(err, &held) {
+			c.failf("claiming what was renewed: the error is %v, not a *HeldError", err)
+		}
+	}},
+	{"claim/late", "a lease that has lapsed but was not taken can still be renewed", func(c *check) {
+		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
+		c.ok(err, "claiming")
+		time.Sleep(2 * short)
+		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Epoch: l.Epoch})
+		c.ok(err, "renewing late")
+		if next.Epoch != l.Epoch {
+			c.failf("%+v is renewed as %+v", l, next)
+		}
+	}},
+	{"claim/release", "a lease that was given up is free at once, and giving it up twice is harmless", func(c *check) {
+		l := c.claim("r")
+		for range 2 {
+			gone, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", Epoch: l.Epoch})
+			c.ok(err, "giving it up")
+			if !gone.Until.IsZero() {
+				c.failf("a lease given up is good until %v", gone.Until)
+			}
+		}
+		c.free("r")
+		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
+		c.ok(err, "claiming what is free")
+		if next.Epoch != l.Epoch+1 {
+			c.failf("after %+v the next lease is %+v", l, next)
+		}
+	}},
+	{"claim/fenced", "who was replaced can neither renew nor give up", func(c *check) {
+		l := c.claim("r")
+		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch})
+		c.ok(err, "taking over")
+		for _, ttl := range []time.Duration{time.Minute, 0, -1} {
+			_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: ttl, Epoch: l.Epoch})
+			c.is(err, pawl.ErrFenced, "the old owner's claim")
+		}
+		for h, err := range c.List(c.Context(), pawl.Query{}) {
+			c.ok(err, "listing")
+			c.about(next, h.Lease, "the new owner's lease")
+		}
+	}},
+	{"claim/reopened", "leases outlive a restart", func(c *check) {
+		l := c.claim("r")
+		c.reopen()
+		_, err := c.Claim(context.Background(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
+		var held *pawl.HeldError
+		if !errors.As(err, &held) {
+			c.failf("claiming after a restart: the error is %v, not a *HeldError", err)
+		}
+		c.about(l, held.Lease, "the lease after a restart")
+	}},
+}
+
+// about compares leases; a store may round their end to a microsecond.
+func (c *check) about(want, got pawl.Lease, what string) {
+	c.Helper()
+	if d := want.Until.Sub(got.Until).Abs(); d > 2*time.Microsecond {
+		c.failf("%s ends %v away from where it should", what, d)
+	}
+	want.Until, got.Until = time.Time{}, time.Time{}
+	c.same(want, got, what)
+}
+
+// free insists that a list shows nobody as the run's owner.
+func (c *check) free(run string) {
+	c.Helper()
+	for h, err := range c.List(c.Context(), pawl.Query{Run: run}) {
+		c.ok(err, "listing")
+		if !h.Lease.Until.IsZero() {
+			c.failf("a free run is listed with the lease %+v", h.Lease)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package journaltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// box is the journal's mailbox; a journal without one has no rules to keep.
+func (c *check) box() pawl.Mailbox {
+	c.Helper()
+	box, ok := c.Journal.(pawl.Mailbox)
+	if !ok {
+		c.Skip("this journal has no mailbox")
+	}
+	return box
+}
+
+func (c *check) mail(run string, after int64) []pawl.Letter {
+	c.Helper()
+	out := []pawl.Letter{}
+	for l, err := range c.box().Letters(c.Context(), run, after) {
+		c.ok(err, "reading letters")
+		out = append(out, l)
+	}
+	return out
+}
+
+func letter(run, request, body string) pawl.Letter {
+	return pawl.Letter{Run: run, Kind: pawl.LetterDecision, Request: request, By: "ann", Body: json.RawMessage(body), Time: day}
+}
+
+var letters = []rule{
+	{"mail/post", "a letter comes back with an ID, every field as it was posted", func(c *check) {
+		box := c.box()
+		c.claim("r")
+		last := int64(0)
+		want := []pawl.Letter{}
+		for kind := pawl.LetterDecision; kind <= pawl.LetterExtension; kind++ {
+			l := pawl.Letter{Run: "r", Kind: kind, Request: "q", By: "ann\x00", Body: json.RawMessage(`{"n": 1}`), Time: day}
+			got, err := box.Post(c.Context(), l)
+			c.ok(err, "posting")
+			if got.ID <= last {
+				c.failf("the letter after %d has the ID %d", last, got.ID)
+			}
+			last, l.ID = got.ID, got.ID
+			c.same(l, got, "the letter posted")
+			want = append(want, l)
+		}
+		c.same(want, c.mail("r", 0), "the mail")
+	}},
+	{"mail/unknown", "a letter for a run that does not exist is ErrUnknownRun, and its mailbox is empty", func(c *check) {
+		_, err := c.box().Post(c.Context(), letter("r", "q", `1`))
+		c.is(err, pawl.ErrUnknownRun, "posting")
+		c.same([]pawl.Letter{}, c.mail("r", 0), "the mail")
+		c.same([]pawl.Letter{}, c.mail("", 0), "all mail")
+	}},
+	{"mail/again", "the same letter again is the first one, whoever sends it and whenever", func(c *check) {
+		c.claim("r")
+		first, err := c.box().Post(c.Context(), letter("r", "q", `{"allow":true}`))
+		c.ok(err, "posting")
+		again := letter("r", "q", `{"allow":true}`)
+		again.By, again.Time = "bob", day.Add(time.Hour)
+		got, err := c.box().Post(c.Context(), again)
+		c.ok(err, "posting again")
+		c.same(first, got, "the letter posted again")
+		c.same([]pawl.Letter{first}, c.mail("r", 0), "the mail")
+	}},
+	{"mail/conflict", "another body for the same run, kind and request is a conflict that names the first", func(c *check) {
+		c.claim("r")
+		c.claim("s")
+		first, err := c.box().Post(c.Context(), letter("r", "q", `{"allow":true}`))
+		c.ok(err, "posting")
+		other := letter("r", "q", `{"allow":false}`)
+		other.By = "bob"
+		_, err = c.box().Post(c.Context(), other)
+		var conflict *pawl.LetterConflict
+		if !errors.As(err, &conflict) {
+			c.failf("posting another body: the error is %v, not a *LetterConflict", err)
+		}
+		c.same(first, conflict.First, "the first letter in the error")
+		for _, l := range []pawl.Letter{letter("s", "q", `2`), letter("r", "p", `2`), {Run: "r", Kind: pawl.LetterAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
+			_, err := c.box().Post(c.Context(), l)
+			c.ok(err, "posting for another run, request or kind")
+		}
+		if got := len(c.mail("", 0)); got != 4 {
+			c.failf("there are %d letters, not 4", got)
+		}
+	}},
+	{"mail/race", "of many conflicting letters exactly one wins, and the others are told which", func(c *check) {
+		c.claim("r")
+		box := c.box()
+		errs := race(crowd, func(i int) error {
+			_, err := box.Post(c.Context(), letter("r", "q", fmt.Sprint(i)))
+			return err
+		})
+		won := c.winner(errs, func(err error) bool {
+			conflict := new(pawl.LetterConflict)
+			return errors.As(err, &conflict)
+		})
+		for _, err := range errs {
+			if conflict := new(pawl.LetterConflict); errors.As(err, &conflict) && string(conflict.First.Body) != fmt.Sprint(won) {
+				c.failf("%d won, but a loser was told of %s", won, conflict.First.Body)
+			}
+		}
+		got := c.mail("r", 0)
+		if len(got) != 1 || string(got[0].Body) != fmt.Sprint(won) {
+			c.failf("%d won, but the mail is %+v", won, got)
+		}
+	}},
+	{"mail/after", "letters come in order of ID, for one run or all, from after an ID on", func(c *check) {
+		c.claim("r")
+		c.claim("s")
+		var all, own []pawl.Letter
+		for i := range 20 {
+			l, err := c.box().Post(c.Context(), letter([]string{"r", "s"}[i%2], fmt.Sprint(i), `true`))
+			c.ok(err, "posting")
+			if all = append(all, l); l.Run == "r" {
+				own = append(own, l)
+			}
+		}
+		for i := range all {
+			c.same(append([]pawl.Letter{}, all[i+1:]...), c.mail("", all[i].ID), "all mail after a letter")
+			c.same(append([]pawl.Letter{}, own[i/2+1:]...), c.mail("r", all[i].ID), "a run's mail after a letter")
+		}
+		c.same(all, c.mail("", 0), "all mail")
+	}},
+	{"mail/follow", "who follows by the last ID seen misses no letter, however many post at once", func(c *check) {
+		c.claim("r")
+		box := c.box()
+		const each = 5
+		var posters sync.WaitGroup
+		errs := make([]error, 16)
+		for i := range errs {
+			posters.Go(func() {
+				for n := range each {
+					if _, err := box.Post(c.Context(), letter("r", fmt.Sprint(i, "-", n), `0`)); err != nil {
+						errs[i] = err
+					}
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { posters.Wait(); close(done) }()
+		seen, last := 0, int64(0)
+		for ended := false; !ended; {
+			select {
+			case <-done:
+				ended = true
+			default:
+			}
+			for _, l := range c.mail("r", last) {
+				seen, last = seen+1, l.ID
+			}
+		}
+		c.ok(errors.Join(errs...), "posting")
+		if seen != each*len(errs) {
+			c.failf("of %d letters the follower saw %d", each*len(errs), seen)
+		}
+	}},
+	{"mail/reopened", "letters outlive a restart, and IDs go on rising", func(c *check) {
+		c.claim("r")
+		first, err := c.box().Post(c.Context(), letter("r", "q", `1`))
+		c.ok(err, "posting")
+		c.reopen()
+		c.same([]pawl.Letter{first}, c.mail("r", 0), "the mail after a restart")
+		again, err := c.box().Post(c.Context(), letter("r", "q", `1`))
+		c.ok(err, "posting again")
+		c.same(first, again, "the letter posted again")
+		next, err := c.box().Post(c.Context(), letter("r", "p", `1`))
+		c.ok(err, "posting another")
+		if next.ID <= first.ID {
+			c.failf("the letter after %d has the ID %d", first.ID, next.ID)
+		}
+	}},
+}
