@@ -201,12 +201,12 @@ func (c *Coder) key(name string) bool {
 	if c.err != nil {
 		return false
 	}
-	b := c.buf
-	if b[len(b)-1] != '{' { // no value ends in an opening brace
-		b = append(b, ',')
+	if c.buf[len(c.buf)-1] != '{' { // no value ends in an opening brace
+		c.buf = append(c.buf, ',', '"')
+	} else {
+		c.buf = append(c.buf, '"')
 	}
-	b = append(b, '"')
-	b = append(b, name...)
-	c.buf = append(b, '"', ':')
+	c.buf = append(c.buf, name...)
+	c.buf = append(c.buf, '"', ':')
 	return true
 }
