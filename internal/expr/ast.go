@@ -117,6 +117,39 @@ type Or struct {
 	Terms []Node
 }
 
+// MakeOr joins terms with ||. As || associates, the terms of a term that is an
+// Or itself are taken in its place; a single term is returned as it is.
+func MakeOr(at At, terms ...Node) Node {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	var flat []Node
+	for _, n := range terms {
+		if or, ok := n.(*Or); ok {
+			flat = append(flat, or.Terms...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	return &Or{At: at, Terms: flat}
+}
+
+// MakeAnd joins terms with &&, as [MakeOr] does with ||.
+func MakeAnd(at At, terms ...Node) Node {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	var flat []Node
+	for _, n := range terms {
+		if and, ok := n.(*And); ok {
+			flat = append(flat, and.Terms...)
+		} else {
+			flat = append(flat, n)
+		}
+	}
+	return &And{At: at, Terms: flat}
+}
+
 // Op is a comparison.
 type Op int
 

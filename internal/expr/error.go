@@ -5,12 +5,14 @@ import "fmt"
 // Error is a fault in an expression, found while parsing, checking or
 // evaluating it.
 type Error struct {
-	Column  int // of the fault, counted in runes from 1
+	Column  int // of the fault, counted in runes from 1; zero when there is no source
 	Message string
 }
 
-// Error names the column and the fault.
 func (e *Error) Error() string {
+	if e.Column == 0 {
+		return e.Message
+	}
 	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
 }
 

@@ -73,65 +73,30 @@ func (p *parser) trailing(t token) error {
 }
 
 func (p *parser) or() (Node, error) {
-	first, err := p.and()
-	if err != nil {
-		return nil, err
-	}
-	column := p.peek().col
-	terms := orTerms(nil, first)
-	for p.take("||") {
-		n, err := p.and()
-		if err != nil {
-			return nil, err
-		}
-		terms = orTerms(terms, n)
-	}
-	if len(terms) == 1 {
-		return first, nil
-	}
-	if or, ok := first.(*Or); ok && len(terms) == len(or.Terms) {
-		return or, nil
-	}
-	return &Or{At: At(column), Terms: terms}, nil
-}
-
-// orTerms appends the terms of n: || associates, so that a nested one adds
-// nothing but parentheses.
-func orTerms(terms []Node, n Node) []Node {
-	if or, ok := n.(*Or); ok {
-		return append(terms, or.Terms...)
-	}
-	return append(terms, n)
+	return p.chain("||", p.and, MakeOr)
 }
 
 func (p *parser) and() (Node, error) {
-	first, err := p.comparison()
+	return p.chain("&&", p.comparison, MakeAnd)
+}
+
+// chain parses operands with one sign between them.
+func (p *parser) chain(sign string, operand func() (Node, error), join func(At, ...Node) Node) (Node, error) {
+	first, err := operand()
 	if err != nil {
 		return nil, err
 	}
-	column := p.peek().col
-	terms := andTerms(nil, first)
-	for p.take("&&") {
-		n, err := p.comparison()
+	terms := []Node{first}
+	for at := At(p.peek().col); ; {
+		if !p.take(sign) {
+			return join(at, terms...), nil
+		}
+		n, err := operand()
 		if err != nil {
 			return nil, err
 		}
-		terms = andTerms(terms, n)
+		terms = append(terms, n)
 	}
-	if len(terms) == 1 {
-		return first, nil
-	}
-	if and, ok := first.(*And); ok && len(terms) == len(and.Terms) {
-		return and, nil
-	}
-	return &And{At: At(column), Terms: terms}, nil
-}
-
-func andTerms(terms []Node, n Node) []Node {
-	if and, ok := n.(*And); ok {
-		return append(terms, and.Terms...)
-	}
-	return append(terms, n)
 }
 
 func (p *parser) comparison() (Node, error) {

@@ -31,10 +31,8 @@ func (*Compare) precedence() precedence  { return comparison }
 func (*And) precedence() precedence      { return conjunction }
 func (*Or) precedence() precedence       { return loose }
 
-// String implements Node.
 func (n *Number) String() string { return n.Text }
 
-// String implements Node.
 func (n *Duration) String() string {
 	if n.Text != "" {
 		return n.Text
@@ -42,7 +40,6 @@ func (n *Duration) String() string {
 	return FormatDuration(n.Value)
 }
 
-// String implements Node.
 func (n *String) String() string {
 	if n.Text != "" {
 		return n.Text
@@ -50,13 +47,10 @@ func (n *String) String() string {
 	return Quote(n.Value)
 }
 
-// String implements Node.
 func (n *Bool) String() string { return strconv.FormatBool(n.Value) }
 
-// String implements Node.
 func (n *Null) String() string { return "null" }
 
-// String implements Node.
 func (n *Path) String() string {
 	var b strings.Builder
 	b.WriteString(n.Root)
@@ -73,21 +67,16 @@ func (n *Path) String() string {
 	return b.String()
 }
 
-// String implements Node.
 func (n *Call) String() string { return n.Func + "(" + join(n.Args, ", ", loose) + ")" }
 
-// String implements Node.
 func (n *Not) String() string { return "!" + bracket(n.X, operand) }
 
-// String implements Node.
 func (n *Compare) String() string {
 	return bracket(n.X, operand) + " " + n.Op.String() + " " + bracket(n.Y, operand)
 }
 
-// String implements Node.
 func (n *And) String() string { return join(n.Terms, " && ", comparison) }
 
-// String implements Node.
 func (n *Or) String() string { return join(n.Terms, " || ", conjunction) }
 
 func join(nodes []Node, between string, least precedence) string {

@@ -1,0 +1,132 @@
+package stop
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+)
+
+// located makes of what a leaf wants an objection that names the leaf and,
+// when it was parsed, its column.
+func located(at expr.Node, source string, want func(pawl.Agent) error) func(pawl.Agent) error {
+	if want == nil {
+		return nil
+	}
+	return func(a pawl.Agent) error {
+		if err := want(a); err != nil {
+			return expr.Errorf(at.Column(), "%s can never hold: %v", source, err)
+		}
+		return nil
+	}
+}
+
+func wantConfidence(a pawl.Agent) error {
+	if a.SetsConfidence() {
+		return nil
+	}
+	return errors.New("nothing in the agent sets a confidence (add a reflexion policy, or the built-in tools for __complete__)")
+}
+
+func wantGoal(a pawl.Agent) error {
+	if a.Goal != nil {
+		return nil
+	}
+	return errors.New("the agent has no goal, so nothing is measured (set Goal)")
+}
+
+func wantPrice(a pawl.Agent) error {
+	d, ok := a.Model.(pawl.Describer)
+	if !ok {
+		return errors.New("the model does not say what it is, so it has no price")
+	}
+	if info := d.Describe(); info.Price == nil {
+		return fmt.Errorf("the model %s has no price", info.Name)
+	}
+	return nil
+}
+
+func wantTool(name string) func(pawl.Agent) error {
+	return func(a pawl.Agent) error {
+		_, err := findTool(a, name)
+		return err
+	}
+}
+
+// findTool is the declaration of a tool. A built-in one has an empty one.
+func findTool(a pawl.Agent, name string) (pawl.ToolInfo, error) {
+	var names []string
+	for _, t := range a.Tools {
+		info := t.Info()
+		if info.Name == name {
+			return info, nil
+		}
+		names = append(names, info.Name)
+	}
+	if slices.Contains(machineTools(a), name) {
+		return pawl.ToolInfo{}, nil
+	}
+	return pawl.ToolInfo{}, fmt.Errorf("the agent has no tool %s%s", name, expr.DidYouMean(name, append(names, machineTools(a)...)))
+}
+
+// machineTools names the tools that the machine adds to an agent's own.
+func machineTools(a pawl.Agent) []string {
+	switch {
+	case a.Builtins:
+		return []string{"__complete__", "__pause_for_human__", "__store_memory__", "__retrieve_memory__", "__log_progress__"}
+	case a.Strategy == pawl.JSON:
+		return []string{"__complete__", "__pause_for_human__"}
+	}
+	return nil
+}
+
+// wantArguments wants the tool, and every argument that the predicate looks at
+// in its declaration when that names all there may be.
+func wantArguments(tool string, predicate expr.Node) func(pawl.Agent) error {
+	return func(a pawl.Agent) error {
+		info, err := findTool(a, tool)
+		if err != nil {
+			return err
+		}
+		names, closed := argumentNames(info.Input)
+		if !closed {
+			return nil
+		}
+		for n := range expr.All(predicate) {
+			p, ok := n.(*expr.Path)
+			if ok && len(p.Keys) > 0 && !p.Keys[0].IsIndex && !slices.Contains(names, p.Keys[0].Name) {
+				return fmt.Errorf("the tool %s has no argument %s%s", tool, p.Keys[0].Name, expr.DidYouMean(p.Keys[0].Name, names))
+			}
+		}
+		return nil
+	}
+}
+
+// argumentNames lists the properties of an object schema, and whether there
+// can be no others as far as this can tell.
+func argumentNames(schema json.RawMessage) (names []string, closed bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(schema, &members) != nil {
+		return nil, false
+	}
+	var properties map[string]json.RawMessage
+	if json.Unmarshal(members["properties"], &properties) != nil {
+		return nil, false
+	}
+	for _, open := range []string{"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"} {
+		if _, ok := members[open]; ok {
+			return nil, false
+		}
+	}
+	// Arguments that the schema does not name are refused unless it says true.
+	more := string(members["additionalProperties"])
+	return slices.Collect(maps.Keys(properties)), more == "" || more == "false"
+}
+
+func unregistered(name *expr.String, o *Options) error {
+	return expr.Errorf(name.Column(), "no condition %s is registered%s", name.Value, expr.DidYouMean(name.Value, slices.Collect(maps.Keys(o.When))))
+}

@@ -1,0 +1,417 @@
+package stop_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// randomWorlds makes runs of all lengths, most of them dull and some stuck.
+func randomWorlds(r *rand.Rand, n int) []pawl.State {
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	var states []pawl.State
+	for range n {
+		w := newWorld(pick("hello", "I am angry", "a refund, please"), r.IntN(2) == 0)
+		for range r.IntN(4) {
+			var calls []call
+			for range r.IntN(3) {
+				c := call{tool: pick("a", "b"), args: fmt.Sprintf(`{"x":%d,"s":"%s"}`, r.IntN(3), pick("u", "v")), status: pawl.ToolOK}
+				switch r.IntN(4) {
+				case 0:
+					c.status = pawl.ToolFailed
+				case 1:
+					c.edited = `{"x":1}`
+				case 2:
+					c = call{tool: "ask", args: pick("fine", "angry")}
+				}
+				calls = append(calls, c)
+			}
+			w.wait(time.Duration(r.IntN(3)) * time.Second)
+			w.think(pick("", "ok", "all done"), pawl.Usage{Input: r.IntN(3), Output: r.IntN(3)}, float64(r.IntN(3)), calls...)
+			if r.IntN(2) == 0 {
+				w.add(pawl.Reflected{Confidence: float64(r.IntN(3)) / 2})
+			}
+			if r.IntN(2) == 0 {
+				w.add(pawl.Observed{}, pawl.Measured{Value: float64(r.IntN(5) - 2)})
+			}
+		}
+		states = append(states, w.state)
+	}
+	return states
+}
+
+// randomSource writes a condition with needless blanks and parentheses.
+func randomSource(r *rand.Rand, depth int) string {
+	if depth == 0 || r.IntN(4) == 0 {
+		return randomLeaf(r)
+	}
+	sub := func() string { return randomSource(r, depth-1) }
+	switch r.IntN(8) {
+	case 0, 1, 2:
+		return "(" + sub() + "||" + sub() + ")"
+	case 3, 4, 5:
+		return "(" + sub() + " && " + sub() + ")"
+	case 6:
+		return "!(" + sub() + ")"
+	}
+	return []string{"success", "failed", "exhausted"}[r.IntN(3)] + "( " + sub() + ")"
+}
+
+func randomLeaf(r *rand.Rand) string {
+	op := func() string { return " " + []string{"==", "!=", "<", "<=", ">", ">="}[r.IntN(6)] + " " }
+	small := func() string { return fmt.Sprint(r.IntN(4)) }
+	switch r.IntN(14) {
+	case 0:
+		return "done"
+	case 1:
+		return `tool_called("` + []string{"a", "b", "none"}[r.IntN(3)] + `")`
+	case 2:
+		return `tool_called("a",args.x` + op() + small() + `)`
+	case 3:
+		return `tool_called("b", args.s == "u" || args.x` + op() + `args.missing)`
+	case 4:
+		return "text_matches(\"d[o]ne\\b\")"
+	case 5:
+		return `user_said("angry")` + op() + small()
+	case 6:
+		return "stalled(" + fmt.Sprint(1+r.IntN(2)) + ")"
+	case 7:
+		return `when("` + []string{"yes", "no", "started"}[r.IntN(3)] + `")`
+	case 8:
+		return "elapsed" + op() + small() + "s"
+	case 9:
+		return fmt.Sprintf("confidence%s0.%d", op(), r.IntN(10))
+	case 10:
+		return "metric" + op() + []string{"-1", "0", "1.5"}[r.IntN(3)]
+	}
+	if r.IntN(3) == 0 {
+		return "tool_errors" + op() + small()
+	}
+	name := []string{"iterations", "tokens", "cost", "tool_calls"}[r.IntN(4)]
+	if r.IntN(3) == 0 {
+		return small() + op() + name
+	}
+	return name + op() + small()
+}
+
+// naive is the twin: it reads the tree as the contract puts it, sentence by
+// sentence, and knows nothing of how conditions are built.
+func naive(n expr.Node, s pawl.State) (holds bool, status pawl.Status, leaf string) {
+	switch n := n.(type) {
+	case *expr.Or:
+		for _, t := range n.Terms { // success before others
+			if h, st, l := naive(t, s); h && st == pawl.Success {
+				return true, st, l
+			}
+		}
+		for _, t := range n.Terms { // the first true one
+			if h, st, l := naive(t, s); h {
+				return true, st, l
+			}
+		}
+		return false, 0, ""
+	case *expr.And:
+		var statuses []pawl.Status
+		for _, t := range n.Terms {
+			h, st, l := naive(t, s)
+			if !h {
+				return false, 0, ""
+			}
+			statuses, leaf = append(statuses, st), l // its leaf is its last
+		}
+		for _, st := range statuses { // success if any leaf would be
+			if st == pawl.Success {
+				return true, st, leaf
+			}
+		}
+		for _, st := range statuses { // else its first
+			if st != 0 {
+				return true, st, leaf
+			}
+		}
+		return true, 0, leaf
+	case *expr.Not:
+		h, _, _ := naive(n.X, s)
+		return !h, 0, n.String()
+	case *expr.Call:
+		switch n.Func {
+		case "success", "failed", "exhausted":
+			h, _, l := naive(n.Args[0], s)
+			return h, map[string]pawl.Status{"success": pawl.Success, "failed": pawl.Failed, "exhausted": pawl.Exhausted}[n.Func], l
+		}
+	}
+	holds, status = naiveLeaf(n, s)
+	return holds, status, n.String()
+}
+
+func naiveLeaf(n expr.Node, s pawl.State) (bool, pawl.Status) {
+	switch n := n.(type) {
+	case *expr.Path:
+		return s.Done(), pawl.Success
+	case *expr.Call:
+		arg := ""
+		if a, ok := n.Args[0].(*expr.String); ok {
+			arg = a.Value
+		}
+		switch n.Func {
+		case "stalled":
+			return s.Stalled() >= int(n.Args[0].String()[0]-'0'), pawl.NoProgress
+		case "when":
+			return arg == "yes" || arg == "started" && s.Iteration() > 0, pawl.Success
+		case "text_matches":
+			return strings.HasSuffix(s.LastText(), "done"), pawl.Success
+		}
+		for c := range s.Calls() {
+			if c.Tool != arg || !c.OK() {
+				continue
+			}
+			args := string(c.Args)
+			if c.Edited != nil {
+				args = string(c.Edited)
+			}
+			if len(n.Args) == 1 || naivePredicate(n.Args[1], args) {
+				return true, pawl.Success
+			}
+		}
+		return false, pawl.Success
+	}
+	c := n.(*expr.Compare)
+	exhausted := func(v float64) (bool, pawl.Status) { return compares(c, v), pawl.Exhausted }
+	if said, ok := c.X.(*expr.Call); ok {
+		count := 0.0
+		for text := range s.UserTexts() {
+			if strings.Contains(text, said.Args[0].(*expr.String).Value) {
+				count++
+			}
+		}
+		return compares(c, count), pawl.Success
+	}
+	switch c.X.String() {
+	case "iterations":
+		return exhausted(float64(s.Iterations()))
+	case "tokens":
+		return exhausted(float64(s.Tokens()))
+	case "cost":
+		v, known := s.Cost()
+		return known && compares(c, v), pawl.Exhausted
+	case "elapsed":
+		return exhausted(s.Elapsed().Seconds())
+	case "tool_calls":
+		return exhausted(float64(s.ToolCalls()))
+	case "tool_errors":
+		return compares(c, float64(s.ToolErrors())), pawl.NoProgress
+	case "confidence":
+		v, known := s.Confidence()
+		return known && compares(c, v), pawl.Success
+	}
+	v, known := s.Metric()
+	return known && compares(c, v), pawl.Success
+}
+
+// naivePredicate knows the two predicates that randomLeaf writes.
+func naivePredicate(n expr.Node, args string) bool {
+	if or, ok := n.(*expr.Or); ok {
+		// args.x against what is missing: only "is not" holds.
+		return strings.Contains(args, `"s":"u"`) || or.Terms[1].(*expr.Compare).Op == expr.Ne
+	}
+	var x float64
+	if _, err := fmt.Sscanf(args, `{"x":%g`, &x); err != nil {
+		panic(err)
+	}
+	return compares(n.(*expr.Compare), x)
+}
+
+func compares(c *expr.Compare, v float64) bool {
+	var limit float64
+	if _, err := fmt.Sscan(strings.TrimSuffix(c.Y.String(), "s"), &limit); err != nil {
+		panic(err)
+	}
+	return map[expr.Op]bool{
+		expr.Eq: v == limit, expr.Ne: v != limit, expr.Lt: v < limit, expr.Le: v <= limit, expr.Gt: v > limit, expr.Ge: v >= limit,
+	}[c.Op]
+}
+
+// TestTwin holds the algebra against the naive reading of the contract, over
+// random conditions and runs. What a verdict names must itself hold.
+func TestTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 11))
+	states := randomWorlds(r, 60)
+	statuses := map[pawl.Status]int{}
+	for range 4000 {
+		source := randomSource(r, 4)
+		c := parse(t, source)
+		tree, err := expr.Parse(c.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := states[r.IntN(len(states))]
+		var want pawl.Verdict
+		if holds, status, leaf := naive(tree, s); holds {
+			want = pawl.Verdict{Holds: true, Status: status, Leaf: leaf, Condition: c.String()}
+			if or, ok := tree.(*expr.Or); ok {
+				want.Condition = naiveBranch(or, s).String()
+			}
+			if want.Status == 0 {
+				want.Status = pawl.Exhausted
+			}
+		}
+		got := c.Eval(s)
+		if got.Holds != (got.Detail != "") {
+			t.Fatalf("%s: detail %q of %+v", source, got.Detail, got)
+		}
+		statuses[got.Status]++
+		got.Detail = ""
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s (-naive +got):\n%s", source, diff)
+		}
+		if got.Holds && (!parse(t, got.Condition).Eval(s).Holds || !parse(t, got.Leaf).Eval(s).Holds) {
+			t.Fatalf("%s: what it names does not hold: %+v", source, got)
+		}
+	}
+	for _, status := range []pawl.Status{0, pawl.Success, pawl.Exhausted, pawl.NoProgress, pawl.Failed} {
+		if statuses[status] < 50 {
+			t.Errorf("only %d conditions came out as %v: the test is too tame", statuses[status], status)
+		}
+	}
+}
+
+func naiveBranch(or *expr.Or, s pawl.State) expr.Node {
+	var first expr.Node
+	for _, term := range or.Terms {
+		holds, status, _ := naive(term, s)
+		if holds && status == pawl.Success {
+			return term
+		}
+		if holds && first == nil {
+			first = term
+		}
+	}
+	return first
+}
+
+func parse(t *testing.T, source string) pawl.Condition {
+	t.Helper()
+	c, err := stop.Parse(source, options)
+	if err != nil {
+		t.Fatalf("%s: %v", source, err)
+	}
+	return c
+}
+
+// TestLaws: the algebra is Boolean in what holds, && and || associate in all
+// that a verdict says, and printing loses nothing.
+func TestLaws(t *testing.T) {
+	type conditions []pawl.Condition
+	holds := func(build func(a, b, c pawl.Condition) [2]pawl.Condition) func(a, b, c pawl.Condition, s pawl.State) bool {
+		return func(a, b, c pawl.Condition, s pawl.State) bool {
+			pair := build(a, b, c)
+			return pair[0].Eval(s).Holds == pair[1].Eval(s).Holds
+		}
+	}
+	same := func(build func(a, b, c pawl.Condition) conditions) func(a, b, c pawl.Condition, s pawl.State) bool {
+		return func(a, b, c pawl.Condition, s pawl.State) bool {
+			all := build(a, b, c)
+			for _, x := range all[1:] {
+				if x.Eval(s) != all[0].Eval(s) || x.String() != all[0].String() {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	laws := map[string]func(a, b, c pawl.Condition, s pawl.State) bool{
+		"De Morgan, or": holds(func(a, b, _ pawl.Condition) [2]pawl.Condition {
+			return [2]pawl.Condition{stop.Not(stop.Any(a, b)), stop.All(stop.Not(a), stop.Not(b))}
+		}),
+		"De Morgan, and": holds(func(a, b, _ pawl.Condition) [2]pawl.Condition {
+			return [2]pawl.Condition{stop.Not(stop.All(a, b)), stop.Any(stop.Not(a), stop.Not(b))}
+		}),
+		"double negation": holds(func(a, _, _ pawl.Condition) [2]pawl.Condition {
+			return [2]pawl.Condition{stop.Not(stop.Not(a)), a}
+		}),
+		"or commutes": holds(func(a, b, _ pawl.Condition) [2]pawl.Condition {
+			return [2]pawl.Condition{stop.Any(a, b), stop.Any(b, a)}
+		}),
+		"and commutes": holds(func(a, b, _ pawl.Condition) [2]pawl.Condition {
+			return [2]pawl.Condition{stop.All(a, b), stop.All(b, a)}
+		}),
+		"and distributes": holds(func(a, b, c pawl.Condition) [2]pawl.Condition {
+			return [2]pawl.Condition{stop.All(a, stop.Any(b, c)), stop.Any(stop.All(a, b), stop.All(a, c))}
+		}),
+		"excluded middle": func(a, _, _ pawl.Condition, s pawl.State) bool {
+			return stop.Any(a, stop.Not(a)).Eval(s).Holds && !stop.All(a, stop.Not(a)).Eval(s).Holds
+		},
+		"or associates": same(func(a, b, c pawl.Condition) conditions {
+			return conditions{stop.Any(a, b, c), stop.Any(a, stop.Any(b, c)), stop.Any(stop.Any(a, b), c)}
+		}),
+		"and associates": same(func(a, b, c pawl.Condition) conditions {
+			return conditions{stop.All(a, b, c), stop.All(a, stop.All(b, c)), stop.All(stop.All(a, b), c)}
+		}),
+		"one is itself": same(func(a, _, _ pawl.Condition) conditions {
+			return conditions{a, stop.Any(a), stop.All(a), stop.Any(stop.All(stop.Any(a)))}
+		}),
+		"printing loses nothing": same(func(a, b, c pawl.Condition) conditions {
+			all := stop.All(a, stop.Any(stop.Not(b), stop.Failed(c)))
+			back, err := stop.Parse(all.String(), options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return conditions{all, back}
+		}),
+		"an override overrides": func(a, _, _ pawl.Condition, s pawl.State) bool {
+			v := a.Eval(s)
+			return stop.Success(a).Eval(s).Holds == v.Holds && stop.Success(a).Eval(s).Leaf == v.Leaf &&
+				(!v.Holds || stop.Success(a).Eval(s).Status == pawl.Success &&
+					stop.Exhausted(a).Eval(s).Status == pawl.Exhausted && stop.Failed(a).Eval(s).Status == pawl.Failed)
+		},
+	}
+	r := rand.New(rand.NewPCG(3, 5))
+	states := randomWorlds(r, 30)
+	for name, law := range laws {
+		t.Run(name, func(t *testing.T) {
+			for range 300 {
+				a, b, c := parse(t, randomSource(r, 2)), parse(t, randomSource(r, 2)), parse(t, randomSource(r, 2))
+				if s := states[r.IntN(len(states))]; !law(a, b, c, s) {
+					t.Fatalf("fails for\na: %s\nb: %s\nc: %s", a, b, c)
+				}
+			}
+		})
+	}
+}
+
+// FuzzParse: reading never panics, and what is read prints what reads back as
+// the same, in text and in verdict.
+func FuzzParse(f *testing.F) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		f.Add(randomSource(r, 3))
+	}
+	f.Add(`tool_called("submit_po", args.x[0]["y"] == 1.0) && confidence>=0.9||iterations >= 10`)
+	states := append(randomWorlds(r, 5), pawl.State{})
+	f.Fuzz(func(t *testing.T, source string) {
+		c, err := stop.Parse(source, options)
+		if err != nil {
+			return
+		}
+		back, err := stop.Parse(c.String(), options)
+		if err != nil {
+			t.Fatalf("%q prints %q: %v", source, c, err)
+		}
+		if back.String() != c.String() {
+			t.Fatalf("%q prints %q, then %q", source, c, back)
+		}
+		for _, s := range states {
+			if v, w := c.Eval(s), back.Eval(s); v != w {
+				t.Fatalf("%q: %+v, parsed back %+v", source, v, w)
+			}
+		}
+	})
+}

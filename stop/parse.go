@@ -1,0 +1,185 @@
+package stop
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+)
+
+// Options say what source may refer to.
+type Options struct {
+	// When holds the functions that when("NAME") may name. They must be pure.
+	When map[string]func(pawl.State) bool
+
+	// Unresolved lets source name functions that When does not have: for
+	// reading the conditions of a program that is not at hand. What names one
+	// never holds, and objects when an agent is checked.
+	Unresolved bool
+}
+
+// Parse reads a condition from source. The language is described above; String
+// of what it returns is the same source, with blanks and parentheses where they
+// belong and every literal as it was written. Its error says what is wrong and
+// in which column, counted in runes from 1, and what would be right. A nil o
+// registers no functions.
+func Parse(source string, o *Options) (pawl.Condition, error) {
+	tree, err := expr.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	c, err := compile(tree, o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// build makes the condition that a constructor's tree stands for.
+func build(tree expr.Node, o *Options) pawl.Condition {
+	c, err := compile(tree, o)
+	if err != nil {
+		return broken(tree.String(), err)
+	}
+	return c
+}
+
+// The words that mean something to a condition.
+var (
+	functions = map[string]func(*expr.Call, *Options) (*condition, error){
+		"tool_called":  compileToolCalled,
+		"text_matches": compileTextMatches,
+		"stalled":      compileStalled,
+		"when":         compileWhen,
+	}
+	words = slices.Concat([]string{"done", "user_said"}, slices.Collect(maps.Keys(measures)),
+		slices.Collect(maps.Keys(overrides)), []string{"tool_called", "text_matches", "stalled", "when"})
+	usage = map[string]string{
+		"tool_called":  `tool_called("NAME") or tool_called("NAME", args.x == 1)`,
+		"text_matches": `text_matches("REGEX")`,
+		"user_said":    `user_said("REGEX") >= 1`,
+		"stalled":      `stalled(3)`,
+		"when":         `when("NAME")`,
+		"success":      `success(done)`,
+		"exhausted":    `exhausted(done)`,
+		"failed":       `failed(done)`,
+	}
+)
+
+func compile(n expr.Node, o *Options) (*condition, error) {
+	switch n := n.(type) {
+	case *expr.Or:
+		terms, err := compileAll(n.Terms, o)
+		if err != nil {
+			return nil, err
+		}
+		return or(terms, n.At), nil
+	case *expr.And:
+		terms, err := compileAll(n.Terms, o)
+		if err != nil {
+			return nil, err
+		}
+		return and(terms, n.At), nil
+	case *expr.Not:
+		x, err := compile(n.X, o)
+		if err != nil {
+			return nil, err
+		}
+		return not(x, n.At), nil
+	case *expr.Compare:
+		return compileCompare(n)
+	case *expr.Call:
+		return compileCall(n, o)
+	case *expr.Path:
+		return compilePath(n)
+	}
+	return nil, expr.Errorf(n.Column(), "expected a condition, found %s", n)
+}
+
+func compileAll(nodes []expr.Node, o *Options) ([]*condition, error) {
+	terms := make([]*condition, len(nodes))
+	for i, n := range nodes {
+		t, err := compile(n, o)
+		if err != nil {
+			return nil, err
+		}
+		terms[i] = t
+	}
+	return terms, nil
+}
+
+func compilePath(n *expr.Path) (*condition, error) {
+	if n.Root == "done" && len(n.Keys) == 0 {
+		return newCondition(n, doneLeaf(n.String())), nil
+	}
+	if m, ok := measures[n.Root]; ok && len(n.Keys) == 0 {
+		return nil, expr.Errorf(n.Column(), "%s is a number: compare it, as in %s", n.Root, m.example)
+	}
+	return nil, unknown(n.Column(), n)
+}
+
+func compileCall(n *expr.Call, o *Options) (*condition, error) {
+	if f, ok := functions[n.Func]; ok {
+		return f(n, o)
+	}
+	if _, ok := overrides[n.Func]; ok {
+		if len(n.Args) != 1 {
+			return nil, wrongUse(n)
+		}
+		x, err := compile(n.Args[0], o)
+		if err != nil {
+			return nil, err
+		}
+		return override(n.Func, x, n.At), nil
+	}
+	if n.Func == "user_said" {
+		return nil, expr.Errorf(n.Column(), "user_said is a count: compare it, as in %s", usage[n.Func])
+	}
+	return nil, unknown(n.Column(), n)
+}
+
+// unknown objects to a path or call that is no condition.
+func unknown(column int, n expr.Node) error {
+	name := ""
+	switch n := n.(type) {
+	case *expr.Path:
+		name = n.Root
+		if use, ok := usage[name]; ok {
+			return expr.Errorf(column, "%s wants parentheses, as in %s", name, use)
+		}
+		if name == "args" {
+			return expr.Errorf(column, "args is known only within tool_called, as in %s", usage["tool_called"])
+		}
+		if known(name) {
+			return expr.Errorf(column, "%s has nothing below it (write %s)", name, name)
+		}
+	case *expr.Call:
+		name = n.Func
+		if known(name) {
+			return expr.Errorf(column, "%s takes no parentheses", name)
+		}
+	}
+	return expr.Errorf(column, "unknown condition %s%s", name, expr.DidYouMean(name, words))
+}
+
+func known(name string) bool { return slices.Contains(words, name) }
+
+func wrongUse(n *expr.Call) error {
+	return expr.Errorf(n.Column(), "%s is used as in %s", n.Func, usage[n.Func])
+}
+
+// stringArg is the string that stands first in a call of at most most arguments.
+func stringArg(n *expr.Call, most int) (*expr.String, error) {
+	if len(n.Args) < 1 || len(n.Args) > most {
+		return nil, wrongUse(n)
+	}
+	s, ok := n.Args[0].(*expr.String)
+	if !ok {
+		return nil, expr.Errorf(n.Args[0].Column(), "expected a string in quotes, found %s, in %s", n.Args[0], usage[n.Func])
+	}
+	if s.Value == "" {
+		return nil, expr.Errorf(s.Column(), "expected a string that is not empty, as in %s", usage[n.Func])
+	}
+	return s, nil
+}
