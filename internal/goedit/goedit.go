@@ -1,0 +1,188 @@
+// Package goedit proposes small repairs of Go source: given a module and the
+// tests that fail in it, it lists single edits, one operator, bound, condition
+// or constant each, the likeliest first. It runs nothing and knows nothing of
+// any program: what it has to go on is the syntax, who calls whom, and the
+// words and places in the failures' messages.
+//
+// This is mutation-based repair in its plainest form: the operators are the
+// classic mutation operators (relational, arithmetic and logical operator
+// replacement, constants off by one, negated decisions; King and Offutt, "A
+// Fortran language system for mutation-based software testing", 1991) applied
+// backwards, on the competent programmer hypothesis that a fault is one small
+// step from the right code. Sites are ranked by static call distance in place
+// of the coverage spectra that fault localisation commonly uses, because
+// coverage would cost a run of the tests for each test.
+package goedit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Edit replaces one piece of one file.
+type Edit struct {
+	// File is a slash path relative to the module's root.
+	File string `json:"file"`
+	// Line is where the change is, counting from one.
+	Line int `json:"line"`
+	// Old occurs exactly once in the file as it was given; New takes its
+	// place. Both are whole lines, apart from the indentation.
+	Old string `json:"old"`
+	New string `json:"new"`
+	// Rule says in words what kind of change it is, such as "comparison
+	// operator < → <=".
+	Rule string `json:"rule"`
+	// Weight is how likely the edit seemed: positive, without unit, comparable
+	// within one list only.
+	Weight float64 `json:"weight"`
+}
+
+// Hints is what is known of the failures.
+type Hints struct {
+	Failures []Failure
+	// Passed names tests that pass: code that they call as well is suspected
+	// a little less. It may be left empty.
+	Passed []Test
+}
+
+// Failure is one failing test or, with an empty Test, a package that fails as
+// a whole.
+type Failure struct {
+	Package, Test string
+	Message       string
+	Got, Want     string
+	Locations     []Location
+}
+
+// Test names a test by import path and name, subtests with slashes.
+type Test struct{ Package, Name string }
+
+// Location is a line of a file, relative to the module's root or, if it is in
+// the failing package, a base name.
+type Location struct {
+	File string
+	Line int
+}
+
+// Options may be nil.
+type Options struct {
+	// Limit bounds the list; below one it means 500.
+	Limit int
+}
+
+const defaultLimit = 500
+
+// Candidates lists edits of the module at root, likeliest first, in an order
+// that depends on nothing but the arguments. Each edit alone leaves a file that
+// parses, and one that gofmt would not change if that held before. Test files,
+// generated files, vendor and testdata are never edited; files that do not
+// parse are left alone. A module without a go.mod in root is taken for one
+// whose packages' paths end in their directories' names.
+//
+// The error is that of reading root, or says that it has no Go files.
+func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
+	limit := defaultLimit
+	if o != nil && o.Limit > 0 {
+		limit = o.Limit
+	}
+	m, err := load(root)
+	if err != nil {
+		return nil, err
+	}
+	g := newGraph(m)
+	suspects := rank(g, h)
+	lean := leaning(h)
+	var sites []site
+	for _, s := range suspects {
+		if !s.decl.file.editable {
+			continue
+		}
+		for _, c := range mutate(g, s.decl) {
+			c.weight *= s.score * lean[c.class] * s.lines[c.line]
+			sites = append(sites, c)
+		}
+	}
+	slices.SortStableFunc(sites, compareSites)
+
+	var edits []Edit
+	seen := map[[sha256.Size]byte]bool{}
+	for _, c := range sites {
+		if len(edits) == limit {
+			break
+		}
+		after, ok := c.result()
+		if !ok {
+			continue
+		}
+		sum := sha256.Sum256(append([]byte(c.file.path+"\x00"), after...))
+		if seen[sum] {
+			continue
+		}
+		seen[sum] = true
+		e := Edit{File: c.file.path, Line: c.line, Rule: c.rule, Weight: c.weight}
+		e.Old, e.New = narrow(string(c.file.src), string(after), c.line)
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// site is a change before it has become an Edit: bytes from to end of a file
+// are replaced.
+type site struct {
+	file      *file
+	from, end int
+	line      int
+	with      string
+	rule      string
+	class     class
+	weight    float64
+}
+
+func compareSites(a, b site) int {
+	switch {
+	case a.weight != b.weight:
+		if a.weight > b.weight {
+			return -1
+		}
+		return 1
+	case a.file != b.file:
+		return strings.Compare(a.file.path, b.file.path)
+	case a.from != b.from:
+		return a.from - b.from
+	case a.end != b.end:
+		return a.end - b.end
+	}
+	return strings.Compare(a.with, b.with)
+}
+
+// result returns the whole file after the change, or false when it would not
+// parse or would not differ.
+func (s site) result() ([]byte, bool) {
+	after := slices.Concat(s.file.src[:s.from], []byte(s.with), s.file.src[s.end:])
+	if s.file.formatted {
+		var err error
+		after, err = format.Source(after)
+		return after, err == nil && !bytes.Equal(after, s.file.src)
+	}
+	_, err := parser.ParseFile(token.NewFileSet(), s.file.path, after, parser.SkipObjectResolution)
+	return after, err == nil && !bytes.Equal(after, s.file.src)
+}
+
+// Apply makes the edit on the text of its file. It fails unless Old occurs
+// exactly once.
+func Apply(src []byte, e Edit) ([]byte, error) {
+	switch n := occurrences(string(src), e.Old); {
+	case e.Old == "":
+		return nil, fmt.Errorf("edit of %s: the text to replace is empty", e.File)
+	case n != 1:
+		return nil, fmt.Errorf("edit of %s: the text to replace occurs %d times, want exactly once: %q", e.File, n, e.Old)
+	}
+	return bytes.Replace(src, []byte(e.Old), []byte(e.New), 1), nil
+}

@@ -1,0 +1,153 @@
+package goedit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Bounds on what is read, far above what a person calls a module of a size
+// for such repairs: they keep memory and time in hand on anything else.
+const (
+	maxFiles    = 5000
+	maxFileSize = 1 << 20
+)
+
+// module is the parsed source.
+type module struct {
+	path  string // from go.mod; "" without one
+	fset  *token.FileSet
+	files []*file // sorted by path
+	dirs  map[string][]*file
+}
+
+type file struct {
+	path      string
+	src       []byte
+	ast       *ast.File
+	test      bool
+	editable  bool
+	formatted bool // gofmt has nothing to say
+}
+
+func load(root fs.FS) (*module, error) {
+	m := &module{fset: token.NewFileSet(), dirs: map[string][]*file{}}
+	if b, err := fs.ReadFile(root, "go.mod"); err == nil {
+		m.path = modulePath(b)
+	}
+	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skipDir(root, p, d)
+		}
+		if !strings.HasSuffix(p, ".go") || len(m.files) >= maxFiles || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") {
+			return nil
+		}
+		if info, err := d.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > maxFileSize {
+			return nil
+		}
+		src, err := fs.ReadFile(root, p)
+		if err != nil {
+			return err
+		}
+		m.add(p, src)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the module: %w", err)
+	}
+	if len(m.files) == 0 {
+		return nil, errors.New("no Go file that parses: want the root of a Go module")
+	}
+	return m, nil
+}
+
+func skipDir(root fs.FS, p string, d fs.DirEntry) error {
+	if p == "." {
+		return nil
+	}
+	if skipped(d.Name()) {
+		return fs.SkipDir
+	}
+	if _, err := fs.Stat(root, path.Join(p, "go.mod")); err == nil {
+		return fs.SkipDir // another module
+	}
+	return nil
+}
+
+func (m *module) add(p string, src []byte) {
+	parsed, err := parser.ParseFile(m.fset, p, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return
+	}
+	f := &file{path: p, src: src, ast: parsed, test: strings.HasSuffix(p, "_test.go")}
+	f.editable = !f.test && !ast.IsGenerated(parsed)
+	if f.editable {
+		clean, err := format.Source(src)
+		f.formatted = err == nil && bytes.Equal(clean, src)
+	}
+	m.files = append(m.files, f)
+	dir := path.Dir(p)
+	m.dirs[dir] = append(m.dirs[dir], f)
+}
+
+// modulePath reads the module directive, the only one that matters here.
+func modulePath(gomod []byte) string {
+	for line := range strings.Lines(string(gomod)) {
+		line, _, _ = strings.Cut(line, "//")
+		if f := strings.Fields(line); len(f) == 2 && f[0] == "module" {
+			return strings.Trim(f[1], "\"`")
+		}
+	}
+	return ""
+}
+
+// dirOf returns the directory of a package by its import path.
+func (m *module) dirOf(pkg string) (string, bool) {
+	pkg, _, _ = strings.Cut(pkg, " ")
+	if m.path != "" {
+		rest, ok := strings.CutPrefix(pkg, m.path)
+		rest = strings.TrimPrefix(rest, "/")
+		if rest == "" {
+			rest = "."
+		}
+		_, known := m.dirs[rest]
+		return rest, ok && known
+	}
+	best, found := ".", false
+	if _, ok := m.dirs["."]; ok {
+		found = true
+	}
+	for dir := range m.dirs {
+		if (pkg == dir || strings.HasSuffix(pkg, "/"+dir)) && (best == "." || len(dir) > len(best)) {
+			best, found = dir, true
+		}
+	}
+	return best, found
+}
+
+// find returns the file that a location of a failure in dir means.
+func (m *module) find(dir string, l Location) *file {
+	name := path.Clean(strings.TrimPrefix(l.File, "./"))
+	for _, p := range []string{name, path.Join(dir, path.Base(name))} {
+		for _, f := range m.dirs[path.Dir(p)] {
+			if f.path == p {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+func (m *module) line(p token.Pos) int { return m.fset.PositionFor(p, false).Line }
+
+func (m *module) offset(p token.Pos) int { return m.fset.PositionFor(p, false).Offset }

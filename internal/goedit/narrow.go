@@ -1,0 +1,59 @@
+package goedit
+
+import "strings"
+
+// narrow describes the step from before to after as a replacement of a text
+// that occurs once in before: the lines that differ without their common
+// indentation if that is unique, else with lines around them until it is.
+func narrow(before, after string, line int) (from, to string) {
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	top := 0
+	for top < len(a) && top < len(b) && a[top] == b[top] {
+		top++
+	}
+	low := 0
+	for low < len(a)-top && low < len(b)-top && a[len(a)-1-low] == b[len(b)-1-low] {
+		low++
+	}
+	// A line that only came or went is shown with the one that was meant.
+	if top == len(a)-low || top == len(b)-low {
+		top = min(top, line-1)
+	}
+	text := func() (string, string) {
+		return strings.Join(a[top:len(a)-low], "\n"), strings.Join(b[top:len(b)-low], "\n")
+	}
+	from, to = text()
+	indent := from[:len(from)-len(strings.TrimLeft(from, " \t"))]
+	if short, ok := strings.CutPrefix(to, indent); ok && from != indent {
+		if f := from[len(indent):]; occurrences(before, f) == 1 {
+			return f, short
+		}
+	}
+	for up := true; occurrences(before, from) != 1; up = !up {
+		switch {
+		case top > 0 && (up || low == 0):
+			top--
+		case low > 0:
+			low--
+		default:
+			return before, after
+		}
+		from, to = text()
+	}
+	return from, to
+}
+
+// occurrences counts also those that overlap, and stops at two.
+func occurrences(s, part string) int {
+	if part == "" {
+		return len(s) + 1
+	}
+	i := strings.Index(s, part)
+	if i < 0 {
+		return 0
+	}
+	if strings.Contains(s[i+1:], part) {
+		return 2
+	}
+	return 1
+}
