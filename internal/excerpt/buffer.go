@@ -1,0 +1,105 @@
+package excerpt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+)
+
+// Buffer is a writer that keeps the first and the last half of its limit, counts all bytes and
+// takes their digest. It never needs more memory than the limit and never refuses a write, so it
+// can stand behind any command. It must be used from one goroutine at a time.
+type Buffer struct {
+	whole       io.Writer // nil: nobody wants the whole
+	err         error     // of whole
+	head, tail  int       // how much of each is kept
+	first, last []byte    // last is a ring once it is full
+	next        int       // where in last the next byte goes, which is where its oldest is
+	total       int64
+	sum         hash.Hash
+}
+
+// New returns a Buffer that keeps at most limit bytes; zero or less is [DefaultLimit].
+//
+// If the stream turns out longer than that, all of it goes to whole: what came so far at the
+// moment of overflow, the rest as it comes. So whole, which may be nil, sees either nothing or
+// everything, and a stream that fits costs nothing but its bytes.
+func New(limit int, whole io.Writer) *Buffer {
+	head, tail := halves(limit)
+	return &Buffer{whole: whole, head: head, tail: tail, sum: sha256.New()}
+}
+
+// Write takes all of p. It always succeeds; see [Buffer.Err].
+func (b *Buffer) Write(p []byte) (int, error) {
+	n := len(p)
+	if b.whole != nil && b.total+int64(n) > int64(b.head+b.tail) {
+		if !b.Truncated() { // nothing is left out yet, and the ring has not turned
+			b.spool(b.first)
+			b.spool(b.last)
+		}
+		b.spool(p)
+	}
+	b.total += int64(n)
+	b.sum.Write(p)
+	if room := min(b.head-len(b.first), len(p)); room > 0 {
+		b.first = append(b.first, p[:room]...)
+		p = p[room:]
+	}
+	b.keep(p)
+	return n, nil
+}
+
+// keep moves the end of the stream on by p.
+func (b *Buffer) keep(p []byte) {
+	if len(p) >= b.tail {
+		b.last = append(b.last[:0], p[len(p)-b.tail:]...)
+		b.next = 0
+		return
+	}
+	if room := min(b.tail-len(b.last), len(p)); room > 0 {
+		b.last = append(b.last, p[:room]...)
+		p = p[room:]
+	}
+	for len(p) > 0 {
+		n := copy(b.last[b.next:], p)
+		b.next = (b.next + n) % b.tail
+		p = p[n:]
+	}
+}
+
+func (b *Buffer) spool(p []byte) {
+	if b.err == nil && len(p) > 0 {
+		_, b.err = b.whole.Write(p)
+	}
+}
+
+// Err returns the error of the writer for the whole stream, which gets nothing more after it.
+func (b *Buffer) Err() error { return b.err }
+
+// Total returns the number of bytes written.
+func (b *Buffer) Total() int64 { return b.total }
+
+// Truncated reports whether the text leaves anything out.
+func (b *Buffer) Truncated() bool { return b.total > int64(b.head+b.tail) }
+
+// Digest returns the SHA-256 of all bytes written, in hexadecimal.
+func (b *Buffer) Digest() string { return hex.EncodeToString(b.sum.Sum(nil)) }
+
+// String returns the text: everything if it fits the limit, else the beginning, a line that says
+// how many bytes are left out and the digest of the whole, and the end. Both are cut at line ends
+// where one is near and never within a character. Bytes that are not UTF-8 become U+FFFD. Marker
+// and replacements come on top of the limit.
+//
+// The marker is for readers. A program asks [Buffer.Truncated], since any text may contain a line
+// that looks like it.
+func (b *Buffer) String() string {
+	last := string(b.last[b.next:]) + string(b.last[:b.next])
+	if !b.Truncated() {
+		return valid(string(b.first) + last)
+	}
+	return render(string(b.first), last, b.total, b.sum.Sum(nil))
+}
+
+// Bytes returns the text of [Buffer.String].
+func (b *Buffer) Bytes() []byte { return []byte(b.String()) }
