@@ -1,0 +1,161 @@
+// Package anthropic is a model behind Anthropic's Messages API, always streamed.
+//
+// What it sends: each message's results first, then the rest; neighbouring
+// messages of one role as one; calls and results under the run's own ids, which
+// are unique where the provider's need not be; thinking blocks as they came,
+// unless another model wrote them; no empty text. The system prompt and the
+// last message are marked for the prompt cache. When a request has no tools
+// though its messages have calls, which the API refuses, the tools called are
+// declared by name and the choice of tools is none.
+//
+// ThinkingTokens below 1024 ask for no thinking, because the API takes no
+// smaller budget; models since Claude 4.6 decide on their own how much they
+// think, so for them any budget just turns thinking on. A request for thinking
+// drops the temperature, which the API would refuse.
+//
+// An output schema is sent as the API's own output format when the model has
+// one and the schema is within what it can promise; otherwise it is left to
+// validation of the reply.
+package anthropic
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+const endpoint = "https://api.anthropic.com"
+
+// Options are what a model may be given beside its name.
+type Options struct {
+	APIKey     string       // empty: ANTHROPIC_API_KEY
+	BaseURL    string       // without /v1; empty: ANTHROPIC_BASE_URL, or Anthropic's own
+	HTTPClient *http.Client // nil: http.DefaultClient
+}
+
+// A Model is one of Anthropic's models. It may be used by many runs at once.
+type Model struct {
+	name   string
+	base   string
+	key    string
+	client sdk.Client
+}
+
+// New makes the model of a name, such as claude-sonnet-5. The environment is
+// read here, once. A missing key shows when the model is first called.
+func New(name string, o *Options) *Model {
+	if o == nil {
+		o = &Options{}
+	}
+	m := &Model{
+		name: name,
+		key:  cmp.Or(o.APIKey, os.Getenv("ANTHROPIC_API_KEY")),
+		base: strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"), endpoint), "/"),
+	}
+	// The library's own retries, environment and telemetry stay off: the machine
+	// retries, in the log, and what leaves the process is decided elsewhere.
+	opts := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(),
+		option.WithoutOpenTelemetry(),
+		option.WithMaxRetries(0),
+		option.WithBaseURL(m.base),
+		option.WithHTTPClient(cmp.Or(o.HTTPClient, http.DefaultClient)),
+		option.WithMiddleware(onlyStreams),
+	}
+	if m.key != "" {
+		opts = append(opts, option.WithAPIKey(m.key))
+	}
+	m.client = sdk.NewClient(opts...)
+	return m
+}
+
+// Describe names the model anthropic/NAME, where its requests go, and its price
+// when the price table has it.
+func (m *Model) Describe() pawl.ModelInfo {
+	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base}
+	if r, ok := prices.Lookup("anthropic", m.name); ok {
+		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite}
+	}
+	return info
+}
+
+func (m *Model) full() string { return "anthropic/" + m.name }
+
+// Stream sends the request and yields the reply as it comes.
+func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		if m.key == "" && m.base == endpoint {
+			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + m.full() + "; set ANTHROPIC_API_KEY"})
+			return
+		}
+		params, opts, err := m.request(r)
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		stream := m.client.Messages.NewStreaming(ctx, params, opts...)
+		defer stream.Close()
+		t := turn{model: m.full()}
+		for t.state != finished && stream.Next() {
+			chunk, err := t.on(stream.Current())
+			if err != nil {
+				yield(pawl.Chunk{}, err)
+				return
+			}
+			if chunk != (pawl.Chunk{}) && !yield(chunk, nil) {
+				return
+			}
+		}
+		if t.state != finished {
+			yield(pawl.Chunk{}, failure(ctx, stream.Err(), t))
+			return
+		}
+		reply, err := t.reply()
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		yield(pawl.Chunk{Reply: reply}, nil)
+	}
+}
+
+// onlyStreams bounds the bodies of errors, and makes an error of a success that
+// is no event stream, such as the page of a proxy that wants a login: the
+// library would read it as a stream without events.
+func onlyStreams(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	res, err := next(req)
+	if err != nil {
+		return res, err
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if res.StatusCode < 400 && kind == "text/event-stream" {
+		return res, nil
+	}
+	body := provider.Body(res.Body)
+	if res.StatusCode >= 400 {
+		res.Body = io.NopCloser(bytes.NewReader(body))
+		return res, nil
+	}
+	var envelope struct{ Error json.RawMessage }
+	if json.Unmarshal(body, &envelope) == nil && len(envelope.Error) > 0 {
+		return nil, classified(0, res.Header, body)
+	}
+	return nil, &pawl.ModelError{
+		Class:   pawl.ClassUnknown,
+		Message: "the answer is " + cmp.Or(kind, "of no type") + ", not an event stream: " + provider.Clip(string(body)),
+	}
+}

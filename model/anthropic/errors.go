@@ -1,0 +1,115 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+// failure says why a stream ended before its reply was whole.
+func failure(ctx context.Context, err error, t turn) error {
+	var api *sdk.Error
+	var me *pawl.ModelError
+	var syntax *json.SyntaxError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		return t.failed(pawl.ClassTruncated, "the stream ended before message_stop")
+	case errors.As(err, &me):
+		return err
+	case errors.As(err, &api):
+		status, header := api.StatusCode, http.Header{}
+		if api.Response != nil {
+			header = api.Response.Header
+		}
+		if status < 400 { // an error event in a stream that had begun well
+			status = 0
+		}
+		e := classified(status, header, []byte(api.RawJSON()))
+		e.Usage = t.usage
+		return e
+	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
+		e := &pawl.ModelError{Class: pawl.ClassTruncated, Message: "the stream broke off: " + provider.Clip(err.Error()), Usage: t.usage, Err: err}
+		return e
+	}
+	return &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Usage: t.usage, Err: err}
+}
+
+// classified sorts an error by its type when the body names one, for proxies
+// change statuses and events have none, and else by its status.
+func classified(status int, h http.Header, body []byte) *pawl.ModelError {
+	var envelope struct {
+		Error struct{ Type, Message string }
+	}
+	_ = json.Unmarshal(body, &envelope)
+	e := &pawl.ModelError{Class: pawl.ClassUnknown, Message: provider.Clip(envelope.Error.Message)}
+	if e.Message == "" {
+		e.Message = provider.Clip(strings.TrimSpace(http.StatusText(status) + " " + string(body)))
+	}
+	switch envelope.Error.Type {
+	case "rate_limit_error":
+		e.Class = pawl.ClassRateLimit
+	case "overloaded_error", "api_error", "timeout_error":
+		e.Class = pawl.ClassOverloaded
+	case "authentication_error", "permission_error":
+		e.Class = pawl.ClassAuth
+	case "billing_error":
+		e.Class = pawl.ClassQuota
+	case "not_found_error":
+		e.Class = pawl.ClassNotFound
+	case "request_too_large":
+		e.Class = pawl.ClassTooLong
+	case "invalid_request_error":
+		e.Class = pawl.ClassInvalid
+	default:
+		e.Class = ofStatus(status)
+	}
+	// Three things that the API tells only in words.
+	said := strings.ToLower(e.Message)
+	if e.Class == pawl.ClassInvalid {
+		switch {
+		case strings.Contains(said, "prompt is too long"), strings.Contains(said, "exceed context limit"), strings.Contains(said, "maximum context length"):
+			e.Class = pawl.ClassTooLong
+		case strings.Contains(said, "credit balance"), strings.Contains(said, "usage limit"):
+			e.Class = pawl.ClassQuota
+		case strings.Contains(said, "content filtering policy"):
+			e.Class = pawl.ClassRefused
+		}
+	}
+	if e.Class.Transient() {
+		e.RetryAfter = provider.RetryAfter(h, time.Now())
+	}
+	return e
+}
+
+func ofStatus(status int) pawl.Class {
+	switch {
+	case status == 429:
+		return pawl.ClassRateLimit
+	case status == 401, status == 403:
+		return pawl.ClassAuth
+	case status == 402:
+		return pawl.ClassQuota
+	case status == 404:
+		return pawl.ClassNotFound
+	case status == 408:
+		return pawl.ClassNetwork
+	case status == 413:
+		return pawl.ClassTooLong
+	case status >= 500:
+		return pawl.ClassOverloaded
+	case status >= 400:
+		return pawl.ClassInvalid
+	}
+	return pawl.ClassUnknown
+}
