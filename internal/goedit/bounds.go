@@ -14,27 +14,26 @@ func (m *mutator) constant(n *ast.BasicLit, stack []ast.Node) {
 	if !ok || n.Value != strconv.FormatInt(v, 10) {
 		return // hexadecimal and the like are masks and codes, not counts
 	}
-	weight := 0.55
-	if len(stack) > 0 {
-		switch p := stack[len(stack)-1].(type) {
-		case *ast.BinaryExpr:
-			if _, ok := comparisons[p.Op]; ok {
-				weight = 0.65
-			}
-			if p.Op == token.SHL || p.Op == token.SHR {
-				weight = 0.4
-			}
-		case *ast.IndexExpr, *ast.SliceExpr, *ast.AssignStmt:
+	weight, from, negative := 0.55, n.Pos(), true
+	switch p := parent(stack).(type) {
+	case *ast.BinaryExpr:
+		if _, ok := comparisons[p.Op]; ok {
 			weight = 0.65
-		case *ast.CompositeLit, *ast.KeyValueExpr:
-			weight = 0.2
-		case *ast.CaseClause:
-			weight = 0.3
-		case *ast.UnaryExpr:
-			if p.Op == token.SUB {
-				// -1 as an answer; -2 and -0 are not likelier.
-				weight = 0.25
-			}
+		}
+		if p.Op == token.SHL || p.Op == token.SHR {
+			weight = 0.4
+		}
+	case *ast.IndexExpr, *ast.SliceExpr:
+		weight, negative = 0.65, false // a negative index does not compile
+	case *ast.AssignStmt:
+		weight = 0.65
+	case *ast.CompositeLit, *ast.KeyValueExpr:
+		weight = 0.2
+	case *ast.CaseClause:
+		weight = 0.3
+	case *ast.UnaryExpr:
+		if p.Op == token.SUB {
+			weight, from, v = 0.3, p.Pos(), -v // mostly -1 as an answer
 		}
 	}
 	up, down := weight, weight
@@ -44,8 +43,10 @@ func (m *mutator) constant(n *ast.BasicLit, stack []ast.Node) {
 	case 1:
 		down = weight * 1.15
 	}
-	m.replace(n.Pos(), n.End(), strconv.FormatInt(v+1, 10), bounds, up, "off by one: constant %d → %d", v, v+1)
-	m.replace(n.Pos(), n.End(), strconv.FormatInt(v-1, 10), bounds, down, "off by one: constant %d → %d", v, v-1)
+	m.replace(from, n.End(), strconv.FormatInt(v+1, 10), bounds, up, "off by one: constant %d → %d", v, v+1)
+	if v > 0 || negative {
+		m.replace(from, n.End(), strconv.FormatInt(v-1, 10), bounds, down, "off by one: constant %d → %d", v, v-1)
+	}
 }
 
 // index moves x[i] to x[i-1] and x[i+1]; literals are constant's.
@@ -98,20 +99,17 @@ func (m *mutator) length(n *ast.CallExpr, stack []ast.Node) {
 		return
 	}
 	less, more := 0.6, 0.3
-	if len(stack) > 0 {
-		switch p := stack[len(stack)-1].(type) {
-		case *ast.BinaryExpr:
-			if v, ok := small(p.Y); ok && v == 1 && (p.Op == token.ADD || p.Op == token.SUB) {
-				return
-			}
-			if v, ok := small(p.Y); ok && v == 0 {
-				less, more = 0.2, 0.1 // len(x) == 0 asks whether there is anything
-			}
-			if p.Op.Precedence() > token.ADD.Precedence() || p.Op == token.SUB && p.Y == n {
-				m.replace(n.Pos(), n.End(), "("+m.text(n)+" - 1)", bounds, less, "off by one: len − 1")
-				m.replace(n.Pos(), n.End(), "("+m.text(n)+" + 1)", bounds, more, "off by one: len + 1")
-				return
-			}
+	if p, ok := parent(stack).(*ast.BinaryExpr); ok {
+		if v, ok := small(p.Y); ok && v == 1 && (p.Op == token.ADD || p.Op == token.SUB) {
+			return
+		}
+		if v, ok := small(p.Y); ok && v == 0 {
+			less, more = 0.2, 0.1 // len(x) == 0 asks whether there is anything
+		}
+		if p.Op.Precedence() > token.ADD.Precedence() || p.Op == token.SUB && p.Y == n {
+			m.replace(n.Pos(), n.End(), "("+m.text(n)+" - 1)", bounds, less, "off by one: len − 1")
+			m.replace(n.Pos(), n.End(), "("+m.text(n)+" + 1)", bounds, more, "off by one: len + 1")
+			return
 		}
 	}
 	m.shift(n, less, more, "len")

@@ -82,7 +82,11 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 	switch n.Op {
 	case token.ADD, token.SUB:
 		if one, ok := small(n.Y); ok && one == 1 {
-			m.replace(n.X.End(), n.End(), "", bounds, 0.75, "off by one: without %s 1", n.Op)
+			whole := ast.Node(n)
+			if p, ok := parent(stack).(*ast.ParenExpr); ok && isOperand(n.X) {
+				whole = p // which the parentheses were for
+			}
+			m.replace(whole.Pos(), whole.End(), m.text(n.X), bounds, 0.75, "off by one: without %s 1", n.Op)
 		} else if m.surelyInteger(n) && !insideSum(stack) {
 			m.replace(n.End(), n.End(), " - 1", bounds, 0.3, "off by one: sum − 1")
 			m.replace(n.End(), n.End(), " + 1", bounds, 0.3, "off by one: sum + 1")
@@ -93,13 +97,19 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 	}
 }
 
+// isOperand tells whether x needs no parentheses beside any operator.
+func isOperand(x ast.Expr) bool {
+	switch x.(type) {
+	case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr, *ast.IndexExpr, *ast.BasicLit:
+		return true
+	}
+	return false
+}
+
 // insideSum tells whether the expression whose parents are given is an operand
 // of a longer sum, to which one is added as well at its end.
 func insideSum(stack []ast.Node) bool {
-	if len(stack) == 0 {
-		return false
-	}
-	p, ok := stack[len(stack)-1].(*ast.BinaryExpr)
+	p, ok := parent(stack).(*ast.BinaryExpr)
 	return ok && (p.Op == token.ADD || p.Op == token.SUB)
 }
 
@@ -130,11 +140,8 @@ func (m *mutator) surelyInteger(x ast.Expr) bool {
 
 // limit moves what a loop's condition compares with by one.
 func (m *mutator) limit(n *ast.BinaryExpr, stack []ast.Node) {
-	if len(stack) == 0 || n.Op == token.EQL || n.Op == token.NEQ {
-		return
-	}
-	f, ok := stack[len(stack)-1].(*ast.ForStmt)
-	if !ok || f.Cond != n || !m.integer(n.Y) {
+	f, ok := parent(stack).(*ast.ForStmt)
+	if !ok || n.Op == token.EQL || n.Op == token.NEQ || f.Cond != n || !m.integer(n.Y) {
 		return
 	}
 	switch n.Y.(type) {
@@ -207,13 +214,11 @@ func (m *mutator) truth(n *ast.Ident, stack []ast.Node) {
 	if n.Name == "true" {
 		to = "false"
 	}
-	if len(stack) > 0 {
-		switch stack[len(stack)-1].(type) {
-		case *ast.ReturnStmt:
-			weight = 0.65
-		case *ast.CompositeLit, *ast.KeyValueExpr:
-			weight = 0.2
-		}
+	switch parent(stack).(type) {
+	case *ast.ReturnStmt:
+		weight = 0.65
+	case *ast.CompositeLit, *ast.KeyValueExpr:
+		weight = 0.2
 	}
 	m.replace(n.Pos(), n.End(), to, truth, weight, "%s → %s", n.Name, to)
 }

@@ -150,6 +150,14 @@ func isString(x ast.Expr) bool {
 	return false
 }
 
+// parent returns the innermost of the nodes around, or nil.
+func parent(stack []ast.Node) ast.Node {
+	if len(stack) == 0 {
+		return nil
+	}
+	return stack[len(stack)-1]
+}
+
 // small returns the value of an integer literal.
 func small(x ast.Expr) (int64, bool) {
 	l, ok := x.(*ast.BasicLit)
