@@ -70,6 +70,13 @@ func (s *State) applyRun(event Event) {
 		s.status, s.verdict, s.paused, s.cancel = Running, Verdict{}, nil, nil
 		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
 		s.afresh()
+		for i, c := range s.open { // requests are asked anew in the fork's own name
+			if c.Phase != Answered && c.Phase != Doubted {
+				anew := *c
+				anew.Phase = Undecided
+				s.replace(i, &anew)
+			}
+		}
 		if e.Input != "" {
 			s.hear(e.Input)
 		}
@@ -78,6 +85,11 @@ func (s *State) applyRun(event Event) {
 	case RunResumed:
 		s.status, s.verdict, s.paused, s.cancel = Running, Verdict{}, nil, nil
 		s.epoch, s.owner = e.Epoch, e.Owner
+		if e.Changed != nil && s.start != nil {
+			start := *s.start
+			start.Declaration = *e.Changed
+			s.start, s.priced = &start, e.Changed.Model.Price != nil
+		}
 		s.lose()
 		s.afresh()
 	case RunExtended:
@@ -160,16 +172,20 @@ func (s *State) answer(i int, c CallState) {
 	c.Phase = Answered
 	s.bytes += len(c.Result) + len(c.Error) + messageBytes
 	s.replace(i, &c)
-	if c.Ran {
+	if c.Ran || c.OK() {
 		n, _ := s.tools.Get(c.Tool)
-		n.ran++
+		if c.Ran {
+			n.ran++
+		}
 		if c.OK() {
 			n.succeeded++
 		}
 		s.tools = s.tools.Set(c.Tool, n)
+	}
+	if c.Ran {
 		s.toolCalls++
 		if c.OK() && c.Effect == Idempotent {
-			s.keys = s.keys.Set(c.Key, c.ID)
+			s.keys = s.keys.Set(contentKey(c.Tool, c.args()), c.ID)
 		}
 		if c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
 			s.doubt = s.doubt.Set(contentKey(c.Tool, c.args()), c.ID)

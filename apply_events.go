@@ -196,9 +196,19 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	case ApprovalInvalidated:
 		hold(e.Call, func(c *CallState) { c.Phase, c.Reason = Undecided, "" })
 	case InputRequested:
+		if s.find(e.Call) < 0 {
+			s.question = &e
+			return
+		}
 		hold(e.Call, func(c *CallState) { c.Phase, c.Reason, c.Expires = AwaitingInput, e.Question, e.Expires })
 	case InputGiven:
 		s.take(e.Letter)
+		if s.question != nil && s.question.Call == e.Call {
+			s.question = nil
+			s.hear(e.Text)
+			s.afresh()
+			return
+		}
 		s.said = s.said.Append(e.Text)
 		settle(e.Call, func(c *CallState) { c.Status, c.Result, c.By = ToolOK, quote(e.Text), e.By })
 	case ClientToolRequested:

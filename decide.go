@@ -31,8 +31,8 @@ func (m *Machine) propose(s State) Step {
 	if s.status.Ended() {
 		return Finish{s.verdict}
 	}
-	if s.cancel != nil {
-		return Finish{Verdict{Holds: true, Status: Cancelled, Condition: "cancelled", Leaf: "cancelled", Detail: cancelled(s.cancel)}}
+	if v, asked := s.Cancelled(); asked {
+		return Finish{v}
 	}
 	if step := m.doubts(s); step != nil {
 		return step
@@ -48,6 +48,9 @@ func (m *Machine) propose(s State) Step {
 	}
 	if s.HasOpen() {
 		return m.act(s)
+	}
+	if q := s.question; q != nil {
+		return Await{Status: WaitingInput, Reason: q.Question}
 	}
 	if m.agent.observes() && s.observed <= s.acted {
 		return Observe{}
@@ -71,7 +74,9 @@ func (m *Machine) propose(s State) Step {
 // ends asks the goal, the ceiling on tool errors, and the stop condition.
 func (m *Machine) ends(s State) Verdict {
 	if m.met(s) {
-		return m.agent.Goal.Success.Eval(s)
+		v := m.agent.Goal.Success.Eval(s)
+		v.Status = Success
+		return v
 	}
 	if m.agent.Stop != nil {
 		if v := m.agent.Stop.Eval(s); v.Holds {

@@ -178,8 +178,9 @@ func (m *Machine) dispose(s State, c *CallState) Disposed {
 		return d
 	}
 	if t.info.Effect == Idempotent {
-		d.Key = canon.Digest([]byte(s.run), []byte(contentKey(c.Tool, d.Call.Args)))[:32]
-		if of, ok := s.keys.Get(d.Key); ok {
+		content := contentKey(c.Tool, d.Call.Args)
+		d.Key = canon.Digest([]byte(s.run), []byte(content))[:32]
+		if of, ok := s.keys.Get(content); ok {
 			d.Do, d.Of = Reuse, of
 			return d
 		}

@@ -26,10 +26,12 @@ type RunPaused struct {
 }
 
 // RunResumed is appended by each new owner. Whatever was in flight is lost
-// from here on. Counters that ended the run start afresh.
+// from here on. Counters that ended the run start afresh. Changed is the
+// declaration from here on, when somebody allowed it to differ.
 type RunResumed struct {
-	Owner string
-	Epoch uint64
+	Owner   string
+	Epoch   uint64
+	Changed *Declaration
 }
 
 // RunExtended changes what bounds the run. Zero fields of Limits stay as they are.
@@ -137,6 +139,14 @@ func (e *RunPaused) code(c *wire.Coder) {
 func (e *RunResumed) code(c *wire.Coder) {
 	c.String("owner", &e.Owner)
 	c.Uint64("epoch", &e.Epoch)
+	if c.Decoding() || e.Changed != nil {
+		c.OptObject("changed", func(c *wire.Coder) {
+			if e.Changed == nil {
+				e.Changed = &Declaration{}
+			}
+			e.Changed.code(c)
+		})
+	}
 }
 
 func (e *RunExtended) code(c *wire.Coder) {

@@ -39,7 +39,7 @@ type Journal interface {
 type Mailbox interface {
 	// Post makes a letter durable and returns it with its ID. Posting the same
 	// letter again (equal run, kind, request and body) returns the first;
-	// another body for the same run, kind and request is a *LetterConflict
+	// another body for the same run, kind and request is a *LetterConflictError
 	// that names the first. ErrUnknownRun if there is no such run.
 	Post(ctx context.Context, l Letter) (Letter, error)
 
@@ -186,11 +186,11 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("run %s is owned by %s until %s", e.Lease.Run, e.Lease.Owner, e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
-// A LetterConflict says that another letter was there first.
-type LetterConflict struct{ First Letter }
+// A LetterConflictError says that another letter was there first.
+type LetterConflictError struct{ First Letter }
 
 // Error names what was said first.
-func (e *LetterConflict) Error() string {
+func (e *LetterConflictError) Error() string {
 	by := e.First.By
 	if by == "" {
 		by = "somebody"

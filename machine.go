@@ -180,8 +180,8 @@ func (m *Machine) arm() (errs []error) {
 		add(t, false)
 	}
 	for _, t := range builtins() {
-		name := t.Info().Name
-		if m.agent.Builtins || m.agent.Strategy == JSON && (name == completeTool || name == pauseTool) {
+		// Under the json strategy every turn is an action, so there must be one that ends the run.
+		if m.agent.Builtins || m.agent.Strategy == JSON && t.Info().Name == completeTool {
 			add(t, true)
 		}
 	}

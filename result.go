@@ -174,6 +174,9 @@ func (s *State) pendings() []Pending {
 		}
 		list = append(list, p)
 	}
+	if q := s.question; q != nil {
+		list = append(list, Pending{Run: s.run, Kind: "input", Call: q.Call, Args: json.RawMessage("{}"), Reason: q.Question})
+	}
 	return list
 }
 
@@ -235,7 +238,7 @@ func (s State) Head() Head {
 	d := s.Declaration()
 	h := Head{
 		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,
-		Cost: s.cost, Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(),
+		Cost: s.cost, Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
 	}
 	if s.start != nil {
 		h.Labels, h.Thread, h.Parent = s.start.Labels, s.start.Thread, s.start.Parent

@@ -39,7 +39,7 @@ type State struct {
 	said  persist.Vector[string]     // what people said, in order
 	notes persist.Map[json.RawMessage]
 	tools persist.Map[toolCount]
-	keys  persist.Map[string] // idempotency key to the call that succeeded with it
+	keys  persist.Map[string] // digest of an Idempotent call's content, to the call that succeeded
 	doubt persist.Map[string] // digest of a Write whose outcome stays unknown, to its call
 	other persist.Map[*Reply] // latest reply by purpose, turns apart
 }
@@ -93,6 +93,7 @@ type memo struct {
 	stalled    int // turns in a row that repeated the one before
 	last       uint64
 	judged     *ProgressJudged
+	question   *InputRequested // asked on behalf of no call
 }
 
 type completion struct {
@@ -409,4 +410,21 @@ func hasCalls(r Reply) bool {
 		}
 	}
 	return false
+}
+
+// Cancelled returns the verdict of a run that was asked to end, and whether it was.
+func (s State) Cancelled() (Verdict, bool) {
+	if s.cancel == nil {
+		return Verdict{}, false
+	}
+	return Verdict{Holds: true, Status: Cancelled, Condition: "cancelled", Leaf: "cancelled", Detail: cancelled(s.cancel)}, true
+}
+
+// Question is what the run itself asks a person, on behalf of no call, and
+// whether it asks anything.
+func (s State) Question() (InputRequested, bool) {
+	if s.question == nil {
+		return InputRequested{}, false
+	}
+	return *s.question, true
 }

@@ -42,6 +42,12 @@ func (t *Transcript) Add(e Entry, after State) {
 		t.say("Observation:\n" + ev.Text)
 	case ProgressJudged:
 		t.say(ev.Hint)
+	case InputGiven:
+		if callNumber(ev.Call) == 0 { // asked by the run, on behalf of no call
+			t.say(ev.Text)
+		} else {
+			t.results()
+		}
 	default:
 		t.results()
 	}

@@ -1,0 +1,23 @@
+// Package engine performs the steps that package pawl decides: it calls
+// models, runs tools, looks at the world, and appends what comes of it to a
+// journal. It appends before it acts, and a run that is resumed takes the same
+// way as one that just began.
+//
+// [Run] is the shortest way: one run, in memory, to its end. An [Engine] on a
+// journal starts runs that outlive the process: [Engine.Start], [Engine.Resume],
+// [Engine.Fork]. A [Handle] is watched through [Handle.Entries] and awaited through
+// [Handle.Wait].
+//
+// A run has one owner at a time, by a lease with a fencing epoch. Everybody
+// else writes letters: [Engine.Answer], [Engine.Approve], [Engine.Deny],
+// [Engine.Submit], [Engine.Happened], [Engine.DidNotHappen], [Engine.Cancel].
+// A letter is durable before it is acknowledged, and the owner reads it within
+// a second.
+//
+// # Goroutines
+//
+// Each live run has one goroutine, which alone touches the run's state; every
+// model call and every tool call has one of its own, so that one that ignores
+// the end of its context can be left behind. One more goroutine for the whole
+// engine keeps the leases and reads the mail.
+package engine

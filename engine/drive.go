@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// drive performs steps until the run ends, parks, or breaks; at most steps of
+// them when steps is positive. It is the only loop there is: a run that is
+// resumed takes the same way as one that just began.
+func (s *session) drive(ctx context.Context, steps int) error {
+	for n := 0; steps <= 0 || n < steps; n++ {
+		done, err := s.step(ctx)
+		if err == nil && done {
+			return nil
+		}
+		if err != nil {
+			s.release()
+			return err
+		}
+	}
+	return s.flush(ctx)
+}
+
+// step reads the mail, decides, and performs one step. It reports whether the
+// run has been let go of.
+func (s *session) step(ctx context.Context) (done bool, err error) {
+	if s.state.Status().Ended() {
+		return true, s.leave(ctx)
+	}
+	s.readMail()
+	if _, park := s.called(ctx); park {
+		reason := "shut down"
+		if ctx.Err() != nil {
+			reason = context.Cause(ctx).Error()
+		}
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunPaused{Status: pawl.Paused, Reason: reason})
+		return true, s.leave(ctx)
+	}
+	if err := s.askHooks(ctx); err != nil {
+		return true, err
+	}
+	at := s.state.Seq()
+	switch step := s.m.Decide(s.state).(type) {
+	case pawl.Observe:
+		err = s.observe(ctx, at)
+	case pawl.Think:
+		err = s.think(ctx, at, step)
+	case pawl.Act:
+		err = s.act(ctx, at, step)
+	case pawl.Record:
+		if len(step.Events) == 0 {
+			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", s.lease.Run, at)
+		}
+		s.append(at, s.state.Iteration(), step.Events...)
+	case pawl.Await:
+		s.append(at, s.state.Iteration(), pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
+		return true, s.leave(ctx)
+	case pawl.Finish:
+		v := step.Verdict
+		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
+		return true, s.leave(ctx)
+	}
+	if err == nil {
+		err = s.failed
+	}
+	return false, err
+}
+
+// leave makes the end durable and gives the run up.
+func (s *session) leave(ctx context.Context) error {
+	defer s.release()
+	return s.flush(ctx)
+}

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/progress"
+)
+
+// An Engine drives runs on one journal. It is safe for concurrent use.
+type Engine struct {
+	journal pawl.Journal
+	mail    pawl.Mailbox // nil: the journal has none
+	blobs   pawl.Blobs   // nil: the journal has none
+	opt     Options
+
+	mu       sync.Mutex
+	live     map[string]*session
+	closed   bool
+	watching bool // the attendant is running
+	letters  int64
+}
+
+// Options are an engine's settings. The zero value is right for most programs.
+type Options struct {
+	// Lease is how long a run stays ours without a heartbeat; a third of it
+	// passes between heartbeats. Zero: 15 seconds.
+	Lease time.Duration
+	// Call is the most one model call may take. Zero: 10 minutes.
+	Call time.Duration
+	// Owner describes this process to others; see [Owner]. Nil: [Self].
+	Owner *Owner
+	// Filters change text before it becomes an event, in order.
+	Filters []Filter
+	// Hooks watch entries between append and effect, in order.
+	Hooks []Hook
+	// Backoff says how long to wait before try n (from 1) of a failed model
+	// call. Nil: full jitter up to 0.5 s·2ⁿ⁻¹, at most 30 s.
+	Backoff func(n int) time.Duration
+}
+
+// New returns an engine on a journal. The journal outlives it: closing the
+// engine does not close the journal.
+func New(journal pawl.Journal, o *Options) *Engine {
+	e := &Engine{journal: journal, live: map[string]*session{}}
+	if o != nil {
+		e.opt = *o
+	}
+	if e.opt.Lease <= 0 {
+		e.opt.Lease = 15 * time.Second
+	}
+	if e.opt.Call <= 0 {
+		e.opt.Call = 10 * time.Minute
+	}
+	if e.opt.Backoff == nil {
+		e.opt.Backoff = fullJitter
+	}
+	if e.opt.Owner == nil {
+		self := Self()
+		e.opt.Owner = &self
+	}
+	e.mail, _ = journal.(pawl.Mailbox)
+	e.blobs, _ = journal.(pawl.Blobs)
+	return e
+}
+
+// Run runs an agent on an input in memory, to its end, and returns what came
+// of it. The error is for an invalid agent, a broken journal or an ended
+// context; every way a run can end by itself is a status of the result.
+func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, error) {
+	e := New(memory.New(), nil)
+	run, err := e.Start(ctx, agent, input, nil)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	result, err := run.Wait(context.WithoutCancel(ctx))
+	if err == nil && result.Status == pawl.Paused {
+		err = ctx.Err()
+	}
+	return result, err
+}
+
+// Start begins a run and returns at once, with its first entry durable. ctx is
+// the run's life: when it ends, a Write in progress is finished and the run is
+// parked, to be resumed by anybody.
+func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
+	if o == nil {
+		o = &StartOptions{}
+	}
+	m, err := e.machine(agent)
+	if err != nil {
+		return nil, err
+	}
+	id := o.ID
+	if id == "" {
+		id = newID(time.Now())
+	}
+	lease, err := e.journal.Claim(ctx, pawl.Claim{Run: id, Owner: e.opt.Owner.String(), TTL: e.opt.Lease, New: true})
+	if err != nil {
+		return nil, fmt.Errorf("start run %s: %w", id, err)
+	}
+	s := e.session(m, lease)
+	labels := o.Labels
+	if labels == nil {
+		labels = agent.Labels
+	}
+	s.append(0, 0, pawl.RunStarted{
+		Declaration: m.Declaration(), Input: input, Labels: labels, Thread: o.Thread, Parent: o.Parent,
+		Owner: lease.Owner, Epoch: lease.Epoch,
+	})
+	return e.launch(ctx, s)
+}
+
+// StartOptions are what may be said of a run when it begins.
+type StartOptions struct {
+	ID     string            // the run's id; empty: a new one
+	Labels map[string]string // instead of the agent's
+	Thread string
+	Parent string
+}
+
+// machine prepares an agent, the built-in policies added after its own.
+func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
+	agent = progress.Guard(agent)
+	m, err := pawl.NewMachine(agent)
+	if err != nil {
+		return nil, err
+	}
+	if _, volatile := e.journal.(*memory.Journal); volatile && m.Waits() {
+		return nil, fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", agent.Name)
+	}
+	return m, nil
+}
+
+// launch makes what s has begun durable and drives it on.
+func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
+	err := s.flush(ctx)
+	if err == nil {
+		err = e.adopt(s)
+	}
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	run := &Handle{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
+	go func() {
+		defer close(run.done)
+		run.err = s.drive(ctx, 0)
+		e.drop(s)
+		run.result = pawl.ResultOf(s.state)
+		s.feed.close()
+	}()
+	return run, nil
+}
+
+// Step performs one step of a run that nobody owns, and returns the run's seq
+// after it. It fails with pawl.ErrConflict if the log does not end at seq.
+// It is for tests, and for hosts that bring their own durable scheduler.
+func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uint64) (uint64, error) {
+	s, err := e.reopen(ctx, agent, run, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer s.release()
+	if s.found != seq {
+		return s.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, s.found, seq, pawl.ErrConflict)
+	}
+	if err := e.adopt(s); err != nil {
+		return s.found, err
+	}
+	defer e.drop(s)
+	err = s.drive(ctx, 1)
+	return s.state.Seq(), err
+}
+
+// Close parks every run the engine drives and waits until they are parked.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	var all []*session
+	for _, s := range e.live {
+		all = append(all, s)
+	}
+	e.mu.Unlock()
+	for _, s := range all {
+		s.park()
+	}
+	for _, s := range all {
+		<-s.gone
+	}
+	return nil
+}
+
+var errClosed = errors.New("the engine is closed")
+
+func (e *Engine) adopt(s *session) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return errClosed
+	}
+	e.live[s.lease.Run] = s
+	if !e.watching {
+		e.watching = true
+		go e.attend()
+	}
+	return nil
+}
+
+func (e *Engine) drop(s *session) {
+	e.mu.Lock()
+	if e.live[s.lease.Run] == s {
+		delete(e.live, s.lease.Run)
+	}
+	e.mu.Unlock()
+	close(s.gone)
+}
+
+// fullJitter is "full jitter" of M. Brooker, "Exponential Backoff And Jitter"
+// (2015): a random wait up to an exponential bound.
+func fullJitter(n int) time.Duration {
+	bound := min(30*time.Second, 500*time.Millisecond<<min(n-1, 10))
+	return rand.N(bound) + time.Millisecond
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// ForkOptions are what may be said of a fork.
+type ForkOptions struct {
+	ID    string // the new run's id; empty: a new one
+	Input string // said in addition to what was said before
+	Stop  pawl.Condition
+	// AllowChange lets the fork go on under another agent; it is on by default
+	// for nobody, since a fork with the same agent is the common case.
+	AllowChange bool
+	Limits      pawl.Limits
+}
+
+// Fork begins a new run that shares the log of another up to entry seq, where
+// nothing may be in flight, and drives it. The other run is only read.
+func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*Handle, error) {
+	if o == nil {
+		o = &ForkOptions{}
+	}
+	began := agent
+	if o.Stop != nil {
+		agent.Stop = o.Stop
+	}
+	m, err := e.machine(agent)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := e.prefix(ctx, run, seq)
+	if err != nil {
+		return nil, err
+	}
+	id := o.ID
+	if id == "" {
+		id = newID(time.Now())
+	}
+	lease, err := e.journal.Claim(ctx, pawl.Claim{Run: id, Owner: e.opt.Owner.String(), TTL: e.opt.Lease, New: true})
+	if err != nil {
+		return nil, fmt.Errorf("fork run %s: %w", run, err)
+	}
+	s := e.session(m, lease)
+	for _, entry := range shared {
+		entry.Run = id
+		data, err := entry.AppendJSON(nil)
+		if err == nil {
+			entry, err = pawl.DecodeEntry(data)
+		}
+		if err != nil {
+			s.release()
+			return nil, fmt.Errorf("fork run %s: %w", run, err)
+		}
+		s.take(entry)
+		s.pending = append(s.pending, data)
+	}
+	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: run, Seq: seq, Input: o.Input, Owner: lease.Owner, Epoch: lease.Epoch})
+	if err := s.takeUp(began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange}); err != nil {
+		s.release()
+		return nil, err
+	}
+	return e.launch(ctx, s)
+}
+
+// prefix reads entries 1 to seq of a run and checks that the log may be cut there.
+func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Entry, error) {
+	var s pawl.State
+	var shared []pawl.Entry
+	var before, after uint64
+	for entry, err := range Entries(ctx, e.journal, run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(s, entry)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s = pawl.Apply(s, entry)
+		if entry.Seq <= seq {
+			shared = append(shared, entry)
+		}
+		switch {
+		case s.InFlight():
+		case entry.Seq <= seq:
+			before = entry.Seq
+		case after == 0:
+			after = entry.Seq
+		}
+		if after != 0 {
+			break
+		}
+	}
+	switch {
+	case seq == 0 || uint64(len(shared)) < seq:
+		return nil, fmt.Errorf("run %s has entries 1 to %d; it cannot be forked at %d", run, s.Seq(), seq)
+	case before != seq && after != 0:
+		return nil, fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest places are %d and %d", run, seq, before, after)
+	case before != seq:
+		return nil, fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest place is %d", run, seq, before)
+	}
+	return shared, nil
+}

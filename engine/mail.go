@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// The bodies of letters.
+type (
+	answerBody struct {
+		Text string `json:"text"`
+	}
+	resultBody struct {
+		Result json.RawMessage `json:"result"`
+	}
+	settlementBody struct {
+		Happened bool            `json:"happened"`
+		Result   json.RawMessage `json:"result,omitempty"`
+	}
+	decisionBody struct {
+		Approve bool            `json:"approve"`
+		Scope   string          `json:"scope,omitempty"`
+		Args    json.RawMessage `json:"args,omitempty"`
+		Reason  string          `json:"reason,omitempty"`
+	}
+	cancelBody struct {
+		Reason string `json:"reason"`
+	}
+)
+
+// Answer answers the question of a call. Like everything said to a run, it is
+// durable when it returns, whoever owns the run; saying the same again is
+// harmless, and saying something else is a *pawl.LetterConflictError.
+func (e *Engine) Answer(ctx context.Context, run, call, by, text string) error {
+	return e.post(ctx, run, pawl.LetterAnswer, call, by, answerBody{text}, pawl.AwaitingInput)
+}
+
+// Submit hands in the result of a client tool's call.
+func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.RawMessage) error {
+	if !json.Valid(result) {
+		return fmt.Errorf("the result of %s is not JSON", call)
+	}
+	return e.post(ctx, run, pawl.LetterResult, call, by, resultBody{result}, pawl.AwaitingClient)
+}
+
+// Happened settles a doubt: the call took place, with this result.
+func (e *Engine) Happened(ctx context.Context, run, call, by string, result json.RawMessage) error {
+	if !json.Valid(result) {
+		return fmt.Errorf("the result of %s is not JSON", call)
+	}
+	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{true, result}, pawl.Doubted)
+}
+
+// DidNotHappen settles a doubt: the call did not take place and may be driven again.
+func (e *Engine) DidNotHappen(ctx context.Context, run, call, by string) error {
+	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{}, pawl.Doubted)
+}
+
+// Approve lets a held call run; args replace its own when not nil.
+func (e *Engine) Approve(ctx context.Context, run, call, by string, args json.RawMessage) error {
+	if args != nil && !json.Valid(args) {
+		return fmt.Errorf("the arguments for %s are not JSON", call)
+	}
+	return e.post(ctx, run, pawl.LetterDecision, call, by, decisionBody{Approve: true, Args: args}, pawl.AwaitingApproval)
+}
+
+// Deny refuses a held call; the model is told why.
+func (e *Engine) Deny(ctx context.Context, run, call, by, reason string) error {
+	return e.post(ctx, run, pawl.LetterDecision, call, by, decisionBody{Reason: reason}, pawl.AwaitingApproval)
+}
+
+// post checks that somebody waits for the letter, and puts it into the mailbox.
+// A call that was settled by the very same letter before is no error.
+func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, call, by string, body any, waits pawl.Phase) error {
+	if e.mail == nil {
+		return errors.New("this journal has no mailbox: only its own process can decide")
+	}
+	s, err := Load(ctx, e.journal, run)
+	if err != nil {
+		return err
+	}
+	c, ok := s.Call(call)
+	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.LetterAnswer {
+		c, ok = pawl.CallState{Phase: pawl.AwaitingInput}, true
+	}
+	if !ok {
+		return fmt.Errorf("run %s has no call %s", run, call)
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("letter to run %s: %w", run, err)
+	}
+	letter := pawl.Letter{Run: run, Kind: kind, Request: fmt.Sprintf("%s.%d", call, c.Attempt), By: by, Body: raw}
+	if c.Phase != waits {
+		for old, err := range e.mail.Letters(ctx, run, 0) {
+			if err == nil && old.Kind == kind && callOf(old.Request) == call {
+				if string(old.Body) == string(raw) {
+					return nil
+				}
+				return &pawl.LetterConflictError{First: old}
+			}
+		}
+		return fmt.Errorf("call %s of run %s is %v, not %v", call, run, c.Phase, waits)
+	}
+	return e.send(ctx, letter)
+}
+
+// callOf is the call a letter is about. The attempt behind the point lets a
+// doubt that comes back after a new attempt be settled anew.
+func callOf(request string) string {
+	for i := range request {
+		if request[i] == '.' {
+			return request[:i]
+		}
+	}
+	return request
+}
+
+func (e *Engine) send(ctx context.Context, l pawl.Letter) error {
+	posted, err := e.mail.Post(ctx, l)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	s := e.live[l.Run]
+	e.mu.Unlock()
+	if s != nil {
+		s.deliver(posted)
+	}
+	return nil
+}
+
+// Cancel asks a run to end, wherever it is driven. A run nobody drives is
+// ended here and now.
+func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
+	s, err := Load(ctx, e.journal, run)
+	if err != nil {
+		return err
+	}
+	if s.Status().Ended() {
+		return fmt.Errorf("run %s is over: %v", run, s.Status())
+	}
+	if e.mail == nil {
+		return errors.New("this journal has no mailbox: end the context the run was started with")
+	}
+	raw, err := json.Marshal(cancelBody{reason})
+	if err != nil {
+		return fmt.Errorf("letter to run %s: %w", run, err)
+	}
+	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: fmt.Sprintf("cancel.%d", s.Epoch()), By: by, Body: raw}); err != nil {
+		var first *pawl.LetterConflictError
+		if !errors.As(err, &first) { // cancelled already, in other words
+			return err
+		}
+	}
+	return e.cancelIdle(ctx, run)
+}
+
+// cancelIdle ends a run that has no owner. Cancelling needs no agent: the
+// entries it takes are the same whatever the agent is.
+func (e *Engine) cancelIdle(ctx context.Context, run string) error {
+	s, err := e.claim(ctx, nil, run)
+	var held *pawl.HeldError
+	if errors.As(err, &held) {
+		return nil // its owner reads the letter within a second
+	}
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
+	s.readMail()
+	if v, ok := s.state.Cancelled(); ok {
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
+	}
+	return s.flush(ctx)
+}
+
+// readMail turns letters into entries. A letter nobody waits for any more is dropped.
+func (s *session) readMail() {
+	s.mu.Lock()
+	letters := s.inbox
+	s.inbox = nil
+	s.mu.Unlock()
+	if len(letters) == 0 {
+		return
+	}
+	slices.SortFunc(letters, func(a, b pawl.Letter) int { return cmp.Compare(a.ID, b.ID) })
+	for _, l := range letters {
+		if l.ID <= s.state.Letter() {
+			continue
+		}
+		if e := s.read(l); e != nil {
+			s.append(s.state.Seq(), s.state.Iteration(), e)
+		}
+	}
+}
+
+func (s *session) read(l pawl.Letter) pawl.Event {
+	call := callOf(l.Request)
+	c, _ := s.state.Call(call)
+	switch l.Kind {
+	case pawl.LetterCancel:
+		var b cancelBody
+		if json.Unmarshal(l.Body, &b) == nil {
+			return pawl.CancelRequested{By: l.By, Reason: b.Reason, Letter: l.ID}
+		}
+	case pawl.LetterAnswer:
+		var b answerBody
+		q, asked := s.state.Question()
+		if (c.Phase == pawl.AwaitingInput || asked && q.Call == call) && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.InputGiven{Call: call, Text: s.filter(b.Text), By: l.By, Letter: l.ID}
+		}
+	case pawl.LetterResult:
+		var b resultBody
+		if c.Phase == pawl.AwaitingClient && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.ClientToolReturned{Call: call, Result: s.filterJSON(b.Result), By: l.By, Letter: l.ID}
+		}
+	case pawl.LetterSettlement:
+		var b settlementBody
+		if c.Phase == pawl.Doubted && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: s.filterJSON(b.Result), By: l.By, Letter: l.ID}
+		}
+	case pawl.LetterDecision:
+		var b decisionBody
+		if c.Phase == pawl.AwaitingApproval && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.ApprovalDecided{Call: call, Approved: b.Approve, By: l.By, Scope: "call", Args: b.Args, Reason: b.Reason, Letter: l.ID}
+		}
+	}
+	return nil
+}

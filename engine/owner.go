@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/process"
+)
+
+// An Owner says who drives a run: which process, of whom, where. It is what
+// others are shown when they find a run taken.
+type Owner struct {
+	Process string `json:"process,omitempty"` // the process for good: id, start and boot
+	Host    string `json:"host,omitempty"`
+	User    string `json:"user,omitempty"`
+	Dir     string `json:"dir,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+}
+
+// Self is the present process as an owner.
+func Self() Owner {
+	o := Owner{PID: os.Getpid()}
+	if id, err := process.Self(); err == nil {
+		o.Process = id.String()
+	}
+	o.Host, _ = os.Hostname() // what cannot be learnt is left out
+	o.Dir, _ = os.Getwd()
+	if u, err := user.Current(); err == nil {
+		o.User = u.Username
+	}
+	return o
+}
+
+// String is the owner as JSON, as it stands in leases and in the log.
+func (o Owner) String() string {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return "{}" // five plain fields always marshal
+	}
+	return string(b)
+}
+
+// ParseOwner reads what String wrote. Text of another form gives an Owner that
+// nothing is known of.
+func ParseOwner(s string) Owner {
+	var o Owner
+	_ = json.Unmarshal([]byte(s), &o)
+	return o
+}
+
+// Gone reports whether the owning process is known to have ended. Of a process
+// on another host nothing is known.
+func (o Owner) Gone() bool {
+	id, err := process.ParseIdentity(o.Process)
+	return err == nil && id.Gone()
+}
+
+// newID makes a run id: a ULID (github.com/ulid/spec), which sorts by time.
+func newID(now time.Time) string {
+	var b [16]byte
+	ms := uint64(now.UnixMilli())
+	for i := range 6 {
+		b[i] = byte(ms >> (40 - 8*i))
+	}
+	_, _ = rand.Read(b[6:]) // never fails, by its contract
+	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	var out [26]byte
+	// 26 letters of five bits hold the 128 bits with two to spare in front.
+	var acc uint32
+	bits := 2
+	n := 0
+	for _, x := range b {
+		acc = acc<<8 | uint32(x)
+		bits += 8
+		for bits >= 5 {
+			bits -= 5
+			out[n] = letters[acc>>bits&31]
+			n++
+		}
+	}
+	return string(out[:])
+}

@@ -1,0 +1,18 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Replay folds a run's log and decides every recorded step of it again. It
+// returns how many steps agree, and an error that names the first that does
+// not. Nothing is called and nothing is written.
+func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
+	m, err := e.machine(agent)
+	if err != nil {
+		return 0, err
+	}
+	return m.Replay(Entries(ctx, e.journal, run, 1))
+}

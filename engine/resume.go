@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// ResumeOptions are what may change when a run goes on.
+type ResumeOptions struct {
+	// Limits raises or lowers ceilings; zero fields stay.
+	Limits pawl.Limits
+	// Stop replaces the stop condition; nil keeps it.
+	Stop pawl.Condition
+	// AllowChange goes on although the agent differs from the one the run
+	// began with; the difference is recorded.
+	AllowChange bool
+}
+
+// A ChangedError says that a run cannot be resumed because its agent is not
+// the one it began with.
+type ChangedError struct {
+	Run   string
+	Parts []string // such as "prompt" or "tool search"
+}
+
+// Error names the parts that differ and what can be done.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("run %s began with another agent: %s changed; resume with the agent it began with, allow the change, or fork the run",
+		e.Run, strings.Join(e.Parts, ", "))
+}
+
+// Resume goes on with a run that is parked, ended otherwise than by success,
+// or interrupted. It fails with a *pawl.HeldError if the run has a live owner
+// and a *ChangedError if the agent is not the one it began with.
+func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
+	s, err := e.reopen(ctx, agent, run, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.launch(ctx, s)
+}
+
+// reopen claims a run, reads it, and takes it up again under agent.
+func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*session, error) {
+	if o == nil {
+		o = &ResumeOptions{}
+	}
+	began := agent
+	if o.Stop != nil {
+		agent.Stop = o.Stop
+	}
+	m, err := e.machine(agent)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.claim(ctx, m, run)
+	if err != nil {
+		return nil, err
+	}
+	err = s.takeUp(began, o)
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// claim takes a run over and folds its log. A lease whose owner is known to be
+// gone need not lapse first.
+func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*session, error) {
+	c := pawl.Claim{Run: run, Owner: e.opt.Owner.String(), TTL: e.opt.Lease}
+	lease, err := e.journal.Claim(ctx, c)
+	var held *pawl.HeldError
+	if errors.As(err, &held) && ParseOwner(held.Lease.Owner).Gone() {
+		c.Over = held.Lease.Epoch
+		lease, err = e.journal.Claim(ctx, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resume run %s: %w", run, err)
+	}
+	s := &session{engine: e, m: m, lease: lease, wake: make(chan struct{}, 1), gone: make(chan struct{})}
+	err = s.load(ctx)
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// load folds what the journal has of the run, and brings the mail that waits.
+func (s *session) load(ctx context.Context) error {
+	strategy := pawl.Native
+	for entry, err := range Entries(ctx, s.engine.journal, s.lease.Run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(s.state, entry)
+		}
+		if err != nil {
+			return err
+		}
+		if start, ok := entry.Event.(pawl.RunStarted); ok {
+			strategy = start.Declaration.Strategy
+		}
+		if s.talk == nil {
+			s.talk = pawl.NewTranscript(strategy)
+		}
+		s.take(entry)
+	}
+	if s.state.Seq() == 0 {
+		return fmt.Errorf("run %s has no entries: it was never started", s.lease.Run)
+	}
+	if n := s.state.Declaration().Machine; n > pawl.MachineNumber {
+		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", s.lease.Run, n, pawl.MachineNumber)
+	}
+	s.found = s.state.Seq()
+	s.after = s.found
+	if s.engine.mail == nil {
+		return nil
+	}
+	for l, err := range s.engine.mail.Letters(ctx, s.lease.Run, s.state.Letter()) {
+		if err != nil {
+			return fmt.Errorf("read the mail of run %s: %w", s.lease.Run, err)
+		}
+		s.inbox = append(s.inbox, l)
+	}
+	return nil
+}
+
+// takeUp checks that the run may go on under the agent, and says so in the log.
+func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
+	if st := s.state.Status(); st == pawl.Success {
+		return fmt.Errorf("run %s is done: %s; fork it to go another way", s.lease.Run, s.state.Verdict())
+	}
+	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
+	declared, err := s.engine.machine(agent)
+	if err != nil {
+		return err
+	}
+	if parts := s.state.Declaration().Differences(declared.Declaration()); len(parts) > 0 {
+		if !o.AllowChange {
+			return &ChangedError{s.lease.Run, parts}
+		}
+		d := declared.Declaration()
+		resumed.Changed = &d
+	}
+	switch was := s.state.StopSource(); {
+	case o.Stop != nil:
+	case was != declared.Declaration().Stop && resumed.Changed == nil:
+		// The stop condition was replaced when the run was last resumed.
+		if agent.Stop, err = stop.Parse(was, nil); err != nil {
+			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", s.lease.Run, was, err)
+		}
+		if s.m, err = s.engine.machine(agent); err != nil {
+			return err
+		}
+	default:
+		s.m = declared
+	}
+	s.append(s.state.Seq(), s.state.Iteration(), resumed)
+	extended := pawl.RunExtended{Limits: o.Limits, By: s.lease.Owner}
+	if o.Stop != nil {
+		extended.Stop = o.Stop.String()
+	}
+	if extended.Limits != (pawl.Limits{}) || extended.Stop != "" {
+		s.append(s.state.Seq(), s.state.Iteration(), extended)
+	}
+	return nil
+}

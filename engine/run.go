@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Handle is a hold on a run this engine drives. It is safe for concurrent use.
+type Handle struct {
+	id      string
+	engine  *Engine
+	session *session
+	done    chan struct{}
+	result  pawl.Result
+	err     error
+}
+
+// ID is the run's id.
+func (r *Handle) ID() string { return r.id }
+
+// Done is closed when the engine has let go of the run: it ended, or it is parked.
+func (r *Handle) Done() <-chan struct{} { return r.done }
+
+// Wait waits until the run has ended or is parked, and returns what came of
+// it. The error says that the world broke (the journal failed, another owner
+// took the run over) or that ctx ended first.
+func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
+	select {
+	case <-r.done:
+		return r.result, r.err
+	case <-ctx.Done():
+		return pawl.Result{}, ctx.Err()
+	}
+}
+
+// Entries yields the run's entries from the first, follows the run while it
+// lives, and ends with it. Pieces of replies being made come in between, as
+// entries without a Seq. Breaking off stops watching, not the run. The
+// sequence may be ranged over again and by many.
+func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		watch := r.session.feed.watch()
+		defer r.session.feed.unwatch(watch)
+		next := uint64(1)
+		for {
+			end, deltas, wake := watch.take()
+			for entry, err := range Entries(ctx, r.engine.journal, r.id, next) {
+				if !yield(entry, err) || err != nil {
+					return
+				}
+				next = entry.Seq + 1
+			}
+			for _, d := range deltas {
+				if !yield(d, nil) {
+					return
+				}
+			}
+			if end {
+				return
+			}
+			select {
+			case <-wake:
+			case <-ctx.Done():
+				yield(pawl.Entry{}, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+// Entries yields a run's entries as far as they go now, from seq on. Every
+// entry is checked against its place in the log.
+func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		for row, err := range j.Read(ctx, run, from) {
+			if err != nil {
+				yield(pawl.Entry{}, fmt.Errorf("read run %s: %w", run, err))
+				return
+			}
+			entry, err := pawl.DecodeEntry(row.Data)
+			if err == nil && (entry.Seq != row.Seq || entry.Run != run) {
+				err = fmt.Errorf("the journal keeps entry %d of run %s in its place", entry.Seq, entry.Run)
+			}
+			if err != nil {
+				yield(pawl.Entry{}, fmt.Errorf("run %s, entry %d: %w", run, row.Seq, err))
+				return
+			}
+			if !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Load folds a run's log as far as it goes.
+func Load(ctx context.Context, j pawl.Journal, run string) (pawl.State, error) {
+	var s pawl.State
+	for entry, err := range Entries(ctx, j, run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(s, entry)
+		}
+		if err != nil {
+			return s, err
+		}
+		s = pawl.Apply(s, entry)
+	}
+	return s, nil
+}
