@@ -1,0 +1,43 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// ClientOptions is what a client's tool may say beyond what is required. Its
+// zero value is right. A client is waited for without a deadline.
+type ClientOptions struct {
+	// Effect tells policies, such as a gate before every Write, what the call
+	// does; zero is [pawl.Write].
+	Effect pawl.Effect
+	// Exempt says that equal calls are no sign of being stuck, as when polling.
+	Exempt bool
+	// Version is to be changed when the client does something else on the same
+	// declaration.
+	Version string
+}
+
+// Client declares a tool that the run's client carries out. A call of it parks
+// the run until the result is handed in; input is the JSON Schema of the
+// arguments, nil when there are none.
+func Client(name, description string, input json.RawMessage, o *ClientOptions) pawl.Tool {
+	if o == nil {
+		o = &ClientOptions{}
+	}
+	return &client{declare(pawl.ToolInfo{
+		Name: name, Description: description, Input: slices.Clone(input), Client: true,
+		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version,
+	})}
+}
+
+type client struct{ declared }
+
+// Run always fails: there is nothing here to run.
+func (*client) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, errors.New("this tool is run by the client, who hands its result in")
+}

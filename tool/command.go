@@ -1,0 +1,220 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/process"
+)
+
+// CommandOptions is what a command may say beyond what is required. Its zero
+// value is right for a command without arguments that must not be run twice.
+type CommandOptions struct {
+	// Input is the JSON Schema of the arguments, an object. Arguments it does not
+	// name are refused unless it sets additionalProperties. Nil is no arguments.
+	Input json.RawMessage
+	// Effect is what repeating the command would do; zero is [pawl.Write].
+	Effect pawl.Effect
+	// Timeout is the deadline of one attempt; zero is 60 s.
+	Timeout time.Duration
+	// MaxOutput is how many bytes of stdout, and of stderr, are kept, head and
+	// tail; zero is 16 KiB. It is also what they need in memory.
+	MaxOutput int
+	// MaxCalls is how often the tool may run in a run; zero is without limit.
+	MaxCalls int
+	// Alone makes the tool run while nothing else does, as a Write always does.
+	Alone bool
+	// Exempt says that equal calls are no sign of being stuck, as when polling.
+	Exempt bool
+	// OnDoubt is what becomes of a Write whose outcome nobody knows; zero asks.
+	OnDoubt pawl.OnDoubt
+	// Version is to be changed when the same declaration comes to do something
+	// else, so that older runs are not resumed with it unnoticed. What argv, Dir
+	// and Env say is not part of the declaration.
+	Version string
+
+	// Dir is the working directory; empty is the caller's.
+	Dir string
+	// Env names the variables that the command gets of those of this process,
+	// besides PATH, HOME, LANG and TMPDIR. One that is not set is not passed on.
+	Env []string
+	// Grace is the time between SIGTERM and SIGKILL; zero is 5 s.
+	Grace time.Duration
+}
+
+// Command makes a tool of a program. Argv is the program and its arguments,
+// handed over as they are: there is no shell. A program with a slash is relative
+// to Dir, one without is looked up in PATH.
+//
+// The command gets the call's arguments as one line on stdin, a JSON object, and
+// an environment of PATH, HOME, LANG, TMPDIR, what Env names, and
+//
+//	PAWL_RUN              the run's id
+//	PAWL_CALL             the call's id
+//	PAWL_ATTEMPT          which attempt at the call this is, from 1
+//	PAWL_IDEMPOTENCY_KEY  the same for every attempt, see [pawl.Invocation]
+//
+// When it exits with 0, stdout is the result: as JSON if it is JSON, else as a
+// text, without the line ends that it ends with; stderr is ignored. A longer
+// output than MaxOutput is a text whatever it was, of which the middle is left
+// out and said to be. When it exits with another code or by a signal, the model
+// is told so and given stderr or, if nothing is there, stdout. Bytes that are
+// not UTF-8 are replaced.
+//
+// The command has a process group and a session of its own. When ctx ends the
+// whole session gets SIGTERM and after Grace SIGKILL; Run returns within a second
+// of that, with an error that wraps both the context's error and its cause.
+// Whatever the command has started and left behind is ended in the same way, so
+// a tool cannot start a service in the background.
+//
+// Commands run on Linux and macOS. What is wrong with the declaration is told
+// when the agent is prepared, and by Run.
+func Command(name, description string, argv []string, o *CommandOptions) pawl.Tool {
+	if o == nil {
+		o = &CommandOptions{}
+	}
+	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Clone(o.Env), grace: o.Grace}
+	if c.grace == 0 {
+		c.grace = process.DefaultGrace
+	}
+	c.declared = declare(pawl.ToolInfo{
+		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
+		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
+		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version,
+	}, c.problems()...)
+	return c
+}
+
+type command struct {
+	declared
+	argv  []string
+	dir   string
+	env   []string
+	grace time.Duration
+}
+
+func (c *command) problems() (errs []error) {
+	if len(c.argv) == 0 || c.argv[0] == "" {
+		errs = append(errs, errors.New("its command is empty; the first element names a program"))
+	}
+	for _, arg := range c.argv {
+		if strings.Contains(arg, "\x00") {
+			errs = append(errs, fmt.Errorf("its command has a NUL byte in %q, which no system can hand over", arg))
+		}
+	}
+	for _, name := range c.env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			errs = append(errs, fmt.Errorf("env has %q; give the name of a variable, whose value is taken from the environment", name))
+		}
+	}
+	if c.grace < 0 {
+		errs = append(errs, fmt.Errorf("its grace is %v; it must be positive", c.grace))
+	}
+	return errs
+}
+
+// settling is the most that [process.Run] takes beyond the grace, and some.
+const settling = 1500 * time.Millisecond
+
+// Grace is how long Run may go on after its context ended. Whoever abandons
+// tools that do not return must wait so long, or it would leave the processes
+// to themselves.
+func (c *command) Grace() time.Duration { return c.grace + settling }
+
+// Run runs the command once.
+func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	if c.err != nil {
+		return pawl.Output{}, c.err
+	}
+	stdin, err := line(inv.Args)
+	if err != nil {
+		return pawl.Output{}, err
+	}
+	stdout, stderr := excerpt.New(c.info.MaxOutput, nil), excerpt.New(c.info.MaxOutput, nil)
+	exit, err := process.Run(ctx, process.Command{
+		Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace,
+		Stdin: stdin, Stdout: stdout, Stderr: stderr,
+	})
+	switch {
+	case exit.Killed:
+		return pawl.Output{}, stopped(ctx, errors.Join(err, report(exit.String(), stderr, stdout)))
+	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return pawl.Output{}, stopped(ctx, errors.New("it was not started"))
+	case err != nil:
+		return pawl.Output{}, err
+	case exit.Signal != "":
+		return pawl.Output{}, report(exit.String(), stderr, stdout)
+	case exit.Code != 0:
+		return pawl.Output{}, report(fmt.Sprintf("exit status %d", exit.Code), stderr, stdout)
+	}
+	return result(stdout)
+}
+
+func (c *command) environment(inv pawl.Invocation) []string {
+	return process.CleanEnv(slices.Concat(c.env, []string{
+		"PAWL_RUN=" + inv.Run,
+		"PAWL_CALL=" + inv.Call,
+		"PAWL_ATTEMPT=" + strconv.Itoa(inv.Attempt),
+		"PAWL_IDEMPOTENCY_KEY=" + inv.Key,
+	})...)
+}
+
+// line is the arguments as they go to stdin: on one line and with its end, for
+// programs that read lines.
+func line(args json.RawMessage) ([]byte, error) {
+	if len(bytes.TrimSpace(args)) == 0 {
+		args = json.RawMessage(`{}`)
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// result is what the command printed, as JSON if it is that.
+func result(stdout *excerpt.Buffer) (pawl.Output, error) {
+	text := strings.TrimRight(stdout.String(), "\r\n")
+	if !stdout.Truncated() && json.Valid([]byte(text)) && nested([]byte(text)) <= mostNested {
+		return pawl.Output{JSON: json.RawMessage(strings.TrimSpace(text))}, nil
+	}
+	out, err := encode(text)
+	out.Truncated = stdout.Truncated()
+	return out, err
+}
+
+// report tells how a command failed and what it said about it. Many programs
+// complain on stdout, which counts only where stderr has nothing.
+func report(how string, stderr, stdout *excerpt.Buffer) error {
+	for _, said := range []*excerpt.Buffer{stderr, stdout} {
+		if text := strings.TrimSpace(said.String()); text != "" {
+			return fmt.Errorf("%s: %s", how, text)
+		}
+	}
+	return fmt.Errorf("%s, and it printed nothing", how)
+}
+
+// stopped is the error of a command that its context has ended. It reads as the
+// cause and what became of the command, and is both the context's error and
+// the cause, which may not wrap it.
+func stopped(ctx context.Context, what error) error {
+	return &stopError{text: fmt.Sprintf("stopped: %v; %v", context.Cause(ctx), what), is: []error{ctx.Err(), context.Cause(ctx)}}
+}
+
+type stopError struct {
+	text string
+	is   []error
+}
+
+func (e *stopError) Error() string   { return e.text }
+func (e *stopError) Unwrap() []error { return e.is }

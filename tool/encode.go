@@ -1,0 +1,64 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// mostNested is how deep a JSON result may nest. The log holds a thousand
+// levels, of which its own entries need a few.
+const mostNested = 900
+
+// encode makes an output of what a function returned.
+func encode(result any) (pawl.Output, error) {
+	var text []byte
+	switch r := result.(type) {
+	case pawl.Output:
+		return r, nil
+	case json.RawMessage:
+		if len(r) == 0 {
+			r = json.RawMessage("null")
+		}
+		if !json.Valid(r) {
+			return pawl.Output{}, errors.New("the tool returned a json.RawMessage that is no JSON")
+		}
+		text = r
+	default:
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(r); err != nil {
+			return pawl.Output{}, fmt.Errorf("the tool's result cannot be written as JSON: %w", err)
+		}
+		text = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	}
+	if nested(text) > mostNested {
+		return pawl.Output{}, fmt.Errorf("the tool's result nests deeper than %d levels", mostNested)
+	}
+	return pawl.Output{JSON: bytes.ToValidUTF8(text, []byte("\uFFFD"))}, nil
+}
+
+// nested counts the arrays and objects that are open at once in valid JSON.
+func nested(doc []byte) (most int) {
+	open := 0
+	for i := 0; i < len(doc); i++ {
+		switch doc[i] {
+		case '"':
+			for i++; i < len(doc) && doc[i] != '"'; i++ {
+				if doc[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			open++
+			most = max(most, open)
+		case ']', '}':
+			open--
+		}
+	}
+	return most
+}
