@@ -41,7 +41,7 @@ func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) 
 	at := address{l.Run, l.Kind, l.Request}
 	if first, ok := o.known[at]; ok {
 		if !bytes.Equal(first.Body, l.Body) {
-			return pawl.Letter{}, &pawl.LetterConflict{First: handOut(first)}
+			return pawl.Letter{}, &pawl.LetterConflictError{First: handOut(first)}
 		}
 		return handOut(first), nil
 	}

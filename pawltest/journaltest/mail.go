@@ -78,9 +78,9 @@ var letters = []rule{
 		other := letter("r", "q", `{"allow":false}`)
 		other.By = "bob"
 		_, err = c.box().Post(c.Context(), other)
-		var conflict *pawl.LetterConflict
+		var conflict *pawl.LetterConflictError
 		if !errors.As(err, &conflict) {
-			c.failf("posting another body: the error is %v, not a *LetterConflict", err)
+			c.failf("posting another body: the error is %v, not a *LetterConflictError", err)
 		}
 		c.same(first, conflict.First, "the first letter in the error")
 		for _, l := range []pawl.Letter{letter("s", "q", `2`), letter("r", "p", `2`), {Run: "r", Kind: pawl.LetterAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
@@ -99,11 +99,11 @@ var letters = []rule{
 			return err
 		})
 		won := c.winner(errs, func(err error) bool {
-			conflict := new(pawl.LetterConflict)
+			conflict := new(pawl.LetterConflictError)
 			return errors.As(err, &conflict)
 		})
 		for _, err := range errs {
-			if conflict := new(pawl.LetterConflict); errors.As(err, &conflict) && string(conflict.First.Body) != fmt.Sprint(won) {
+			if conflict := new(pawl.LetterConflictError); errors.As(err, &conflict) && string(conflict.First.Body) != fmt.Sprint(won) {
 				c.failf("%d won, but a loser was told of %s", won, conflict.First.Body)
 			}
 		}
