@@ -1,0 +1,170 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math"
+
+	"github.com/pawl-run/pawl"
+)
+
+// known is what the writer remembers of a run: where its rows are, and what
+// its row in runs says if nobody else has appended since.
+type known struct {
+	ref  int64
+	last uint64    // where the log ended when head was written
+	head pawl.Head // as runs has it
+}
+
+// Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so
+// is one of more than 64 MB.
+func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
+	size := 0
+	for _, r := range b.Records {
+		size += len(r)
+	}
+	last := b.After + uint64(len(b.Records))
+	switch {
+	case len(b.Records) == 0:
+		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
+	case size > maxBytes:
+		return fmt.Errorf("run %s: a batch of %d bytes is more than the %d that are taken at once", b.Run, size, maxBytes)
+	case last > math.MaxUint32:
+		return fmt.Errorf("run %s: a log ends at record %d: %w", b.Run, uint32(math.MaxUint32), pawl.ErrConflict)
+	}
+	return j.write(ctx, func(w *writer) (error, error) { return w.append(b, last, size) })
+}
+
+// write runs do in a transaction. Refusals stand for themselves; what goes
+// wrong with the database names the file.
+func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
+	var refused error
+	err := j.writer.write(ctx, func(w *writer) (error, error) {
+		var broken error
+		refused, broken = do(w)
+		return nil, broken
+	})
+	if err != nil {
+		return j.err(err)
+	}
+	return refused
+}
+
+func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken error) {
+	k := w.known[b.Run]
+	if k == nil {
+		k = &known{last: math.MaxUint64}
+		if err := bind(w.stmts.find, b.Run); err != nil {
+			return nil, err
+		}
+		found, err := first(w.stmts.find, func() { k.ref = w.stmts.find.ColumnInt64(0) })
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return unknown(b.Run), nil
+		}
+	}
+	var epoch, end uint64
+	if err := w.stmts.end.BindInt64(1, k.ref); err != nil {
+		return nil, err
+	}
+	found, err := first(w.stmts.end, func() {
+		epoch = uint64(w.stmts.end.ColumnInt64(0))
+		end = uint64(w.stmts.end.ColumnInt64(1)) & math.MaxUint32
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return unknown(b.Run), nil
+	case epoch != b.Epoch:
+		return fenced(b.Run, b.Epoch, epoch), nil
+	case end != b.After:
+		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, end, b.After, pawl.ErrConflict), nil
+	}
+	if err := w.insert(k.ref, last, size, b); err != nil {
+		return nil, err
+	}
+	// If the log ended where this process left it, nobody else has written the head.
+	if k.last != b.After || !sameHead(k.head, b.Head) {
+		if err := w.setHead(k.ref, b.Head); err != nil {
+			return nil, err
+		}
+		k.head = b.Head
+		k.head.Labels = maps.Clone(b.Head.Labels)
+	}
+	k.last = last
+	w.known[b.Run] = k
+	return nil, nil
+}
+
+// insert writes the batch as one row.
+func (w *writer) insert(ref int64, last uint64, size int, b pawl.Batch) error {
+	id := ref<<32 | int64(last)
+	data := b.Records[0]
+	var sizes []byte
+	if len(b.Records) > 1 {
+		data = make([]byte, 0, size)
+		for i, r := range b.Records {
+			data = append(data, r...)
+			if i < len(b.Records)-1 {
+				sizes = binary.AppendUvarint(sizes, uint64(len(r)))
+			}
+		}
+	}
+	h := b.Head
+	s := w.stmts.insert
+	if err := bind(s, id, h.Iterations, h.Cost, h.Priced, h.Updated, sizes, checksum(id, sizes, data), data); err != nil {
+		return err
+	}
+	return s.Exec()
+}
+
+// checksum finds what SQLite does not look for: bytes that changed on the disk.
+func checksum(id int64, sizes, data []byte) int32 {
+	var key [8]byte
+	binary.BigEndian.PutUint64(key[:], uint64(id))
+	crc := crc32.Update(0, castagnoli, key[:])
+	crc = crc32.Update(crc, castagnoli, sizes)
+	return int32(crc32.Update(crc, castagnoli, data))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sameHead compares what runs keeps of a head; the figures go with the batch.
+func sameHead(a, b pawl.Head) bool {
+	return a.Status == b.Status && a.Agent == b.Agent && a.Loop == b.Loop && a.Thread == b.Thread &&
+		a.Parent == b.Parent && a.Origin == b.Origin && a.Created.Equal(b.Created) && a.WakeAt.Equal(b.WakeAt) &&
+		maps.Equal(a.Labels, b.Labels)
+}
+
+func (w *writer) setHead(ref int64, h pawl.Head) error {
+	var status string
+	if h.Status != 0 {
+		status = h.Status.String()
+	}
+	var labels any
+	if len(h.Labels) > 0 {
+		text, err := json.Marshal(h.Labels)
+		if err != nil {
+			return err
+		}
+		labels = string(text)
+	}
+	s := w.stmts.head
+	if err := bind(s, ref, status, h.Agent, h.Loop, labels, h.Thread, h.Parent, h.Origin, h.Created, h.WakeAt); err != nil {
+		return err
+	}
+	return s.Exec()
+}
+
+func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
+
+func fenced(run string, have, want uint64) error {
+	return fmt.Errorf("run %s: epoch %d was asked for, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
+}

@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+)
+
+// PutBlob stores data; see [pawl.Blobs]. Data that does not have the digest is
+// an error, and so is more than 64 MB.
+func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
+	sum := sha256.Sum256(data)
+	if digest != hex.EncodeToString(sum[:]) {
+		return fmt.Errorf("blob %s: the data has the SHA-256 %x", digest, sum)
+	}
+	if len(data) > maxBytes {
+		return fmt.Errorf("blob %s: %d bytes are more than the %d that are taken", digest, len(data), maxBytes)
+	}
+	return j.write(ctx, func(w *writer) (refusal, broken error) {
+		if err := bind(w.stmts.blob, sum[:], data); err != nil {
+			return nil, err
+		}
+		return nil, w.stmts.blob.Exec()
+	})
+}
+
+// Blob returns what PutBlob stored; see [pawl.Blobs].
+func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
+	key, err := hex.DecodeString(digest)
+	if err != nil {
+		return nil, fmt.Errorf("blob %q: %w", digest, pawl.ErrUnknownBlob)
+	}
+	var data []byte
+	found := false
+	err = j.pool.read(ctx, func(r *reader) error {
+		return r.query(`SELECT data FROM blobs WHERE digest = ?`, func(s *sqlite3.Stmt) (bool, error) {
+			data, found = s.ColumnBlob(0, nil), true
+			return false, nil
+		}, key)
+	})
+	if err != nil {
+		return nil, j.err(err)
+	}
+	if !found {
+		return nil, fmt.Errorf("blob %s: %w", digest, pawl.ErrUnknownBlob)
+	}
+	if sum := sha256.Sum256(data); string(sum[:]) != string(key) {
+		return nil, j.err(fmt.Errorf("blob %s is damaged", digest))
+	}
+	return data, nil
+}

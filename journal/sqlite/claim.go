@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Claim takes, renews or gives up a lease; see [pawl.Claim].
+func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	switch {
+	case c.Run == "":
+		return pawl.Lease{}, errors.New("a claim needs the id of a run")
+	case c.Epoch == 0 && c.TTL <= 0:
+		return pawl.Lease{}, fmt.Errorf("run %s: a lease that is taken needs a time to live above zero", c.Run)
+	}
+	var l pawl.Lease
+	err := j.write(ctx, func(w *writer) (refusal, broken error) {
+		l, refusal, broken = w.claim(c)
+		return refusal, broken
+	})
+	if err != nil {
+		return pawl.Lease{}, err
+	}
+	return l, nil
+}
+
+func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
+	s := w.stmts.lease
+	if err := bind(s, c.Run); err != nil {
+		return l, nil, err
+	}
+	var ref int64
+	found, err := first(s, func() {
+		ref = s.ColumnInt64(0)
+		l = pawl.Lease{Run: c.Run, Owner: s.ColumnText(1), Epoch: uint64(s.ColumnInt64(2)), Until: instant(s, 3)}
+	})
+	if err != nil {
+		return l, nil, err
+	}
+	// The clock is read when the lock is held: waiting for it is not to eat the lease.
+	now := time.Now().UTC().Round(0)
+	create := c.Epoch == 0 && c.New
+	switch {
+	case create && found:
+		return l, fmt.Errorf("run %s: %w", c.Run, pawl.ErrRunExists), nil
+	case create:
+		l = pawl.Lease{Run: c.Run, Owner: c.Owner, Epoch: 1, Until: now.Add(c.TTL)}
+		if err := bind(w.stmts.create, l.Run, l.Owner, l.Epoch, l.Until); err != nil {
+			return l, nil, err
+		}
+		return l, nil, w.stmts.create.Exec()
+	case !found:
+		return l, unknown(c.Run), nil
+	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
+		return l, &pawl.HeldError{Lease: l}, nil
+	case c.Epoch == 0:
+		l.Owner, l.Epoch, l.Until = c.Owner, l.Epoch+1, now.Add(c.TTL)
+	case c.Epoch != l.Epoch:
+		return l, fenced(c.Run, c.Epoch, l.Epoch), nil
+	case c.TTL > 0:
+		l.Until = now.Add(c.TTL)
+	default:
+		l.Owner, l.Until = "", time.Time{}
+		delete(w.known, c.Run) // or runs that have ended would be remembered for ever
+	}
+	if err := bind(w.stmts.own, ref, l.Owner, l.Epoch, l.Until); err != nil {
+		return l, nil, err
+	}
+	return l, nil, w.stmts.own.Exec()
+}

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// A conn is one connection; only one goroutine uses it at a time.
+type conn struct {
+	*sqlite3.Conn
+
+	ctx context.Context // bounds the waiting for locks of whoever uses it now
+}
+
+// connect opens a connection with what every connection needs. Waiting for
+// another process is bounded by the context of the one who waits, not by a
+// time that would be too short for one and too long for the next.
+func connect(ctx context.Context, path string, o *Options) (*conn, error) {
+	// The log beside the database gets the mode of the database.
+	params := "?modeof=" + url.PathEscape(path)
+	if o.vfs != "" {
+		params += "&vfs=" + o.vfs
+	}
+	name := filepath.ToSlash(path)
+	if !strings.HasPrefix(name, "/") {
+		name = "/" + name // a drive letter
+	}
+	db, err := sqlite3.OpenContext(ctx, "file://"+(&url.URL{Path: name}).EscapedPath()+params)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: db, ctx: ctx}
+	err = c.BusyHandler(func(_ context.Context, n int) bool { return pause(c.ctx, n) })
+	if err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// pause sleeps a little, longer each time, and reports whether to try again.
+// Commits take 20 µs to a few ms, so it starts low.
+func pause(ctx context.Context, n int) bool {
+	t := time.NewTimer(min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// close finishes all statements first, without which SQLite refuses.
+func (c *conn) close() error {
+	var errs []error
+	for _, s := range slices.Collect(c.Stmts()) {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, c.Close())...)
+}
+
+// rollback ends a transaction that failed, unless SQLite has done so already.
+func (c *conn) rollback() error {
+	if c.GetAutocommit() {
+		return nil
+	}
+	return c.Exec(`ROLLBACK`)
+}
+
+// statement compiles SQL that is used again and again.
+func (c *conn) statement(sql string) (*sqlite3.Stmt, error) {
+	s, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", err, sql)
+	}
+	return s, nil
+}
+
+// number asks a question with one number for an answer.
+func (c *conn) number(sql string) (int, error) {
+	s, _, err := c.Prepare(sql)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	if s.Step() {
+		n = s.ColumnInt(0)
+	}
+	return n, errors.Join(s.Err(), s.Close())
+}
+
+// bind sets the parameters of s from the first on.
+func bind(s *sqlite3.Stmt, args ...any) error {
+	for i, a := range args {
+		var err error
+		switch a := a.(type) {
+		case nil:
+			err = s.BindNull(i + 1)
+		case int:
+			err = s.BindInt(i+1, a)
+		case int32:
+			err = s.BindInt64(i+1, int64(a))
+		case int64:
+			err = s.BindInt64(i+1, a)
+		case uint64:
+			err = s.BindInt64(i+1, int64(a))
+		case bool:
+			err = s.BindBool(i+1, a)
+		case float64:
+			err = s.BindFloat(i+1, a)
+		case string:
+			err = s.BindText(i+1, a)
+		case []byte:
+			err = s.BindBlob(i+1, a)
+		case time.Time:
+			if a.IsZero() {
+				err = s.BindNull(i + 1)
+			} else {
+				err = s.BindInt64(i+1, nanos(a))
+			}
+		default:
+			err = fmt.Errorf("parameter %d is a %T", i+1, a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nanos is t since 1970; what lies beyond the years 1678 to 2262 moves to their ends.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// instant reads what bind wrote for a time.
+func instant(s *sqlite3.Stmt, col int) time.Time {
+	if s.ColumnType(col) == sqlite3.NULL {
+		return time.Time{}
+	}
+	return time.Unix(0, s.ColumnInt64(col)).UTC()
+}
+
+// first runs s and calls row for its first row, if there is one.
+func first(s *sqlite3.Stmt, row func()) (found bool, err error) {
+	if found = s.Step(); found {
+		row()
+	}
+	return found, errors.Join(s.Err(), s.Reset())
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+)
+
+// List yields the heads of runs, the one claimed last first; see [pawl.Journal].
+func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		sql, args := selection(q)
+		before, left := int64(math.MaxInt64), q.Max
+		for {
+			heads, next, err := j.heads(ctx, sql, append([]any{before}, args...), q)
+			for _, h := range heads {
+				if !yield(h, nil) {
+					return
+				}
+				if left--; left == 0 {
+					return
+				}
+			}
+			if err != nil {
+				yield(pawl.Head{}, j.err(err))
+				return
+			}
+			if next == 0 {
+				return
+			}
+			before = next
+		}
+	}
+}
+
+// heads reads a portion of a list and returns the ref to go on from, zero at its end.
+func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Query) (out []pawl.Head, next int64, err error) {
+	rows := 0
+	err = j.pool.read(ctx, func(r *reader) error {
+		return r.query(sql, func(s *sqlite3.Stmt) (bool, error) {
+			h, err := head(s)
+			if err != nil {
+				return false, err
+			}
+			if matches(h.Labels, q.Labels) {
+				out = append(out, h)
+			}
+			if rows++; rows < portionRows && (q.Max == 0 || len(out) < q.Max) {
+				return true, nil
+			}
+			next = s.ColumnInt64(0)
+			return false, nil
+		}, args...)
+	})
+	return out, next, err
+}
+
+// selection says a query in SQL. Labels are left to matches: they have no
+// index, and comparing them here costs no more than there.
+func selection(q pawl.Query) (sql string, args []any) {
+	where := []string{`ref < ?`}
+	add := func(cond string, arg ...any) { where, args = append(where, cond), append(args, arg...) }
+	if q.Run != "" {
+		add(`runs.id >= ?`, q.Run)
+		if end := after(q.Run); end != "" {
+			add(`runs.id < ?`, end)
+		}
+	}
+	if q.Status != 0 {
+		add(`status = ?`, q.Status.String())
+	}
+	if q.Agent != "" {
+		add(`agent = ?`, q.Agent)
+	}
+	if q.Loop != "" {
+		add(`loop = ?`, q.Loop)
+	}
+	if !q.Due.IsZero() {
+		add(`wake_at <= ?`, q.Due)
+	}
+	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
+		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated
+		FROM runs LEFT JOIN batches ON batches.id =
+			(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)
+		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ref DESC`, args
+}
+
+// after is the first string behind all that begin with prefix, by bytes, as
+// SQLite compares text; empty if there is none.
+func after(prefix string) string {
+	b := []byte(prefix)
+	for len(b) > 0 {
+		if b[len(b)-1]++; b[len(b)-1] != 0 {
+			return string(b)
+		}
+		b = b[:len(b)-1]
+	}
+	return ""
+}
+
+func head(s *sqlite3.Stmt) (pawl.Head, error) {
+	id := s.ColumnText(1)
+	h := pawl.Head{
+		Run: id, Agent: s.ColumnText(6), Loop: s.ColumnText(7),
+		Thread: s.ColumnText(9), Parent: s.ColumnText(10), Origin: s.ColumnText(11),
+		Created: instant(s, 12), WakeAt: instant(s, 13),
+		Seq: uint64(s.ColumnInt64(14)), Iterations: s.ColumnInt(15), Cost: s.ColumnFloat(16), Priced: s.ColumnBool(17),
+		Updated: instant(s, 18),
+		Lease:   pawl.Lease{Run: id, Owner: s.ColumnText(2), Epoch: uint64(s.ColumnInt64(3)), Until: instant(s, 4)},
+	}
+	if status := s.ColumnRawText(5); len(status) > 0 {
+		if err := h.Status.UnmarshalText(status); err != nil {
+			return h, fmt.Errorf("run %s: %w", id, err)
+		}
+	}
+	if labels := s.ColumnRawText(8); len(labels) > 0 {
+		if err := json.Unmarshal(labels, &h.Labels); err != nil {
+			return h, fmt.Errorf("run %s: labels: %w", id, err)
+		}
+	}
+	return h, nil
+}
+
+func matches(have, want map[string]string) bool {
+	for k, v := range want {
+		if got, ok := have[k]; !ok || got != v {
+			return false
+		}
+	}
+	return true
+}

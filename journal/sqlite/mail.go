@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Post makes a letter durable; see [pawl.Mailbox].
+func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+	kind, err := l.Kind.MarshalText()
+	if err != nil {
+		return pawl.Letter{}, err
+	}
+	if len(l.Body) > maxBytes {
+		return pawl.Letter{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
+	}
+	var out pawl.Letter
+	err = j.write(ctx, func(w *writer) (refusal, broken error) {
+		out, refusal, broken = w.send(l, string(kind))
+		return refusal, broken
+	})
+	if err != nil {
+		return pawl.Letter{}, err
+	}
+	return out, nil
+}
+
+func (w *writer) send(l pawl.Letter, kind string) (out pawl.Letter, refusal, broken error) {
+	find := w.stmts.find
+	if err := bind(find, l.Run); err != nil {
+		return out, nil, err
+	}
+	var ref int64
+	found, err := first(find, func() { ref = find.ColumnInt64(0) })
+	if err != nil {
+		return out, nil, err
+	}
+	if !found {
+		return out, unknown(l.Run), nil
+	}
+	s := w.stmts.letter
+	if err := bind(s, ref, kind, l.Request); err != nil {
+		return out, nil, err
+	}
+	out = l
+	found, err = first(s, func() {
+		out.ID, out.By, out.Body, out.Time = s.ColumnInt64(0), s.ColumnText(1), s.ColumnBlob(2, nil), instant(s, 3)
+	})
+	switch {
+	case err != nil:
+		return out, nil, err
+	case found && !bytes.Equal(out.Body, l.Body):
+		return out, &pawl.LetterConflictError{First: out}, nil
+	case found:
+		return out, nil, nil
+	}
+	if err := bind(w.stmts.post, ref, kind, l.Request, l.By, []byte(l.Body), l.Time); err != nil {
+		return out, nil, err
+	}
+	if err := w.stmts.post.Exec(); err != nil {
+		return out, nil, err
+	}
+	out.ID, out.Body = w.c.LastInsertRowID(), bytes.Clone(l.Body)
+	return out, nil, nil
+}
+
+// Letters yields letters in order of ID; see [pawl.Mailbox].
+func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
+	return func(yield func(pawl.Letter, error) bool) {
+		for {
+			letters, err := j.letters(ctx, run, after)
+			for _, l := range letters {
+				if !yield(l, nil) {
+					return
+				}
+				after = l.ID
+			}
+			if err != nil {
+				yield(pawl.Letter{}, j.err(err))
+				return
+			}
+			if len(letters) == 0 {
+				return
+			}
+		}
+	}
+}
+
+func (j *Journal) letters(ctx context.Context, run string, after int64) ([]pawl.Letter, error) {
+	sql := `SELECT l.id, r.id, kind, request, sender, body, time FROM letters l JOIN runs r ON r.ref = l.run WHERE l.id > ?`
+	args := []any{after}
+	if run != "" {
+		sql += ` AND r.id = ?`
+		args = append(args, run)
+	}
+	var out []pawl.Letter
+	size := 0
+	err := j.pool.read(ctx, func(r *reader) error {
+		return r.query(sql+` ORDER BY l.id`, func(s *sqlite3.Stmt) (bool, error) {
+			l := pawl.Letter{
+				ID: s.ColumnInt64(0), Run: s.ColumnText(1), Request: s.ColumnText(3),
+				By: s.ColumnText(4), Body: s.ColumnBlob(5, nil), Time: instant(s, 6),
+			}
+			if err := l.Kind.UnmarshalText(s.ColumnRawText(2)); err != nil {
+				return false, fmt.Errorf("letter %d: %w", l.ID, err)
+			}
+			out = append(out, l)
+			size += len(l.Body)
+			return len(out) < portionRows && size < portionBytes, nil
+		}, args...)
+	})
+	return out, err
+}

@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// readers is how many connections read at once. Nobody keeps one while the
+// caller looks at what was read, so a few are enough and nested reads cannot
+// wait for each other.
+const readers = 4
+
+// A pool opens connections for reading when they are first needed. Readers and
+// the writer do not wait for each other.
+type pool struct {
+	path  string
+	o     *Options
+	slots chan struct{}
+
+	mu     sync.Mutex
+	idle   []*reader
+	closed bool
+}
+
+// A reader is a connection with the statements used on it, by their text.
+type reader struct {
+	*conn
+
+	stmts map[string]*sqlite3.Stmt
+}
+
+func newPool(path string, o *Options) *pool {
+	return &pool{path: path, o: o, slots: make(chan struct{}, readers)}
+}
+
+// read lends a connection to f.
+func (p *pool) read(ctx context.Context, f func(r *reader) error) error {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	r.ctx = ctx
+	r.SetInterrupt(ctx)
+	err = f(r)
+	r.SetInterrupt(context.Background())
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return errors.Join(err, p.put(r))
+}
+
+func (p *pool) take(ctx context.Context) (*reader, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errClosed
+	}
+	if n := len(p.idle); n > 0 {
+		r := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return r, nil
+	}
+	c, err := connect(ctx, p.path, p.o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Exec(`PRAGMA query_only = ON`); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return &reader{conn: c, stmts: make(map[string]*sqlite3.Stmt)}, nil
+}
+
+func (p *pool) put(r *reader) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return r.close()
+	}
+	p.idle = append(p.idle, r)
+	return nil
+}
+
+// close closes what is idle; what is lent out is closed when it comes back.
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	var errs []error
+	for _, r := range p.idle {
+		errs = append(errs, r.close())
+	}
+	p.idle = nil
+	return errors.Join(errs...)
+}
+
+// query runs SQL and calls row for each row until that says no. The texts come
+// from a small closed set, so they are kept compiled.
+func (r *reader) query(sql string, row func(s *sqlite3.Stmt) (more bool, err error), args ...any) (err error) {
+	s := r.stmts[sql]
+	if s == nil {
+		if s, err = r.statement(sql); err != nil {
+			return err
+		}
+		r.stmts[sql] = s
+	}
+	if err := bind(s, args...); err != nil {
+		return err
+	}
+	for more := true; more && s.Step(); {
+		if more, err = row(s); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = s.Err()
+	}
+	if reset := s.Reset(); err == nil {
+		err = reset
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+)
+
+// portion bounds what is read before the caller sees it, in bytes or rows.
+// Holding a connection, and with it a snapshot, while the caller is at work
+// would keep the write-ahead log from being emptied.
+const (
+	portionBytes = 256 << 10
+	portionRows  = 256
+)
+
+// Read yields a run's records from seq on; see [pawl.Journal].
+func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
+	return func(yield func(pawl.Row, error) bool) {
+		from := max(from, 1)
+		var ref int64
+		if err := j.pool.read(ctx, func(r *reader) error {
+			return r.query(`SELECT ref FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) (bool, error) {
+				ref = s.ColumnInt64(0)
+				return false, nil
+			}, run)
+		}); err != nil {
+			yield(pawl.Row{}, j.err(err))
+			return
+		}
+		if ref == 0 {
+			yield(pawl.Row{}, unknown(run))
+			return
+		}
+		for from <= math.MaxUint32 {
+			rows, err := j.portion(ctx, ref, run, from)
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(pawl.Row{}, j.err(err))
+				return
+			}
+			if len(rows) == 0 {
+				return
+			}
+			from = rows[len(rows)-1].Seq + 1
+		}
+	}
+}
+
+// portion reads some records from seq on; none at the end of the log.
+func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint64) ([]pawl.Row, error) {
+	var out []pawl.Row
+	size, next := 0, from
+	err := j.pool.read(ctx, func(r *reader) error {
+		return r.query(`SELECT id, sizes, crc, data FROM batches WHERE id >= ? AND id <= ? ORDER BY id`,
+			func(s *sqlite3.Stmt) (bool, error) {
+				id := s.ColumnInt64(0)
+				data := s.ColumnBlob(3, nil)
+				sizes := s.ColumnRawBlob(1)
+				if checksum(id, sizes, data) != int32(s.ColumnInt64(2)) {
+					return false, fmt.Errorf("run %s: the records up to %d are damaged", run, uint32(id))
+				}
+				records, err := split(sizes, data)
+				if err != nil {
+					return false, fmt.Errorf("run %s: the records up to %d: %w", run, uint32(id), err)
+				}
+				seq := uint64(uint32(id)) - uint64(len(records)) + 1
+				if seq > next || seq < next && next != from {
+					return false, fmt.Errorf("run %s: the log is damaged: record %d is followed by %d", run, next-1, seq)
+				}
+				for _, data := range records {
+					if seq >= from {
+						out = append(out, pawl.Row{Seq: seq, Data: data})
+					}
+					seq++
+				}
+				next = seq
+				size += len(data)
+				return size < portionBytes && len(out) < portionRows, nil
+			}, ref<<32|int64(from), ref<<32|math.MaxUint32)
+	})
+	return out, err
+}
+
+// split cuts data into records that cannot grow into each other.
+func split(sizes, data []byte) ([][]byte, error) {
+	var out [][]byte
+	for len(sizes) > 0 {
+		n, w := binary.Uvarint(sizes)
+		if w <= 0 || n > uint64(len(data)) {
+			return nil, errors.New("their sizes do not fit")
+		}
+		out = append(out, data[:n:n])
+		data, sizes = data[n:], sizes[w:]
+	}
+	return append(out, data[:len(data):len(data)]), nil
+}

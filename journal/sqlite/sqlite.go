@@ -1,0 +1,126 @@
+// Package sqlite is a journal in one SQLite file, shared by any number of
+// processes on one machine. It needs no C compiler.
+//
+// What a loop waits for is the commit, so that one is kept small: a batch is
+// one row, put at the end of one table together with the running figures of
+// the head, and the row of the run is touched only when its status, labels,
+// wake-up or lease change. Appends that arrive while another commits share the
+// next commit.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox]
+// and [pawl.Blobs]. Its errors name the file.
+type Journal struct {
+	path   string
+	writer *writer
+	pool   *pool
+}
+
+var (
+	_ pawl.Journal = (*Journal)(nil)
+	_ pawl.Mailbox = (*Journal)(nil)
+	_ pawl.Blobs   = (*Journal)(nil)
+)
+
+// Options are what can be chosen about a database. Nil means none.
+type Options struct {
+	// Normal leaves the newest appends to the operating system instead of
+	// waiting for the disk (synchronous=NORMAL instead of FULL). A process
+	// that is killed still loses nothing; a power cut can lose the appends of
+	// the last moments, though never leave a hole or half a batch.
+	Normal bool
+
+	vfs string // a file system to open the database on; tests break it
+}
+
+// maxBytes bounds one batch, letter or blob. SQLite copies what it is given
+// twice within the 256 MB that a connection may use.
+const maxBytes = 64 << 20
+
+// Open opens the database at path and creates it if need be, readable by its
+// owner only, and likewise the directories above it. A database of an older
+// version is brought up to date; one of a newer version, or of another
+// program, is refused and left as it is. The context bounds the opening only.
+func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	j, err := open(ctx, path, o)
+	if err != nil {
+		return nil, fmt.Errorf("journal %s: %w", path, err)
+	}
+	return j, nil
+}
+
+func open(ctx context.Context, path string, o *Options) (*Journal, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	c, err := connect(ctx, path, o)
+	if err != nil {
+		return nil, explain(err)
+	}
+	w, err := prepare(ctx, c, o)
+	if err != nil {
+		return nil, errors.Join(explain(err), c.close())
+	}
+	// The index of the write-ahead log holds no data, but it need not be open either.
+	if err := os.Chmod(path+"-shm", 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, c.close())
+	}
+	return &Journal{path: path, writer: w, pool: newPool(path, o)}, nil
+}
+
+// Close waits for what is being written, moves it into the main file if no
+// other process has that open, and closes the database. Every later call fails.
+func (j *Journal) Close() error {
+	return j.err(errors.Join(j.pool.close(), j.writer.close()))
+}
+
+// errClosed is what a closed journal answers.
+var errClosed = errors.New("the journal is closed")
+
+// err names the file in an error of the database.
+func (j *Journal) err(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("journal %s: %w", j.path, explain(err))
+}
+
+// explain says what SQLite's terser codes mean for somebody who has a file and a problem.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, sqlite3.CORRUPT):
+		return fmt.Errorf("the database is damaged; restore it from a copy: %w", err)
+	case errors.Is(err, sqlite3.NOTADB):
+		return fmt.Errorf("the file is damaged or is no SQLite database: %w", err)
+	case errors.Is(err, sqlite3.FULL):
+		return fmt.Errorf("the disk is full: %w", err)
+	}
+	return err
+}

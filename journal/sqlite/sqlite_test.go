@@ -1,0 +1,45 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/pawltest/journaltest"
+)
+
+func TestContract(t *testing.T) {
+	paths := make(map[pawl.Journal]string)
+	open := func(t *testing.T, path string) pawl.Journal {
+		t.Helper()
+		// What power cuts cost is not looked at here, so the disk is not waited for.
+		j := openAt(t, path, &sqlite.Options{Normal: true})
+		paths[j] = path
+		return j
+	}
+	journaltest.Run(t,
+		func(t *testing.T) pawl.Journal { return open(t, filepath.Join(t.TempDir(), "a dir?", "j%20#.db")) },
+		&journaltest.Options{Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
+			if err := j.(*sqlite.Journal).Close(); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, paths[j])
+		}})
+}
+
+// openAt opens a journal that is closed when the test ends.
+func openAt(tb testing.TB, path string, o *sqlite.Options) *sqlite.Journal {
+	tb.Helper()
+	j, err := sqlite.Open(context.Background(), path, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return j
+}

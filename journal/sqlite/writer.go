@@ -1,0 +1,221 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// A writer is the one connection of this process that writes. Whoever finds
+// nobody writing leads: it begins a transaction, takes those along who came
+// meanwhile, commits, answers them, and appoints the next leader. So a lone
+// caller commits by itself, with no goroutine to wake, and a crowd shares
+// commits, which on a disk that is waited for is what its throughput hangs on.
+type writer struct {
+	mu    sync.Mutex
+	busy  bool // somebody leads
+	queue []*request
+
+	// What follows belongs to the leader.
+	c      *conn
+	closed bool
+	stmts  statements
+	known  map[string]*known
+}
+
+// A request is one call's part of a transaction. It looks before it writes: a
+// refusal leaves nothing behind, so that others in the transaction may go on.
+type request struct {
+	ctx  context.Context
+	do   func(w *writer) (refusal, broken error)
+	err  error
+	turn chan bool // true: lead, false: done; nil for who leads from the start
+}
+
+// most bounds a transaction, so that the first in it does not wait for ever longer ones.
+const most = 256
+
+func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
+	if err := migrate(ctx, c); err != nil {
+		return nil, err
+	}
+	sync := "FULL"
+	if o.Normal {
+		sync = "NORMAL"
+	}
+	if err := c.Exec(`PRAGMA foreign_keys = ON; PRAGMA synchronous = ` + sync); err != nil {
+		return nil, err
+	}
+	w := &writer{c: c, known: make(map[string]*known)}
+	return w, w.stmts.prepare(c)
+}
+
+// write has do run in a transaction and returns when that is durable, or do's
+// refusal. Once the transaction has begun the context no longer counts; the
+// rest takes as long as the disk does.
+func (w *writer) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &request{ctx: ctx, do: do}
+	w.mu.Lock()
+	if w.busy {
+		r.turn = make(chan bool, 1)
+		w.queue = append(w.queue, r)
+		w.mu.Unlock()
+		if done, err := w.wait(r); done {
+			return err
+		}
+	} else {
+		w.busy = true
+		w.mu.Unlock()
+	}
+	w.lead(r)
+	return r.err
+}
+
+// wait is done when somebody has answered r or its context ends in the queue,
+// and not done when r has to lead.
+func (w *writer) wait(r *request) (done bool, err error) {
+	select {
+	case lead := <-r.turn:
+		return !lead, r.err
+	case <-r.ctx.Done():
+	}
+	w.mu.Lock()
+	i := slices.Index(w.queue, r)
+	if i >= 0 {
+		w.queue = slices.Delete(w.queue, i, i+1)
+	}
+	w.mu.Unlock()
+	if i >= 0 {
+		return true, r.ctx.Err()
+	}
+	// It is being written or was just appointed, so the answer is near.
+	lead := <-r.turn
+	return !lead, r.err
+}
+
+func (w *writer) lead(r *request) {
+	group := []*request{r}
+	if r.err = w.begin(r.ctx); r.err == nil {
+		w.mu.Lock()
+		n := min(len(w.queue), most-1)
+		group = append(group, w.queue[:n]...)
+		w.queue = slices.Delete(w.queue, 0, n)
+		w.mu.Unlock()
+		w.transact(group)
+	}
+	w.mu.Lock()
+	if len(w.queue) > 0 {
+		next := w.queue[0]
+		w.queue = slices.Delete(w.queue, 0, 1)
+		next.turn <- true
+	} else {
+		w.busy = false
+	}
+	w.mu.Unlock()
+	for _, other := range group[1:] {
+		other.turn <- false
+	}
+}
+
+// begin takes the lock that all processes share.
+func (w *writer) begin(ctx context.Context) error {
+	if w.closed {
+		return errClosed
+	}
+	w.c.ctx = ctx
+	err := w.stmts.begin.Exec()
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("another process is writing to the database: %w", ctx.Err())
+	}
+	return err
+}
+
+// transact runs a group in the transaction that has begun. When the database
+// fails under it, each member gets a transaction of its own, so that what only
+// one of them brings about (a batch too big for the disk) is only its failure.
+func (w *writer) transact(group []*request) {
+	err := w.try(group)
+	if err == nil {
+		return
+	}
+	if len(group) == 1 {
+		group[0].err = err
+		return
+	}
+	for _, r := range group {
+		if r.err = w.begin(r.ctx); r.err == nil {
+			if err := w.try([]*request{r}); err != nil {
+				r.err = err
+			}
+		}
+	}
+}
+
+func (w *writer) try(group []*request) (err error) {
+	for _, r := range group {
+		if r.err, err = r.do(w); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = w.stmts.commit.Exec()
+	}
+	if err != nil {
+		clear(w.known) // it may hold what was not written
+		return errors.Join(err, w.c.rollback())
+	}
+	return nil
+}
+
+// close waits its turn and then ends the connection; who comes later is told so.
+func (w *writer) close() error {
+	err := w.write(context.Background(), func(w *writer) (error, error) {
+		w.closed = true
+		return nil, nil
+	})
+	if errors.Is(err, errClosed) {
+		return nil
+	}
+	// Nobody begins once closed is set, so the connection is ours.
+	return errors.Join(err, w.c.close())
+}
+
+// statements are what the writer runs, compiled once.
+type statements struct {
+	begin, commit, find, end, insert, head *sqlite3.Stmt
+	lease, create, own                     *sqlite3.Stmt
+	letter, post, blob                     *sqlite3.Stmt
+}
+
+func (s *statements) prepare(c *conn) error {
+	for _, p := range []struct {
+		into **sqlite3.Stmt
+		sql  string
+	}{
+		{&s.begin, `BEGIN IMMEDIATE`},
+		{&s.commit, `COMMIT`},
+		{&s.find, `SELECT ref FROM runs WHERE id = ?`},
+		{&s.end, `SELECT epoch, (SELECT max(id) FROM batches WHERE id > ref << 32 AND id <= (ref << 32) + 4294967295) FROM runs WHERE ref = ?`},
+		{&s.insert, `INSERT INTO batches (id, iterations, cost, priced, updated, sizes, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.head, `UPDATE runs SET status = ?2, agent = ?3, loop = ?4, labels = ?5, thread = ?6, parent = ?7, origin = ?8, created = ?9, wake_at = ?10 WHERE ref = ?1`},
+		{&s.lease, `SELECT ref, owner, epoch, until FROM runs WHERE id = ?`},
+		{&s.create, `INSERT INTO runs (id, owner, epoch, until) VALUES (?, ?, ?, ?)`},
+		{&s.own, `UPDATE runs SET owner = ?2, epoch = ?3, until = ?4 WHERE ref = ?1`},
+		{&s.letter, `SELECT id, sender, body, time FROM letters WHERE run = ? AND kind = ? AND request = ?`},
+		{&s.post, `INSERT INTO letters (run, kind, request, sender, body, time) VALUES (?, ?, ?, ?, ?, ?)`},
+		{&s.blob, `INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`},
+	} {
+		var err error
+		if *p.into, err = c.statement(p.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
