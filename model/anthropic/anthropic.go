@@ -15,7 +15,8 @@
 //
 // An output schema is sent as the API's own output format when the model has
 // one and the schema is within what it can promise; otherwise it is left to
-// validation of the reply.
+// validation of the reply. Options of the sampling are put into the request
+// under their own names and replace what stands there; null takes it out.
 package anthropic
 
 import (

@@ -54,7 +54,11 @@ func (m *Model) request(r pawl.Request) (sdk.MessageNewParams, []option.RequestO
 		if slices.Contains(ownedOptions, k) {
 			return p, nil, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
 		}
-		opts = append(opts, option.WithJSONSet(param.EscapeSJSONKey(k), r.Sampling.Options[k]))
+		if v := r.Sampling.Options[k]; string(v) == "null" {
+			opts = append(opts, option.WithJSONDel(param.EscapeSJSONKey(k)))
+		} else {
+			opts = append(opts, option.WithJSONSet(param.EscapeSJSONKey(k), v))
+		}
 	}
 	return p, opts, nil
 }
@@ -129,12 +133,23 @@ func (m *Model) messages(msgs []pawl.Message) []sdk.MessageParam {
 		})
 	}
 	if n := len(list); n > 0 {
-		last := list[n-1].Content
-		if c := last[len(last)-1].GetCacheControl(); c != nil {
-			*c = sdk.NewCacheControlEphemeralParam()
-		}
+		mark(list[n-1].Content)
 	}
 	return list
+}
+
+// mark asks for everything up to the last block to be cached. An empty result
+// and thinking take no mark, so it goes before them.
+func mark(blocks []sdk.ContentBlockParamUnion) {
+	for _, b := range slices.Backward(blocks) {
+		if b.OfToolResult != nil && len(b.OfToolResult.Content) == 0 {
+			continue
+		}
+		if c := b.GetCacheControl(); c != nil {
+			*c = sdk.NewCacheControlEphemeralParam()
+			return
+		}
+	}
 }
 
 func rank(b sdk.ContentBlockParamUnion) int {

@@ -70,6 +70,16 @@ var requests = map[string]request{
 		Output:   json.RawMessage(`{"type":"object","properties":{"tags":{"type":"object"}}}`),
 		Sampling: pawl.Sampling{ThinkingTokens: 2000},
 	}},
+	// The last result is empty and takes no mark; what is null is taken out.
+	"marks": {Request: pawl.Request{
+		Messages: []pawl.Message{
+			user(pawl.Text{Text: "Go."}),
+			assistant(pawl.Call{ID: "c_1", Tool: "now", Args: json.RawMessage(`{}`)}, pawl.Call{ID: "c_2", Tool: "now", Args: json.RawMessage(`{}`)}),
+			user(pawl.ToolResult{Call: "c_1", Tool: "now", Content: json.RawMessage(`12`)}, pawl.ToolResult{Call: "c_2", Tool: "now", Content: json.RawMessage(`""`)}),
+		},
+		Tools:    []pawl.ToolInfo{{Name: "now"}},
+		Sampling: pawl.Sampling{Temperature: 1, Options: map[string]json.RawMessage{"temperature": json.RawMessage("null")}},
+	}},
 	"owned": {Request: pawl.Request{
 		Messages: []pawl.Message{user(pawl.Text{Text: "Hello"})},
 		Sampling: pawl.Sampling{Options: map[string]json.RawMessage{"max_tokens": json.RawMessage("9")}},

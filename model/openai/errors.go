@@ -1,0 +1,148 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+// A fault is what a server says of an error.
+type fault struct {
+	kinds   []string // its code and its type
+	status  int      // the code, where it is a number
+	message string
+}
+
+// spoken reads the forms that servers give an error: {"error": {…}} of OpenAI,
+// the same in a list, {"error": "…"}, and {"detail": …} or {"message": …} beside
+// nothing that would make it a reply.
+func spoken(body []byte) (fault, bool) {
+	body = bytes.TrimSpace(body)
+	var list []json.RawMessage
+	if len(body) > 0 && body[0] == '[' && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var doc struct {
+		Error   json.RawMessage `json:"error"`
+		Detail  json.RawMessage `json:"detail"`
+		Message string          `json:"message"`
+		Choices json.RawMessage `json:"choices"`
+	}
+	if json.Unmarshal(body, &doc) != nil {
+		return fault{}, false
+	}
+	if len(doc.Error) > 0 && string(doc.Error) != "null" {
+		return read(doc.Error), true
+	}
+	switch {
+	case doc.Choices != nil:
+	case len(doc.Detail) > 0:
+		return read(doc.Detail), true
+	case doc.Message != "":
+		return fault{message: doc.Message}, true
+	}
+	return fault{}, false
+}
+
+func read(raw json.RawMessage) fault {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return fault{message: text}
+	}
+	var e struct {
+		Message string          `json:"message"`
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Message == "" && e.Type == nil && e.Code == nil {
+		return fault{message: string(raw)}
+	}
+	f := fault{message: e.Message}
+	f.status, _ = strconv.Atoi(strings.Trim(string(e.Code), `"`))
+	for _, kind := range []json.RawMessage{e.Code, e.Type} {
+		var s string
+		if json.Unmarshal(kind, &s) == nil {
+			f.kinds = append(f.kinds, s)
+		}
+	}
+	return f
+}
+
+var kinds = map[string]pawl.Class{
+	"insufficient_quota":         pawl.ClassQuota,
+	"billing_hard_limit_reached": pawl.ClassQuota,
+	"billing_not_active":         pawl.ClassQuota,
+	"context_length_exceeded":    pawl.ClassTooLong,
+	"string_above_max_length":    pawl.ClassTooLong,
+	"invalid_api_key":            pawl.ClassAuth,
+	"authentication_error":       pawl.ClassAuth,
+	"permission_error":           pawl.ClassAuth,
+	"model_not_found":            pawl.ClassNotFound,
+	"not_found_error":            pawl.ClassNotFound,
+	"content_filter":             pawl.ClassRefused,
+	"content_policy_violation":   pawl.ClassRefused,
+	"rate_limit_exceeded":        pawl.ClassRateLimit,
+	"rate_limit_error":           pawl.ClassRateLimit,
+	"server_error":               pawl.ClassOverloaded,
+	"api_error":                  pawl.ClassOverloaded,
+	"overloaded_error":           pawl.ClassOverloaded,
+	"engine_overloaded_error":    pawl.ClassOverloaded,
+}
+
+// classified sorts an error by what the server calls it, then by its status,
+// and at last by the words that stand for the two that matter to the run.
+func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelError {
+	e := &pawl.ModelError{Message: provider.Clip(f.message)}
+	if e.Message == "" {
+		e.Message = provider.Clip(strings.TrimSpace(http.StatusText(status) + " " + string(body)))
+	}
+	if status < 400 { // told inside a success
+		status = f.status
+	}
+	e.Class = ofStatus(status)
+	for _, kind := range f.kinds {
+		if class, ok := kinds[kind]; ok {
+			e.Class = class
+			break
+		}
+	}
+	said := strings.ToLower(e.Message)
+	switch {
+	case e.Class == pawl.ClassInvalid && (strings.Contains(said, "context length") || strings.Contains(said, "context window") || strings.Contains(said, "context size")):
+		e.Class = pawl.ClassTooLong
+	case e.Class == pawl.ClassRateLimit && (strings.Contains(said, "exceeded your current quota") || strings.Contains(said, "insufficient balance")):
+		e.Class = pawl.ClassQuota
+	}
+	if e.Class.Transient() {
+		e.RetryAfter = provider.RetryAfter(h, time.Now())
+	}
+	return e
+}
+
+func ofStatus(status int) pawl.Class {
+	switch {
+	case status == 429:
+		return pawl.ClassRateLimit
+	case status == 401, status == 403:
+		return pawl.ClassAuth
+	case status == 402:
+		return pawl.ClassQuota
+	case status == 404:
+		return pawl.ClassNotFound
+	case status == 408:
+		return pawl.ClassNetwork
+	case status == 413:
+		return pawl.ClassTooLong
+	case status >= 500:
+		return pawl.ClassOverloaded
+	case status >= 400:
+		return pawl.ClassInvalid
+	}
+	return pawl.ClassUnknown
+}

@@ -1,0 +1,145 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/openai"
+)
+
+func TestDescribe(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	got := openai.New("gpt-5-mini", nil).Describe()
+	want := pawl.ModelInfo{
+		Name: "openai/gpt-5-mini", Endpoint: "https://api.openai.com/v1",
+		Price: &pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1/")
+	got = openai.New("house", nil).Describe()
+	if d := cmp.Diff(pawl.ModelInfo{Name: "openai/house", Endpoint: "http://127.0.0.1:1/v1"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// sent gives the body of a request on its way to a host that is never asked.
+type sent struct{ body map[string]any }
+
+func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := json.NewDecoder(r.Body).Decode(&s.body); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+func TestTheCeilingHasTwoNames(t *testing.T) {
+	for _, c := range []struct{ base, key, want string }{
+		{"https://api.openai.com/v1", "", "max_completion_tokens"},
+		{"https://me.openai.azure.com/openai/v1", "", "max_completion_tokens"},
+		{"http://127.0.0.1:11434/v1", "", "max_tokens"},
+		{"https://openai.com.example/v1", "", "max_tokens"},
+		{"http://127.0.0.1:11434/v1", "max_output", "max_output"},
+	} {
+		s := &sent{}
+		m := openai.New("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: c.base, MaxTokensKey: c.key, HTTPClient: &http.Client{Transport: s}})
+		if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+			t.Errorf("%s: %v", c.base, err)
+		}
+		for _, k := range []string{"max_tokens", "max_completion_tokens", "max_output"} {
+			if _, ok := s.body[k]; ok != (k == c.want) {
+				t.Errorf("%s: %s is sent: %v", c.base, k, ok)
+			}
+		}
+	}
+}
+
+func class(err error) pawl.Class {
+	var me *pawl.ModelError
+	if errors.As(err, &me) {
+		return me.Class
+	}
+	return 0
+}
+
+func last(ctx context.Context, m pawl.Model) (err error) {
+	for _, e := range m.Stream(ctx, requests["hello"]) {
+		err = e
+	}
+	return err
+}
+
+func TestNoKeySendsNothing(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	t.Setenv("OPENAI_BASE_URL", "")
+	m := openai.New("gpt-5-mini", &openai.Options{HTTPClient: &http.Client{Transport: refuse{t}}})
+	if err := last(t.Context(), m); class(err) != pawl.ClassAuth {
+		t.Errorf("error %v, want class auth", err)
+	}
+}
+
+type refuse struct{ t *testing.T }
+
+func (r refuse) RoundTrip(*http.Request) (*http.Response, error) {
+	r.t.Error("a request was sent")
+	return nil, io.EOF
+}
+
+func TestNobodyListens(t *testing.T) {
+	srv := httptest.NewServer(nil)
+	srv.Close()
+	m := openai.New("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: srv.URL})
+	if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+		t.Errorf("error %v, want class network", err)
+	}
+}
+
+const begun = `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n\n"
+
+// hanging begins a reply and then says nothing until the client has gone.
+func hanging(t *testing.T) (srv *httptest.Server, gone chan struct{}) {
+	gone = make(chan struct{})
+	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, begun)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(gone)
+	}))
+	t.Cleanup(srv.Close)
+	return srv, gone
+}
+
+func TestCancelEndsTheStream(t *testing.T) {
+	srv, gone := hanging(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var err error
+	for c, e := range openai.New("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: srv.URL}).Stream(ctx, requests["hello"]) {
+		if c.Text == "a" {
+			cancel()
+		}
+		err = e
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want the context's", err)
+	}
+	<-gone
+}
+
+func TestLeavingEarlyEndsTheConnection(t *testing.T) {
+	srv, gone := hanging(t)
+	for range openai.New("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: srv.URL}).Stream(t.Context(), requests["hello"]) {
+		break
+	}
+	<-gone
+}

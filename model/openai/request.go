@@ -1,0 +1,273 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+const (
+	defaultMax = 4096
+	longestID  = 40 // OpenAI refuses longer ids of calls
+)
+
+type message struct {
+	Role    string `json:"role"`
+	Content any    `json:"content,omitempty"` // a string, or []content
+	Calls   []call `json:"tool_calls,omitempty"`
+	CallID  string `json:"tool_call_id,omitempty"`
+
+	// What a model thought, under the name it came with.
+	Reasoning        string `json:"reasoning,omitempty"`
+	ReasoningContent string `json:"reasoning_content,omitempty"`
+}
+
+type content struct {
+	Type  string `json:"type"`
+	Text  string `json:"text,omitempty"`
+	Image *image `json:"image_url,omitempty"`
+}
+
+type image struct {
+	URL string `json:"url"`
+}
+
+type call struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Arguments   string          `json:"arguments,omitempty"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+var owned = []string{"model", "messages", "tools", "stream", "max_tokens", "max_completion_tokens", "n"}
+
+// body is the request as JSON and the most tokens it allows the reply. Its keys
+// are written in the order of the alphabet, so that equal requests are equal bytes.
+func (m *Model) body(r pawl.Request) ([]byte, int, error) {
+	limit := defaultMax
+	if r.MaxTokens > 0 {
+		limit = r.MaxTokens
+	} else if r.Sampling.MaxTokens > 0 {
+		limit = r.Sampling.MaxTokens
+	}
+	req := map[string]any{
+		"model":          m.name,
+		"messages":       m.messages(r),
+		"stream":         true,
+		"stream_options": map[string]any{"include_usage": true},
+		m.limit:          limit,
+	}
+	if t := r.Sampling.Temperature; t != 0 {
+		req["temperature"] = max(0, t)
+	}
+	if len(r.Tools) > 0 {
+		req["tools"] = tools(r.Tools)
+	}
+	if r.Output != nil {
+		req["response_format"] = map[string]any{
+			"type":        "json_schema",
+			"json_schema": map[string]any{"name": "output", "schema": r.Output},
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
+		v := r.Sampling.Options[k]
+		switch {
+		case slices.Contains(owned, k) || k == m.limit:
+			return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
+		case !json.Valid(v):
+			return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is not JSON: %s", k, provider.Clip(string(v)))}
+		case string(v) == "null":
+			delete(req, k)
+		default:
+			req[k] = v
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(req); err != nil { // a schema or opaque part that is no JSON
+		return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "the request has no JSON form", Err: err}
+	}
+	return b.Bytes(), limit, nil
+}
+
+func tools(infos []pawl.ToolInfo) []tool {
+	list := make([]tool, len(infos))
+	for i, info := range infos {
+		schema := info.Input
+		if schema == nil {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		list[i] = tool{"function", function{Name: info.Name, Description: info.Description, Parameters: schema}}
+	}
+	return list
+}
+
+// messages turns neighbours of one role into one message, except that each
+// result is a message of its own and those stand right behind the calls.
+func (m *Model) messages(r pawl.Request) []message {
+	var list []message
+	if r.System != "" {
+		list = append(list, message{Role: "system", Content: r.System})
+	}
+	ids := callIDs(r.Messages)
+	for i := 0; i < len(r.Messages); {
+		role := r.Messages[i].Role
+		var parts []pawl.Part
+		for ; i < len(r.Messages) && r.Messages[i].Role == role; i++ {
+			parts = append(parts, r.Messages[i].Parts...)
+		}
+		if role == pawl.Assistant {
+			if msg := m.assistant(parts, ids); msg.Content != nil || msg.Calls != nil {
+				list = append(list, msg)
+			}
+		} else {
+			list = append(list, user(parts, ids)...)
+		}
+	}
+	return list
+}
+
+func (m *Model) assistant(parts []pawl.Part, ids map[string]string) message {
+	msg := message{Role: "assistant"}
+	var text strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case pawl.Text:
+			text.WriteString(part.Text)
+		case pawl.Thinking:
+			if part.Model == "" || part.Model == m.full() {
+				msg.recall(part.Opaque)
+			}
+		case pawl.Call:
+			msg.Calls = append(msg.Calls, call{
+				ID: ids[key(part.ID, part.Ref)], Type: "function",
+				Function: function{Name: part.Tool, Arguments: string(provider.Object(part.Args))},
+			})
+		}
+	}
+	if text.Len() > 0 {
+		msg.Content = text.String()
+	}
+	if msg.Calls == nil {
+		msg.Reasoning, msg.ReasoningContent = "", ""
+	}
+	return msg
+}
+
+// recall adds the reasoning of an opaque part, which is an object of the one
+// key it came under.
+func (m *message) recall(opaque json.RawMessage) {
+	var had struct {
+		Reasoning        string `json:"reasoning"`
+		ReasoningContent string `json:"reasoning_content"`
+	}
+	if json.Unmarshal(opaque, &had) == nil {
+		m.Reasoning += had.Reasoning
+		m.ReasoningContent += had.ReasoningContent
+	}
+}
+
+func user(parts []pawl.Part, ids map[string]string) []message {
+	var list []message
+	var rest []content
+	for _, part := range parts {
+		if r, ok := part.(pawl.ToolResult); ok {
+			k := key(r.Call, r.Ref)
+			id, paired := ids[k]
+			if !paired {
+				id = k
+			}
+			// A result without content is refused by some servers.
+			text := r.Text()
+			if text == "" {
+				text = "(empty)"
+			}
+			list = append(list, message{Role: "tool", CallID: id, Content: text})
+			if len(r.Images) > 0 {
+				rest = append(rest, content{Type: "text", Text: "Images of the result of " + r.Tool + ":"})
+			}
+			for _, img := range r.Images {
+				rest = append(rest, picture(img))
+			}
+		}
+	}
+	plain := true
+	for _, part := range parts {
+		switch part := part.(type) {
+		case pawl.Text:
+			if part.Text != "" {
+				rest = append(rest, content{Type: "text", Text: part.Text})
+			}
+		case pawl.Image:
+			rest = append(rest, picture(part))
+		}
+	}
+	for _, c := range rest {
+		plain = plain && c.Type == "text"
+	}
+	switch {
+	case len(rest) == 0:
+	case plain: // some servers take no lists
+		texts := make([]string, len(rest))
+		for i, c := range rest {
+			texts[i] = c.Text
+		}
+		list = append(list, message{Role: "user", Content: strings.Join(texts, "\n\n")})
+	default:
+		list = append(list, message{Role: "user", Content: rest})
+	}
+	return list
+}
+
+func picture(i pawl.Image) content {
+	return content{Type: "image_url", Image: &image{"data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)}}
+}
+
+// callIDs says under which id each call goes: the provider's, while nobody
+// else has it, or the run's own.
+func callIDs(msgs []pawl.Message) map[string]string {
+	ids, taken := map[string]string{}, map[string]bool{}
+	for _, msg := range msgs {
+		for _, part := range msg.Parts {
+			c, ok := part.(pawl.Call)
+			if !ok {
+				continue
+			}
+			id := c.Ref
+			if id == "" || taken[id] || len(id) > longestID {
+				id = key(c.ID, c.Ref)
+			}
+			taken[id] = true
+			ids[key(c.ID, c.Ref)] = id
+		}
+	}
+	return ids
+}
+
+// key names a call within a request; only a request made by hand has calls
+// without an id of their own.
+func key(own, ref string) string {
+	if own != "" {
+		return own
+	}
+	return ref
+}

@@ -1,0 +1,291 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+// state is how far a stream has come:
+//
+//	writing   a delta                  → writing
+//	writing   a finish reason          → stopping
+//	stopping  usage, or an empty delta → stopping
+//	stopping  [DONE]                   → finished
+//
+// An error object ends it anywhere. An orderly end of the stream counts as
+// [DONE] when stopping and as broken off before.
+type state int
+
+const (
+	writing state = iota
+	stopping
+	finished
+)
+
+// A turn gathers one reply from the events of its stream.
+type turn struct {
+	model string
+	limit int // the most tokens the request allowed
+	state state
+
+	parts  []*part
+	stop   string
+	refuse strings.Builder
+	usage  pawl.Usage
+}
+
+// A part is a piece of the reply on its way: text, thinking or a call.
+type part struct {
+	kind      string // "text", "call", or the key that thinking came under
+	index     *int
+	id, name  string
+	text      strings.Builder
+	announced bool
+}
+
+// An event is what a chunk may carry.
+type event struct {
+	Choices []struct {
+		Index        int     `json:"index"`
+		Delta        delta   `json:"delta"`
+		FinishReason *string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *usage          `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+type delta struct {
+	Content          string     `json:"content"`
+	Refusal          string     `json:"refusal"`
+	Reasoning        string     `json:"reasoning"`
+	ReasoningContent string     `json:"reasoning_content"`
+	Calls            []fragment `json:"tool_calls"`
+}
+
+func (d delta) says() bool {
+	return d.Content != "" || d.Refusal != "" || d.Reasoning != "" || d.ReasoningContent != "" || len(d.Calls) > 0
+}
+
+type fragment struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	PromptHit  int `json:"prompt_cache_hit_tokens"` // what some servers call cached_tokens
+	PromptHas  struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionHas struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
+	if string(data) == "[DONE]" {
+		if t.state != stopping {
+			return nil, t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
+		}
+		t.state = finished
+		return nil, nil
+	}
+	var ev event
+	err := json.Unmarshal(data, &ev)
+	if err != nil && !json.Valid(data) {
+		return nil, t.failed(pawl.ClassTruncated, "the stream is broken: "+provider.Clip(err.Error()))
+	}
+	if ev.Choices == nil || len(ev.Error) > 0 {
+		if f, ok := spoken(data); ok {
+			e := classified(0, http.Header{}, f, data)
+			e.Usage = t.usage
+			return nil, e
+		}
+	}
+	if err != nil {
+		return nil, t.failed(pawl.ClassUnknown, "an event is unknown here: "+provider.Clip(err.Error()))
+	}
+	if u := ev.Usage; u != nil {
+		// A total, on some servers in every chunk: assigned, never added.
+		t.usage = pawl.Usage{
+			Input: u.Prompt, Output: u.Completion,
+			CacheRead: max(u.PromptHas.Cached, u.PromptHit), CacheWrite: u.PromptHas.Written,
+			Reasoning: u.CompletionHas.Reasoning,
+		}
+	}
+	var chunks []pawl.Chunk
+	for _, c := range ev.Choices {
+		if c.Index != 0 {
+			continue
+		}
+		if t.state == stopping && c.Delta.says() {
+			return nil, t.failed(pawl.ClassUnknown, "the reply went on after its finish reason")
+		}
+		chunks = append(chunks, t.grow(c.Delta)...)
+		if c.FinishReason != nil && *c.FinishReason != "" {
+			t.stop, t.state = *c.FinishReason, stopping
+		}
+	}
+	return chunks, nil
+}
+
+func (t *turn) grow(d delta) []pawl.Chunk {
+	var chunks []pawl.Chunk
+	for _, th := range []struct{ key, text string }{{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}} {
+		// Servers that send both send the same twice.
+		if th.text != "" && (th.key == "reasoning_content" || d.ReasoningContent == "") {
+			t.last(th.key).text.WriteString(th.text)
+			chunks = append(chunks, pawl.Chunk{Thinking: th.text})
+		}
+	}
+	if d.Content != "" {
+		t.last("text").text.WriteString(d.Content)
+		chunks = append(chunks, pawl.Chunk{Text: d.Content})
+	}
+	if d.Refusal != "" {
+		t.refuse.WriteString(d.Refusal)
+		chunks = append(chunks, pawl.Chunk{Text: d.Refusal})
+	}
+	for _, f := range d.Calls {
+		p := t.call(f)
+		if p.id == "" {
+			p.id = f.ID
+		}
+		if p.name == "" {
+			p.name = f.Function.Name
+		}
+		p.text.WriteString(f.Function.Arguments)
+		if !p.announced && p.name != "" {
+			p.announced = true
+			chunks = append(chunks, pawl.Chunk{Call: p.name})
+		}
+	}
+	return chunks
+}
+
+// last is the part that is being written, if it is of a kind, or a new one.
+func (t *turn) last(kind string) *part {
+	if n := len(t.parts); n > 0 && t.parts[n-1].kind == kind {
+		return t.parts[n-1]
+	}
+	p := &part{kind: kind}
+	t.parts = append(t.parts, p)
+	return p
+}
+
+// call finds the call a fragment belongs to: by its index, or without one by
+// its id, or else the last. A new id begins a new call all the same, and so does
+// a name after complete arguments, because some servers number every call 0.
+func (t *turn) call(f fragment) *part {
+	var found *part
+	for _, p := range t.parts {
+		switch {
+		case p.kind != "call":
+		case f.Index != nil && p.index != nil:
+			if *f.Index == *p.index {
+				found = p
+			}
+		case f.Index == nil && f.ID != "":
+			if f.ID == p.id {
+				found = p
+			}
+		default:
+			found = p
+		}
+	}
+	if found != nil {
+		other := f.ID != "" && found.id != "" && f.ID != found.id
+		again := f.Function.Name != "" && f.Function.Arguments != "" && found.text.Len() > 0 && json.Valid([]byte(found.text.String()))
+		if !other && !again {
+			return found
+		}
+	}
+	p := &part{kind: "call", index: f.Index}
+	t.parts = append(t.parts, p)
+	return p
+}
+
+// reply is the whole of a finished turn.
+func (t *turn) reply() (*pawl.Reply, error) {
+	r := &pawl.Reply{Usage: t.usage}
+	says, calls, torn := false, false, false
+	for _, p := range t.parts {
+		text := p.text.String()
+		switch p.kind {
+		case "text":
+			says = says || strings.TrimSpace(text) != ""
+			r.Parts = append(r.Parts, pawl.Text{Text: text})
+		case "call":
+			if p.name == "" {
+				return nil, t.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
+			}
+			calls = true
+			torn = text != "" && !json.Valid([]byte(text))
+			r.Parts = append(r.Parts, pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(text)})
+		default:
+			opaque := provider.Marshal(map[string]string{p.kind: text})
+			r.Parts = append(r.Parts, pawl.Thinking{Text: text, Opaque: opaque, Model: t.model})
+		}
+	}
+	if t.refuse.Len() > 0 {
+		r.Parts = append(r.Parts, pawl.Text{Text: t.refuse.String()})
+		r.Stop = pawl.StopRefusal
+		return r, nil
+	}
+	switch t.stop {
+	case "stop", "tool_calls", "function_call":
+		r.Stop = pawl.StopEnd
+		if calls {
+			r.Stop = pawl.StopCalls
+		}
+		// Some servers call it finished when the ceiling cut the last call off.
+		if torn && t.usage.Output >= t.limit {
+			r.Stop = pawl.StopLength
+		}
+		if !says && !calls {
+			return nil, t.failed(pawl.ClassEmpty, "the reply has neither text nor calls")
+		}
+	case "length", "model_length":
+		r.Stop = pawl.StopLength
+	case "content_filter":
+		r.Stop = pawl.StopRefusal
+	case "insufficient_system_resource", "error":
+		return nil, t.failed(pawl.ClassOverloaded, "the provider gave up on the reply: "+t.stop)
+	default:
+		return nil, t.failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
+	}
+	return r, nil
+}
+
+// ended says why a stream ended before its reply was whole.
+func (t *turn) ended(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, io.EOF):
+		return t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return t.failed(pawl.ClassTruncated, "the stream broke off")
+	case errors.Is(err, errTooLong):
+		return t.failed(pawl.ClassUnknown, err.Error())
+	}
+	return &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Usage: t.usage, Err: err}
+}
+
+func (t *turn) failed(class pawl.Class, message string) error {
+	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage}
+}
