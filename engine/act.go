@@ -38,16 +38,16 @@ func (s *session) act(ctx context.Context, at uint64, a pawl.Act) error {
 
 // job is a call on its way.
 type job struct {
-	d        pawl.Disposed
-	tool     pawl.Tool
-	inv      pawl.Invocation
-	began    time.Time
-	deadline time.Time
-	late     string // what is said when the deadline passes
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	cut      error // why it was told to stop
-	over     bool
+	d         pawl.Disposed
+	tool      pawl.Tool
+	inv       pawl.Invocation
+	began     time.Time
+	deadline  time.Time
+	outOfTime bool // the deadline is the run's, not the tool's
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	cut       error // why it was told to stop
+	over      bool
 }
 
 type outcome struct {
@@ -77,35 +77,59 @@ func (s *session) runGroup(ctx context.Context, at uint64, group []pawl.Disposed
 		return err
 	}
 	left := s.left()
-	done := make(chan outcome, len(jobs))
-	base := context.WithoutCancel(ctx)
 	now := time.Now()
 	for i := range jobs {
 		j := &jobs[i]
 		j.began = now
 		limit := j.d.Info.Timeout
-		j.late = fmt.Sprintf("no result within %v", limit)
 		if left < limit {
-			limit, j.late = left, "no result before the run's time was over"
+			limit, j.outOfTime = left, true
 		}
 		j.deadline = now.Add(limit)
-		j.ctx, j.cancel = context.WithCancelCause(base)
-		go j.run(done)
+	}
+	if len(jobs) == 1 {
+		return s.runOne(ctx, at, &jobs[0])
+	}
+	done := make(chan outcome, len(jobs))
+	base := context.WithoutCancel(ctx)
+	for i := range jobs {
+		jobs[i].ctx, jobs[i].cancel = context.WithCancelCause(base)
+		go func(j *job) { done <- j.run(j.ctx) }(&jobs[i])
 	}
 	return s.gather(ctx, at, jobs, done)
 }
 
-// run performs the call. It is a goroutine of its own, so that a tool that
-// does not come back can be left behind.
-func (j *job) run(done chan<- outcome) {
-	o := outcome{job: j}
+// runOne runs a call that has no siblings.
+func (s *session) runOne(ctx context.Context, at uint64, j *job) error {
+	it := s.state.Iteration()
+	var o outcome
+	cut, err := s.fly(ctx, func(ctx context.Context) { o = j.run(ctx) }, &flight{
+		late: errTimeout, grace: grace(j.tool), sheltered: j.d.Info.Effect == pawl.Write,
+		instead: func(cut error) error {
+			left := *j
+			left.cut = cut
+			s.append(at, it, s.finished(outcome{job: &left, err: cut}, true)...)
+			return nil
+		},
+	}, time.Until(j.deadline))
+	if err != nil {
+		return err
+	}
+	j.cut = cut
+	s.append(at, it, s.finished(o, false)...)
+	return nil
+}
+
+// run performs the call.
+func (j *job) run(ctx context.Context) (o outcome) {
+	o.job = j
 	defer func() {
 		if p := recover(); p != nil {
 			o.out, o.err = pawl.Output{}, fmt.Errorf("the tool panicked: %v", p)
 		}
-		done <- o
 	}()
-	o.out, o.err = j.tool.Run(j.ctx, j.inv)
+	o.out, o.err = j.tool.Run(ctx, j.inv)
+	return o
 }
 
 // gather waits for the jobs of a group.
@@ -220,7 +244,10 @@ func (s *session) finished(o outcome, abandoned bool) []pawl.Event {
 			e.Status = pawl.ToolTimeout
 		}
 	case errors.Is(j.cut, context.DeadlineExceeded):
-		e.Status, e.Error = pawl.ToolTimeout, j.late
+		e.Status, e.Error = pawl.ToolTimeout, fmt.Sprintf("no result within %v", j.d.Info.Timeout)
+		if j.outOfTime {
+			e.Error = "no result before the run's time was over"
+		}
 		if abandoned {
 			e.Error += "; it did not stop when told to and was left behind"
 		}

@@ -7,21 +7,31 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// drive performs steps until the run ends, parks, or breaks; at most steps of
-// them when steps is positive. It is the only loop there is: a run that is
-// resumed takes the same way as one that just began.
-func (s *session) drive(ctx context.Context, steps int) error {
-	for n := 0; steps <= 0 || n < steps; n++ {
-		done, err := s.step(ctx)
-		if err == nil && done {
-			return nil
-		}
-		if err != nil {
+// drive performs steps until the run ends, parks, or breaks, or has taken as
+// many as it was to. It is the only loop there is: a run that is resumed takes
+// the same way as one that just began.
+func (s *session) drive() error {
+	for ; s.steps != 0; s.steps-- {
+		done, err := s.step(s.ctx)
+		switch {
+		case err == errLeft:
+			return err
+		case err != nil:
 			s.release()
 			return err
+		case done:
+			return nil
 		}
 	}
-	return s.flush(ctx)
+	return s.leave(s.ctx)
+}
+
+// finish says that nobody drives the session any more, unless another
+// goroutine has taken over.
+func (s *session) finish(err error) {
+	if err != errLeft {
+		s.done(err)
+	}
 }
 
 // step reads the mail, decides, and performs one step. It reports whether the

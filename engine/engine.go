@@ -140,6 +140,7 @@ func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
 
 // launch makes what s has begun durable and drives it on.
 func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
+	s.ctx = ctx
 	err := s.flush(ctx)
 	if err == nil {
 		err = e.adopt(s)
@@ -148,15 +149,24 @@ func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
 		s.release()
 		return nil, err
 	}
-	run := &Handle{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
-	go func() {
-		defer close(run.done)
-		run.err = s.drive(ctx, 0)
+	return e.run(ctx, s, -1), nil
+}
+
+// run drives a session in a goroutine of its own.
+func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
+	h := &Handle{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
+	s.ctx, s.steps = ctx, steps
+	unhook := context.AfterFunc(ctx, s.poke)
+	s.done = func(err error) {
+		unhook()
+		h.err = err
 		e.drop(s)
-		run.result = pawl.ResultOf(s.state)
+		h.result = pawl.ResultOf(s.state)
 		s.feed.close()
-	}()
-	return run, nil
+		close(h.done)
+	}
+	go func() { s.finish(s.drive()) }()
+	return h
 }
 
 // Step performs one step of a run that nobody owns, and returns the run's seq
@@ -167,16 +177,18 @@ func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return 0, err
 	}
-	defer s.release()
+	s.ctx = ctx
 	if s.found != seq {
+		s.release()
 		return s.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, s.found, seq, pawl.ErrConflict)
 	}
 	if err := e.adopt(s); err != nil {
+		s.release()
 		return s.found, err
 	}
-	defer e.drop(s)
-	err = s.drive(ctx, 1)
-	return s.state.Seq(), err
+	h := e.run(ctx, s, 1)
+	<-h.done
+	return s.state.Seq(), h.err
 }
 
 // Close parks every run the engine drives and waits until they are parked.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -26,7 +25,10 @@ type session struct {
 	scratch []byte
 	hooked  []pawl.Entry // appended, not yet shown to the hooks
 	timer   *time.Timer
-	failed  error // an append that could not be encoded
+	failed  error           // an append that could not be encoded
+	ctx     context.Context // the run's life
+	steps   int             // how many more to take; negative: any number
+	done    func(error)     // called once, when nobody drives the session any more
 
 	feed feed
 	gone chan struct{} // closed when nobody drives the session any more
@@ -36,6 +38,8 @@ type session struct {
 	wake    chan struct{} // holds one token when there is mail, or parking is asked for
 	parking bool
 	fenced  error // the lease is lost
+	flight  *flight
+	watch   *time.Timer // the flight's clock
 }
 
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
@@ -136,11 +140,13 @@ func (s *session) park() {
 	s.poke()
 }
 
+// poke says that the outside wants something, to whatever is going on.
 func (s *session) poke() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
+	s.interrupt(s.ctx)
 }
 
 // lose says that another owner has taken the run over.
@@ -183,5 +189,3 @@ func (s *session) alarm(d time.Duration) <-chan time.Time {
 func (s *session) left() time.Duration {
 	return s.state.Limits().Time - s.state.Elapsed() - max(0, time.Since(s.state.Time()))
 }
-
-var errFenced = errors.New("the lease is lost")

@@ -23,7 +23,11 @@ func (s *session) think(ctx context.Context, at uint64, t pawl.Think) error {
 	if err := s.flush(ctx); err != nil {
 		return err
 	}
-	reply, err := s.ask(ctx, t)
+	return s.ask(ctx, at, t)
+}
+
+// thought appends what came of a model call.
+func (s *session) thought(at uint64, t pawl.Think, reply pawl.Reply, err error) {
 	var event pawl.Event
 	if err == nil {
 		event = s.m.Replied(s.state, t, s.filterReply(reply))
@@ -36,7 +40,6 @@ func (s *session) think(ctx context.Context, at uint64, t pawl.Think) error {
 		event = f
 	}
 	s.append(at, t.Iteration, event)
-	return nil
 }
 
 // retryAt chooses when a failed call is worth another try. The provider's wish
@@ -78,48 +81,42 @@ type answer struct {
 	err   error
 }
 
-// ask calls the model. A model that ignores the end of its context is
-// abandoned: its goroutine is left behind and its reply, if it ever comes, is dropped.
-func (s *session) ask(ctx context.Context, t pawl.Think) (pawl.Reply, error) {
-	limit, late := s.engine.opt.Call, fmt.Sprintf("no reply within %v", s.engine.opt.Call)
+// ask calls the model and appends what came of it. A model that ignores the
+// end of its context is left behind and its reply, if it ever comes, dropped.
+func (s *session) ask(ctx context.Context, at uint64, t pawl.Think) error {
+	limit := s.engine.opt.Call
+	late := &pawl.ModelError{Class: pawl.ClassNetwork, Usage: pawl.Usage{Input: t.Estimate, Output: t.MaxTokens}}
 	if left := s.left(); left < limit {
-		limit, late = left, "no reply before the run's time was over"
+		limit, late.Message = left, "no reply before the run's time was over"
+	} else {
+		late.Message = fmt.Sprint("no reply within ", limit)
 	}
-	call, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
 	request := s.m.Request(s.state, t, s.talk)
 	live := pawl.Entry{Run: s.lease.Run, Time: s.state.Time(), Iteration: t.Iteration}
-	done := make(chan answer, 1)
-	go func() { done <- s.stream(call, request, live) }()
-
-	const grace = time.Second // for a model to notice that its call is over
-	deadline := s.alarm(limit)
-	var cut error
-	for {
-		select {
-		case a := <-done:
-			if cut != nil {
-				a.err = cut
-			}
-			return a.reply, a.err
-		case <-deadline:
-			if cut != nil {
-				return pawl.Reply{}, cut
-			}
-			cut = &pawl.ModelError{Class: pawl.ClassNetwork, Message: late, Usage: pawl.Usage{Input: t.Estimate, Output: t.MaxTokens}}
-		case <-ctx.Done():
-			cut = &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: the run is being parked"}
-			ctx = context.WithoutCancel(ctx)
-		case <-s.wake:
-			stop, park := s.called(ctx)
-			if !stop && !park || cut != nil {
-				continue
-			}
-			cut = &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: the run is being cancelled or parked"}
-		}
-		cancel(cut)
-		deadline = s.alarm(grace)
+	var a answer
+	cut, err := s.fly(ctx, func(ctx context.Context) { a = s.stream(ctx, request, live) }, &flight{
+		late: late, grace: time.Second,
+		instead: func(cut error) error {
+			s.thought(at, t, pawl.Reply{}, cutCall(cut))
+			return nil
+		},
+	}, limit)
+	if err != nil {
+		return err
 	}
+	if cut != nil && a.err != nil {
+		a.err = cutCall(cut) // what the model makes of being told to stop says less
+	}
+	s.thought(at, t, a.reply, a.err)
+	return nil
+}
+
+// cutCall is the error of a model call that was told to stop.
+func cutCall(cut error) error {
+	if cut == errCancelled || cut == errParked {
+		return &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: " + cut.Error()}
+	}
+	return cut
 }
 
 var errNoReply = &pawl.ModelError{Class: pawl.ClassTruncated, Message: "the stream ended without a reply"}
