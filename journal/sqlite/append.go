@@ -12,12 +12,16 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// known is what the writer remembers of a run: where its rows are, and what
-// its row in runs says if nobody else has appended since.
+// known is what the writer remembers of a run, so that a commit need not look
+// it up. The row of a run is where it is for ever; epoch and end hold while no
+// other connection has written, which SQLite tells as it looks after its own
+// cache; head is what runs says while the log ends where this process left it.
 type known struct {
-	ref  int64
-	last uint64    // where the log ended when head was written
-	head pawl.Head // as runs has it
+	ref   int64
+	seen  uint64 // the writer's view in which epoch and end were read or written
+	epoch uint64
+	end   uint64
+	head  *pawl.Head // nil: not known
 }
 
 // Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so
@@ -55,52 +59,68 @@ func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken
 }
 
 func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken error) {
-	k := w.known[b.Run]
-	if k == nil {
-		k = &known{last: math.MaxUint64}
-		if err := bind(w.stmts.find, b.Run); err != nil {
-			return nil, err
-		}
-		found, err := first(w.stmts.find, func() { k.ref = w.stmts.find.ColumnInt64(0) })
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			return unknown(b.Run), nil
-		}
-	}
-	var epoch, end uint64
-	if err := w.stmts.end.BindInt64(1, k.ref); err != nil {
-		return nil, err
-	}
-	found, err := first(w.stmts.end, func() {
-		epoch = uint64(w.stmts.end.ColumnInt64(0))
-		end = uint64(w.stmts.end.ColumnInt64(1)) & math.MaxUint32
-	})
+	k, err := w.look(b.Run)
 	switch {
 	case err != nil:
 		return nil, err
-	case !found:
+	case k == nil:
 		return unknown(b.Run), nil
-	case epoch != b.Epoch:
-		return fenced(b.Run, b.Epoch, epoch), nil
-	case end != b.After:
-		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, end, b.After, pawl.ErrConflict), nil
+	case k.epoch != b.Epoch:
+		return fenced(b.Run, b.Epoch, k.epoch), nil
+	case k.end != b.After:
+		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, k.end, b.After, pawl.ErrConflict), nil
 	}
 	if err := w.insert(k.ref, last, size, b); err != nil {
 		return nil, err
 	}
-	// If the log ended where this process left it, nobody else has written the head.
-	if k.last != b.After || !sameHead(k.head, b.Head) {
-		if err := w.setHead(k.ref, b.Head); err != nil {
+	k.end = last
+	if k.head != nil && sameHead(*k.head, b.Head) {
+		return nil, nil
+	}
+	if err := w.setHead(k.ref, b.Head); err != nil {
+		return nil, err
+	}
+	head := b.Head
+	head.Labels = maps.Clone(b.Head.Labels)
+	k.head = &head
+	return nil, nil
+}
+
+// look says where a run stands within the transaction that has begun; nil if there is none.
+func (w *writer) look(run string) (*known, error) {
+	k := w.known[run]
+	if k != nil && k.seen == w.view {
+		return k, nil
+	}
+	if k == nil {
+		k = &known{}
+		s := w.stmts.find
+		if err := bind(s, run); err != nil {
 			return nil, err
 		}
-		k.head = b.Head
-		k.head.Labels = maps.Clone(b.Head.Labels)
+		found, err := first(s, func() { k.ref = s.ColumnInt64(0) })
+		if err != nil || !found {
+			return nil, err
+		}
 	}
-	k.last = last
-	w.known[b.Run] = k
-	return nil, nil
+	s := w.stmts.end
+	if err := s.BindInt64(1, k.ref); err != nil {
+		return nil, err
+	}
+	was := k.end
+	found, err := first(s, func() {
+		k.epoch = uint64(s.ColumnInt64(0))
+		k.end = uint64(s.ColumnInt64(1)) & math.MaxUint32
+	})
+	if err != nil || !found {
+		return nil, err
+	}
+	if k.end != was {
+		k.head = nil
+	}
+	k.seen = w.view
+	w.known[run] = k
+	return k, nil
 }
 
 // insert writes the batch as one row.

@@ -67,6 +67,9 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 		l.Owner, l.Until = "", time.Time{}
 		delete(w.known, c.Run) // or runs that have ended would be remembered for ever
 	}
+	if c.Epoch == 0 {
+		delete(w.known, c.Run) // its epoch has changed
+	}
 	if err := bind(w.stmts.own, ref, l.Owner, l.Epoch, l.Until); err != nil {
 		return l, nil, err
 	}

@@ -76,6 +76,10 @@ func selection(q pawl.Query) (sql string, args []any) {
 	if q.Status != 0 {
 		add(`status = ?`, q.Status.String())
 	}
+	if q.Status.Waiting() {
+		// The words of the index, or SQLite does not see that it covers this.
+		add(`status IN ('waiting_approval', 'waiting_input', 'waiting_client_tool', 'waiting_doubt', 'expired')`)
+	}
 	if q.Agent != "" {
 		add(`agent = ?`, q.Agent)
 	}

@@ -25,6 +25,8 @@ type writer struct {
 	closed bool
 	stmts  statements
 	known  map[string]*known
+	data   any    // SQLite's count of changes to the file, as of our last commit
+	view   uint64 // rises when somebody else has changed it
 }
 
 // A request is one call's part of a transaction. It looks before it writes: a
@@ -47,7 +49,8 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if o.Normal {
 		sync = "NORMAL"
 	}
-	if err := c.Exec(`PRAGMA foreign_keys = ON; PRAGMA synchronous = ` + sync); err != nil {
+	// Checkpoints come every 4 MB, as they do with SQLite's own page size.
+	if err := c.Exec(`PRAGMA wal_autocheckpoint = 2000; PRAGMA foreign_keys = ON; PRAGMA synchronous = ` + sync); err != nil {
 		return nil, err
 	}
 	w := &writer{c: c, known: make(map[string]*known)}
@@ -134,7 +137,17 @@ func (w *writer) begin(ctx context.Context) error {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("another process is writing to the database: %w", ctx.Err())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	data, err := w.c.FileControl("", sqlite3.FCNTL_DATA_VERSION)
+	if err != nil {
+		return errors.Join(err, w.c.rollback())
+	}
+	if data != w.data {
+		w.view++
+	}
+	return nil
 }
 
 // transact runs a group in the transaction that has begun. When the database
@@ -166,6 +179,9 @@ func (w *writer) try(group []*request) (err error) {
 	}
 	if err == nil {
 		err = w.stmts.commit.Exec()
+	}
+	if err == nil {
+		w.data, err = w.c.FileControl("", sqlite3.FCNTL_DATA_VERSION)
 	}
 	if err != nil {
 		clear(w.known) // it may hold what was not written

@@ -17,7 +17,9 @@ CREATE TABLE runs (
   wake_at INTEGER
 ) STRICT;
 
-CREATE INDEX runs_status ON runs (status);
+-- Only these: a running loop is not to pay for lists.
+CREATE INDEX runs_waiting ON runs (status) WHERE status IN
+  ('waiting_approval', 'waiting_input', 'waiting_client_tool', 'waiting_doubt', 'expired');
 CREATE INDEX runs_wake_at ON runs (wake_at) WHERE wake_at IS NOT NULL;
 
 -- What one append wrote: id is the run's ref in the upper and the last
