@@ -155,9 +155,12 @@ func waitsFor(c *CallState) string {
 	return fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Reason)
 }
 
+// noTool is what an unknown tool declares.
+var noTool ToolInfo
+
 // dispose says what becomes of one call before any policy has looked.
 func (m *Machine) dispose(s State, c *CallState) Disposed {
-	d := Disposed{Call: c.Call, Do: RunCall}
+	d := Disposed{Call: c.Call, Do: RunCall, Info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == Undecided { // denied
 		d.Do, d.Why = Refuse, c.Error
@@ -168,7 +171,7 @@ func (m *Machine) dispose(s State, c *CallState) Disposed {
 		return d
 	}
 	t := m.tools[c.Tool]
-	d.Info = t.info
+	d.Info = &t.info
 	switch {
 	case t.info.Client, t.info.Name == pauseTool:
 		d.Do = Hand
@@ -225,6 +228,9 @@ func (d Disposed) Facts() []Event {
 // after the one before. A Write is a group of its own, and so is a tool that
 // wants to be alone, and every call of a serial agent.
 func (m *Machine) Groups(a Act) [][]Disposed {
+	if len(a.Calls) == 1 && a.Calls[0].Do == RunCall {
+		return [][]Disposed{a.Calls}
+	}
 	var groups [][]Disposed
 	apart := true
 	for _, d := range a.Calls {

@@ -56,10 +56,10 @@ type Act struct{ Calls []Disposed }
 type Disposed struct {
 	Call Call
 	Do   Disposition
-	Why  string // for Ask: what the approver is told; for Refuse: what the model is told
-	Of   string // for Reuse: the earlier call
-	Key  string // for Run: the idempotency key
-	Info ToolInfo
+	Why  string    // for Ask: what the approver is told; for Refuse: what the model is told
+	Of   string    // for Reuse: the earlier call
+	Key  string    // for Run: the idempotency key
+	Info *ToolInfo // what the tool declares; never nil, read-only
 
 	facts []Event // for Reuse of a pure tool: its answer
 }

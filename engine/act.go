@@ -38,7 +38,7 @@ func (s *session) act(ctx context.Context, at uint64, a pawl.Act) error {
 
 // job is a call on its way.
 type job struct {
-	d         pawl.Disposed
+	d         *pawl.Disposed
 	tool      pawl.Tool
 	inv       pawl.Invocation
 	began     time.Time
@@ -65,7 +65,8 @@ var (
 func (s *session) runGroup(ctx context.Context, at uint64, group []pawl.Disposed) error {
 	it := s.state.Iteration()
 	jobs := make([]job, len(group))
-	for i, d := range group {
+	for i := range group {
+		d := &group[i]
 		tool, _, _ := s.m.Tool(d.Call.Tool)
 		before, _ := s.state.Call(d.Call.ID)
 		j := &jobs[i]
@@ -263,7 +264,7 @@ func (s *session) finished(o outcome, abandoned bool) []pawl.Event {
 
 // result takes a tool's output in: valid, filtered, and within its cap. What
 // is beyond the cap goes to the journal's blobs, where it has any.
-func (s *session) result(e *pawl.ToolFinished, info pawl.ToolInfo, out pawl.Output) {
+func (s *session) result(e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Output) {
 	e.Images, e.Truncated = out.Images, out.Truncated
 	raw := out.JSON
 	switch {
@@ -304,7 +305,7 @@ func (s *session) keep(data []byte) string {
 }
 
 // told is an error's text for the model, within the tool's cap.
-func (s *session) told(text string, info pawl.ToolInfo) string {
+func (s *session) told(text string, info *pawl.ToolInfo) string {
 	short, _ := excerpt.Cut(strings.ToValidUTF8(s.filter(text), "\uFFFD"), info.MaxOutput)
 	return short
 }

@@ -23,6 +23,7 @@ type session struct {
 	pending [][]byte // appended, not yet durable
 	after   uint64   // the last durable entry
 	scratch []byte
+	chunk   []byte       // where encoded entries are kept
 	hooked  []pawl.Entry // appended, not yet shown to the hooks
 	timer   *time.Timer
 	failed  error           // an append that could not be encoded
@@ -69,7 +70,7 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 			s.failed = fmt.Errorf("run %s: %s cannot be written: %w", s.lease.Run, event.Type(), err)
 			return
 		}
-		data := append([]byte(nil), s.scratch...)
+		data := s.store(s.scratch)
 		entry, err := pawl.DecodeEntry(data)
 		if err != nil {
 			s.failed = fmt.Errorf("run %s: %s cannot be read back: %w", s.lease.Run, event.Type(), err)
@@ -81,6 +82,21 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 			s.hooked = append(s.hooked, entry)
 		}
 	}
+}
+
+// store copies an encoded entry for good. Entries are small and kept as long as
+// their run's state, so they share allocations.
+func (s *session) store(b []byte) []byte {
+	const chunk = 2048
+	if len(b) > chunk/4 {
+		return append([]byte(nil), b...)
+	}
+	if len(b) > cap(s.chunk)-len(s.chunk) {
+		s.chunk = make([]byte, 0, chunk)
+	}
+	n := len(s.chunk)
+	s.chunk = append(s.chunk, b...)
+	return s.chunk[n:len(s.chunk):len(s.chunk)]
 }
 
 // take folds an entry into the state and the conversation.

@@ -57,8 +57,15 @@ type Schema struct {
 //
 // An empty schema (nil, or nothing but space) is an object with no properties
 // when Closed, and any JSON value otherwise.
+//
+// What was compiled is kept by its text, up to a bound, since a program that
+// starts many runs of one agent compiles the same few schemas again and again.
 func Compile(schema json.RawMessage, o *Options) (*Schema, error) {
 	closed := o != nil && o.Closed
+	return compiled.get(schema, closed)
+}
+
+func compile(schema json.RawMessage, closed bool) (*Schema, error) {
 	if len(bytes.TrimSpace(schema)) == 0 {
 		schema = json.RawMessage(`true`)
 		if closed {
