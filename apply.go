@@ -15,6 +15,14 @@ import (
 // leaves a state, and one that makes no sense (an answer to a call nobody
 // made) changes nothing but the place in the log.
 func Apply(s State, e Entry) State {
+	s.fold(e)
+	return s
+}
+
+// Fold is s = Apply(s, e) for a state that has a variable to itself.
+func (s *State) Fold(e Entry) { s.fold(e) }
+
+func (s *State) fold(e Entry) {
 	if s.status == Running && s.seq > 0 {
 		if _, back := e.Event.(RunResumed); !back && e.Time.After(s.time) {
 			s.elapsed += e.Time.Sub(s.time)
@@ -37,7 +45,6 @@ func Apply(s State, e Entry) State {
 	default:
 		s.applyMemo(ev, e)
 	}
-	return s
 }
 
 // CheckEntry says whether e may follow s in a log: the next seq of the same

@@ -20,11 +20,11 @@ const patience = 5 * time.Minute
 // The order is: what was begun is settled; success, then the stop condition;
 // the loop; the policies, to a fixed point; the ceilings.
 func (m *Machine) Decide(s State) Step {
-	return m.limit(s, m.review(s, m.propose(s)))
+	return m.limit(&s, m.review(&s, m.propose(&s)))
 }
 
 // propose is the step before anybody reviews it.
-func (m *Machine) propose(s State) Step {
+func (m *Machine) propose(s *State) Step {
 	if s.start == nil {
 		return failed("not_started", "the log is empty: a run begins with run.started")
 	}
@@ -59,7 +59,7 @@ func (m *Machine) propose(s State) Step {
 		leaf := fmt.Sprintf("tool_called(%q)", completeTool)
 		return m.finish(s, Verdict{Holds: true, Status: Success, Condition: leaf, Leaf: leaf, Detail: "the model handed in its answer"})
 	}
-	switch step := m.loop.Next(s).(type) {
+	switch step := m.loop.Next(*s).(type) {
 	case nil:
 		return failed("loop "+m.loop.Name(), "the loop returned no step")
 	case Finish:
@@ -72,14 +72,14 @@ func (m *Machine) propose(s State) Step {
 }
 
 // ends asks the goal, the ceiling on tool errors, and the stop condition.
-func (m *Machine) ends(s State) Verdict {
+func (m *Machine) ends(s *State) Verdict {
 	if m.met(s) {
-		v := m.agent.Goal.Success.Eval(s)
+		v := m.agent.Goal.Success.Eval(*s)
 		v.Status = Success
 		return v
 	}
 	if m.agent.Stop != nil {
-		if v := m.agent.Stop.Eval(s); v.Holds {
+		if v := m.agent.Stop.Eval(*s); v.Holds {
 			if v.Status == 0 {
 				v.Status = Exhausted
 			}
@@ -94,13 +94,13 @@ func (m *Machine) ends(s State) Verdict {
 	return Verdict{}
 }
 
-func (m *Machine) met(s State) bool {
-	return m.agent.Goal != nil && s.measured && m.agent.Goal.Success.Eval(s).Holds
+func (m *Machine) met(s *State) bool {
+	return m.agent.Goal != nil && s.measured && m.agent.Goal.Success.Eval(*s).Holds
 }
 
 // finish ends the run, unless a goal refutes a success the model claims. The
 // goal is measured on what the last action left.
-func (m *Machine) finish(s State, v Verdict) Step {
+func (m *Machine) finish(s *State, v Verdict) Step {
 	if v.Status != Success || m.agent.Goal == nil {
 		return Finish{v}
 	}
@@ -122,7 +122,7 @@ func (m *Machine) finish(s State, v Verdict) Step {
 }
 
 // doubts turns lost Writes into what their tools ask for.
-func (m *Machine) doubts(s State) Step {
+func (m *Machine) doubts(s *State) Step {
 	var facts []Event
 	for _, c := range s.open {
 		if c.Phase != Lost || c.Effect != Write {
@@ -152,7 +152,7 @@ func (m *Machine) doubts(s State) Step {
 }
 
 // failure says what to do about a failed model call; nil: send it again.
-func (m *Machine) failure(s State) Step {
+func (m *Machine) failure(s *State) Step {
 	f := s.failure
 	switch {
 	case f == nil:
@@ -195,12 +195,12 @@ func cancelled(c *CancelRequested) string {
 }
 
 // review asks the policies until none of them changes the step.
-func (m *Machine) review(s State, step Step) Step {
+func (m *Machine) review(s *State, step Step) Step {
 	var last []string
 	for range maxRounds {
 		last = last[:0]
 		for _, p := range m.agent.Policies {
-			next := p.Review(s, step)
+			next := p.Review(*s, step)
 			if sameStep(step, next) {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 // acts on it. A reply is turned down when it was cut off, cannot be parsed,
 // calls only what cannot be called, or answers against the output schema. nil:
 // the reply stands.
-func (m *Machine) judgeReply(s State) Step {
+func (m *Machine) judgeReply(s *State) Step {
 	if s.reply == nil || s.thinking != nil || s.refuted {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (m *Machine) judgeReply(s State) Step {
 }
 
 // flaws lists why the reply is no plan, and for each open call what to answer.
-func (m *Machine) flaws(s State) (reasons, whys []string) {
+func (m *Machine) flaws(s *State) (reasons, whys []string) {
 	reply := s.reply.Reply
 	all := func(why string) ([]string, []string) {
 		for range s.open {
@@ -111,7 +111,7 @@ func (m *Machine) unknown(name string) string {
 }
 
 // act disposes of every open call that can be, and waits when none can.
-func (m *Machine) act(s State) Step {
+func (m *Machine) act(s *State) Step {
 	var act Act
 	var keys map[string]bool // keys run in this batch
 	var waiting *CallState
@@ -159,7 +159,7 @@ func waitsFor(c *CallState) string {
 var noTool ToolInfo
 
 // dispose says what becomes of one call before any policy has looked.
-func (m *Machine) dispose(s State, c *CallState) Disposed {
+func (m *Machine) dispose(s *State, c *CallState) Disposed {
 	d := Disposed{Call: c.Call, Do: RunCall, Info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == Undecided { // denied
@@ -177,7 +177,7 @@ func (m *Machine) dispose(s State, c *CallState) Disposed {
 		d.Do = Hand
 		return d
 	case t.pure != nil:
-		d.Do, d.facts = Reuse, t.pure.facts(s, c)
+		d.Do, d.facts = Reuse, t.pure.facts(*s, c)
 		return d
 	}
 	if t.info.Effect == Idempotent {

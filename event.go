@@ -3,6 +3,7 @@ package pawl
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -31,18 +32,64 @@ type Entry struct {
 
 // AppendJSON appends the entry as one line of the log, without a line break.
 func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
-	c := wire.NewEncoder(dst)
-	typ := e.Event.Type()
-	c.String("run", &e.Run)
-	if e.Seq != 0 {
-		c.Uint64("seq", &e.Seq)
-		c.Uint64("at", &e.At)
+	data, err := appendData(nil, e.Event)
+	if err != nil {
+		return dst, err
 	}
-	c.Time("time", &e.Time)
-	c.Int("iteration", &e.Iteration)
-	c.String("type", &typ)
-	c.Object("data", func(c *wire.Coder) { encodeEvent(c, e.Event) })
+	return e.appendLine(dst, data), nil
+}
+
+// Seal appends the entry to line as AppendJSON does, and replaces its event by
+// what the written bytes say, so that folding it is folding the log. keep is
+// asked for memory that lasts as long as the event: the event is read from it.
+func (e *Entry) Seal(line []byte, keep func(data []byte) []byte) ([]byte, error) {
+	typ := e.Event.Type()
+	begin := len(line)
+	scratch, err := appendData(line, e.Event) // where the line will stand
+	if err != nil {
+		return line, fmt.Errorf("%s cannot be written: %w", typ, err)
+	}
+	data := keep(scratch[begin:])
+	line = scratch[:begin]
+	if e.Event, err = readData(data, typ); err != nil {
+		return line, fmt.Errorf("%s cannot be read back: %w", typ, err)
+	}
+	e.Time = e.Time.UTC().Round(0) // as it is read: without the monotonic clock
+	return e.appendLine(line, data), nil
+}
+
+func appendData(dst []byte, e Event) ([]byte, error) {
+	c := wire.NewEncoder(dst)
+	encodeEvent(c, e)
 	return c.Done()
+}
+
+func readData(data []byte, typ string) (Event, error) {
+	c := wire.NewDecoder(data)
+	e := decodeEvent(c, typ)
+	_, err := c.Done()
+	return e, err
+}
+
+// appendLine writes the envelope by hand, since five of its seven members are
+// the same few kinds of text in every entry there is.
+func (e *Entry) appendLine(b, data []byte) []byte {
+	b = append(b, `{"run":`...)
+	b = wire.AppendString(b, e.Run)
+	if e.Seq != 0 {
+		b = append(b, `,"seq":`...)
+		b = strconv.AppendUint(b, e.Seq, 10)
+		b = append(b, `,"at":`...)
+		b = strconv.AppendUint(b, e.At, 10)
+	}
+	b = append(b, `,"time":"`...)
+	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","iteration":`...)
+	b = strconv.AppendInt(b, int64(e.Iteration), 10)
+	b = append(b, `,"type":"`...)
+	b = append(b, e.Event.Type()...)
+	b = append(b, `","data":`...)
+	return append(append(b, data...), '}')
 }
 
 // MarshalJSON writes the entry as in the log.

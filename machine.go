@@ -124,6 +124,9 @@ func NewMachine(a Agent) (*Machine, error) {
 // Agent returns the agent the machine was made of.
 func (m *Machine) Agent() Agent { return m.agent }
 
+// Model returns the agent's model.
+func (m *Machine) Model() Model { return m.agent.Model }
+
 // Declaration returns what of the agent is data. It must not be changed.
 func (m *Machine) Declaration() Declaration { return m.decl }
 

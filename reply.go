@@ -13,13 +13,13 @@ func (m *Machine) Called(t Think) ModelCalled {
 }
 
 // Request materialises what t sends from the conversation so far.
-func (m *Machine) Request(s State, t Think, conversation *Transcript) Request {
+func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 	r := Request{
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt,
 		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling,
 	}
 	if !t.View.Alone {
-		r.Messages = conversation.Messages()
+		r.Messages = conversation.Messages(s)
 	}
 	if t.View.Prompt != "" {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)
@@ -49,7 +49,7 @@ func withPrompt(messages []Message, prompt string) []Message {
 // Replied makes the event of a reply: its calls get the run's ids, its text is
 // made valid, its usage is checked, and it is priced. A reply with neither
 // text nor calls is a failed attempt.
-func (m *Machine) Replied(s State, t Think, r Reply) Event {
+func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 	parts := make([]Part, 0, len(r.Parts))
 	content := 0
 	for _, p := range r.Parts {
@@ -125,7 +125,7 @@ func settle(u Usage, t Think, content int) (Usage, bool) {
 // Failed makes the event of an attempt that brought no reply. An attempt that
 // may have been billed without anybody knowing how much is booked at its
 // reservation. retryAt is when the engine means to try again.
-func (m *Machine) Failed(s State, t Think, err error, retryAt time.Time) ModelFailed {
+func (m *Machine) Failed(s *State, t Think, err error, retryAt time.Time) ModelFailed {
 	me := classify(err)
 	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(valid(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage}
 	if e.Message == "" && me.Err != nil {

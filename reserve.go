@@ -11,7 +11,7 @@ const (
 )
 
 // fill completes a Think with its place in the run and its reservation.
-func (m *Machine) fill(s State, t Think) Think {
+func (m *Machine) fill(s *State, t Think) Think {
 	if t.Attempt > 0 {
 		return t
 	}
@@ -38,7 +38,7 @@ func (m *Machine) fill(s State, t Think) Think {
 
 // estimate is the input tokens a view is expected to have: four bytes a token,
 // but never less than the provider counted last time plus what came since.
-func (m *Machine) estimate(s State, v View) int {
+func (m *Machine) estimate(s *State, v View) int {
 	bytes := m.base + len(v.System) + len(v.Prompt)
 	if !v.Alone {
 		bytes += s.bytes
@@ -51,7 +51,7 @@ func (m *Machine) estimate(s State, v View) int {
 }
 
 // clamp lowers the reply to what tokens and dollars leave, and prices it.
-func (m *Machine) clamp(s State, t Think) Think {
+func (m *Machine) clamp(s *State, t Think) Think {
 	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.Tokens()-t.Estimate)
 	price := m.decl.Model.Price
 	if price == nil {
@@ -78,7 +78,7 @@ func (m *Machine) inputCost(tokens int) float64 {
 // limit lets a step through only if no ceiling forbids it. A ceiling refuses
 // the step that would spend it: iterations a new turn, tokens and dollars any
 // model call, time any step.
-func (m *Machine) limit(s State, step Step) Step {
+func (m *Machine) limit(s *State, step Step) Step {
 	switch step := step.(type) {
 	case Think:
 		return m.limitThink(s, step)
@@ -90,7 +90,7 @@ func (m *Machine) limit(s State, step Step) Step {
 	return step
 }
 
-func (m *Machine) limitThink(s State, t Think) Step {
+func (m *Machine) limitThink(s *State, t Think) Step {
 	if v := m.late(s); v.Holds {
 		return m.exhaust(s, v)
 	}
@@ -111,7 +111,7 @@ func (m *Machine) limitThink(s State, t Think) Step {
 }
 
 // late holds when the run's time is over.
-func (m *Machine) late(s State) Verdict {
+func (m *Machine) late(s *State) Verdict {
 	if s.elapsed < s.limits.Time {
 		return Verdict{}
 	}
@@ -121,7 +121,7 @@ func (m *Machine) late(s State) Verdict {
 }
 
 // fits holds when a model call does not fit what is left.
-func (m *Machine) fits(s State, t Think) Verdict {
+func (m *Machine) fits(s *State, t Think) Verdict {
 	if t.MaxTokens >= leastReply {
 		return Verdict{}
 	}
@@ -144,7 +144,7 @@ const landingPrompt = "You have reached a limit of this run and can take no furt
 
 // exhaust ends the run at a ceiling, with one last tool-free answer first if
 // that still fits.
-func (m *Machine) exhaust(s State, v Verdict) Step {
+func (m *Machine) exhaust(s *State, v Verdict) Step {
 	if v.Status != Exhausted || s.landed || s.iteration == 0 || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{v}
 	}

@@ -428,3 +428,14 @@ func (s State) Question() (InputRequested, bool) {
 	}
 	return *s.question, true
 }
+
+// Attempts is how often a call was started.
+func (s State) Attempts(call string) int {
+	if c := s.call(call); c != nil {
+		return c.Attempt
+	}
+	return 0
+}
+
+// Tries counts the failed attempts in a row at the present model call.
+func (s State) Tries() int { return s.tries }

@@ -14,75 +14,73 @@ type Transcript struct {
 	messages []Message
 	pending  []Part // of the user turn being gathered
 	calls    []*CallState
-	state    State
 }
 
 // NewTranscript begins an empty conversation for a strategy.
 func NewTranscript(s Strategy) *Transcript { return &Transcript{strategy: s} }
 
 // Add takes the entry and the state after it.
-func (t *Transcript) Add(e Entry, after State) {
-	t.state = after
+func (t *Transcript) Add(e Entry, s *State) {
 	switch ev := e.Event.(type) {
 	case RunStarted:
-		t.say(ev.Input)
+		t.say(ev.Input, s)
 	case RunForked:
-		t.say(ev.Input)
+		t.say(ev.Input, s)
 	case ModelReplied:
 		if ev.Purpose == PurposeTurn {
-			t.reply(ev.Reply)
+			t.reply(ev.Reply, s)
 		}
 	case PlanRejected:
 		// The calls, if any, are refused by the entries that follow; their
 		// results must stand before the feedback.
 		if len(t.calls) == 0 {
-			t.say(ev.Feedback)
+			t.say(ev.Feedback, s)
 		}
 	case Observed:
-		t.say("Observation:\n" + ev.Text)
+		t.say("Observation:\n"+ev.Text, s)
 	case ProgressJudged:
-		t.say(ev.Hint)
+		t.say(ev.Hint, s)
 	case InputGiven:
 		if callNumber(ev.Call) == 0 { // asked by the run, on behalf of no call
-			t.say(ev.Text)
+			t.say(ev.Text, s)
 		} else {
-			t.results()
+			t.results(s)
 		}
 	default:
-		t.results()
+		t.results(s)
 	}
 }
 
 // Messages returns the conversation so far. The slice is shared and must not
 // be changed; a later Add leaves it as it is. Calls still open, as when a
 // policy asks a judge about them, are answered as not run yet.
-func (t *Transcript) Messages() []Message {
-	t.results()
+func (t *Transcript) Messages(s *State) []Message {
+	t.results(s)
 	if len(t.calls) > 0 {
 		open := *t
 		for _, c := range t.calls {
-			now := t.state.call(c.ID)
+			now := s.call(c.ID)
 			if now.Phase != Answered {
 				now = &CallState{Call: c.Call, Error: "not run yet"}
 			}
 			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, now))
 		}
 		open.calls, open.messages = nil, t.messages[:len(t.messages):len(t.messages)]
-		return open.Messages()
+		return open.Messages(s)
 	}
 	t.flush()
 	return t.messages[:len(t.messages):len(t.messages)]
 }
 
-func (t *Transcript) say(text string) {
+func (t *Transcript) say(text string, s *State) {
 	if text == "" {
 		return
 	}
-	t.results()
+	t.results(s)
 	t.pending = append(t.pending, Text{text})
 }
 
-func (t *Transcript) reply(r Reply) {
+func (t *Transcript) reply(r Reply, s *State) {
 	t.flush()
 	parts := r.Parts
 	if t.strategy == JSON { // the call was read out of the text, which stands for it
@@ -94,12 +92,12 @@ func (t *Transcript) reply(r Reply) {
 		}
 	}
 	t.messages = append(t.messages, Message{Role: Assistant, Parts: parts})
-	t.calls = t.state.open
+	t.calls = s.open
 }
 
 // results adds the answers of the present turn's calls once all have one.
-func (t *Transcript) results() {
-	if len(t.calls) == 0 || t.state.HasOpen() {
+func (t *Transcript) results(s *State) {
+	if len(t.calls) == 0 || s.HasOpen() {
 		return
 	}
 	calls := t.calls
@@ -107,13 +105,13 @@ func (t *Transcript) results() {
 	answers := make([]Part, 0, len(calls)+len(t.pending))
 	rejected := false
 	for _, c := range calls {
-		done := t.state.call(c.ID)
+		done := s.call(c.ID)
 		answers = append(answers, t.part(c.ID, done))
 		rejected = rejected || done.rejected
 	}
 	t.pending = append(answers, t.pending...)
 	if rejected {
-		t.pending = append(t.pending, Text{t.state.whyNot})
+		t.pending = append(t.pending, Text{s.whyNot})
 	}
 }
 

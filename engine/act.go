@@ -18,123 +18,102 @@ import (
 // act settles a batch: everything but the runs is appended first, then the
 // runs start, group by group. Each call's intent is durable before it runs, and
 // a finished call is durable while its siblings still run.
-func (s *session) act(ctx context.Context, at uint64, a pawl.Act) error {
+func (s *session) act(at uint64, a pawl.Act) error {
 	it := s.state.Iteration()
-	for _, d := range a.Calls {
-		if d.Do != pawl.RunCall {
+	for i := range a.Calls {
+		if d := &a.Calls[i]; d.Do != pawl.RunCall {
 			s.append(at, it, d.Facts()...)
 		}
 	}
+	if len(a.Calls) == 1 && a.Calls[0].Do == pawl.RunCall {
+		return s.runGroup(at, a.Calls)
+	}
 	for _, group := range s.m.Groups(a) {
-		if cancel, park := s.called(ctx); cancel || park {
+		if cancel, park := s.called(); cancel || park {
 			return nil
 		}
-		if err := s.runGroup(ctx, at, group); err != nil {
+		if err := s.runGroup(at, group); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// job is a call on its way.
+// job is a tool call in flight.
 type job struct {
+	flight    flight // when it has no siblings
 	d         *pawl.Disposed
+	at        uint64
 	tool      pawl.Tool
 	inv       pawl.Invocation
 	began     time.Time
 	deadline  time.Time
 	outOfTime bool // the deadline is the run's, not the tool's
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	cut       error // why it was told to stop
-	over      bool
+	out       pawl.Output
+	err       error
+
+	ctx    context.Context // when it has siblings
+	cancel context.CancelCauseFunc
+	cut    error // why it was told to stop
+	over   bool
 }
 
-type outcome struct {
-	job *job
-	out pawl.Output
-	err error
-}
-
-var (
-	errTimeout   = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
-	errCancelled = fmt.Errorf("the run is being cancelled: %w", context.Canceled)
-	errParked    = fmt.Errorf("the run is being parked: %w", context.Canceled)
-)
-
-func (s *session) runGroup(ctx context.Context, at uint64, group []pawl.Disposed) error {
+func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	it := s.state.Iteration()
 	jobs := make([]job, len(group))
 	for i := range group {
-		d := &group[i]
-		tool, _, _ := s.m.Tool(d.Call.Tool)
-		before, _ := s.state.Call(d.Call.ID)
-		j := &jobs[i]
-		j.d, j.tool = d, tool
-		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: before.Attempt + 1}
+		d, j := &group[i], &jobs[i]
+		j.d, j.at = d, at
+		j.tool, _, _ = s.m.Tool(d.Call.Tool)
+		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1}
 		s.append(at, it, pawl.ToolStarted{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Effect: d.Info.Effect, Key: d.Key, Attempt: j.inv.Attempt})
 	}
-	if err := s.flush(ctx); err != nil {
+	if err := s.flush(); err != nil {
 		return err
 	}
 	left := s.left()
 	now := time.Now()
 	for i := range jobs {
 		j := &jobs[i]
-		j.began = now
 		limit := j.d.Info.Timeout
 		if left < limit {
 			limit, j.outOfTime = left, true
 		}
-		j.deadline = now.Add(limit)
+		j.began, j.deadline = now, now.Add(limit)
+		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.d.Info.Effect == pawl.Write}
 	}
 	if len(jobs) == 1 {
-		return s.runOne(ctx, at, &jobs[0])
+		return s.fly(&jobs[0].flight)
 	}
-	done := make(chan outcome, len(jobs))
-	base := context.WithoutCancel(ctx)
+	done := make(chan *job, len(jobs))
 	for i := range jobs {
-		jobs[i].ctx, jobs[i].cancel = context.WithCancelCause(base)
-		go func(j *job) { done <- j.run(j.ctx) }(&jobs[i])
+		j := &jobs[i]
+		j.ctx, j.cancel = context.WithCancelCause(s.base)
+		go func() {
+			j.perform(j.ctx)
+			done <- j
+		}()
 	}
-	return s.gather(ctx, at, jobs, done)
+	return s.gather(at, jobs, done)
 }
 
-// runOne runs a call that has no siblings.
-func (s *session) runOne(ctx context.Context, at uint64, j *job) error {
-	it := s.state.Iteration()
-	var o outcome
-	cut, err := s.fly(ctx, func(ctx context.Context) { o = j.run(ctx) }, &flight{
-		late: errTimeout, grace: grace(j.tool), sheltered: j.d.Info.Effect == pawl.Write,
-		instead: func(cut error) error {
-			left := *j
-			left.cut = cut
-			s.append(at, it, s.finished(outcome{job: &left, err: cut}, true)...)
-			return nil
-		},
-	}, time.Until(j.deadline))
-	if err != nil {
-		return err
-	}
-	j.cut = cut
-	s.append(at, it, s.finished(o, false)...)
-	return nil
-}
-
-// run performs the call.
-func (j *job) run(ctx context.Context) (o outcome) {
-	o.job = j
+// perform runs the tool.
+func (j *job) perform(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
-			o.out, o.err = pawl.Output{}, fmt.Errorf("the tool panicked: %v", p)
+			j.out, j.err = pawl.Output{}, fmt.Errorf("the tool panicked: %v", p)
 		}
 	}()
-	o.out, o.err = j.tool.Run(ctx, j.inv)
-	return o
+	j.out, j.err = j.tool.Run(ctx, j.inv)
+}
+
+// record appends what came of a call that has no siblings.
+func (j *job) record(s *session, cut error, left bool) {
+	s.append(j.at, s.state.Iteration(), s.finished(j, cut, left)...)
 }
 
 // gather waits for the jobs of a group.
-func (s *session) gather(ctx context.Context, at uint64, jobs []job, done <-chan outcome) error {
+func (s *session) gather(at uint64, jobs []job, done <-chan *job) error {
 	it := s.state.Iteration()
 	stop := func(j *job, why error) {
 		if j.over || j.cut != nil {
@@ -144,19 +123,30 @@ func (s *session) gather(ctx context.Context, at uint64, jobs []job, done <-chan
 		j.deadline = time.Now().Add(grace(j.tool))
 		j.cancel(why)
 	}
-	ended := ctx.Done()
+	heed := func() {
+		switch cancel, park := s.called(); {
+		case cancel:
+			for i := range jobs {
+				stop(&jobs[i], errCancelled)
+			}
+		case park:
+			s.hold(jobs, stop)
+		}
+	}
+	heed()
+	ended := s.ctx.Done()
 	for left := len(jobs); left > 0; {
 		select {
-		case o := <-done:
-			if o.job.over {
-				continue // it was abandoned, and has come back after all
+		case j := <-done:
+			if j.over {
+				continue // it was left behind, and has come back after all
 			}
-			o.job.over = true
-			o.job.cancel(nil)
+			j.over = true
+			j.cancel(nil)
 			left--
-			s.append(at, it, s.finished(o, false)...)
+			s.append(at, it, s.finished(j, j.cut, false)...)
 			if left > 0 {
-				if err := s.flush(ctx); err != nil {
+				if err := s.flush(); err != nil {
 					s.abandon(jobs)
 					return err
 				}
@@ -172,22 +162,14 @@ func (s *session) gather(ctx context.Context, at uint64, jobs []job, done <-chan
 				default:
 					j.over = true
 					left--
-					s.append(at, it, s.finished(outcome{job: j, err: j.cut}, true)...)
+					s.append(at, it, s.finished(j, j.cut, true)...)
 				}
 			}
 		case <-ended:
 			ended = nil
-			s.hold(jobs, stop)
+			heed()
 		case <-s.wake:
-			cancel, park := s.called(ctx)
-			switch {
-			case cancel:
-				for i := range jobs {
-					stop(&jobs[i], errCancelled)
-				}
-			case park:
-				s.hold(jobs, stop)
-			}
+			heed()
 		}
 	}
 	return nil
@@ -228,31 +210,30 @@ func nextDeadline(jobs []job) time.Duration {
 	return time.Until(next)
 }
 
-// finished turns an outcome into what the log says of it. A call that was cut
-// short for parking and may be driven again leaves no trace: resuming finds it
-// lost.
-func (s *session) finished(o outcome, abandoned bool) []pawl.Event {
-	j := o.job
-	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: abandoned}
+// finished turns what came of a job into what the log says of it. A call that
+// was cut short for parking and may be driven again leaves no trace: resuming
+// finds it lost. Of a job that was left behind nothing may be read.
+func (s *session) finished(j *job, cut error, left bool) []pawl.Event {
+	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
 	write := j.d.Info.Effect == pawl.Write
 	switch {
-	case o.err == nil:
+	case !left && j.err == nil:
 		e.Status = pawl.ToolOK
-		s.result(&e, j.d.Info, o.out)
-	case j.cut == nil:
-		e.Status, e.Error = pawl.ToolFailed, s.told(o.err.Error(), j.d.Info)
-		if errors.Is(o.err, context.DeadlineExceeded) {
+		s.result(&e, j.d.Info, j.out)
+	case cut == nil:
+		e.Status, e.Error = pawl.ToolFailed, s.told(j.err.Error(), j.d.Info)
+		if errors.Is(j.err, context.DeadlineExceeded) {
 			e.Status = pawl.ToolTimeout
 		}
-	case errors.Is(j.cut, context.DeadlineExceeded):
+	case cut == errTimeout:
 		e.Status, e.Error = pawl.ToolTimeout, fmt.Sprintf("no result within %v", j.d.Info.Timeout)
 		if j.outOfTime {
 			e.Error = "no result before the run's time was over"
 		}
-		if abandoned {
+		if left {
 			e.Error += "; it did not stop when told to and was left behind"
 		}
-	case j.cut == errParked:
+	case cut == errParked:
 		return nil
 	case write:
 		return []pawl.Event{pawl.ToolDoubted{Call: e.Call, Tool: e.Tool, Why: "it was cut short by cancelling the run; whether it took place is unknown"}}
@@ -260,6 +241,31 @@ func (s *session) finished(o outcome, abandoned bool) []pawl.Event {
 		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
 	}
 	return []pawl.Event{e}
+}
+
+// slack spares what a tool cut to size itself: the marker and a prefix come on top.
+const slack = 256
+
+// deep reports whether a document nests deeper than the log can hold.
+func deep(raw []byte) bool {
+	const most = 900 // the coder stops at 1,000, with the entry around it
+	depth, str := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case str && c == '\\':
+			i++
+		case c == '"':
+			str = !str
+		case str:
+		case c == '{' || c == '[':
+			if depth++; depth > most {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
 }
 
 // result takes a tool's output in: valid, filtered, and within its cap. What
@@ -270,11 +276,11 @@ func (s *session) result(e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Out
 	switch {
 	case raw == nil:
 		raw = json.RawMessage("null")
-	case !json.Valid(raw) || !utf8.Valid(raw):
+	case !json.Valid(raw) || !utf8.Valid(raw) || deep(raw):
 		raw = quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	}
 	raw = s.filterJSON(raw)
-	if len(raw) > info.MaxOutput+64 && !out.Truncated { // the slack spares what a tool cut to size itself
+	if len(raw) > info.MaxOutput+slack && !out.Truncated {
 		text := string(raw)
 		var inner string
 		if json.Unmarshal(raw, &inner) == nil {
@@ -306,8 +312,11 @@ func (s *session) keep(data []byte) string {
 
 // told is an error's text for the model, within the tool's cap.
 func (s *session) told(text string, info *pawl.ToolInfo) string {
-	short, _ := excerpt.Cut(strings.ToValidUTF8(s.filter(text), "\uFFFD"), info.MaxOutput)
-	return short
+	text = strings.ToValidUTF8(s.filter(text), "\uFFFD")
+	if len(text) > info.MaxOutput+slack {
+		text, _ = excerpt.Cut(text, info.MaxOutput)
+	}
+	return text
 }
 
 func quote(text string) json.RawMessage {

@@ -12,7 +12,7 @@ import (
 // the same way as one that just began.
 func (s *session) drive() error {
 	for ; s.steps != 0; s.steps-- {
-		done, err := s.step(s.ctx)
+		done, err := s.step()
 		switch {
 		case err == errLeft:
 			return err
@@ -23,7 +23,7 @@ func (s *session) drive() error {
 			return nil
 		}
 	}
-	return s.leave(s.ctx)
+	return s.leave()
 }
 
 // finish says that nobody drives the session any more, unless another
@@ -36,30 +36,30 @@ func (s *session) finish(err error) {
 
 // step reads the mail, decides, and performs one step. It reports whether the
 // run has been let go of.
-func (s *session) step(ctx context.Context) (done bool, err error) {
+func (s *session) step() (done bool, err error) {
 	if s.state.Status().Ended() {
-		return true, s.leave(ctx)
+		return true, s.leave()
 	}
 	s.readMail()
-	if _, park := s.called(ctx); park {
+	if _, park := s.called(); park {
 		reason := "shut down"
-		if ctx.Err() != nil {
-			reason = context.Cause(ctx).Error()
+		if s.ctx.Err() != nil {
+			reason = context.Cause(s.ctx).Error()
 		}
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunPaused{Status: pawl.Paused, Reason: reason})
-		return true, s.leave(ctx)
+		return true, s.leave()
 	}
-	if err := s.askHooks(ctx); err != nil {
+	if err := s.askHooks(); err != nil {
 		return true, err
 	}
 	at := s.state.Seq()
 	switch step := s.m.Decide(s.state).(type) {
 	case pawl.Observe:
-		err = s.observe(ctx, at)
+		err = s.observe(at)
 	case pawl.Think:
-		err = s.think(ctx, at, step)
+		err = s.think(at, step)
 	case pawl.Act:
-		err = s.act(ctx, at, step)
+		err = s.act(at, step)
 	case pawl.Record:
 		if len(step.Events) == 0 {
 			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", s.lease.Run, at)
@@ -67,11 +67,11 @@ func (s *session) step(ctx context.Context) (done bool, err error) {
 		s.append(at, s.state.Iteration(), step.Events...)
 	case pawl.Await:
 		s.append(at, s.state.Iteration(), pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
-		return true, s.leave(ctx)
+		return true, s.leave()
 	case pawl.Finish:
 		v := step.Verdict
 		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
-		return true, s.leave(ctx)
+		return true, s.leave()
 	}
 	if err == nil {
 		err = s.failed
@@ -80,7 +80,7 @@ func (s *session) step(ctx context.Context) (done bool, err error) {
 }
 
 // leave makes the end durable and gives the run up.
-func (s *session) leave(ctx context.Context) error {
+func (s *session) leave() error {
 	defer s.release()
-	return s.flush(ctx)
+	return s.flush()
 }

@@ -140,8 +140,8 @@ func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
 
 // launch makes what s has begun durable and drives it on.
 func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
-	s.ctx = ctx
-	err := s.flush(ctx)
+	s.live(ctx)
+	err := s.flush()
 	if err == nil {
 		err = e.adopt(s)
 	}
@@ -155,7 +155,7 @@ func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
 // run drives a session in a goroutine of its own.
 func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 	h := &Handle{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
-	s.ctx, s.steps = ctx, steps
+	s.steps = steps
 	unhook := context.AfterFunc(ctx, s.poke)
 	s.done = func(err error) {
 		unhook()
@@ -177,7 +177,7 @@ func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return 0, err
 	}
-	s.ctx = ctx
+	s.live(ctx)
 	if s.found != seq {
 		s.release()
 		return s.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, s.found, seq, pawl.ErrConflict)

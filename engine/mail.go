@@ -174,12 +174,13 @@ func (e *Engine) cancelIdle(ctx context.Context, run string) error {
 		return err
 	}
 	defer s.release()
+	s.live(ctx)
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
 	s.readMail()
 	if v, ok := s.state.Cancelled(); ok {
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
 	}
-	return s.flush(ctx)
+	return s.flush()
 }
 
 // readMail turns letters into entries. A letter nobody waits for any more is dropped.

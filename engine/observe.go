@@ -8,70 +8,69 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// observe looks at the world and measures the goal. What cannot be seen is
-// told to the model in the observation's place; the goal then stays unmeasured.
-func (s *session) observe(ctx context.Context, at uint64) error {
-	if err := s.flush(ctx); err != nil {
+// observe looks at the world and measures the goal.
+func (s *session) observe(at uint64) error {
+	if err := s.flush(); err != nil {
 		return err
 	}
-	agent := s.m.Agent()
-	type sight struct {
-		seen    pawl.Observation
-		measure *pawl.Measure
-	}
-	var got sight
-	look := func(ctx context.Context) (now sight, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v", p)
-			}
-		}()
-		if agent.Observer != nil {
-			if now.seen, err = agent.Observer.Observe(ctx); err != nil {
-				return now, err
-			}
-		}
-		if agent.Goal != nil {
-			m, err := agent.Goal.Metric.Measure(ctx, now.seen)
-			if err != nil {
-				return now, fmt.Errorf("measure the goal: %w", err)
-			}
-			now.measure = &m
-		}
-		return now, nil
-	}
-	record := func(cut, err error) {
-		if cut != nil && err != nil {
-			if cut == errCancelled || cut == errParked {
-				return // the world is looked at again on resuming
-			}
-			err = cut
-		}
-		if err != nil {
-			got = sight{seen: pawl.Observation{Text: "the observation failed: " + err.Error()}}
-		}
-		s.append(at, s.state.Iteration(), pawl.Observed{Text: s.filter(got.seen.Text), Data: s.filterJSON(got.seen.Data)})
-		if got.measure != nil {
-			s.append(at, s.state.Iteration(), pawl.Measured{Value: got.measure.Value, Open: got.measure.Open})
-		}
-	}
-	var seen sight // apart from got: an observer left behind may still write it
-	var seeing error
-	limit := s.left()
-	cut, err := s.fly(ctx, func(ctx context.Context) { seen, seeing = look(ctx) }, &flight{
-		late: fmt.Errorf("nothing seen within %v: %w", limit, context.DeadlineExceeded), grace: commandGrace,
-		instead: func(cut error) error {
-			record(cut, cut)
-			return nil
-		},
-	}, limit)
-	if err != nil {
-		return err
-	}
-	got = seen
-	record(cut, seeing)
-	return nil
+	o := &observation{agent: s.m.Agent(), at: at}
+	o.flight = flight{effect: o, limit: s.left(), grace: commandGrace}
+	return s.fly(&o.flight)
 }
 
 // commandGrace is longer than a command's own time from TERM to KILL.
 const commandGrace = 7 * time.Second
+
+// observation is a look at the world in flight.
+type observation struct {
+	flight  flight
+	agent   pawl.Agent
+	at      uint64
+	seen    pawl.Observation
+	measure *pawl.Measure
+	err     error
+}
+
+func (o *observation) perform(ctx context.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	if o.agent.Observer != nil {
+		if o.seen, o.err = o.agent.Observer.Observe(ctx); o.err != nil {
+			return
+		}
+	}
+	if o.agent.Goal != nil {
+		m, err := o.agent.Goal.Metric.Measure(ctx, o.seen)
+		if err != nil {
+			o.err = fmt.Errorf("measure the goal: %w", err)
+			return
+		}
+		o.measure = &m
+	}
+}
+
+// record appends what was seen. What cannot be seen is told to the model in
+// the observation's place; the goal then stays unmeasured. A look cut short
+// from outside leaves no trace: resuming looks again.
+func (o *observation) record(s *session, cut error, left bool) {
+	var seen pawl.Observation
+	var measure *pawl.Measure
+	switch {
+	case !left && o.err == nil:
+		seen, measure = o.seen, o.measure
+	case cut == errTimeout:
+		seen.Text = fmt.Sprintf("the observation failed: nothing was seen within %v", o.flight.limit)
+	case cut != nil:
+		return
+	default:
+		seen.Text = "the observation failed: " + o.err.Error()
+	}
+	it := s.state.Iteration()
+	s.append(o.at, it, pawl.Observed{Text: s.filter(seen.Text), Data: s.filterJSON(seen.Data)})
+	if measure != nil {
+		s.append(o.at, it, pawl.Measured{Value: measure.Value, Open: measure.Open})
+	}
+}

@@ -103,18 +103,18 @@ func (s *session) filterJSON(raw json.RawMessage) json.RawMessage {
 
 // askHooks shows the hooks what was appended since they were last asked. It is
 // made durable first: a hook sees nothing that could still vanish.
-func (s *session) askHooks(ctx context.Context) error {
+func (s *session) askHooks() error {
 	if len(s.hooked) == 0 {
 		return nil
 	}
-	if err := s.flush(ctx); err != nil {
+	if err := s.flush(); err != nil {
 		return err
 	}
 	entries := s.hooked
 	s.hooked = nil
 	for _, e := range entries {
 		for _, h := range s.engine.opt.Hooks {
-			d := consult(ctx, h, s.state, e)
+			d := consult(s.base, h, s.state, e)
 			if !d.Cancel {
 				continue
 			}

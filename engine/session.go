@@ -20,14 +20,15 @@ type session struct {
 
 	state   pawl.State
 	talk    *pawl.Transcript
-	pending [][]byte // appended, not yet durable
-	after   uint64   // the last durable entry
-	scratch []byte
-	chunk   []byte       // where encoded entries are kept
+	pending [][]byte     // appended, not yet durable
+	after   uint64       // the last durable entry
+	lines   []byte       // the memory of pending
+	chunk   []byte       // what the events of the state are made of
 	hooked  []pawl.Entry // appended, not yet shown to the hooks
 	timer   *time.Timer
 	failed  error           // an append that could not be encoded
 	ctx     context.Context // the run's life
+	base    context.Context // its values, without its end
 	steps   int             // how many more to take; negative: any number
 	done    func(error)     // called once, when nobody drives the session any more
 
@@ -50,6 +51,11 @@ func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
 	}
 }
 
+// live gives the session its run's life.
+func (s *session) live(ctx context.Context) {
+	s.ctx, s.base = ctx, context.WithoutCancel(ctx)
+}
+
 // append adds facts to the run. They are encoded and folded at once, and
 // durable after the next flush; no effect may happen in between. What is folded
 // is what was encoded, so that a live run and a resumed one cannot differ.
@@ -62,29 +68,23 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 		if now.Before(s.state.Time()) {
 			now = s.state.Time()
 		}
-		var err error
-		s.scratch, err = pawl.Entry{
-			Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event,
-		}.AppendJSON(s.scratch[:0])
+		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
+		begin := len(s.lines)
+		lines, err := entry.Seal(s.lines, s.store)
 		if err != nil {
-			s.failed = fmt.Errorf("run %s: %s cannot be written: %w", s.lease.Run, event.Type(), err)
-			return
-		}
-		data := s.store(s.scratch)
-		entry, err := pawl.DecodeEntry(data)
-		if err != nil {
-			s.failed = fmt.Errorf("run %s: %s cannot be read back: %w", s.lease.Run, event.Type(), err)
+			s.failed = fmt.Errorf("run %s: %w", s.lease.Run, err)
 			return
 		}
 		s.take(entry)
-		s.pending = append(s.pending, data)
+		s.lines = lines
+		s.pending = append(s.pending, lines[begin:len(lines):len(lines)])
 		if len(s.engine.opt.Hooks) > 0 {
 			s.hooked = append(s.hooked, entry)
 		}
 	}
 }
 
-// store copies an encoded entry for good. Entries are small and kept as long as
+// store copies an encoded event for good. Events are small and live as long as
 // their run's state, so they share allocations.
 func (s *session) store(b []byte) []byte {
 	const chunk = 2048
@@ -101,13 +101,13 @@ func (s *session) store(b []byte) []byte {
 
 // take folds an entry into the state and the conversation.
 func (s *session) take(e pawl.Entry) {
-	s.state = pawl.Apply(s.state, e)
-	s.talk.Add(e, s.state)
+	s.state.Fold(e)
+	s.talk.Add(e, &s.state)
 }
 
 // flush makes everything appended durable. Until it returns nil, nothing that
 // was appended may be acted on.
-func (s *session) flush(ctx context.Context) error {
+func (s *session) flush() error {
 	if s.failed != nil {
 		return s.failed
 	}
@@ -118,7 +118,7 @@ func (s *session) flush(ctx context.Context) error {
 		return nil
 	}
 	// The run's own end must still be written when its context is over.
-	err := s.engine.journal.Append(context.WithoutCancel(ctx), pawl.Batch{
+	err := s.engine.journal.Append(s.base, pawl.Batch{
 		Run: s.lease.Run, Epoch: s.lease.Epoch, After: s.after, Records: s.pending, Head: s.state.Head(),
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *session) flush(ctx context.Context) error {
 	}
 	s.after += uint64(len(s.pending))
 	clear(s.pending)
-	s.pending = s.pending[:0]
+	s.pending, s.lines = s.pending[:0], s.lines[:0]
 	s.feed.news()
 	return nil
 }
@@ -162,7 +162,7 @@ func (s *session) poke() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	s.interrupt(s.ctx)
+	s.interrupt()
 }
 
 // lose says that another owner has taken the run over.
@@ -177,17 +177,6 @@ func (s *session) lost() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fenced
-}
-
-// called says what the outside wants while an effect is in progress: that the
-// run be cancelled, or that it be parked.
-func (s *session) called(ctx context.Context) (cancel, park bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range s.inbox {
-		cancel = cancel || l.Kind == pawl.LetterCancel
-	}
-	return cancel, s.parking || s.fenced != nil || ctx.Err() != nil
 }
 
 // alarm arms the session's timer.
