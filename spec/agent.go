@@ -1,0 +1,134 @@
+package spec
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// Agent makes the agent, its model from the registry. The error is [Problems]:
+// the model is unknown or has no price, or it makes no sense with the rest.
+func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
+	if r == nil {
+		r = &Registry{}
+	}
+	a, problems := s.assemble(r)
+	if err := problems.sorted().asError(); err != nil {
+		return pawl.Agent{}, err
+	}
+	return a, nil
+}
+
+// assemble puts the agent together and checks it. Without a registry the model
+// is a stand-in.
+func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
+	d := &document{text: s.doc.text, src: s.doc.src}
+	a := pawl.Agent{
+		Name: s.Name, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
+		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
+		Serial: s.serial, Builtins: s.builtin,
+	}
+	if s.json {
+		a.Strategy = pawl.JSON
+	}
+	for _, t := range s.tools {
+		a.Tools = append(a.Tools, t.tool())
+	}
+	if s.stuck != nil {
+		a.Policies = append(a.Policies, *s.stuck)
+	}
+	if s.observe != nil {
+		a.Observer = observer{s.command(s.observe)}
+	}
+	a.Model = s.makeModel(d, r, &a.Limits)
+	a.Source = s.record(r)
+	s.conditions(d, &a)
+	s.contradictions(d, a)
+	if len(s.doc.problems) == 0 && len(d.problems) == 0 {
+		s.rest(d, a)
+	}
+	return a, d.problems
+}
+
+// conditions parses the stop condition and the goal's, and checks them in the
+// agent, which by then has all they may be about.
+func (s *Spec) conditions(d *document, a *pawl.Agent) {
+	stopText, from := s.stop, d
+	if s.opt.Stop != "" {
+		from = &document{text: s.opt.Stop, src: newSource("stop", s.opt.Stop)}
+		stopText = &node{kind: text, style: plain, text: s.opt.Stop, place: place{1, 1}}
+	}
+	if s.goal != nil {
+		a.Goal = &pawl.Goal{Metric: metric{s.command(s.goal.metric)}}
+		if n := s.goal.success; n != nil {
+			a.Goal.Success = d.condition("success", n)
+		}
+	}
+	if stopText != nil {
+		a.Stop = from.condition("stop", stopText)
+	}
+	if a.Goal != nil {
+		d.check("success", s.goal.success, a.Goal.Success, *a)
+	}
+	from.check("stop", stopText, a.Stop, *a)
+	if from != d {
+		d.problems = append(d.problems, from.problems...)
+	}
+}
+
+func (d *document) condition(what string, n *node) pawl.Condition {
+	c, err := stop.Parse(n.text, nil)
+	if err != nil {
+		d.expression(what, n, err)
+		return nil
+	}
+	return c
+}
+
+func (d *document) check(what string, n *node, c pawl.Condition, a pawl.Agent) {
+	if checker, ok := c.(pawl.Checker); ok {
+		if err := checker.Check(a); err != nil {
+			d.expression(what, n, err)
+		}
+	}
+}
+
+// contradictions tells what the machine would refuse, at its place.
+func (s *Spec) contradictions(d *document, a pawl.Agent) {
+	if _, single := a.Loop.(pawl.SingleCall); single {
+		const drop = "loop single offers no tools (drop them, or write loop: react)"
+		if t := s.root.get("tools"); t != nil && len(t.items) > 0 {
+			d.problem(t.place, "there are tools, but "+drop)
+		}
+		if s.builtin {
+			d.problem(s.find("builtins"), "builtins are tools, but "+drop)
+		}
+		if s.json {
+			d.problem(s.find("strategy"), "strategy json is a way to call tools, but loop single offers none (write strategy: native)")
+		}
+	}
+	if m := a.Sampling; m.MaxTokens > 0 && m.ThinkingTokens >= m.MaxTokens {
+		d.problem(s.find("model", "thinking"), "thinking is %d of max_tokens %d, which leaves nothing for the answer (raise max_tokens)", m.ThinkingTokens, m.MaxTokens)
+	}
+}
+
+// rest tells what the machine objects to beyond that, at the key it is about
+// as far as its words tell.
+func (s *Spec) rest(d *document, a pawl.Agent) {
+	_, err := pawl.NewMachine(a)
+	if err == nil {
+		return
+	}
+	for _, e := range parts(errors.Unwrap(err)) {
+		message := e.Error()
+		key, _, _ := strings.Cut(message, ":")
+		key, _, _ = strings.Cut(key, " ")
+		keys := map[string][]string{
+			"agent": {"name"}, "model": {"model"}, "limits": {"limits"}, "tool": {"tools"}, "tools": {"tools"}, "loop": {"loop"},
+			"goal": {"goal"}, "output": {"output"}, "sampling": {"model"}, "policies": {"no_progress"},
+		}[key]
+		d.problem(s.find(keys...), "%s", message)
+	}
+}

@@ -1,0 +1,116 @@
+package spec
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/process"
+)
+
+// A command that observes or measures has what a tool has by default.
+const (
+	commandTime   = 60 * time.Second
+	commandOutput = 16 << 10
+)
+
+// command is a program that looks at the world.
+type command struct {
+	argv []string
+	dir  string
+	env  []string
+}
+
+func (s *Spec) command(argv []string) command { return command{argv, s.dir, s.Env} }
+
+// run returns what the program prints.
+func (c command) run(ctx context.Context) (out string, truncated bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("no result within %v: %w", commandTime, context.DeadlineExceeded))
+	defer cancel()
+	stdout, stderr := excerpt.New(commandOutput, nil), excerpt.New(commandOutput, nil)
+	exit, err := process.Run(ctx, process.Command{
+		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...), Stdout: stdout, Stderr: stderr,
+	})
+	switch {
+	case err != nil:
+		return "", false, err
+	case exit.Killed:
+		return "", false, context.Cause(ctx)
+	case exit.Code != 0:
+		said := strings.TrimSpace(stderr.String())
+		if said == "" {
+			said = strings.TrimSpace(stdout.String())
+		}
+		return "", false, fmt.Errorf("%s: %s: %s", c.argv[0], exit, said)
+	}
+	return strings.ToValidUTF8(strings.TrimRight(stdout.String(), "\r\n"), "\ufffd"), stdout.Truncated(), nil
+}
+
+// observer is observe: {command: …}.
+type observer struct{ command }
+
+// Observe gives what the command prints, and as data too if it is JSON.
+func (o observer) Observe(ctx context.Context) (pawl.Observation, error) {
+	out, truncated, err := o.run(ctx)
+	if err != nil {
+		return pawl.Observation{}, err
+	}
+	seen := pawl.Observation{Text: out}
+	if !truncated && json.Valid([]byte(out)) {
+		seen.Data = json.RawMessage(strings.TrimSpace(out))
+	}
+	return seen, nil
+}
+
+// metric is goal: {metric: {command: …}}.
+type metric struct{ command }
+
+// Measure reads what the command prints: a number, or {"value": N, "open": ["id", …]}.
+func (m metric) Measure(ctx context.Context, _ pawl.Observation) (pawl.Measure, error) {
+	out, truncated, err := m.run(ctx)
+	if err != nil {
+		return pawl.Measure{}, err
+	}
+	if truncated {
+		return pawl.Measure{}, fmt.Errorf("%s printed more than %d bytes; print a number, or {\"value\": N, \"open\": [\"id\", …]}", m.argv[0], commandOutput)
+	}
+	measure, err := parseMeasure(out)
+	if err != nil {
+		return pawl.Measure{}, fmt.Errorf("%s: %w", m.argv[0], err)
+	}
+	return measure, nil
+}
+
+func parseMeasure(out string) (pawl.Measure, error) {
+	out = strings.TrimSpace(out)
+	if v, err := strconv.ParseFloat(out, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return pawl.Measure{Value: v}, nil
+	}
+	var both struct {
+		Value *float64 `json:"value"`
+		Open  []string `json:"open"`
+	}
+	dec := json.NewDecoder(bytes.NewReader([]byte(out)))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&both)
+	if err == nil && dec.More() {
+		err = errors.New("something follows the object")
+	}
+	if err == nil && both.Value == nil {
+		err = errors.New("there is no value")
+	}
+	if err != nil {
+		const most = 200
+		shown, _ := excerpt.Cut(out, most)
+		return pawl.Measure{}, fmt.Errorf("it printed %q: %w; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown, err)
+	}
+	return pawl.Measure{Value: *both.Value, Open: both.Open}, nil
+}

@@ -1,0 +1,227 @@
+package spec
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/expr"
+)
+
+// fields reads the keys of one mapping. A key that is not there leaves its
+// variable alone; one with a wrong value tells and does so too.
+type fields struct {
+	*document
+	n *node
+}
+
+// fields opens a mapping whose keys are known. Those that a later version
+// brings are told as such. Of what is no mapping it reads nothing.
+func (d *document) fields(what string, n *node, known ...string) fields {
+	if n.kind != mapping {
+		d.problem(n.place, "%s is %v (write a mapping with %s)", what, n.kind, strings.Join(known[:min(3, len(known))], ", "))
+		return fields{d, &node{kind: mapping, place: n.place}}
+	}
+	for _, p := range n.pairs {
+		switch {
+		case slices.Contains(known, p.key):
+		case slices.Contains(later[what], p.key):
+			d.problem(p.place, "%s is not supported by this version (leave it out)", p.key)
+		case expr.Nearest(p.key, slices.Concat(known, later[what])) == "" && belongs[p.key] != "" && belongs[p.key] != what:
+			d.problem(p.place, "unknown key %s in %s (it belongs to %s)", p.key, what, belongs[p.key])
+		default:
+			d.problem(p.place, "unknown key %s in %s%s", p.key, what, expr.DidYouMean(p.key, known))
+		}
+	}
+	return fields{d, n}
+}
+
+// later are the keys of the language that this version cannot honour. Passing
+// over them in silence would run an agent without its gates.
+var later = map[string][]string{
+	"the spec": {"steps", "trace", "skills", "approvals", "judge", "context", "guard", "cage", "hooks", "fetch", "webhooks"},
+	"tool":     {"trust", "approval", "witness"},
+	"model":    {"fallback"},
+}
+
+// belongs says where keys belong that are often put elsewhere.
+var belongs = map[string]string{
+	"iterations": "limits", "max_iterations": "limits, as iterations", "tokens": "limits", "time": "limits", "cost": "limits",
+	"tool_errors": "limits", "depth": "limits", "margin": "limits",
+	"temperature": "model", "max_tokens": "model", "thinking": "model",
+	"timeout": "a tool", "effect": "a tool", "max_output": "a tool", "max_calls": "a tool", "on_doubt": "a tool",
+	"window": "no_progress", "then": "no_progress", "hint": "no_progress",
+	"command": "a tool, observe or goal.metric", "env": "the spec", "dir": "the spec", "system": "the spec, as prompt",
+}
+
+// value is the node of a key if it is of the kind that is wanted.
+func (f fields) value(key string, want kind, example string) *node {
+	n := f.n.get(key)
+	if n == nil {
+		return nil
+	}
+	if n.kind != want {
+		f.problem(n.place, "%s is %v (write %s)", key, n.kind, example)
+		return nil
+	}
+	return n
+}
+
+// need tells when a required key is not there.
+func (f fields) need(what string, keys ...string) {
+	for _, key := range keys {
+		if f.n.get(key) == nil {
+			f.problem(f.n.place, "%s has no %s (%s)", what, key, needs[key])
+		}
+	}
+}
+
+var needs = map[string]string{
+	"name":        "give it one",
+	"description": "say what it does and when to use it",
+	"command":     "list the program and its arguments",
+	"metric":      "say what measures it, as in metric: {command: [./score.sh]}",
+	"success":     "give a condition, such as metric >= 0",
+	"input":       "dollars per million tokens",
+	"output":      "dollars per million tokens",
+}
+
+// text reads a text that is not blank.
+func (f fields) text(key string, to *string) {
+	n := f.value(key, text, "text; put it in quotes if it looks like something else")
+	if n == nil {
+		return
+	}
+	if strings.TrimSpace(n.text) == "" {
+		f.problem(n.place, "%s is blank (write something or leave it out)", key)
+		return
+	}
+	*to = n.text
+}
+
+// flag reads true or false.
+func (f fields) flag(key string, to *bool) {
+	if n := f.value(key, boolean, "true or false"); n != nil {
+		*to = n.text == "true"
+	}
+}
+
+// count reads a whole number that is at least least.
+func (f fields) count(key string, to *int, least int, example string) {
+	n := f.value(key, number, "a whole number such as "+example)
+	if n == nil {
+		return
+	}
+	v, err := strconv.Atoi(n.text)
+	switch {
+	case err != nil && strings.ContainsAny(n.text, ".eE"):
+		f.problem(n.place, "%s is %s (write a whole number such as %s)", key, n.text, example)
+	case err != nil:
+		f.problem(n.place, "%s is %s, which is too large (write a number such as %s)", key, n.text, example)
+	case v < least:
+		f.problem(n.place, "%s is %d (it must be at least %d)", key, v, least)
+	default:
+		*to = v
+	}
+}
+
+// measure reads a number and reports whether it did.
+func (f fields) measure(key string, to *float64, example string) bool {
+	n := f.value(key, number, "a number such as "+example)
+	if n == nil {
+		return false
+	}
+	v, err := strconv.ParseFloat(n.text, 64)
+	if err != nil {
+		f.problem(n.place, "%s is %s, which is too large (write a number such as %s)", key, n.text, example)
+		return false
+	}
+	if v < 0 {
+		f.problem(n.place, "%s is %s (it may not be negative)", key, n.text)
+		return false
+	}
+	*to = v
+	return true
+}
+
+// duration reads a duration as Go writes it, which must be positive.
+func (f fields) duration(key string, to *time.Duration) {
+	n := f.n.get(key)
+	switch {
+	case n == nil:
+		return
+	case n.kind == number:
+		f.problem(n.place, "%s is %s without a unit (write %ss or %sm)", key, n.text, n.text, n.text)
+		return
+	case f.value(key, text, "a duration such as 30s or 1h30m") == nil:
+		return
+	}
+	v, err := time.ParseDuration(n.text)
+	switch {
+	case err != nil:
+		f.problem(n.place, "%s is %q, which is no duration (write one such as 30s or 1h30m)", key, n.text)
+	case v <= 0:
+		f.problem(n.place, "%s is %s (it must be longer than nothing)", key, n.text)
+	default:
+		*to = v
+	}
+}
+
+var units = map[string]int64{"": 1, "B": 1, "KB": 1 << 10, "KIB": 1 << 10, "MB": 1 << 20, "MIB": 1 << 20, "GB": 1 << 30, "GIB": 1 << 30}
+
+// size reads a number of bytes. A KB is 1024 of them, as in the default of 16KB.
+func (f fields) size(key string, to *int) {
+	const example = "a size such as 16KB or 1MB"
+	n := f.n.get(key)
+	if n == nil {
+		return
+	}
+	if n.kind != number && f.value(key, text, example) == nil {
+		return
+	}
+	digits := strings.TrimRight(n.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+	unit, known := units[strings.ToUpper(strings.TrimSpace(n.text[len(digits):]))]
+	v, ok := new(big.Rat).SetString(digits)
+	if !known || !ok || len(digits) > 20 || strings.ContainsAny(digits, "/_xeE") {
+		f.problem(n.place, "%s is %q, which is no size (write %s)", key, n.text, example)
+		return
+	}
+	v.Mul(v, new(big.Rat).SetInt64(unit))
+	bytes, _ := v.Float64()
+	if bytes < 1 || bytes > 1<<30 {
+		f.problem(n.place, "%s is %s (it must be at least 1B and at most 1GB)", key, n.text)
+		return
+	}
+	*to = int(bytes)
+}
+
+// choice reads one of a few words; zero is none of them.
+func (f fields) choice(key string, to *int, words ...string) {
+	n := f.value(key, text, strings.Join(words, " or "))
+	if n == nil {
+		return
+	}
+	if i := slices.Index(words, n.text); i >= 0 {
+		*to = i + 1
+		return
+	}
+	f.problem(n.place, "%s is %q%s", key, n.text, expr.DidYouMean(n.text, words))
+}
+
+// words reads a list of texts, and where each stands.
+func (f fields) words(key, example string) (all []string, at []*node) {
+	n := f.value(key, list, "a list such as "+example)
+	if n == nil {
+		return nil, nil
+	}
+	for _, item := range n.items {
+		if item.kind != text {
+			f.problem(item.place, "%s has %v in its list (write text; put it in quotes if it looks like something else)", key, item.kind)
+			continue
+		}
+		all, at = append(all, item.text), append(at, item)
+	}
+	return all, at
+}

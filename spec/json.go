@@ -1,0 +1,125 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// readJSON reads a strict JSON document. YAML would do, being nearly a
+// superset, but its reader takes trailing commas and misplaces what follows a tab.
+func (d *document) readJSON() *node {
+	dec := json.NewDecoder(strings.NewReader(d.text))
+	dec.UseNumber()
+	r := jsonReader{document: d, dec: dec}
+	n := r.value(0)
+	if n == nil {
+		return nil
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		d.problem(r.next(), "something follows the end of the document (a spec is one JSON object)")
+		return nil
+	}
+	return n
+}
+
+type jsonReader struct {
+	*document
+	dec *json.Decoder
+}
+
+// next is the place of the token to be read.
+func (r *jsonReader) next() place {
+	i := int(r.dec.InputOffset())
+	for i < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[i]) >= 0 {
+		i++
+	}
+	return r.src.offset(r.text, i)
+}
+
+// value reads one value; nil after a fault, which ends the reading.
+func (r *jsonReader) value(depth int) *node {
+	at := r.next()
+	if depth > mostDepth {
+		r.problem(at, "values are nested too deep (at most %d levels)", mostDepth)
+		return nil
+	}
+	token, err := r.dec.Token()
+	if err != nil {
+		r.broken(err)
+		return nil
+	}
+	n := &node{place: at}
+	switch t := token.(type) {
+	case json.Delim:
+		return r.container(n, t, depth)
+	case string:
+		n.kind, n.style, n.text = text, double, t
+	case json.Number:
+		n.kind, n.text = number, t.String()
+	case bool:
+		n.kind, n.text = boolean, "false"
+		if t {
+			n.text = "true"
+		}
+	default:
+		n.kind = null
+	}
+	return n
+}
+
+func (r *jsonReader) container(n *node, open json.Delim, depth int) *node {
+	n.kind = list
+	if open == '{' {
+		n.kind = mapping
+	}
+	for r.dec.More() {
+		if n.kind == list {
+			item := r.value(depth + 1)
+			if item == nil {
+				return nil
+			}
+			n.items = append(n.items, item)
+			continue
+		}
+		at := r.next()
+		key, err := r.dec.Token()
+		if err != nil {
+			r.broken(err)
+			return nil
+		}
+		value := r.value(depth + 1)
+		if value == nil {
+			return nil
+		}
+		n.pairs = append(n.pairs, pair{key.(string), at, value})
+	}
+	if _, err := r.dec.Token(); err != nil {
+		r.broken(err)
+		return nil
+	}
+	return n
+}
+
+// broken tells a fault of syntax.
+func (r *jsonReader) broken(err error) {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		r.problem(r.src.offset(r.text, len(r.text)), "the document ends before its value does")
+	case errors.As(err, &syntax):
+		r.problem(r.next(), "%s", strings.TrimPrefix(syntax.Error(), "json: "))
+	default:
+		r.problem(r.next(), "%v", err)
+	}
+}
+
+// quote writes a text as JSON, leaving <, > and & as they are.
+func quote(b *bytes.Buffer, s string) {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string always has a JSON form
+	b.Truncate(b.Len() - 1)
+}

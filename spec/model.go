@@ -1,0 +1,131 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/prices"
+)
+
+// readModel reads the model: a name, or a mapping with more.
+func (s *Spec) readModel(f fields) {
+	n := f.n.get("model")
+	switch {
+	case n == nil:
+		s.model.place = f.n.place
+		return
+	case n.kind == text:
+		f.text("model", &s.model.name)
+		s.model.place = n.place
+		return
+	case n.kind != mapping:
+		f.problem(n.place, "model is %v (write a name such as anthropic/claude-sonnet-4-5, or a mapping with name)", n.kind)
+		s.model.name, s.model.place = "unreadable", n.place
+		return
+	}
+	m := f.fields("model", n, "name", "temperature", "max_tokens", "thinking")
+	s.model.place = n.place
+	if name := n.get("name"); name != nil {
+		s.model.place = name.place
+	}
+	m.text("name", &s.model.name)
+	sampling := &s.model.sampling
+	if m.measure("temperature", &sampling.Temperature, "0.2") && sampling.Temperature == 0 {
+		sampling.Temperature = -1 // zero leaves it to the provider, negative is exactly zero
+	}
+	m.count("max_tokens", &sampling.MaxTokens, 1, "4096")
+	m.count("thinking", &sampling.ThinkingTokens, 0, "2048")
+}
+
+// modelName is the model that is meant, and what its files are relative to.
+func (s *Spec) modelName(r *Registry) (name, dir string) {
+	switch {
+	case s.opt.Model != "":
+		return s.opt.Model, ""
+	case s.model.name != "":
+		return s.model.name, s.base
+	case r != nil:
+		return r.Default, ""
+	}
+	return "", ""
+}
+
+// makeModel makes the model, or a stand-in for one that cannot be made. The
+// limits may change with its price.
+func (s *Spec) makeModel(d *document, r *Registry, limits *pawl.Limits) pawl.Model {
+	if r == nil || s.model.name == "unreadable" && s.opt.Model == "" {
+		return standIn{}
+	}
+	given, dir := s.modelName(r)
+	if given == "" {
+		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
+		return standIn{}
+	}
+	// What is wrong with a model from outside has no place in the file.
+	bad := func(err error) pawl.Model {
+		if dir == "" {
+			d.problems = append(d.problems, Problem{"model", 1, 1, err.Error()})
+		} else {
+			d.problem(s.model.place, "%v", err)
+		}
+		return standIn{}
+	}
+	provider, name, err := r.resolve(given, dir)
+	if err != nil {
+		return bad(err)
+	}
+	model, err := r.Models[provider](name)
+	switch {
+	case err != nil:
+		return bad(fmt.Errorf("model %s: %w", given, err))
+	case model == nil:
+		return bad(fmt.Errorf("model %s: the provider has none of that name", given))
+	}
+	price, own := s.price(given, name, describe(model))
+	if own {
+		model = priced{model, price}
+	} else if s.outdated(r, provider, name) && price != nil {
+		switch s.stale {
+		case staleRefuse:
+			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 90 days ago (give it under prices)", given, prices.AsOf().Format("2006-01-02"))
+		case staleTokenOnly:
+			price, model = nil, priced{model, nil}
+			limits.Cost = 0
+		}
+	}
+	if limits.Cost > 0 && price == nil {
+		d.problem(s.find("limits", "cost"), "cost is $%.2f, but the model %s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given)
+	}
+	return model
+}
+
+// price is the price of a model, and whether it is the spec's own.
+func (s *Spec) price(given, name string, info pawl.ModelInfo) (*pawl.Price, bool) {
+	_, short, _ := strings.Cut(info.Name, "/")
+	for _, key := range []string{given, info.Name, name, short} {
+		if p, ok := s.prices[key]; ok {
+			return &p, true
+		}
+	}
+	return info.Price, false
+}
+
+// outdated reports whether a price comes from a table that is too old.
+func (s *Spec) outdated(r *Registry, provider, name string) bool {
+	_, listed := prices.Lookup(provider, name)
+	return listed && r.now().Sub(prices.AsOf()) > outdated
+}
+
+// find is the place of the value under a path of keys, or of what is nearest to it.
+func (s *Spec) find(keys ...string) place {
+	n := s.root
+	for _, key := range keys {
+		next := n.get(key)
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n.place
+}

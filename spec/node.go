@@ -1,0 +1,93 @@
+package spec
+
+import "bytes"
+
+// A node is one value of a document, whichever syntax it was written in.
+type node struct {
+	kind  kind
+	style style
+	place place
+	text  string // of a text its value, of a number or boolean its JSON
+	pairs []pair
+	items []*node
+}
+
+type pair struct {
+	key   string
+	place place // of the key
+	value *node
+}
+
+// place is a position in a file, both counted from 1.
+type place struct{ line, column int }
+
+type kind int
+
+const (
+	null kind = 1 + iota
+	boolean
+	number
+	text
+	list
+	mapping
+)
+
+var kinds = []string{"", "empty", "true or false", "a number", "text", "a list", "a mapping"}
+
+// String names the kind as in "prompt is a list".
+func (k kind) String() string { return kinds[k] }
+
+// style is how a text was written, which one needs to find a part of it in the file.
+type style int
+
+const (
+	plain  style = 1 + iota
+	single       // in single quotes
+	double       // in double quotes, with escapes
+	block        // below | or >
+)
+
+// get returns the value of a key, or nil.
+func (n *node) get(key string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, p := range n.pairs {
+		if p.key == key {
+			return p.value
+		}
+	}
+	return nil
+}
+
+// json writes the node as JSON, keys in the order of the document.
+func (n *node) json(b *bytes.Buffer) {
+	switch n.kind {
+	case null:
+		b.WriteString("null")
+	case boolean, number:
+		b.WriteString(n.text)
+	case text:
+		quote(b, n.text)
+	case list:
+		b.WriteByte('[')
+		for i, item := range n.items {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			item.json(b)
+		}
+		b.WriteByte(']')
+	case mapping:
+		b.WriteByte('{')
+		for i, p := range n.pairs {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			quote(b, p.key)
+			b.WriteByte(':')
+			p.value.json(b)
+		}
+		b.WriteByte('}')
+	}
+}

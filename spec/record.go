@@ -1,0 +1,98 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// record is what [pawl.Agent].Source holds of a spec: enough to make the agent
+// again where neither the file nor the flags are at hand.
+type record struct {
+	Kind     string  `json:"kind"` // spec
+	Path     string  `json:"path"`
+	Dir      string  `json:"dir"`
+	Document string  `json:"document"`
+	Model    string  `json:"model,omitempty"` // what replaced or completed the document's
+	Stop     string  `json:"stop,omitempty"`
+	Limits   *limits `json:"limits,omitempty"`
+}
+
+type limits struct {
+	Iterations int     `json:"iterations,omitempty"`
+	Tokens     int     `json:"tokens,omitempty"`
+	Time       string  `json:"time,omitempty"`
+	Cost       float64 `json:"cost,omitempty"`
+	ToolErrors int     `json:"tool_errors,omitempty"`
+	Attempts   int     `json:"attempts,omitempty"`
+	Margin     float64 `json:"margin,omitempty"`
+	Depth      int     `json:"depth,omitempty"`
+}
+
+const recordKind = "spec"
+
+// record writes the source of the agent.
+func (s *Spec) record(r *Registry) string {
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Stop: s.opt.Stop}
+	if name, dir := s.modelName(r); dir == "" { // it comes from outside, and so do its paths
+		rec.Model = absolute(name)
+	}
+	if l := s.opt.Limits; l != (pawl.Limits{}) {
+		rec.Limits = &limits{l.Iterations, l.Tokens, "", l.Cost, l.ToolErrors, l.Attempts, l.Margin, l.Depth}
+		if l.Time != 0 {
+			rec.Limits.Time = l.Time.String()
+		}
+	}
+	b, err := json.Marshal(rec)
+	if err != nil { // numbers that JSON cannot hold, which the machine refuses anyway
+		return ""
+	}
+	return string(b)
+}
+
+// absolute makes the file of a scripted model independent of the working directory.
+func absolute(model string) string {
+	const prefix = scriptProvider + ":"
+	if len(model) <= len(prefix) || model[:len(prefix)] != prefix {
+		return model
+	}
+	file, err := filepath.Abs(model[len(prefix):])
+	if err != nil {
+		return model
+	}
+	return prefix + file
+}
+
+// IsSource reports whether a [pawl.Agent].Source is that of a spec.
+func IsSource(source string) bool {
+	var rec record
+	return json.Unmarshal([]byte(source), &rec) == nil && rec.Kind == recordKind
+}
+
+// ParseSource reads a spec again from the [pawl.Agent].Source that was recorded
+// in a run, with what was said from outside then. Of o only the registry is
+// used, and its Default only if the run's spec had a model of its own.
+func ParseSource(source string, o *Options) (*Spec, error) {
+	var rec record
+	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
+		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
+	}
+	again := Options{Model: rec.Model, Stop: rec.Stop, dir: rec.Dir}
+	if o != nil {
+		again.Registry = o.Registry
+	}
+	if l := rec.Limits; l != nil {
+		again.Limits = pawl.Limits{Iterations: l.Iterations, Tokens: l.Tokens, Cost: l.Cost, ToolErrors: l.ToolErrors, Attempts: l.Attempts, Margin: l.Margin, Depth: l.Depth}
+		if l.Time != "" {
+			d, err := time.ParseDuration(l.Time)
+			if err != nil {
+				return nil, fmt.Errorf("spec: the source's limits: %w", err)
+			}
+			again.Limits.Time = d
+		}
+	}
+	return Parse(rec.Path, []byte(rec.Document), &again)
+}

@@ -1,0 +1,137 @@
+package spec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/prices"
+)
+
+// A Provider makes the model of a name. The name is what a spec says after the
+// provider's own: "claude-sonnet-4-5", or for script:FILE the path of the file.
+// It must not call the model.
+type Provider func(name string) (pawl.Model, error)
+
+// A Registry is what a program has for its specs. It may be shared once filled.
+type Registry struct {
+	// Models are the providers by name: "anthropic", "openai", "google", and
+	// "script" and "mechanic" for the models that are written script:FILE and
+	// mechanic. The last gets an empty name.
+	Models map[string]Provider
+	// Default is the model of specs that name none; empty: they must.
+	Default string
+	// Now is the present time, to tell whether the price table is out of date.
+	// Nil is [time.Now].
+	Now func() time.Time
+}
+
+func (r *Registry) now() time.Time {
+	if r == nil || r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
+}
+
+// The models that are written otherwise than provider/name.
+const (
+	scriptProvider = "script"
+	mechanic       = "mechanic"
+)
+
+// resolve finds the provider of a model and its name there. Names of files are
+// relative to dir; empty is the working directory.
+func (r *Registry) resolve(model, dir string) (provider, name string, err error) {
+	registered := slices.Sorted(maps.Keys(r.Models))
+	if file, ok := strings.CutPrefix(model, scriptProvider+":"); ok {
+		switch {
+		case file == "":
+			return "", "", errors.New(`"script:" names no file (write script:FILE)`)
+		case !filepath.IsAbs(file) && dir != "":
+			file = filepath.Join(dir, file)
+		}
+		provider, name = scriptProvider, file
+	} else if model == mechanic {
+		provider = mechanic
+	} else if provider, name, ok = strings.Cut(model, "/"); !ok {
+		if provider, err = bare(model); err != nil {
+			return "", "", err
+		}
+		name = model
+	}
+	switch {
+	case r.Models[provider] == nil:
+		return "", "", fmt.Errorf("model %q: there is no provider %s%s", model, provider, expr.DidYouMean(provider, registered))
+	case name == "" && provider != mechanic:
+		return "", "", fmt.Errorf("model %q names only the provider (write %s/NAME)", model, provider)
+	}
+	return provider, name, nil
+}
+
+// bare finds the provider of a name that comes without.
+func bare(model string) (string, error) {
+	candidates := func(rows []prices.Row) string {
+		var names []string
+		for _, row := range rows {
+			names = append(names, row.Provider+"/"+row.Name)
+		}
+		const most = 8
+		if len(names) > most {
+			names = append(names[:most], "…")
+		}
+		return strings.Join(names, ", ")
+	}
+	rows := prices.Find(model)
+	switch len(rows) {
+	case 1:
+		return rows[0].Provider, nil
+	case 0:
+		if near := candidates(prices.Near(model)); near != "" {
+			return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME; there is %s)", model, near)
+		}
+		return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME, such as %s)", model, "anthropic/"+prices.Default("anthropic"))
+	}
+	return "", fmt.Errorf("model %q is ambiguous (write one of %s)", model, candidates(rows))
+}
+
+// priced is a model under another price than its own; nil is none.
+type priced struct {
+	pawl.Model
+	price *pawl.Price
+}
+
+// Describe is the model's own but for the price.
+func (p priced) Describe() pawl.ModelInfo {
+	info := describe(p.Model)
+	info.Price = p.price
+	return info
+}
+
+func describe(m pawl.Model) pawl.ModelInfo {
+	if d, ok := m.(pawl.Describer); ok {
+		return d.Describe()
+	}
+	return pawl.ModelInfo{Name: "func"}
+}
+
+// standIn is in the place of a model that cannot be made, so that the rest of
+// an agent can be checked.
+type standIn struct{}
+
+func (standIn) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "none", Price: &pawl.Price{Input: 1, Output: 1}}
+}
+
+func (standIn) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		yield(pawl.Chunk{}, errors.New("this model stands for one that could not be made"))
+	}
+}

@@ -1,0 +1,132 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// source is the text of a spec as its reader sees it: in characters and lines.
+type source struct {
+	file  string
+	runes []rune
+	lines []int // where each line begins
+}
+
+func newSource(file, text string) *source {
+	s := &source{file: file, runes: []rune(text), lines: []int{0}}
+	for i, r := range s.runes {
+		if r == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// index is where in the text a place is; -1 if there is no such place.
+func (s *source) index(p place) int {
+	if p.line < 1 || p.line > len(s.lines) || p.column < 1 {
+		return -1
+	}
+	i := s.lines[p.line-1] + p.column - 1
+	if i > len(s.runes) {
+		return -1
+	}
+	return i
+}
+
+func (s *source) place(index int) place {
+	line, found := slices.BinarySearch(s.lines, index)
+	if !found {
+		line--
+	}
+	return place{line + 1, index - s.lines[line] + 1}
+}
+
+// offset is the place of a byte of the text.
+func (s *source) offset(text string, byteOffset int) place {
+	return s.place(utf8.RuneCountInString(text[:min(byteOffset, len(text))]))
+}
+
+// within finds the place of a character of a text node, counted from 1. It
+// reads value and source side by side, because quotes, escapes, folding and
+// indentation make them differ. When they part, it reports false.
+func (s *source) within(n *node, column int) (place, bool) {
+	i := s.index(n.place)
+	if i < 0 {
+		return n.place, false
+	}
+	switch n.style {
+	case single, double:
+		i++
+	case block: // what stands below the line of the | or >
+		if n.place.line >= len(s.lines) {
+			return n.place, false
+		}
+		i = s.lines[n.place.line]
+	case plain:
+	}
+	value := []rune(n.text)
+	for k := 0; k < min(column-1, len(value)); {
+		if unicode.IsSpace(value[k]) && !s.escaped(n, i) {
+			for k < len(value) && unicode.IsSpace(value[k]) {
+				k++
+			}
+			i = s.blanks(i)
+			continue
+		}
+		if n.style != double && n.style != single {
+			i = s.blanks(i)
+		}
+		width := s.width(n, i, value[k])
+		if width == 0 {
+			return n.place, false
+		}
+		i += width
+		k++
+	}
+	if column <= len(value) && !unicode.IsSpace(value[column-1]) {
+		i = s.blanks(i)
+	}
+	return s.place(i), true
+}
+
+func (s *source) escaped(n *node, i int) bool {
+	return n.style == double && i < len(s.runes) && s.runes[i] == '\\'
+}
+
+// blanks skips white space.
+func (s *source) blanks(i int) int {
+	for i < len(s.runes) && unicode.IsSpace(s.runes[i]) {
+		i++
+	}
+	return i
+}
+
+// width is how many characters at i stand for r; zero: they do not. Of the
+// escapes those are known that conditions are written with.
+func (s *source) width(n *node, i int, r rune) int {
+	if i >= len(s.runes) {
+		return 0
+	}
+	next := rune(-1)
+	if i+1 < len(s.runes) {
+		next = s.runes[i+1]
+	}
+	switch {
+	case n.style == single && r == '\'':
+		if s.runes[i] == '\'' && next == '\'' {
+			return 2
+		}
+		return 0
+	case s.escaped(n, i):
+		if next == r && strings.ContainsRune(`"\/`, r) || r == '\n' && next == 'n' || r == '\t' && next == 't' {
+			return 2
+		}
+		return 0
+	case s.runes[i] == r:
+		return 1
+	}
+	return 0
+}

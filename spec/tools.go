@@ -1,0 +1,204 @@
+package spec
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// What the machine asks of names, and of limits. It is asked here as well,
+// because here its place is known.
+var (
+	agentName = regexp.MustCompile(`^[a-z0-9-]+$`)
+	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	variable  = regexp.MustCompile(`^[^=\x00]+$`)
+)
+
+const (
+	mostIterations = 10_000
+	mostMargin     = 10
+)
+
+// toolSpec is a tool as a spec declares it.
+type toolSpec struct {
+	name, description string
+	client            bool
+	argv              []string
+	input             json.RawMessage
+	options           tool.CommandOptions
+}
+
+// further are the kinds of tool entries that a later version brings.
+var further = []string{"builtin", "mcp", "agent", "workflow"}
+
+func (s *Spec) readTools(f fields) {
+	n := f.value("tools", list, "a list of tools, each with name, description and command")
+	if n == nil {
+		return
+	}
+	taken := map[string]int{}
+	for _, item := range n.items {
+		kind := ""
+		for _, k := range further {
+			if item.get(k) != nil {
+				kind = k
+			}
+		}
+		if kind != "" {
+			for _, p := range item.pairs {
+				if p.key == kind {
+					f.problem(p.place, "a tool entry with %s is not supported by this version (write tools with a command)", kind)
+				}
+			}
+			continue
+		}
+		t := s.readTool(f, item)
+		at := item.get("name")
+		if at == nil || t.name == "" {
+			continue
+		}
+		switch line, clash := taken[t.name]; {
+		case !toolName.MatchString(t.name):
+			f.problem(at.place, "tool name %q (use 1 to 64 letters, digits, _ or -)", t.name)
+		case strings.HasPrefix(t.name, "__"):
+			f.problem(at.place, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", t.name)
+		case clash:
+			f.problem(at.place, "there is another tool %s in line %d (give each a name of its own)", t.name, line)
+		default:
+			taken[t.name] = at.place.line
+			s.tools = append(s.tools, t)
+		}
+	}
+}
+
+func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
+	known := []string{
+		"name", "description", "command", "input", "effect", "timeout", "max_output", "max_calls", "parallel",
+		"stuck", "on_doubt", "client",
+	}
+	f = f.fields("tool", n, known...)
+	if n.kind != mapping {
+		return t
+	}
+	f.text("name", &t.name)
+	f.text("description", &t.description)
+	f.flag("client", &t.client)
+	t.input = f.arguments("input")
+	var effect, doubt, stuck int
+	f.choice("effect", &effect, "read", "idempotent", "write")
+	f.choice("on_doubt", &doubt, "ask", "fail", "tell")
+	f.choice("stuck", &stuck, "exempt")
+	parallel := true
+	f.flag("parallel", &parallel)
+	o := &t.options
+	o.Input, o.Effect, o.OnDoubt = t.input, pawl.Effect(effect), pawl.OnDoubt(doubt)
+	o.Exempt, o.Alone = stuck == 1, !parallel
+	f.duration("timeout", &o.Timeout)
+	f.size("max_output", &o.MaxOutput)
+	f.count("max_calls", &o.MaxCalls, 1, "5")
+	o.Dir, o.Env = s.dir, s.Env
+
+	what := "the tool"
+	if t.name != "" {
+		what = "tool " + t.name
+	}
+	f.need(what, "name", "description")
+	if !t.client {
+		f.need(what, "command")
+		t.argv = s.argv(f, "command", "[./lookup.sh]")
+		return t
+	}
+	for _, key := range []string{"command", "timeout", "max_output", "max_calls", "parallel", "on_doubt"} {
+		for _, p := range n.pairs {
+			if p.key == key {
+				f.problem(p.place, "%s is for commands, and %s is run by the client (leave it out)", key, what)
+			}
+		}
+	}
+	return t
+}
+
+func (t toolSpec) tool() pawl.Tool {
+	if t.client {
+		return tool.Client(t.name, t.description, t.input, &tool.ClientOptions{Effect: t.options.Effect, Exempt: t.options.Exempt})
+	}
+	return tool.Command(t.name, t.description, t.argv, &t.options)
+}
+
+// argv reads a program and its arguments.
+func (s *Spec) argv(f fields, key, example string) []string {
+	if n := f.n.get(key); n != nil && n.kind == text {
+		f.problem(n.place, "%s is text (write a list such as %s; there is no shell)", key, example)
+		return nil
+	}
+	if n := f.n.get(key); n != nil {
+		s.literal(n)
+	}
+	argv, at := f.words(key, example)
+	if n := f.n.get(key); n != nil && n.kind == list && len(n.items) == 0 {
+		f.problem(n.place, "%s is empty (list the program and its arguments)", key)
+	}
+	for i, arg := range argv {
+		if i == 0 && arg == "" {
+			f.problem(at[i].place, "%s begins with an empty word (the first names a program)", key)
+		}
+		argv[i] = s.beside(i, arg)
+	}
+	return argv
+}
+
+// literal makes text of the numbers and booleans of a list, as they were
+// written: the arguments of a program are words, so no other meaning is lost.
+func (s *Spec) literal(n *node) {
+	for _, item := range n.items {
+		if item.kind != number && item.kind != boolean {
+			continue
+		}
+		if i := s.doc.src.index(item.place); i >= 0 {
+			word := s.doc.src.runes[i:]
+			if end := slices.IndexFunc(word, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",]", r) }); end >= 0 {
+				word = word[:end]
+			}
+			if string(word) == item.text {
+				item.kind, item.style = text, plain
+			}
+		}
+	}
+}
+
+// beside resolves an element of a command that starts with ./ against the
+// spec's directory. An argument may mean something else by it, as ./... does,
+// and is left alone unless there is such a file.
+func (s *Spec) beside(i int, arg string) string {
+	if !strings.HasPrefix(arg, "./") {
+		return arg
+	}
+	path := filepath.Join(s.base, arg)
+	if i > 0 {
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			return arg
+		}
+	}
+	return path
+}
+
+// readCommand reads {command: [...]} under a key.
+func (s *Spec) readCommand(f fields, key, example string) []string {
+	n := f.n.get(key)
+	if n == nil {
+		return nil
+	}
+	c := f.fields(key, n, "command")
+	if n.kind != mapping {
+		return nil
+	}
+	c.need(key, "command")
+	return s.argv(c, "command", example)
+}

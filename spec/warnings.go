@@ -1,0 +1,75 @@
+package spec
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/prices"
+)
+
+// Warnings lists what does not keep a spec from running but is likely not
+// meant: a variable under env that is not set, a directory or a program beside
+// the spec that is not there, prices that are out of date. They are warnings
+// because a spec is also checked where its secrets and programs are not. It
+// looks at the environment and the files at each call; r may be nil.
+func (s *Spec) Warnings(r *Registry) []Problem {
+	d := &document{text: s.doc.text, src: s.doc.src}
+	if env := s.root.get("env"); env != nil {
+		for _, n := range env.items {
+			if _, set := os.LookupEnv(n.text); !set {
+				d.problem(n.place, "the variable %s is not set (commands run without it)", n.text)
+			}
+		}
+	}
+	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
+	}
+	s.programs(d)
+	if r != nil {
+		s.age(d, r)
+	}
+	return d.problems.sorted()
+}
+
+// programs looks for those that start with ./.
+func (s *Spec) programs(d *document) {
+	holders := []*node{s.root.get("observe"), s.root.get("goal").get("metric")}
+	if tools := s.root.get("tools"); tools != nil {
+		holders = append(holders, tools.items...)
+	}
+	for _, h := range holders {
+		argv := h.get("command")
+		if argv == nil || len(argv.items) == 0 || !strings.HasPrefix(argv.items[0].text, "./") {
+			continue
+		}
+		n := argv.items[0]
+		switch info, err := os.Stat(filepath.Join(s.base, n.text)); {
+		case err != nil:
+			d.problem(n.place, "there is no file %s beside the spec", n.text)
+		case info.IsDir() || info.Mode()&0o111 == 0:
+			d.problem(n.place, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
+		}
+	}
+}
+
+// age tells when the price of the model comes from a table that is out of date.
+func (s *Spec) age(d *document, r *Registry) {
+	given, dir := s.modelName(r)
+	provider, name, err := r.resolve(given, dir)
+	if given == "" || err != nil || !s.outdated(r, provider, name) {
+		return
+	}
+	model, err := r.Models[provider](name)
+	if err != nil || model == nil {
+		return
+	}
+	if _, own := s.price(given, name, describe(model)); own {
+		return
+	}
+	became := "costs are estimates"
+	if s.stale == staleTokenOnly {
+		became = "nothing is priced, and a ceiling on cost is not held"
+	}
+	d.problem(s.model.place, "the price of %s is of %s, more than 90 days ago, so %s (give it under prices)", given, prices.AsOf().Format("2006-01-02"), became)
+}

@@ -1,0 +1,234 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// readYAML reads one YAML document.
+func (d *document) readYAML() (root *node) {
+	// The library is careful, and yet what it reads was written by anybody.
+	defer func() {
+		if p := recover(); p != nil {
+			d.problem(place{1, 1}, "this cannot be read as YAML: %v", p)
+			root = nil
+		}
+	}()
+	tokens := lexer.Tokenize(d.text)
+	if !d.bounded(tokens) {
+		return nil
+	}
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		d.syntax(err)
+		return nil
+	}
+	var bodies []ast.Node
+	for _, doc := range file.Docs {
+		if _, directive := doc.Body.(*ast.DirectiveNode); doc.Body != nil && !directive {
+			bodies = append(bodies, doc.Body)
+		}
+	}
+	switch len(bodies) {
+	case 0:
+		return &node{kind: null, place: place{1, 1}}
+	case 1:
+		return d.convert(bodies[0], 0)
+	}
+	d.problem(d.position(bodies[1]), "a second document begins (a spec is one document)")
+	return nil
+}
+
+// The parser works in recursion and looks through all keys of a mapping for
+// each, so what it is given has to be bounded in depth and number.
+const (
+	mostTokens = 60_000
+	mostDepth  = 100
+)
+
+func (d *document) bounded(tokens token.Tokens) bool {
+	flow, line, row := 0, 0, 0
+	for i, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType, token.TagType, token.AnchorType:
+			row++
+		}
+		if t.Position.Line != line {
+			line, row = t.Position.Line, 0
+		}
+		if flow > mostDepth || row > mostDepth {
+			d.problem(at(t), "values are nested too deep (at most %d levels)", mostDepth)
+			return false
+		}
+		if i >= mostTokens {
+			d.problem(at(t), "the spec is too long (at most %d words and signs)", mostTokens)
+			return false
+		}
+	}
+	return true
+}
+
+func at(t *token.Token) place { return place{max(1, t.Position.Line), max(1, t.Position.Column)} }
+
+func (d *document) syntax(err error) {
+	var located interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if errors.As(err, &located) && located.GetToken() != nil {
+		d.problem(at(located.GetToken()), "%s", located.GetMessage())
+		return
+	}
+	d.problem(place{1, 1}, "%v", err)
+}
+
+// position is where a node begins. The library has a mapping begin at its first
+// colon, and loses count of tabs that begin a line.
+func (d *document) position(n ast.Node) place {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return d.position(n.Values[0])
+		}
+	case *ast.MappingValueNode:
+		return d.position(n.Key)
+	case *ast.LiteralNode:
+		return at(n.Start)
+	}
+	p := at(n.GetToken())
+	if i := d.src.index(place{p.line, 1}); p.column == 1 && i >= 0 {
+		for i+p.column <= len(d.src.runes) && d.src.runes[i+p.column-1] == '\t' {
+			p.column++
+		}
+	}
+	return p
+}
+
+func (d *document) convert(n ast.Node, depth int) *node {
+	out := &node{place: d.position(n)}
+	refuse := func(format string, args ...any) *node {
+		d.problem(out.place, format, args...)
+		return nil
+	}
+	if depth > mostDepth {
+		return refuse("values are nested too deep (at most %d levels)", mostDepth)
+	}
+	switch n := n.(type) {
+	case *ast.NullNode:
+		out.kind = null
+	case *ast.BoolNode:
+		out.kind, out.text = boolean, strconv.FormatBool(n.Value)
+	case *ast.IntegerNode:
+		return d.number(out, n.Token.Value)
+	case *ast.FloatNode:
+		return d.number(out, n.Token.Value)
+	case *ast.StringNode:
+		out.kind, out.text = text, n.Value
+		switch n.Token.Type {
+		case token.SingleQuoteType:
+			out.style = single
+		case token.DoubleQuoteType:
+			out.style = double
+		default:
+			out.style = plain
+			if decimal.MatchString(n.Value) { // the library leaves large numbers and 1e5 as text
+				return d.number(out, n.Value)
+			}
+		}
+	case *ast.LiteralNode:
+		out.kind, out.style, out.text = text, block, n.Value.Value
+	case *ast.SequenceNode:
+		out.kind = list
+		for _, v := range n.Values {
+			if item := d.convert(v, depth+1); item != nil {
+				out.items = append(out.items, item)
+			}
+		}
+	case *ast.MappingValueNode:
+		out.kind = mapping
+		d.entry(out, n, depth)
+	case *ast.MappingNode:
+		out.kind = mapping
+		for _, v := range n.Values {
+			d.entry(out, v, depth)
+		}
+	case *ast.AnchorNode:
+		return refuse("anchors are not supported (write the value where it is needed)")
+	case *ast.AliasNode:
+		return refuse("aliases are not supported (write the value out)")
+	case *ast.TagNode:
+		return refuse("tags are not supported (leave %s out; quotes make a text)", n.Start.Value)
+	default:
+		return refuse("%s is no value for a spec (write text, a number, true, false, a list or a mapping)", strings.TrimSpace(n.String()))
+	}
+	return out
+}
+
+func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
+	where := d.position(n.Key)
+	var key string
+	switch k := n.Key.(type) {
+	case *ast.StringNode:
+		key = k.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
+		key = k.GetToken().Value
+	case *ast.MergeKeyNode:
+		d.problem(where, "merge keys are not supported (write the keys out)")
+		return
+	default:
+		d.problem(where, "this key is no plain word (write KEY: VALUE)")
+		return
+	}
+	if value := d.convert(n.Value, depth+1); value != nil {
+		out.pairs = append(out.pairs, pair{key, where, value})
+	}
+}
+
+// decimal is what YAML 1.2's core schema and JSON both call a number, and a few
+// forms that only YAML does.
+var (
+	decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	strict  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+)
+
+// number keeps a number as JSON writes it, to the last digit where it can.
+func (d *document) number(out *node, s string) *node {
+	out.kind, out.text = number, s
+	if strict.MatchString(s) {
+		return out
+	}
+	bare := strings.ReplaceAll(s, "_", "")
+	if whole, ok := new(big.Int).SetString(strings.TrimPrefix(bare, "+"), base(bare)); ok {
+		out.text = whole.String()
+		return out
+	}
+	if f, err := strconv.ParseFloat(bare, 64); err == nil && decimal.MatchString(bare) {
+		out.text = fmt.Sprint(f)
+		return out
+	}
+	d.problem(out.place, "%s is a number that JSON cannot hold (write its digits)", s)
+	return nil
+}
+
+// base is that of a whole number. A leading zero alone means nothing, as in
+// YAML 1.2; the octal numbers of YAML 1.1 have surprised enough people.
+func base(s string) int {
+	s = strings.TrimLeft(s, "+-")
+	if len(s) > 1 && s[0] == '0' && strings.ContainsAny(s[1:2], "xobXOB") {
+		return 0
+	}
+	return 10
+}
