@@ -1,0 +1,104 @@
+package testfix
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/stop"
+)
+
+const prompt = `You mend a project whose tests fail. You work in a copy of it; what you do there is brought to the original only when every test passes.
+
+How to go about it:
+- Each observation is a run of the tests. Read the messages, then the tests, then the code they are about, and find the cause before you edit anything.
+- Mend the cause in the code under test. Do not weaken, skip or work around a test.
+- Make one small edit at a time. The tests run by themselves after each, and you see which ones it mended and which it broke. Take back an edit that did not help.
+- When a test that passed before fails now, your last edit did it.
+- Read a file before you edit it, and copy the text to replace exactly, white space included.
+- When you are sure that it cannot be done, answer without calling a tool and say why.`
+
+// Agent returns the agent. Its observer and tools work in the copy, so it can
+// have one run at a time.
+func (f *Fix) Agent() pawl.Agent {
+	var limits pawl.Limits
+	if m, ok := f.model.(interface{ Limits() pawl.Limits }); ok {
+		limits = m.Limits() // a model that knows what it needs
+	}
+	return pawl.Agent{
+		Name:        "fix",
+		Description: "mends the failing tests of a project",
+		Prompt:      f.prompt(),
+		Model:       f.model,
+		Tools:       f.tools(),
+		Observer:    pawl.ObserverFunc(f.observe),
+		Goal:        &pawl.Goal{Metric: pawl.MetricFunc(measure), Success: stop.Metric(">=", 0)},
+		Policies:    []pawl.Policy{givesUp{}},
+		Limits:      limits.Merge(f.limits),
+		Source:      f.source.String(),
+	}
+}
+
+func (f *Fix) prompt() string {
+	if f.source.AllowTestEdits {
+		return prompt + "\nYou may edit tests, where a test itself is wrong."
+	}
+	return prompt + "\nTest files and test data are read-only."
+}
+
+// givesUp ends a run whose model has answered twice in a row without an action
+// between, although the goal is not met. The first time, the machine has shown
+// it what is still open; to go on asking would only spend the ceilings.
+type givesUp struct{}
+
+const mostAnswers = 2
+
+// String returns "gives_up(2)".
+func (givesUp) String() string { return fmt.Sprintf("gives_up(%d)", mostAnswers) }
+
+// Review lets a model that gave up make no further turn.
+func (givesUp) Review(s pawl.State, step pawl.Step) pawl.Step {
+	think, ok := step.(pawl.Think)
+	judged, _ := s.Judged()
+	if !ok || think.Purpose != pawl.PurposeTurn || judged.Judgement != pawl.Refuted {
+		return step
+	}
+	answers := 0
+	for t := range s.Turns() {
+		if answers++; !t.Answer {
+			answers = 0
+		}
+	}
+	if answers < mostAnswers {
+		return step
+	}
+	// A run that is resumed after it gave up deserves one more turn: what was
+	// noted says which owner of the run has seen how many answers.
+	var seen gaveUp
+	if note, ok := s.Note(noteBy, noteName); ok && json.Unmarshal(note, &seen) != nil {
+		seen = gaveUp{}
+	}
+	now := gaveUp{Answers: answers, Epoch: s.Epoch()}
+	switch {
+	case seen.Answers < answers:
+		value, err := json.Marshal(now)
+		if err != nil {
+			return step // two numbers always marshal
+		}
+		return pawl.Record{Events: []pawl.Event{pawl.Noted{By: noteBy, Name: noteName, Value: value}}}
+	case seen.Epoch != now.Epoch:
+		return step
+	}
+	return pawl.Finish{Verdict: pawl.Verdict{
+		Holds: true, Status: pawl.NoProgress, Condition: "gives_up", Leaf: "gives_up",
+		Detail: "the model gave up: " + strings.TrimSpace(s.LastText()),
+	}}
+}
+
+const noteBy, noteName = "testfix", "gave_up"
+
+type gaveUp struct {
+	Answers int    `json:"answers"`
+	Epoch   uint64 `json:"epoch"`
+}

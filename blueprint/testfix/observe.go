@@ -1,0 +1,136 @@
+package testfix
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// cached is a run of the tests and the state of the files it was about.
+type cached struct {
+	state   string
+	ran     ran
+	verdict verdict
+}
+
+// mostCached is how many runs are remembered: enough for a change that is
+// taken back at once.
+const mostCached = 8
+
+// test runs all tests, unless the files are as they were at a run before.
+func (f *Fix) test(ctx context.Context) (ran, error) {
+	c, err := f.current(ctx)
+	return c.ran, err
+}
+
+func (f *Fix) current(ctx context.Context) (cached, error) {
+	f.running.Lock()
+	defer f.running.Unlock()
+	state, err := f.state(ctx)
+	if err != nil {
+		return cached{}, err
+	}
+	f.mu.Lock()
+	i := slices.IndexFunc(f.cache, func(c cached) bool { return c.state == state })
+	if i >= 0 {
+		defer f.mu.Unlock()
+		return f.cache[i], nil
+	}
+	f.mu.Unlock()
+
+	now, err := f.suite.run(ctx, "")
+	if err != nil {
+		return cached{}, err
+	}
+	// Tests may write files of their own: what they leave is what they saw.
+	if state, err = f.state(ctx); err != nil {
+		return cached{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, err := f.remember(ctx, now)
+	if err != nil {
+		return cached{}, err
+	}
+	c := cached{state, now, v}
+	f.cache = append(f.cache, c)
+	f.cache = f.cache[max(0, len(f.cache)-mostCached):]
+	return c, nil
+}
+
+// state digests the files. Those that were edited count by content, since two
+// edits of equal length may come within the clock's grain; the others by size,
+// permissions and time.
+func (f *Fix) state(ctx context.Context) (string, error) {
+	f.mu.Lock()
+	edited := make(map[string]bool, len(f.edited))
+	for name := range f.edited {
+		edited[name] = true
+	}
+	f.mu.Unlock()
+	sum := sha256.New()
+	err := fs.WalkDir(f.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil || strings.HasPrefix(d.Name(), ".pawl-") {
+			return nil // what cannot be read now shows when it can
+		}
+		fmt.Fprintf(sum, "%q", name)
+		if edited[name] {
+			if data, perm, err := f.files.read(name); err == nil {
+				fmt.Fprintf(sum, " %v %x\n", perm, sha256.Sum256(data))
+				return nil
+			}
+		}
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			fmt.Fprintf(sum, " %v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+		_, _ = sum.Write([]byte("\n"))
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("look at the working copy: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// unchanged begins the text of an observation that has nothing new to say.
+const unchanged = "Unchanged since the last run of the tests: "
+
+// observe runs the tests if anything has changed.
+func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
+	c, err := f.current(ctx)
+	if err != nil {
+		return pawl.Observation{}, err
+	}
+	data, err := json.Marshal(c.verdict)
+	if err != nil {
+		return pawl.Observation{}, fmt.Errorf("write what the tests said: %w", err)
+	}
+	text := c.ran.text(c.verdict)
+	f.mu.Lock()
+	if f.observed == c.state {
+		first, _, _ := strings.Cut(text, "\n")
+		text = unchanged + first
+	}
+	f.observed = c.state
+	f.mu.Unlock()
+	return pawl.Observation{Text: text, Data: data}, nil
+}
+
+// measure counts what is open; each test counts one, less is better.
+func measure(_ context.Context, o pawl.Observation) (pawl.Measure, error) {
+	var v verdict
+	if err := json.Unmarshal(o.Data, &v); err != nil {
+		return pawl.Measure{}, fmt.Errorf("read what the tests said: %w", err)
+	}
+	return pawl.Measure{Value: v.value(), Open: v.Open}, nil
+}

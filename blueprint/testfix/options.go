@@ -1,0 +1,77 @@
+package testfix
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Options are the choices that New leaves. The zero value is right for a Go
+// module.
+type Options struct {
+	// Test is the command that runs the tests, as an argument vector. Nil is
+	// go test ./... when the project has a go.mod. A go test command is run
+	// with -json, so that each test has an identity; of any other command only
+	// the exit code and the output are known.
+	Test []string
+	// AllowTestEdits lets the model change tests and test data. A test that is
+	// gone then counts as mended.
+	AllowTestEdits bool
+	// Keep says what is left of a run that did not succeed; zero is Nothing.
+	Keep Keep
+	// StateDir is where working copies are made; empty is the system's place
+	// for temporary files. It must not be inside the project.
+	StateDir string
+	// Timeout is how long the tests of one package, or a test command that is
+	// not go test, may take. Zero is one minute for go test, unless the command
+	// has a -timeout of its own, and ten minutes for anything else. After the
+	// first run of go test, packages get five times what the slowest of them
+	// took, at least ten seconds and at most this: an edit may well make a
+	// program run for ever.
+	Timeout time.Duration
+	// Limits go before the agent's own ceilings, field by field.
+	Limits pawl.Limits
+}
+
+// Keep says what is left of a run that did not succeed.
+type Keep int
+
+// The choices.
+const (
+	Nothing Keep = 1 + iota // the project stays as it is
+	Last                    // the edits as they were at the end
+	Best                    // the edits after which the fewest tests were open
+)
+
+// String returns the choice's name.
+func (k Keep) String() string {
+	switch k {
+	case Nothing:
+		return "nothing"
+	case Last:
+		return "last"
+	case Best:
+		return "best"
+	}
+	return fmt.Sprintf("keep(%d)", int(k))
+}
+
+// MarshalText writes the choice's name.
+func (k Keep) MarshalText() ([]byte, error) {
+	if k < Nothing || k > Best {
+		return nil, fmt.Errorf("keep: %d is none of nothing, last and best", int(k))
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText reads the choice's name.
+func (k *Keep) UnmarshalText(b []byte) error {
+	for c := Nothing; c <= Best; c++ {
+		if c.String() == string(b) {
+			*k = c
+			return nil
+		}
+	}
+	return fmt.Errorf("keep: %q is none of nothing, last and best", b)
+}

@@ -1,0 +1,69 @@
+package testfix
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// A Source says where a run's agent came from: enough to make it again, given
+// the model. It is what Agent.Source of this package's agents holds as JSON.
+type Source struct {
+	Dir            string   // the project
+	State          string   // the state directory of its working copy
+	Test           []string // the test command
+	AllowTestEdits bool
+	Keep           Keep
+	Timeout        time.Duration
+}
+
+// sourceKind tells a fix from other sources of agents.
+const sourceKind = "fix"
+
+type sourceJSON struct {
+	Kind           string   `json:"kind"`
+	Dir            string   `json:"dir"`
+	State          string   `json:"state"`
+	Test           []string `json:"test"`
+	AllowTestEdits bool     `json:"allow_test_edits,omitempty"`
+	Keep           Keep     `json:"keep"`
+	Timeout        string   `json:"timeout,omitempty"`
+}
+
+// ParseSource reads what Source.String wrote. The second result is false for
+// the source of another kind of agent; the error is about a source of this kind.
+func ParseSource(text string) (Source, bool, error) {
+	var j sourceJSON
+	if json.Unmarshal([]byte(text), &j) != nil || j.Kind != sourceKind {
+		return Source{}, false, nil
+	}
+	s := Source{Dir: j.Dir, State: j.State, Test: j.Test, AllowTestEdits: j.AllowTestEdits, Keep: j.Keep}
+	if j.Timeout != "" {
+		d, err := time.ParseDuration(j.Timeout)
+		if err != nil {
+			return Source{}, true, fmt.Errorf("source of a fix: timeout: %w", err)
+		}
+		s.Timeout = d
+	}
+	if !filepath.IsAbs(s.State) || len(s.Test) == 0 || s.Keep == 0 {
+		return Source{}, true, errors.New("source of a fix: it needs an absolute state directory, a test command and what to keep")
+	}
+	return s, true, nil
+}
+
+// String writes the source as JSON.
+func (s Source) String() string {
+	j := sourceJSON{
+		Kind: sourceKind, Dir: s.Dir, State: s.State, Test: s.Test, AllowTestEdits: s.AllowTestEdits, Keep: s.Keep,
+	}
+	if s.Timeout != 0 {
+		j.Timeout = s.Timeout.String()
+	}
+	text, err := json.Marshal(j)
+	if err != nil { // a Keep that is none
+		return fmt.Sprintf("fix of %s: %v", s.Dir, err)
+	}
+	return string(text)
+}

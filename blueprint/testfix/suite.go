@@ -1,0 +1,242 @@
+package testfix
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/gotest"
+	"github.com/pawl-run/pawl/internal/process"
+)
+
+const (
+	goTimeout      = time.Minute
+	commandTimeout = 10 * time.Minute
+	leastTimeout   = 10 * time.Second
+	patience       = 5 // times what the slowest package took at first
+	outputLimit    = 6 << 10
+)
+
+// guess returns the test command of a project.
+func guess(dir string) ([]string, error) {
+	if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
+		return []string{"go", "test", "./..."}, nil
+	}
+	return nil, fmt.Errorf("how to test %s cannot be guessed: it has no go.mod; name the module's directory, or the command that runs the tests", dir)
+}
+
+// suite runs the tests of a directory.
+type suite struct {
+	dir     string
+	argv    []string
+	golang  bool
+	own     bool // the command has a -timeout of its own
+	module  string
+	timeout time.Duration
+	cap     time.Duration // for later runs of go test; zero before the first
+	env     []string
+}
+
+func newSuite(dir string, argv []string, timeout time.Duration, state string) (*suite, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, errors.New("the test command is empty; give a program and its arguments, such as go test ./")
+	}
+	if !strings.ContainsRune(argv[0], '/') {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			return nil, fmt.Errorf("test command: %s is not in PATH; install it or name another command", argv[0])
+		}
+	}
+	s := &suite{dir: dir, argv: argv, timeout: timeout, env: environment(state)}
+	s.golang = len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
+	if s.golang {
+		s.module = modulePath(dir)
+		s.own = hasFlag(argv[2:], "timeout")
+	}
+	if s.timeout <= 0 {
+		s.timeout = commandTimeout
+		if s.golang {
+			s.timeout = goTimeout
+		}
+	}
+	return s, nil
+}
+
+// environment is what the tests see: little, and all that steers the
+// toolchain. A variable that merely begins with GO, as those of cloud
+// providers' credentials do, is no part of it.
+func environment(state string) []string {
+	extra := []string{"CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
+	cached := false
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "GOOGLE") || strings.HasPrefix(name, "CGO_") {
+			extra = append(extra, name)
+		}
+		switch name {
+		case "HOME", "XDG_CACHE_HOME", "GOCACHE":
+			cached = cached || value != ""
+		}
+	}
+	if !cached {
+		extra = append(extra, "GOCACHE="+filepath.Join(state, "gocache"))
+	}
+	return process.CleanEnv(extra...)
+}
+
+// modulePath reads the module directive of a go.mod, which makes the places
+// in failures relative to the module.
+func modulePath(dir string) string {
+	b, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		line, _, _ = strings.Cut(line, "//")
+		if f := strings.Fields(line); len(f) == 2 && f[0] == "module" {
+			return strings.Trim(f[1], "\"`")
+		}
+	}
+	return ""
+}
+
+func hasFlag(args []string, name string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		a, _, _ = strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return a == name || a == "test."+name
+	})
+}
+
+// ran is what one run of the tests brought.
+type ran struct {
+	report gotest.Report // of go test
+	exit   process.Exit
+	output string // of any other command
+	golang bool
+	limit  time.Duration // what the tests of a package, or the command, were given
+}
+
+// run runs the tests; a pattern that is not empty picks among those of go test.
+func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
+	if !s.golang {
+		if pattern != "" {
+			return ran{}, fmt.Errorf("%s cannot be told which tests to run; leave run out", s.argv[0])
+		}
+		return s.runCommand(ctx)
+	}
+	limit := s.timeout
+	if s.cap > 0 {
+		limit = s.cap
+	}
+	argv := slices.Clone(s.argv[:2])
+	if !hasFlag(s.argv[2:], "json") {
+		argv = append(argv, "-json")
+	}
+	if !s.own {
+		argv = append(argv, "-timeout="+limit.String())
+	}
+	argv = append(argv, s.argv[2:]...)
+	if pattern != "" { // the last of several counts
+		at := len(argv)
+		for i, a := range argv {
+			if a == "-args" || a == "--args" {
+				at = i
+				break
+			}
+		}
+		argv = slices.Insert(argv, at, "-run="+pattern)
+	}
+
+	r, w := io.Pipe()
+	clock := &stopwatch{to: w}
+	type parsed struct {
+		report gotest.Report
+		err    error
+	}
+	done := make(chan parsed, 1)
+	go func() {
+		report, err := gotest.ParseIn(r, s.module)
+		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
+		done <- parsed{report, err}
+	}()
+	exit, err := process.Run(ctx, process.Command{
+		Argv: argv, Dir: s.dir, Env: s.env, Stdout: clock, Stderr: clock, Grace: 700 * time.Millisecond,
+	})
+	_ = w.Close()
+	got := <-done
+	switch {
+	case err != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", err)
+	case ctx.Err() != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+	case got.err != nil:
+		return ran{}, fmt.Errorf("read the tests' output: %w", got.err)
+	}
+	if s.cap == 0 && pattern == "" {
+		s.cap = min(s.timeout, max(leastTimeout, patience*clock.slowest).Round(time.Second))
+	}
+	return ran{report: got.report, exit: exit, golang: true, limit: limit}, nil
+}
+
+func (s *suite) runCommand(ctx context.Context) (ran, error) {
+	inner, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	out := excerpt.New(outputLimit, nil)
+	exit, err := process.Run(inner, process.Command{Argv: s.argv, Dir: s.dir, Env: s.env, Stdout: out, Stderr: out, Grace: time.Second})
+	switch {
+	case ctx.Err() != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+	case err != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", err)
+	}
+	return ran{exit: exit, output: out.String()}, nil
+}
+
+// stopwatch passes a stream of test events on and notes how long the slowest
+// package took that came to an end by itself.
+type stopwatch struct {
+	to      io.Writer
+	line    []byte
+	late    bool // the line is too long to be the event looked for
+	slowest time.Duration
+}
+
+// An event that ends a package is about 150 bytes long.
+const longestEvent = 4 << 10
+
+func (w *stopwatch) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		piece, after, ended := bytes.Cut(rest, []byte("\n"))
+		if w.late = w.late || len(w.line)+len(piece) > longestEvent; !w.late {
+			w.line = append(w.line, piece...)
+		}
+		if ended {
+			w.read()
+			w.line, w.late = w.line[:0], false
+		}
+		rest = after
+	}
+	return w.to.Write(p)
+}
+
+func (w *stopwatch) read() {
+	var e struct {
+		Action, Package, Test string
+		Elapsed               float64
+	}
+	if w.late || !bytes.Contains(w.line, []byte(`"Elapsed"`)) || json.Unmarshal(w.line, &e) != nil {
+		return
+	}
+	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") && e.Package != "" {
+		w.slowest = max(w.slowest, time.Duration(e.Elapsed*float64(time.Second)))
+	}
+}

@@ -1,0 +1,162 @@
+package testfix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/gotest"
+)
+
+// Identities of what has no name of its own.
+const (
+	noTests   = "[no tests]"   // the command ran none
+	noSuccess = "[exit code]"  // a command that is not go test failed
+	noReason  = "[go command]" // go test failed without saying where
+)
+
+// verdict is what a run says in the light of the first one: it is the data of
+// an observation, and what the goal is measured by.
+type verdict struct {
+	Passed  int      `json:"passed"`
+	Failed  int      `json:"failed"`
+	Skipped int      `json:"skipped"`
+	Open    []string `json:"open,omitempty"`
+	// Gone are those of Open that do not fail but have no verdict any more.
+	Gone []string `json:"gone,omitempty"`
+}
+
+// judge names what is open after a run. Unless tests may be edited, what had
+// a verdict at first must have one still: a test that does not run proves nothing.
+func judge(first, now ran, edits bool) verdict {
+	if !now.golang {
+		if now.exit.Code == 0 && !now.exit.Killed {
+			return verdict{}
+		}
+		return verdict{Failed: 1, Open: []string{noSuccess}}
+	}
+	r := now.report
+	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open()}
+	if !edits {
+		d := gotest.Compare(first.report, r)
+		for _, id := range slices.Concat(d.Still, d.Hidden) {
+			if !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
+				v.Gone = append(v.Gone, id)
+			}
+		}
+		slices.Sort(v.Gone)
+		v.Open = slices.Concat(v.Open, v.Gone)
+		slices.Sort(v.Open)
+	}
+	switch {
+	case len(v.Open) > 0:
+	case r.Passed == 0:
+		v.Open = []string{noTests}
+	case now.exit.Code != 0:
+		v.Open = []string{noReason}
+	}
+	return v
+}
+
+func (v verdict) value() float64 { return -float64(len(v.Open)) }
+
+// text is the run as the model reads it: first the counts, then what is open,
+// a line each, then what the tests said, as far as it fits.
+func (n ran) text(v verdict) string {
+	if !n.golang {
+		state := "ok"
+		if len(v.Open) > 0 {
+			state = "FAIL"
+		}
+		return fmt.Sprintf("%s: the test command ended with %s. Its output:\n%s", state, n.exit, n.output)
+	}
+	var b strings.Builder
+	b.WriteString(n.report.Summary(4000))
+	if len(v.Gone) > 0 {
+		b.WriteString("\nThese had a verdict before the first edit and have none now, so they are open too:\n")
+		for _, id := range v.Gone[:min(len(v.Gone), 20)] {
+			fmt.Fprintf(&b, "* %s\n", id)
+		}
+		if more := len(v.Gone) - 20; more > 0 {
+			fmt.Fprintf(&b, "and %d more\n", more)
+		}
+	}
+	if slices.Equal(v.Open, []string{noTests}) {
+		b.WriteString("No test ran, so nothing is proved.\n")
+	}
+	if slices.Equal(v.Open, []string{noReason}) {
+		fmt.Fprintf(&b, "No test failed, but go test ended with %s.\n", n.exit)
+	}
+	if slices.ContainsFunc(n.report.Failures, func(f gotest.Failure) bool { return f.Kind == gotest.KindTimeout }) {
+		fmt.Fprintf(&b, "The tests of one package may take %v.\n", n.limit)
+	}
+	return b.String()
+}
+
+// details is the run as data, for a tool's result.
+type details struct {
+	Summary  string    `json:"summary"`
+	Failures []failure `json:"failures"`
+	More     int       `json:"more,omitempty"` // failures left out
+	// Passing lists top-level tests that pass in packages where others fail.
+	Passing []string `json:"passing,omitempty"`
+	Output  string   `json:"output,omitempty"` // of a command that is not go test
+}
+
+type failure struct {
+	ID      string   `json:"id"`
+	Package string   `json:"package,omitempty"`
+	Test    string   `json:"test,omitempty"`
+	Kind    string   `json:"kind"`
+	Output  string   `json:"output,omitempty"`
+	At      []string `json:"at,omitempty"` // file:line
+	Got     string   `json:"got,omitempty"`
+	Want    string   `json:"want,omitempty"`
+}
+
+// Bounds on details, which together stay below what the tool may return.
+const (
+	mostFailures = 40
+	mostOutput   = 32 << 10
+	mostPassing  = 100
+	mostValue    = 500
+)
+
+func (n ran) details() details {
+	if !n.golang {
+		return details{Summary: "the test command ended with " + n.exit.String(), Failures: []failure{}, Output: n.output}
+	}
+	r := n.report
+	summary, _, _ := strings.Cut(r.Summary(1), "\n")
+	d := details{Summary: summary, Failures: []failure{}, More: max(0, len(r.Failures)-mostFailures)}
+	shown := r.Failures[:min(len(r.Failures), mostFailures)]
+	failing := map[string]bool{}
+	for _, f := range shown {
+		failing[f.Package] = true
+		out, _ := excerpt.Cut(f.Output, mostOutput/len(shown))
+		x := failure{
+			ID: f.ID, Package: f.Package, Test: f.Test, Kind: f.Kind.String(), Output: out,
+			Got: clip(f.Got), Want: clip(f.Want),
+		}
+		for _, l := range f.Locations {
+			x.At = append(x.At, l.String())
+		}
+		d.Failures = append(d.Failures, x)
+	}
+	for _, p := range r.Packages {
+		for _, t := range p.Tests {
+			if failing[p.Path] && t.Status == gotest.StatusPass && !strings.Contains(t.Name, "/") && len(d.Passing) < mostPassing {
+				d.Passing = append(d.Passing, p.Path+"."+t.Name)
+			}
+		}
+	}
+	return d
+}
+
+func clip(s string) string {
+	if len(s) <= mostValue {
+		return s
+	}
+	return strings.ToValidUTF8(s[:mostValue], "")
+}
