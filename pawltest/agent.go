@@ -1,0 +1,162 @@
+package pawltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// agent reads a declaration, one line a field:
+//
+//	name NAME · prompt TEXT · loop react|single|review · strategy json
+//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT · max_tokens N
+//	builtins · serial · observe · goal EXPR
+//	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b?]
+//	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
+func (w *world) agent(input string) (a pawl.Agent, err error) {
+	a = pawl.Agent{Name: "transcript", Model: w}
+	for line := range strings.Lines(input) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "name":
+			a.Name = rest
+		case "prompt":
+			a.Prompt = rest
+		case "loop":
+			a.Loop, err = loop(rest)
+		case "strategy":
+			err = a.Strategy.UnmarshalText([]byte(rest))
+		case "stop":
+			a.Stop, err = stop.Parse(rest, nil)
+		case "limits":
+			a.Limits, err = limits(strings.Fields(rest), pawl.Limits{})
+		case "output":
+			a.Output = json.RawMessage(rest)
+		case "max_tokens":
+			a.Sampling.MaxTokens, err = strconv.Atoi(rest)
+		case "price":
+			w.price = &pawl.Price{}
+			_, err = fmt.Sscanf(rest, "%g/%g", &w.price.Input, &w.price.Output)
+		case "builtins":
+			a.Builtins = true
+		case "serial":
+			a.Serial = true
+		case "observe":
+			a.Observer = w
+		case "goal":
+			a.Goal = &pawl.Goal{Metric: w}
+			a.Goal.Success, err = stop.Parse(rest, nil)
+		case "tool":
+			var info pawl.ToolInfo
+			if info, err = toolInfo(strings.Fields(rest)); err == nil {
+				a.Tools = append(a.Tools, scripted{w, info})
+			}
+		case "policy":
+			var p pawl.Policy
+			if p, err = policy(strings.Fields(rest)); err == nil {
+				a.Policies = append(a.Policies, p)
+			}
+		default:
+			err = fmt.Errorf("no field %q", word)
+		}
+		if err != nil {
+			return a, fmt.Errorf("agent %s: %w", strings.TrimSpace(line), err)
+		}
+	}
+	return a, nil
+}
+
+func loop(name string) (pawl.Loop, error) {
+	switch name {
+	case "react":
+		return pawl.ReAct{}, nil
+	case "single":
+		return pawl.SingleCall{}, nil
+	case "review":
+		return reviewed{}, nil
+	case "scribble":
+		return scribble{}, nil
+	}
+	return nil, fmt.Errorf("no loop %q", name)
+}
+
+func toolInfo(words []string) (i pawl.ToolInfo, err error) {
+	i.Name = words[0]
+	i.Input = json.RawMessage(`{"type":"object","additionalProperties":true}`)
+	for _, w := range words[1:] {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "client":
+			i.Client = true
+		case "alone":
+			i.Alone = true
+		case "exempt":
+			i.Exempt = true
+		case "timeout":
+			i.Timeout, err = time.ParseDuration(value)
+		case "cap":
+			i.MaxOutput, err = strconv.Atoi(value)
+		case "calls":
+			i.MaxCalls, err = strconv.Atoi(value)
+		case "on_doubt":
+			err = i.OnDoubt.UnmarshalText([]byte(value))
+		case "version":
+			i.Version = value
+		case "args":
+			i.Input = schema(strings.Split(value, ","))
+		default:
+			err = i.Effect.UnmarshalText([]byte(name))
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return i, nil
+}
+
+// schema makes an object schema of integers; a ? makes one optional.
+func schema(names []string) json.RawMessage {
+	properties, required := map[string]any{}, []string{}
+	for _, name := range names {
+		short, optional := strings.CutSuffix(name, "?")
+		properties[short] = map[string]string{"type": "integer"}
+		if !optional {
+			required = append(required, short)
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+	if err != nil {
+		return nil // maps of strings always marshal
+	}
+	return raw
+}
+
+func policy(words []string) (pawl.Policy, error) {
+	words = append(words, "", "", "")
+	switch words[0] {
+	case "no_progress":
+		n, err := strconv.Atoi(words[1])
+		then := map[string]progress.Then{"": 0, "fail": progress.Fail, "escalate": progress.Escalate, "hint": progress.Hint}[words[2]]
+		return progress.NoProgress(n, then, strings.TrimSpace(strings.Join(words[3:], " "))), err
+	case "refuse":
+		return moves{words[1], pawl.Refuse, false}, nil
+	case "ask":
+		return moves{words[1], pawl.Ask, false}, nil
+	case "inplace":
+		return moves{words[1], pawl.Ask, true}, nil
+	case "loosen":
+		return moves{words[1], pawl.RunCall, false}, nil
+	case "clamp":
+		n, err := strconv.Atoi(words[1])
+		return clamps(n), err
+	case "flap":
+		return flaps(words[1]), nil
+	}
+	return nil, fmt.Errorf("no policy %q", words[0])
+}

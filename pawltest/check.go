@@ -1,0 +1,143 @@
+package pawltest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Checked model hands requests on to another and checks each one first:
+// every call stands before its result, all results of one reply stand first in
+// the one user turn that follows, a user speaks first and last, and the turns
+// of a run share their prefix to the byte. It is safe for concurrent use.
+type Checked struct {
+	t     testing.TB
+	model pawl.Model
+
+	mu    sync.Mutex
+	last  map[string]pawl.Request // the latest turn by run
+	count int
+}
+
+// Check wraps a model. What is wrong with a request is an error of t.
+func Check(t testing.TB, model pawl.Model) *Checked {
+	return &Checked{t: t, model: model, last: map[string]pawl.Request{}}
+}
+
+// Describe is the wrapped model's description.
+func (c *Checked) Describe() pawl.ModelInfo {
+	if d, ok := c.model.(pawl.Describer); ok {
+		return d.Describe()
+	}
+	return pawl.ModelInfo{Name: "func"}
+}
+
+// Requests is how many requests have been made.
+func (c *Checked) Requests() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count
+}
+
+// Stream checks the request and hands it on.
+func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	c.mu.Lock()
+	c.count++
+	if err := wellFormed(r.Messages); err != nil {
+		c.t.Errorf("run %s, %s request: %v\n%s", r.Run, r.Purpose, err, conversation(r.Messages))
+	}
+	if r.Purpose == pawl.PurposeTurn {
+		if last, ok := c.last[r.Run]; ok {
+			if err := extends(last, r); err != nil {
+				c.t.Errorf("run %s: the request does not extend the one before: %v\n%s\nafter\n%s",
+					r.Run, err, conversation(r.Messages), conversation(last.Messages))
+			}
+		}
+		c.last[r.Run] = r
+	}
+	c.mu.Unlock()
+	return c.model.Stream(ctx, r)
+}
+
+// wellFormed says what a provider would object to.
+func wellFormed(messages []pawl.Message) error {
+	n := len(messages)
+	if n == 0 || messages[0].Role != pawl.User {
+		return fmt.Errorf("a user does not speak first")
+	}
+	seen := map[string]bool{}
+	for i, m := range messages {
+		var calls, results []string
+		for k, p := range m.Parts {
+			switch p := p.(type) {
+			case pawl.Call:
+				calls = append(calls, p.ID)
+				if seen[p.ID] {
+					return fmt.Errorf("message %d: call %s stands twice", i, p.ID)
+				}
+				seen[p.ID] = true
+			case pawl.ToolResult:
+				results = append(results, p.Call)
+				if k != len(results)-1 {
+					return fmt.Errorf("message %d: the result of %s does not stand in front", i, p.Call)
+				}
+			}
+		}
+		switch {
+		case len(m.Parts) == 0:
+			return fmt.Errorf("message %d is empty", i)
+		case m.Role == pawl.User && len(calls) > 0, m.Role == pawl.Assistant && len(results) > 0:
+			return fmt.Errorf("message %d: calls or results in the wrong mouth", i)
+		case m.Role == pawl.User && len(results) > 0 && i == 0:
+			return fmt.Errorf("message 0 has results of nothing")
+		case m.Role == pawl.User && i > 0 && messages[i-1].Role == pawl.User:
+			return fmt.Errorf("messages %d and %d are two user turns in a row", i-1, i)
+		case m.Role == pawl.Assistant && len(calls) > 0 && i == n-1:
+			return fmt.Errorf("calls %v have no results", calls)
+		}
+		if m.Role == pawl.User && i > 0 {
+			if want := callsOf(messages[i-1]); !reflect.DeepEqual(want, results) {
+				return fmt.Errorf("message %d has results of %v, want %v", i, results, want)
+			}
+		}
+	}
+	return nil
+}
+
+func callsOf(m pawl.Message) (ids []string) {
+	for _, p := range m.Parts {
+		if c, ok := p.(pawl.Call); ok {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// extends checks that a cache that has the older request can serve the newer
+// one: only the last user turn may have grown.
+func extends(older, newer pawl.Request) error {
+	switch {
+	case older.System != newer.System:
+		return fmt.Errorf("the system prompt changed")
+	case !reflect.DeepEqual(older.Tools, newer.Tools):
+		return fmt.Errorf("the tools changed")
+	case len(newer.Messages) < len(older.Messages):
+		return fmt.Errorf("%d messages became %d", len(older.Messages), len(newer.Messages))
+	}
+	for i, m := range older.Messages {
+		now := newer.Messages[i]
+		parts := now.Parts
+		if i == len(older.Messages)-1 && len(parts) >= len(m.Parts) {
+			parts = parts[:len(m.Parts)]
+		}
+		if now.Role != m.Role || !reflect.DeepEqual(parts, m.Parts) {
+			return fmt.Errorf("message %d changed", i)
+		}
+	}
+	return nil
+}

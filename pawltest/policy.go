@@ -1,0 +1,118 @@
+package pawltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// moves disposes of a tool's calls: a refusing, asking or loosening policy.
+type moves struct {
+	tool    string
+	to      pawl.Disposition
+	inPlace bool // writes into the step it was handed, as policies should not
+}
+
+// String prints the policy as it stands in the log.
+func (p moves) String() string { return fmt.Sprintf("%v(%s)", p.to, p.tool) }
+
+// Review moves the calls of the tool.
+func (p moves) Review(s pawl.State, step pawl.Step) pawl.Step {
+	act, ok := step.(pawl.Act)
+	if !ok {
+		return step
+	}
+	if !p.inPlace {
+		act.Calls = slices.Clone(act.Calls)
+	}
+	for i := range act.Calls {
+		d := &act.Calls[i]
+		c, _ := s.Call(d.Call.ID)
+		switch {
+		case d.Call.Tool != p.tool, p.to == pawl.Ask && c.Phase == pawl.Approved:
+		case p.to == pawl.RunCall || d.Do < p.to:
+			d.Do, d.Why = p.to, "the policy "+p.String()+" says so"
+		}
+	}
+	return act
+}
+
+// clamps lowers what a reply may spend; a number below zero raises it.
+type clamps int
+
+// String prints the policy as it stands in the log.
+func (p clamps) String() string { return fmt.Sprintf("clamp(%d)", int(p)) }
+
+// Review lowers the clamp of every model call.
+func (p clamps) Review(_ pawl.State, step pawl.Step) pawl.Step {
+	think, ok := step.(pawl.Think)
+	switch {
+	case !ok:
+		return step
+	case p < 0:
+		think.MaxTokens = 1 << 30
+	default:
+		think.MaxTokens = min(think.MaxTokens, int(p))
+	}
+	return think
+}
+
+// flaps never agrees with another of its kind: each wants its own reason.
+type flaps string
+
+// String prints the policy as it stands in the log.
+func (p flaps) String() string { return "flap(" + string(p) + ")" }
+
+// Review gives every refusal its own reason.
+func (p flaps) Review(_ pawl.State, step pawl.Step) pawl.Step {
+	act, ok := step.(pawl.Act)
+	if !ok {
+		return step
+	}
+	act.Calls = slices.Clone(act.Calls)
+	for i := range act.Calls {
+		act.Calls[i].Do, act.Calls[i].Why = pawl.Refuse, p.String()
+	}
+	return act
+}
+
+// reviewed is a third-party loop: it has every answer reviewed by a request of
+// its own, notes the review, and goes on until one says "good".
+type reviewed struct{}
+
+// Name returns "review".
+func (reviewed) Name() string { return "review" }
+
+// Next asks for a draft, for a review, and notes it, in turns.
+func (reviewed) Next(s pawl.State) pawl.Step {
+	if s.HasOpen() || !s.Done() {
+		return pawl.ReAct{}.Next(s)
+	}
+	name := fmt.Sprintf("review-%d", s.Iteration())
+	reply, ok := s.Replied(pawl.Purpose(name))
+	if !ok {
+		return pawl.Think{Purpose: pawl.Purpose(name), View: pawl.View{Prompt: "Is this good?", Bare: true}}
+	}
+	verdict, ok := s.Note("review", name)
+	switch {
+	case !ok:
+		value, _ := json.Marshal(reply.Text()) // a Go string always marshals
+		return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "review", Name: name, Value: value}}}
+	case string(verdict) == `"good"`:
+		return pawl.ReAct{}.Next(s)
+	}
+	return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: "The review says: " + reply.Text()}}
+}
+
+// scribble is a loop that records for ever and does nothing.
+type scribble struct{}
+
+// Name returns "scribble".
+func (scribble) Name() string { return "scribble" }
+
+// Next notes the number of the entry before.
+func (scribble) Next(s pawl.State) pawl.Step {
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "scribble", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
+}

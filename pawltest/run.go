@@ -1,0 +1,330 @@
+package pawltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// RunFiles runs the transcripts dir/*.txt, each in a bubble of its own; with
+// -rewrite it writes down what happens instead of comparing. A transcript is a
+// list of commands, what each is given, ---- and what came of it:
+//
+//	agent          declares the agent, a line a field, and empties the world
+//	run            [input=(TEXT)] [kill=before:WHAT|after:WHAT]: starts a run
+//	resume         [limits=(K=V, …)] [stop=(EXPR)] [change] [kill=…]
+//	fork           at=SEQ [input=(TEXT)]: goes on from there as another run
+//	answer, submit, approve, deny, happened, unhappened   CALL, given TEXT or JSON
+//	cancel         given a reason: ends a run that nobody drives
+//	wait           D: lets time pass
+//	replay         decides every step of the log again
+//	result         what the run has come to
+//	requests       what the model was sent since last asked
+//	ran            what the tools really did since last asked
+//	save           NAME: with -rewrite, adds the log to ../histories/v0
+//
+// agent, run, resume and fork take lines of script: think, tool NAME -> …, see
+// and measure say what the world does next, and at D VERB what happens
+// meanwhile: cancel, park, close, or a letter. WHAT is a type of entry or a seq.
+func RunFiles(t *testing.T, dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts in %s: %v", dir, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &stage{t: t, dir: dir}
+				defer s.clear()
+				datadriven.RunTest(t, file, func(_ *testing.T, d *datadriven.TestData) string {
+					out, err := s.perform(d)
+					if err != nil {
+						out += "error: " + err.Error() + "\n"
+					}
+					return out
+				})
+			})
+		})
+	}
+}
+
+const lease = 15 * time.Second
+
+// stage is where one transcript takes place.
+type stage struct {
+	t       *testing.T
+	dir     string
+	journal *memory.Journal
+	world   *world
+	agent   pawl.Agent
+	run     string // the run the next command is about
+	runs    int
+	shown   uint64 // the last entry that was printed
+	told    int    // requests that were printed
+	last    time.Time
+}
+
+// clear lets go of what hangs.
+func (s *stage) clear() {
+	if s.world != nil {
+		close(s.world.end)
+		time.Sleep(lease) // for engines, too, to see that nobody needs them any more
+	}
+}
+
+func (s *stage) perform(d *datadriven.TestData) (string, error) {
+	word := ""
+	if len(d.CmdArgs) > 0 && len(d.CmdArgs[0].Vals) == 0 {
+		word = d.CmdArgs[0].Key
+	}
+	switch d.Cmd {
+	case "agent":
+		return "", s.declare(d.Input)
+	case "run", "resume", "fork":
+		return s.drive(d)
+	case "replay":
+		steps, err := s.engine().Replay(s.t.Context(), s.agent, s.run)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d steps agree\n", steps), nil
+	case "wait":
+		pause, err := time.ParseDuration(word)
+		time.Sleep(pause)
+		return "", err
+	case "result":
+		return s.result()
+	case "requests":
+		out := ""
+		for _, r := range s.world.requests[s.told:] {
+			out += fmt.Sprintf("== %s attempt=%d\n%s", r.Purpose, r.Attempt, conversation(r.Messages))
+		}
+		s.told = len(s.world.requests)
+		return out, nil
+	case "ran":
+		s.world.mu.Lock()
+		defer s.world.mu.Unlock()
+		out := strings.Join(s.world.ran, "\n")
+		s.world.ran = nil
+		return out, nil
+	case "save":
+		return "", s.save(d, word)
+	}
+	if err := s.letter(strings.TrimSpace(d.Cmd + " " + word + " " + d.Input)); err != nil {
+		return "", err
+	}
+	return s.entries()
+}
+
+// declare sets the agent and empties the world.
+func (s *stage) declare(input string) (err error) {
+	s.clear()
+	s.world = &world{end: make(chan struct{}), tools: map[string][]string{}}
+	s.journal, s.told = memory.New(), 0
+	var fields []string
+	for line := range strings.Lines(input) {
+		if ok, err := s.script(line); err != nil {
+			return err
+		} else if !ok {
+			fields = append(fields, line)
+		}
+	}
+	s.agent, err = s.world.agent(strings.Join(fields, ""))
+	if err == nil {
+		s.agent.Model = Check(s.t, s.world)
+		_, err = pawl.NewMachine(s.agent)
+	}
+	return err
+}
+
+// script takes a line about what the world does next.
+func (s *stage) script(line string) (ok bool, err error) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	w := s.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch word {
+	case "think":
+		var t thought
+		t, err = readThought(rest)
+		w.thoughts = append(w.thoughts, t)
+	case "see":
+		w.sights = append(w.sights, rest)
+	case "measure":
+		w.measures = append(w.measures, rest)
+	case "tool":
+		name, outcome, arrow := strings.Cut(rest, " -> ")
+		if !arrow {
+			return false, nil
+		}
+		w.tools[name] = append(w.tools[name], outcome)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// engine is a process of its own: a new engine on the shared journal.
+func (s *stage) engine() *engine.Engine {
+	s.world.mu.Lock()
+	s.world.proc = &mortal{Journal: s.journal}
+	s.world.mu.Unlock()
+	return engine.New(s.world.proc, &engine.Options{
+		Lease: lease, Owner: &engine.Owner{User: "transcript"},
+		Backoff: func(n int) time.Duration { return time.Duration(n) * time.Second },
+	})
+}
+
+// drive starts or goes on with a run until it is let go of.
+func (s *stage) drive(d *datadriven.TestData) (string, error) {
+	eng := s.engine()
+	proc := s.world.proc
+	ctx, park := context.WithCancelCause(s.t.Context())
+	defer park(nil)
+	for line := range strings.Lines(d.Input) {
+		ok, err := s.script(line)
+		if err == nil && !ok {
+			err = s.meanwhile(line, eng, park)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	run, err := s.launch(ctx, eng, d)
+	if err != nil {
+		return "", err
+	}
+	deadline, cancel := context.WithTimeout(s.t.Context(), 30*24*time.Hour)
+	defer cancel()
+	_, err = run.Wait(deadline)
+	out, bad := s.entries()
+	if bad != nil {
+		return out, bad
+	}
+	if proc.isDead() {
+		time.Sleep(lease) // nobody is told; its lease lapses
+		return out + "(killed)\n", nil
+	}
+	return out, err
+}
+
+func (s *stage) launch(ctx context.Context, eng *engine.Engine, d *datadriven.TestData) (run *engine.Handle, err error) {
+	input, at, change := "go", uint64(0), false
+	var o engine.ResumeOptions
+	for _, a := range d.CmdArgs {
+		value := strings.Join(a.Vals, ", ")
+		switch a.Key {
+		case "input":
+			input = value
+		case "at":
+			at, err = strconv.ParseUint(value, 10, 64)
+		case "kill":
+			s.world.proc.plan = value
+		case "change":
+			change = true
+		case "stop":
+			o.Stop, err = stop.Parse(value, nil)
+		case "limits":
+			now, bad := engine.Load(ctx, s.journal, s.run)
+			if err = bad; err == nil {
+				o.Limits, err = limits(a.Vals, now.Limits())
+			}
+		default:
+			err = fmt.Errorf("%s has no argument %q", d.Cmd, a.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	o.AllowChange = change
+	if d.Cmd == "resume" {
+		return eng.Resume(ctx, s.agent, s.run, &o)
+	}
+	from := s.run
+	s.runs++
+	s.run, s.shown, s.last = fmt.Sprintf("run-%d", s.runs), 0, time.Time{}
+	if d.Cmd == "run" {
+		return eng.Start(ctx, s.agent, input, &engine.StartOptions{ID: s.run})
+	}
+	if input == "go" {
+		input = ""
+	}
+	s.shown = at
+	run, err = eng.Fork(ctx, s.agent, from, at, &engine.ForkOptions{ID: s.run, Input: input, AllowChange: change, Limits: o.Limits, Stop: o.Stop})
+	if err != nil {
+		s.run = from
+	}
+	return run, err
+}
+
+// meanwhile has something happen while the run is driven: at D VERB.
+func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCauseFunc) error {
+	var after, verb string
+	if word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word == "at" {
+		after, verb, _ = strings.Cut(rest, " ")
+	}
+	pause, err := time.ParseDuration(after)
+	if err != nil {
+		return fmt.Errorf("%q is no line of script", strings.TrimSpace(line))
+	}
+	go func() {
+		time.Sleep(pause)
+		var err error
+		switch verb {
+		case "park":
+			park(errors.New("the program ends"))
+		case "close":
+			err = eng.Close()
+		default:
+			err = s.letter(verb)
+		}
+		if err != nil {
+			s.t.Errorf("%s: %v", strings.TrimSpace(line), err)
+		}
+	}()
+	return nil
+}
+
+// letter says something to the run from another process.
+func (s *stage) letter(line string) error {
+	verb, rest, _ := strings.Cut(line, " ")
+	call, rest, _ := strings.Cut(rest, " ")
+	rest = strings.TrimSpace(rest)
+	other := engine.New(s.journal, &engine.Options{Lease: lease, Owner: &engine.Owner{User: "somebody"}})
+	ctx, run := s.t.Context(), s.run
+	var raw json.RawMessage
+	if rest != "" {
+		raw = json.RawMessage(rest)
+	}
+	switch verb {
+	case "answer":
+		return other.Answer(ctx, run, call, "anna", rest)
+	case "submit":
+		return other.Submit(ctx, run, call, "anna", raw)
+	case "approve":
+		return other.Approve(ctx, run, call, "anna", raw)
+	case "deny":
+		return other.Deny(ctx, run, call, "anna", rest)
+	case "happened":
+		return other.Happened(ctx, run, call, "anna", raw)
+	case "unhappened":
+		return other.DidNotHappen(ctx, run, call, "anna")
+	case "cancel":
+		return other.Cancel(ctx, run, "anna", strings.TrimSpace(call+" "+rest))
+	}
+	return fmt.Errorf("no command %q", verb)
+}

@@ -1,0 +1,181 @@
+package pawltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// world is what is outside the runs of a transcript: the model, the tools,
+// what there is to see. It does what the script says, in the order of its lines.
+type world struct {
+	mu       sync.Mutex
+	price    *pawl.Price
+	thoughts []thought
+	tools    map[string][]string
+	sights   []string
+	measures []string
+	requests []pawl.Request
+	ran      []string      // what the tools really did
+	proc     *mortal       // the process that lives now
+	end      chan struct{} // closed when the transcript is over, to let go of what hangs
+}
+
+// Describe names the model.
+func (w *world) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "transcript", Price: w.price} }
+
+// Stream says the next line of the model's script.
+func (w *world) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		w.mu.Lock()
+		w.requests = append(w.requests, r)
+		t := thought{fail: &pawl.ModelError{Class: pawl.ClassInvalid, Message: "the transcript has no further think line"}}
+		if len(w.thoughts) > 0 {
+			t, w.thoughts = w.thoughts[0], w.thoughts[1:]
+		}
+		proc := w.proc
+		w.mu.Unlock()
+		if err := w.wait(ctx, t.after, t.hang, t.stuck); err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		switch {
+		case t.die:
+			proc.die()
+			yield(pawl.Chunk{}, context.Canceled)
+		case t.panic:
+			panic("the model broke")
+		case t.fail != nil:
+			yield(pawl.Chunk{}, t.fail)
+		default:
+			yield(pawl.Chunk{Reply: &t.reply}, nil)
+		}
+	}
+}
+
+// wait takes as long as the script says.
+func (w *world) wait(ctx context.Context, d time.Duration, hang, stuck bool) error {
+	var over <-chan time.Time
+	if !hang && !stuck {
+		if d == 0 {
+			return nil
+		}
+		over = time.After(d)
+	}
+	done := ctx.Done()
+	if stuck {
+		done = nil
+	}
+	select {
+	case <-over:
+		return nil
+	case <-done:
+		return ctx.Err()
+	case <-w.end:
+		return errors.New("the transcript is over")
+	}
+}
+
+// take takes the next line of a script; without one, otherwise.
+func take(mu *sync.Mutex, lines *[]string, otherwise string) string {
+	mu.Lock()
+	defer mu.Unlock()
+	if len(*lines) == 0 {
+		return otherwise
+	}
+	line := (*lines)[0]
+	*lines = (*lines)[1:]
+	return line
+}
+
+// Observe sees the next see line; "error TEXT" sees nothing.
+func (w *world) Observe(context.Context) (pawl.Observation, error) {
+	line := take(&w.mu, &w.sights, "nothing new")
+	if why, ok := strings.CutPrefix(line, "error "); ok {
+		return pawl.Observation{}, errors.New(why)
+	}
+	return pawl.Observation{Text: line}, nil
+}
+
+// Measure reads the next measure line: a number, and what is open by name.
+func (w *world) Measure(context.Context, pawl.Observation) (m pawl.Measure, err error) {
+	words := strings.Fields(take(&w.mu, &w.measures, "error nothing is scripted"))
+	if m.Value, err = strconv.ParseFloat(words[0], 64); err != nil {
+		return m, errors.New(strings.Join(words[1:], " "))
+	}
+	m.Open = words[1:]
+	return m, nil
+}
+
+// scripted is a tool of the world.
+type scripted struct {
+	world *world
+	info  pawl.ToolInfo
+}
+
+// Info returns what was declared.
+func (s scripted) Info() pawl.ToolInfo { return s.info }
+
+// Run does what the next line for the tool says: [after=D] RESULT, error TEXT,
+// panic TEXT, hang (until the context ends), stuck (even then), late (finishes
+// although it was told to stop), die (its effect takes place, and the process
+// is killed before it can tell), or big N.
+func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	s.world.mu.Lock()
+	lines := s.world.tools[inv.Tool]
+	line := "ok"
+	if len(lines) > 0 {
+		line, s.world.tools[inv.Tool] = lines[0], lines[1:]
+	}
+	s.world.ran = append(s.world.ran, fmt.Sprintf("%s%s call=%s attempt=%d", inv.Tool, inv.Args, inv.Call, inv.Attempt))
+	proc := s.world.proc
+	s.world.mu.Unlock()
+
+	if d, ok := strings.CutPrefix(line, "after="); ok {
+		d, line, _ = strings.Cut(d, " ")
+		after, err := time.ParseDuration(d)
+		if err != nil {
+			return pawl.Output{}, err
+		}
+		if err := s.world.wait(ctx, after, false, false); err != nil {
+			return pawl.Output{}, err
+		}
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "error":
+		return pawl.Output{}, errors.New(rest)
+	case "panic":
+		panic(rest)
+	case "die":
+		proc.die()
+		return pawl.Output{}, errors.New("killed")
+	case "late":
+		d, err := time.ParseDuration(rest)
+		if err == nil {
+			time.Sleep(d)
+		}
+		return pawl.Output{JSON: json.RawMessage(`"done all the same"`)}, err
+	case "hang", "stuck":
+		return pawl.Output{}, s.world.wait(ctx, 0, true, word == "stuck")
+	case "big":
+		n, err := strconv.Atoi(rest)
+		line = strings.Repeat("0123456789", n/10)
+		if err != nil {
+			return pawl.Output{}, err
+		}
+	}
+	if json.Valid([]byte(line)) {
+		return pawl.Output{JSON: json.RawMessage(line)}, nil
+	}
+	raw, err := json.Marshal(line)
+	return pawl.Output{JSON: raw}, err
+}
