@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,10 +27,7 @@ type conn struct {
 // time that would be too short for one and too long for the next.
 func connect(ctx context.Context, path string, o *Options) (*conn, error) {
 	// The log beside the database gets the mode of the database.
-	params := "?modeof=" + url.PathEscape(path)
-	if o.vfs != "" {
-		params += "&vfs=" + o.vfs
-	}
+	params := "?modeof=" + url.PathEscape(path) + "&vfs=" + cmp.Or(o.vfs, fileSystem())
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
 		name = "/" + name // a drive letter

@@ -44,8 +44,12 @@ func migrate(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
+	// In one transaction, or another process could change the answer halfway.
+	if err := c.Exec(`BEGIN`); err != nil {
+		return err
+	}
 	version, err := ours(c, len(list))
-	if err != nil {
+	if err := errors.Join(err, c.rollback()); err != nil {
 		return err
 	}
 	// Both pragmas write to the file, so they come after the question whose it is.

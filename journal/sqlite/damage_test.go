@@ -1,0 +1,137 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// filled is the path of a closed database with one run of a hundred records, and a blob.
+func filled(t *testing.T) (path, blob string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "filled.db")
+	j := openAt(t, path, nil)
+	l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range uint64(50) {
+		b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: n * 2, Head: pawl.Head{Status: pawl.Running}}
+		b.Records = [][]byte{fmt.Appendf(nil, "first %03d %0300d", n, 0), fmt.Appendf(nil, "second %03d", n)}
+		if err := j.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := bytes.Repeat([]byte("blob"), 100)
+	sum := sha256.Sum256(data)
+	blob = hex.EncodeToString(sum[:])
+	if err := j.PutBlob(t.Context(), blob, data); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, blob
+}
+
+// use does all that reads, and returns what goes wrong.
+func use(t *testing.T, path, blob string) error {
+	t.Helper()
+	j, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	n := 0
+	for r, err := range j.Read(t.Context(), "r", 0) {
+		if n++; err == nil && r.Seq != uint64(n) {
+			t.Errorf("record %d is handed out as number %d", r.Seq, n)
+		}
+		errs = append(errs, err)
+	}
+	for _, err := range j.List(t.Context(), pawl.Query{}) {
+		errs = append(errs, err)
+	}
+	_, err = j.Blob(t.Context(), blob)
+	return errors.Join(append(errs, err, j.Close())...)
+}
+
+func TestDamage(t *testing.T) {
+	replace := func(old, with string) func([]byte) []byte {
+		return func(db []byte) []byte { return bytes.Replace(db, []byte(old), []byte(with), 1) }
+	}
+	for name, harm := range map[string]func([]byte) []byte{
+		"a record's byte":   replace("first 020", "first 021"),
+		"a blob's byte":     replace("blobblob", "blobBlob"),
+		"half the file":     func(db []byte) []byte { return db[:len(db)/2] },
+		"a page and a bit":  func(db []byte) []byte { return db[:2048+100] },
+		"the first bytes":   func(db []byte) []byte { return append([]byte("no database at all"), db[18:]...) },
+		"pages of zeroes":   func(db []byte) []byte { clear(db[2048:]); return db },
+		"a text":            func([]byte) []byte { return []byte("just a text\n") },
+		"all but the start": func(db []byte) []byte { return db[:50] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, blob := filled(t)
+			db, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			was := bytes.Clone(db)
+			db = harm(db)
+			if bytes.Equal(was, db) {
+				t.Fatal("nothing was harmed")
+			}
+			if err := os.WriteFile(path, db, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err = use(t, path, blob)
+			if err == nil {
+				t.Fatal("nobody noticed")
+			}
+			if text := err.Error(); !strings.Contains(text, path) || !strings.Contains(text, "damaged") {
+				t.Errorf("the error does not say which file is damaged: %v", err)
+			}
+		})
+	}
+}
+
+func TestSound(t *testing.T) {
+	path, blob := filled(t)
+	if err := use(t, path, blob); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHole checks that a log with a row missing is not taken for a log.
+func TestHole(t *testing.T) {
+	path, blob := filled(t)
+	raw(t, path, `DELETE FROM batches WHERE id & 4294967295 = 40`)
+	err := use(t, path, blob)
+	if err == nil || !strings.Contains(err.Error(), "record 38 is followed by 41") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// raw runs SQL on a database that no journal has open.
+func raw(t *testing.T, path, sql string) {
+	t.Helper()
+	c, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Exec(sql), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,367 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A faulty file system fails writes or syncs with what it is told to.
+type faulty struct {
+	vfs.VFSFilename
+
+	write, sync atomic.Pointer[error]
+}
+
+func (f *faulty) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	file, flags, err := f.VFSFilename.OpenFilename(name, flags)
+	if err != nil {
+		return nil, flags, err
+	}
+	return &faultyFile{File: file, fs: f}, flags, nil
+}
+
+type faultyFile struct {
+	vfs.File
+
+	fs *faulty
+}
+
+func (f *faultyFile) SharedMemory() vfs.SharedMemory {
+	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
+		return shared.SharedMemory()
+	}
+	return nil
+}
+
+func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
+	if err := f.fs.write.Load(); err != nil {
+		return 0, *err
+	}
+	return f.File.WriteAt(p, off)
+}
+
+func (f *faultyFile) Sync(flags vfs.SyncFlag) error {
+	if err := f.fs.sync.Load(); err != nil {
+		return *err
+	}
+	return f.File.Sync(flags)
+}
+
+// onFaulty opens a journal on a file system that can be broken.
+func onFaulty(t *testing.T) (*Journal, *faulty) {
+	t.Helper()
+	fs := &faulty{VFSFilename: vfs.Find("os").(vfs.VFSFilename)}
+	name := "faulty-" + t.Name()
+	vfs.Register(name, files{fs})
+	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &Options{vfs: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		vfs.Unregister(name)
+	})
+	return j, fs
+}
+
+func claimed(t *testing.T, j *Journal, run string) pawl.Batch {
+	t.Helper()
+	l, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Minute, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{[]byte("a")}, Head: pawl.Head{Status: pawl.Running}}
+}
+
+func count(t *testing.T, j *Journal, run string) int {
+	t.Helper()
+	n := 0
+	for _, err := range j.Read(t.Context(), run, 0) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// TestFaults breaks the disk and mends it again: what fails says so, leaves
+// nothing behind, and does not outlast its cause.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		on   func(f *faulty) *atomic.Pointer[error]
+		err  error
+		says string
+	}{
+		"full":  {func(f *faulty) *atomic.Pointer[error] { return &f.write }, syscall.ENOSPC, "the disk is full"},
+		"write": {func(f *faulty) *atomic.Pointer[error] { return &f.write }, syscall.EIO, "disk I/O error"},
+		"sync":  {func(f *faulty) *atomic.Pointer[error] { return &f.sync }, syscall.EIO, "disk I/O error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, fs := onFaulty(t)
+			b := claimed(t, j, "r")
+			other := claimed(t, j, "other")
+			for round := range 3 {
+				if err := j.Append(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+				b.After++
+				c.on(fs).Store(&c.err)
+				broken := b
+				broken.Records = [][]byte{[]byte("lost"), bytes.Repeat([]byte("x"), 10_000)}
+				broken.Head = pawl.Head{Status: pawl.Failed, Agent: "lost"}
+				var all sync.WaitGroup
+				for _, b := range []pawl.Batch{broken, other} {
+					all.Go(func() {
+						err := j.Append(t.Context(), b)
+						if err == nil || !strings.Contains(err.Error(), j.path) || !strings.Contains(err.Error(), c.says) {
+							t.Errorf("the error is %v", err)
+						}
+					})
+				}
+				all.Wait()
+				c.on(fs).Store(nil)
+				if got := count(t, j, "r"); got != round+1 {
+					t.Fatalf("%d records are there, not %d", got, round+1)
+				}
+				for h, err := range j.List(t.Context(), pawl.Query{Run: "r"}) {
+					if err != nil || h.Status != pawl.Running || h.Seq != uint64(round+1) {
+						t.Fatalf("the head is %+v, %v", h, err)
+					}
+				}
+			}
+			if err := j.Append(t.Context(), other); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestFull fills the database itself; the one that does not fit fails alone.
+func TestFull(t *testing.T) {
+	j, _ := onFaulty(t)
+	big, small := claimed(t, j, "big"), claimed(t, j, "small")
+	pages, err := j.writer.c.number(`PRAGMA page_count`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.writer.c.Exec(fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+5)); err != nil {
+		t.Fatal(err)
+	}
+	big.Records = [][]byte{bytes.Repeat([]byte("x"), 100_000)}
+	errs := together(t, j, func() error { return j.Append(t.Context(), big) }, func() error { return j.Append(t.Context(), small) })
+	if err := errs[0]; err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("the big one's error is %v", err)
+	}
+	if errs[1] != nil {
+		t.Errorf("the small one fails too: %v", errs[1])
+	}
+	if _, err := j.writer.c.number(`PRAGMA max_page_count = 1000000`); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(t.Context(), big); err != nil {
+		t.Error(err)
+	}
+}
+
+// together brings calls into one transaction: it leads one itself that lasts
+// until the others wait in the queue.
+func together(t *testing.T, j *Journal, calls ...func() error) []error {
+	t.Helper()
+	queued := func() int {
+		j.writer.mu.Lock()
+		defer j.writer.mu.Unlock()
+		return len(j.writer.queue)
+	}
+	errs := make([]error, len(calls))
+	var all sync.WaitGroup
+	err := j.writer.write(t.Context(), func(*writer) (error, error) {
+		for i, call := range calls {
+			all.Go(func() { errs[i] = call() })
+			for queued() <= i {
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+	return errs
+}
+
+// TestShared checks that calls that share a transaction do not share their refusals.
+func TestShared(t *testing.T) {
+	j, _ := onFaulty(t)
+	a, b := claimed(t, j, "a"), claimed(t, j, "b")
+	stale, early := b, b
+	stale.Epoch, early.After = 7, 3
+	before := j.writer.view
+	errs := together(t, j,
+		func() error { return j.Append(t.Context(), stale) },
+		func() error { return j.Append(t.Context(), a) },
+		func() error { return j.Append(t.Context(), early) },
+		func() error { _, err := j.Claim(t.Context(), pawl.Claim{Run: "b", TTL: 1}); return err },
+		func() error {
+			_, err := j.Post(t.Context(), pawl.Letter{Run: "c", Kind: pawl.LetterCancel})
+			return err
+		},
+		func() error { return j.Append(t.Context(), b) },
+		func() error {
+			_, err := j.Claim(t.Context(), pawl.Claim{Run: "b", TTL: time.Minute, Owner: "next", Over: b.Epoch})
+			return err
+		},
+		func() error { late := b; late.After++; return j.Append(t.Context(), late) },
+	)
+	for i, want := range []error{pawl.ErrFenced, nil, pawl.ErrConflict, errors.ErrUnsupported, pawl.ErrUnknownRun, nil, nil, pawl.ErrFenced} {
+		if want == errors.ErrUnsupported {
+			if held := new(pawl.HeldError); !errors.As(errs[i], &held) {
+				t.Errorf("call %d: %v", i, errs[i])
+			}
+		} else if !errors.Is(errs[i], want) {
+			t.Errorf("call %d: %v, not %v", i, errs[i], want)
+		}
+	}
+	if n, m := count(t, j, "a"), count(t, j, "b"); n != 1 || m != 1 {
+		t.Errorf("the logs hold %d and %d records", n, m)
+	}
+	if j.writer.view != before {
+		t.Errorf("the writer takes its own commits for somebody else's")
+	}
+}
+
+// TestPatience checks how long a lock of somebody else is waited for.
+func TestPatience(t *testing.T) {
+	j, _ := onFaulty(t)
+	b := claimed(t, j, "r")
+	other, err := connect(t.Context(), j.path, &Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := other.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := other.Exec(`BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	// One leads and one follows; both have enough at the same time.
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if err := j.Append(ctx, b); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), j.path) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+	all.Wait()
+	done := make(chan error)
+	go func() { done <- j.Append(t.Context(), b) }()
+	select {
+	case err := <-done:
+		t.Fatalf("the append did not wait: %v", err)
+	case <-time.After(30 * time.Millisecond):
+	}
+	if got := count(t, j, "r"); got != 0 {
+		t.Errorf("%d records are there already", got)
+	}
+	if err := other.Exec(`INSERT INTO letters (run, kind, request, sender) VALUES (1, 'cancel', '', ''); COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	// What the other connection wrote between two appends is seen.
+	if err := other.Exec(`UPDATE runs SET epoch = 9`); err != nil {
+		t.Fatal(err)
+	}
+	b.After++
+	if err := j.Append(t.Context(), b); !errors.Is(err, pawl.ErrFenced) {
+		t.Errorf("after another process has taken the run: %v", err)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := claimed(t, j, "r")
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for after := uint64(0); ; after++ {
+				b := b
+				b.Run, b.After = fmt.Sprint("run-", i), after
+				if _, err := j.Claim(t.Context(), pawl.Claim{Run: b.Run, TTL: time.Minute, New: true}); after == 0 && err != nil && !errors.Is(err, errClosed) {
+					t.Error(err)
+				}
+				if err := j.Append(t.Context(), b); err != nil {
+					if !errors.Is(err, errClosed) && !errors.Is(err, pawl.ErrUnknownRun) {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+	}
+	time.Sleep(10 * time.Millisecond)
+	if err := errors.Join(j.Close(), j.Close()); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
+	for _, err := range j.Read(t.Context(), "r", 0) {
+		if !errors.Is(err, errClosed) {
+			t.Errorf("reading what is closed: %v", err)
+		}
+	}
+}
+
+// TestBig takes what may be taken at most, and refuses more before SQLite has to.
+func TestBig(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes 128 MB")
+	}
+	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &Options{Normal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	b := claimed(t, j, "r")
+	b.Records = [][]byte{make([]byte, maxBytes), {}}
+	b.Records[0][maxBytes-1] = 7
+	if err := j.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range j.Read(t.Context(), "r", 0) {
+		if err != nil || !bytes.Equal(r.Data, b.Records[r.Seq-1]) {
+			t.Errorf("record %d: %d bytes, %v", r.Seq, len(r.Data), err)
+		}
+	}
+	b.After, b.Records[1] = 2, []byte("x")
+	if err := j.Append(t.Context(), b); err == nil || !strings.Contains(err.Error(), "67108865 bytes") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,142 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// TestMigration opens a database as version 1 wrote it, before there were letters and blobs.
+func TestMigration(t *testing.T) {
+	text, err := os.ReadFile("testdata/version1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "j.db")
+	raw(t, path, string(text))
+	for range 2 { // the second time there is nothing left to do
+		j := openAt(t, path, nil)
+		var log []string
+		for r, err := range j.Read(t.Context(), "run-1", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, string(r.Data))
+		}
+		if d := cmp.Diff([]string{`{"seq":1}`, `{"seq":2}`, `{"seq":3}`}, log); d != "" {
+			t.Error(d)
+		}
+		for h, err := range j.List(t.Context(), pawl.Query{}) {
+			want := pawl.Head{
+				Run: "run-1", Agent: "buyer", Loop: "react", Status: pawl.WaitingApproval, Seq: 3, Iterations: 2, Cost: 0.25, Priced: true,
+				Labels: map[string]string{"team": "ops"}, Created: time.Unix(1700000000, 0).UTC(), Updated: time.Unix(1700000009, 0).UTC(),
+				Lease: pawl.Lease{Run: "run-1", Epoch: 4},
+			}
+			if d := cmp.Diff(want, h); err != nil || d != "" {
+				t.Error(err, d)
+			}
+		}
+		if _, err := j.Post(t.Context(), pawl.Letter{Run: "run-1", Kind: pawl.LetterCancel, Request: "q", Body: []byte(`1`)}); err != nil {
+			t.Error(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]struct{ sql, says string }{
+		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "newer version of pawl (schema 99, this one knows 2): upgrade pawl"},
+		"foreign":  {`CREATE TABLE users (x)`, "another program"},
+		"foreign2": {`PRAGMA application_id = 7; PRAGMA user_version = 1`, "another program"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "j.db")
+			raw(t, path, c.sql)
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := sqlite.Open(t.Context(), path, nil)
+			if err == nil {
+				_ = j.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), path) {
+				t.Error(err)
+			}
+			after, err := os.ReadFile(path)
+			if d := cmp.Diff(before, after); err != nil || d != "" {
+				t.Error("the refused database was changed", err)
+			}
+		})
+	}
+	if _, err := sqlite.Open(t.Context(), t.TempDir(), nil); err == nil {
+		t.Error("a directory was opened")
+	}
+}
+
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes here")
+	}
+	root := t.TempDir()
+	path := filepath.Join(root, "a", "b", "j.db")
+	j := openAt(t, path, nil)
+	if _, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{
+		"a": 0o700, "a/b": 0o700, "a/b/j.db": 0o600, "a/b/j.db-wal": 0o600, "a/b/j.db-shm": 0o600,
+	} {
+		info, err := os.Stat(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s has the mode %o, not %o", name, got, want)
+		}
+	}
+}
+
+// TestOpenAtOnce opens a database that is not there yet from many sides.
+func TestOpenAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	var all sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		all.Go(func() {
+			j, err := sqlite.Open(context.Background(), path, nil)
+			if err == nil {
+				_, err = j.Claim(context.Background(), pawl.Claim{Run: string(rune('a' + i)), TTL: time.Minute, New: true})
+				err = errors.Join(err, j.Close())
+			}
+			errs[i] = err
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range openAt(t, path, nil).List(t.Context(), pawl.Query{}) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != len(errs) {
+		t.Errorf("%d runs are there, not %d", n, len(errs))
+	}
+}
