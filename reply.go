@@ -51,7 +51,7 @@ func withPrompt(messages []Message, prompt string) []Message {
 // text nor calls is a failed attempt.
 func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 	parts := make([]Part, 0, len(r.Parts))
-	content := 0
+	content, n := 0, s.counter
 	for _, p := range r.Parts {
 		switch p := p.(type) {
 		case Text:
@@ -70,6 +70,10 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 				p.Ref = valid(p.ID)
 			}
 			content += len(p.Tool) + len(p.Args)
+			n++
+			if p.ID = callID(n); p.Ref == p.ID {
+				p.Ref = ""
+			}
 			parts = append(parts, p)
 		}
 	}
@@ -79,18 +83,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 	}
 	e := ModelReplied{Purpose: t.Purpose}
 	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && r.Stop != StopRefusal && r.Stop != StopLength {
-		r, e.Malformed = plan(r)
-	}
-	n := s.counter
-	for i, p := range r.Parts {
-		if c, ok := p.(Call); ok {
-			n++
-			c.ID = callID(n)
-			if c.Ref == c.ID {
-				c.Ref = ""
-			}
-			r.Parts[i] = c
-		}
+		r, e.Malformed = plan(r, n+1)
 	}
 	if r.Stop == 0 || r.Stop == StopEnd && hasCalls(r) {
 		r.Stop = StopEnd

@@ -60,7 +60,11 @@ type job struct {
 
 func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	it := s.state.Iteration()
-	jobs := make([]job, len(group))
+	jobs := s.spareJobs
+	if s.spareJobs = nil; len(group) > 1 || jobs == nil {
+		jobs = make([]job, len(group))
+	}
+	jobs[0] = job{}
 	for i := range group {
 		d, j := &group[i], &jobs[i]
 		j.d, j.at = d, at
@@ -83,7 +87,11 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.d.Info.Effect == pawl.Write}
 	}
 	if len(jobs) == 1 {
-		return s.fly(&jobs[0].flight)
+		err := s.fly(&jobs[0].flight)
+		if err == nil {
+			s.spareJobs = jobs // not of a call left behind: its goroutine still has it
+		}
+		return err
 	}
 	done := make(chan *job, len(jobs))
 	for i := range jobs {
@@ -94,7 +102,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 			done <- j
 		}()
 	}
-	return s.gather(at, jobs, done)
+	return s.gather(jobs, done)
 }
 
 // perform runs the tool.
@@ -109,12 +117,11 @@ func (j *job) perform(ctx context.Context) {
 
 // record appends what came of a call that has no siblings.
 func (j *job) record(s *session, cut error, left bool) {
-	s.append(j.at, s.state.Iteration(), s.finished(j, cut, left)...)
+	s.finished(j, cut, left)
 }
 
 // gather waits for the jobs of a group.
-func (s *session) gather(at uint64, jobs []job, done <-chan *job) error {
-	it := s.state.Iteration()
+func (s *session) gather(jobs []job, done <-chan *job) error {
 	stop := func(j *job, why error) {
 		if j.over || j.cut != nil {
 			return
@@ -144,7 +151,7 @@ func (s *session) gather(at uint64, jobs []job, done <-chan *job) error {
 			j.over = true
 			j.cancel(nil)
 			left--
-			s.append(at, it, s.finished(j, j.cut, false)...)
+			s.finished(j, j.cut, false)
 			if left > 0 {
 				if err := s.flush(); err != nil {
 					s.abandon(jobs)
@@ -162,7 +169,7 @@ func (s *session) gather(at uint64, jobs []job, done <-chan *job) error {
 				default:
 					j.over = true
 					left--
-					s.append(at, it, s.finished(j, j.cut, true)...)
+					s.finished(j, j.cut, true)
 				}
 			}
 		case <-ended:
@@ -210,10 +217,10 @@ func nextDeadline(jobs []job) time.Duration {
 	return time.Until(next)
 }
 
-// finished turns what came of a job into what the log says of it. A call that
+// finished appends what came of a job. A call that
 // was cut short for parking and may be driven again leaves no trace: resuming
 // finds it lost. Of a job that was left behind nothing may be read.
-func (s *session) finished(j *job, cut error, left bool) []pawl.Event {
+func (s *session) finished(j *job, cut error, left bool) {
 	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
 	write := j.d.Info.Effect == pawl.Write
 	switch {
@@ -234,13 +241,14 @@ func (s *session) finished(j *job, cut error, left bool) []pawl.Event {
 			e.Error += "; it did not stop when told to and was left behind"
 		}
 	case cut == errParked:
-		return nil
+		return
 	case write:
-		return []pawl.Event{pawl.ToolDoubted{Call: e.Call, Tool: e.Tool, Why: "it was cut short by cancelling the run; whether it took place is unknown"}}
+		s.append(j.at, s.state.Iteration(), pawl.ToolDoubted{Call: e.Call, Tool: e.Tool, Why: "it was cut short by cancelling the run; whether it took place is unknown"})
+		return
 	default:
 		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
 	}
-	return []pawl.Event{e}
+	s.append(j.at, s.state.Iteration(), e)
 }
 
 // slack spares what a tool cut to size itself: the marker and a prefix come on top.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/user"
+	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/process"
@@ -21,7 +22,11 @@ type Owner struct {
 }
 
 // Self is the present process as an owner.
-func Self() Owner {
+func Self() Owner { return self() }
+
+// self asks the system once: neither process, user nor directory change under
+// a program that leaves them alone, and a run in memory costs less than asking.
+var self = sync.OnceValue(func() Owner {
 	o := Owner{PID: os.Getpid()}
 	if id, err := process.Self(); err == nil {
 		o.Process = id.String()
@@ -32,7 +37,7 @@ func Self() Owner {
 		o.User = u.Username
 	}
 	return o
-}
+})
 
 // String is the owner as JSON, as it stands in leases and in the log.
 func (o Owner) String() string {

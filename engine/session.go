@@ -18,19 +18,21 @@ type session struct {
 	lease  pawl.Lease
 	found  uint64 // the last entry when the run was claimed
 
-	state   pawl.State
-	talk    *pawl.Transcript
-	pending [][]byte     // appended, not yet durable
-	after   uint64       // the last durable entry
-	lines   []byte       // the memory of pending
-	chunk   []byte       // what the events of the state are made of
-	hooked  []pawl.Entry // appended, not yet shown to the hooks
-	timer   *time.Timer
-	failed  error           // an append that could not be encoded
-	ctx     context.Context // the run's life
-	base    context.Context // its values, without its end
-	steps   int             // how many more to take; negative: any number
-	done    func(error)     // called once, when nobody drives the session any more
+	state     pawl.State
+	talk      *pawl.Transcript
+	pending   [][]byte   // appended, not yet durable
+	after     uint64     // the last durable entry
+	spareCall *modelCall // memory for the next one
+	spareJobs []job
+	lines     []byte       // the memory of pending
+	chunk     []byte       // what the events of the state are made of
+	hooked    []pawl.Entry // appended, not yet shown to the hooks
+	timer     *time.Timer
+	failed    error           // an append that could not be encoded
+	ctx       context.Context // the run's life
+	base      context.Context // its values, without its end
+	steps     int             // how many more to take; negative: any number
+	done      func(error)     // called once, when nobody drives the session any more
 
 	feed feed
 	gone chan struct{} // closed when nobody drives the session any more

@@ -24,7 +24,11 @@ func (s *session) think(at uint64, t pawl.Think) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	c := &modelCall{
+	c := s.spareCall
+	if s.spareCall = nil; c == nil {
+		c = new(modelCall)
+	}
+	*c = modelCall{
 		session: s, at: at, t: t, request: s.m.Request(&s.state, t, s.talk),
 		live: pawl.Entry{Run: s.lease.Run, Time: s.state.Time(), Iteration: t.Iteration},
 	}
@@ -32,7 +36,11 @@ func (s *session) think(at uint64, t pawl.Think) error {
 	if left := s.left(); left < c.flight.limit {
 		c.flight.limit, c.outOfTime = left, true
 	}
-	return s.fly(&c.flight)
+	err := s.fly(&c.flight)
+	if err == nil {
+		s.spareCall = c // not of a call left behind: its goroutine still has it
+	}
+	return err
 }
 
 // sleep waits for a while, or until the outside wants something. Decide is
