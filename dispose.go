@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,19 +71,8 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 			reasons = append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, whys[i]))
 		}
 		return reasons, whys
-	case m.output != nil:
-		problems := m.output.Validate(jsonText(reply.Text()))
-		for _, p := range problems {
-			path := p.Path
-			if path == "" {
-				path = "the answer"
-			}
-			reasons = append(reasons, path+": "+p.Message)
-		}
-		if reasons != nil {
-			reasons = append(reasons, "answer with one JSON document that follows this schema: "+string(m.agent.Output))
-		}
-		return reasons, nil
+	case m.output != nil && reply.Stop != StopPause:
+		return m.mismatch(jsonText(reply.Text())), nil
 	}
 	return nil, nil
 }
@@ -96,7 +86,34 @@ func (m *Machine) invalid(c *CallState) string {
 	if why := t.validate(c.args()); why != "" {
 		return "invalid arguments: " + why
 	}
+	if m.output != nil && c.Tool == completeTool {
+		var done struct{ Answer json.RawMessage }
+		_ = json.Unmarshal(c.args(), &done) // validated just now
+		if reasons := m.mismatch(done.Answer); reasons != nil {
+			return strings.Join(reasons, "; ")
+		}
+	}
 	return ""
+}
+
+// mismatch says how an answer fails the output schema; nil: it follows it. A
+// document that was handed in as a string counts as the document.
+func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
+	problems := m.output.Validate(answer)
+	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
+		problems = m.output.Validate(jsonText(plain(answer)))
+	}
+	for _, p := range problems {
+		path := p.Path
+		if path == "" {
+			path = "the answer"
+		}
+		reasons = append(reasons, path+": "+p.Message)
+	}
+	if reasons != nil {
+		reasons = append(reasons, "answer with one JSON document that follows this schema: "+string(m.agent.Output))
+	}
+	return reasons
 }
 
 func (m *Machine) unknown(name string) string {
@@ -132,6 +149,11 @@ func (m *Machine) act(s *State) Step {
 			}
 			keys[d.Key] = true
 		}
+		if most := d.Info.MaxCalls; d.Do == RunCall && most > 0 {
+			if n, _ := s.tools.Get(c.Tool); n.ran+act.runs(c.Tool) >= most {
+				d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
+			}
+		}
 		act.Calls = append(act.Calls, d)
 	}
 	if len(act.Calls) > 0 {
@@ -141,6 +163,16 @@ func (m *Machine) act(s *State) Step {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
 	return Await{Status: waiting.Phase.waits(), Reason: waitsFor(waiting)}
+}
+
+// runs counts the calls of a tool that the batch runs.
+func (a Act) runs(tool string) (n int) {
+	for i := range a.Calls {
+		if d := &a.Calls[i]; d.Do == RunCall && d.Call.Tool == tool {
+			n++
+		}
+	}
+	return n
 }
 
 func waitsFor(c *CallState) string {
@@ -189,10 +221,6 @@ func (m *Machine) dispose(s *State, c *CallState) Disposed {
 		}
 	} else {
 		d.Key = s.run + "/" + c.ID
-	}
-	if n, _ := s.tools.Get(c.Tool); t.info.MaxCalls > 0 && n.ran >= t.info.MaxCalls {
-		d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, t.info.MaxCalls)
-		return d
 	}
 	if t.info.Effect == Write && c.Phase == Undecided && s.doubt.Len() > 0 {
 		if of, ok := s.doubt.Get(contentKey(c.Tool, d.Call.Args)); ok {
