@@ -41,7 +41,9 @@ func (m *Machine) propose(s *State) Step {
 		return step
 	}
 	if v := m.ends(s); v.Holds && !s.pending(Doubted) {
-		return m.finish(s, v)
+		if step := m.finish(s, v); step != nil {
+			return step
+		}
 	}
 	if step := m.failure(s); step != nil {
 		return step
@@ -57,13 +59,18 @@ func (m *Machine) propose(s *State) Step {
 	}
 	if s.complete != nil {
 		leaf := fmt.Sprintf("tool_called(%q)", completeTool)
-		return m.finish(s, Verdict{Holds: true, Status: Success, Condition: leaf, Leaf: leaf, Detail: "the model handed in its answer"})
+		if step := m.finish(s, Verdict{Holds: true, Status: Success, Condition: leaf, Leaf: leaf, Detail: "the model handed in its answer"}); step != nil {
+			return step
+		}
 	}
 	switch step := m.loop.Next(*s).(type) {
 	case nil:
 		return failed("loop "+m.loop.Name(), "the loop returned no step")
 	case Finish:
-		return m.finish(s, step.Verdict)
+		if step := m.finish(s, step.Verdict); step != nil {
+			return step
+		}
+		return failed("loop "+m.loop.Name(), "the loop ends the run as a success, but the goal is not met and the loop was told so")
 	case Act:
 		return failed("loop "+m.loop.Name(), "the loop wants to act, but no call is open")
 	default:
@@ -98,17 +105,20 @@ func (m *Machine) met(s *State) bool {
 	return m.agent.Goal != nil && s.measured && m.agent.Goal.Success.Eval(*s).Holds
 }
 
-// finish ends the run, unless a goal refutes a success the model claims. The
-// goal is measured on what the last action left.
+// finish ends the run, unless a goal refutes a success that is claimed; nil:
+// it has been refuted, and the run goes on. The goal is measured on what the
+// last action left, also before a run is exhausted: what it reached with its
+// last permitted turn is a success.
 func (m *Machine) finish(s *State, v Verdict) Step {
-	if v.Status != Success || m.agent.Goal == nil {
+	switch {
+	case m.agent.Goal == nil || v.Status != Success && v.Status != Exhausted:
 		return Finish{v}
-	}
-	if s.observed <= s.acted {
+	case s.observed <= s.acted && !s.HasOpen():
 		return Observe{}
-	}
-	if m.met(s) {
+	case v.Status != Success || m.met(s):
 		return Finish{v}
+	case s.refuted || s.HasOpen(): // a claim that stays true is told once a turn
+		return nil
 	}
 	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
 	hint := "You said you are done, but the goal is not reached: " + m.agent.Goal.Success.String() + " does not hold"

@@ -95,8 +95,9 @@ func (p noProgress) Review(s pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	judged, _ := s.Judged()
+	found := judged.Judgement == pawl.Repeating && judged.Streak == s.Stalled()
 	switch {
-	case p.then == Hint && (judged.Judgement != pawl.Hinted || judged.Streak < p.window):
+	case p.then == Hint && judged.Judgement != pawl.Hinted && !found:
 		hint := p.hint
 		if hint == "" {
 			hint = defaultHint
@@ -105,7 +106,7 @@ func (p noProgress) Review(s pawl.State, step pawl.Step) pawl.Step {
 			Judgement: pawl.Hinted, Detail: p.detail(s), Streak: s.Stalled(), Hint: hint}}}
 	case p.then == Hint && judged.Streak == s.Stalled():
 		return step // the hint has not been tried yet
-	case judged.Judgement != pawl.Repeating || judged.Streak != s.Stalled():
+	case !found:
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
 			Judgement: pawl.Repeating, Detail: p.detail(s), Streak: s.Stalled()}}}
 	case p.then == Escalate:
