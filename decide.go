@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,7 +21,11 @@ const patience = 5 * time.Minute
 // The order is: what was begun is settled; success, then the stop condition;
 // the loop; the policies, to a fixed point; the ceilings.
 func (m *Machine) Decide(s State) Step {
-	return m.limit(&s, m.review(&s, m.propose(&s)))
+	step := m.propose(&s)
+	if t, ok := step.(Think); ok { // filled first, so that a policy sees the clamp it may lower
+		step = m.fill(&s, t)
+	}
+	return m.limit(&s, m.review(&s, step))
 }
 
 // propose is the step before anybody reviews it.
@@ -210,7 +215,7 @@ func (m *Machine) review(s *State, step Step) Step {
 	for range maxRounds {
 		last = last[:0]
 		for _, p := range m.agent.Policies {
-			next := p.Review(*s, step)
+			next := p.Review(*s, handOut(step))
 			if sameStep(step, next) {
 				continue
 			}
@@ -218,13 +223,38 @@ func (m *Machine) review(s *State, step Step) Step {
 				return failed("policy", fmt.Sprintf("policy %s %s; a policy may only tighten", p, why))
 			}
 			last = append(last, p.String())
-			step = next
+			step = m.adopt(s, step, next)
 		}
 		if len(last) == 0 {
 			return step
 		}
 	}
 	return failed("policy", fmt.Sprintf("policies do not agree after %d rounds: %s", maxRounds, strings.Join(last, ", ")))
+}
+
+// handOut is what a policy is shown: it may write into a copy of the calls,
+// which must not go past the comparison with what it was shown.
+func handOut(step Step) Step {
+	if a, ok := step.(Act); ok {
+		return Act{slices.Clone(a.Calls)}
+	}
+	return step
+}
+
+// adopt takes a policy's step over. Of calls it takes what becomes of them and
+// why, never other arguments, keys or results.
+func (m *Machine) adopt(s *State, step, next Step) Step {
+	switch next := next.(type) {
+	case Act:
+		calls := slices.Clone(step.(Act).Calls) // loosens has seen to it that it is one
+		for i := range calls {
+			calls[i].Do, calls[i].Why = next.Calls[i].Do, next.Calls[i].Why
+		}
+		return Act{calls}
+	case Think:
+		return m.fill(s, next)
+	}
+	return next
 }
 
 func sameStep(a, b Step) bool {
@@ -270,7 +300,12 @@ func loosens(step, next Step) string {
 			return "changed how the run ends"
 		}
 		return ""
-	case Record, Await:
+	case Record:
+		if len(b.Events) == 0 {
+			return "recorded nothing"
+		}
+		return ""
+	case Await:
 		return ""
 	case Think:
 		a, ok := step.(Think)

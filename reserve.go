@@ -10,12 +10,11 @@ const (
 	leastReply   = 16   // a reply that may not even have these is not asked for
 )
 
-// fill completes a Think with its place in the run and its reservation.
+// fill completes a Think with its place in the run and its reservation. What
+// a loop or policy wrote there does not count, but for a lower clamp.
 func (m *Machine) fill(s *State, t Think) Think {
-	if t.Attempt > 0 {
-		return t
-	}
-	t.Iteration, t.Attempt = s.iteration, 1
+	lower, lowered := t.MaxTokens, t.MaxTokens > 0 || t.Attempt > 0
+	t.Iteration, t.Attempt, t.Cost, t.NotBefore = s.iteration, 1, 0, time.Time{}
 	again := s.iteration > 0 && !s.settled && t.Purpose == PurposeTurn
 	switch {
 	case again: // a retry, a re-ask after a rejection, or a lost call
@@ -32,6 +31,9 @@ func (m *Machine) fill(s *State, t Think) Think {
 	t.MaxTokens = m.agent.Sampling.MaxTokens
 	if t.MaxTokens == 0 {
 		t.MaxTokens = defaultReply
+	}
+	if lowered {
+		t.MaxTokens = min(t.MaxTokens, lower)
 	}
 	return m.clamp(s, t)
 }
