@@ -23,6 +23,15 @@ func (d *document) problem(p place, format string, args ...any) {
 	d.problems = append(d.problems, Problem{d.src.file, p.line, p.column, fmt.Sprintf(format, args...)})
 }
 
+// about tells what is wrong with an option, or else with a place in the file.
+func (d *document) about(outside bool, option string, p place, format string, args ...any) {
+	if !outside {
+		d.problem(p, format, args...)
+		return
+	}
+	d.problems = append(d.problems, Problem{option, 1, 1, fmt.Sprintf(format, args...)})
+}
+
 // readDocument reads the values of a file; the node is nil if it has no form at all.
 func readDocument(file, content string) (*document, *node) {
 	content = strings.TrimPrefix(content, "\ufeff")

@@ -20,6 +20,9 @@ type fields struct {
 // fields opens a mapping whose keys are known. Those that a later version
 // brings are told as such. Of what is no mapping it reads nothing.
 func (d *document) fields(what string, n *node, known ...string) fields {
+	if n.kind == 0 {
+		return fields{d, &node{kind: mapping, place: n.place}}
+	}
 	if n.kind != mapping {
 		d.problem(n.place, "%s is %v (write a mapping with %s)", what, n.kind, strings.Join(known[:min(3, len(known))], ", "))
 		return fields{d, &node{kind: mapping, place: n.place}}
@@ -59,7 +62,7 @@ var belongs = map[string]string{
 // value is the node of a key if it is of the kind that is wanted.
 func (f fields) value(key string, want kind, example string) *node {
 	n := f.n.get(key)
-	if n == nil {
+	if n == nil || n.kind == 0 {
 		return nil
 	}
 	if n.kind != want {
@@ -217,6 +220,9 @@ func (f fields) words(key, example string) (all []string, at []*node) {
 		return nil, nil
 	}
 	for _, item := range n.items {
+		if item.kind == 0 {
+			continue
+		}
 		if item.kind != text {
 			f.problem(item.place, "%s has %v in its list (write text; put it in quotes if it looks like something else)", key, item.kind)
 			continue

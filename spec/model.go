@@ -20,8 +20,10 @@ func (s *Spec) readModel(f fields) {
 		s.model.place = n.place
 		return
 	case n.kind != mapping:
-		f.problem(n.place, "model is %v (write a name such as anthropic/claude-sonnet-4-5, or a mapping with name)", n.kind)
-		s.model.name, s.model.place = "unreadable", n.place
+		if n.kind != 0 {
+			f.problem(n.place, "model is %v (write a name such as anthropic/claude-sonnet-4-5, or a mapping with name)", n.kind)
+		}
+		s.model.unreadable = true
 		return
 	}
 	m := f.fields("model", n, "name", "temperature", "max_tokens", "thinking")
@@ -54,7 +56,7 @@ func (s *Spec) modelName(r *Registry) (name, dir string) {
 // makeModel makes the model, or a stand-in for one that cannot be made. The
 // limits may change with its price.
 func (s *Spec) makeModel(d *document, r *Registry, limits *pawl.Limits) pawl.Model {
-	if r == nil || s.model.name == "unreadable" && s.opt.Model == "" {
+	if r == nil || s.model.unreadable && s.opt.Model == "" {
 		return standIn{}
 	}
 	given, dir := s.modelName(r)
@@ -62,13 +64,8 @@ func (s *Spec) makeModel(d *document, r *Registry, limits *pawl.Limits) pawl.Mod
 		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
-	// What is wrong with a model from outside has no place in the file.
 	bad := func(err error) pawl.Model {
-		if dir == "" {
-			d.problems = append(d.problems, Problem{"model", 1, 1, err.Error()})
-		} else {
-			d.problem(s.model.place, "%v", err)
-		}
+		d.about(dir == "", "model", s.model.place, "%v", err)
 		return standIn{}
 	}
 	provider, name, err := r.resolve(given, dir)
@@ -95,7 +92,8 @@ func (s *Spec) makeModel(d *document, r *Registry, limits *pawl.Limits) pawl.Mod
 		}
 	}
 	if limits.Cost > 0 && price == nil {
-		d.problem(s.find("limits", "cost"), "cost is $%.2f, but the model %s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given)
+		d.about(s.opt.Limits.Cost != 0, "limits", s.find("limits", "cost"),
+			"cost is $%.2f, but the model %s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given)
 	}
 	return model
 }

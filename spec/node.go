@@ -23,6 +23,7 @@ type place struct{ line, column int }
 
 type kind int
 
+// The zero kind is of a value that was refused, of which nothing more is said.
 const (
 	null kind = 1 + iota
 	boolean
@@ -32,7 +33,7 @@ const (
 	mapping
 )
 
-var kinds = []string{"", "empty", "true or false", "a number", "text", "a list", "a mapping"}
+var kinds = []string{"", "empty", "a boolean", "a number", "text", "a list", "a mapping"}
 
 // String names the kind as in "prompt is a list".
 func (k kind) String() string { return kinds[k] }
@@ -63,7 +64,7 @@ func (n *node) get(key string) *node {
 // json writes the node as JSON, keys in the order of the document.
 func (n *node) json(b *bytes.Buffer) {
 	switch n.kind {
-	case null:
+	case 0, null:
 		b.WriteString("null")
 	case boolean, number:
 		b.WriteString(n.text)

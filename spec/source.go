@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -104,8 +106,7 @@ func (s *source) blanks(i int) int {
 	return i
 }
 
-// width is how many characters at i stand for r; zero: they do not. Of the
-// escapes those are known that conditions are written with.
+// width is how many characters at i stand for r; zero: they do not.
 func (s *source) width(n *node, i int, r rune) int {
 	if i >= len(s.runes) {
 		return 0
@@ -121,12 +122,30 @@ func (s *source) width(n *node, i int, r rune) int {
 		}
 		return 0
 	case s.escaped(n, i):
-		if next == r && strings.ContainsRune(`"\/`, r) || r == '\n' && next == 'n' || r == '\t' && next == 't' {
-			return 2
-		}
-		return 0
+		return escape(s.runes[i:], next, r)
 	case s.runes[i] == r:
 		return 1
+	}
+	return 0
+}
+
+// escape is how long the escape is that src begins with, if it stands for r. Of
+// YAML's many those are known that JSON has too.
+func escape(src []rune, next, r rune) int {
+	switch next {
+	case '"', '\\', '/':
+		if next == r {
+			return 2
+		}
+	case 'u':
+		units := utf16.Encode([]rune{r})
+		var want strings.Builder
+		for _, u := range units {
+			fmt.Fprintf(&want, `\u%04x`, u)
+		}
+		if n := want.Len(); n <= len(src) && strings.EqualFold(string(src[:n]), want.String()) {
+			return n
+		}
 	}
 	return 0
 }

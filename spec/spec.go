@@ -47,9 +47,10 @@ type Spec struct {
 
 // model is what a spec says of its model.
 type model struct {
-	name     string
-	place    place
-	sampling pawl.Sampling
+	name       string
+	place      place
+	sampling   pawl.Sampling
+	unreadable bool
 }
 
 // goal is what a spec says of its goal.
@@ -115,8 +116,14 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if root == nil {
 		return nil, d.problems
 	}
-	if root.kind != mapping {
+	if t := root.get("type"); t != nil && t.text == "loop" && root.get("properties") != nil {
+		d.problem(t.place, "a Hyphen loop document is not supported by this version (write a spec: name, model, prompt, tools)")
+		return nil, d.problems
+	}
+	if root.kind != mapping && root.kind != 0 {
 		d.problem(root.place, "the spec is %v (write a mapping with name, model, prompt)", root.kind)
+	}
+	if root.kind != mapping {
 		return nil, d.problems
 	}
 	s := &Spec{path: name, opt: *o, doc: d, root: root, base: o.dir}
@@ -135,10 +142,6 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 
 // read reads the keys of the top level.
 func (s *Spec) read(f fields) {
-	if t := f.n.get("type"); t != nil && t.text == "loop" && f.n.get("properties") != nil {
-		f.problem(t.place, "a Hyphen loop document is not supported by this version (write a spec: name, model, prompt, tools)")
-		return
-	}
 	f = f.fields("the spec", f.n,
 		"name", "model", "prompt", "description", "labels", "input", "thread", "loop", "strategy", "output", "env", "dir", "tools",
 		"builtins", "parallel", "stop", "limits", "no_progress", "observe", "goal", "prices", "price_staleness")

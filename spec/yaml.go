@@ -117,11 +117,12 @@ func (d *document) position(n ast.Node) place {
 	return p
 }
 
+// convert makes a node of the library's, of no kind if it is refused.
 func (d *document) convert(n ast.Node, depth int) *node {
 	out := &node{place: d.position(n)}
 	refuse := func(format string, args ...any) *node {
 		d.problem(out.place, format, args...)
-		return nil
+		return out
 	}
 	if depth > mostDepth {
 		return refuse("values are nested too deep (at most %d levels)", mostDepth)
@@ -153,9 +154,7 @@ func (d *document) convert(n ast.Node, depth int) *node {
 	case *ast.SequenceNode:
 		out.kind = list
 		for _, v := range n.Values {
-			if item := d.convert(v, depth+1); item != nil {
-				out.items = append(out.items, item)
-			}
+			out.items = append(out.items, d.convert(v, depth+1))
 		}
 	case *ast.MappingValueNode:
 		out.kind = mapping
@@ -192,9 +191,7 @@ func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
 		d.problem(where, "this key is no plain word (write KEY: VALUE)")
 		return
 	}
-	if value := d.convert(n.Value, depth+1); value != nil {
-		out.pairs = append(out.pairs, pair{key, where, value})
-	}
+	out.pairs = append(out.pairs, pair{key, where, d.convert(n.Value, depth+1)})
 }
 
 // decimal is what YAML 1.2's core schema and JSON both call a number, and a few
@@ -210,8 +207,9 @@ func (d *document) number(out *node, s string) *node {
 	if strict.MatchString(s) {
 		return out
 	}
+	const most = 1000 // digits, beyond which converting takes its time
 	bare := strings.ReplaceAll(s, "_", "")
-	if whole, ok := new(big.Int).SetString(strings.TrimPrefix(bare, "+"), base(bare)); ok {
+	if whole, ok := new(big.Int).SetString(strings.TrimPrefix(bare[:min(len(bare), most)], "+"), base(bare)); ok && len(bare) < most {
 		out.text = whole.String()
 		return out
 	}
@@ -220,7 +218,7 @@ func (d *document) number(out *node, s string) *node {
 		return out
 	}
 	d.problem(out.place, "%s is a number that JSON cannot hold (write its digits)", s)
-	return nil
+	return &node{place: out.place}
 }
 
 // base is that of a whole number. A leading zero alone means nothing, as in
