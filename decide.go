@@ -222,8 +222,11 @@ func (m *Machine) review(s *State, step Step) Step {
 			if why := loosens(step, next); why != "" {
 				return failed("policy", fmt.Sprintf("policy %s %s; a policy may only tighten", p, why))
 			}
+			if next = m.adopt(s, step, next); sameStep(step, next) {
+				continue
+			}
 			last = append(last, p.String())
-			step = m.adopt(s, step, next)
+			step = next
 		}
 		if len(last) == 0 {
 			return step
