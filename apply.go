@@ -24,8 +24,10 @@ func (s *State) Fold(e Entry) { s.fold(e) }
 
 func (s *State) fold(e Entry) {
 	if s.status == Running && s.seq > 0 {
-		if _, back := e.Event.(RunResumed); !back && e.Time.After(s.time) {
-			s.elapsed += e.Time.Sub(s.time)
+		switch e.Event.(type) {
+		case RunResumed, RunForked: // nobody ran it meanwhile
+		default:
+			s.elapsed += max(0, e.Time.Sub(s.time))
 		}
 	}
 	s.seq, s.run = e.Seq, e.Run
@@ -78,7 +80,7 @@ func (s *State) applyRun(event Event) {
 		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
 		s.afresh()
 		for i, c := range s.open { // requests are asked anew in the fork's own name
-			if c.Phase != Answered && c.Phase != Doubted {
+			if c.Phase != Answered && c.Phase != Doubted && c.Phase != Lost {
 				anew := *c
 				anew.Phase = Undecided
 				s.replace(i, &anew)
@@ -90,15 +92,18 @@ func (s *State) applyRun(event Event) {
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
 	case RunResumed:
-		s.status, s.verdict, s.paused, s.cancel = Running, Verdict{}, nil, nil
+		if s.status != Running { // else its owner died: what was asked and counted stands
+			s.cancel = nil
+			s.afresh()
+		}
+		s.status, s.verdict, s.paused = Running, Verdict{}, nil
 		s.epoch, s.owner = e.Epoch, e.Owner
 		if e.Changed != nil && s.start != nil {
 			start := *s.start
 			start.Declaration = *e.Changed
-			s.start, s.priced = &start, e.Changed.Model.Price != nil
+			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
 		}
 		s.lose()
-		s.afresh()
 	case RunExtended:
 		s.limits = s.limits.Merge(e.Limits)
 		if e.Stop != "" {
@@ -129,6 +134,9 @@ func (s *State) hear(text string) {
 func (s *State) afresh() {
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
 	s.judged = nil
+	if s.reply != nil && s.reply.Reply.Stop == StopRefusal {
+		s.refuted = true // the turn is made anew
+	}
 }
 
 // lose marks whatever is in flight as lost and books a lost model call at its reservation.
@@ -152,9 +160,10 @@ func (s *State) take(letter int64) { s.letter = max(s.letter, letter) }
 // book adds a model call's cost, never less than nothing: a provider's figures
 // are taken with care.
 func (s *State) book(u Usage, dollars float64) {
-	u = Usage{max(0, u.Input), max(0, u.Output), max(0, u.CacheRead), max(0, u.CacheWrite), max(0, u.Reasoning)}
-	s.usage = s.usage.Add(u)
-	s.cost += max(0, dollars)
+	s.usage = s.usage.Add(u.sane())
+	if dollars > 0 { // which no NaN is
+		s.cost += min(dollars, mostDollars)
+	}
 }
 
 // replace sets an open call without touching the slice older states hold.

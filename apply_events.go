@@ -9,6 +9,9 @@ const messageBytes = 32
 func (s *State) applyModel(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ModelCalled:
+		if e.says() {
+			s.bytes += len(e.View.Prompt) + messageBytes
+		}
 		s.thinking, s.sentBytes = &e, s.bytes
 		if e.Purpose != PurposeTurn {
 			return

@@ -14,7 +14,13 @@ import (
 // calls only what cannot be called, or answers against the output schema. nil:
 // the reply stands.
 func (m *Machine) judgeReply(s *State) Step {
-	if s.reply == nil || s.thinking != nil || s.refuted {
+	if s.reply == nil || s.thinking != nil {
+		return nil
+	}
+	if s.rejects && s.HasOpen() {
+		return m.refuseRest(s)
+	}
+	if s.refuted {
 		return nil
 	}
 	reply := s.reply.Reply
@@ -39,6 +45,24 @@ func (m *Machine) judgeReply(s *State) Step {
 	events := []Event{PlanRejected{Reasons: reasons, Feedback: feedback, Strike: strike}}
 	for i, c := range s.open {
 		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
+	}
+	return Record{events}
+}
+
+// refuseRest goes on where a log was cut between a rejected plan and the
+// refusals of its calls, none of which may run.
+func (m *Machine) refuseRest(s *State) Step {
+	_, whys := m.flaws(s)
+	var events []Event
+	for i, c := range s.open {
+		if c.Phase == Answered {
+			continue
+		}
+		why := "not run: the plan was turned down"
+		if i < len(whys) {
+			why = whys[i]
+		}
+		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: why})
 	}
 	return Record{events}
 }

@@ -20,6 +20,12 @@ type ModelCalled struct {
 	View      View
 }
 
+// says reports whether the prompt of the view becomes part of the conversation,
+// as it must when the reply to it does. Further attempts do not say it again.
+func (e *ModelCalled) says() bool {
+	return e.View.Prompt != "" && e.Purpose == PurposeTurn && e.Attempt == 1 && !e.View.Alone
+}
+
 // ModelReplied is a whole reply. Malformed says why a JSON-strategy reply is
 // no plan. Estimated says that the provider reported no usage.
 type ModelReplied struct {

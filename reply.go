@@ -12,7 +12,8 @@ func (m *Machine) Called(t Think) ModelCalled {
 	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, View: t.View}
 }
 
-// Request materialises what t sends from the conversation so far.
+// Request materialises what t sends from the conversation so far, the
+// [ModelCalled] of t included.
 func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 	r := Request{
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt,
@@ -21,7 +22,7 @@ func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 	if !t.View.Alone {
 		r.Messages = conversation.Messages(s)
 	}
-	if t.View.Prompt != "" {
+	if t.View.Prompt != "" && (t.View.Alone || t.Purpose != PurposeTurn) {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)
 	}
 	if !t.View.Bare && !m.single && m.agent.Strategy == Native {
@@ -65,6 +66,9 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 			p.Text = valid(p.Text)
 			parts = append(parts, p)
 		case Call:
+			if r.Stop == StopRefusal {
+				continue
+			}
 			p.Tool, p.Ref, p.Args = valid(p.Tool), valid(p.Ref), object(p.Args)
 			if p.Ref == "" {
 				p.Ref = valid(p.ID)
@@ -104,15 +108,28 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 // settle checks the reported usage. A provider that reports none is booked at
 // the estimate; negative figures count as nothing.
 func settle(u Usage, t Think, content int) (Usage, bool) {
-	u = Usage{max(0, u.Input), max(0, u.Output), max(0, u.CacheRead), max(0, u.CacheWrite), max(0, u.Reasoning)}
-	const most = 1 << 40 // a figure beyond any price: kept from overflowing sums
-	u.Input, u.Output = min(u.Input, most), min(u.Output, most)
-	u.CacheRead = min(u.CacheRead, u.Input)
-	u.CacheWrite = min(u.CacheWrite, u.Input-u.CacheRead)
+	u = u.sane()
 	if u.Input == 0 && u.Output == 0 {
 		return Usage{Input: t.Estimate, Output: min((content+3)/4, t.MaxTokens)}, true
 	}
 	return u, false
+}
+
+// A figure beyond any price, kept from overflowing sums.
+const (
+	mostTokens  = 1 << 40
+	mostDollars = 1e12
+)
+
+// sane is the usage with every figure in its range: none below nothing, and the
+// cached parts within the input.
+func (u Usage) sane() Usage {
+	within := func(n, most int) int { return max(0, min(n, most)) }
+	u.Input, u.Output = within(u.Input, mostTokens), within(u.Output, mostTokens)
+	u.CacheRead = within(u.CacheRead, u.Input)
+	u.CacheWrite = within(u.CacheWrite, u.Input-u.CacheRead)
+	u.Reasoning = within(u.Reasoning, u.Output)
+	return u
 }
 
 // Failed makes the event of an attempt that brought no reply. An attempt that
@@ -120,7 +137,7 @@ func settle(u Usage, t Think, content int) (Usage, bool) {
 // reservation. retryAt is when the engine means to try again.
 func (m *Machine) Failed(s *State, t Think, err error, retryAt time.Time) ModelFailed {
 	me := classify(err)
-	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(valid(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage}
+	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(valid(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
 		e.Message = short(valid(me.Err.Error()))
 	}

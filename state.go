@@ -218,7 +218,8 @@ func (s State) Done() bool {
 	if s.reply == nil || s.refuted || s.thinking != nil {
 		return false
 	}
-	return s.settled && s.reply.Purpose == PurposeTurn && !hasCalls(s.reply.Reply)
+	reply := &s.reply.Reply
+	return s.settled && s.reply.Purpose == PurposeTurn && reply.Stop != StopPause && !hasCalls(*reply)
 }
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads

@@ -26,6 +26,10 @@ func (t *Transcript) Add(e Entry, s *State) {
 		t.say(ev.Input, s)
 	case RunForked:
 		t.say(ev.Input, s)
+	case ModelCalled:
+		if ev.says() {
+			t.say(ev.View.Prompt, s)
+		}
 	case ModelReplied:
 		if ev.Purpose == PurposeTurn {
 			t.reply(ev.Reply, s)
@@ -82,6 +86,9 @@ func (t *Transcript) say(text string, s *State) {
 
 func (t *Transcript) reply(r Reply, s *State) {
 	t.flush()
+	if r.Stop == StopRefusal {
+		return // a provider wants no refusal of its own put to it again
+	}
 	parts := r.Parts
 	if t.strategy == JSON { // the call was read out of the text, which stands for it
 		parts = nil
