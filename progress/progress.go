@@ -104,7 +104,7 @@ func (p noProgress) Review(s pawl.State, step pawl.Step) pawl.Step {
 		}
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
 			Judgement: pawl.Hinted, Detail: p.detail(s), Streak: s.Stalled(), Hint: hint}}}
-	case p.then == Hint && judged.Streak == s.Stalled():
+	case p.then == Hint && judged.Judgement == pawl.Hinted && judged.Streak == s.Stalled():
 		return step // the hint has not been tried yet
 	case !found:
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
