@@ -1,0 +1,52 @@
+package mechanic
+
+import "strings"
+
+// hunk returns the smallest change of whole lines that makes one text of
+// another, with as much around it as it takes for the old part to occur once.
+// It reports false for equal texts.
+func hunk(from, to string) (old, with string, ok bool) {
+	if from == to {
+		return "", "", false
+	}
+	a, b := strings.SplitAfter(from, "\n"), strings.SplitAfter(to, "\n")
+	top := 0
+	for top < len(a) && top < len(b) && a[top] == b[top] {
+		top++
+	}
+	low := 0
+	for low < len(a)-top && low < len(b)-top && a[len(a)-1-low] == b[len(b)-1-low] {
+		low++
+	}
+	for up := true; ; up = !up {
+		old = strings.Join(a[top:len(a)-low], "")
+		with = strings.Join(b[top:len(b)-low], "")
+		switch {
+		case once(from, old), top == 0 && low == 0:
+			return old, with, true
+		case top > 0 && (up || low == 0):
+			top--
+		default:
+			low--
+		}
+	}
+}
+
+// once tells whether a text occurs exactly once, overlaps counted.
+func once(s, part string) bool {
+	i := strings.Index(s, part)
+	return part != "" && i >= 0 && !strings.Contains(s[i+1:], part)
+}
+
+// lineOf returns the number of the line where a text begins.
+func lineOf(s, part string) int {
+	return 1 + strings.Count(s[:max(0, strings.Index(s, part))], "\n")
+}
+
+// replace makes the edit that the tool makes.
+func replace(s, old, with string) (string, bool) {
+	if !once(s, old) {
+		return s, false
+	}
+	return strings.Replace(s, old, with, 1), true
+}

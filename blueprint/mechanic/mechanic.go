@@ -1,0 +1,291 @@
+package mechanic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/goedit"
+)
+
+// The tools it needs, by name, as the test-fix agent declares them.
+const (
+	readFile  = "read_file"
+	editFile  = "edit_file"
+	listFiles = "list_files"
+	runTests  = "run_tests"
+)
+
+// Bounds on the search. Most faults that one edit mends are among the first
+// fifty candidates; what is not found after hundreds is rarely found at all.
+const (
+	mostTries = 600 // edits, all states of the code together
+	mostEdits = 300 // candidates of one state
+	mostReads = 16  // files asked for in one reply
+	mostFails = 3   // refused edits of one file in a row
+)
+
+// Name is the model's name.
+const Name = "mechanic"
+
+type model struct{ lists *shelf }
+
+// New returns the mechanic. It is safe for concurrent use.
+func New() pawl.Model { return model{lists: &shelf{}} }
+
+// Describe names the model. It costs nothing and sends nothing anywhere.
+func (model) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: Name, Price: &pawl.Price{}} }
+
+// Limits are the ceilings that suit a search by trial: many cheap turns. A run
+// is bounded by its time. The ceiling on tokens is out of reach on purpose:
+// there are none here, but the machine reserves an estimate of what a model
+// would have to read before each call.
+func (model) Limits() pawl.Limits {
+	return pawl.Limits{Iterations: 2000, Tokens: 1_000_000_000, Time: 30 * time.Minute}
+}
+
+// Stream replies at once. The usage says one token, for "not reported" would be
+// booked at an estimate, as if something had been sent.
+func (m model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		reply := m.reply(r)
+		reply.Usage = pawl.Usage{Input: 1}
+		if err := context.Cause(ctx); err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		yield(pawl.Chunk{Reply: &reply}, nil)
+	}
+}
+
+func (m model) reply(r pawl.Request) pawl.Reply {
+	mind := recall(r.Messages)
+	switch r.Purpose {
+	case pawl.PurposeTurn, "":
+	case pawl.PurposeLanding:
+		return pawl.Say(mind.says("The run met a ceiling, so the search was cut short; resume it with a higher limit to go on."))
+	default:
+		return pawl.Say(fmt.Sprintf("The mechanic is a rule-based program: it cannot do what is asked here (%s).", r.Purpose))
+	}
+	for _, name := range []string{readFile, editFile, listFiles, runTests} {
+		if !slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == name }) {
+			return pawl.Say(mind.says("It can do nothing here: it works with the tools of pawl fix, and there is no " + name + "."))
+		}
+	}
+	return m.next(mind)
+}
+
+// next is the whole of its cunning.
+func (m model) next(mind *mind) pawl.Reply {
+	if lost := slices.Sorted(maps.Keys(mind.lost)); len(lost) > 0 {
+		if i := slices.IndexFunc(lost, func(p string) bool { return mind.barred[p] }); i >= 0 {
+			return pawl.Say(mind.says("It cannot edit " + lost[i] + " any more, and so cannot go on."))
+		}
+		return do("Looking at the files whose edits had no clear outcome.", mind.reads(lost))
+	}
+	base := mind.base()
+	switch {
+	case mind.strange != "":
+		first, _, _ := strings.Cut(mind.strange, "\n")
+		return pawl.Say(mind.says("It understands the output of go test only, and what it was shown is something else: " + brief(first)))
+	case base == nil:
+		return pawl.Say(mind.says("It was not shown a run of the tests, and so has nothing to go by."))
+	case base.outcome.ok && !mind.dirty():
+		return pawl.Say(mind.says("Every test passes."))
+	case !base.outcome.repairable() && !mind.dirty():
+		return mind.giveUp("What fails does not build or cannot be set up, and that is beyond it: it changes code that compiles. Mend the build first: " +
+			brief(strings.Join(slices.Sorted(maps.Keys(base.outcome.open)), ", ")))
+	}
+
+	back := mind.moves(base.files)
+	if base.details == nil || !mind.listed {
+		if len(back) > 0 {
+			return do("Taking the last edit back.", back)
+		}
+		var calls []pawl.Call
+		if !mind.listed {
+			calls = append(calls, call(listFiles, struct{}{}))
+		}
+		return do("Asking what fails and where.", append(calls, call(runTests, struct{}{})))
+	}
+	h := base.hints()
+	if need := mind.needed(h); len(need) > 0 && len(back) == 0 {
+		return do("Reading the code that the failing tests reach.", mind.reads(need))
+	}
+	return m.try(mind, h, back)
+}
+
+// try makes the next edit of the state that is searched, after taking back the
+// one before. When none is left, it goes back a state.
+func (m model) try(mind *mind, h goedit.Hints, back []pawl.Call) pawl.Reply {
+	top := len(mind.levels) - 1
+	if mind.tries >= mostTries {
+		return mind.giveUp(fmt.Sprintf("None of the %d edits tried made every test pass.", mind.tries))
+	}
+	for ; top >= 0; top-- {
+		l := mind.levels[top]
+		if l.details == nil {
+			break
+		}
+		if top < len(mind.levels)-1 {
+			h = l.hints()
+			back = mind.moves(l.files)
+		}
+		list, err := m.lists.candidates(l.files, h)
+		if err != nil {
+			return mind.giveUp("It cannot read the code: " + err.Error() + ".")
+		}
+		for i, e := range list {
+			a := editArgs{Path: e.File, Old: e.Old, New: e.New}
+			if l.tried[key(a)] || mind.barred[e.File] || mind.leadsBack(top, a) {
+				continue
+			}
+			thought := fmt.Sprintf("Edit %d (candidate %d of %d here), %s:%d: %s.", mind.tries+1, i+1, len(list), e.File, e.Line, e.Rule)
+			if top < len(mind.levels)-1 {
+				thought = "Nothing more to try from here: back to an earlier state. " + thought
+			}
+			return do(thought, append(back, call(editFile, a)))
+		}
+	}
+	return mind.giveUp(fmt.Sprintf("All %d edits there were to try have been tried, and none made every test pass.", mind.tries))
+}
+
+// leadsBack tells whether an edit of a state makes an earlier one of it.
+func (m *mind) leadsBack(top int, a editArgs) bool {
+	here := m.levels[top].files
+	after, ok := replace(here[a.Path], a.Old, a.New)
+	if !ok {
+		return true // it cannot be made
+	}
+	for _, l := range m.levels[:top] {
+		if l.files[a.Path] != after {
+			continue
+		}
+		changed := maps.Clone(here)
+		changed[a.Path] = after
+		if same(changed, l.files) {
+			return true
+		}
+	}
+	return false
+}
+
+// giveUp leaves the best state there was and says why it stops.
+func (m *mind) giveUp(why string) pawl.Reply {
+	if m.best != nil {
+		if moves := m.moves(m.best.files); len(moves) > 0 {
+			return do("Leaving the best state that was found.", moves)
+		}
+	}
+	return pawl.Say(m.says(why))
+}
+
+// says is the answer in text.
+func (m *mind) says(why string) string {
+	var b strings.Builder
+	b.WriteString("This is the mechanic, a rule-based program and no language model: it tries small single edits of Go code and keeps those that make more tests pass. ")
+	b.WriteString(why)
+	if m.tries > 0 {
+		fmt.Fprintf(&b, " Edits tried: %d.", m.tries)
+	}
+	kept := false
+	for _, l := range m.levels {
+		if l.what != "" && m.best != nil && l.outcome.passed <= m.best.outcome.passed {
+			fmt.Fprintf(&b, " Kept: %s.", l.what)
+			kept = true
+		}
+	}
+	if !kept && m.tries > 0 {
+		b.WriteString(" None was kept.")
+	}
+	if base := m.base(); base != nil && len(base.outcome.open) > 0 {
+		open := slices.Sorted(maps.Keys(base.outcome.open))
+		fmt.Fprintf(&b, " Still failing: %s", strings.Join(open[:min(len(open), 10)], ", "))
+		if more := len(open) - 10; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
+		}
+		b.WriteString(".")
+	}
+	return b.String()
+}
+
+// moves are the edits that make the files what they are to be.
+func (m *mind) moves(files memory) []pawl.Call {
+	var calls []pawl.Call
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if old, with, ok := hunk(m.now[name], files[name]); ok {
+			calls = append(calls, call(editFile, editArgs{Path: name, Old: old, New: with}))
+		}
+	}
+	return calls
+}
+
+// needed are the files to read before edits can be proposed.
+func (m *mind) needed(h goedit.Hints) []string {
+	have := maps.Clone(m.now)
+	for name := range m.barred {
+		if _, ok := have[name]; !ok {
+			have[name] = "" // does not parse, and so is left alone
+		}
+	}
+	return goedit.Needed(have, m.paths, h)
+}
+
+func (m *mind) reads(paths []string) []pawl.Call {
+	var calls []pawl.Call
+	for _, name := range paths[:min(len(paths), mostReads)] {
+		a := readArgs{Path: name}
+		if p := m.parts[name]; p != nil {
+			a.Start = p.next
+		}
+		calls = append(calls, call(readFile, a))
+	}
+	return calls
+}
+
+// hints turns what run_tests told into what goedit goes by.
+func (l *level) hints() goedit.Hints {
+	var h goedit.Hints
+	for _, f := range l.details.Failures {
+		if beyond[f.Kind] {
+			continue
+		}
+		x := goedit.Failure{Package: f.Package, Test: f.Test, Message: f.Output, Got: f.Got, Want: f.Want}
+		for _, at := range f.At {
+			if i := strings.LastIndexByte(at, ':'); i >= 0 {
+				if n, err := strconv.Atoi(at[i+1:]); err == nil {
+					x.Locations = append(x.Locations, goedit.Location{File: at[:i], Line: n})
+				}
+			}
+		}
+		h.Failures = append(h.Failures, x)
+	}
+	for _, id := range l.details.Passing {
+		pkg := packageOf(id)
+		h.Passed = append(h.Passed, goedit.Test{Package: pkg, Name: strings.TrimPrefix(id, pkg+".")})
+	}
+	return h
+}
+
+func do(thought string, calls []pawl.Call) pawl.Reply {
+	parts := []pawl.Part{pawl.Text{Text: thought}}
+	for _, c := range calls {
+		parts = append(parts, c)
+	}
+	return pawl.Reply{Parts: parts}
+}
+
+func call(tool string, args any) pawl.Call {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		raw = nil // strings and numbers always marshal
+	}
+	return pawl.Call{Tool: tool, Args: raw}
+}
