@@ -38,8 +38,8 @@ The result of the action comes back in the next message. The actions, each with 
 
 // plan reads a reply under the JSON strategy: the one JSON object in its text
 // becomes a thought and a call. Prose around the object is tolerated. The
-// second result says why it is no plan.
-func plan(r Reply, n int) (Reply, string) {
+// second result says why it is no plan. number is the call's.
+func plan(r Reply, number int) (Reply, string) {
 	object, n := onlyObject(r.Text())
 	switch {
 	case n == 0:
@@ -62,7 +62,7 @@ func plan(r Reply, n int) (Reply, string) {
 		p.Input = json.RawMessage("{}")
 	}
 	parts := append([]Part(nil), r.Parts...)
-	r.Parts = append(parts, Call{ID: callID(n), Tool: *p.Action, Args: p.Input})
+	r.Parts = append(parts, Call{ID: callID(number), Tool: *p.Action, Args: p.Input})
 	return r, ""
 }
 

@@ -41,7 +41,9 @@ func (t *Transcript) Add(e Entry, s *State) {
 			t.say(ev.Feedback, s)
 		}
 	case Observed:
-		t.say("Observation:\n"+ev.Text, s)
+		if ev.Text != "" { // a goal may be measured without anything to see
+			t.say("Observation:\n"+ev.Text, s)
+		}
 	case ProgressJudged:
 		t.say(ev.Hint, s)
 	case InputGiven:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pawl-run/pawl"
 )
@@ -123,6 +124,7 @@ func callOf(request string) string {
 }
 
 func (e *Engine) send(ctx context.Context, l pawl.Letter) error {
+	l.Time = time.Now().UTC()
 	posted, err := e.mail.Post(ctx, l)
 	if err != nil {
 		return err
