@@ -34,7 +34,8 @@ func (d *document) about(outside bool, option string, p place, format string, ar
 
 // readDocument reads the values of a file; the node is nil if it has no form at all.
 func readDocument(file, content string) (*document, *node) {
-	content = strings.TrimPrefix(content, "\ufeff")
+	// The YAML reader loses count of lines that end in CR LF, and keeps the CR.
+	content = strings.ReplaceAll(strings.TrimPrefix(content, "\ufeff"), "\r\n", "\n")
 	d := &document{text: content, src: newSource(file, content)}
 	if len(content) > mostBytes {
 		d.problem(place{1, 1}, "the spec has %d bytes (at most %d)", len(content), mostBytes)

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/prices"
@@ -108,6 +109,9 @@ func (s *Spec) price(given, name string, info pawl.ModelInfo) (*pawl.Price, bool
 	}
 	return info.Price, false
 }
+
+// outdated is the age beyond which a price table is not trusted.
+const outdated = 90 * 24 * time.Hour
 
 // outdated reports whether a price comes from a table that is too old.
 func (s *Spec) outdated(r *Registry, provider, name string) bool {

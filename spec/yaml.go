@@ -96,7 +96,7 @@ func (d *document) syntax(err error) {
 }
 
 // position is where a node begins. The library has a mapping begin at its first
-// colon, and loses count of tabs that begin a line.
+// colon, and words begin at the tab before them.
 func (d *document) position(n ast.Node) place {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -109,10 +109,8 @@ func (d *document) position(n ast.Node) place {
 		return at(n.Start)
 	}
 	p := at(n.GetToken())
-	if i := d.src.index(place{p.line, 1}); p.column == 1 && i >= 0 {
-		for i+p.column <= len(d.src.runes) && d.src.runes[i+p.column-1] == '\t' {
-			p.column++
-		}
+	for i := d.src.index(p); i >= 0 && i < len(d.src.runes) && (d.src.runes[i] == '\t' || d.src.runes[i] == ' '); i++ {
+		p.column++
 	}
 	return p
 }

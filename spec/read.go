@@ -1,0 +1,157 @@
+package spec
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/progress"
+)
+
+// read reads the keys of the top level.
+func (s *Spec) read(f fields) {
+	f = f.fields("the spec", f.n,
+		"name", "model", "prompt", "description", "labels", "input", "thread", "loop", "strategy", "output", "env", "dir", "tools",
+		"builtins", "parallel", "stop", "limits", "no_progress", "observe", "goal", "prices", "price_staleness")
+	f.need("the spec", "name")
+	f.text("name", &s.Name)
+	if s.Name != "" && !agentName.MatchString(s.Name) {
+		f.problem(f.n.get("name").place, "name is %q (use lower-case letters, digits and hyphens)", s.Name)
+	}
+	f.text("description", &s.Description)
+	f.text("input", &s.Input)
+	f.text("thread", &s.Thread)
+	f.text("prompt", &s.prompt)
+	s.readLabels(f)
+	s.readModel(f)
+	s.readLoop(f)
+	s.output = f.schema("output")
+	s.readEnv(f)
+	dir := "."
+	f.text("dir", &dir)
+	if s.dir = dir; !filepath.IsAbs(dir) {
+		s.dir = filepath.Join(s.base, dir)
+	}
+	f.flag("builtins", &s.builtin)
+	parallel := true
+	f.flag("parallel", &parallel)
+	s.serial = !parallel
+	s.readTools(f)
+	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
+		s.stop = nil
+	}
+	s.readLimits(f)
+	s.readProgress(f)
+	s.observe = s.readCommand(f, "observe", "[./report.sh]")
+	s.readGoal(f)
+	s.readPrices(f)
+	s.stale = staleWarn
+	f.choice("price_staleness", &s.stale, "warn", "token-only", "refuse")
+}
+
+func (s *Spec) readLabels(f fields) {
+	n := f.value("labels", mapping, "a mapping such as {team: ops}")
+	if n == nil {
+		return
+	}
+	s.Labels = map[string]string{}
+	for _, p := range n.pairs {
+		if p.value.kind != text {
+			f.problem(p.value.place, "label %s is %v (write text; put it in quotes if it looks like something else)", p.key, p.value.kind)
+			continue
+		}
+		s.Labels[p.key] = p.value.text
+	}
+}
+
+func (s *Spec) readLoop(f fields) {
+	if n := f.n.get("loop"); n != nil && n.text == "workflow" {
+		f.problem(n.place, "loop workflow is not supported by this version (write react or single)")
+	} else {
+		var loop int
+		f.choice("loop", &loop, "react", "single")
+		s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}}[loop]
+	}
+	var strategy int
+	f.choice("strategy", &strategy, "native", "json")
+	s.json = strategy == 2
+}
+
+func (s *Spec) readEnv(f fields) {
+	names, at := f.words("env", "[LEDGER_TOKEN]")
+	for i, name := range names {
+		if !variable.MatchString(name) {
+			f.problem(at[i].place, "env has %q (write the name of a variable, whose value is taken from the environment)", name)
+			continue
+		}
+		s.Env = append(s.Env, name)
+	}
+}
+
+func (s *Spec) readLimits(f fields) {
+	n := f.n.get("limits")
+	if n == nil {
+		return
+	}
+	l := f.fields("limits", n, "iterations", "tokens", "time", "cost", "tool_errors", "depth", "margin")
+	l.count("iterations", &s.limits.Iterations, 1, "20")
+	if s.limits.Iterations > mostIterations {
+		l.problem(n.get("iterations").place, "iterations is %d (the most is %d)", s.limits.Iterations, mostIterations)
+	}
+	l.count("tokens", &s.limits.Tokens, 1, "500000")
+	l.duration("time", &s.limits.Time)
+	if l.measure("cost", &s.limits.Cost, "2.00") && s.limits.Cost == 0 {
+		l.problem(n.get("cost").place, "cost is 0 (it must be more than nothing; leave it out for no ceiling)")
+	}
+	l.count("tool_errors", &s.limits.ToolErrors, 1, "3")
+	l.count("depth", &s.limits.Depth, 1, "10")
+	if l.measure("margin", &s.limits.Margin, "0.1") && (s.limits.Margin == 0 || s.limits.Margin > mostMargin) {
+		l.problem(n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
+	}
+}
+
+func (s *Spec) readProgress(f fields) {
+	n := f.n.get("no_progress")
+	if n == nil {
+		return
+	}
+	p := f.fields("no_progress", n, "window", "then", "hint")
+	window, then, hint := progress.Window, 0, ""
+	p.count("window", &window, 0, "3")
+	p.choice("then", &then, "fail", "escalate", "hint")
+	p.text("hint", &hint)
+	policy := progress.NoProgress(window, cmp.Or(progress.Then(then), progress.Fail), hint)
+	s.stuck = &policy
+}
+
+func (s *Spec) readGoal(f fields) {
+	n := f.n.get("goal")
+	if n == nil {
+		return
+	}
+	g := f.fields("goal", n, "metric", "success")
+	if n.kind == mapping {
+		g.need("goal", "metric", "success")
+	}
+	s.goal = &goal{metric: s.readCommand(g, "metric", "[./score.sh]"), success: g.value("success", text, "a condition such as metric >= 0")}
+}
+
+func (s *Spec) readPrices(f fields) {
+	n := f.value("prices", mapping, "a mapping such as {my-model: {input: 1.0, output: 4.0}}")
+	if n == nil {
+		return
+	}
+	s.prices = map[string]pawl.Price{}
+	for _, p := range n.pairs {
+		row := f.fields("the price of "+p.key, p.value, "input", "output", "cache_read", "cache_write")
+		if p.value.kind == mapping {
+			row.need("the price of "+p.key, "input", "output")
+		}
+		var price pawl.Price
+		row.measure("input", &price.Input, "1.0")
+		row.measure("output", &price.Output, "4.0")
+		row.measure("cache_read", &price.CacheRead, "0.1")
+		row.measure("cache_write", &price.CacheWrite, "1.25")
+		s.prices[p.key] = price
+	}
+}
