@@ -1,0 +1,192 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// act explains what became of a batch of calls.
+func (f *fold) act(d *Decision) {
+	d.Step = "act"
+	f.acted = nil
+	var ids []string // in the order they were disposed of
+	came := map[string]phrase{}
+	var whys []phrase
+	why := map[string]int{}
+	for _, e := range f.step {
+		id, reason, outcome := f.disposed(e, &d.tally)
+		if id == "" {
+			continue
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		if reason != "" {
+			if why[string(reason)]++; why[string(reason)] == 1 {
+				whys = append(whys, reason)
+			}
+		}
+		if outcome != "" {
+			came[id] = outcome
+		}
+		switch e.Event.(type) {
+		case pawl.ToolFinished, pawl.ToolReused, pawl.ToolRefused:
+			f.answered = append(f.answered, id)
+			f.acted = append(f.acted, id)
+		}
+	}
+	ids = f.callOrder(ids)
+	labels := make([]string, len(ids))
+	for i, id := range ids {
+		labels[i] = f.label(id)
+		line := phrase(name(labels[i]))
+		if c, ok := f.before.Call(id); ok {
+			args := c.Args
+			if c.Edited != nil {
+				args = c.Edited
+			}
+			line += phrase(" " + data(args))
+		}
+		if came[id] == "" {
+			came[id] = "no outcome is in the log"
+		}
+		d.outcome = append(d.outcome, line+" → "+came[id])
+	}
+	d.subject = phrase(names(labels, 4))
+	if len(whys) > 4 {
+		whys = append(whys[:4:4], phrasef("and %d more", len(whys)-4))
+	}
+	d.why = join(whys, "; ")
+	if d.why == "" {
+		d.why = "the model called it"
+	}
+}
+
+// callOrder puts calls in the order in which the model made them; the log has
+// the refused ones first.
+func (f *fold) callOrder(ids []string) []string {
+	var order []string
+	for c := range f.before.Open() {
+		if slices.Contains(ids, c.ID) {
+			order = append(order, c.ID)
+		}
+	}
+	for _, id := range ids {
+		if !slices.Contains(order, id) {
+			order = append(order, id)
+		}
+	}
+	return order
+}
+
+func (f *fold) label(id string) string {
+	if c, ok := f.state.Call(id); ok {
+		return id + " " + c.Tool
+	}
+	return id
+}
+
+// disposed reads one entry of an act: which call it is about, why it came to
+// that, and what came of it.
+func (f *fold) disposed(e pawl.Entry, t *tally) (id string, why, came phrase) {
+	switch e := e.Event.(type) {
+	case pawl.ToolStarted:
+		return e.Call, f.whyRun(e), "started, and no outcome is in the log"
+	case pawl.ToolFinished:
+		t.calls++
+		if e.Status != pawl.ToolOK {
+			t.errors++
+		}
+		if strings.HasPrefix(e.Tool, "__") {
+			why = phrasef("the model called %s; the machine answered it", name(e.Tool))
+		}
+		return e.Call, why, finished(e)
+	case pawl.ToolReused:
+		t.reused++
+		return e.Call, phrasef("the model called %s again with the same arguments; answered from the log", name(e.Tool)),
+			phrasef("reused the result of %s", name(e.Of))
+	case pawl.ToolRefused:
+		t.refused++
+		return e.Call, phrasef("refused %s: %s", name(e.Tool), said(e.Why)), phrase("refused: " + said(e.Why))
+	case pawl.ToolDoubted:
+		t.doubts++
+		return e.Call, "", phrase("in doubt: " + said(e.Why))
+	case pawl.ApprovalRequested:
+		t.asked++
+		p := phrase("held for a person: " + said(e.Reason))
+		if !e.Expires.IsZero() {
+			p += phrase(", until " + stamp(e.Expires))
+		}
+		return e.Call, phrasef("%s needs approval: %s", name(e.Tool), said(e.Reason)), p
+	case pawl.InputRequested:
+		t.asked++
+		return e.Call, "the model asked a person", phrase("asked: " + said(e.Question))
+	case pawl.ClientToolRequested:
+		t.asked++
+		return e.Call, phrasef("%s is the client's to run; handed over", name(e.Tool)), "handed to the client"
+	case pawl.MemoryStored:
+		return e.Call, phrasef("the model stored a value under %s", name(e.Key)), ""
+	case pawl.ProgressLogged:
+		return e.Call, phrase("the model noted its progress: " + said(e.Message)), ""
+	case pawl.ChildStarted:
+		return e.Call, phrasef("the model called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
+	case pawl.ChildStopped:
+		return e.Call, "", phrasef("run %s ended as %v", name(e.Child), e.Status)
+	}
+	return "", "", ""
+}
+
+// whyRun is why a call was run now.
+func (f *fold) whyRun(e pawl.ToolStarted) phrase {
+	c, _ := f.before.Call(e.Call)
+	switch {
+	case c.Phase == pawl.Lost:
+		return phrasef("%s was lost with the run's owner; driven again, since its tool is %v (attempt %d)", name(e.Call), e.Effect, e.Attempt)
+	case c.Phase == pawl.Approved && c.Attempt > 0:
+		who := "it is known"
+		if c.By != "" {
+			who = name(person(c.By)) + " says"
+		}
+		return phrasef("%s that %s did not happen; driven again (attempt %d)", who, name(e.Call), e.Attempt)
+	case c.Phase == pawl.Approved && c.Edited != nil:
+		return phrasef("%s was approved%s with other arguments; ran it", name(e.Call), by(c.By))
+	case c.Phase == pawl.Approved:
+		return phrasef("%s was approved%s; ran it", name(e.Call), by(c.By))
+	}
+	return phrasef("the model called %s; ran it", name(e.Tool))
+}
+
+func finished(e pawl.ToolFinished) phrase {
+	p := phrase(e.Status.String())
+	if e.Duration > 0 {
+		p += phrase(" in " + lasting(e.Duration))
+	}
+	switch {
+	case e.Status == pawl.ToolOK:
+		p += phrase(": " + data(e.Result))
+	case e.Error != "":
+		p += phrase(": " + said(e.Error))
+	}
+	if e.Truncated {
+		p += ", cut to its cap"
+		if e.Blob != "" {
+			p += phrasef(" (the whole is kept as %s)", name(e.Blob))
+		}
+	}
+	if n := len(e.Images); n > 0 {
+		p += phrase(", with " + count(n, "image"))
+	}
+	if e.Abandoned {
+		p += ", left behind because it did not stop"
+	}
+	return p
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + name(person(who))
+}

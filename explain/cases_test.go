@@ -1,0 +1,242 @@
+package explain_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// A scene is a run and how it is looked at.
+type scene struct {
+	name   string
+	status pawl.Status // of the report
+	play   func(*lab) []pawl.Entry
+	opt    *explain.Options
+}
+
+const shopping = `
+price: {input: 3, output: 15}
+replies:
+  - {text: Let me look., delay: 800ms, usage: {input: 120, output: 15}, calls: [{tool: search, args: {q: shoes}}, {tool: search, args: {q: socks}}]}
+  - {thinking: Both were found., usage: {input: 240, output: 12, cache_read: 100}, calls: [{tool: pay, args: {eur: 40}}]}
+  - {text: "Paid: *40* euros.", usage: {input: 300, output: 9}}
+`
+
+func shopper(l *lab, more ...pawl.Policy) pawl.Agent {
+	return pawl.Agent{Name: "shopper", Model: scripted(l.t, shopping), Tools: []pawl.Tool{search(), pay()}, Policies: more}
+}
+
+const endless = `
+repeat: last
+replies:
+  - {text: "Looking for number {{turn}}.", usage: {input: 100, output: 10}, calls: [{tool: search, args: {q: "{{turn}}"}}]}
+`
+
+func seeker(l *lab) pawl.Agent {
+	return pawl.Agent{Name: "seeker", Model: scripted(l.t, endless), Tools: []pawl.Tool{search()}}
+}
+
+func one(l *lab, reply string, tools ...pawl.Tool) pawl.Agent {
+	return pawl.Agent{Name: "one", Model: scripted(l.t, "repeat: last\nreplies:\n  - "+reply), Tools: tools}
+}
+
+var scenes = []scene{
+	{"success", pawl.Success, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, nil},
+	{"success-full", pawl.Success, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, &explain.Options{Full: true}},
+	{"success-goal", pawl.Success, func(l *lab) []pawl.Entry {
+		a := one(l, `{text: All done.}`)
+		a.Model = scripted(l.t, `
+replies:
+  - {text: I shall mend A., calls: [{tool: search, args: {q: A}}]}
+  - {text: I shall mend B., calls: [{tool: search, args: {q: B}}]}
+  - {text: All done.}
+  - {text: I shall mend C., calls: [{tool: search, args: {q: C}}]}
+`)
+		a.Tools = []pawl.Tool{search()}
+		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+			return pawl.Observation{Text: "the tests ran"}, nil
+		})
+		a.Goal = course(pawl.Measure{Value: 3, Open: []string{"TestA", "TestB", "TestC"}}, pawl.Measure{Value: 2, Open: []string{"TestB", "TestC"}},
+			pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 0})
+		return l.run(a, "Make the tests pass.")
+	}, nil},
+	{"exhausted-iterations", pawl.Exhausted, func(l *lab) []pawl.Entry {
+		a := seeker(l)
+		a.Limits.Iterations = 300
+		return l.run(a, "Find them all.")
+	}, nil},
+	{"exhausted-stop", pawl.Exhausted, func(l *lab) []pawl.Entry {
+		a := seeker(l)
+		a.Stop = stop.Any(stop.ToolCalled("pay"), stop.Iterations(2))
+		a.Tools = append(a.Tools, pay())
+		return l.run(a, "Find them all.")
+	}, nil},
+	{"exhausted-tokens", pawl.Exhausted, func(l *lab) []pawl.Entry {
+		a := seeker(l)
+		a.Limits.Tokens = 400
+		return l.run(a, "Find them all.")
+	}, nil},
+	{"exhausted-cost", pawl.Exhausted, func(l *lab) []pawl.Entry {
+		a := seeker(l)
+		a.Model = scripted(l.t, "price: {input: 3, output: 15}\n"+endless)
+		a.Limits.Cost = 0.002
+		return l.run(a, "Find them all.")
+	}, nil},
+	{"exhausted-time", pawl.Exhausted, func(l *lab) []pawl.Entry {
+		a := seeker(l)
+		a.Limits.Time = time.Second
+		return l.run(a, "Find them all.")
+	}, nil},
+	{"no-progress-stalled", pawl.NoProgress, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{text: Again., calls: [{tool: search, args: {q: it}}]}`, search()), "Find it.")
+	}, nil},
+	{"hinted", pawl.Success, func(l *lab) []pawl.Entry {
+		a := one(l, `{text: x}`, search())
+		a.Model = scripted(l.t, `
+replies:
+  - {text: Again., calls: [{tool: search, args: {q: it}}]}
+  - {text: Again., calls: [{tool: search, args: {q: it}}]}
+  - {text: Again., calls: [{tool: search, args: {q: it}}]}
+  - {text: There is only one.}
+`)
+		a.Policies = []pawl.Policy{progress.NoProgress(2, progress.Hint, "Look elsewhere.")}
+		return l.run(a, "Find it.")
+	}, nil},
+	{"no-progress-errors", pawl.NoProgress, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{calls: [{tool: fetch, args: {n: "{{turn}}"}}]}`, broken()), "Fetch it.")
+	}, nil},
+	{"waiting-approval", pawl.WaitingApproval, func(l *lab) []pawl.Entry { return l.run(shopper(l, gate{"pay"}), "Buy shoes.") }, nil},
+	{"approved", pawl.Success, func(l *lab) []pawl.Entry {
+		a := shopper(l, gate{"pay"})
+		l.run(a, "Buy shoes.")
+		time.Sleep(90 * time.Second)
+		l.must(l.eng.Approve(l.t.Context(), runID, "c_3", "bob", json.RawMessage(`{"eur":35}`)))
+		return l.resume(a, nil)
+	}, nil},
+	{"expired", pawl.Expired, func(l *lab) []pawl.Entry {
+		log := l.run(shopper(l, gate{"pay"}), "Buy shoes.")
+		for i, e := range log {
+			if ask, ok := e.Event.(pawl.ApprovalRequested); ok {
+				ask.Expires = e.Time.Add(time.Hour)
+				log[i].Event = ask
+			}
+		}
+		return log
+	}, &explain.Options{Now: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC)}},
+	{"denied", pawl.Denied, func(l *lab) []pawl.Entry {
+		a := shopper(l, firm{gate{"pay"}})
+		l.run(a, "Buy shoes.")
+		l.must(l.eng.Deny(l.t.Context(), runID, "c_3", "bob", "too dear"))
+		return l.resume(a, nil)
+	}, nil},
+	{"waiting-input", pawl.WaitingInput, func(l *lab) []pawl.Entry {
+		a := one(l, `{calls: [{tool: __pause_for_human__, args: {question: "Which size?"}}]}`)
+		a.Builtins = true
+		return l.run(a, "Buy shoes.")
+	}, nil},
+	{"waiting-client-tool", pawl.WaitingClientTool, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{calls: [{tool: pick_cell, args: {row: 3}}]}`, picker()), "Pick one.")
+	}, nil},
+	{"interrupted", pawl.Interrupted, func(l *lab) []pawl.Entry {
+		log := l.run(shopper(l), "Buy shoes.")
+		return log[:len(until(log, "tool.started"))+1]
+	}, &explain.Options{Status: pawl.Interrupted}},
+	{"interrupted-thinking", pawl.Interrupted, func(l *lab) []pawl.Entry {
+		return until(l.run(shopper(l), "Buy shoes."), "model.called")
+	}, &explain.Options{Status: pawl.Interrupted}},
+	{"running", pawl.Running, func(l *lab) []pawl.Entry { return until(l.run(shopper(l), "Buy shoes."), "tool.finished") }, nil},
+	{"waiting-doubt", pawl.WaitingDoubt, doubted, nil},
+	{"settled", pawl.Success, func(l *lab) []pawl.Entry {
+		l = l.crash(doubted(l), time.Minute)
+		l.must(l.eng.DidNotHappen(l.t.Context(), runID, "c_3", "bob"))
+		return l.resume(shopper(l), nil)
+	}, nil},
+	{"plan-failed", pawl.PlanFailed, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{calls: [{tool: delete, args: {}}]}`, search()), "Delete it.")
+	}, nil},
+	{"failed-auth", pawl.Failed, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{error: {class: auth, message: invalid x-api-key}}`), "Go.")
+	}, nil},
+	{"failed-attempts", pawl.Failed, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{error: {class: rate_limit, message: slow down, retry_after: 7s}}`), "Go.")
+	}, nil},
+	{"failed-refusal", pawl.Failed, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{text: I will not., stop: refusal}`), "Go.")
+	}, nil},
+	{"cancelled", pawl.Cancelled, func(l *lab) []pawl.Entry {
+		run := l.start(shopper(l), "Buy shoes.")
+		time.Sleep(850 * time.Millisecond)
+		l.must(l.eng.Cancel(l.t.Context(), runID, "bob", "wrong shop"))
+		return l.wait(run)
+	}, nil},
+	{"paused", pawl.Paused, func(l *lab) []pawl.Entry {
+		ctx, end := context.WithCancelCause(l.t.Context())
+		run, err := l.eng.Start(ctx, shopper(l), "Buy shoes.", &engine.StartOptions{ID: runID})
+		l.must(err)
+		time.Sleep(850 * time.Millisecond)
+		end(errors.New("interrupt"))
+		return l.wait(run)
+	}, nil},
+	{"paused-rate-limit", pawl.Paused, func(l *lab) []pawl.Entry {
+		return l.run(one(l, `{error: {class: rate_limit, message: daily limit, retry_after: 3h}}`), "Go.")
+	}, nil},
+	{"resumed", pawl.Success, func(l *lab) []pawl.Entry {
+		a := shopper(l)
+		a.Limits.Iterations = 1
+		l.run(a, "Buy shoes.")
+		time.Sleep(time.Hour)
+		return l.resume(a, &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 3}})
+	}, nil},
+	{"forked", pawl.Success, func(l *lab) []pawl.Entry {
+		log := l.run(shopper(l), "Buy shoes.")
+		a := one(l, `{text: They are blue.}`, search(), pay())
+		run, err := l.eng.Fork(l.t.Context(), a, runID, uint64(len(log)), &engine.ForkOptions{ID: "01FORK", Input: "Which colour?", AllowChange: true})
+		l.must(err)
+		return l.wait(run)
+	}, nil},
+	{"json-strategy", pawl.Success, func(l *lab) []pawl.Entry {
+		a := one(l, "{text: x}")
+		a.Model = scripted(l.t, `
+replies:
+  - text: I am not sure.
+  - text: '{"thought": "enough", "action": "__complete__", "action_input": {"answer": "x it is", "confidence": 0.9}}'
+`)
+		a.Tools, a.Strategy = []pawl.Tool{search()}, pawl.JSON
+		return l.run(a, "What is it?")
+	}, nil},
+	{"hostile", pawl.WaitingApproval, func(l *lab) []pawl.Entry {
+		a := one(l, "{text: x}")
+		a.Name, a.Model = "hostile", scripted(l.t, `
+replies:
+  - text: "fine\n# FORGED\n`+"```"+`\n# FORGED\n\u001b[2J\u001b]0;FORGED\u0007`+"`"+`\r\n## FORGED \u202Edesrever"
+    calls:
+      - {tool: echo, args: {q: "\n# FORGED\n`+"``"+`"}}
+      - {tool: "no\n# FORGED`+"`"+`", args: {}}
+  - text: "- # FORGED"
+    calls: [{tool: pay, args: {why: "`+"````"+`\n# FORGED"}}]
+`)
+		a.Policies = []pawl.Policy{gate{"pay"}}
+		a.Tools = []pawl.Tool{pay(), tool("echo", pawl.Read, func(context.Context, map[string]any) (string, error) {
+			return "", errors.New("no such thing\n# FORGED\n```\n# FORGED")
+		})}
+		return l.run(a, "Be good.\n# FORGED\n````\n# FORGED")
+	}, nil},
+}
+
+func doubted(l *lab) []pawl.Entry {
+	log := l.run(shopper(l), "Buy shoes.")
+	for i, e := range log {
+		if e, ok := e.Event.(pawl.ToolStarted); ok && e.Tool == "pay" {
+			l = l.crash(log[:i+1], time.Minute)
+			return l.resume(shopper(l), nil)
+		}
+	}
+	return nil
+}

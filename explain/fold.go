@@ -1,0 +1,211 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// fold gathers a report entry by entry. The entries of one step are known by
+// their common At, as in replaying; those from outside stand alone.
+type fold struct {
+	opt   Options
+	state pawl.State
+	book
+	step   []pawl.Entry
+	before pawl.State // of the step
+
+	// What the next turn follows from, since the last one.
+	answered []string
+	causes   []phrase
+	rejected int  // the strike of a plan turned down since the last reply
+	lost     bool // a model call was lost with the run's owner
+	acted    []string
+	measure  *pawl.Measured
+	flight   *pawl.Entry // the model call in flight
+}
+
+// book is what the fold fills in as it goes.
+type book struct {
+	decisions []Decision
+	cost      map[string]Part
+	failures  []Failure
+	growth    growth
+}
+
+// growth is how the input of a turn grew.
+type growth struct {
+	turns, first, last, most int
+	compacted, saved         int
+	fall                     bool // a compaction came after the last turn
+}
+
+func newFold(o *Options) *fold {
+	f := &fold{book: book{decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{}}}
+	if o != nil {
+		f.opt = *o
+	}
+	return f
+}
+
+func (f *fold) add(e pawl.Entry) {
+	before := f.state
+	f.state = pawl.Apply(before, e)
+	f.account(e, before)
+	if outside(e.Event) {
+		f.close()
+		f.outside(e, before)
+		return
+	}
+	if len(f.step) > 0 && f.step[0].At != e.At {
+		f.close()
+	}
+	if len(f.step) == 0 {
+		f.before = before
+	}
+	f.step = append(f.step, e)
+}
+
+// outside reports whether an event is no decision of the machine's.
+func outside(event pawl.Event) bool {
+	switch e := event.(type) {
+	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
+		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
+		return true
+	case pawl.RunPaused:
+		return e.Status == pawl.Paused && e.WakeAt.IsZero() // a shutdown
+	}
+	return false
+}
+
+// close explains the step that was being gathered.
+func (f *fold) close() {
+	if len(f.step) == 0 {
+		return
+	}
+	first, last := f.step[0], f.step[len(f.step)-1]
+	d := Decision{Seq: first.Seq, Iteration: first.Iteration, Time: first.Time, last: last.Seq}
+	switch kind(first.Event, f.before) {
+	case "think":
+		f.think(&d)
+	case "observe":
+		f.observe(&d)
+	case "act":
+		f.act(&d)
+	case "await":
+		f.await(&d)
+	case "finish":
+		f.finish(&d)
+	default:
+		f.record(&d)
+	}
+	f.push(d)
+	clear(f.step)
+	f.step = f.step[:0]
+}
+
+// kind is the step an entry was the first of.
+func kind(event pawl.Event, before pawl.State) string {
+	switch e := event.(type) {
+	case pawl.ModelCalled, pawl.ModelReplied, pawl.ModelFailed:
+		return "think"
+	case pawl.Observed, pawl.Measured:
+		return "observe"
+	case pawl.RunPaused:
+		return "await"
+	case pawl.RunStopped:
+		return "finish"
+	case pawl.ToolStarted, pawl.ToolReused, pawl.ToolRefused, pawl.ApprovalRequested, pawl.ClientToolRequested,
+		pawl.MemoryStored, pawl.ProgressLogged, pawl.ChildStarted, pawl.ChildStopped:
+		return "act"
+	case pawl.ToolFinished:
+		if c, ok := before.Call(e.Call); ok && c.Phase == pawl.Lost {
+			return "record" // a doubt the model is told of
+		}
+		return "act"
+	case pawl.InputRequested:
+		if _, ok := before.Call(e.Call); ok {
+			return "act"
+		}
+	case pawl.Noted:
+		if e.By == completeTool {
+			return "act"
+		}
+	}
+	return "record"
+}
+
+// completeTool is the built-in tool that hands in the answer; it notes it first.
+const completeTool = "__complete__"
+
+func (f *fold) push(d Decision) {
+	d.Subject, d.Why = d.subject.plain(), d.why.plain()
+	d.Outcome = make([]string, len(d.outcome))
+	for i, o := range d.outcome {
+		d.Outcome[i] = o.plain()
+	}
+	f.decisions = append(f.decisions, d)
+}
+
+// because remembers what the next turn follows from, once.
+func (f *fold) because(p phrase) {
+	if !slices.Contains(f.causes, p) {
+		f.causes = append(f.causes, p)
+	}
+}
+
+// report closes the books.
+func (f *fold) report() Report {
+	f.close()
+	s := f.state
+	r := Report{
+		Result: pawl.ResultOf(s), Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
+		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), growth: f.growth, now: f.opt.Now, wakeAt: s.WakeAt(),
+	}
+	if r.now.IsZero() {
+		r.now = s.Time()
+	}
+	r.begun, _ = s.Start()
+	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" && r.Answer == reply.Text() {
+		r.Landing = true
+	}
+	for part, p := range r.Cost {
+		if _, known := s.Cost(); known {
+			p.CostUSD = &p.dollars
+		}
+		r.Cost[part] = p
+	}
+	r.stands(s)
+	r.flight = f.inFlight()
+	r.Next = next(s, &r)
+	return r
+}
+
+// stands corrects what the log cannot know of where the run stands.
+func (r *Report) stands(s pawl.State) {
+	status := r.opt.Status
+	if status == 0 && s.Status().Waiting() && expired(r.Pending, r.now) {
+		status = pawl.Expired
+	}
+	if status == 0 || status == r.Status {
+		return
+	}
+	r.Status, r.Resumable, r.Verdict.Status = status, status.Resumable(), status
+	switch status {
+	case pawl.Interrupted:
+		r.Action = "resume: its owner is gone"
+	case pawl.Expired:
+		r.Action = "resume, which asks again"
+	}
+}
+
+// expired reports whether nothing the run waits for can still be given.
+func expired(pending []pawl.Pending, now time.Time) bool {
+	for _, p := range pending {
+		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) {
+			return false
+		}
+	}
+	return len(pending) > 0
+}

@@ -1,0 +1,135 @@
+package explain
+
+import "github.com/pawl-run/pawl"
+
+// outside explains what did not come from the machine.
+func (f *fold) outside(e pawl.Entry, before pawl.State) {
+	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "letter"}
+	switch e := e.Event.(type) {
+	case pawl.RunStarted:
+		d.Step, d.subject = "start", phrase("agent "+name(e.Declaration.Agent))
+		d.why = phrase("asked: " + said(e.Input))
+	case pawl.RunResumed:
+		f.resumed(&d, e, before)
+	case pawl.RunForked:
+		d.Step, d.subject = "fork", phrase("of run "+name(e.From))
+		d.why = phrasef("shares its entries 1 to %d", e.Seq)
+		f.because("the run was forked")
+		if e.Input != "" {
+			d.outcome = append(d.outcome, phrase("said in addition: "+said(e.Input)))
+		}
+	case pawl.RunExtended:
+		d.Step, d.subject = "extend", phrase("limits are "+before.Limits().Merge(e.Limits).String())
+		d.why = phrasef("they were %s%s", before.Limits(), by(e.By))
+		if e.Stop != "" {
+			d.outcome = append(d.outcome, phrase("the stop condition is now "+name(e.Stop)))
+		}
+	case pawl.RunPaused:
+		d.Step, d.subject, d.why = "pause", phrase(e.Status.String()), phrase(said(e.Reason))
+	case pawl.HookDirected:
+		d.Step, d.subject, d.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), phrase(said(e.Reason))
+	default:
+		d.tally.letters++
+		f.letter(&d, e)
+	}
+	f.push(d)
+}
+
+func (f *fold) letter(d *Decision, event pawl.Event) {
+	// The machine takes an answered call for something that may have changed the world.
+	over := func(call string) {
+		f.answered = append(f.answered, call)
+		f.acted = append(f.acted, call)
+	}
+	switch e := event.(type) {
+	case pawl.CancelRequested:
+		d.subject, d.why = phrase("cancel"+by(e.By)), "somebody asked the run to end"
+		if e.Reason != "" {
+			d.why = phrase(said(e.Reason))
+		}
+	case pawl.InputGiven:
+		d.subject, d.why = phrasef("answer to %s%s", name(f.label(e.Call)), by(e.By)), phrase(said(e.Text))
+		if _, ok := f.state.Call(e.Call); ok {
+			over(e.Call)
+		} else {
+			f.because("a person answered")
+		}
+	case pawl.ClientToolReturned:
+		d.subject, d.why = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By)), phrase(data(e.Result))
+		over(e.Call)
+	case pawl.ApprovalDecided:
+		what := "denial of "
+		if e.Approved {
+			what = "approval of "
+		}
+		d.subject, d.why = phrase(what+name(f.label(e.Call))+by(e.By)), "a person decided"
+		if e.Reason != "" {
+			d.why = phrase(said(e.Reason))
+		}
+		if e.Args != nil {
+			d.outcome = append(d.outcome, phrase("with other arguments: "+data(e.Args)))
+		}
+	case pawl.ToolSettled:
+		d.subject = phrasef("settlement of %s%s", name(f.label(e.Call)), by(e.By))
+		d.why = "it did not happen, so it may be driven again"
+		if e.Happened {
+			d.why = phrase("it happened, with " + data(e.Result))
+			over(e.Call)
+		}
+	}
+}
+
+// resumed says who took the run up, how long it stood still, and what was lost.
+func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
+	d.tally.resumes++
+	d.Step, d.subject = "resume", phrase("owner "+name(person(e.Owner)))
+	still := d.Time.Sub(before.Time())
+	switch status := before.Status(); {
+	case len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
+		d.why = "the fork is taken up"
+	case status == pawl.Running && before.InFlight():
+		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), lasting(still))
+	case status == pawl.Running:
+		d.why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), lasting(still))
+	default:
+		d.why = phrasef("the run was %v for %s", status, lasting(still))
+	}
+	f.because("the run was taken up again")
+	if f.flight != nil {
+		called, _ := f.flight.Event.(pawl.ModelCalled)
+		d.outcome = append(d.outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, group(called.Reserved)))
+		f.lost, f.flight = true, nil
+	}
+	for c := range before.Open() {
+		if c.Phase == pawl.Started {
+			d.outcome = append(d.outcome, phrasef("%s is lost; %s", name(c.ID+" "+c.Tool), fate(c)))
+		}
+	}
+	if e.Changed != nil {
+		parts := before.Declaration().Differences(*e.Changed)
+		d.outcome = append(d.outcome, phrase("under a changed agent: "+names(parts, 6)))
+	}
+}
+
+// fate is what becomes of a call that was running when its owner went.
+func fate(c pawl.CallState) string {
+	if c.Effect == pawl.Write {
+		return "it is a write, so whether it took place is a doubt"
+	}
+	return "it is " + c.Effect.String() + ", so it is driven again"
+}
+
+// inFlight is what the log has the beginning of and not the end.
+func (f *fold) inFlight() (out []phrase) {
+	if f.flight != nil {
+		called, _ := f.flight.Event.(pawl.ModelCalled)
+		out = append(out, phrasef("model call for %s (entry %d, attempt %d); lost, it is booked at its reservation of %s tokens and made again",
+			name(string(called.Purpose)), f.flight.Seq, called.Attempt, group(called.Reserved)))
+	}
+	for c := range f.state.Open() {
+		if c.Phase == pawl.Started {
+			out = append(out, phrasef("call %s %s, since %s; lost, %s", name(c.ID+" "+c.Tool), data(c.Args), stamp(c.Started), fate(c)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
+)
+
+// What a page shows of a long run, unless everything is asked for.
+const (
+	headIterations = 3
+	tailIterations = 5
+	leastFolded    = 3 // iterations it is worth leaving out
+	headSteps      = 8
+	tailSteps      = 5
+	headLines      = 5
+	tailLines      = 2
+	mostFailures   = 8
+	mostAnswer     = 4 << 10
+)
+
+// Markdown is the report for people, in one to two pages however long the run
+// was, unless [Options].Full asks for all of it.
+func (r Report) Markdown() string {
+	var b strings.Builder
+	r.head(&b)
+	r.whyStopped(&b)
+	r.answer(&b)
+	r.waits(&b)
+	r.next(&b)
+	r.course(&b)
+	r.spending(&b)
+	return b.String()
+}
+
+func (r *Report) head(b *strings.Builder) {
+	fmt.Fprintf(b, "# Run %s: %v\n\n", span(oneLine(r.Run)), r.Status)
+	d := r.begun.Declaration
+	fmt.Fprintf(b, "Agent %s, model %s, loop %s", span(oneLine(d.Agent)), span(oneLine(d.Model.Name)), span(oneLine(d.Loop)))
+	if r.begun.Parent != "" {
+		fmt.Fprintf(b, ", child of %s", span(oneLine(r.begun.Parent)))
+	}
+	fmt.Fprintf(b, ". Begun %s", stamp(r.created))
+	if owner := r.begun.Owner; owner != "" {
+		fmt.Fprintf(b, " by %s", span(oneLine(person(owner))))
+	}
+	fmt.Fprintf(b, "; the last entry, %d, was written %s.\n", r.seq, stamp(r.updated))
+	fmt.Fprintf(b, "%s, %s, %s in, %s out", count(r.Iterations, "iteration"), count(r.ToolCalls, "tool call"),
+		count(r.Usage.Input, "token"), group(r.Usage.Output))
+	if r.CostUSD != nil {
+		fmt.Fprintf(b, ", %s", dollars(*r.CostUSD))
+	}
+	fmt.Fprintf(b, ", %s running.\n\nIt was asked:\n\n%s\n", lasting(time.Duration(r.ElapsedMS)*time.Millisecond), fence(r.long(r.begun.Input)))
+}
+
+var statusWords = map[pawl.Status]string{
+	pawl.Success:           "It is done: a success condition held.",
+	pawl.Exhausted:         "It met a limit before it was done.",
+	pawl.NoProgress:        "It got nowhere: it repeated itself, or its calls failed turn after turn.",
+	pawl.WaitingApproval:   "It is parked until a person approves or denies a call.",
+	pawl.WaitingInput:      "It is parked until a person answers a question.",
+	pawl.WaitingClientTool: "It is parked until the client hands in the result of a call.",
+	pawl.WaitingDoubt:      "It is parked until somebody says whether a write took place.",
+	pawl.Expired:           "It waited for somebody, and the time for that is over.",
+	pawl.Denied:            "A person denied a call, and the agent is to stop at that.",
+	pawl.PlanFailed:        "The model gave no usable plan, several turns in a row.",
+	pawl.Failed:            "Something it needs is broken or refused.",
+	pawl.Cancelled:         "It was cancelled.",
+	pawl.Paused:            "It is parked and goes on when it is resumed.",
+	pawl.Interrupted:       "It was running, and its owner is gone.",
+	pawl.Running:           "It has not stopped: by its log it is running.",
+	pawl.Queued:            "It has not begun.",
+}
+
+func (r *Report) whyStopped(b *strings.Builder) {
+	b.WriteString("## Why it stopped\n\n")
+	words := statusWords[r.Status]
+	if words == "" {
+		words = "The log does not say where it stands."
+	}
+	b.WriteString(words)
+	if r.Reason.Leaf != "" {
+		fmt.Fprintf(b, " %s decided", span(oneLine(r.Reason.Leaf)))
+		if r.Reason.Condition != "" && r.Reason.Condition != r.Reason.Leaf {
+			fmt.Fprintf(b, ", in the condition %s", span(oneLine(r.Reason.Condition)))
+		}
+		b.WriteString(".")
+	}
+	b.WriteString("\n")
+	if r.Reason.Detail != "" {
+		fmt.Fprintf(b, "\n%s", fence(r.long(r.Reason.Detail)))
+	}
+	if r.Ceilings.Iterations.Refused {
+		fmt.Fprintf(b, "\nThe next step would have been turn %s.\n", group(r.Iterations+1))
+	}
+	if !r.wakeAt.IsZero() && r.Status == pawl.Paused {
+		fmt.Fprintf(b, "\nIt wants to go on at %s.\n", stamp(r.wakeAt))
+	}
+	if len(r.flight) > 0 {
+		b.WriteString("\nIn flight at the end of the log:\n\n")
+		for _, p := range r.flight {
+			fmt.Fprintf(b, "- %s\n", p.markdown())
+		}
+	}
+	b.WriteString("\n")
+}
+
+func (r *Report) answer(b *strings.Builder) {
+	switch {
+	case r.Answer == "":
+		return
+	case r.Landing:
+		b.WriteString("## Landing answer\n\nGiven without tools when the limit was met; it is what was known then, not a success.\n\n")
+	case r.Status == pawl.Success:
+		b.WriteString("## Answer\n\n")
+	default:
+		b.WriteString("## Latest answer\n\nThe run did not end with it.\n\n")
+	}
+	fmt.Fprintf(b, "%s\n", fence(r.long(r.Answer)))
+}
+
+// long is a text of several lines, whole if it is not too long.
+func (r *Report) long(text string) string {
+	text = clean(text)
+	if r.opt.Full {
+		return text
+	}
+	short, _ := excerpt.Cut(text, mostAnswer)
+	return short
+}
+
+func (r *Report) waits(b *strings.Builder) {
+	if len(r.Pending) == 0 {
+		return
+	}
+	b.WriteString("## What it waits for\n\n")
+	for _, p := range r.Pending {
+		line := phrasef("%s %s", p.Kind, name(p.Call+" "+p.Tool))
+		if p.Tool == "" {
+			line = phrasef("%s %s", p.Kind, name(p.Call))
+		} else if p.Kind != "input" {
+			line += phrase(" " + data(p.Args))
+		}
+		if p.Reason != "" {
+			line += phrase(": " + said(p.Reason))
+		}
+		if p.ExpiresAt != nil {
+			left := p.ExpiresAt.Sub(r.now)
+			if left > 0 {
+				line += phrasef(", until %s (%s left)", stamp(*p.ExpiresAt), lasting(left))
+			} else {
+				line += phrasef(", expired %s", stamp(*p.ExpiresAt))
+			}
+		}
+		fmt.Fprintf(b, "- %s\n", line.markdown())
+	}
+	if waited := r.now.Sub(r.updated); waited > 0 {
+		fmt.Fprintf(b, "\nIt has been waiting for %s.\n", lasting(waited))
+	}
+	b.WriteString("\n")
+}
+
+func (r *Report) next(b *strings.Builder) {
+	b.WriteString("## What to do next\n\n")
+	if r.Status == pawl.Success {
+		b.WriteString("Nothing: the run is done.\n\n")
+	}
+	for _, a := range r.Next {
+		fmt.Fprintf(b, "- %s %s\n", span(a.Command), a.why.markdown())
+	}
+	b.WriteString("\n")
+}

@@ -1,0 +1,85 @@
+package explain
+
+import (
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// observe explains a look at the world, and what it said of the goal.
+func (f *fold) observe(d *Decision) {
+	d.Step, d.subject = "observe", "the world"
+	switch {
+	case len(f.acted) > 0:
+		d.why = phrasef("after %s, which may have changed it", names(f.acted, 4))
+	case f.before.Iteration() == 0:
+		d.why = "before the first turn"
+	default:
+		d.why = "to see where it stands"
+	}
+	measured := false
+	for _, e := range f.step {
+		switch e := e.Event.(type) {
+		case pawl.Observed:
+			if e.Text != "" {
+				d.outcome = append(d.outcome, phrase("saw: "+said(e.Text)))
+			}
+		case pawl.Measured:
+			measured = true
+			p := f.measured(e, &d.tally)
+			d.outcome = append(d.outcome, p)
+			f.because(p)
+		}
+	}
+	if goal := f.before.Declaration().Goal; goal != "" && !measured {
+		d.outcome = append(d.outcome, phrasef("the goal %s could not be measured", name(goal)))
+	}
+	f.acted = nil
+}
+
+// measured says how the goal moved: by its number, and by the identity of what
+// is still wrong, so that mending one thing and breaking another shows.
+func (f *fold) measured(e pawl.Measured, t *tally) phrase {
+	before := f.measure
+	f.measure = &e
+	if t.metric = true; before == nil {
+		p := phrasef("metric is %g", e.Value)
+		if len(e.Open) > 0 {
+			p += phrase("; open: " + names(e.Open, 5))
+		}
+		t.from, t.to = e.Value, e.Value
+		return p
+	}
+	t.from, t.to = before.Value, e.Value
+	fixed, broke := apart(before.Open, e.Open), apart(e.Open, before.Open)
+	p := phrasef("metric went %g → %g", before.Value, e.Value)
+	if before.Value == e.Value {
+		p = phrasef("metric is still %g", e.Value)
+	}
+	var parts []string
+	if len(fixed) > 0 {
+		parts = append(parts, "fixed "+names(fixed, 5))
+	}
+	if len(broke) > 0 {
+		t.broke += len(broke)
+		parts = append(parts, "broke "+names(broke, 5))
+	}
+	if len(parts) > 0 {
+		p += phrase(": " + strings.Join(parts, "; "))
+	}
+	return p
+}
+
+// apart are the words of a that are not in b.
+func apart(a, b []string) (out []string) {
+	known := make(map[string]bool, len(b))
+	for _, w := range b {
+		known[w] = true
+	}
+	for _, w := range a {
+		if !known[w] {
+			out = append(out, w)
+		}
+	}
+	return out
+}

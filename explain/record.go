@@ -1,0 +1,106 @@
+package explain
+
+import "github.com/pawl-run/pawl"
+
+// record explains facts that the pure part decided.
+func (f *fold) record(d *Decision) {
+	d.Step = "record"
+	for i, e := range f.step {
+		subject, why := f.recorded(e.Event, &d.tally)
+		if i == 0 {
+			d.subject, d.why = subject, why
+			continue
+		}
+		if why != "" {
+			d.outcome = append(d.outcome, why)
+		}
+	}
+}
+
+func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
+	switch e := event.(type) {
+	case pawl.PlanRejected:
+		t.rejected++
+		f.rejected = e.Strike
+		why = phrasef("the reply is no plan (try %d of %d)", e.Strike, maxStrikes)
+		for i, r := range e.Reasons {
+			if i == 3 {
+				why += phrasef(" and %d more", len(e.Reasons)-i)
+				break
+			}
+			why += phrase(": " + said(r))
+		}
+		return "the plan is turned down", why
+	case pawl.ToolRefused:
+		t.refused++
+		return phrase("refused " + name(f.label(e.Call))), phrasef("refused %s: %s", name(f.label(e.Call)), said(e.Why))
+	case pawl.ToolDoubted:
+		t.doubts++
+		return phrase("a doubt about " + name(f.label(e.Call))), phrasef("%s: %s", name(f.label(e.Call)), said(e.Why))
+	case pawl.ToolFinished:
+		f.answered = append(f.answered, e.Call)
+		f.acted = append(f.acted, e.Call)
+		return phrase("the outcome of " + name(f.label(e.Call))), finished(e)
+	case pawl.ProgressJudged:
+		return f.judged(e, t)
+	case pawl.Reflected:
+		f.because("a judgement came in")
+		return "a judgement", phrasef("confidence %.2f%s: %s", e.Confidence, by(e.By), said(e.Text))
+	case pawl.Grounded:
+		if e.OK {
+			return "the answer is grounded", "tool results bear out its claims"
+		}
+		return "the answer is not grounded", phrase("no tool result bears out " + names(e.Claims, 5))
+	case pawl.CausesFound:
+		return "causes", phrase("what led to what: " + data(e.Graph))
+	case pawl.ContextCompacted:
+		f.growth.compacted++
+		f.growth.fall = true
+		f.because("the conversation was shortened")
+		return "the conversation is shortened", phrasef("entries %d to %d are shown as a summary, %s left out", e.From, e.To, count(len(e.Masked), "result"))
+	case pawl.InputRequested:
+		t.asked++
+		return "a question to a person", phrase(said(e.Question))
+	case pawl.ApprovalExpired:
+		return phrase("the approval of " + name(f.label(e.Call)) + " has expired"), "nobody decided in time"
+	case pawl.ApprovalInvalidated:
+		return phrase("the approval of " + name(f.label(e.Call)) + " does not hold any more"), phrase("what it relied on has changed: " + names(e.Changed, 5))
+	case pawl.Noted:
+		return phrase("a note " + name(e.Name)), phrasef("%s noted %s", name(e.By), data(e.Value))
+	case pawl.ModelDelta:
+		return "a piece of a reply", ""
+	}
+	return phrase(name(event.Type())), ""
+}
+
+func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why phrase) {
+	why = phrase(said(e.Detail))
+	if e.Hint != "" {
+		t.hints++
+		why += phrase("; the model is told: " + said(e.Hint))
+		f.because("a hint was given")
+	}
+	switch e.Judgement {
+	case pawl.Refuted:
+		return "the goal refutes the claim to be done", why
+	case pawl.Repeating:
+		return "the run repeats itself", why
+	case pawl.Hinted:
+		return "a hint, because the run repeats itself", why
+	}
+	return "progress", why
+}
+
+func (f *fold) await(d *Decision) {
+	e, _ := f.step[0].Event.(pawl.RunPaused)
+	d.Step, d.subject, d.why = "await", phrase(e.Status.String()), phrase(said(e.Reason))
+	if !e.WakeAt.IsZero() {
+		d.outcome = append(d.outcome, phrase("it wants to go on at "+stamp(e.WakeAt)))
+	}
+}
+
+func (f *fold) finish(d *Decision) {
+	e, _ := f.step[0].Event.(pawl.RunStopped)
+	d.Step, d.subject = "finish", phrase(e.Status.String())
+	d.why = phrasef("%s decided: %s", name(e.Leaf), said(e.Detail))
+}

@@ -1,0 +1,162 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Ceilings are what the run has used of what bounds it.
+type Ceilings struct {
+	Iterations Ceiling `json:"iterations"`
+	Tokens     Ceiling `json:"tokens"`
+	Time       Ceiling `json:"time"` // seconds while running
+	Cost       Ceiling `json:"cost"` // dollars
+	ToolErrors Ceiling `json:"tool_errors"`
+}
+
+// A Ceiling is one bound. Limit is nil where there is none. Refused says that
+// it refused the step that would have come next.
+type Ceiling struct {
+	Used    float64  `json:"used"`
+	Limit   *float64 `json:"limit"`
+	Unit    string   `json:"unit"`
+	Refused bool     `json:"refused"`
+}
+
+func ceilings(s pawl.State) Ceilings {
+	l := s.Limits()
+	spent, _ := s.Cost()
+	refused, _ := refusal(s)
+	bound := func(kind, unit string, used, limit float64) Ceiling {
+		c := Ceiling{Used: used, Unit: unit, Refused: refused == kind}
+		if limit > 0 {
+			c.Limit = &limit
+		}
+		return c
+	}
+	return Ceilings{
+		Iterations: bound("iterations", "iterations", float64(s.Iteration()), float64(l.Iterations)),
+		Tokens:     bound("tokens", "tokens", float64(s.Tokens()), float64(l.Tokens)),
+		Time:       bound("elapsed", "s", s.Elapsed().Seconds(), l.Time.Seconds()),
+		Cost:       bound("cost", "USD", spent, l.Cost),
+		ToolErrors: bound("tool_errors", "turns", float64(s.ToolErrors()), float64(l.ToolErrors)),
+	}
+}
+
+// refusal names the ceiling that ended the run, empty when none did, and says
+// whether the stop condition has a leaf that reads the same: raising the
+// ceiling alone would then not help.
+func refusal(s pawl.State) (kind string, stopToo bool) {
+	v, l := s.Verdict(), s.Limits()
+	if v.Status != pawl.Exhausted && v.Status != pawl.NoProgress {
+		return "", false
+	}
+	word, bound, _ := strings.Cut(v.Leaf, " >= ")
+	spent, _ := s.Cost()
+	reached := false
+	switch word {
+	case "iterations":
+		reached = bound == fmt.Sprint(l.Iterations) && s.Iteration() >= l.Iterations
+	case "tokens":
+		reached = bound == fmt.Sprint(l.Tokens)
+	case "cost":
+		reached = l.Cost > 0 && bound == fmt.Sprintf("%g", l.Cost) && spent > 0
+	case "elapsed":
+		d, err := time.ParseDuration(bound)
+		reached = err == nil && d == l.Time && s.Elapsed() >= l.Time
+	case "tool_errors":
+		reached = bound == fmt.Sprint(l.ToolErrors) && s.ToolErrors() >= l.ToolErrors
+	}
+	if !reached {
+		return "", false
+	}
+	return word, strings.Contains(s.StopSource(), v.Leaf)
+}
+
+// account books what an entry cost to the part it was for. It takes the
+// difference the fold made, so that the parts always add up to the whole.
+func (f *fold) account(e pawl.Entry, before pawl.State) {
+	part := ""
+	calls, failed := f.state.ModelCalls()-before.ModelCalls(), 0
+	switch ev := e.Event.(type) {
+	case pawl.ModelCalled:
+		f.flight = &e
+	case pawl.ModelReplied:
+		f.flight, part = nil, string(ev.Purpose)
+		if ev.Purpose == pawl.PurposeTurn {
+			f.grow(ev.Reply.Usage.Input)
+		}
+	case pawl.ModelFailed:
+		f.flight, part, failed = nil, string(ev.Purpose), 1
+		f.fail(e, ev)
+	case pawl.RunResumed:
+		if f.flight != nil {
+			if called, ok := f.flight.Event.(pawl.ModelCalled); ok {
+				part, failed = string(called.Purpose), 1
+			}
+		}
+	case pawl.ChildStopped:
+		part = "children"
+	}
+	if part == "" {
+		return
+	}
+	was, now := before.Usage(), f.state.Usage()
+	had, _ := before.Cost()
+	have, _ := f.state.Cost()
+	p := f.cost[part]
+	p.ModelCalls += calls
+	p.Failed += failed
+	p.InputTokens += now.Input - was.Input
+	p.OutputTokens += now.Output - was.Output
+	p.dollars += have - had
+	f.cost[part] = p
+}
+
+func (f *fold) fail(e pawl.Entry, ev pawl.ModelFailed) {
+	failure := Failure{Seq: e.Seq, Iteration: e.Iteration, Purpose: ev.Purpose, Attempt: ev.Attempt, Class: ev.Class.String(), Message: oneLine(ev.Message)}
+	if !ev.RetryAt.IsZero() {
+		failure.RetryAt = &ev.RetryAt
+	}
+	f.failures = append(f.failures, failure)
+}
+
+// grow follows the input of the turns, and what shortening the conversation saved.
+func (f *fold) grow(input int) {
+	g := &f.growth
+	if g.turns++; g.turns == 1 {
+		g.first = input
+	}
+	if g.fall {
+		g.fall = false
+		g.saved += max(0, g.last-input)
+	}
+	g.last, g.most = input, max(g.most, input)
+}
+
+// person makes an owner readable. Owners are opaque here; those that are JSON
+// with a user, a host and a process id are written as people say it.
+func person(owner string) string {
+	var o struct {
+		User, Host string
+		PID        int
+	}
+	if json.Unmarshal([]byte(owner), &o) != nil || o.User == "" && o.Host == "" && o.PID == 0 {
+		if owner == "" {
+			return "unknown"
+		}
+		return owner
+	}
+	who := o.User
+	if o.Host != "" {
+		who = strings.TrimPrefix(who+" on "+o.Host, " ")
+	}
+	if o.PID != 0 {
+		who += fmt.Sprintf(" (process %d)", o.PID)
+	}
+	return strings.TrimSpace(who)
+}

@@ -1,0 +1,258 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A phrase is a line of ours with words of others in it. Theirs stand between
+// marks, which are control characters and so cannot occur in them: clean takes
+// those out. Where the line is shown decides what becomes of the marks.
+type phrase string
+
+const (
+	openName = '\x01' // a name or a piece of data
+	openText = '\x02' // something said
+	closing  = '\x03'
+)
+
+// name marks a short piece of foreign text: a tool, an id, arguments.
+func name(s string) string { return mark(openName, s, 120) }
+
+// said marks foreign prose.
+func said(s string) string { return mark(openText, s, 240) }
+
+// data marks JSON.
+func data(raw json.RawMessage) string { return mark(openName, readable(raw), 160) }
+
+func mark(open rune, s string, most int) string {
+	return string(open) + shorten(oneLine(s), most) + string(closing)
+}
+
+// readable is the text of a JSON string and the JSON of any other value.
+func readable(raw json.RawMessage) string {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+func phrasef(format string, args ...any) phrase { return phrase(fmt.Sprintf(format, args...)) }
+
+// plain is the phrase for JSON and other machines: names bare, what was said in quotes.
+func (p phrase) plain() string {
+	var b strings.Builder
+	quoted := false
+	for _, r := range string(p) {
+		switch r {
+		case openName:
+			quoted = false
+		case openText:
+			quoted = true
+			b.WriteRune('“')
+		case closing:
+			if quoted {
+				b.WriteRune('”')
+			}
+			quoted = false
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// markdown is the phrase with everything foreign in code spans.
+func (p phrase) markdown() string {
+	var b strings.Builder
+	rest := string(p)
+	for {
+		i := strings.IndexAny(rest, string(openName)+string(openText))
+		if i < 0 {
+			b.WriteString(rest)
+			return b.String()
+		}
+		b.WriteString(rest[:i])
+		body, after, _ := strings.Cut(rest[i+1:], string(closing))
+		b.WriteString(span(body))
+		rest = after
+	}
+}
+
+// span is a code span that holds text, whatever backticks are in it.
+func span(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "(empty)"
+	}
+	ticks := strings.Repeat("`", longestRun(text)+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return ticks + text + ticks
+}
+
+// fence is a code block that holds text, whatever fences are in it.
+func fence(text string) string {
+	ticks := strings.Repeat("`", max(3, longestRun(text)+1))
+	return ticks + "text\n" + strings.TrimRight(text, "\n") + "\n" + ticks + "\n"
+}
+
+func longestRun(text string) (longest int) {
+	run := 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// clean takes out what acts on a terminal or on the reader's eye instead of
+// being read: escape sequences, control characters, and the marks that turn the
+// direction of writing or show nothing at all.
+func clean(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '\x1b':
+			n = escapeLen(s[i:])
+		case r == '\u009b':
+			n += paramsLen(s[i+n:])
+		case r == '\r':
+			if !strings.HasPrefix(s[i+n:], "\n") {
+				b.WriteByte('\n')
+			}
+		case r == '\u2028', r == '\u2029', r == '\u0085':
+			b.WriteByte('\n')
+		case r == '\n', r == '\t':
+			b.WriteByte(byte(r))
+		case r == utf8.RuneError && n == 1:
+			b.WriteRune(utf8.RuneError)
+		case unicode.IsControl(r), unseen(r):
+		default:
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// unseen are format characters, but for the two joiners that scripts and emoji need.
+func unseen(r rune) bool {
+	return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
+}
+
+// escapeLen is the length of the escape sequence s begins with, as ECMA-48 has
+// it: CSI with parameters, a string ended by BEL or ST, or two bytes. A string
+// that never ends is taken to end with its line, so that it hides no more.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[':
+		return 2 + paramsLen(s[2:])
+	case ']', 'P', '_', '^', 'X':
+		for i := 2; i < len(s); i++ {
+			switch {
+			case s[i] == '\a':
+				return i + 1
+			case s[i] == '\x1b' && i+1 < len(s) && s[i+1] == '\\':
+				return i + 2
+			case s[i] == '\n' || s[i] == '\x1b':
+				return i
+			}
+		}
+		return len(s)
+	}
+	if s[1] < 0x20 || s[1] > 0x7e {
+		return 1
+	}
+	return 2
+}
+
+func paramsLen(s string) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 0x40 && c <= 0x7e:
+			return i + 1
+		case c < 0x20 || c > 0x3f:
+			return i
+		}
+	}
+	return len(s)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
+// shorten keeps the beginning and the end of a text of more than most characters.
+func shorten(s string, most int) string {
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	r := []rune(s)
+	head := most * 3 / 4
+	return string(r[:head]) + " … " + string(r[len(r)-(most-head):])
+}
+
+// list joins words, and says how many more there are.
+func list(words []string, most int) string {
+	more := ""
+	if n := len(words) - most; n > 0 {
+		words, more = words[:most], fmt.Sprintf(" and %s more", group(n))
+	}
+	return strings.Join(words, ", ") + more
+}
+
+func names(ids []string, most int) string {
+	marked := make([]string, 0, min(len(ids), most+1))
+	for _, id := range ids[:min(len(ids), most)] {
+		marked = append(marked, name(id))
+	}
+	text := strings.Join(marked, ", ")
+	if n := len(ids) - most; n > 0 {
+		text += fmt.Sprintf(" and %s more", group(n))
+	}
+	return text
+}
+
+// group writes a number with commas between thousands.
+func group(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return group(n) + " " + noun
+}
+
+func lasting(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func dollars(v float64) string { return fmt.Sprintf("$%.4f", v) }

@@ -1,0 +1,185 @@
+package explain
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// maxStrikes is how many replies of one iteration the machine may turn down.
+const maxStrikes = 3
+
+func (f *fold) think(d *Decision) {
+	d.Step = "think"
+	called, ok := f.step[0].Event.(pawl.ModelCalled)
+	if !ok { // an outcome without its intent: the log tells no more
+		d.subject, d.why = "model call", "its beginning is not in the log"
+	} else {
+		d.subject = phrase(name(string(called.Purpose)))
+		if called.Attempt > 1 {
+			d.subject += phrasef(", attempt %d", called.Attempt)
+		}
+		d.why = f.whyThink(called)
+		if called.Purpose == pawl.PurposeTurn {
+			f.answered, f.causes, f.rejected = nil, nil, 0
+			d.tally.turns = 1
+			if called.Attempt > 1 {
+				d.tally.turns, d.tally.again = 0, 1
+			}
+		}
+	}
+	f.lost = false
+	took := f.step[len(f.step)-1].Time.Sub(d.Time)
+	for _, e := range f.step {
+		switch e := e.Event.(type) {
+		case pawl.ModelReplied:
+			d.outcome = append(d.outcome, f.replied(e, took)...)
+		case pawl.ModelFailed:
+			d.tally.failures++
+			d.outcome = append(d.outcome, failure(e, took))
+		}
+	}
+	if len(d.outcome) == 0 {
+		d.outcome = []phrase{phrasef("the log has no outcome of it; %s tokens are reserved", group(called.Reserved))}
+	}
+}
+
+// whyThink is what made the machine call the model.
+func (f *fold) whyThink(c pawl.ModelCalled) phrase {
+	switch failed, ok := f.before.Failure(); {
+	case f.lost:
+		return "again: the attempt before was lost with the run's owner"
+	case ok && failed.Purpose == c.Purpose:
+		return phrasef("again: attempt %d failed (%v: %s)", failed.Attempt, failed.Class, said(failed.Message))
+	}
+	switch c.Purpose {
+	case pawl.PurposeLanding:
+		return "a ceiling was met: one last answer, without tools"
+	case pawl.PurposeJudge:
+		return "a policy or the loop wanted a judgement"
+	case pawl.PurposeSummary:
+		return "the conversation was to be shortened"
+	case pawl.PurposeTurn:
+	default:
+		return phrasef("the loop %s asked for it", name(f.before.Declaration().Loop))
+	}
+	causes := f.causes
+	switch {
+	case f.rejected > 0 && f.rejected < maxStrikes:
+		return phrasef("asked again: the reply was turned down (try %d of %d)", f.rejected+1, maxStrikes)
+	case f.rejected > 0:
+		causes = append([]phrase{phrasef("%d replies in a row were turned down, so a new turn", f.rejected)}, causes...)
+	}
+	slices.SortFunc(f.answered, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	switch answered := slices.Compact(f.answered); len(answered) {
+	case 0:
+	case 1:
+		causes = append([]phrase{phrasef("%s has its result", name(answered[0]))}, causes...)
+	default:
+		causes = append([]phrase{phrasef("%s have their results", names(answered, 4))}, causes...)
+	}
+	switch {
+	case len(causes) > 0:
+		return join(causes, "; ")
+	case f.before.Iteration() == 0:
+		return "the run begins"
+	}
+	return "the run goes on"
+}
+
+func join(parts []phrase, sep phrase) (out phrase) {
+	for i, p := range parts {
+		if i > 0 {
+			out += sep
+		}
+		out += p
+	}
+	return out
+}
+
+func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
+	var thinking string
+	var calls []string
+	for _, p := range e.Reply.Parts {
+		switch p := p.(type) {
+		case pawl.Thinking:
+			thinking += p.Text
+		case pawl.Call:
+			calls = append(calls, p.ID+" "+p.Tool)
+		}
+	}
+	text := e.Reply.Text()
+	if f.before.Declaration().Strategy == pawl.JSON && len(calls) > 0 {
+		thinking, text = thinking+thoughtOf(text), "" // the text is the call, and stands there
+	}
+	if thinking != "" {
+		out = append(out, phrase("thought: "+said(thinking)))
+	}
+	if text != "" {
+		out = append(out, phrase("said: "+said(text)))
+	}
+	switch {
+	case len(calls) > 0:
+		out = append(out, phrase("called "+names(calls, 6)))
+	case e.Reply.Stop == pawl.StopRefusal:
+		out = append(out, "refused to answer")
+	case e.Purpose == pawl.PurposeTurn && e.Reply.Stop == pawl.StopEnd && e.Malformed == "":
+		out = append(out, "called no tool: this is its answer")
+	}
+	switch e.Reply.Stop {
+	case pawl.StopLength:
+		out = append(out, "was cut off at its token limit")
+	case pawl.StopPause:
+		out = append(out, "the provider paused the turn, to be sent again")
+	}
+	if e.Malformed != "" {
+		out = append(out, phrase("no plan: "+said(e.Malformed)))
+	}
+	u := e.Reply.Usage
+	cost := fmt.Sprintf("%s tokens in, %s out", group(u.Input), group(u.Output))
+	if u.CacheRead > 0 {
+		cost += fmt.Sprintf(" (%s from the cache)", group(u.CacheRead))
+	}
+	if e.Estimated {
+		cost += ", estimated"
+	}
+	if e.Priced {
+		cost += ", " + dollars(e.Cost)
+	}
+	return append(out, phrase(cost+", "+lasting(took)))
+}
+
+func failure(e pawl.ModelFailed, took time.Duration) phrase {
+	p := phrasef("failed after %s: %v: %s", lasting(took), e.Class, said(e.Message))
+	switch {
+	case e.Class == pawl.ClassCancelled:
+	case !e.Class.Transient():
+		p += "; another attempt would not help"
+	case !e.RetryAt.IsZero():
+		p += phrase("; to be tried again at " + stamp(e.RetryAt))
+	}
+	return p
+}
+
+// thoughtOf is the thought of a reply under the JSON strategy. Prose with a
+// brace or two may stand before the object; more than that is not looked through.
+func thoughtOf(text string) string {
+	var plan struct{ Thought string }
+	for range 20 {
+		i := strings.IndexByte(text, '{')
+		if i < 0 {
+			break
+		}
+		text = text[i:]
+		if json.NewDecoder(strings.NewReader(text)).Decode(&plan) == nil {
+			return plan.Thought
+		}
+		text = text[1:]
+	}
+	return ""
+}
