@@ -111,7 +111,7 @@ func (m model) next(mind *mind) pawl.Reply {
 		}
 		var calls []pawl.Call
 		if !mind.listed {
-			calls = append(calls, call(listFiles, struct{}{}))
+			calls = append(calls, call(listFiles, struct{}{}), call(readFile, readArgs{Path: "go.mod"}))
 		}
 		return do("Asking what fails and where.", append(calls, call(runTests, struct{}{})))
 	}

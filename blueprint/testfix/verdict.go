@@ -59,7 +59,7 @@ func judge(first, now ran, edits bool) verdict {
 	return v
 }
 
-func (v verdict) value() float64 { return -float64(len(v.Open)) }
+func (v verdict) value() float64 { return float64(-len(v.Open)) }
 
 // text is the run as the model reads it: first the counts, then what is open,
 // a line each, then what the tests said, as far as it fits.
