@@ -141,11 +141,11 @@ func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
 // launch makes what s has begun durable and drives it on.
 func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
 	s.live(ctx)
-	err := s.flush()
-	if err == nil {
-		err = e.adopt(s)
+	if err := s.flush(); err != nil {
+		s.release()
+		return nil, err
 	}
-	if err != nil {
+	if err := e.adopt(ctx, s); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.release()
 		return s.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, s.found, seq, pawl.ErrConflict)
 	}
-	if err := e.adopt(s); err != nil {
+	if err := e.adopt(ctx, s); err != nil {
 		s.release()
 		return s.found, err
 	}
@@ -211,10 +211,12 @@ func (e *Engine) Close() error {
 
 var errClosed = errors.New("the engine is closed")
 
-func (e *Engine) adopt(s *session) error {
+// adopt has the attendant look after a session. What was posted since its mail
+// was read, and before the attendant knew it, is fetched here.
+func (e *Engine) adopt(ctx context.Context, s *session) error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.closed {
+		e.mu.Unlock()
 		return errClosed
 	}
 	e.live[s.lease.Run] = s
@@ -222,6 +224,8 @@ func (e *Engine) adopt(s *session) error {
 		e.watching = true
 		go e.attend()
 	}
+	e.mu.Unlock()
+	_ = s.fetch(ctx) // what cannot be read now is brought at the next look or the next resume
 	return nil
 }
 

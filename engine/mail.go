@@ -125,15 +125,16 @@ func callOf(request string) string {
 
 func (e *Engine) send(ctx context.Context, l pawl.Letter) error {
 	l.Time = time.Now().UTC()
-	posted, err := e.mail.Post(ctx, l)
-	if err != nil {
+	if _, err := e.mail.Post(ctx, l); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	s := e.live[l.Run]
 	e.mu.Unlock()
 	if s != nil {
-		s.deliver(posted)
+		// It may not overtake a letter of another process that is on its way.
+		// What cannot be read now is brought at the next look.
+		_ = s.fetch(ctx)
 	}
 	return nil
 }

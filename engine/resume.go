@@ -118,16 +118,8 @@ func (s *session) load(ctx context.Context) error {
 	}
 	s.found = s.state.Seq()
 	s.after = s.found
-	if s.engine.mail == nil {
-		return nil
-	}
-	for l, err := range s.engine.mail.Letters(ctx, s.lease.Run, s.state.Letter()) {
-		if err != nil {
-			return fmt.Errorf("read the mail of run %s: %w", s.lease.Run, err)
-		}
-		s.inbox = append(s.inbox, l)
-	}
-	return nil
+	s.heard = s.state.Letter()
+	return s.fetch(ctx)
 }
 
 // takeUp checks that the run may go on under the agent, and says so in the log.

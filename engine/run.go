@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/pawl-run/pawl"
 )
@@ -47,16 +48,23 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 		next := uint64(1)
 		for {
 			end, deltas, wake := watch.take()
+			pieces := func(before uint64) bool { // of the calls logged before that entry
+				for len(deltas) > 0 && deltas[0].At < before {
+					d := deltas[0]
+					if deltas = deltas[1:]; !yield(d, nil) {
+						return false
+					}
+				}
+				return true
+			}
 			for entry, err := range Entries(ctx, r.engine.journal, r.id, next) {
-				if !yield(entry, err) || err != nil {
+				if err == nil && !pieces(entry.Seq) || !yield(entry, err) || err != nil {
 					return
 				}
 				next = entry.Seq + 1
 			}
-			for _, d := range deltas {
-				if !yield(d, nil) {
-					return
-				}
+			if !pieces(math.MaxUint64) {
+				return
 			}
 			if end {
 				return

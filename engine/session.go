@@ -39,6 +39,7 @@ type session struct {
 
 	mu      sync.Mutex
 	inbox   []pawl.Letter
+	heard   int64         // the last letter that was put into the inbox
 	wake    chan struct{} // holds one token when there is mail, or parking is asked for
 	parking bool
 	fenced  error // the lease is lost
@@ -142,12 +143,37 @@ func (s *session) release() {
 	_, _ = s.engine.journal.Claim(ctx, pawl.Claim{Run: s.lease.Run, Owner: s.lease.Owner, Epoch: s.lease.Epoch})
 }
 
-// deliver puts letters into the inbox.
+// deliver puts letters into the inbox. They must come in the order of their
+// IDs, since a letter before the last one taken in counts as read.
 func (s *session) deliver(letters ...pawl.Letter) {
 	s.mu.Lock()
-	s.inbox = append(s.inbox, letters...)
+	for _, l := range letters {
+		if l.ID > s.heard {
+			s.heard = l.ID
+			s.inbox = append(s.inbox, l)
+		}
+	}
 	s.mu.Unlock()
 	s.poke()
+}
+
+// fetch delivers all the mail there is for the run, in order.
+func (s *session) fetch(ctx context.Context) error {
+	if s.engine.mail == nil {
+		return nil
+	}
+	s.mu.Lock()
+	after := s.heard
+	s.mu.Unlock()
+	var letters []pawl.Letter
+	for l, err := range s.engine.mail.Letters(ctx, s.lease.Run, after) {
+		if err != nil {
+			return fmt.Errorf("read the mail of run %s: %w", s.lease.Run, err)
+		}
+		letters = append(letters, l)
+	}
+	s.deliver(letters...)
+	return nil
 }
 
 // park asks the session to let go of its run at the next opportunity.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -30,7 +29,7 @@ func (s *session) think(at uint64, t pawl.Think) error {
 	}
 	*c = modelCall{
 		session: s, at: at, t: t, request: s.m.Request(&s.state, t, s.talk),
-		live: pawl.Entry{Run: s.lease.Run, Time: s.state.Time(), Iteration: t.Iteration},
+		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
 	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second}
 	if left := s.left(); left < c.flight.limit {
@@ -72,7 +71,7 @@ var errNoReply = &pawl.ModelError{Class: pawl.ClassTruncated, Message: "the stre
 func (c *modelCall) perform(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.err = &pawl.ModelError{Class: pawl.ClassPanic, Message: fmt.Sprintf("the model panicked: %v\n%s", p, debug.Stack())}
+			c.err = &pawl.ModelError{Class: pawl.ClassPanic, Message: fmt.Sprintf("the model panicked: %v", p)}
 		}
 	}()
 	c.err = errNoReply
