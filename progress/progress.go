@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -132,7 +133,7 @@ func (p noProgress) detail(s pawl.State) string {
 func compact(args json.RawMessage) string {
 	const most = 120
 	if len(args) > most {
-		return "(" + string(args[:most]) + "…)"
+		return "(" + strings.ToValidUTF8(string(args[:most]), "") + "…)"
 	}
 	return "(" + string(args) + ")"
 }

@@ -1,0 +1,114 @@
+package progress_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/progress"
+)
+
+// look is a tool that sees the same every time, or counts.
+type look struct {
+	counts bool
+	seen   *int
+	exempt bool
+}
+
+func (l look) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "look", Description: "Look.", Effect: pawl.Read, Exempt: l.exempt,
+		Input: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)}
+}
+
+func (l look) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	*l.seen++
+	if l.counts {
+		return pawl.Output{JSON: fmt.Appendf(nil, "%d", *l.seen)}, nil
+	}
+	return pawl.Output{JSON: json.RawMessage(`"nothing new"`)}, nil
+}
+
+// stubborn asks for the same call for ever, its keys written one way and the other.
+func stubborn(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+	args := `{"at":"the door"}`
+	if len(r.Messages)%4 == 1 {
+		args = `{ "at" : "the door" }`
+	}
+	return pawl.Do(pawl.Call{Tool: "look", Args: json.RawMessage(args)}), nil
+}
+
+func TestNoProgress(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		tool   look
+		policy pawl.Policy
+		status pawl.Status
+		turns  int
+		leaf   string
+	}{
+		{"by default three repeats end the run", look{}, nil, pawl.NoProgress, 4, "stalled(3)"},
+		{"the window is the agent's", look{}, progress.NoProgress(1, 0, ""), pawl.NoProgress, 2, "stalled(1)"},
+		{"a hint is given once", look{}, progress.NoProgress(2, progress.Hint, "try the window"), pawl.NoProgress, 4, "stalled(2)"},
+		{"a changing observation is progress", look{counts: true}, nil, pawl.Exhausted, 20, "iterations >= 20"},
+		{"exempt tools never stall", look{exempt: true}, nil, pawl.Exhausted, 20, "iterations >= 20"},
+		{"a window of zero switches it off", look{}, progress.NoProgress(0, 0, ""), pawl.Exhausted, 20, "iterations >= 20"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			seen := 0
+			test.tool.seen = &seen
+			agent := pawl.Agent{Name: "stubborn", Model: pawl.ModelFunc(stubborn), Tools: []pawl.Tool{test.tool}}
+			if test.policy != nil {
+				agent.Policies = []pawl.Policy{test.policy}
+			}
+			result, err := engine.Run(t.Context(), agent, "go")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Status != test.status || result.Iterations != test.turns || result.Reason.Leaf != test.leaf {
+				t.Errorf("ended as %v after %d turns by %q; want %v, %d, %q",
+					result.Status, result.Iterations, result.Reason.Leaf, test.status, test.turns, test.leaf)
+			}
+			if result.Status == pawl.NoProgress && !strings.Contains(result.Reason.Detail, "look(") {
+				t.Errorf("the reason does not name what was repeated: %q", result.Reason.Detail)
+			}
+		})
+	}
+}
+
+func TestHintReachesTheModel(t *testing.T) {
+	seen, told := 0, false
+	agent := pawl.Agent{Name: "stubborn", Tools: []pawl.Tool{look{seen: &seen}},
+		Policies: []pawl.Policy{progress.NoProgress(2, progress.Hint, "try the window")},
+		Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+			if strings.Contains(r.Messages[len(r.Messages)-1].Text(), "try the window") {
+				told = true
+				return pawl.Say("it was the window"), nil
+			}
+			return stubborn(ctx, r)
+		})}
+	result, err := engine.Run(t.Context(), agent, "go")
+	if err != nil || !told || result.Status != pawl.Success {
+		t.Fatalf("told %v, ended as %v (%v); want the hint to end it well", told, result.Status, err)
+	}
+}
+
+func TestNonsenseIsRefused(t *testing.T) {
+	agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(stubborn), Policies: []pawl.Policy{progress.NoProgress(-1, 0, "")}}
+	if _, err := engine.Run(t.Context(), agent, "go"); err == nil || !strings.Contains(err.Error(), "no_progress(-1, fail)") {
+		t.Errorf("got %v; want an error that names no_progress(-1, fail)", err)
+	}
+}
+
+func TestGuardKeepsOnesOwn(t *testing.T) {
+	own := pawl.Agent{Policies: []pawl.Policy{progress.NoProgress(7, progress.Fail, "")}}
+	if got := progress.Guard(own).Policies; len(got) != 1 || got[0].String() != "no_progress(7, fail)" {
+		t.Errorf("got %v; want the agent's own policy alone", got)
+	}
+	if got := progress.Guard(pawl.Agent{}).Policies; len(got) != 1 || got[0].String() != "no_progress(3, fail)" {
+		t.Errorf("got %v; want the default", got)
+	}
+}
