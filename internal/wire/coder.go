@@ -77,6 +77,11 @@ type Coder struct {
 	text    string // string(data), made when first needed
 	members []member
 	frame
+
+	// Reading direct: what is asked for stands at pos, or nowhere.
+	direct bool
+	pos    int32
+	one    member
 }
 
 var errUsed = errors.New("the coder was used after Done")
@@ -183,7 +188,7 @@ func (c *Coder) fault(off int, name, what string) {
 
 // within puts an outer name before the field of an error that came from inside.
 func (c *Coder) within(name string) {
-	if c.err == nil {
+	if c.err == nil || c.err == errAstray {
 		return
 	}
 	switch {

@@ -76,6 +76,9 @@ func (c *Coder) find(name string) *member {
 	if c.err != nil {
 		return nil
 	}
+	if c.direct {
+		return c.take(name, 0)
+	}
 	if c.odd {
 		return c.findOdd(name)
 	}
@@ -117,7 +120,12 @@ func (c *Coder) findOdd(name string) (last *member) {
 // value finds the member of that name and checks that it is what the field
 // wants, told by its first byte. Null counts as absent.
 func (c *Coder) value(name string, want byte) (*member, bool) {
-	m := c.find(name)
+	var m *member
+	if c.direct && c.err == nil {
+		m = c.take(name, want)
+	} else {
+		m = c.find(name)
+	}
 	if m == nil {
 		return nil, false
 	}

@@ -45,6 +45,10 @@ func (c *Coder) writeObject(f func(*Coder)) {
 }
 
 func (c *Coder) readObject(m *member, f func(*Coder)) {
+	if c.direct {
+		c.takeObject(m, f)
+		return
+	}
 	old, n := c.frame, len(c.members)
 	if m.flags&kept != 0 {
 		c.enter(m.first, m.after)
@@ -127,6 +131,10 @@ func readList[T any](c *Coder, array *member, f func(*Coder, *T)) (list []T) {
 // elements yields the elements of a checked array, as members without a key.
 func (c *Coder) elements(array *member) iter.Seq[member] {
 	return func(yield func(member) bool) {
+		if c.direct {
+			c.takeElements(array, yield)
+			return
+		}
 		i := skipSpace(c.data, int(array.val)+1)
 		for c.data[i] != ']' {
 			end, flags, _ := skipValue(c.data, i, 0)
@@ -259,6 +267,9 @@ func (c *Coder) writeMap(m map[string]string) {
 func mend(s string) string { return string([]rune(s)) }
 
 func (c *Coder) readMap(object *member) (out map[string]string) {
+	if c.direct {
+		return c.takeMap(object)
+	}
 	c.readObject(object, func(c *Coder) {
 		for k := c.lo; k < c.hi; k = c.members[k].after {
 			m := c.members[k]
