@@ -36,7 +36,9 @@ func Line(e pawl.Entry) string {
 
 type line struct{ words []string }
 
-func (l *line) add(format string, args ...any) { l.words = append(l.words, fmt.Sprintf(format, args...)) }
+func (l *line) add(format string, args ...any) {
+	l.words = append(l.words, fmt.Sprintf(format, args...))
+}
 
 // opt adds a word unless what it says is nothing.
 func (l *line) opt(name string, v any) {
@@ -89,9 +91,7 @@ func (l *line) run(event pawl.Event) {
 			l.add("changed")
 		}
 	case pawl.RunExtended:
-		limits, _ := json.Marshal(e.Limits)
-		l.add("limits=%s", limits)
-		l.opt("stop", e.Stop)
+		l.plain(e)
 	case pawl.RunForked:
 		l.add("from=%s seq=%d", e.From, e.Seq)
 		l.opt("input", e.Input)

@@ -33,7 +33,8 @@ import (
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
 //	result         what the run has come to
-//	requests       what the model was sent since last asked
+//	requests       what the model was sent since last asked, without what it
+//	               had been sent in the request before
 //	ran            what the tools really did since last asked
 //	save           NAME: with -rewrite, adds the log to ../histories/v0
 //
@@ -109,12 +110,7 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 	case "result":
 		return s.result()
 	case "requests":
-		out := ""
-		for _, r := range s.world.requests[s.told:] {
-			out += fmt.Sprintf("== %s attempt=%d\n%s", r.Purpose, r.Attempt, conversation(r.Messages))
-		}
-		s.told = len(s.world.requests)
-		return out, nil
+		return s.requests(), nil
 	case "ran":
 		s.world.mu.Lock()
 		defer s.world.mu.Unlock()

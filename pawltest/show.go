@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -22,8 +23,8 @@ func (s *stage) entries() (string, error) {
 		}
 		if e.Seq > s.shown {
 			b.WriteString(Line(e))
-			if !s.last.IsZero() && e.Time.After(s.last) {
-				fmt.Fprintf(&b, " +%v", e.Time.Sub(s.last))
+			if d := e.Time.Sub(s.last).Round(time.Millisecond); d > 0 && !s.last.IsZero() {
+				fmt.Fprintf(&b, " +%v", d)
 			}
 			b.WriteByte('\n')
 			s.shown = e.Seq
@@ -31,6 +32,29 @@ func (s *stage) entries() (string, error) {
 		s.last = e.Time
 	}
 	return b.String(), nil
+}
+
+// requests prints each request from where it differs from the one before.
+func (s *stage) requests() string {
+	var b strings.Builder
+	for i := s.told; i < len(s.world.requests); i++ {
+		r := s.world.requests[i]
+		fmt.Fprintf(&b, "== %s attempt=%d", r.Purpose, r.Attempt)
+		same := 0
+		if i > 0 {
+			for before := s.world.requests[i-1].Messages; same < min(len(before), len(r.Messages)); same++ {
+				if conversation(before[same:same+1]) != conversation(r.Messages[same:same+1]) {
+					break
+				}
+			}
+		}
+		if same > 0 {
+			fmt.Fprintf(&b, ", after the same %d", same)
+		}
+		fmt.Fprintf(&b, "\n%s", conversation(r.Messages[same:]))
+	}
+	s.told = len(s.world.requests)
+	return b.String()
 }
 
 // result prints what the run has come to.
@@ -41,7 +65,11 @@ func (s *stage) result() (string, error) {
 	}
 	r := pawl.ResultOf(state)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v\n", r.Verdict)
+	fmt.Fprintf(&b, "%v", r.Status)
+	if r.Reason.Condition != "" {
+		fmt.Fprintf(&b, ": %s", r.Reason.Condition)
+	}
+	b.WriteByte('\n')
 	if r.Reason.Detail != "" {
 		fmt.Fprintf(&b, "why: %s\n", r.Reason.Detail)
 	}

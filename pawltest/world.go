@@ -115,6 +115,9 @@ func (w *world) Measure(context.Context, pawl.Observation) (m pawl.Measure, err 
 	return m, nil
 }
 
+// skew keeps calls apart that start at once. It is too short to be shown.
+const skew = time.Nanosecond
+
 // scripted is a tool of the world.
 type scripted struct {
 	world *world
@@ -129,6 +132,9 @@ func (s scripted) Info() pawl.ToolInfo { return s.info }
 // although it was told to stop), die (its effect takes place, and the process
 // is killed before it can tell), or big N.
 func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	// Calls that start at once take their lines in the order of their numbers.
+	n, _ := strconv.Atoi(strings.TrimPrefix(inv.Call, "c_"))
+	time.Sleep(time.Duration(n) * skew)
 	s.world.mu.Lock()
 	lines := s.world.tools[inv.Tool]
 	line := "ok"
