@@ -152,6 +152,13 @@ func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 	default:
 		s.m = declared
 	}
+	if o.Limits != (pawl.Limits{}) { // they must be such as an agent may have
+		bounded := agent
+		bounded.Limits = s.state.Limits().Merge(o.Limits)
+		if _, err := s.engine.machine(bounded); err != nil {
+			return err
+		}
+	}
 	s.append(s.state.Seq(), s.state.Iteration(), resumed)
 	extended := pawl.RunExtended{Limits: o.Limits, By: s.lease.Owner}
 	if o.Stop != nil {
