@@ -73,8 +73,9 @@ func IsSource(source string) bool {
 }
 
 // ParseSource reads a spec again from the [pawl.Agent].Source that was recorded
-// in a run, with what was said from outside then. Of o only the registry is
-// used, and its Default only if the run's spec had a model of its own.
+// in a run, with what was said from outside then: the model, were it only the
+// registry's default at the time, the stop condition and the limits. Of o only
+// the registry is used.
 func ParseSource(source string, o *Options) (*Spec, error) {
 	var rec record
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
