@@ -1,0 +1,13 @@
+// Command pawl runs agents and looks after their runs; pawl --help lists what it does.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/pawl-run/pawl/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}

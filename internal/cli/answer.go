@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+func (a *app) answerCommand() *cobra.Command {
+	p := &post{}
+	call := ""
+	c := a.command("answer RUN TEXT [flags]", "Answer a run's question", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
+		return a.mail(ctx, args[0], p, func(e *engine.Engine, s pawl.State, by string) error {
+			id := call
+			if id == "" {
+				var err error
+				if id, err = asked(ctx, e, s); err != nil {
+					return err
+				}
+			}
+			return posted(s, "input", id, e.Answer(ctx, s.Run(), id, by, args[1]))
+		})
+	})
+	c.Flags().StringVar(&call, "id", "", "the call whose question is answered, where there are several")
+	p.flags(c)
+	return a.runArgument(c)
+}
+
+// asked is the call whose question is meant by who names none: the only one
+// that waits or, so that a second answer is told about the first, the last one
+// that has been answered.
+func asked(ctx context.Context, _ *engine.Engine, s pawl.State) (string, error) {
+	list := waitsFor(s, "input")
+	switch len(list) {
+	case 0:
+	case 1:
+		return list[0].Call, nil
+	default:
+		return "", listing(list, "run %s asks several questions; name one with --id:", s.Run())
+	}
+	return "", misuse("run %s asks nothing; it is %v", s.Run(), s.Status())
+}
+
+func (a *app) settleCommand() *cobra.Command {
+	p := &post{}
+	happened, not := "", false
+	c := a.command("settle RUN CALL (--happened JSON | --did-not-happen) [flags]", "Say whether a call in doubt took place", cobra.ExactArgs(2),
+		func(ctx context.Context, args []string) (int, error) {
+			if !not && !json.Valid([]byte(happened)) {
+				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
+			}
+			return a.mail(ctx, args[0], p, func(e *engine.Engine, s pawl.State, by string) error {
+				if c, ok := s.Call(args[1]); ok && (c.Phase == pawl.Started || c.Phase == pawl.Lost) {
+					return misuse("call %s of run %s is not in doubt yet; resume the run first", args[1], s.Run())
+				}
+				if not {
+					return posted(s, "doubt", args[1], e.DidNotHappen(ctx, s.Run(), args[1], by))
+				}
+				return posted(s, "doubt", args[1], e.Happened(ctx, s.Run(), args[1], by, json.RawMessage(happened)))
+			})
+		})
+	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")
+	c.Flags().BoolVar(&not, "did-not-happen", false, "it did not take place; it is driven again")
+	c.MarkFlagsMutuallyExclusive("happened", "did-not-happen")
+	c.MarkFlagsOneRequired("happened", "did-not-happen")
+	p.flags(c)
+	return a.runArgument(c)
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+func (a *app) cancelCommand() *cobra.Command {
+	reason := ""
+	c := a.command("cancel RUN [flags]", "End a run, whichever process drives it", cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
+		return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.cancel(ctx, j, h, reason)
+		})
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	return a.runArgument(c)
+}
+
+func (a *app) cancel(ctx context.Context, j *sqlite.Journal, h pawl.Head, reason string) (int, error) {
+	if h.Status.Ended() {
+		return 0, misuse("run %s is over: %v", h.Run, h.Status)
+	}
+	if err := engine.New(j, nil).Cancel(ctx, h.Run, engine.Self().User, reason); err != nil {
+		return 0, err
+	}
+	h, err := again(ctx, j, h.Run)
+	if err != nil {
+		return 0, err
+	}
+	if !a.quiet {
+		if h.Status.Ended() {
+			a.say("run %s is %v", h.Run, h.Status)
+		} else {
+			a.say("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, ownerText(h.Lease.Owner))
+		}
+	}
+	if !a.json {
+		return 0, nil
+	}
+	report, err := reportOn(ctx, j, h)
+	if err != nil {
+		return 0, err
+	}
+	return 0, printJSON(a.out, report.Result)
+}

@@ -1,0 +1,100 @@
+// Package cli is the command line. A command is a function of its arguments,
+// its environment and its three streams, so that tests run it without a process.
+//
+// Standard output carries the result and nothing else; what a person watches or
+// must be told goes to standard error. Exit codes are values returned to main.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// app is one invocation.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	environ  []string
+
+	json     bool
+	quiet    bool
+	database string
+
+	code int // of the command that ran
+
+	mu      sync.Mutex
+	journal *sqlite.Journal // open, if any
+}
+
+// Main runs one invocation and returns its exit code. The end of ctx, SIGINT
+// and SIGTERM park what is being run; a second signal leaves at once.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	a := &app{in: stdin, out: stdout, err: &lockedWriter{w: stderr}, environ: environ}
+	code := make(chan int, 1)
+	go func() { code <- a.execute(ctx, args) }()
+	for ctx.Err() == nil {
+		select {
+		case c := <-code:
+			return c
+		case sig := <-signals:
+			cancel(&interruption{sig})
+		case <-ctx.Done():
+		}
+	}
+	select {
+	case c := <-code:
+		return c
+	case <-signals:
+		a.leave()
+		return exitPaused
+	}
+}
+
+// interruption is why a context ended: a signal.
+type interruption struct{ signal os.Signal }
+
+func (i *interruption) Error() string { return fmt.Sprintf("stopped by a signal (%v)", i.signal) }
+
+// leave ends what this process has started without waiting for it. The journal
+// is closed first: what a tool says while it is being killed must not be taken
+// for its outcome. The runs in it are then without an owner and can be resumed.
+func (a *app) leave() {
+	a.mu.Lock()
+	j := a.journal
+	a.journal = nil
+	a.mu.Unlock()
+	if j != nil {
+		_ = j.Close() // there is nobody left to tell
+	}
+	endChildren()
+}
+
+// lockedWriter is a writer for several goroutines.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// say tells the person at the terminal something in one line.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.err, oneLine(fmt.Sprintf(format, args...)))
+}

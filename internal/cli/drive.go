@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// sink is where --events goes.
+type sink struct {
+	w     io.Writer
+	close func() error
+}
+
+// openEvents opens the file for entries; nil: nobody wants them.
+func (a *app) openEvents(name string) (*sink, error) {
+	switch name {
+	case "":
+		return nil, nil
+	case "-":
+		return &sink{a.err, func() error { return nil }}, nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, misuse("--events: %w", err)
+	}
+	return &sink{f, f.Close}, nil
+}
+
+// begin starts or resumes a run; it is called when all that can be wrong with
+// how the command was called is known not to be.
+type begin func(ctx context.Context) (*engine.Handle, error)
+
+// drive announces an agent, begins its run, and watches it to its end. Entries
+// up to after are history: they are neither shown nor streamed.
+func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) (pawl.Result, error) {
+	events, err := a.openEvents(d.events)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	if events != nil {
+		defer func() { _ = events.close() }() // each line was written when it happened
+	}
+	a.announce(agent, limits)
+	h, err := begin(ctx)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	if !a.quiet {
+		a.say("run %s", h.ID())
+	}
+	unhook := context.AfterFunc(ctx, func() {
+		if !a.quiet {
+			a.say("parking run %s; what is being written is finished first (another signal leaves at once)", h.ID())
+		}
+	})
+	watching := context.WithoutCancel(ctx)
+	if !a.quiet || events != nil {
+		a.watch(watching, h, after, events)
+	}
+	result, err := h.Wait(watching)
+	unhook()
+	return result, err
+}
+
+// watch shows a run's entries, and streams them, until it ends.
+func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink) {
+	for e, err := range h.Entries(ctx) {
+		if err != nil {
+			a.say("pawl: the run cannot be watched any more: %v", err)
+			return
+		}
+		if e.Seq <= after { // pieces of replies have none and are not shown
+			continue
+		}
+		if events != nil {
+			line, err := e.AppendJSON(nil)
+			if err == nil {
+				_, err = events.w.Write(append(line, '\n'))
+			}
+			if err != nil {
+				a.say("pawl: --events: %v; the run goes on without", err)
+				events = nil
+			}
+		}
+		if !a.quiet {
+			a.progress(e)
+		}
+	}
+}
+
+// announce says what is going to be called, where, and what it may use at most.
+func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
+	if a.quiet {
+		return
+	}
+	info := pawl.ModelInfo{Name: "func"}
+	if d, ok := agent.Model.(pawl.Describer); ok {
+		info = d.Describe()
+	}
+	where := ", in this process"
+	if info.Endpoint != "" {
+		where = " at " + info.Endpoint
+	}
+	a.say("%s: model %s%s; at most %v", agent.Name, info.Name, where, limits)
+}
+
+// conclude prints what a run has come to and returns its exit code.
+func (a *app) conclude(r pawl.Result) (int, error) {
+	if !a.quiet {
+		a.ending(r)
+	}
+	return exitCode(r.Status), a.printResult(r)
+}
+
+// printResult prints the answer, or the whole result as JSON.
+func (a *app) printResult(r pawl.Result) error {
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	answer := clean(r.Answer)
+	if strings.TrimSpace(answer) == "" {
+		return nil
+	}
+	if !strings.HasSuffix(answer, "\n") {
+		answer += "\n"
+	}
+	_, err := io.WriteString(a.out, answer)
+	return err
+}
+
+// ending says in a few lines how a run ended and what can be done.
+func (a *app) ending(r pawl.Result) {
+	why := r.Reason.Condition
+	switch {
+	case r.Reason.Detail != "" && why != "":
+		why += " (" + r.Reason.Detail + ")"
+	case r.Reason.Detail != "":
+		why = r.Reason.Detail
+	}
+	line := r.Status.String()
+	if why != "" {
+		line += ": " + gist(why)
+	}
+	a.say("%s", line)
+	a.say("%s", figures(r))
+	for _, p := range r.Pending {
+		a.say("  waits: %s", pendingText(p))
+	}
+	if r.Status != pawl.Success {
+		a.say("next: %s", r.Action)
+	}
+}
+
+// figures are what a run used, in one line.
+func figures(r pawl.Result) string {
+	text := fmt.Sprintf("%s, %s, %d tokens in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), r.Usage.Input, r.Usage.Output)
+	if r.CostUSD != nil {
+		text += fmt.Sprintf(", $%.4f", *r.CostUSD)
+	}
+	return text + ", " + elapsed(r)
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// pendingText is something a run waits for, in one line.
+func pendingText(p pawl.Pending) string {
+	text := fmt.Sprintf("%s %s", p.Kind, p.Call)
+	if p.Tool != "" {
+		text += fmt.Sprintf(": %s %s", p.Tool, gistJSON(p.Args))
+	}
+	if p.Reason != "" {
+		text += ": " + gist(p.Reason)
+	}
+	return text
+}
+
+func elapsed(r pawl.Result) string { return lasting(time.Duration(r.ElapsedMS) * time.Millisecond) }

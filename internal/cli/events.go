@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// lookEvery is how often the journal is asked for news of another process.
+const lookEvery = 100 * time.Millisecond
+
+func (a *app) eventsCommand() *cobra.Command {
+	follow := false
+	c := a.command("events RUN [flags]", "Print a run's entries in order, one JSON object a line", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+				return 0, a.entries(ctx, j, h, follow)
+			})
+		})
+	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, until the run ends; a run that waits has not ended")
+	return a.runArgument(c)
+}
+
+// entries prints the log as it stands in the journal, byte for byte, so that a
+// log this build cannot read can still be looked at.
+func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
+	next := uint64(1)
+	for {
+		for row, err := range j.Read(ctx, h.Run, next) {
+			if err != nil {
+				return err
+			}
+			if _, err := a.out.Write(append(row.Data, '\n')); err != nil {
+				return err
+			}
+			next = row.Seq + 1
+		}
+		if !follow || h.Status.Ended() && next > h.Seq {
+			return nil
+		}
+		if err := pause(ctx, lookEvery); err != nil {
+			return err
+		}
+		var err error
+		if h, err = again(ctx, j, h.Run); err != nil {
+			return err
+		}
+	}
+}
+
+// again looks a run up anew.
+func again(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
+	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
+		if err != nil {
+			return pawl.Head{}, err
+		}
+		if h.Run == run {
+			return h, nil
+		}
+	}
+	return pawl.Head{}, pawl.ErrUnknownRun
+}
+
+// pause waits for a while, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// The exit codes that are no status of a run.
+const (
+	exitBroken = 1 // the journal, the disk
+	exitUsage  = 2 // bad usage or a bad spec; nothing was run
+	exitPaused = 130
+)
+
+// exitCode is the exit code of a run that has come to a status.
+func exitCode(s pawl.Status) int {
+	switch s {
+	case pawl.Success:
+		return 0
+	case pawl.Exhausted:
+		return 3
+	case pawl.NoProgress:
+		return 4
+	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt, pawl.Expired:
+		return 5
+	case pawl.Denied:
+		return 6
+	case pawl.PlanFailed:
+		return 7
+	case pawl.Cancelled, pawl.Paused:
+		return exitPaused
+	}
+	return exitBroken // failed; interrupted, running and queued are no ends
+}
+
+// fault is an error with the exit code it deserves.
+type fault struct {
+	code int
+	err  error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// misuse is a fault of whoever typed the command.
+func misuse(format string, args ...any) error {
+	return &fault{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// refused makes a fault of usage of any error.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fault{exitUsage, err}
+}
+
+// codeOf is the exit code of an error.
+func codeOf(err error) int {
+	var f *fault
+	var held *pawl.HeldError
+	var changed *engine.ChangedError
+	var first *pawl.LetterConflictError
+	var problems spec.Problems
+	switch {
+	case errors.As(err, &f):
+		return f.code
+	case errors.As(err, &held), errors.As(err, &changed), errors.As(err, &first), errors.As(err, &problems),
+		errors.Is(err, pawl.ErrUnknownRun):
+		return exitUsage
+	}
+	return exitBroken
+}
+
+// report tells what went wrong. Problems of a spec are told as they are, one a
+// line, so that editors find the places.
+func (a *app) report(ctx context.Context, err error) int {
+	var stopped *interruption
+	if errors.As(context.Cause(ctx), &stopped) && (errors.Is(err, context.Canceled) || errors.As(err, &stopped)) {
+		return exitPaused
+	}
+	var held *pawl.HeldError
+	var changed *engine.ChangedError
+	var problems spec.Problems
+	switch {
+	case errors.As(err, &problems):
+		fmt.Fprintln(a.err, clean(problems.Error()))
+		return exitUsage
+	case errors.As(err, &held):
+		a.say("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
+			held.Lease.Run, ownerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
+	case errors.As(err, &changed):
+		a.say("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
+			changed.Run, strings.Join(changed.Parts, ", "))
+	default:
+		fmt.Fprintln(a.err, "pawl: "+clean(err.Error()))
+	}
+	return codeOf(err)
+}
+
+// ownerText describes an owner to a person.
+func ownerText(owner string) string {
+	o := engine.ParseOwner(owner)
+	if o == (engine.Owner{}) {
+		return "somebody (" + owner + ")"
+	}
+	var parts []string
+	if o.PID != 0 {
+		parts = append(parts, fmt.Sprintf("process %d", o.PID))
+	}
+	switch {
+	case o.User != "" && o.Host != "":
+		parts = append(parts, "of "+o.User+"@"+o.Host)
+	case o.User+o.Host != "":
+		parts = append(parts, "of "+o.User+o.Host)
+	}
+	if o.Dir != "" {
+		parts = append(parts, "in "+o.Dir)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	return a.runArgument(a.command("explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+				report, err := reportOn(ctx, j, h)
+				if err != nil {
+					return 0, err
+				}
+				if a.json {
+					return 0, printJSON(a.out, report)
+				}
+				_, err = io.WriteString(a.out, report.Markdown())
+				return 0, err
+			})
+		}))
+}

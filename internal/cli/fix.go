@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/mechanic"
+	"github.com/pawl-run/pawl/blueprint/testfix"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// fixing is how a project is to be mended.
+type fixing struct {
+	driving
+	test       string
+	dryRun     bool
+	allowEdits bool
+	keep       string
+}
+
+func (a *app) fixCommand() *cobra.Command {
+	f := &fixing{}
+	c := a.command("fix [DIR] [flags]", "Mend the failing tests of the project in DIR", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+		dir := "."
+		if len(args) > 0 {
+			dir = args[0]
+		}
+		return a.fix(ctx, f, dir)
+	})
+	c.Long = "Mend the failing tests of the project in DIR (default: the present one). The work is done in a copy;\nits difference is applied to the project once, at the end, when every test passes."
+	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module)")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only print the difference")
+	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "let tests be edited too")
+	c.Flags().StringVar(&f.keep, "keep", "", "apply the difference also when tests still fail; best: as it was when the fewest did")
+	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()
+	f.modelFlag(c)
+	f.limitFlag(c, false)
+	f.stopFlag(c)
+	f.labelFlag(c)
+	f.eventsFlag(c)
+	return c
+}
+
+// joinKeep lets best stand apart from --keep: a flag whose value may be left
+// out would otherwise take it for the directory.
+func joinKeep(args []string) []string {
+	for i := 0; i+1 < len(args) && args[i] != "--"; i++ {
+		if args[i] == "--keep" && args[i+1] == testfix.Best.String() {
+			joined := append(append([]string{}, args[:i]...), "--keep="+args[i+1])
+			return append(joined, args[i+2:]...)
+		}
+	}
+	return args
+}
+
+func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
+	o, labels, err := a.fixOptions(f)
+	if err != nil {
+		return 0, err
+	}
+	var condition pawl.Condition
+	if f.stop != "" {
+		if condition, err = stop.Parse(f.stop, nil); err != nil {
+			return 0, misuse("--stop: %w", err)
+		}
+	}
+	name := a.fixModel(f.model)
+	model, err := a.model(name)
+	if err != nil {
+		return 0, err
+	}
+	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+		fix, err := testfix.New(ctx, dir, model, o)
+		if err != nil {
+			if ctx.Err() != nil {
+				return 0, err
+			}
+			return 0, refused(err)
+		}
+		agent := fix.Agent()
+		agent.Stop = condition
+		again := fixAgain{Model: name, DryRun: f.dryRun}
+		agent.Source = again.into(agent.Source)
+		limits, err := ceilings(agent)
+		if err != nil {
+			return 0, errors.Join(err, fix.Close())
+		}
+		result, err := a.drive(ctx, &f.driving, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+			return engine.New(j, nil).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
+		})
+		if err != nil {
+			return 0, errors.Join(err, fix.Release())
+		}
+		return a.concludeFix(ctx, fix, result, f.dryRun)
+	})
+}
+
+func (a *app) fixOptions(f *fixing) (*testfix.Options, map[string]string, error) {
+	l, err := parseLimits(f.limit, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := parseLabels(f.label)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.set}
+	if f.test != "" {
+		if o.Test, err = words(f.test); err != nil {
+			return nil, nil, misuse("--test: %w", err)
+		}
+	}
+	if f.keep != "" {
+		if err := o.Keep.UnmarshalText([]byte(f.keep)); err != nil {
+			return nil, nil, misuse("--keep=%s: write --keep or --keep best", f.keep)
+		}
+	}
+	// Beside the runs, not with the temporary files: a run that is parked may
+	// have to wait longer than those are kept.
+	if own, err := a.ownDatabase(); err == nil {
+		o.StateDir = filepath.Join(filepath.Dir(own), "fix")
+	}
+	return o, labels, nil
+}
+
+// fixModel is the model to mend with: the one named, else one whose key is set,
+// else the mechanic.
+func (a *app) fixModel(named string) string {
+	for _, name := range []string{named, a.getenv("PAWL_MODEL"), a.defaultModel()} {
+		if name != "" {
+			return name
+		}
+	}
+	if !a.quiet {
+		a.say("no key is set and PAWL_MODEL names no model: the mechanic does the work, which is offline and rule-based and repairs Go code only")
+	}
+	return mechanic.Name
+}
+
+// fixAgain is what else must be known to go on with a fix in another process.
+// It stands beside the blueprint's own words in the agent's source.
+type fixAgain struct {
+	Model  string `json:"model"`
+	DryRun bool   `json:"dry_run,omitempty"`
+}
+
+func (f fixAgain) into(source string) string {
+	fields := map[string]any{}
+	if json.Unmarshal([]byte(source), &fields) != nil {
+		return source
+	}
+	fields["model"], fields["dry_run"] = f.Model, f.DryRun
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return source // what was read from JSON goes back into it
+	}
+	return string(b)
+}
+
+// reopenFix takes up the working copy of an earlier process.
+func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, name string) (*work, error) {
+	var again fixAgain
+	if err := json.Unmarshal([]byte(source), &again); err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = again.Model
+	}
+	model, err := a.model(name)
+	if err != nil {
+		return nil, err
+	}
+	fix, err := testfix.Open(from, model, s.Limits())
+	if err != nil {
+		return nil, refused(err)
+	}
+	agent := fix.Agent()
+	again.Model = name
+	agent.Source = again.into(agent.Source)
+	return &work{
+		agent:    agent,
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
+		drop:     func() { _ = fix.Release() }, // nothing was written
+	}, nil
+}
+
+// fixResult is a result with the difference beside it.
+type fixResult struct {
+	pawl.Result
+
+	Diff    string `json:"diff"`
+	Applied bool   `json:"applied"`
+}
+
+// concludeFix brings what is to be kept to the project and prints it. The copy
+// stays as long as the run can be resumed.
+func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
+	if !a.quiet {
+		a.ending(r)
+	}
+	ctx = context.WithoutCancel(ctx) // a run that was parked has a difference, too
+	diff, err := fix.Outcome(ctx, r.Status)
+	if err != nil {
+		return 0, errors.Join(err, fix.Release())
+	}
+	applied := !dryRun && !diff.Empty()
+	if applied {
+		err = fix.Apply(diff)
+	}
+	if a.json {
+		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil}))
+	} else {
+		_, printing := io.WriteString(a.out, diff.String())
+		err = errors.Join(err, printing)
+	}
+	if err != nil {
+		return 0, errors.Join(err, fix.Release())
+	}
+	if !a.quiet {
+		switch {
+		case applied:
+			a.say("applied to %s", strings.Join(diff.Files(), ", "))
+		case !diff.Empty():
+			a.say("not applied: this is a dry run")
+		default:
+			a.say("the project is as it was")
+		}
+	}
+	if r.Status == pawl.Success {
+		return exitCode(r.Status), fix.Close()
+	}
+	return exitCode(r.Status), fix.Release()
+}
+
+// words splits a command as a shell would, with quotes and backslashes and
+// nothing else.
+func words(text string) ([]string, error) {
+	var out []string
+	var word strings.Builder
+	open, begun := rune(0), false
+	escaped := false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && open != '\'':
+			escaped, begun = true, true
+		case open != 0 && r == open:
+			open = 0
+		case open != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			open, begun = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if begun {
+				out = append(out, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if open != 0 || escaped {
+		return nil, errors.New("a quote is not closed")
+	}
+	if begun {
+		out = append(out, word.String())
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the command is empty")
+	}
+	return out, nil
+}

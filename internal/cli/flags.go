@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// driving are the flags of commands that drive a run.
+type driving struct {
+	model  string
+	limit  []string
+	stop   string
+	label  []string
+	events string
+}
+
+func (d *driving) modelFlag(c *cobra.Command) {
+	c.Flags().StringVar(&d.model, "model", "", "use this model, as PROVIDER/NAME or script:FILE (default: the spec's, or $PAWL_MODEL)")
+}
+
+func (d *driving) limitFlag(c *cobra.Command, relative bool) {
+	usage := "ceilings that go before the spec's, as iterations=N,tokens=N,time=30m,cost=2.00"
+	if relative {
+		usage = "new ceilings, as iterations=N,tokens=N,time=30m,cost=2.00, or relative as iterations=+5"
+	}
+	c.Flags().StringArrayVar(&d.limit, "limit", nil, usage)
+}
+
+func (d *driving) stopFlag(c *cobra.Command) {
+	c.Flags().StringVar(&d.stop, "stop", "", "a stop condition in place of the present one")
+}
+
+func (d *driving) labelFlag(c *cobra.Command) {
+	c.Flags().StringArrayVar(&d.label, "label", nil, "a label for the run, as KEY=VALUE; may be repeated")
+}
+
+func (d *driving) eventsFlag(c *cobra.Command) {
+	c.Flags().StringVar(&d.events, "events", "", "append the run's entries to this file as they happen; - for standard error")
+}

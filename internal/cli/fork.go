@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/stop"
+)
+
+func (a *app) forkCommand() *cobra.Command {
+	r := &resuming{}
+	var at uint64
+	c := a.command("fork RUN --at SEQ [INPUT] [flags]", "Begin a new run that shares the log of another up to entry SEQ", cobra.RangeArgs(1, 2),
+		func(ctx context.Context, args []string) (int, error) {
+			input := ""
+			if len(args) > 1 {
+				var err error
+				if input, err = a.input(ctx, args[1:], ""); err != nil {
+					return 0, err
+				}
+			}
+			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+				return a.fork(ctx, j, h, at, input, r)
+			})
+		})
+	c.Flags().Uint64Var(&at, "at", 0, "the last entry to share")
+	_ = c.MarkFlagRequired("at") // the flag stands one line above
+	c.Flags().StringVar(&r.spec, "spec", "", "go on with the agent of this spec instead of the one the run began with")
+	r.modelFlag(c)
+	r.limitFlag(c, true)
+	r.stopFlag(c)
+	r.eventsFlag(c)
+	return a.runArgument(c)
+}
+
+func (a *app) fork(ctx context.Context, j *sqlite.Journal, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
+	typed, err := parseLimits(r.limit, true)
+	if err != nil {
+		return 0, err
+	}
+	o := &engine.ResumeOptions{}
+	if r.stop != "" {
+		if o.Stop, err = stop.Parse(r.stop, nil); err != nil {
+			return 0, misuse("--stop: %w", err)
+		}
+	}
+	s, err := until(ctx, j, h.Run, at)
+	if err != nil {
+		return 0, err
+	}
+	w, err := a.workOf(s, remake{spec: r.spec, model: r.model, asWas: true})
+	if err != nil {
+		return 0, err
+	}
+	limits, err := a.raise(s, w, typed, o)
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+		run, err := engine.New(j, nil).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
+			Input: input, Stop: o.Stop, Limits: o.Limits, AllowChange: r.spec != "" || r.model != "",
+		})
+		if s.InFlight() {
+			err = refused(err) // it says where the run can be forked instead
+		}
+		return run, err
+	})
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	return w.conclude(ctx, result)
+}
+
+// until folds a run's log up to an entry, which must be there.
+func until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.State, error) {
+	var s pawl.State
+	for e, err := range engine.Entries(ctx, j, run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(s, e)
+		}
+		if err != nil {
+			return s, err
+		}
+		if e.Seq > at {
+			break
+		}
+		s = pawl.Apply(s, e)
+	}
+	if at == 0 || s.Seq() < at {
+		return s, misuse("run %s has no entry %d to be forked at", run, at)
+	}
+	return s, nil
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// A post is what the commands have in common that say something to a run.
+type post struct {
+	driving
+	goOn, stay bool
+	by         string
+}
+
+func (p *post) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&p.goOn, "continue", false, "go on with the run at once, whoever parked it")
+	c.Flags().BoolVar(&p.stay, "no-continue", false, "leave the run parked")
+	c.MarkFlagsMutuallyExclusive("continue", "no-continue")
+	c.Flags().StringVar(&p.by, "by", "", "who says so (default: the present user)")
+	p.eventsFlag(c)
+}
+
+// mail says something to a run and goes on with it where that is due.
+func (a *app) mail(ctx context.Context, ref string, p *post, say func(e *engine.Engine, s pawl.State, by string) error) (int, error) {
+	return a.onRun(ctx, ref, func(j *sqlite.Journal, h pawl.Head) (int, error) {
+		s, err := engine.Load(ctx, j, h.Run)
+		if err != nil {
+			return 0, err
+		}
+		by := p.by
+		if by == "" {
+			by = engine.Self().User
+		}
+		if err := say(engine.New(j, nil), s, by); err != nil {
+			return 0, err
+		}
+		return a.after(ctx, j, h.Run, p)
+	})
+}
+
+// after goes on with a run that has got a letter, if this user parked it in
+// this directory and nobody drives it, or if that is asked for.
+func (a *app) after(ctx context.Context, j *sqlite.Journal, run string, p *post) (int, error) {
+	h, err := again(ctx, j, run)
+	if err != nil {
+		return 0, err
+	}
+	taken := h.Lease.Owner != "" && owned(h.Lease)
+	parked := h.Status.Waiting() || h.Status == pawl.Paused
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return 0, err
+	}
+	if p.goOn && (taken || s.Status() != pawl.Success) || !p.stay && !taken && parked && ours(s.Owner()) {
+		code, err := a.resume(ctx, j, h, &resuming{driving: p.driving})
+		var held *pawl.HeldError
+		if errors.As(err, &held) && !p.goOn {
+			taken, err = true, nil // somebody was quicker, and has the letter
+		} else {
+			return code, err
+		}
+	}
+	if !a.quiet {
+		switch {
+		case taken:
+			a.say("run %s has it; it is driven by %s", run, ownerText(h.Lease.Owner))
+		case parked:
+			a.say("run %s has it; go on with: pawl resume %s", run, run)
+		default:
+			a.say("run %s has it already", run)
+		}
+	}
+	if !a.json {
+		return 0, nil
+	}
+	report, err := reportOn(ctx, j, h)
+	if err != nil {
+		return 0, err
+	}
+	return 0, printJSON(a.out, report.Result)
+}
+
+// ours reports whether an owner was this user in this directory.
+func ours(owner string) bool {
+	was, now := engine.ParseOwner(owner), engine.Self()
+	return was.User == now.User && was.Dir == now.Dir && was.Host == now.Host
+}
+
+// waitsFor lists what a run waits for of one kind.
+func waitsFor(s pawl.State, kind string) []pawl.Pending {
+	var list []pawl.Pending
+	for _, p := range pawl.ResultOf(s).Pending {
+		if p.Kind == kind {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// posted makes sense of the error of a letter. What the run does not wait for
+// is bad usage; so is another answer than the first.
+func posted(s pawl.State, kind, call string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, p := range waitsFor(s, kind) {
+		if p.Call == call {
+			return err
+		}
+	}
+	return refused(err)
+}
+
+// listing is a refusal that lists what there is to choose from.
+func listing(list []pawl.Pending, format string, args ...any) error {
+	text := ""
+	for _, p := range list {
+		text += "\n  " + pendingText(p)
+	}
+	return misuse(format+"%s", append(args, text)...)
+}

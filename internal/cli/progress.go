@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// progress shows an entry to whoever waits at the terminal, in one line or none.
+func (a *app) progress(e pawl.Entry) {
+	if text := progressText(e.Event); text != "" {
+		a.say("[%d] %s", e.Iteration, text)
+	}
+}
+
+// progressText is what an event has to say; empty: nothing to a person. How a
+// run began and ended is told elsewhere.
+func progressText(event pawl.Event) string {
+	switch e := event.(type) {
+	case pawl.ModelReplied:
+		return gist(e.Reply.Text())
+	case pawl.ModelFailed:
+		text := fmt.Sprintf("the model call failed (%v): %s", e.Class, gist(e.Message))
+		if !e.RetryAt.IsZero() {
+			text += fmt.Sprintf("; next try at %s", e.RetryAt.Local().Format(time.TimeOnly))
+		}
+		return text
+	case pawl.PlanRejected:
+		return "the plan was turned down: " + gist(e.Feedback)
+	case pawl.Observed:
+		return "observed: " + gist(e.Text)
+	case pawl.Measured:
+		if len(e.Open) > 0 {
+			return fmt.Sprintf("metric %g, open: %d", e.Value, len(e.Open))
+		}
+		return fmt.Sprintf("metric %g", e.Value)
+	case pawl.ProgressJudged:
+		return "progress: " + gist(e.Detail)
+	case pawl.ProgressLogged:
+		return gist(e.Message)
+	case pawl.RunResumed:
+		return "resumed"
+	case pawl.RunForked:
+		return fmt.Sprintf("forked from %s at entry %d", e.From, e.Seq)
+	case pawl.CancelRequested:
+		return "asked to end by " + gist(e.By+" "+e.Reason)
+	case pawl.HookDirected:
+		return fmt.Sprintf("hook %s: %s %s", e.Hook, e.Direction, gist(e.Reason))
+	}
+	return callText(event)
+}
+
+// callText is what became of a call.
+func callText(event pawl.Event) string {
+	switch e := event.(type) {
+	case pawl.ToolStarted:
+		return fmt.Sprintf("%s %s %s", e.Call, e.Tool, gistJSON(e.Args))
+	case pawl.ToolFinished:
+		text := fmt.Sprintf("%s %s: %v after %s", e.Call, e.Tool, e.Status, lasting(e.Duration))
+		if e.Status == pawl.ToolOK {
+			return text + ": " + gistJSON(e.Result)
+		}
+		return text + ": " + gist(e.Error)
+	case pawl.ToolReused:
+		return fmt.Sprintf("%s %s: the result of %s is used again", e.Call, e.Tool, e.Of)
+	case pawl.ToolRefused:
+		return fmt.Sprintf("%s %s: refused: %s", e.Call, e.Tool, gist(e.Why))
+	case pawl.ToolDoubted:
+		return fmt.Sprintf("%s %s: in doubt: %s", e.Call, e.Tool, gist(e.Why))
+	case pawl.ToolSettled:
+		if e.Happened {
+			return fmt.Sprintf("%s: it happened: %s", e.Call, gistJSON(e.Result))
+		}
+		return e.Call + ": it did not happen"
+	case pawl.ApprovalRequested:
+		return fmt.Sprintf("%s %s %s needs approval: %s", e.Call, e.Tool, gistJSON(e.Args), gist(e.Reason))
+	case pawl.ApprovalDecided:
+		if e.Approved {
+			return fmt.Sprintf("%s: approved by %s", e.Call, gist(e.By))
+		}
+		return fmt.Sprintf("%s: denied by %s %s", e.Call, gist(e.By), gist(e.Reason))
+	case pawl.InputRequested:
+		return fmt.Sprintf("%s asks: %s", e.Call, gist(e.Question))
+	case pawl.InputGiven:
+		return fmt.Sprintf("%s is answered: %s", e.Call, gist(e.Text))
+	case pawl.ClientToolRequested:
+		return fmt.Sprintf("%s %s %s is for the client", e.Call, e.Tool, gistJSON(e.Args))
+	case pawl.ClientToolReturned:
+		return fmt.Sprintf("%s: the client returned %s", e.Call, gistJSON(e.Result))
+	}
+	return ""
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// mostCandidates is how many runs are listed when a name fits none or several.
+const mostCandidates = 10
+
+// find is the run that a person means by RUN: its id, the beginning of its id,
+// or "last". Anything else is bad usage, which lists what might be meant.
+func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
+	if ref == "last" {
+		newest, err := heads(ctx, j, pawl.Query{}, 1)
+		if err == nil && len(newest) == 0 {
+			err = misuse("there are no runs yet")
+		}
+		if err != nil {
+			return pawl.Head{}, err
+		}
+		return newest[0], nil
+	}
+	id := strings.ToUpper(ref)
+	var found []pawl.Head
+	if id != "" {
+		var err error
+		if found, err = heads(ctx, j, pawl.Query{Run: id}, mostCandidates+1); err != nil {
+			return pawl.Head{}, err
+		}
+	}
+	for _, h := range found {
+		if h.Run == id || len(found) == 1 {
+			return h, nil
+		}
+	}
+	if len(found) > 0 {
+		return pawl.Head{}, misuse("%q may be any of several runs; give more of the id:\n%s", ref, candidates(found))
+	}
+	recent, err := heads(ctx, j, pawl.Query{}, mostCandidates+1)
+	if err != nil {
+		return pawl.Head{}, err
+	}
+	if len(recent) == 0 {
+		return pawl.Head{}, misuse("there is no run %q; there are none yet", ref)
+	}
+	return pawl.Head{}, misuse("there is no run %q; the latest are:\n%s", ref, candidates(recent))
+}
+
+// heads lists runs, newest first, without those that were claimed but never begun.
+func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
+	var out []pawl.Head
+	for h, err := range j.List(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if h.Seq == 0 {
+			continue
+		}
+		if out = append(out, h); len(out) == most {
+			break
+		}
+	}
+	return out, nil
+}
+
+func candidates(runs []pawl.Head) string {
+	var b strings.Builder
+	for i, h := range runs {
+		if i == mostCandidates {
+			b.WriteString("  …")
+			break
+		}
+		fmt.Fprintf(&b, "  %s  %s  %v  %s\n", h.Run, h.Agent, h.Status, when(h.Created))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// onRun is [app.with] for a command about one run.
+func (a *app) onRun(ctx context.Context, ref string, do func(j *sqlite.Journal, h pawl.Head) (int, error)) (int, error) {
+	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+		h, err := find(ctx, j, ref)
+		if err != nil {
+			return 0, err
+		}
+		return do(j, h)
+	})
+}
+
+// completeRuns offers the ids of runs to a shell.
+func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	ids := []string{"last"}
+	_, err := a.with(c.Context(), func(j *sqlite.Journal) (int, error) {
+		found, err := heads(c.Context(), j, pawl.Query{Run: strings.ToUpper(begun)}, 50)
+		for _, h := range found {
+			ids = append(ids, fmt.Sprintf("%s\t%s, %v", h.Run, h.Agent, h.Status))
+		}
+		return 0, err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// runArgument is a command whose first argument is RUN.
+func (a *app) runArgument(c *cobra.Command) *cobra.Command {
+	c.ValidArgsFunction = a.completeRuns
+	return c
+}

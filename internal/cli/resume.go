@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// resuming is how a run is to go on.
+type resuming struct {
+	driving
+	spec        string
+	allowChange bool
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	r := &resuming{}
+	c := a.command("resume RUN [flags]", "Go on with a run that is parked, ended without success, or was interrupted", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+				return a.resume(ctx, j, h, r)
+			})
+		})
+	r.limitFlag(c, true)
+	c.Flags().StringVar(&r.spec, "spec", "", "make the agent of this spec instead of the one it began with")
+	c.Flags().BoolVar(&r.allowChange, "allow-change", false, "go on although the agent has changed; the change is recorded")
+	r.modelFlag(c)
+	r.stopFlag(c)
+	r.eventsFlag(c)
+	return a.runArgument(c)
+}
+
+func (a *app) resume(ctx context.Context, j *sqlite.Journal, h pawl.Head, r *resuming) (int, error) {
+	typed, err := parseLimits(r.limit, true)
+	if err != nil {
+		return 0, err
+	}
+	o := &engine.ResumeOptions{AllowChange: r.allowChange}
+	if r.stop != "" {
+		if o.Stop, err = stop.Parse(r.stop, nil); err != nil {
+			return 0, misuse("--stop: %w", err)
+		}
+	}
+	if h.Status == pawl.Running && owned(h.Lease) {
+		return 0, &pawl.HeldError{Lease: h.Lease}
+	}
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil {
+		return 0, err
+	}
+	if s.Status() == pawl.Success {
+		return 0, misuse("run %s is done; fork it to go another way", h.Run)
+	}
+	w, err := a.workOf(s, remake{spec: r.spec, model: r.model})
+	if err != nil {
+		return 0, err
+	}
+	limits, err := a.raise(s, w, typed, o)
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	result, err := a.drive(ctx, &r.driving, w.agent, limits, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
+		run, err := engine.New(j, nil).Resume(ctx, w.agent, h.Run, o)
+		return run, lost(err)
+	})
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	return w.conclude(ctx, result)
+}
+
+// raise fills in the limits of a resumption and returns what they come to.
+func (a *app) raise(s pawl.State, w *work, typed limits, o *engine.ResumeOptions) (pawl.Limits, error) {
+	agent := w.agent
+	if o.Stop != nil {
+		agent.Stop = o.Stop
+	}
+	if _, err := ceilings(agent); err != nil {
+		return pawl.Limits{}, err
+	}
+	var err error
+	o.Limits, err = typed.over(s.Limits(), price(w.agent.Model))
+	return s.Limits().Merge(o.Limits), err
+}
+
+func price(m pawl.Model) *pawl.Price {
+	if d, ok := m.(pawl.Describer); ok {
+		return d.Describe().Price
+	}
+	return nil
+}
+
+// lost makes bad usage of losing the race for a run to another process.
+func lost(err error) error {
+	if errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) {
+		return refused(err)
+	}
+	return err
+}

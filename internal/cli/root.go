@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+const about = `pawl runs agents: loops of a model and its tools that cannot run away, cannot
+overshoot their budget, cannot lose or repeat what they did, can wait for a person
+and go on in another process, and can always say why they stopped.
+
+RUN is the id of a run, the beginning of one, or the word last.`
+
+// execute runs the command that args name and returns the exit code.
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(joinKeep(args))
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	var failed *failure
+	switch {
+	case err == nil:
+		return a.code
+	case errors.As(err, &failed):
+		return a.report(ctx, failed.err)
+	}
+	// What is left are cobra's own findings about how it was called.
+	a.say("pawl: %v", err)
+	a.say("pawl --help lists the commands, pawl COMMAND --help their flags")
+	return exitUsage
+}
+
+// failure is an error of a command, as opposed to one of how it was called.
+type failure struct{ err error }
+
+func (f *failure) Error() string { return f.err.Error() }
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "pawl", Short: "Run agents and look after their runs", Long: about,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			fmt.Fprint(a.err, c.UsageString())
+			a.code = exitUsage
+			return nil
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "print the result as JSON; lists and streams as JSON lines")
+	flags.BoolVar(&a.quiet, "quiet", false, "show no progress")
+	flags.StringVar(&a.database, "database", "", "where runs are kept, as sqlite:PATH (default: $PAWL_DATABASE, or pawl/pawl.db in the user's state directory)")
+	flags.SortFlags = false
+	root.AddCommand(
+		a.runCommand(), a.fixCommand(),
+		a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),
+		a.resumeCommand(), a.answerCommand(), a.approveCommand(), a.denyCommand(), a.settleCommand(), a.cancelCommand(),
+		a.forkCommand(), a.replayCommand(), a.checkCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// command makes a command of a function that returns the exit code.
+func (a *app) command(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, args []string) (int, error)) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args, DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			code, err := do(c.Context(), args)
+			if err != nil {
+				return &failure{err}
+			}
+			a.code = code
+			return nil
+		},
+	}
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/spec"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	d := &driving{}
+	c := a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
+		func(ctx context.Context, args []string) (int, error) { return a.run(ctx, d, args[0], args[1:]) })
+	d.modelFlag(c)
+	d.limitFlag(c, false)
+	d.stopFlag(c)
+	d.labelFlag(c)
+	d.eventsFlag(c)
+	return c
+}
+
+func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (int, error) {
+	l, err := parseLimits(d.limit, false)
+	if err != nil {
+		return 0, err
+	}
+	labels, err := parseLabels(d.label)
+	if err != nil {
+		return 0, err
+	}
+	registry := a.registry()
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.set})
+	if err != nil {
+		return 0, err
+	}
+	input, err := a.input(ctx, rest, s.Input)
+	if err != nil {
+		return 0, err
+	}
+	agent, err := s.Agent(registry)
+	if err != nil {
+		return 0, err
+	}
+	a.warn(s, registry)
+	all := maps.Clone(agent.Labels)
+	if all == nil {
+		all = labels
+	}
+	maps.Copy(all, labels)
+	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+		limits, err := ceilings(agent)
+		if err != nil {
+			return 0, err
+		}
+		result, err := a.drive(ctx, d, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+			return engine.New(j, nil).Start(ctx, agent, input, &engine.StartOptions{Labels: all, Thread: s.Thread})
+		})
+		if err != nil {
+			return 0, err
+		}
+		return a.conclude(result)
+	})
+}
+
+// loadSpec reads a spec; one that cannot be read is bad usage.
+func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
+	s, err := spec.Load(file, o)
+	var problems spec.Problems
+	if err != nil && !errors.As(err, &problems) {
+		return nil, refused(err)
+	}
+	return s, err
+}
+
+// ceilings are an agent's limits, defaults included. An agent that makes no
+// sense is bad usage.
+func ceilings(agent pawl.Agent) (pawl.Limits, error) {
+	m, err := pawl.NewMachine(agent)
+	if err != nil {
+		return pawl.Limits{}, refused(err)
+	}
+	return m.Declaration().Limits, nil
+}
+
+// warn tells of what is likely not meant.
+func (a *app) warn(s *spec.Spec, r *spec.Registry) {
+	for _, p := range s.Warnings(r) {
+		a.say("pawl: warning: %v", p)
+	}
+}
+
+// input is what a run is to work on: an argument, standard input, or else what
+// the spec says.
+func (a *app) input(ctx context.Context, args []string, otherwise string) (string, error) {
+	text := otherwise
+	if len(args) > 0 {
+		text = args[0]
+		if text == "-" {
+			var err error
+			if text, err = a.stdin(ctx); err != nil {
+				return "", err
+			}
+		}
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", misuse("there is no input; give it as an argument, as - for standard input, or as input in the spec")
+	}
+	return text, nil
+}
+
+// mostInput bounds what is read from standard input.
+const mostInput = 16 << 20
+
+// stdin reads standard input without its last line end. A signal ends the wait.
+func (a *app) stdin(ctx context.Context) (string, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(a.in, mostInput+1))
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		if len(r.data) > mostInput {
+			return "", misuse("standard input has more than %d MiB", mostInput>>20)
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(string(r.data), "\n"), "\r"), r.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// runLine is a run in a list, as JSON.
+type runLine struct {
+	Run        string            `json:"run"`
+	Agent      string            `json:"agent"`
+	Status     pawl.Status       `json:"status"`
+	CreatedAt  time.Time         `json:"created_at"`
+	Iterations int               `json:"iterations"`
+	CostUSD    *float64          `json:"cost_usd"`
+	Labels     map[string]string `json:"labels"`
+}
+
+func (a *app) runsCommand() *cobra.Command {
+	var q pawl.Query
+	var status string
+	var labels []string
+	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
+		var err error
+		if q.Labels, err = parseLabels(labels); err != nil {
+			return 0, err
+		}
+		var want pawl.Status
+		if status != "" {
+			if err := want.UnmarshalText([]byte(status)); err != nil {
+				return 0, refused(err)
+			}
+		}
+		if q.Max < 0 {
+			return 0, misuse("--max is %d; it must not be negative", q.Max)
+		}
+		return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+			lines, err := list(ctx, j, q, want)
+			if err != nil {
+				return 0, err
+			}
+			return 0, a.printRuns(lines)
+		})
+	})
+	c.Flags().StringVar(&status, "status", "", "only runs of this status")
+	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of this agent")
+	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
+	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
+	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
+	return c
+}
+
+// list finds the runs that a query selects and that have a status, when want is
+// one, as they stand now: the journal does not know of owners that are gone.
+func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status) ([]runLine, error) {
+	most := q.Max
+	q.Max = 0
+	switch want {
+	case pawl.Interrupted:
+		q.Status = pawl.Running
+	case pawl.Expired: // any waiting one may be
+	default:
+		q.Status = want
+	}
+	var lines []runLine
+	for h, err := range j.List(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if h.Seq == 0 { // claimed, never begun
+			continue
+		}
+		status, err := standing(ctx, j, h)
+		if err != nil {
+			return nil, err
+		}
+		if want != 0 && status != want {
+			continue
+		}
+		line := runLine{h.Run, h.Agent, status, h.Created, h.Iterations, nil, h.Labels}
+		if h.Priced {
+			line.CostUSD = &h.Cost
+		}
+		if line.Labels == nil {
+			line.Labels = map[string]string{}
+		}
+		if lines = append(lines, line); len(lines) == most {
+			break
+		}
+	}
+	return lines, nil
+}
+
+func (a *app) printRuns(lines []runLine) error {
+	if a.json {
+		for _, line := range lines {
+			if err := printJSON(a.out, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(lines) == 0 {
+		a.say("no runs")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED\tITERATIONS\tCOST\tLABELS")
+	for _, l := range lines {
+		cost := "-"
+		if l.CostUSD != nil {
+			cost = fmt.Sprintf("$%.4f", *l.CostUSD)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", l.Run, l.Agent, l.Status, when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
+	}
+	return w.Flush()
+}
+
+// labelText is labels in one line, sorted.
+func labelText(labels map[string]string) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, k+"="+labels[k])
+	}
+	return oneLine(strings.Join(parts, " "))
+}
+
+// when is a time for people, in their own zone.
+func when(t time.Time) string { return t.Local().Format(time.DateTime) }

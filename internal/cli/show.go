@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return a.runArgument(a.command("show RUN [flags]", "Show where a run stands and what it has come to", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+				report, err := reportOn(ctx, j, h)
+				if err != nil {
+					return 0, err
+				}
+				if a.json {
+					return 0, printJSON(a.out, report.Result)
+				}
+				return 0, a.show(report, h)
+			})
+		}))
+}
+
+// show is a summary for people.
+func (a *app) show(r explain.Report, h pawl.Head) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
+		}
+	}
+	row("run", r.Run)
+	row("agent", r.Agent)
+	row("status", r.Status.String())
+	row("because", r.Reason.Condition)
+	row("detail", r.Reason.Detail)
+	if r.Thread != nil {
+		row("thread", *r.Thread)
+	}
+	row("labels", labelText(r.Labels))
+	row("created", when(h.Created))
+	row("updated", when(h.Updated))
+	if h.Status == pawl.Running && owned(h.Lease) {
+		row("owner", ownerText(h.Lease.Owner))
+	}
+	row("used", figures(r.Result))
+	if r.Confidence != nil {
+		row("confidence", fmt.Sprintf("%.2f", *r.Confidence))
+	}
+	for _, p := range r.Pending {
+		row("waits for", pendingText(p))
+	}
+	row("next", r.Action)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if answer := clean(r.Answer); strings.TrimSpace(answer) != "" {
+		_, err := io.WriteString(a.out, "\n"+strings.TrimRight(answer, "\n")+"\n")
+		return err
+	}
+	return nil
+}

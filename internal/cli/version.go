@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// build is what this program was made of.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return a.command("version", "Print version, commit and Go version", cobra.NoArgs, func(context.Context, []string) (int, error) {
+		b := thisBuild()
+		if a.json {
+			return 0, printJSON(a.out, b)
+		}
+		_, err := fmt.Fprintf(a.out, "pawl %s, commit %s, %s\n", b.Version, b.Commit, b.Go)
+		return 0, err
+	})
+}
+
+func thisBuild() build {
+	b := build{Version: "(devel)", Commit: "unknown", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	changed := false
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			changed = s.Value == "true"
+		}
+	}
+	if changed {
+		b.Commit += " (with changes)"
+	}
+	return b
+}

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+func (a *app) waitCommand() *cobra.Command {
+	var timeout time.Duration
+	c := a.command("wait RUN [flags]", "Wait until a run ends or waits for somebody, and exit as run would have", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			if timeout < 0 {
+				return 0, misuse("--timeout is %v; it must not be negative", timeout)
+			}
+			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+				return a.wait(ctx, j, h, timeout)
+			})
+		})
+	c.Flags().DurationVar(&timeout, "timeout", 0, "wait at most this long, such as 30s (default: as long as it takes)")
+	return a.runArgument(c)
+}
+
+// wait looks at a run until nobody drives it. A run whose owner is gone will
+// not move by itself, so there is nothing to wait for either.
+func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
+	deadline := time.Now().Add(timeout)
+	for h.Status == pawl.Running && owned(h.Lease) {
+		if timeout > 0 && time.Now().After(deadline) {
+			return 0, misuse("run %s is still running after %v", h.Run, timeout)
+		}
+		if err := pause(ctx, lookEvery); err != nil {
+			return 0, err
+		}
+		var err error
+		if h, err = again(ctx, j, h.Run); err != nil {
+			return 0, err
+		}
+	}
+	report, err := reportOn(ctx, j, h)
+	if err != nil {
+		return 0, err
+	}
+	return a.conclude(report.Result)
+}

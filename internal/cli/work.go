@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/testfix"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// work is an agent with what is to be done about it when its run is over.
+type work struct {
+	agent pawl.Agent
+	// conclude prints what has come of the run and returns the exit code.
+	conclude func(context.Context, pawl.Result) (int, error)
+	// drop lets go of what the agent holds when nothing was run.
+	drop func()
+}
+
+// remake says how the agent of a run is made again.
+type remake struct {
+	spec  string // a file to make it of instead; empty: where it came from
+	model string // in place of the one it had; empty: that one
+	// asWas takes the spec as it was recorded, not as its file is now.
+	asWas bool
+}
+
+// workOf makes the agent of a run again.
+func (a *app) workOf(s pawl.State, r remake) (*work, error) {
+	source := s.Declaration().Source
+	switch from, isFix, err := testfix.ParseSource(source); {
+	case err != nil:
+		return nil, err
+	case isFix && r.spec == "":
+		return a.reopenFix(from, source, s, r.model)
+	}
+	registry := a.registry()
+	if !spec.IsSource(source) {
+		if r.spec == "" {
+			return nil, misuse("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it, or give --spec", s.Run())
+		}
+		made, err := loadSpec(r.spec, &spec.Options{Registry: registry, Model: r.model})
+		if err != nil {
+			return nil, err
+		}
+		return a.workFor(made, registry)
+	}
+	source, err := renew(source, r)
+	if err != nil {
+		return nil, err
+	}
+	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	if err != nil {
+		return nil, err
+	}
+	return a.workFor(made, registry)
+}
+
+func (a *app) workFor(s *spec.Spec, registry *spec.Registry) (*work, error) {
+	agent, err := s.Agent(registry)
+	if err != nil {
+		return nil, err
+	}
+	return &work{agent, func(_ context.Context, r pawl.Result) (int, error) { return a.conclude(r) }, func() {}}, nil
+}
+
+// renew brings a spec's source up to date: the text of its file, if that is
+// still there, and what was said on this command line. What was said on the
+// one that started the run stays.
+func renew(source string, r remake) (string, error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal([]byte(source), &fields); err != nil {
+		return "", err
+	}
+	set := func(key, value string) {
+		fields[key], _ = json.Marshal(value) // a string always marshals
+	}
+	get := func(key string) (value string) {
+		_ = json.Unmarshal(fields[key], &value) // what is no string is looked at by spec
+		return value
+	}
+	switch {
+	case r.spec != "":
+		text, err := os.ReadFile(r.spec)
+		if err != nil {
+			return "", refused(err)
+		}
+		dir, err := filepath.Abs(filepath.Dir(r.spec))
+		if err != nil {
+			return "", err
+		}
+		set("path", r.spec)
+		set("dir", dir)
+		set("document", string(text))
+	case !r.asWas:
+		text, err := os.ReadFile(filepath.Join(get("dir"), filepath.Base(get("path"))))
+		if err == nil { // else it is gone, and the recorded text stands for it
+			set("document", string(text))
+		}
+	}
+	if r.model != "" {
+		set("model", r.model)
+	}
+	b, err := json.Marshal(fields)
+	return string(b), err
+}
