@@ -1,0 +1,153 @@
+package planexecute_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/examples/internal/survive"
+	"github.com/pawl-run/pawl/examples/planexecute"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+const task = "Get lunch for twelve."
+
+// thoughts are what the model says when it is not working on a step.
+var thoughts = map[pawl.Purpose]string{
+	"plan-1":    "1. Find a caterer.\n2. Order lunch.",
+	"reflect-1": "Three of the twelve are vegetarians, and nobody asked.",
+	"plan-2":    "- Ask for a vegetarian dish.",
+	"reflect-2": "Yes: lunch is ordered for everybody.",
+}
+
+// host is a model that plans as it is told and gets lunch.
+func host(thoughts map[pawl.Purpose]string) pawl.Model {
+	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if r.Purpose != pawl.PurposeTurn {
+			return pawl.Say(thoughts[r.Purpose]), nil
+		}
+		last := r.Messages[len(r.Messages)-1]
+		for _, part := range last.Parts {
+			if result, ok := part.(pawl.ToolResult); ok {
+				return pawl.Say(result.Text()), nil
+			}
+		}
+		do := func(tool, args string) (pawl.Reply, error) {
+			return pawl.Do(pawl.Call{Tool: tool, Args: json.RawMessage(args)}), nil
+		}
+		switch said := last.Text(); {
+		case strings.Contains(said, "Find"):
+			return do("find", `{"what":"caterer"}`)
+		case strings.Contains(said, "vegetarian"):
+			return do("ask", `{"dish":"vegetable curry"}`)
+		}
+		return do("order", `{"for":12}`)
+	})
+}
+
+func agent(w *survive.World, m pawl.Model) pawl.Agent {
+	tool := func(name, arg, kind string, effect pawl.Effect, result string) pawl.Tool {
+		input := fmt.Appendf(nil, `{"type":"object","properties":{%q:{"type":%q}},"required":[%q]}`, arg, kind, arg)
+		return w.Tool(pawl.ToolInfo{Name: name, Description: "Helps with lunch.", Input: input, Effect: effect},
+			func(json.RawMessage) any { return result })
+	}
+	return pawl.Agent{
+		Name: "host", Model: m, Loop: planexecute.Loop{},
+		Tools: []pawl.Tool{
+			tool("find", "what", "string", pawl.Read, "Cantina Verde caters."),
+			tool("order", "for", "integer", pawl.Write, "Lunch for twelve is ordered."),
+			tool("ask", "dish", "string", pawl.Idempotent, "Three of them are vegetable curry."),
+		},
+	}
+}
+
+func TestSurvives(t *testing.T) {
+	log := survive.Kills(t, task, func(w *survive.World) pawl.Agent { return agent(w, host(thoughts)) })
+	var thinks []string
+	for _, e := range log {
+		if call, ok := e.Event.(pawl.ModelCalled); ok {
+			thinks = append(thinks, fmt.Sprintf("%d %s", e.Iteration, call.Purpose))
+		}
+	}
+	const want = "0 plan-1, 1 turn, 2 turn, 3 turn, 4 turn, 4 reflect-1, 4 plan-2, 5 turn, 6 turn, 6 reflect-2"
+	if got := strings.Join(thinks, ", "); got != want {
+		t.Errorf("the model was called for\n%s, want\n%s", got, want)
+	}
+}
+
+func TestEndings(t *testing.T) {
+	never := map[pawl.Purpose]string{}
+	for round := range 9 {
+		never[pawl.Purpose(fmt.Sprintf("plan-%d", round))] = "Order lunch."
+		never[pawl.Purpose(fmt.Sprintf("reflect-%d", round))] = "It is still too little."
+	}
+	for _, c := range []struct {
+		name     string
+		thoughts map[pawl.Purpose]string
+		limits   pawl.Limits
+		want     string
+	}{
+		{"done", thoughts, pawl.Limits{}, "success: reflect"},
+		{"never content", never, pawl.Limits{}, "no_progress: reflect"},
+		{"no plan", map[pawl.Purpose]string{"plan-1": "-\n"}, pawl.Limits{}, "plan_failed: plan-1"},
+		{"ceiling in a step", thoughts, pawl.Limits{Iterations: 3}, "exhausted: iterations >= 3"},
+		{"ceiling at the first plan", thoughts, pawl.Limits{Tokens: 30}, "exhausted: tokens >= 30"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := agent(&survive.World{}, host(c.thoughts))
+			a.Limits = c.limits
+			r, err := engine.Run(t.Context(), a, task)
+			if err != nil || r.Verdict.String() != c.want {
+				t.Errorf("%v (%s), %v; want %s", r.Verdict, r.Reason.Detail, err, c.want)
+			}
+		})
+	}
+}
+
+func Example() {
+	ctx, journal := context.Background(), memory.New()
+	run, err := engine.New(journal, nil).Start(ctx, agent(&survive.World{}, host(thoughts)), task, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := run.Wait(ctx)
+	fmt.Println(result.Verdict, err)
+	fmt.Println(result.Answer)
+
+	report, err := explain.Of(engine.Entries(ctx, journal, run.ID(), 1), nil)
+	for _, d := range report.Decisions {
+		fmt.Println(d.Iteration, d.Step, d.Subject)
+	}
+	fmt.Println(err)
+	// Output:
+	// success: reflect <nil>
+	// Three of them are vegetable curry.
+	// 0 start agent host
+	// 0 think plan-1
+	// 0 record a note course
+	// 1 think turn
+	// 1 act c_1 find
+	// 2 think turn
+	// 2 record a note course
+	// 3 think turn
+	// 3 act c_2 order
+	// 4 think turn
+	// 4 record a note course
+	// 4 think reflect-1
+	// 4 record a note course
+	// 4 think plan-2
+	// 4 record a note course
+	// 5 think turn
+	// 5 act c_3 ask
+	// 6 think turn
+	// 6 record a note course
+	// 6 think reflect-2
+	// 6 finish success
+	// <nil>
+}
