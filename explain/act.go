@@ -133,7 +133,7 @@ func (f *fold) disposed(e pawl.Entry, t *tally) (id string, why, came phrase) {
 	case pawl.ChildStarted:
 		return e.Call, phrasef("the model called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
 	case pawl.ChildStopped:
-		return e.Call, "", phrasef("run %s ended as %v", name(e.Child), e.Status)
+		return e.Call, "its child run is over", phrasef("run %s ended as %v", name(e.Child), e.Status)
 	}
 	return "", "", ""
 }

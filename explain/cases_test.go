@@ -48,6 +48,7 @@ func one(l *lab, reply string, tools ...pawl.Tool) pawl.Agent {
 }
 
 var scenes = []scene{
+	{"rare", pawl.Running, func(l *lab) []pawl.Entry { return rare(l.run(shopper(l), "Buy shoes.")) }, &explain.Options{Full: true}},
 	{"success", pawl.Success, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, nil},
 	{"success-full", pawl.Success, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, &explain.Options{Full: true}},
 	{"success-goal", pawl.Success, func(l *lab) []pawl.Entry {
@@ -239,4 +240,42 @@ func doubted(l *lab) []pawl.Entry {
 		}
 	}
 	return nil
+}
+
+// rare is the beginning of a log with every event that the other scenes have not.
+func rare(log []pawl.Entry) []pawl.Entry {
+	log = log[:3:3]
+	at := log[2].Time
+	step := func(events ...pawl.Event) {
+		decided := uint64(len(log))
+		for _, e := range events {
+			at = at.Add(10 * time.Millisecond)
+			log = append(log, pawl.Entry{Run: runID, Seq: uint64(len(log) + 1), At: decided, Time: at, Iteration: 1, Event: e})
+		}
+	}
+	args := json.RawMessage(`{"q":"shoes"}`)
+	step(pawl.ModelCalled{Purpose: pawl.PurposeJudge, Attempt: 1, Reserved: 500, MaxTokens: 100},
+		pawl.ModelReplied{Purpose: pawl.PurposeJudge, Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "Likely."}}, Stop: pawl.StopLength, Usage: pawl.Usage{Input: 90, Output: 3}}, Cost: 0.001, Priced: true})
+	step(pawl.Reflected{Text: "goes well", Confidence: 0.7, By: "judge"})
+	step(pawl.ChildStarted{Call: "c_1", Child: "01CHILD", Agent: "scout"})
+	step(pawl.ChildStopped{Call: "c_1", Child: "01CHILD", Status: pawl.Success, Usage: pawl.Usage{Input: 70, Output: 7}, Cost: 0.002})
+	step(pawl.MemoryStored{Call: "c_1", Key: "size", Value: json.RawMessage(`42`)}, pawl.ToolFinished{Call: "c_1", Tool: "__store_memory__", Status: pawl.ToolOK, Result: json.RawMessage(`"stored"`)})
+	step(pawl.ProgressLogged{Call: "c_2", Message: "half way"})
+	step(pawl.ApprovalRequested{Call: "c_2", Tool: "search", Args: args, Reason: "is it wise?", Expires: at.Add(time.Minute)})
+	step(pawl.ApprovalInvalidated{Call: "c_2", Changed: []string{"ledger.csv"}})
+	step(pawl.ApprovalExpired{Call: "c_2"})
+	step(pawl.ToolReused{Call: "c_2", Tool: "search", Of: "c_1"})
+	step(pawl.ContextCompacted{From: 2, To: 9, Masked: []string{"c_1"}, Summary: "shoes were sought"})
+	step(pawl.ModelCalled{Purpose: "vote", Attempt: 1, Reserved: 500, MaxTokens: 100},
+		pawl.ModelFailed{Purpose: "vote", Class: pawl.ClassTruncated, Message: "broke off", Attempt: 1, RetryAt: at.Add(time.Second), Usage: pawl.Usage{Input: 400, Output: 100}})
+	step(pawl.ModelCalled{Purpose: "vote", Attempt: 2, Reserved: 500, MaxTokens: 100},
+		pawl.ModelReplied{Purpose: "vote", Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "aye"}}, Stop: pawl.StopEnd, Usage: pawl.Usage{Input: 80, Output: 2}}, Priced: true})
+	step(pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 2, Reserved: 500, MaxTokens: 100},
+		pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "Hm."}}, Stop: pawl.StopPause, Usage: pawl.Usage{Input: 50, Output: 2}}, Priced: true})
+	step(pawl.Grounded{Claims: []string{"they are blue"}})
+	step(pawl.CausesFound{Graph: json.RawMessage(`{"c_1":["c_2"]}`)})
+	step(pawl.Noted{By: "votes", Name: "tally", Value: json.RawMessage(`{"ayes":1}`)})
+	step(pawl.HookDirected{Hook: "guard", Direction: "retry", Reason: "not polite"})
+	step(pawl.Grounded{OK: true})
+	return log
 }

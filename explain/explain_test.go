@@ -151,7 +151,7 @@ func TestNothingAndBroken(t *testing.T) {
 	if err == nil || r.Markdown() == "" {
 		t.Errorf("an empty log: %v, %q", err, r.Markdown())
 	}
-	log := inLab(t, scenes[0].play)
+	log := inLab(t, scenes[1].play)
 	r, err = explain.Of(sequence(append(log[:3:3], log[5])), nil)
 	if err == nil || len(r.Decisions) != 2 {
 		t.Errorf("a log with a gap: %v, %d decisions", err, len(r.Decisions))
@@ -169,7 +169,7 @@ func TestNothingAndBroken(t *testing.T) {
 
 // TestResultIsWhole holds the contract: explain --json is the result plus more.
 func TestResultIsWhole(t *testing.T) {
-	log := inLab(t, scenes[0].play)
+	log := inLab(t, scenes[1].play)
 	r, err := explain.Of(sequence(log), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func (r *Report) grew(b *strings.Builder) {
 		fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", count(g.first, "token"), group(g.last), group(g.most))
 	}
 	if g.compacted > 0 {
-		fmt.Fprintf(b, "The conversation was shortened %s, which took %s off the turns that followed.\n", count(g.compacted, "time"), count(g.saved, "token"))
+		fmt.Fprintf(b, "\nThe conversation was shortened %s, which took %s off the turns that followed.\n", count(g.compacted, "time"), count(g.saved, "token"))
 	}
 }
 
