@@ -4,53 +4,146 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"strings"
 )
 
 // Replay folds a log and decides every recorded step again. It returns how
 // many steps agree, and an error naming the first entry that this build would
 // not have written. Entries that come from outside (letters, owners, limits)
-// are folded and not judged.
-func (m *Machine) Replay(log iter.Seq2[Entry, error]) (steps int, err error) {
-	var s, decided State // decided: the state the present step was decided on
-	var step Step
-	var got []Entry
-	settle := func() error {
-		if step == nil {
-			return nil
+// are folded and not judged; nor is what was decided while the run had another
+// agent, if somebody allowed it to change. parse reads the source of a stop
+// condition that replaced the agent's own while the run went on.
+func (m *Machine) Replay(log iter.Seq2[Entry, error], parse func(source string) (Condition, error)) (steps int, err error) {
+	r := replay{machine: m, parse: parse}
+	var entries []Entry
+	for e, err := range log {
+		if err != nil {
+			return 0, err
 		}
-		if err := agrees(m, decided, step, got); err != nil {
-			return fmt.Errorf("run %s, entry %d, decided on entry %d: %w", s.run, got[0].Seq, decided.seq, err)
+		if fork, ok := e.Event.(RunForked); ok {
+			r.forks = append(r.forks, fork)
 		}
-		step, got = nil, nil
-		steps++
+		entries = append(entries, e)
+	}
+	for _, e := range entries {
+		if err := r.take(e); err != nil {
+			return r.steps, err
+		}
+	}
+	if err := r.settle(); err != nil {
+		return r.steps, err
+	}
+	if !r.judged {
+		return 0, fmt.Errorf("run %s began with another agent: %s changed", r.state.run, strings.Join(r.changed, ", "))
+	}
+	return r.steps, nil
+}
+
+// replay is the state of a Replay.
+type replay struct {
+	machine *Machine // of the agent at hand
+	parse   func(string) (Condition, error)
+	run     string // the name of the log
+	forks   []RunForked
+
+	state   State
+	now     *Machine // with what the log says of its stop condition and prices; nil: another agent's turn
+	changed []string
+	judged  bool
+	steps   int
+
+	decided State // the state the present step was decided on
+	step    Step
+	got     []Entry
+}
+
+// settle compares the present step with what was written for it.
+func (r *replay) settle() error {
+	if r.step == nil {
 		return nil
 	}
-	for e, err := range log {
-		if err == nil {
-			err = CheckEntry(s, e)
-		}
-		if err != nil {
-			return steps, err
-		}
-		switch {
-		case outside(e.Event):
-			if err := settle(); err != nil {
-				return steps, err
-			}
-		case step != nil && e.At == decided.seq:
-			got = append(got, e)
-		default:
-			if err := settle(); err != nil {
-				return steps, err
-			}
-			if e.At != s.seq {
-				return steps, fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", s.run, e.Seq, e.At, s.seq)
-			}
-			decided, step, got = s, m.Decide(s), []Entry{e}
-		}
-		s = Apply(s, e)
+	if err := agrees(r.now, r.decided, r.step, r.got); err != nil {
+		return fmt.Errorf("run %s, entry %d, decided on entry %d: %w", r.state.run, r.got[0].Seq, r.decided.seq, err)
 	}
-	return steps, settle()
+	r.step, r.got = nil, nil
+	r.steps++
+	return nil
+}
+
+func (r *replay) take(e Entry) error {
+	if r.run == "" {
+		r.run = e.Run
+	}
+	before := r.state
+	before.run = r.run
+	if err := CheckEntry(before, e); err != nil {
+		return err
+	}
+	switch {
+	case outside(e.Event):
+		if err := r.settle(); err != nil {
+			return err
+		}
+	case r.step != nil && e.At == r.decided.seq:
+		r.got = append(r.got, e)
+	default:
+		if err := r.settle(); err != nil {
+			return err
+		}
+		if e.At != r.state.seq {
+			return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", e.Run, e.Seq, e.At, r.state.seq)
+		}
+		if r.now != nil {
+			r.decided, r.step, r.got = r.state, r.now.Decide(r.state), []Entry{e}
+		}
+	}
+	e.Run = r.origin(e.Seq, e.Run)
+	r.state.Fold(e)
+	return r.follow(e.Event)
+}
+
+// origin is the run an entry was written for: what a fork shares was decided,
+// and its keys were made, under the name of the run it came from.
+func (r *replay) origin(seq uint64, run string) string {
+	for _, f := range r.forks {
+		if seq <= f.Seq {
+			return f.From
+		}
+	}
+	return run
+}
+
+// follow takes over what the log says of the agent from here on.
+func (r *replay) follow(event Event) error {
+	switch e := event.(type) {
+	case RunStarted:
+	case RunResumed:
+		if e.Changed == nil {
+			return nil
+		}
+	case RunExtended:
+		if e.Stop == "" || r.now == nil {
+			return nil
+		}
+		c, err := r.parse(e.Stop)
+		if err != nil {
+			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", r.state.run, e.Stop, err)
+		}
+		now := *r.now
+		now.agent.Stop, r.now = c, &now
+		return nil
+	default:
+		return nil
+	}
+	declared := r.state.Declaration()
+	if r.changed = declared.Differences(r.machine.decl); len(r.changed) > 0 {
+		r.now = nil
+		return nil
+	}
+	now := *r.machine
+	now.decl.Model.Price = declared.Model.Price // prices change; what was reserved does not
+	r.now, r.judged = &now, true
+	return nil
 }
 
 // outside reports whether an event is no decision of the machine's.

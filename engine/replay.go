@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/stop"
 )
 
 // Replay folds a run's log and decides every recorded step of it again. It
@@ -14,5 +15,7 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	return m.Replay(Entries(ctx, e.journal, run, 1))
+	return m.Replay(Entries(ctx, e.journal, run, 1), func(source string) (pawl.Condition, error) {
+		return stop.Parse(source, nil)
+	})
 }
