@@ -32,20 +32,20 @@ type Entry struct {
 
 // AppendJSON appends the entry as one line of the log, without a line break.
 func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
-	data, err := appendData(nil, e.Event)
+	data, typ, err := appendData(nil, e.Event)
 	if err != nil {
 		return dst, err
 	}
-	return e.appendLine(dst, data), nil
+	return e.appendLine(dst, typ, data), nil
 }
 
-// Seal appends the entry to line as AppendJSON does, and replaces its event by
-// what the written bytes say, so that folding it is folding the log. keep is
-// asked for memory that lasts as long as the event: the event is read from it.
-func (e *Entry) Seal(line []byte, keep func(data []byte) []byte) ([]byte, error) {
-	typ := e.Event.Type()
+// Seal makes event the entry's, appends the entry to line as AppendJSON does,
+// and replaces the event by what the written bytes say, so that folding it is
+// folding the log. keep is asked for memory that lasts as long as the event: it
+// is read from there. The event handed in is not kept and may live on a stack.
+func (e *Entry) Seal(event Event, line []byte, keep func(data []byte) []byte) ([]byte, error) {
 	begin := len(line)
-	scratch, err := appendData(line, e.Event) // where the line will stand
+	scratch, typ, err := appendData(line, event) // where the line will stand
 	if err != nil {
 		return line, fmt.Errorf("%s cannot be written: %w", typ, err)
 	}
@@ -55,25 +55,24 @@ func (e *Entry) Seal(line []byte, keep func(data []byte) []byte) ([]byte, error)
 		return line, fmt.Errorf("%s cannot be read back: %w", typ, err)
 	}
 	e.Time = e.Time.UTC().Round(0) // as it is read: without the monotonic clock
-	return e.appendLine(line, data), nil
+	return e.appendLine(line, typ, data), nil
 }
 
-func appendData(dst []byte, e Event) ([]byte, error) {
+func appendData(dst []byte, e Event) (data []byte, typ string, err error) {
 	c := wire.NewEncoder(dst)
-	encodeEvent(c, e)
-	return c.Done()
+	typ = encodeEvent(c, e)
+	data, err = c.Done()
+	return data, typ, err
 }
 
-func readData(data []byte, typ string) (Event, error) {
-	c := wire.NewDecoder(data)
-	e := decodeEvent(c, typ)
-	_, err := c.Done()
+func readData(data []byte, typ string) (e Event, err error) {
+	err = wire.Decode(data, func(c *wire.Coder) { e = decodeEvent(c, typ) })
 	return e, err
 }
 
 // appendLine writes the envelope by hand, since five of its seven members are
 // the same few kinds of text in every entry there is.
-func (e *Entry) appendLine(b, data []byte) []byte {
+func (e *Entry) appendLine(b []byte, typ string, data []byte) []byte {
 	b = append(b, `{"run":`...)
 	b = wire.AppendString(b, e.Run)
 	if e.Seq != 0 {
@@ -87,7 +86,7 @@ func (e *Entry) appendLine(b, data []byte) []byte {
 	b = append(b, `","iteration":`...)
 	b = strconv.AppendInt(b, int64(e.Iteration), 10)
 	b = append(b, `,"type":"`...)
-	b = append(b, e.Event.Type()...)
+	b = append(b, typ...)
 	b = append(b, `","data":`...)
 	return append(append(b, data...), '}')
 }
@@ -109,20 +108,22 @@ func (e *Entry) UnmarshalJSON(data []byte) error {
 // log is never read half.
 func DecodeEntry(data []byte) (Entry, error) {
 	var e Entry
-	var typ string
-	c := wire.NewDecoder(data)
-	c.String("run", &e.Run)
-	c.OptUint64("seq", &e.Seq)
-	c.OptUint64("at", &e.At)
-	c.Time("time", &e.Time)
-	c.OptInt("iteration", &e.Iteration)
-	c.String("type", &typ)
-	c.Object("data", func(c *wire.Coder) {
-		if e.Event = decodeEvent(c, typ); e.Event == nil {
-			c.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", typ, MachineNumber))
-		}
+	err := wire.Decode(data, func(c *wire.Coder) {
+		var typ string
+		e = Entry{}
+		c.String("run", &e.Run)
+		c.OptUint64("seq", &e.Seq)
+		c.OptUint64("at", &e.At)
+		c.Time("time", &e.Time)
+		c.OptInt("iteration", &e.Iteration)
+		c.String("type", &typ)
+		c.Object("data", func(c *wire.Coder) {
+			if e.Event = decodeEvent(c, typ); e.Event == nil {
+				c.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", typ, MachineNumber))
+			}
+		})
 	})
-	if _, err := c.Done(); err != nil {
+	if err != nil {
 		return Entry{}, fmt.Errorf("entry: %w", err)
 	}
 	if e.Event == nil {
@@ -173,8 +174,10 @@ func enum[T ~int](c *wire.Coder, name string, p *T, n names[T]) {
 	}
 	c.OptString(name, &s)
 	if c.Decoding() && s != "" {
-		if err := n.unmarshal(p, []byte(s)); err != nil {
+		if v, err := n.parse(s); err != nil {
 			c.Fail(name, err)
+		} else {
+			*p = v
 		}
 	}
 }

@@ -42,89 +42,130 @@ func (HookDirected) event()        {}
 func (Noted) event()               {}
 func (ModelDelta) event()          {}
 
-// encodeEvent writes an event's fields. It and decodeEvent are plain switches,
-// not a registry: the compiler keeps the events off the heap.
-func encodeEvent(c *wire.Coder, event Event) {
+// encodeEvent writes an event's fields and returns its type. It and decodeEvent
+// are plain switches, not a registry, and Type is asked of each kind by itself:
+// thus the compiler keeps the events that are written off the heap.
+func encodeEvent(c *wire.Coder, event Event) string {
 	switch e := event.(type) {
 	case RunStarted:
 		e.code(c)
+		return e.Type()
 	case RunPaused:
 		e.code(c)
+		return e.Type()
 	case RunResumed:
 		e.code(c)
+		return e.Type()
 	case RunExtended:
 		e.code(c)
+		return e.Type()
 	case RunForked:
 		e.code(c)
+		return e.Type()
 	case RunStopped:
 		e.code(c)
+		return e.Type()
 	case Observed:
 		e.code(c)
+		return e.Type()
 	case Measured:
 		e.code(c)
+		return e.Type()
 	case ModelCalled:
 		e.code(c)
+		return e.Type()
 	case ModelReplied:
 		e.code(c)
+		return e.Type()
 	case ModelFailed:
 		e.code(c)
+		return e.Type()
 	case PlanRejected:
 		e.code(c)
+		return e.Type()
 	case ToolStarted:
 		e.code(c)
+		return e.Type()
 	case ToolFinished:
 		e.code(c)
+		return e.Type()
 	case ToolReused:
 		e.code(c)
+		return e.Type()
 	case ToolRefused:
 		e.code(c)
+		return e.Type()
 	case ToolDoubted:
 		e.code(c)
+		return e.Type()
 	case ToolSettled:
 		e.code(c)
+		return e.Type()
 	case ApprovalRequested:
 		e.code(c)
+		return e.Type()
 	case ApprovalDecided:
 		e.code(c)
+		return e.Type()
 	case ApprovalExpired:
 		e.code(c)
+		return e.Type()
 	case ApprovalInvalidated:
 		e.code(c)
+		return e.Type()
 	case InputRequested:
 		e.code(c)
+		return e.Type()
 	case InputGiven:
 		e.code(c)
+		return e.Type()
 	case ClientToolRequested:
 		e.code(c)
+		return e.Type()
 	case ClientToolReturned:
 		e.code(c)
+		return e.Type()
 	case Reflected:
 		e.code(c)
+		return e.Type()
 	case Grounded:
 		e.code(c)
+		return e.Type()
 	case CausesFound:
 		e.code(c)
+		return e.Type()
 	case ProgressJudged:
 		e.code(c)
+		return e.Type()
 	case ProgressLogged:
 		e.code(c)
+		return e.Type()
 	case CancelRequested:
 		e.code(c)
+		return e.Type()
 	case ContextCompacted:
 		e.code(c)
+		return e.Type()
 	case MemoryStored:
 		e.code(c)
+		return e.Type()
 	case ChildStarted:
 		e.code(c)
+		return e.Type()
 	case ChildStopped:
 		e.code(c)
+		return e.Type()
 	case HookDirected:
 		e.code(c)
+		return e.Type()
 	case Noted:
 		e.code(c)
+		return e.Type()
 	case ModelDelta:
 		e.code(c)
+		return e.Type()
 	}
+	return ""
 }
 
 // decodeEvent reads the fields of an event of the given type; nil: no such type.

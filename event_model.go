@@ -3,6 +3,7 @@ package pawl
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -164,61 +165,72 @@ func (u *Usage) code(c *wire.Coder) {
 // The order of its parts stands beside them only where it is not the usual one,
 // text and then calls: provider parts must go back exactly as they came.
 func (r *Reply) code(c *wire.Coder) {
-	var text, thinking string
-	var calls []Call
-	var layout []Part
-	if !c.Decoding() {
-		text = joinText(r.Parts)
-		usual := true
-		seen := 0 // 1 after text, 2 after a call
-		for _, p := range r.Parts {
-			switch p := p.(type) {
-			case Text:
-				usual = usual && seen == 0 && p.Text != ""
-				seen = 1
-			case Thinking:
-				thinking += p.Text
-				usual = false
-			case Call:
-				calls = append(calls, p)
-				seen = 2
-			}
-		}
-		if !usual {
-			layout = r.Parts
+	if c.Decoding() {
+		r.decode(c)
+		return
+	}
+	text, thinking := joinText(r.Parts), ""
+	calls, seen, usual := 0, 0, true // seen: 1 after text, 2 after a call
+	for _, p := range r.Parts {
+		switch p := p.(type) {
+		case Text:
+			usual = usual && seen == 0 && p.Text != ""
+			seen = 1
+		case Thinking:
+			thinking += p.Text
+			usual = false
+		case Call:
+			calls++
+			seen = 2
 		}
 	}
 	c.String("text", &text)
 	c.OptString("thinking", &thinking)
-	wire.OptList(c, "calls", &calls, codeCall)
+	next := 0
+	wire.OptEach(c, "calls", calls, func(c *wire.Coder) {
+		for ; ; next++ {
+			if call, ok := r.Parts[next].(Call); ok {
+				codeCall(c, &call)
+				next++
+				return
+			}
+		}
+	})
+	if !usual {
+		wire.OptList(c, "parts", &r.Parts, codePart)
+	}
+	enum(c, "stop_reason", &r.Stop, stopReasons)
+}
+
+func (r *Reply) decode(c *wire.Coder) {
+	var text, thinking string
+	var layout []Part
+	c.String("text", &text)
+	c.OptString("thinking", &thinking)
+	if text != "" {
+		r.Parts = append(r.Parts, Text{text})
+	}
+	wire.OptEach(c, "calls", 0, func(c *wire.Coder) {
+		var call Call
+		codeCall(c, &call)
+		r.Parts = append(r.Parts, call)
+	})
 	wire.OptList(c, "parts", &layout, codePart)
 	enum(c, "stop_reason", &r.Stop, stopReasons)
-	if !c.Decoding() {
-		return
-	}
 	if layout == nil {
-		if n := len(calls); text != "" || n > 0 {
-			r.Parts = make([]Part, 0, n+1)
-		}
-		if text != "" {
-			r.Parts = append(r.Parts, Text{text})
-		}
-		for i := range calls {
-			r.Parts = append(r.Parts, calls[i])
-		}
 		return
 	}
 	for i, p := range layout { // the layout names calls; the list has them whole
 		if call, ok := p.(Call); ok {
-			n := 0
-			for n < len(calls) && calls[n].ID != call.ID {
-				n++
-			}
-			if n == len(calls) {
+			n := slices.IndexFunc(r.Parts, func(p Part) bool {
+				whole, ok := p.(Call)
+				return ok && whole.ID == call.ID
+			})
+			if n < 0 {
 				c.Fail("parts", fmt.Errorf("call %q is not among calls", call.ID))
 				return
 			}
-			layout[i] = calls[n]
+			layout[i] = r.Parts[n]
 		}
 	}
 	r.Parts = layout

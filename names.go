@@ -28,11 +28,18 @@ func (n names[T]) marshal(v T) ([]byte, error) {
 }
 
 func (n names[T]) unmarshal(v *T, b []byte) error {
+	found, err := n.parse(string(b))
+	if err == nil {
+		*v = found
+	}
+	return err
+}
+
+func (n names[T]) parse(s string) (T, error) {
 	for i, name := range n.list {
-		if string(b) == name {
-			*v = T(i + 1)
-			return nil
+		if s == name {
+			return T(i + 1), nil
 		}
 	}
-	return fmt.Errorf("%s %q is not one of %s", n.what, b, strings.Join(n.list, ", "))
+	return 0, fmt.Errorf("%s %q is not one of %s", n.what, s, strings.Join(n.list, ", "))
 }

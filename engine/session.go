@@ -71,9 +71,9 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 		if now.Before(s.state.Time()) {
 			now = s.state.Time()
 		}
-		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
+		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration}
 		begin := len(s.lines)
-		lines, err := entry.Seal(s.lines, s.store)
+		lines, err := entry.Seal(event, s.lines, s.store)
 		if err != nil {
 			s.failed = fmt.Errorf("run %s: %w", s.lease.Run, err)
 			return

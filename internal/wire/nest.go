@@ -59,6 +59,18 @@ func (c *Coder) readObject(m *member, f func(*Coder)) {
 	c.frame, c.members = old, c.members[:n]
 }
 
+// readNothing reads null as an object without members.
+func (c *Coder) readNothing(f func(*Coder)) {
+	if c.direct {
+		c.astray()
+		return
+	}
+	old := c.frame
+	c.frame = frame{}
+	f(c)
+	c.frame = old
+}
+
 // deeper opens one more object or array for writing.
 func (c *Coder) deeper() bool {
 	if c.depth >= MaxDepth {
@@ -88,6 +100,51 @@ func OptList[T any](c *Coder, name string, p *[]T, f func(*Coder, *T)) {
 	if c.decoding || len(*p) > 0 {
 		List(c, name, p, f)
 	}
+}
+
+// OptEach codes a list of objects that stands in no slice, left out when empty:
+// f writes each of n objects in turn, or reads each one there is.
+func OptEach(c *Coder, name string, n int, f func(*Coder)) {
+	if c.decoding {
+		if m, ok := c.value(name, '['); ok {
+			i := 0
+			for m := range c.elements(m) {
+				switch c.data[m.val] {
+				case '{':
+					c.readObject(&m, f)
+				case 'n':
+					c.readNothing(f)
+				default:
+					c.fault(int(m.val), "", "want an object, found "+kind(c.data[m.val]))
+				}
+				if c.err != nil {
+					c.within("[" + strconv.Itoa(i) + "]")
+					break
+				}
+				i++
+			}
+			c.within(name)
+		}
+		return
+	}
+	if n == 0 || !c.key(name) {
+		return
+	}
+	if c.deeper() {
+		c.buf = append(c.buf, '[')
+		for i := range n {
+			if i > 0 {
+				c.buf = append(c.buf, ',')
+			}
+			if c.writeObject(f); c.err != nil {
+				c.within("[" + strconv.Itoa(i) + "]")
+				break
+			}
+		}
+		c.buf = append(c.buf, ']')
+		c.depth--
+	}
+	c.within(name)
 }
 
 func writeList[T any](c *Coder, list []T, f func(*Coder, *T)) {
