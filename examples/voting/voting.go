@@ -1,0 +1,109 @@
+// Package voting is a loop written outside of Pawl: a question is put to the
+// model several times, each time anew, and the majority decides.
+package voting
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Loop takes Votes votes for one of Options. What more than half of them are
+// for decides at once; else, when all are in, what most are for. A tie is
+// broken by one more vote between those that tie.
+//
+// No vote sees another: what is said for a tag of the loop's own stays out of
+// the conversation.
+type Loop struct {
+	Votes   int      // at least one
+	Options []string // at least two, as the model is to write them
+}
+
+const by = "voting"
+
+// Name is "voting(3:ship,wait)" for three votes between these two.
+func (l Loop) Name() string {
+	return fmt.Sprintf("%s(%d:%s)", by, l.Votes, strings.Join(l.Options, ","))
+}
+
+// Check refuses a vote that cannot be held.
+func (l Loop) Check(pawl.Agent) error {
+	if l.Votes < 1 || len(l.Options) < 2 {
+		return fmt.Errorf("voting: %d votes between %d options: it takes one vote and two options", l.Votes, len(l.Options))
+	}
+	return nil
+}
+
+// Next counts the votes in the log and takes the next one.
+func (l Loop) Next(s pawl.State) pawl.Step {
+	count := make([]int, len(l.Options))
+	for n := 1; n <= l.Votes; n++ {
+		reply, ok := s.Replied(ballot(n))
+		if !ok {
+			return ask(n, l.Options)
+		}
+		if i := l.choice(reply); i >= 0 {
+			if count[i]++; 2*count[i] > l.Votes {
+				return l.decide(s, i, n, count[i])
+			}
+		}
+	}
+	most := slices.Max(count)
+	first := slices.Index(count, most)
+	if slices.Index(count[first+1:], most) < 0 {
+		return l.decide(s, first, l.Votes, most)
+	}
+	var tied []string
+	for i, n := range count {
+		if n == most {
+			tied = append(tied, l.Options[i])
+		}
+	}
+	extra := l.Votes + 1
+	reply, ok := s.Replied(ballot(extra))
+	if !ok {
+		return ask(extra, tied)
+	}
+	if i := l.choice(reply); i >= 0 && count[i] == most {
+		return l.decide(s, i, extra, most+1)
+	}
+	return finish(pawl.NoProgress, fmt.Sprintf("%s have %d votes each, and one more was for none of them", strings.Join(tied, " and "), most))
+}
+
+// decide notes what was decided, once, and ends the run.
+func (l Loop) decide(s pawl.State, i, votes, count int) pawl.Step {
+	if _, noted := Decision(s); noted {
+		return finish(pawl.Success, fmt.Sprintf("%d of %d votes are for %s", count, votes, l.Options[i]))
+	}
+	value, err := json.Marshal(l.Options[i])
+	if err != nil {
+		return finish(pawl.Failed, err.Error())
+	}
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: "decision", Value: value}}}
+}
+
+// Decision is what the votes of a run have decided, and whether they have.
+func Decision(s pawl.State) (option string, ok bool) {
+	note, ok := s.Note(by, "decision")
+	return option, ok && json.Unmarshal(note, &option) == nil
+}
+
+func ballot(n int) pawl.Purpose { return pawl.Purpose(fmt.Sprintf("vote-%d", n)) }
+
+func ask(n int, options []string) pawl.Step {
+	prompt := "Decide. Answer with exactly one of these words: " + strings.Join(options, ", ")
+	return pawl.Think{Purpose: ballot(n), View: pawl.View{Prompt: prompt, Bare: true}}
+}
+
+// choice is which option a reply is for; -1: none.
+func (l Loop) choice(r pawl.Reply) int {
+	said := strings.Trim(r.Text(), " \n.!\"")
+	return slices.IndexFunc(l.Options, func(o string) bool { return strings.EqualFold(o, said) })
+}
+
+func finish(status pawl.Status, detail string) pawl.Step {
+	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: status, Condition: by, Leaf: by, Detail: detail}}
+}
