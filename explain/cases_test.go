@@ -24,7 +24,7 @@ type scene struct {
 const shopping = `
 price: {input: 3, output: 15}
 replies:
-  - {text: Let me look., delay: 800ms, usage: {input: 120, output: 15}, calls: [{tool: search, args: {q: shoes}}, {tool: search, args: {q: socks}}]}
+  - {text: Let me look., delay: 800ms, usage: {input: 120, output: 15}, calls: [{tool: search, args: {q: shoes}}, {tool: search, args: {q: hats}}]}
   - {thinking: Both were found., usage: {input: 240, output: 12, cache_read: 100}, calls: [{tool: pay, args: {eur: 40}}]}
   - {text: "Paid: *40* euros.", usage: {input: 300, output: 9}}
 `

@@ -171,11 +171,12 @@ func tool(name string, effect pawl.Effect, do func(context.Context, map[string]a
 	return fake{pawl.ToolInfo{Name: name, Description: name, Input: json.RawMessage(anything), Effect: effect}, do}
 }
 
-// search finds things in 120 ms.
+// search finds things in a time that their names tell, so that of two searches
+// it is certain which ends first.
 func search() fake {
 	return tool("search", pawl.Read, func(ctx context.Context, a map[string]any) (string, error) {
 		select {
-		case <-time.After(120 * time.Millisecond):
+		case <-time.After(time.Duration(100+5*len(fmt.Sprint(a["q"]))) * time.Millisecond):
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}

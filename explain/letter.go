@@ -102,7 +102,7 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
 	}
 	for c := range before.Open() {
 		if c.Phase == pawl.Started {
-			d.outcome = append(d.outcome, phrasef("%s is lost; %s", name(c.ID+" "+c.Tool), fate(c)))
+			d.outcome = append(d.outcome, phrasef("%s is lost: %s", name(c.ID+" "+c.Tool), fate(c)))
 		}
 	}
 	if e.Changed != nil {
@@ -114,21 +114,21 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
 // fate is what becomes of a call that was running when its owner went.
 func fate(c pawl.CallState) string {
 	if c.Effect == pawl.Write {
-		return "it is a write, so whether it took place is a doubt"
+		return "a doubt, since a write is never repeated unasked"
 	}
-	return "it is " + c.Effect.String() + ", so it is driven again"
+	return "driven again, since its tool is " + c.Effect.String()
 }
 
 // inFlight is what the log has the beginning of and not the end.
 func (f *fold) inFlight() (out []phrase) {
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
-		out = append(out, phrasef("model call for %s (entry %d, attempt %d); lost, it is booked at its reservation of %s tokens and made again",
+		out = append(out, phrasef("model call for %s (entry %d, attempt %d): if lost, booked at its reservation of %s tokens and made again",
 			name(string(called.Purpose)), f.flight.Seq, called.Attempt, group(called.Reserved)))
 	}
 	for c := range f.state.Open() {
 		if c.Phase == pawl.Started {
-			out = append(out, phrasef("call %s %s, since %s; lost, %s", name(c.ID+" "+c.Tool), data(c.Args), stamp(c.Started), fate(c)))
+			out = append(out, phrasef("call %s %s, since %s: if lost, %s", name(c.ID+" "+c.Tool), data(c.Args), stamp(c.Started), fate(c)))
 		}
 	}
 	return out
