@@ -35,9 +35,15 @@ type sourceJSON struct {
 // ParseSource reads what Source.String wrote. The second result is false for
 // the source of another kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	var j sourceJSON
-	if json.Unmarshal([]byte(text), &j) != nil || j.Kind != sourceKind {
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if json.Unmarshal([]byte(text), &kind) != nil || kind.Kind != sourceKind {
 		return Source{}, false, nil
+	}
+	var j sourceJSON
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return Source{}, true, fmt.Errorf("source of a fix: %w", err)
 	}
 	s := Source{Dir: j.Dir, State: j.State, Test: j.Test, AllowTestEdits: j.AllowTestEdits, Keep: j.Keep}
 	if j.Timeout != "" {

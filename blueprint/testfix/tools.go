@@ -108,9 +108,12 @@ func (f *Fix) readFile(_ context.Context, a readArgs) (string, error) {
 func (f *Fix) listFiles(ctx context.Context, a listArgs) (string, error) {
 	var b strings.Builder
 	left := 0
+	top := true
 	err := f.files.walk(ctx, a.Path, func(p string, d fs.DirEntry) error {
+		asked := top
+		top = false
 		switch {
-		case d.IsDir() && !dependencies(p), strings.HasPrefix(d.Name(), ".pawl-"):
+		case d.IsDir() && (asked || !dependencies(p)), strings.HasPrefix(d.Name(), ".pawl-"):
 			return nil
 		case d.IsDir():
 			p += "/"
