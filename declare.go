@@ -70,6 +70,9 @@ func (d *Declaration) seal() {
 		"policies": digest(d.Policies...),
 		"goal":     digest(d.Goal),
 		"output":   digest(string(d.Output)),
+		"sampling": digest(d.Sampling.source()),
+		"serial":   digest(fmt.Sprint(d.Serial)),
+		"observes": digest(fmt.Sprint(d.Observes)),
 	}
 	for i := range d.Tools {
 		t := &d.Tools[i]
@@ -80,6 +83,16 @@ func (d *Declaration) seal() {
 		d.Digests["tool "+t.Name] = digest(t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
 			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client))
 	}
+}
+
+// source is the sampling as text, for its digest.
+func (s *Sampling) source() string {
+	var b strings.Builder
+	fmt.Fprint(&b, s.Temperature, s.MaxTokens, s.ThinkingTokens)
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+		fmt.Fprintf(&b, " %s=%s", name, s.Options[name])
+	}
+	return b.String()
 }
 
 func digest(parts ...string) string {
