@@ -186,11 +186,19 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".
 func (l Limits) String() string {
-	parts := []string{group(l.Iterations) + " iterations", group(l.Tokens) + " tokens", l.Time.Round(time.Second).String()}
+	parts := []string{counted(l.Iterations, "iteration"), counted(l.Tokens, "token"), l.Time.Round(time.Second).String()}
 	if l.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", l.Cost))
+		parts = append(parts, fmt.Sprintf("$%g", l.Cost))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return group(n) + " " + thing + "s"
 }
 
 // group writes a number with commas between thousands.

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -80,3 +81,9 @@ func codeDuration(c *wire.Coder, name string, d *time.Duration) {
 		*d = v
 	}
 }
+
+// The ceilings as the conditions they are.
+func iterationsLeaf(l Limits) string { return fmt.Sprintf("iterations >= %d", l.Iterations) }
+func tokensLeaf(l Limits) string     { return fmt.Sprintf("tokens >= %d", l.Tokens) }
+func costLeaf(l Limits) string       { return fmt.Sprintf("cost >= %g", l.Cost) }
+func timeLeaf(l Limits) string       { return "elapsed >= " + durationSource(l.Time) }

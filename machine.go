@@ -249,7 +249,7 @@ func (l Limits) check(price *Price) (errs []error) {
 		bad("cost is %v; it must be positive", l.Cost)
 	}
 	if l.Cost > 0 && price == nil {
-		bad("cost is $%.2f, but the model has no price; give it one or drop the ceiling", l.Cost)
+		bad("cost is $%g, but the model has no price; give it one or drop the ceiling", l.Cost)
 	}
 	if l.ToolErrors < 0 || l.Attempts < 0 || l.Depth < 0 {
 		bad("tool_errors, attempts and depth must be positive")

@@ -102,9 +102,9 @@ func (m *Machine) limitThink(s *State, t Think) Step {
 	}
 	t = m.fill(s, t)
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		leaf := fmt.Sprintf("iterations >= %d", s.limits.Iterations)
+		leaf := iterationsLeaf(s.limits)
 		return m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("all %d iterations are used", s.limits.Iterations)})
+			Detail: allUsed(s.limits.Iterations)})
 	}
 	if v := m.fits(s, t); v.Holds {
 		return m.exhaust(s, v)
@@ -112,12 +112,19 @@ func (m *Machine) limitThink(s *State, t Think) Step {
 	return t
 }
 
+func allUsed(iterations int) string {
+	if iterations == 1 {
+		return "the one iteration is used"
+	}
+	return fmt.Sprintf("all %d iterations are used", iterations)
+}
+
 // late holds when the run's time is over.
 func (m *Machine) late(s *State) Verdict {
 	if s.elapsed < s.limits.Time {
 		return Verdict{}
 	}
-	leaf := "elapsed >= " + durationSource(s.limits.Time)
+	leaf := timeLeaf(s.limits)
 	return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 		Detail: fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)}
 }
@@ -129,15 +136,15 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 	}
 	left := s.limits.Tokens - s.Tokens()
 	if left-t.Estimate < leastReply {
-		leaf := fmt.Sprintf("tokens >= %d", s.limits.Tokens)
+		leaf := tokensLeaf(s.limits)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 			Detail: fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
 				group(s.Tokens()), group(s.limits.Tokens), group(t.Estimate), leastReply)}
 	}
 	if s.limits.Cost > 0 {
-		leaf := fmt.Sprintf("cost >= %g", s.limits.Cost)
+		leaf := costLeaf(s.limits)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("$%.4f of $%.2f are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.inputCost(t.Estimate))}
+			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.inputCost(t.Estimate))}
 	}
 	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
 }

@@ -190,7 +190,7 @@ func (s State) Advice() string {
 	case Success:
 		return "nothing: the run is done"
 	case Exhausted:
-		return "read what it found; to let it go on, resume with a higher limit, such as --limit " + s.suggestion()
+		return "read what it found; to let it go on, resume with " + s.suggestion()
 	case NoProgress:
 		return "read explain for what repeats; resume with another prompt, model or tool, or with higher limits"
 	case WaitingApproval:
@@ -219,18 +219,22 @@ func (s State) Advice() string {
 	return "wait: the run is going on"
 }
 
-// suggestion is the limit to raise, for an exhausted run.
+// suggestion is what lets an exhausted run go on: a higher limit or, when the
+// agent's own stop condition ended it, another condition.
 func (s *State) suggestion() string {
 	l := s.limits
-	switch {
-	case s.elapsed >= l.Time:
-		return "time=" + durationSource(2*l.Time)
-	case s.iteration >= l.Iterations:
-		return fmt.Sprintf("iterations=+%d", max(5, l.Iterations/4))
-	case l.Cost > 0 && s.priced && s.cost > 0 && s.Tokens() < l.Tokens/2:
-		return fmt.Sprintf("cost=%.2f", 2*l.Cost)
+	const higher = "a higher limit, such as --limit "
+	switch s.verdict.Leaf {
+	case timeLeaf(l):
+		return higher + "time=" + durationSource(2*l.Time)
+	case iterationsLeaf(l):
+		return higher + fmt.Sprintf("iterations=+%d", max(5, l.Iterations/4))
+	case costLeaf(l):
+		return higher + fmt.Sprintf("cost=%g", 2*l.Cost)
+	case tokensLeaf(l):
+		return higher + fmt.Sprintf("tokens=%d", 2*l.Tokens)
 	}
-	return fmt.Sprintf("tokens=%d", 2*l.Tokens)
+	return "a stop condition other than " + s.verdict.Leaf + ", given with --stop"
 }
 
 // Head is the small view of the state that a journal keeps for lists.
