@@ -50,3 +50,26 @@ func replace(s, old, with string) (string, bool) {
 	}
 	return strings.Replace(s, old, with, 1), true
 }
+
+type pair struct{ old, with string }
+
+// widen takes one more line before an edit, or else after it, into the edit.
+func widen(text, old, with string) (pair, bool) {
+	at := strings.Index(text, old)
+	if at < 0 {
+		return pair{}, false
+	}
+	if at > 0 {
+		more := text[strings.LastIndexByte(text[:at-1], '\n')+1 : at]
+		return pair{more + old, more + with}, true
+	}
+	rest := text[at+len(old):]
+	if rest == "" {
+		return pair{}, false
+	}
+	more := rest
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		more = rest[:i+1]
+	}
+	return pair{old + more, with + more}, true
+}

@@ -143,38 +143,25 @@ func (m model) try(mind *mind, h goedit.Hints, back []pawl.Call) pawl.Reply {
 			return mind.giveUp("It cannot read the code: " + err.Error() + ".")
 		}
 		for i, e := range list {
-			a := editArgs{Path: e.File, Old: e.Old, New: e.New}
-			if l.tried[key(a)] || mind.barred[e.File] || mind.leadsBack(top, a) {
+			after, ok := replace(l.files[e.File], e.Old, e.New)
+			if !ok || l.tried[state(e.File, after)] || mind.barred[e.File] || mind.leadsBack(top, e.File, after) {
 				continue
 			}
 			thought := fmt.Sprintf("Edit %d (candidate %d of %d here), %s:%d: %s.", mind.tries+1, i+1, len(list), e.File, e.Line, e.Rule)
 			if top < len(mind.levels)-1 {
 				thought = "Nothing more to try from here: back to an earlier state. " + thought
 			}
-			return do(thought, append(back, call(editFile, a)))
+			return do(thought, append(back, mind.edit(e.File, l.files[e.File], e.Old, e.New)))
 		}
 	}
 	return mind.giveUp(fmt.Sprintf("All %d edits there were to try have been tried, and none made every test pass.", mind.tries))
 }
 
-// leadsBack tells whether an edit of a state makes an earlier one of it.
-func (m *mind) leadsBack(top int, a editArgs) bool {
-	here := m.levels[top].files
-	after, ok := replace(here[a.Path], a.Old, a.New)
-	if !ok {
-		return true // it cannot be made
-	}
-	for _, l := range m.levels[:top] {
-		if l.files[a.Path] != after {
-			continue
-		}
-		changed := maps.Clone(here)
-		changed[a.Path] = after
-		if same(changed, l.files) {
-			return true
-		}
-	}
-	return false
+// leadsBack tells whether a change of a state makes an earlier one of it.
+func (m *mind) leadsBack(top int, name, after string) bool {
+	changed := maps.Clone(m.levels[top].files)
+	changed[name] = after
+	return slices.ContainsFunc(m.levels[:top], func(l *level) bool { return same(changed, l.files) })
 }
 
 // giveUp leaves the best state there was and says why it stops.
@@ -195,14 +182,10 @@ func (m *mind) says(why string) string {
 	if m.tries > 0 {
 		fmt.Fprintf(&b, " Edits tried: %d.", m.tries)
 	}
-	kept := false
-	for _, l := range m.levels {
-		if l.what != "" && m.best != nil && l.outcome.passed <= m.best.outcome.passed {
-			fmt.Fprintf(&b, " Kept: %s.", l.what)
-			kept = true
-		}
-	}
-	if !kept && m.tries > 0 {
+	switch {
+	case m.best != nil && len(m.best.path) > 0:
+		fmt.Fprintf(&b, " Kept: %s.", strings.Join(m.best.path, "; "))
+	case m.tries > 0:
 		b.WriteString(" None was kept.")
 	}
 	if base := m.base(); base != nil && len(base.outcome.open) > 0 {
@@ -221,7 +204,7 @@ func (m *mind) moves(files memory) []pawl.Call {
 	var calls []pawl.Call
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if old, with, ok := hunk(m.now[name], files[name]); ok {
-			calls = append(calls, call(editFile, editArgs{Path: name, Old: old, New: with}))
+			calls = append(calls, m.edit(name, m.now[name], old, with))
 		}
 	}
 	return calls

@@ -1,6 +1,7 @@
 package mechanic
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -21,6 +22,8 @@ type mind struct {
 	barred map[string]bool  // files that cannot be read or edited
 	lost   map[string]bool  // files of which an edit's outcome is unknown
 	fails  map[string]int   // edits of a file that failed in a row
+
+	doubted map[string]bool // edits that nobody knows to have taken place
 
 	levels  []*level // states of the code, each better than the one before
 	known   []*level // all that ever were
@@ -43,7 +46,7 @@ type level struct {
 	outcome outcome
 	details *details
 	tried   map[string]bool
-	what    string // the edit that led here
+	path    []string // the edits that led here
 }
 
 // details are the failures as the tool run_tests tells them.
@@ -70,7 +73,10 @@ func (m *mind) base() *level {
 
 // recall reads the conversation.
 func recall(messages []pawl.Message) *mind {
-	m := &mind{now: memory{}, parts: map[string]*part{}, barred: map[string]bool{}, lost: map[string]bool{}, fails: map[string]int{}}
+	m := &mind{
+		now: memory{}, parts: map[string]*part{}, barred: map[string]bool{},
+		lost: map[string]bool{}, fails: map[string]int{}, doubted: map[string]bool{},
+	}
 	calls := map[string]pawl.Call{}
 	for _, message := range messages {
 		for _, p := range message.Parts {
@@ -122,7 +128,10 @@ func (m *mind) settle() {
 }
 
 func (m *mind) push(what string) {
-	l := &level{files: maps.Clone(m.now), outcome: m.latest, tried: map[string]bool{}, what: what}
+	l := &level{files: maps.Clone(m.now), outcome: m.latest, tried: map[string]bool{}}
+	if what != "" {
+		l.path = append(slices.Clip(m.base().path), what)
+	}
 	if i := slices.IndexFunc(m.known, func(k *level) bool { return same(m.now, k.files) }); i >= 0 {
 		l = m.known[i] // the way there does not matter
 	} else {
@@ -250,31 +259,40 @@ func (m *mind) edited(a editArgs, r pawl.ToolResult) {
 	if base == nil {
 		return
 	}
-	if r.Failed {
-		// Whatever the reason, the file is looked at again before it counts.
-		m.fails[a.Path]++
-		m.lost[a.Path] = true
-		delete(m.now, a.Path)
-		base.tried[key(a)] = true
-		if m.fails[a.Path] >= mostFails {
+	before, known := m.now[a.Path]
+	after, ok := replace(before, a.Old, a.New)
+	switch {
+	case r.Failed && strings.HasPrefix(r.Text(), unknownOutcome):
+		m.doubted[key(a)] = true
+		m.lose(a.Path)
+	case r.Failed: // whatever the reason, the file is looked at before it counts
+		m.lose(a.Path)
+		if m.fails[a.Path]++; m.fails[a.Path] >= mostFails {
 			m.barred[a.Path] = true
 		}
-		m.fresh = m.fresh && !strings.Contains(r.Text(), "unknown")
-		return
+		if known && ok {
+			base.tried[state(a.Path, after)] = true
+		}
+	case !ok: // made on a text that is not known
+		m.fails[a.Path] = 0
+		m.lose(a.Path)
+	default:
+		m.fails[a.Path] = 0
+		m.fresh = false
+		m.now[a.Path] = after
+		if m.settleDown(); m.dirty() {
+			base.tried[state(a.Path, after)] = true
+			m.tries++
+		}
 	}
-	after, ok := replace(m.now[a.Path], a.Old, a.New)
-	m.fails[a.Path] = 0
-	m.fresh = false
-	if !ok {
-		m.lost[a.Path] = true
-		delete(m.now, a.Path)
-		return
-	}
-	m.now[a.Path] = after
-	if m.settleDown(); m.dirty() {
-		base.tried[key(a)] = true
-		m.tries++
-	}
+}
+
+// unknownOutcome begins what the machine tells of a call that was cut short.
+const unknownOutcome = "outcome unknown"
+
+func (m *mind) lose(name string) {
+	m.lost[name], m.fresh = true, false
+	delete(m.now, name)
 }
 
 // settleDown goes back to an earlier state when the files are as they were then.
@@ -290,4 +308,25 @@ func (m *mind) settleDown() {
 	}
 }
 
+// key names an edit by its arguments, and state a file by what it holds.
 func key(a editArgs) string { return a.Path + "\x00" + a.Old + "\x00" + a.New }
+
+func state(name, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return name + "\x00" + string(sum[:])
+}
+
+// edit makes the call for a change to a file. An edit equal to one that nobody
+// knows to have taken place would have to be approved by a person, so it takes
+// in more of what is around it.
+func (m *mind) edit(name, text, old, with string) pawl.Call {
+	a := editArgs{Path: name, Old: old, New: with}
+	for m.doubted[key(a)] {
+		wide, ok := widen(text, a.Old, a.New)
+		if !ok {
+			break
+		}
+		a.Old, a.New = wide.old, wide.with
+	}
+	return call(editFile, a)
+}

@@ -1,0 +1,209 @@
+package mechanic
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+)
+
+// world is a project without a toolchain: what its tests say is a function of
+// its files. It answers calls as the test-fix agent's tools do.
+type world struct {
+	files map[string]string
+	// tests returns which tests fail, by identity, and with what message; all are
+	// those that there are.
+	tests func(files map[string]string) (failing map[string]string)
+	all   []string
+	// answer, if set, may answer a call in the world's place.
+	answer func(c pawl.Call) (text string, failed, handled bool)
+	text   func() string // the observation, if it is to be another
+
+	talk []pawl.Message
+	last string
+	next int
+}
+
+func (w *world) observation() string {
+	if w.text != nil {
+		return w.text()
+	}
+	failing := w.tests(w.files)
+	word := "FAIL"
+	if len(failing) == 0 {
+		word = "ok"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d passed, %d failed, 0 skipped in 1 packages\n", word, len(w.all)-len(failing), len(failing))
+	for _, id := range slices.Sorted(maps.Keys(failing)) {
+		fmt.Fprintf(&b, "- %s (%s)\n", id, kindOf(failing[id]))
+	}
+	return b.String()
+}
+
+// kindOf takes the kind from a message such as "panic: index out of range".
+func kindOf(message string) string {
+	kind, _, ok := strings.Cut(message, ": ")
+	if ok && hides[kind] {
+		return kind
+	}
+	return "test"
+}
+
+func (w *world) details() string {
+	type failure struct {
+		ID      string `json:"id"`
+		Package string `json:"package"`
+		Test    string `json:"test"`
+		Kind    string `json:"kind"`
+		Output  string `json:"output"`
+	}
+	var d struct {
+		Failures []failure `json:"failures"`
+		Passing  []string  `json:"passing"`
+	}
+	failing := w.tests(w.files)
+	for _, id := range w.all {
+		pkg := packageOf(id)
+		if message, fails := failing[id]; fails {
+			d.Failures = append(d.Failures, failure{id, pkg, strings.TrimPrefix(id, pkg+"."), kindOf(message), message})
+		} else {
+			d.Passing = append(d.Passing, id)
+		}
+	}
+	raw, _ := json.Marshal(d)
+	return string(raw)
+}
+
+func (w *world) run(c pawl.Call) (string, bool) {
+	if w.answer != nil {
+		if text, failed, handled := w.answer(c); handled {
+			return text, failed
+		}
+	}
+	var a struct {
+		Path, Old, New string
+		Start          int
+	}
+	if err := json.Unmarshal(c.Args, &a); err != nil {
+		return err.Error(), true
+	}
+	switch c.Tool {
+	case listFiles:
+		return strings.Join(slices.Sorted(maps.Keys(w.files)), "\n") + "\nvendor/\n", false
+	case readFile:
+		text, ok := w.files[a.Path]
+		return text, !ok
+	case runTests:
+		return w.details(), false
+	case editFile:
+		if strings.Count(w.files[a.Path], a.Old) != 1 {
+			return fmt.Sprintf("error: old occurs %d times", strings.Count(w.files[a.Path], a.Old)), true
+		}
+		w.files[a.Path] = strings.Replace(w.files[a.Path], a.Old, a.New, 1)
+		return "replaced", false
+	}
+	return "there is no such tool", true
+}
+
+// see tells the model what the tests say, or that nothing has changed.
+func (w *world) see() pawl.Part {
+	text := w.observation()
+	now := text + fmt.Sprint(w.files)
+	if now == w.last {
+		text = unchanged + "the last run of the tests: " + text
+	}
+	w.last = now
+	return pawl.Text{Text: observation + text}
+}
+
+func (w *world) begin() {
+	w.talk = []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "Make the tests pass."}, w.see()}}}
+}
+
+var tools = []pawl.ToolInfo{{Name: readFile}, {Name: editFile}, {Name: listFiles}, {Name: runTests}}
+
+func ask(t *testing.T, m pawl.Model, r pawl.Request) pawl.Reply {
+	t.Helper()
+	for chunk, err := range m.Stream(t.Context(), r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chunk.Reply != nil {
+			return *chunk.Reply
+		}
+	}
+	t.Fatal("the stream has no reply")
+	return pawl.Reply{}
+}
+
+// turn lets the model reply and performs its calls. It returns the reply's
+// text when it calls nothing.
+func (w *world) turn(t *testing.T, m pawl.Model) (answer string) {
+	t.Helper()
+	reply := ask(t, m, pawl.Request{Purpose: pawl.PurposeTurn, Messages: w.talk, Tools: tools})
+	// Whatever the mechanic says follows from what was said, not from what it remembers.
+	if again := ask(t, New(), pawl.Request{Purpose: pawl.PurposeTurn, Messages: w.talk, Tools: tools}); !cmp.Equal(reply, again) {
+		t.Fatalf("another mechanic replies otherwise:\n%s", cmp.Diff(reply, again))
+	}
+	var results []pawl.Part
+	for i, p := range reply.Parts {
+		c, ok := p.(pawl.Call)
+		if !ok {
+			continue
+		}
+		w.next++
+		c.ID = fmt.Sprint("c_", w.next)
+		reply.Parts[i] = c
+		text, failed := w.run(c)
+		content, _ := json.Marshal(text)
+		if json.Valid([]byte(text)) && c.Tool == runTests {
+			content = []byte(text)
+		}
+		results = append(results, pawl.ToolResult{Call: c.ID, Tool: c.Tool, Content: content, Failed: failed})
+	}
+	if results == nil {
+		return reply.Text()
+	}
+	w.talk = append(w.talk, pawl.Message{Role: pawl.Assistant, Parts: reply.Parts}, pawl.Message{Role: pawl.User, Parts: append(results, w.see())})
+	return ""
+}
+
+// live lets the model work until it answers or every test passes.
+func (w *world) live(t *testing.T) string {
+	t.Helper()
+	m := New()
+	w.begin()
+	for range 400 {
+		if w.text == nil && len(w.tests(w.files)) == 0 {
+			return ""
+		}
+		if answer := w.turn(t, m); answer != "" {
+			return answer
+		}
+	}
+	t.Fatal("it does not come to an end")
+	return ""
+}
+
+// edits lists the edits made, one a line.
+func (w *world) edits() []string {
+	var list []string
+	for _, m := range w.talk {
+		for _, p := range m.Parts {
+			if c, ok := p.(pawl.Call); ok && c.Tool == editFile {
+				var a editArgs
+				if json.Unmarshal(c.Args, &a) == nil {
+					list = append(list, brief(a.Old)+" "+brief(a.New))
+				}
+			}
+		}
+	}
+	return list
+}
