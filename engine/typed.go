@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/typeschema"
+)
+
+// RunAs runs an agent as [Run] does, for an answer of type T: the agent's
+// Output becomes the JSON Schema of T, an answer that does not follow it goes
+// back to the model within the retry budget of rejected plans, and one that
+// does is decoded.
+//
+// The schema follows encoding/json: a field is required unless it is a pointer
+// or tagged omitempty or omitzero; the tag jsonschema:"…" describes a field to
+// the model and enum:"a,b" lists its values. A type that has no schema is an
+// error that names the field.
+//
+// Beside the errors of Run there is one for a run that did not succeed, which
+// names the verdict; the result then says what the run has come to.
+func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.Result, error) {
+	var answer T
+	if agent.Output != nil {
+		return answer, pawl.Result{}, fmt.Errorf("agent %q has an output schema already; drop it, for it is derived from %T", agent.Name, answer)
+	}
+	schema, err := typeschema.For[T]()
+	if err != nil {
+		return answer, pawl.Result{}, fmt.Errorf("agent %q: output: %w", agent.Name, err)
+	}
+	agent.Output = schema
+	result, err := Run(ctx, agent, input)
+	switch {
+	case err != nil:
+		return answer, result, err
+	case result.Status != pawl.Success:
+		return answer, result, fmt.Errorf("run %s has no answer: %v", result.Run, result.Verdict)
+	}
+	document := result.Output
+	if document == nil && result.Answer != "" { // a string that was handed in
+		if document, err = json.Marshal(result.Answer); err != nil {
+			return answer, result, fmt.Errorf("run %s: its answer: %w", result.Run, err)
+		}
+	}
+	if document == nil {
+		return answer, result, fmt.Errorf("run %s succeeded (%v) before the model answered", result.Run, result.Verdict)
+	}
+	if answer, err = decodeAs[T](document); err != nil {
+		return answer, result, fmt.Errorf("run %s: its answer is no %T: %w", result.Run, answer, err)
+	}
+	return answer, result, nil
+}
+
+// decodeAs reads a document that follows the schema of T. To JSON Schema 2.0 is
+// an integer, to encoding/json it is none, so such numbers are written plainly
+// when it is they that are in the way.
+func decodeAs[T any](document []byte) (T, error) {
+	var v, zero T
+	err := json.Unmarshal(document, &v)
+	if err == nil {
+		return v, nil
+	}
+	var loose any
+	d := json.NewDecoder(bytes.NewReader(document))
+	d.UseNumber()
+	if d.Decode(&loose) != nil {
+		return zero, err
+	}
+	plain, encodeErr := json.Marshal(plainNumbers(loose))
+	v = zero
+	if encodeErr != nil || json.Unmarshal(plain, &v) != nil {
+		return zero, err
+	}
+	return v, nil
+}
+
+// plainNumbers writes whole numbers, as far as a float64 has them exactly,
+// without point and exponent.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = plainNumbers(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = plainNumbers(v[i])
+		}
+	case json.Number:
+		const exact = 1 << 53
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= exact {
+			return int64(f)
+		}
+	}
+	return v
+}

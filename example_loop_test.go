@@ -1,0 +1,66 @@
+package pawl_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// A draft is a loop of one's own: a first answer, a review of it, and a second
+// answer that knows the review.
+type draft struct{}
+
+func (draft) Name() string { return "draft-review" }
+
+// Next looks at what is in the log and says what is missing. It keeps nothing
+// itself: the review is a note, which State gives back, also after a crash.
+func (draft) Next(s pawl.State) pawl.Step {
+	review, asked := s.Replied("review")
+	note, noted := s.Note("draft-review", "review")
+	switch {
+	case !s.Done():
+		return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: string(note)}}
+	case !asked:
+		return pawl.Think{Purpose: "review", View: pawl.View{Prompt: "What is wrong with this answer?", Bare: true}}
+	case !noted:
+		advice, err := json.Marshal("Answer again. " + review.Text())
+		if err != nil {
+			return nil
+		}
+		return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "draft-review", Name: "review", Value: advice}}}
+	case s.Iteration() == 1:
+		return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: string(note)}}
+	}
+	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Success, Condition: "reviewed", Leaf: "reviewed"}}
+}
+
+// A loop is one pure method. What surrounds it (retries, ceilings, open calls,
+// a crash) is not its business. The directory examples has three longer ones.
+func Example_ownLoop() {
+	agent := pawl.Agent{
+		Name: "writer",
+		Loop: draft{},
+		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			fmt.Println("asked for:", r.Purpose)
+			switch {
+			case r.Purpose == "review":
+				return pawl.Say("It is too long."), nil
+			case len(r.Messages) > 1:
+				return pawl.Say("Short."), nil
+			}
+			return pawl.Say("It depends, as so much does, on this and that."), nil
+		}),
+	}
+	result, err := engine.Run(context.Background(), agent, "How long should an answer be?")
+	fmt.Println(result.Verdict, err)
+	fmt.Println(result.Answer)
+	// Output:
+	// asked for: turn
+	// asked for: review
+	// asked for: turn
+	// success: reviewed <nil>
+	// Short.
+}
