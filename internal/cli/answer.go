@@ -14,15 +14,15 @@ func (a *app) answerCommand() *cobra.Command {
 	p := &post{}
 	call := ""
 	c := a.command("answer RUN TEXT [flags]", "Answer a run's question", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
-		return a.mail(ctx, args[0], p, func(e *engine.Engine, s pawl.State, by string) error {
+		return a.mail(ctx, args[0], p, func(to addressee) error {
 			id := call
 			if id == "" {
 				var err error
-				if id, err = asked(ctx, e, s); err != nil {
+				if id, err = to.asked(ctx); err != nil {
 					return err
 				}
 			}
-			return posted(s, "input", id, e.Answer(ctx, s.Run(), id, by, args[1]))
+			return to.posted("input", id, to.Answer(ctx, to.run, id, to.by, args[1]))
 		})
 	})
 	c.Flags().StringVar(&call, "id", "", "the call whose question is answered, where there are several")
@@ -33,16 +33,28 @@ func (a *app) answerCommand() *cobra.Command {
 // asked is the call whose question is meant by who names none: the only one
 // that waits or, so that a second answer is told about the first, the last one
 // that has been answered.
-func asked(ctx context.Context, _ *engine.Engine, s pawl.State) (string, error) {
-	list := waitsFor(s, "input")
+func (to addressee) asked(ctx context.Context) (string, error) {
+	list := to.waitsFor("input")
 	switch len(list) {
 	case 0:
 	case 1:
 		return list[0].Call, nil
 	default:
-		return "", listing(list, "run %s asks several questions; name one with --id:", s.Run())
+		return "", listing(list, "run %s asks several questions; name one with --id:", to.run)
 	}
-	return "", misuse("run %s asks nothing; it is %v", s.Run(), s.Status())
+	last := ""
+	for e, err := range engine.Entries(ctx, to.journal, to.run, 1) {
+		if err != nil {
+			return "", err
+		}
+		if given, ok := e.Event.(pawl.InputGiven); ok {
+			last = given.Call
+		}
+	}
+	if last == "" {
+		return "", misuse("run %s asks nothing; it is %v", to.run, to.state.Status())
+	}
+	return last, nil
 }
 
 func (a *app) settleCommand() *cobra.Command {
@@ -53,14 +65,15 @@ func (a *app) settleCommand() *cobra.Command {
 			if !not && !json.Valid([]byte(happened)) {
 				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
 			}
-			return a.mail(ctx, args[0], p, func(e *engine.Engine, s pawl.State, by string) error {
-				if c, ok := s.Call(args[1]); ok && (c.Phase == pawl.Started || c.Phase == pawl.Lost) {
-					return misuse("call %s of run %s is not in doubt yet; resume the run first", args[1], s.Run())
+			return a.mail(ctx, args[0], p, func(to addressee) error {
+				call := args[1]
+				if c, ok := to.state.Call(call); ok && (c.Phase == pawl.Started || c.Phase == pawl.Lost) {
+					return misuse("call %s of run %s is not in doubt yet; resume the run first", call, to.run)
 				}
 				if not {
-					return posted(s, "doubt", args[1], e.DidNotHappen(ctx, s.Run(), args[1], by))
+					return to.posted("doubt", call, to.DidNotHappen(ctx, to.run, call, to.by))
 				}
-				return posted(s, "doubt", args[1], e.Happened(ctx, s.Run(), args[1], by, json.RawMessage(happened)))
+				return to.posted("doubt", call, to.Happened(ctx, to.run, call, to.by, json.RawMessage(happened)))
 			})
 		})
 	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")

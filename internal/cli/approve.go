@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/spf13/cobra"
-
-	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 )
 
 func (a *app) approveCommand() *cobra.Command {
@@ -20,8 +17,8 @@ func (a *app) approveCommand() *cobra.Command {
 				return 0, misuse("--args: %q is not JSON", edited)
 			}
 		}
-		return a.decide(ctx, args, all, p, with != nil, func(e *engine.Engine, run, call, by string) error {
-			return e.Approve(ctx, run, call, by, with)
+		return a.decide(ctx, args, all, p, with != nil, func(to addressee, call string) error {
+			return to.Approve(ctx, to.run, call, to.by, with)
 		})
 	})
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
@@ -34,8 +31,8 @@ func (a *app) denyCommand() *cobra.Command {
 	p := &post{}
 	all, reason := false, ""
 	c := a.command("deny RUN [CALL…] [flags]", "Refuse calls that need approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.decide(ctx, args, all, p, false, func(e *engine.Engine, run, call, by string) error {
-			return e.Deny(ctx, run, call, by, reason)
+		return a.decide(ctx, args, all, p, false, func(to addressee, call string) error {
+			return to.Deny(ctx, to.run, call, to.by, reason)
 		})
 	})
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
@@ -45,18 +42,18 @@ func (a *app) denyCommand() *cobra.Command {
 }
 
 // decide says yes or no to calls: those named, all, or the only one.
-func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one bool, say func(e *engine.Engine, run, call, by string) error) (int, error) {
-	return a.mail(ctx, args[0], p, func(e *engine.Engine, s pawl.State, by string) error {
+func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one bool, say func(to addressee, call string) error) (int, error) {
+	return a.mail(ctx, args[0], p, func(to addressee) error {
 		calls := args[1:]
-		waiting := waitsFor(s, "approval")
+		waiting := to.waitsFor("approval")
 		switch {
 		case all && len(calls) > 0:
 			return misuse("name calls or give --all, not both")
 		case len(calls) > 0:
 		case len(waiting) == 0:
-			return misuse("run %s waits for no approval; it is %v", s.Run(), s.Status())
+			return misuse("run %s waits for no approval; it is %v", to.run, to.state.Status())
 		case len(waiting) > 1 && !all:
-			return listing(waiting, "several calls of run %s wait; name them or give --all:", s.Run())
+			return listing(waiting, "several calls of run %s wait; name them or give --all:", to.run)
 		default:
 			for _, w := range waiting {
 				calls = append(calls, w.Call)
@@ -66,7 +63,7 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 			return listing(waiting, "--args are for one call; name it:")
 		}
 		for _, call := range calls {
-			if err := posted(s, "approval", call, say(e, s.Run(), call, by)); err != nil {
+			if err := to.posted("approval", call, say(to, call)); err != nil {
 				return err
 			}
 		}

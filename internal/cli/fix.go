@@ -63,7 +63,7 @@ func joinKeep(args []string) []string {
 }
 
 func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
-	o, labels, err := a.fixOptions(f)
+	o, labels, err := a.fixOptions(f, dir)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +104,7 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 	})
 }
 
-func (a *app) fixOptions(f *fixing) (*testfix.Options, map[string]string, error) {
+func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]string, error) {
 	l, err := parseLimits(f.limit, false)
 	if err != nil {
 		return nil, nil, err
@@ -124,12 +124,28 @@ func (a *app) fixOptions(f *fixing) (*testfix.Options, map[string]string, error)
 			return nil, nil, misuse("--keep=%s: write --keep or --keep best", f.keep)
 		}
 	}
-	// Beside the runs, not with the temporary files: a run that is parked may
-	// have to wait longer than those are kept.
-	if own, err := a.ownDatabase(); err == nil {
-		o.StateDir = filepath.Join(filepath.Dir(own), "fix")
-	}
+	o.StateDir = a.fixState(dir)
 	return o, labels, nil
+}
+
+// fixState is where working copies are made: beside the runs, not with the
+// temporary files, because a run that is parked may have to wait longer than
+// those are kept. Empty, which means with the temporary files all the same: that
+// place is inside the project or is not known.
+func (a *app) fixState(dir string) string {
+	own, err := a.ownDatabase()
+	if err != nil {
+		return ""
+	}
+	state := filepath.Join(filepath.Dir(own), "fix")
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if rel, err := filepath.Rel(abs, state); err != nil || filepath.IsLocal(rel) {
+		return ""
+	}
+	return state
 }
 
 // fixModel is the model to mend with: the one named, else one whose key is set,

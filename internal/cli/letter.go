@@ -26,18 +26,27 @@ func (p *post) flags(c *cobra.Command) {
 	p.eventsFlag(c)
 }
 
+// An addressee is a run that is about to be told something.
+type addressee struct {
+	*engine.Engine
+	journal pawl.Journal
+	run     string
+	state   pawl.State
+	by      string // who tells it
+}
+
 // mail says something to a run and goes on with it where that is due.
-func (a *app) mail(ctx context.Context, ref string, p *post, say func(e *engine.Engine, s pawl.State, by string) error) (int, error) {
+func (a *app) mail(ctx context.Context, ref string, p *post, say func(to addressee) error) (int, error) {
 	return a.onRun(ctx, ref, func(j *sqlite.Journal, h pawl.Head) (int, error) {
 		s, err := engine.Load(ctx, j, h.Run)
 		if err != nil {
 			return 0, err
 		}
-		by := p.by
-		if by == "" {
-			by = engine.Self().User
+		to := addressee{engine.New(j, nil), j, h.Run, s, p.by}
+		if to.by == "" {
+			to.by = engine.Self().User
 		}
-		if err := say(engine.New(j, nil), s, by); err != nil {
+		if err := say(to); err != nil {
 			return 0, err
 		}
 		return a.after(ctx, j, h.Run, p)
@@ -92,10 +101,10 @@ func ours(owner string) bool {
 	return was.User == now.User && was.Dir == now.Dir && was.Host == now.Host
 }
 
-// waitsFor lists what a run waits for of one kind.
-func waitsFor(s pawl.State, kind string) []pawl.Pending {
+// waitsFor lists what the run waits for of one kind.
+func (to addressee) waitsFor(kind string) []pawl.Pending {
 	var list []pawl.Pending
-	for _, p := range pawl.ResultOf(s).Pending {
+	for _, p := range pawl.ResultOf(to.state).Pending {
 		if p.Kind == kind {
 			list = append(list, p)
 		}
@@ -105,11 +114,11 @@ func waitsFor(s pawl.State, kind string) []pawl.Pending {
 
 // posted makes sense of the error of a letter. What the run does not wait for
 // is bad usage; so is another answer than the first.
-func posted(s pawl.State, kind, call string, err error) error {
+func (to addressee) posted(kind, call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, p := range waitsFor(s, kind) {
+	for _, p := range to.waitsFor(kind) {
 		if p.Call == call {
 			return err
 		}

@@ -1,0 +1,150 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-run/pawl/internal/cli"
+)
+
+// TestMain lets the test binary be pawl itself, and the programs that its tools run.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"pawl": func() {
+			code := cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
+			if file := os.Getenv("CODE"); file != "" { // for processes in the background
+				_ = os.WriteFile(file, fmt.Appendf(nil, "%d\n", code), 0o600)
+			}
+			os.Exit(code)
+		},
+		"stub": func() {
+			if err := stub(os.Args[1:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		},
+	})
+}
+
+// stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
+// leaves a line and tells how many there are, `stub hold FILE` leaves one, and
+// another when FILE.go is there.
+func stub(args []string) error {
+	switch args[0] {
+	case "say":
+		fmt.Println(args[1])
+	case "fail":
+		return fmt.Errorf("%s", args[1])
+	case "count":
+		n, err := leave(args[1], "ran")
+		fmt.Println(n)
+		return err
+	case "hold":
+		if _, err := leave(args[1], "begin"); err != nil {
+			return err
+		}
+		if !soon(func() bool { _, err := os.Stat(args[1] + ".go"); return err == nil }) {
+			return fmt.Errorf("nobody let go of %s", args[1])
+		}
+		_, err := leave(args[1], "end")
+		fmt.Println("held")
+		return err
+	}
+	return nil
+}
+
+func leave(file, line string) (lines int, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return 0, err
+	}
+	data = append(data, line+"\n"...)
+	return bytes.Count(data, []byte("\n")), os.WriteFile(file, data, 0o600)
+}
+
+func soon(holds func() bool) bool {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if holds() {
+			return true
+		}
+	}
+	return false
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PAWL_MODEL", "PAWL_DATABASE"} {
+				e.Setenv(name, "")
+			}
+			cache := os.Getenv("GOCACHE")
+			if dir, err := os.UserCacheDir(); cache == "" && err == nil {
+				cache = filepath.Join(dir, "go-build")
+			}
+			e.Setenv("GOCACHE", cache)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":  code,
+			"until": until,
+			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
+				re := regexp.MustCompile("(?m)" + args[0])
+				if neg || !soon(func() bool {
+					data, err := os.ReadFile(ts.MkAbs(args[1]))
+					return err == nil && re.Match(data)
+				}) {
+					ts.Fatalf("%s does not come to match %s", args[1], args[0])
+				}
+			},
+			// name NAME REGEX sets a variable to what matched in the last stdout.
+			"name": func(ts *testscript.TestScript, _ bool, args []string) {
+				m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+				if m == nil {
+					ts.Fatalf("stdout does not match %s", args[1])
+				}
+				ts.Setenv(args[0], m[len(m)-1])
+			},
+		},
+	})
+}
+
+// code N PROGRAM ARGS… runs a program that must exit with N.
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// until REGEX PROGRAM ARGS… runs a program again and again until its stdout matches.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	re := regexp.MustCompile("(?m)" + args[0])
+	if neg || !soon(func() bool {
+		return ts.Exec(args[1], args[2:]...) == nil && re.MatchString(ts.ReadFile("stdout"))
+	}) {
+		ts.Fatalf("stdout does not come to match %s", args[0])
+	}
+}
