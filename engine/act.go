@@ -52,10 +52,9 @@ type job struct {
 	out       pawl.Output
 	err       error
 
-	ctx    context.Context // when it has siblings
-	cancel context.CancelCauseFunc
-	cut    error // why it was told to stop
-	over   bool
+	ctx  *effectContext // when it has siblings
+	cut  error          // why it was told to stop
+	over bool
 }
 
 func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
@@ -75,8 +74,8 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	left := s.left()
 	now := time.Now()
+	left := s.left(now)
 	for i := range jobs {
 		j := &jobs[i]
 		limit := j.d.Info.Timeout
@@ -87,7 +86,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.d.Info.Effect == pawl.Write}
 	}
 	if len(jobs) == 1 {
-		err := s.fly(&jobs[0].flight)
+		err := s.fly(&jobs[0].flight, now)
 		if err == nil {
 			s.spareJobs = jobs // not of a call left behind: its goroutine still has it
 		}
@@ -96,7 +95,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	done := make(chan *job, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		j.ctx, j.cancel = context.WithCancelCause(s.base)
+		j.ctx = &effectContext{Context: s.base}
 		go func() {
 			j.perform(j.ctx)
 			done <- j
@@ -128,7 +127,7 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 		}
 		j.cut = why
 		j.deadline = time.Now().Add(grace(j.tool))
-		j.cancel(why)
+		j.ctx.cancel(why)
 	}
 	heed := func() {
 		switch cancel, park := s.called(); {
@@ -149,7 +148,7 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 				continue // it was left behind, and has come back after all
 			}
 			j.over = true
-			j.cancel(nil)
+			j.ctx.cancel(nil)
 			left--
 			s.finished(j, j.cut, false)
 			if left > 0 {
@@ -194,7 +193,7 @@ func (s *session) hold(jobs []job, stop func(*job, error)) {
 
 func (s *session) abandon(jobs []job) {
 	for i := range jobs {
-		jobs[i].cancel(errCancelled)
+		jobs[i].ctx.cancel(errCancelled)
 	}
 }
 

@@ -11,31 +11,35 @@ import (
 // lookEvery is how often the mailbox is looked into; the rule is once a second.
 const lookEvery = 400 * time.Millisecond
 
-// attend keeps the leases of all live runs and brings them their mail. One
-// goroutine serves the whole engine, however many runs it has, and ends when
-// there are none.
+func (e *Engine) lookEvery() time.Duration { return min(lookEvery, e.opt.Lease/3) }
+
+// attend keeps the leases of all live runs and brings them their mail. A clock
+// calls it, one for the whole engine however many runs it has, which is stopped
+// when there are none: a goroutine that waits for the next look would keep an
+// engine that was made for one short run in memory until then.
 func (e *Engine) attend() {
-	ctx := context.Background()
-	tick := time.NewTicker(min(lookEvery, e.opt.Lease/3))
-	defer tick.Stop()
-	renewed := time.Now()
-	for {
-		<-tick.C
-		e.mu.Lock()
-		if len(e.live) == 0 {
-			e.watching = false
-			e.mu.Unlock()
-			return
-		}
-		after := e.letters
+	e.tending.Lock()
+	defer e.tending.Unlock()
+	e.mu.Lock()
+	after := e.letters
+	if len(e.live) == 0 {
+		e.watching = false
 		e.mu.Unlock()
-		if e.mail != nil {
-			e.bring(ctx, after)
-		}
-		if now := time.Now(); now.Sub(renewed) >= e.opt.Lease/3 {
-			renewed = now
-			e.renew(ctx)
-		}
+		return
+	}
+	e.mu.Unlock()
+	ctx := context.Background()
+	if e.mail != nil {
+		e.bring(ctx, after)
+	}
+	if now := time.Now(); now.Sub(e.renewed) >= e.opt.Lease/3 {
+		e.renewed = now
+		e.renew(ctx)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.watching = len(e.live) > 0; e.watching {
+		e.clock.Reset(e.lookEvery())
 	}
 }
 

@@ -23,8 +23,12 @@ type Engine struct {
 	mu       sync.Mutex
 	live     map[string]*session
 	closed   bool
-	watching bool // the attendant is running
+	clock    *time.Timer // rings for the attendant
+	watching bool        // the clock is set, or the attendant at work
+	renewed  time.Time   // when leases were last prolonged
 	letters  int64
+
+	tending sync.Mutex // held by the attendant at work
 }
 
 // Options are an engine's settings. The zero value is right for most programs.
@@ -159,6 +163,7 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 	unhook := context.AfterFunc(ctx, s.poke)
 	s.done = func(err error) {
 		unhook()
+		s.still()
 		h.err = err
 		e.drop(s)
 		h.result = pawl.ResultOf(s.state)
@@ -206,6 +211,8 @@ func (e *Engine) Close() error {
 	for _, s := range all {
 		<-s.gone
 	}
+	e.tending.Lock() // the journal may be closed now: nobody looks into it any more
+	defer e.tending.Unlock()
 	return nil
 }
 
@@ -221,8 +228,12 @@ func (e *Engine) adopt(ctx context.Context, s *session) error {
 	}
 	e.live[s.lease.Run] = s
 	if !e.watching {
-		e.watching = true
-		go e.attend()
+		e.watching, e.renewed = true, time.Now()
+		if e.clock == nil {
+			e.clock = time.AfterFunc(e.lookEvery(), e.attend)
+		} else {
+			e.clock.Reset(e.lookEvery())
+		}
 	}
 	e.mu.Unlock()
 	_ = s.fetch(ctx) // what cannot be read now is brought at the next look or the next resume
@@ -233,6 +244,9 @@ func (e *Engine) drop(s *session) {
 	e.mu.Lock()
 	if e.live[s.lease.Run] == s {
 		delete(e.live, s.lease.Run)
+	}
+	if len(e.live) == 0 && e.watching && e.clock.Stop() {
+		e.watching = false // else the attendant is at work, and finds out
 	}
 	e.mu.Unlock()
 	close(s.gone)

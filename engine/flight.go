@@ -17,7 +17,7 @@ import (
 // anything.
 type flight struct {
 	effect    effect
-	cancel    context.CancelCauseFunc
+	ctx       *effectContext
 	deadline  time.Time
 	limit     time.Duration
 	grace     time.Duration // from being cut to being left behind
@@ -45,22 +45,18 @@ var (
 	errParked    = fmt.Errorf("the run is being parked: %w", context.Canceled)
 )
 
-// fly performs an effect and records what came of it. It returns errLeft when
-// the effect was left behind and another goroutine drives the run.
-func (s *session) fly(fl *flight) error {
-	ctx, cancel := context.WithCancelCause(s.base)
-	fl.cancel, fl.deadline = cancel, time.Now().Add(fl.limit)
+// fly performs an effect from now on and records what came of it. It returns
+// errLeft when the effect was left behind and another goroutine drives the run.
+func (s *session) fly(fl *flight, now time.Time) error {
+	fl.ctx = &effectContext{Context: s.base}
+	fl.deadline = now.Add(fl.limit)
 	s.mu.Lock()
 	s.flight = fl
-	if s.watch == nil {
-		s.watch = time.AfterFunc(fl.limit, s.ring)
-	} else {
-		s.watch.Reset(fl.limit)
-	}
+	s.ringAt(fl.deadline, fl.limit)
+	s.heed() // what was wanted before the flight began is wanted still
 	s.mu.Unlock()
-	s.interrupt() // what was wanted before the flight began is wanted still
 
-	fl.effect.perform(ctx)
+	fl.effect.perform(fl.ctx)
 
 	s.mu.Lock()
 	if fl.over {
@@ -68,24 +64,48 @@ func (s *session) fly(fl *flight) error {
 		return errLeft
 	}
 	fl.over, s.flight = true, nil
-	s.watch.Stop()
 	s.mu.Unlock()
-	cancel(nil)
+	fl.ctx.cancel(nil)
 	fl.effect.record(s, fl.cut, false)
 	return nil
 }
 
-// ring is the flight's clock: at the deadline it tells the effect to stop, and
+// ringAt sets the flights' clock, unless it rings before that anyway. It is not
+// stopped between flights: nearly all end long before their deadline, and
+// setting it twice a turn costs more than having it ring in vain.
+func (s *session) ringAt(at time.Time, wait time.Duration) {
+	if !s.rings.IsZero() && !at.Before(s.rings) {
+		return
+	}
+	s.rings = at
+	if s.watch == nil {
+		s.watch = time.AfterFunc(wait, s.ring)
+	} else {
+		s.watch.Reset(wait)
+	}
+}
+
+// still stops the clock for good.
+func (s *session) still() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watch != nil {
+		s.watch.Stop()
+	}
+}
+
+// ring is the flights' clock: at the deadline it tells the effect to stop, and
 // when the grace is over too, it leaves it behind.
 func (s *session) ring() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.rings = time.Time{}
 	fl := s.flight
 	if fl == nil || fl.over {
 		return
 	}
-	if wait := time.Until(fl.deadline); wait > 0 { // an alarm meant for an earlier flight
-		s.watch.Reset(wait)
+	if wait := time.Until(fl.deadline); wait > 0 { // it was set for an earlier flight
+		s.ringAt(fl.deadline, wait)
 		return
 	}
 	if fl.cut == nil {
@@ -103,8 +123,8 @@ func (s *session) ring() {
 func (s *session) stop(fl *flight, why error) {
 	fl.cut = why
 	fl.deadline = time.Now().Add(fl.grace)
-	fl.cancel(why)
-	s.watch.Reset(fl.grace)
+	fl.ctx.cancel(why)
+	s.ringAt(fl.deadline, fl.grace)
 }
 
 // interrupt tells the effect in flight to stop if the outside wants the run
@@ -112,6 +132,11 @@ func (s *session) stop(fl *flight, why error) {
 func (s *session) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.heed()
+}
+
+// heed is interrupt for who holds the lock.
+func (s *session) heed() {
 	fl := s.flight
 	if fl == nil || fl.over || fl.cut != nil {
 		return

@@ -13,9 +13,10 @@ func (s *session) observe(at uint64) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
+	now := time.Now()
 	o := &observation{agent: s.m.Agent(), at: at}
-	o.flight = flight{effect: o, limit: s.left(), grace: commandGrace}
-	return s.fly(&o.flight)
+	o.flight = flight{effect: o, limit: s.left(now), grace: commandGrace}
+	return s.fly(&o.flight, now)
 }
 
 // commandGrace is longer than a command's own time from TERM to KILL.

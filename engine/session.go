@@ -44,7 +44,8 @@ type session struct {
 	parking bool
 	fenced  error // the lease is lost
 	flight  *flight
-	watch   *time.Timer // the flight's clock
+	watch   *time.Timer // the flights' clock
+	rings   time.Time   // when it does; zero: it is not set
 }
 
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
@@ -218,7 +219,7 @@ func (s *session) alarm(d time.Duration) <-chan time.Time {
 	return s.timer.C
 }
 
-// left is what remains of the run's clock.
-func (s *session) left() time.Duration {
-	return s.state.Limits().Time - s.state.Elapsed() - max(0, time.Since(s.state.Time()))
+// left is what remains of the run's time.
+func (s *session) left(now time.Time) time.Duration {
+	return s.state.Limits().Time - s.state.Elapsed() - max(0, now.Sub(s.state.Time()))
 }

@@ -32,10 +32,11 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
 	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second}
-	if left := s.left(); left < c.flight.limit {
+	now := time.Now()
+	if left := s.left(now); left < c.flight.limit {
 		c.flight.limit, c.outOfTime = left, true
 	}
-	err := s.fly(&c.flight)
+	err := s.fly(&c.flight, now)
 	if err == nil {
 		s.spareCall = c // not of a call left behind: its goroutine still has it
 	}
