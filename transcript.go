@@ -66,7 +66,7 @@ func (t *Transcript) Messages(s *State) []Message {
 		open := *t
 		for _, c := range t.calls {
 			now := s.call(c.ID)
-			if now.Phase != Answered {
+			if now == nil || now.Phase != Answered {
 				now = &CallState{Call: c.Call, Error: "not run yet"}
 			}
 			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, now))
@@ -115,6 +115,9 @@ func (t *Transcript) results(s *State) {
 	rejected := false
 	for _, c := range calls {
 		done := s.call(c.ID)
+		if done == nil { // no engine writes such a log, but somebody may have
+			done = &CallState{Call: c.Call, Error: "the log has no result of it"}
+		}
 		answers = append(answers, t.part(c.ID, done))
 		rejected = rejected || done.rejected
 	}

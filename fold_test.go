@@ -1,0 +1,256 @@
+package pawl
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dump writes everything a value reaches, unexported fields included, so that
+// two dumps are equal exactly when nothing in reach has changed.
+func dump(b *strings.Builder, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			b.WriteString("nil")
+			return
+		}
+		if v.Kind() == reflect.Interface {
+			b.WriteString(v.Elem().Type().String())
+		}
+		dump(b, v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			fmt.Fprint(b, v.Field(0), v.Field(1)) // its location points to the clock's own tables
+			return
+		}
+		b.WriteByte('{')
+		for i := range v.NumField() {
+			dump(b, v.Field(i))
+			b.WriteByte(' ')
+		}
+		b.WriteByte('}')
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+			fmt.Fprintf(b, "%q", v.Bytes())
+			return
+		}
+		b.WriteByte('[')
+		for i := range v.Len() {
+			dump(b, v.Index(i))
+			b.WriteByte(' ')
+		}
+		b.WriteByte(']')
+	case reflect.Map:
+		var lines []string
+		for k, x := range v.Seq2() {
+			var line strings.Builder
+			dump(&line, k)
+			line.WriteByte(':')
+			dump(&line, x)
+			lines = append(lines, line.String())
+		}
+		slices.Sort(lines)
+		fmt.Fprint(b, lines)
+	default:
+		fmt.Fprint(b, v)
+	}
+}
+
+// dumped dumps a state. Its vectors and maps share what lies beyond their own
+// length, so that they are read through their methods.
+func dumped(s State) string {
+	var b strings.Builder
+	each := func(name string, x any) {
+		b.WriteString(name)
+		dump(&b, reflect.ValueOf(x))
+	}
+	each("turns", s.turns.AppendTo(nil))
+	each("calls", s.calls.AppendTo(nil))
+	each("said", s.said.AppendTo(nil))
+	each("notes", maps.Collect(s.notes.All()))
+	each("tools", maps.Collect(s.tools.All()))
+	each("keys", maps.Collect(s.keys.All()))
+	each("doubt", maps.Collect(s.doubt.All()))
+	each("other", maps.Collect(s.other.All()))
+	none := State{}
+	s.turns, s.calls, s.said, s.notes = none.turns, none.calls, none.said, none.notes
+	s.tools, s.keys, s.doubt, s.other = none.tools, none.keys, none.doubt, none.other
+	each("rest", s)
+	return b.String()
+}
+
+// random fills a value with what may stand in a log, sensible or not: few
+// names, so that entries meet, and figures at the edges of their range.
+func random(r *rand.Rand, v reflect.Value) {
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	edge := []int64{-1 << 62, -1, 0, 0, 1, 1, 2, 3, 100, 1 << 40, 1 << 62}
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Unix(r.Int64N(1e9), 0).UTC()))
+		return
+	case json.RawMessage:
+		raw := pick("", "null", "{}", `{"a":1}`, `{"a":"x"}`, `[1]`, `"text"`, `{"answer":1}`, "not json")
+		if raw == "" {
+			return
+		}
+		v.Set(reflect.ValueOf(json.RawMessage(raw)))
+		return
+	case []Part:
+		var parts []Part
+		for range r.IntN(4) {
+			parts = append(parts, []Part{
+				Text{pick("", "hello", `{"action":"look"}`)}, Thinking{Text: "hm"},
+				Call{ID: pick("c_1", "c_2", "c_3", "x"), Tool: pick("look", "set", "pay", "none"), Args: json.RawMessage(pick("{}", `{"a":1}`, "[]", "null"))},
+			}[r.IntN(3)])
+		}
+		v.Set(reflect.ValueOf(parts))
+		return
+	case Purpose:
+		v.SetString(pick("turn", "turn", "turn", "judge", "landing", "other"))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(pick("", "c_1", "c_2", "c_3", "c_99", "look", "set", "pay", "q_3", "text", "__complete__"))
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	case reflect.Int:
+		if v.Type() != reflect.TypeFor[int]() { // an enum
+			v.SetInt(r.Int64N(17))
+			return
+		}
+		v.SetInt(edge[r.IntN(len(edge))])
+	case reflect.Int64:
+		v.SetInt(edge[r.IntN(len(edge))])
+	case reflect.Uint64:
+		v.SetUint(uint64(r.IntN(20)))
+	case reflect.Float64:
+		v.SetFloat([]float64{-1, 0, 0.5, 1, 1e300}[r.IntN(5)])
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 4))
+		for i := range v.Len() {
+			random(r, v.Index(i))
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		value := reflect.New(v.Type().Elem()).Elem()
+		random(r, value)
+		v.SetMapIndex(reflect.ValueOf("key"), value)
+	case reflect.Pointer:
+		if r.IntN(2) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			random(r, v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			random(r, v.Field(i))
+		}
+	}
+}
+
+// randomEntry is any entry that may stand after s.
+func randomEntry(r *rand.Rand, s State) Entry {
+	v := reflect.New(reflect.TypeOf(every[1+r.IntN(len(every)-1)])).Elem() // run.started only starts
+	random(r, v)
+	it := s.iteration + []int{-1, 0, 0, 0, 1, 5}[r.IntN(6)]
+	return Entry{Run: "run", Seq: s.seq + 1, At: s.seq, Time: s.time.Add(time.Duration(r.IntN(5)-1) * time.Second), Iteration: it, Event: v.Interface().(Event)}
+}
+
+// begun is a run of m that has just started.
+func begun(m *Machine) State {
+	return Apply(State{}, Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: RunStarted{Declaration: m.Declaration(), Input: "go"}})
+}
+
+type dud struct{ info ToolInfo }
+
+func (d dud) Info() ToolInfo { return d.info }
+func (dud) Run(ctx context.Context, _ Invocation) (Output, error) {
+	return Output{}, ctx.Err()
+}
+
+// machines are agents of every kind, for what must hold of all.
+func machines(t testing.TB) []*Machine {
+	model := ModelFunc(nil)
+	tools := []Tool{
+		dud{ToolInfo{Name: "look", Effect: Read, Input: json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}}}`)}},
+		dud{ToolInfo{Name: "set", Effect: Idempotent, MaxCalls: 2, Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}},
+		dud{ToolInfo{Name: "pay", Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}},
+	}
+	goal := &Goal{Metric: MetricFunc(nil), Success: reached{}}
+	var list []*Machine
+	for _, a := range []Agent{
+		{Name: "plain", Model: model},
+		{Name: "tools", Model: model, Tools: tools, Builtins: true, Output: json.RawMessage(`{"type":"object"}`)},
+		{Name: "single", Model: model, Loop: SingleCall{}, Output: json.RawMessage(`{"type":"object"}`)},
+		{Name: "json", Model: model, Tools: tools, Strategy: JSON, Observer: ObserverFunc(nil), Goal: goal},
+		{Name: "priced", Model: priced{}, Tools: tools, Goal: goal, Stop: reached{}, Limits: Limits{Cost: 1}},
+	} {
+		m, err := NewMachine(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+type priced struct{ ModelFunc }
+
+func (priced) Describe() ModelInfo {
+	return ModelInfo{Name: "priced", Price: &Price{Input: 1, Output: 2}}
+}
+
+// reached holds when the metric is at least one.
+type reached struct{}
+
+func (reached) Eval(s State) Verdict {
+	v, ok := s.Metric()
+	return Verdict{Holds: ok && v >= 1, Status: Success, Condition: "reached", Leaf: "reached"}
+}
+func (reached) String() string { return "metric >= 1" }
+
+// FuzzDecide: whatever a log holds, it folds, the machine says what is next, a
+// conversation comes of it, and no older or sibling state is touched.
+func FuzzDecide(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed, uint8(40))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		all := machines(t)
+		m := all[seed%uint64(len(all))]
+		s := begun(m)
+		talk := NewTranscript(m.Declaration().Strategy)
+		var states []State
+		var dumps []string
+		for range n {
+			if step := m.Decide(s); step == nil {
+				t.Fatalf("no step at entry %d", s.seq)
+			}
+			ResultOf(s)
+			s.Head()
+			states, dumps = append(states, s), append(dumps, dumped(s))
+			e := randomEntry(r, s)
+			if err := CheckEntry(s, e); err != nil {
+				t.Fatal(err)
+			}
+			Apply(states[r.IntN(len(states))], randomEntry(r, s)) // a sibling, in any state's name
+			s = Apply(s, e)
+			talk.Add(e, &s)
+			talk.Messages(&s)
+		}
+		for i, old := range states {
+			if got := dumped(old); got != dumps[i] {
+				t.Fatalf("state %d has changed:\n%s\n%s", i, dumps[i], got)
+			}
+		}
+	})
+}
