@@ -1,6 +1,7 @@
 package mechanic
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -129,9 +130,9 @@ func (w *world) begin() {
 
 var tools = []pawl.ToolInfo{{Name: readFile}, {Name: editFile}, {Name: listFiles}, {Name: runTests}}
 
-func ask(t *testing.T, m pawl.Model, r pawl.Request) pawl.Reply {
+func ask(t testing.TB, m pawl.Model, r pawl.Request) pawl.Reply {
 	t.Helper()
-	for chunk, err := range m.Stream(t.Context(), r) {
+	for chunk, err := range m.Stream(context.Background(), r) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +146,7 @@ func ask(t *testing.T, m pawl.Model, r pawl.Request) pawl.Reply {
 
 // turn lets the model reply and performs its calls. It returns the reply's
 // text when it calls nothing.
-func (w *world) turn(t *testing.T, m pawl.Model) (answer string) {
+func (w *world) turn(t testing.TB, m pawl.Model) (answer string) {
 	t.Helper()
 	reply := ask(t, m, pawl.Request{Purpose: pawl.PurposeTurn, Messages: w.talk, Tools: tools})
 	// Whatever the mechanic says follows from what was said, not from what it remembers.
@@ -176,7 +177,7 @@ func (w *world) turn(t *testing.T, m pawl.Model) (answer string) {
 }
 
 // live lets the model work until it answers or every test passes.
-func (w *world) live(t *testing.T) string {
+func (w *world) live(t testing.TB) string {
 	t.Helper()
 	m := New()
 	w.begin()

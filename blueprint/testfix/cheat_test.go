@@ -104,8 +104,8 @@ func TestNothingToDo(t *testing.T) {
 	dir := project(t, "interval")
 	write(t, dir, map[string]string{"interval_test.go": "package interval\n\nimport \"testing\"\n\nfunc TestOne(*testing.T) {}\n"})
 	f := open(t, dir, scripted(), nil)
-	if r := drive(t, f); r.Status != pawl.Success || r.Usage.Calls != 0 {
-		t.Errorf("passing tests: %v after %d model calls, want success after none", r.Status, r.Usage.Calls)
+	if r := drive(t, f); r.Status != pawl.Success || r.Usage.ModelCalls != 0 {
+		t.Errorf("passing tests: %v after %d model calls, want success after none", r.Status, r.Usage.ModelCalls)
 	}
 	dir = project(t, "interval")
 	write(t, dir, map[string]string{"interval_test.go": "package interval\n"})

@@ -45,6 +45,7 @@ type suite struct {
 	timeout time.Duration
 	cap     time.Duration // for later runs of go test; zero before the first
 	env     []string
+	memory  int64 // the most bytes a run may use; zero: see guard
 }
 
 func newSuite(dir string, argv []string, timeout time.Duration, state string) (*suite, error) {
@@ -122,7 +123,8 @@ type ran struct {
 	exit   process.Exit
 	output string // of any other command
 	golang bool
-	limit  time.Duration // what the tests of a package, or the command, were given
+	limit  time.Duration // what the tests of a package were given
+	filled bool          // it was stopped for filling memory
 }
 
 // run runs the tests; a pattern that is not empty picks among those of go test.
@@ -168,9 +170,7 @@ func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
 		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
 		done <- parsed{report, err}
 	}()
-	exit, err := process.Run(ctx, process.Command{
-		Argv: argv, Dir: s.dir, Env: s.env, Stdout: clock, Stderr: clock, Grace: 700 * time.Millisecond,
-	})
+	exit, filled, err := s.start(ctx, argv, clock)
 	_ = w.Close()
 	got := <-done
 	switch {
@@ -184,21 +184,32 @@ func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
 	if s.cap == 0 && pattern == "" {
 		s.cap = min(s.timeout, max(leastTimeout, patience*clock.slowest).Round(time.Second))
 	}
-	return ran{report: got.report, exit: exit, golang: true, limit: limit}, nil
+	return ran{report: got.report, exit: exit, golang: true, limit: limit, filled: filled}, nil
+}
+
+// start runs a command to its end and tells whether it was stopped for filling memory.
+func (s *suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
+	inner, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	exit, err := process.Run(inner, process.Command{
+		Argv: argv, Dir: s.dir, Env: s.env, Stdout: out, Stderr: out, Grace: 700 * time.Millisecond,
+		Started: func(pid int) { go guard(inner, pid, s.memory, end) },
+	})
+	return exit, errors.Is(context.Cause(inner), errMemory), err
 }
 
 func (s *suite) runCommand(ctx context.Context) (ran, error) {
 	inner, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	out := excerpt.New(outputLimit, nil)
-	exit, err := process.Run(inner, process.Command{Argv: s.argv, Dir: s.dir, Env: s.env, Stdout: out, Stderr: out, Grace: time.Second})
+	exit, filled, err := s.start(inner, s.argv, out)
 	switch {
 	case ctx.Err() != nil:
 		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
 	case err != nil:
 		return ran{}, fmt.Errorf("run the tests: %w", err)
 	}
-	return ran{exit: exit, output: out.String()}, nil
+	return ran{exit: exit, output: out.String(), filled: filled}, nil
 }
 
 // stopwatch passes a stream of test events on and notes how long the slowest

@@ -51,13 +51,19 @@ func judge(first, now ran, edits bool) verdict {
 	}
 	switch {
 	case len(v.Open) > 0:
+		return v
 	case r.Passed == 0:
 		v.Open = []string{noTests}
 	case now.exit.Code != 0:
 		v.Open = []string{noReason}
+	default:
+		v.Open = nil
 	}
 	return v
 }
+
+// stopped is what the model is told of tests that guard ended.
+const stopped = "The tests were stopped because they were filling the memory: something does not end."
 
 func (v verdict) value() float64 { return float64(-len(v.Open)) }
 
@@ -69,7 +75,11 @@ func (n ran) text(v verdict) string {
 		if len(v.Open) > 0 {
 			state = "FAIL"
 		}
-		return fmt.Sprintf("%s: the test command ended with %s. Its output:\n%s", state, n.exit, n.output)
+		why := ""
+		if n.filled {
+			why = " " + stopped
+		}
+		return fmt.Sprintf("%s: the test command ended with %s.%s Its output:\n%s", state, n.exit, why, n.output)
 	}
 	var b strings.Builder
 	b.WriteString(n.report.Summary(4000))
@@ -81,6 +91,9 @@ func (n ran) text(v verdict) string {
 		if more := len(v.Gone) - 20; more > 0 {
 			fmt.Fprintf(&b, "and %d more\n", more)
 		}
+	}
+	if n.filled {
+		b.WriteString(stopped + "\n")
 	}
 	if slices.Equal(v.Open, []string{noTests}) {
 		b.WriteString("No test ran, so nothing is proved.\n")
