@@ -55,7 +55,7 @@ func (e *Engine) bring(ctx context.Context, after int64) {
 		e.letters = max(e.letters, l.ID)
 		e.mu.Unlock()
 		if s != nil {
-			s.deliver(l)
+			_ = s.fetch(ctx) // not l alone, which may come behind one that found the run not yet live
 		}
 	}
 }
@@ -71,8 +71,7 @@ func (e *Engine) renew(ctx context.Context) {
 	}
 	e.mu.Unlock()
 	for _, s := range all {
-		_, err := e.journal.Claim(ctx, pawl.Claim{Run: s.lease.Run, Owner: s.lease.Owner, TTL: e.opt.Lease, Epoch: s.lease.Epoch})
-		if errors.Is(err, pawl.ErrFenced) {
+		if err := s.prolong(ctx); errors.Is(err, pawl.ErrFenced) {
 			s.lose(err)
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/pawl-run/pawl"
 )
@@ -11,7 +12,8 @@ import (
 // many as it was to. It is the only loop there is: a run that is resumed takes
 // the same way as one that just began.
 func (s *session) drive() error {
-	for ; s.steps != 0; s.steps-- {
+	for s.steps != 0 {
+		s.steps-- // before the step: whoever drives on when it is left behind must not take it again
 		done, err := s.step()
 		switch {
 		case err == errLeft:
@@ -24,6 +26,19 @@ func (s *session) drive() error {
 		}
 	}
 	return s.leave()
+}
+
+// guard turns a panic of what the agent's owner wrote (a policy, a loop, a
+// condition, a filter) into this run's error: the other runs of the process
+// have no part in it, and this one can be resumed at once.
+func (s *session) guard(drive func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("run %s: panic: %v\n%s", s.lease.Run, p, debug.Stack())
+			s.release()
+		}
+	}()
+	return drive()
 }
 
 // finish says that nobody drives the session any more, unless another
@@ -41,13 +56,14 @@ func (s *session) step() (done bool, err error) {
 		return true, s.leave()
 	}
 	s.readMail()
-	if _, park := s.called(); park {
+	// What is to end need not be parked: resuming it would forget that.
+	if _, cancelled := s.state.Cancelled(); !cancelled && s.parked() {
 		reason := "shut down"
 		if s.ctx.Err() != nil {
 			reason = context.Cause(s.ctx).Error()
 		}
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunPaused{Status: pawl.Paused, Reason: reason})
-		return true, s.leave()
+		return s.part()
 	}
 	if err := s.askHooks(); err != nil {
 		return true, err
@@ -67,7 +83,7 @@ func (s *session) step() (done bool, err error) {
 		s.append(at, s.state.Iteration(), step.Events...)
 	case pawl.Await:
 		s.append(at, s.state.Iteration(), pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
-		return true, s.leave()
+		return s.part()
 	case pawl.Finish:
 		v := step.Verdict
 		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
@@ -83,4 +99,38 @@ func (s *session) step() (done bool, err error) {
 func (s *session) leave() error {
 	defer s.release()
 	return s.flush()
+}
+
+// part lets go of a run that is parked. A letter may have come since the mail
+// was read, from somebody who found the run taken and relies on its owner; so
+// the mailbox is looked into once more when others can take the run, and the
+// run is taken back if there is something in it. It reports whether the run
+// has been let go of.
+func (s *session) part() (done bool, err error) {
+	if err := s.leave(); err != nil {
+		return true, err
+	}
+	if s.fetch(s.base) != nil || !s.awaited() {
+		return true, nil // what cannot be read now is read when the run is resumed
+	}
+	if !s.regain() {
+		return true, nil // whoever has it now reads the letter
+	}
+	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
+	return false, nil
+}
+
+// awaited reports whether a letter waits that is worth taking the run back for.
+// Who is to let go of his runs takes one back only to end it.
+func (s *session) awaited() bool {
+	s.mu.Lock()
+	letters := s.inbox
+	_, park := s.wanted()
+	s.mu.Unlock()
+	for _, l := range letters {
+		if e := s.read(l); e != nil && (!park || l.Kind == pawl.LetterCancel) {
+			return true
+		}
+	}
+	return false
 }

@@ -145,12 +145,13 @@ func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
 // launch makes what s has begun durable and drives it on.
 func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
 	s.live(ctx)
-	if err := s.flush(); err != nil {
+	if err := e.adopt(ctx, s); err != nil {
 		s.release()
 		return nil, err
 	}
-	if err := e.adopt(ctx, s); err != nil {
+	if err := s.flush(); err != nil {
 		s.release()
+		e.drop(s)
 		return nil, err
 	}
 	return e.run(ctx, s, -1), nil
@@ -170,7 +171,7 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 		s.feed.close()
 		close(h.done)
 	}
-	go func() { s.finish(s.drive()) }()
+	go func() { s.finish(s.guard(s.drive)) }()
 	return h
 }
 
@@ -193,7 +194,7 @@ func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uin
 	}
 	h := e.run(ctx, s, 1)
 	<-h.done
-	return s.state.Seq(), h.err
+	return s.after, h.err
 }
 
 // Close parks every run the engine drives and waits until they are parked.

@@ -114,8 +114,10 @@ func (s *session) ring() {
 	}
 	fl.over, s.flight = true, nil
 	go func() {
-		fl.effect.record(s, fl.cut, true)
-		s.finish(s.drive())
+		s.finish(s.guard(func() error {
+			fl.effect.record(s, fl.cut, true)
+			return s.drive()
+		}))
 	}()
 }
 
@@ -155,6 +157,12 @@ func (s *session) called() (cancel, park bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wanted()
+}
+
+// parked says whether the run is to be let go of.
+func (s *session) parked() bool {
+	_, park := s.called()
+	return park
 }
 
 func (s *session) wanted() (cancel, park bool) {

@@ -162,12 +162,21 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 			return err
 		}
 	}
-	return e.cancelIdle(ctx, run)
+	if err := e.cancelIdle(ctx, run, by, reason); err != nil {
+		return err
+	}
+	// A letter is for the epoch it was written in and void after its end. Had
+	// the run ended and been resumed before it was posted, it says nothing yet.
+	now, err := Load(ctx, e.journal, run)
+	if err != nil || now.Epoch() <= s.Epoch() || now.Status().Ended() {
+		return err
+	}
+	return e.Cancel(ctx, run, by, reason)
 }
 
 // cancelIdle ends a run that has no owner. Cancelling needs no agent: the
 // entries it takes are the same whatever the agent is.
-func (e *Engine) cancelIdle(ctx context.Context, run string) error {
+func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	s, err := e.claim(ctx, nil, run)
 	var held *pawl.HeldError
 	if errors.As(err, &held) {
@@ -178,11 +187,16 @@ func (e *Engine) cancelIdle(ctx context.Context, run string) error {
 	}
 	defer s.release()
 	s.live(ctx)
+	if s.state.Status().Ended() {
+		return nil // by itself, before anybody read the letter
+	}
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
 	s.readMail()
-	if v, ok := s.state.Cancelled(); ok {
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
+	if _, ok := s.state.Cancelled(); !ok { // the letter was read by an owner who came to nothing
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: by, Reason: reason})
 	}
+	v, _ := s.state.Cancelled()
+	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
 	return s.flush()
 }
 
@@ -212,6 +226,10 @@ func (s *session) read(l pawl.Letter) pawl.Event {
 	switch l.Kind {
 	case pawl.LetterCancel:
 		var b cancelBody
+		var epoch uint64
+		if _, err := fmt.Sscanf(l.Request, "cancel.%d", &epoch); err == nil && epoch <= s.over {
+			return nil // the run ended by itself before it was read
+		}
 		if json.Unmarshal(l.Body, &b) == nil {
 			return pawl.CancelRequested{By: l.By, Reason: b.Reason, Letter: l.ID}
 		}

@@ -109,6 +109,7 @@ func (s *session) load(ctx context.Context) error {
 			s.talk = pawl.NewTranscript(strategy)
 		}
 		s.take(entry)
+		s.recall(entry)
 	}
 	if s.state.Seq() == 0 {
 		return fmt.Errorf("run %s has no entries: it was never started", s.lease.Run)
@@ -120,6 +121,25 @@ func (s *session) load(ctx context.Context) error {
 	s.after = s.found
 	s.heard = s.state.Letter()
 	return s.fetch(ctx)
+}
+
+// recall keeps what the new owner must know of an old entry beside the state:
+// in which epoch the run ended last, and what the hooks may not have been
+// asked about, which is everything since the last intent or direction.
+func (s *session) recall(e pawl.Entry) {
+	switch e.Event.(type) {
+	case pawl.RunStopped:
+		s.over = s.state.Epoch()
+	case pawl.ModelCalled, pawl.HookDirected:
+		s.hooked = s.hooked[:0]
+	case pawl.ToolStarted:
+		if n := len(s.hooked); n > 0 && s.hooked[n-1].At != e.At {
+			s.hooked = s.hooked[:0]
+		}
+	}
+	if len(s.engine.opt.Hooks) > 0 {
+		s.hooked = append(s.hooked, e)
+	}
 }
 
 // takeUp checks that the run may go on under the agent, and says so in the log.

@@ -33,9 +33,13 @@ type session struct {
 	base      context.Context // its values, without its end
 	steps     int             // how many more to take; negative: any number
 	done      func(error)     // called once, when nobody drives the session any more
+	over      uint64          // the epoch in which the run ended last; cancels from before are void
 
 	feed feed
 	gone chan struct{} // closed when nobody drives the session any more
+
+	holding  sync.Mutex // held while the lease is changed
+	released bool       // the lease was given up
 
 	mu      sync.Mutex
 	inbox   []pawl.Letter
@@ -138,10 +142,44 @@ func (s *session) flush() error {
 
 // release gives the run up, so that others need not wait for the lease to lapse.
 func (s *session) release() {
+	s.holding.Lock()
+	defer s.holding.Unlock()
+	s.released = true
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	// A lease that cannot be given up lapses by itself; there is nobody to tell.
 	_, _ = s.engine.journal.Claim(ctx, pawl.Claim{Run: s.lease.Run, Owner: s.lease.Owner, Epoch: s.lease.Epoch})
+}
+
+// prolong prolongs the lease, unless it was given up: a heartbeat behind the
+// release would have the run held by nobody for the time of a lease.
+func (s *session) prolong(ctx context.Context) error {
+	s.holding.Lock()
+	defer s.holding.Unlock()
+	if s.released {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.engine.opt.Lease)
+	defer cancel()
+	_, err := s.engine.journal.Claim(ctx, pawl.Claim{Run: s.lease.Run, Owner: s.lease.Owner, TTL: s.engine.opt.Lease, Epoch: s.lease.Epoch})
+	return err
+}
+
+// regain takes the run back after giving it up, if nobody has had it since.
+func (s *session) regain() bool {
+	s.holding.Lock()
+	defer s.holding.Unlock()
+	lease, err := s.engine.journal.Claim(s.base, pawl.Claim{Run: s.lease.Run, Owner: s.lease.Owner, TTL: s.engine.opt.Lease})
+	if err != nil {
+		return false
+	}
+	again := lease.Epoch == s.lease.Epoch+1 // else the log has gone on without us
+	if again {
+		s.lease, s.released = lease, false
+	} else {
+		_, _ = s.engine.journal.Claim(s.base, pawl.Claim{Run: lease.Run, Owner: lease.Owner, Epoch: lease.Epoch})
+	}
+	return again
 }
 
 // deliver puts letters into the inbox. They must come in the order of their

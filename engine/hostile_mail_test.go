@@ -1,0 +1,400 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// gate is a Read that runs until it is let go, whatever its context says.
+type gate struct {
+	in, out chan struct{}
+}
+
+func newGate() gate { return gate{make(chan struct{}, 16), make(chan struct{}, 16)} }
+
+func (g gate) tool(effect pawl.Effect) pawl.Tool {
+	return fake{name: "gate", effect: effect, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+		g.in <- struct{}{}
+		<-g.out
+		return pawl.Output{}, nil
+	}}
+}
+
+func clerk(g gate, plan ...[]pawl.Call) pawl.Agent {
+	return pawl.Agent{Name: "clerk", Model: turns(plan...), Tools: []pawl.Tool{
+		g.tool(pawl.Read), fake{name: "client", client: true},
+	}}
+}
+
+func begin(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
+	t.Helper()
+	h, err := e.Start(t.Context(), a, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func resume(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
+	t.Helper()
+	h, err := e.Resume(t.Context(), a, "r", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func ends(t *testing.T, h *engine.Handle, want pawl.Status) pawl.Result {
+	t.Helper()
+	res, err := wait(t, h)
+	if err != nil || res.Status != want {
+		t.Fatalf("the run is %v: %v, %v; want %v", res.Status, res.Verdict, err, want)
+	}
+	return res
+}
+
+// A letter posted elsewhere is read although a later one was read first.
+func TestLettersOutOfOrder(t *testing.T) {
+	j, g := newTap(), newGate()
+	here, there := engine.New(j, nil), engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("client", 1), call("client", 2), call("gate", 1)})
+	h := begin(t, here, agent)
+	<-g.in
+	if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := here.Submit(t.Context(), "r", "c_2", "x", json.RawMessage(`2`)); err != nil {
+		t.Fatal(err)
+	}
+	g.out <- struct{}{}
+	res, err := wait(t, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Status == pawl.WaitingClientTool { // it parked before its engine looked into the mailbox
+		ends(t, resume(t, here, agent), pawl.Success)
+	}
+	sound(t, here, j, agent, "r")
+}
+
+// A letter that comes between the reading of the mail and the first step is read.
+func TestLetterWhileResuming(t *testing.T) {
+	j, g := newTap(), newGate()
+	here, there := engine.New(j, nil), engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("gate", 1)}, []pawl.Call{call("gate", 2)})
+	ctx, park := context.WithCancel(t.Context())
+	h, err := here.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.in
+	park()
+	g.out <- struct{}{}
+	ends(t, h, pawl.Paused)
+	// Something else keeps the attendant going, so that it sees the letter before the run is known to it.
+	busy := newGate()
+	other, err := here.Start(t.Context(), clerk(busy, []pawl.Call{call("gate", 1)}), "go", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-busy.in
+	j.on(func(b pawl.Batch, write func() error) error {
+		err := write()
+		if b.Run == "r" && has(b, "run.resumed") {
+			if err := there.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		return err
+	})
+	h = resume(t, here, agent)
+	soon(t, "the run ends", func() bool {
+		select {
+		case <-g.in:
+			time.Sleep(time.Second) // within which the owner has looked
+			g.out <- struct{}{}
+		default:
+		}
+		return closed(h.Done())()
+	})
+	ends(t, h, pawl.Cancelled)
+	busy.out <- struct{}{}
+	ends(t, other, pawl.Success)
+}
+
+// A run that is to be cancelled and parked at once does not forget the former.
+func TestCancelAndPark(t *testing.T) {
+	j, g := newTap(), newGate()
+	e := engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("gate", 1)})
+	ctx, park := context.WithCancel(t.Context())
+	h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.in
+	park()
+	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	g.out <- struct{}{}
+	ends(t, h, pawl.Cancelled)
+	sound(t, e, j, agent, "r")
+}
+
+// late is a journal in which something happens just before a letter is posted.
+type late struct {
+	*tap
+	first func()
+}
+
+func (j *late) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+	if j.first != nil {
+		j.first()
+		j.first = nil
+	}
+	return j.tap.Post(ctx, l)
+}
+
+// A run that succeeds while it is being cancelled has succeeded.
+func TestCancelTooLate(t *testing.T) {
+	j, g := &late{tap: newTap()}, newGate()
+	e := engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("gate", 1)})
+	h := begin(t, e, agent)
+	<-g.in
+	j.first = func() {
+		g.out <- struct{}{}
+		<-h.Done()
+	}
+	_ = e.Cancel(t.Context(), "r", "x", "enough") // it may say that the run is over
+	ends(t, h, pawl.Success)
+	s, err := engine.Load(t.Context(), j, "r")
+	if err != nil || s.Status() != pawl.Success {
+		t.Errorf("the run is %v, %v", s.Status(), err)
+		dump(t, j, "r")
+	}
+}
+
+// A cancel that nobody read before the run ended by itself does not end the run again when it is resumed.
+func TestStaleCancel(t *testing.T) {
+	j, g := newTap(), newGate()
+	here, there := engine.New(j, nil), engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("gate", 1)}, []pawl.Call{call("gate", 2)})
+	agent.Limits.Iterations = 1
+	posted := false
+	j.on(func(b pawl.Batch, write func() error) error {
+		if !posted && has(b, "run.stopped") {
+			posted = true
+			if err := there.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+				t.Error(err)
+			}
+		}
+		return write()
+	})
+	g.out <- struct{}{}
+	res, err := wait(t, begin(t, here, agent))
+	if err != nil || !posted || res.Status == pawl.Cancelled || res.Status == pawl.Success {
+		t.Fatal(res.Status, posted, err)
+	}
+	g.out <- struct{}{}
+	h, err := here.Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Success)
+}
+
+// An answer given while the run parks to wait for it is not left lying: its
+// sender finds the run taken and relies on the owner.
+func TestLetterWhileParking(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		t.Run(when, func(t *testing.T) {
+			j, g := newTap(), newGate()
+			here, there := engine.New(j, nil), engine.New(j, nil)
+			agent := clerk(g, []pawl.Call{call("client", 1), call("gate", 1)})
+			posted := false
+			post := func() {
+				if posted {
+					return
+				}
+				posted = true
+				if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
+					t.Error(err)
+				}
+				var held *pawl.HeldError
+				if _, err := there.Resume(t.Context(), agent, "r", nil); !errors.As(err, &held) {
+					t.Errorf("resume of a run being parked: %v", err)
+				}
+			}
+			j.on(func(b pawl.Batch, write func() error) error {
+				if when == "before" && has(b, "run.paused") {
+					post()
+				}
+				return write()
+			})
+			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+				if when == "after" && c.Epoch != 0 && c.TTL <= 0 {
+					post()
+				}
+				return take()
+			})
+			h := begin(t, here, agent)
+			<-g.in
+			g.out <- struct{}{}
+			ends(t, h, pawl.Success)
+			sound(t, here, j, agent, "r")
+		})
+	}
+}
+
+// Letters that wait for a parked run are all read, whatever their order and
+// however often they were posted.
+func TestLettersWaiting(t *testing.T) {
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		j := newTap()
+		e := engine.New(j, nil)
+		agent := clerk(newGate(), []pawl.Call{call("client", 1), call("client", 2), call("client", 3), call("__pause_for_human__", 0)})
+		agent.Builtins = true
+		agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			last := r.Messages[len(r.Messages)-1]
+			if last.Role == pawl.User && len(r.Messages) > 1 {
+				said := ""
+				for _, p := range last.Parts {
+					if p, ok := p.(pawl.ToolResult); ok {
+						said += p.Text() + " "
+					}
+				}
+				return pawl.Say(said), nil
+			}
+			return pawl.Do(call("client", 1), call("client", 2), call("client", 3),
+				pawl.Call{Tool: "__pause_for_human__", Args: json.RawMessage(`{"question":"why?"}`)}), nil
+		})
+		res, err := wait(t, begin(t, e, agent))
+		if err != nil || len(res.Pending) != 4 {
+			t.Fatal(res.Status, res.Pending, err)
+		}
+		say := func(n int) error {
+			if n == 4 {
+				return e.Answer(t.Context(), "r", "c_4", "x", "so")
+			}
+			return e.Submit(t.Context(), "r", fmt.Sprintf("c_%d", n), "x", fmt.Appendf(nil, `"r%d"`, n))
+		}
+		for i, n := range append(rnd.Perm(4), rnd.Perm(4)...) {
+			if err := say(n + 1); err != nil {
+				t.Fatalf("letter for c_%d: %v", n+1, err)
+			}
+			if rnd.IntN(3) == 0 && i < 7 {
+				if res, err = wait(t, resume(t, e, agent)); err != nil {
+					t.Fatal(err)
+				}
+				if res.Status == pawl.Success {
+					break
+				}
+			}
+		}
+		if res.Status != pawl.Success {
+			res = ends(t, resume(t, e, agent), pawl.Success)
+		}
+		if res.Answer != "r1 r2 r3 so " {
+			t.Errorf("seed %d: %q", seed, res.Answer)
+		}
+		for n := range 4 {
+			if err := say(n + 1); err != nil {
+				t.Errorf("the same once more: %v", err)
+			}
+		}
+		var first *pawl.LetterConflictError
+		if err := e.Submit(t.Context(), "r", "c_1", "y", json.RawMessage(`7`)); !errors.As(err, &first) || first.First.By != "x" {
+			t.Errorf("another answer: %v", err)
+		}
+		sound(t, e, j, agent, "r")
+	}
+}
+
+// A parked run is cancelled at once, by one letter, once; and can be cancelled again.
+func TestCancelParked(t *testing.T) {
+	j, g := newTap(), newGate()
+	e := engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("gate", 1)})
+	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	for range 2 {
+		if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := engine.Load(t.Context(), j, "r")
+		if err != nil || s.Status() != pawl.Cancelled {
+			t.Fatal(s.Status(), err)
+		}
+		if err := e.Cancel(t.Context(), "r", "x", "enough"); err == nil {
+			t.Error("a run that is over was cancelled")
+		}
+		ends(t, resume(t, e, agent), pawl.WaitingClientTool)
+	}
+	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
+		t.Fatal(err)
+	}
+	h := resume(t, e, agent)
+	<-g.in
+	g.out <- struct{}{}
+	ends(t, h, pawl.Success)
+	sound(t, e, j, agent, "r")
+}
+
+// A fork gets none of the letters of the run it comes from.
+func TestForkMail(t *testing.T) {
+	j, g := newTap(), newGate()
+	e := engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("client", 2)})
+	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
+		t.Fatal(err)
+	}
+	parent, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, seq := "r", parent.Seq() // where it is paused
+	for _, id := range []string{"f", "ff"} {
+		h, err := e.Fork(t.Context(), agent, from, seq, &engine.ForkOptions{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends(t, h, pawl.WaitingClientTool)
+		sound(t, e, j, agent, id)
+		s, err := engine.Load(t.Context(), j, id)
+		if err != nil || s.Letter() != 0 {
+			t.Errorf("the fork has read letter %d, %v", s.Letter(), err)
+		}
+		from, seq = id, s.Seq()
+	}
+	for i, id := range []string{"f", "ff"} {
+		for n := 1; n <= 2; n++ {
+			if err := e.Submit(t.Context(), id, fmt.Sprintf("c_%d", n), "x", fmt.Appendf(nil, "%d", i)); err != nil {
+				t.Fatal(err)
+			}
+			h, err := e.Resume(t.Context(), agent, id, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res, err := wait(t, h); err != nil || n == 2 && res.Status != pawl.Success {
+				t.Fatal(res.Status, err)
+			}
+		}
+		sound(t, e, j, agent, id)
+	}
+	ends(t, resume(t, e, agent), pawl.WaitingClientTool)
+	if s, err := engine.Load(t.Context(), j, "r"); err != nil || s.Iteration() != 2 {
+		t.Errorf("the parent is in iteration %d, %v", s.Iteration(), err)
+	}
+}
