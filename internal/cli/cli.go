@@ -19,9 +19,10 @@ import (
 
 // app is one invocation.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	environ  []string
+	in      io.Reader
+	out     io.Writer
+	err     *lockedWriter
+	environ []string
 
 	json     bool
 	quiet    bool
@@ -76,8 +77,9 @@ func (a *app) leave() {
 	j := a.journal
 	a.journal = nil
 	a.mu.Unlock()
+	a.err.mute() // what fails from here on fails because of this
 	if j != nil {
-		_ = j.Close() // there is nobody left to tell
+		_ = j.Close()
 	}
 	endChildren()
 }
@@ -86,6 +88,12 @@ func (a *app) leave() {
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
+}
+
+func (l *lockedWriter) mute() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.w = io.Discard
 }
 
 func (l *lockedWriter) Write(b []byte) (int, error) {

@@ -223,12 +223,16 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 	if !a.quiet {
 		a.ending(r)
 	}
-	ctx = context.WithoutCancel(ctx) // a run that was parked has a difference, too
-	diff, err := fix.Outcome(ctx, r.Status)
-	if err != nil {
-		return 0, errors.Join(err, fix.Release())
+	ctx = context.WithoutCancel(ctx) // what was mended is brought home whatever happens now
+	var diff testfix.Diff
+	if r.Status.Ended() { // a run that is parked has no outcome yet
+		var err error
+		if diff, err = fix.Outcome(ctx, r.Status); err != nil {
+			return 0, errors.Join(err, fix.Release())
+		}
 	}
 	applied := !dryRun && !diff.Empty()
+	var err error
 	if applied {
 		err = fix.Apply(diff)
 	}

@@ -79,10 +79,10 @@ func (a *app) after(ctx context.Context, j *sqlite.Journal, run string, p *post)
 		switch {
 		case taken:
 			a.say("run %s has it; it is driven by %s", run, ownerText(h.Lease.Owner))
-		case parked:
-			a.say("run %s has it; go on with: pawl resume %s", run, run)
-		default:
+		case h.Status.Ended():
 			a.say("run %s has it already", run)
+		default:
+			a.say("run %s has it; go on with: pawl resume %s", run, run)
 		}
 	}
 	if !a.json {

@@ -27,17 +27,19 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 		}
 		return newest[0], nil
 	}
-	id := strings.ToUpper(ref)
 	var found []pawl.Head
-	if id != "" {
+	for _, id := range []string{ref, strings.ToUpper(ref)} { // ids of ours are in capitals; a program may give others
+		if id == "" || len(found) > 0 {
+			break
+		}
 		var err error
 		if found, err = heads(ctx, j, pawl.Query{Run: id}, mostCandidates+1); err != nil {
 			return pawl.Head{}, err
 		}
-	}
-	for _, h := range found {
-		if h.Run == id || len(found) == 1 {
-			return h, nil
+		for _, h := range found {
+			if h.Run == id || len(found) == 1 {
+				return h, nil
+			}
 		}
 	}
 	if len(found) > 0 {

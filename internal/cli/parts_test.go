@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+)
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\n\ttext":                      "plain\n\ttext",
+		"\x1b[31mred\x1b[0m":                 "red",
+		"\x1b]0;title\x07after":              "after",
+		"\x1b]8;;http://x\x1b\\link\x1b]8;;": "link",
+		"\x1b]never ended\nnext line":        "\nnext line",
+		"\u009b2Jcleared":                    "cleared",
+		"back\b\b\b\x7fspace\r\n":            "backspace\n",
+		"\u202eturned\u2066round\u2069":      "turnedround",
+		"\x1b(Bcharset":                      "charset",
+		"half \xff bytes":                    "half \ufffd bytes",
+		"\x1b":                               "",
+		"العربية and 👩‍👩‍👧":                  "العربية and 👩‍👩‍👧",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// What is cleaned holds nothing that acts, and cleaning it again changes nothing.
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"", "\x1b[1;31mred", "\x1b]0;t\x07", "\x1b\x1b[[31m31m", "\u009b\u009d", "\xff\x1b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := clean(s)
+		if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }); i >= 0 {
+			t.Errorf("clean(%q) = %q has a control character at %d", s, got, i)
+		}
+		if again := clean(got); again != got {
+			t.Errorf("clean(%q) = %q, and of that %q", s, got, again)
+		}
+	})
+}
+
+func TestWords(t *testing.T) {
+	for in, want := range map[string][]string{
+		"go test ./...":                {"go", "test", "./..."},
+		`  make   "unit tests" 'a b' `: {"make", "unit tests", "a b"},
+		`go test -run 'Test\d'`:        {"go", "test", "-run", `Test\d`},
+		`a\ b ""`:                      {"a b", ""},
+	} {
+		got, err := words(in)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("words(%q): %v\n%s", in, err, diff)
+		}
+	}
+	for _, in := range []string{"", "  ", `"open`, `end\`, "'open"} {
+		if got, err := words(in); err == nil {
+			t.Errorf("words(%q) = %q, want an error", in, got)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	now := pawl.Limits{Iterations: 20, Tokens: 1000, Time: time.Minute, Cost: 1, ToolErrors: 3}
+	free := &pawl.Price{}
+	for _, c := range []struct {
+		text string
+		want pawl.Limits
+		bad  string
+	}{
+		{text: "iterations=5", want: pawl.Limits{Iterations: 5}},
+		{text: "iterations=+5,tokens=+500", want: pawl.Limits{Iterations: 25, Tokens: 1500}},
+		{text: "time=90s, cost=+0.5", want: pawl.Limits{Time: 90 * time.Second, Cost: 1.5}},
+		{text: "time=+30s,tool_errors=+1,tokens=500_000", want: pawl.Limits{Time: 90 * time.Second, ToolErrors: 4, Tokens: 500_000}},
+		{text: "iterations=-5", bad: "at least 1"},
+		{text: "iterations=+0", bad: "at least 1"},
+		{text: "iterations=+-5", bad: "at least 1"},
+		{text: "iterations=1.5", bad: "no whole number"},
+		{text: "time=30", bad: "missing unit"},
+		{text: "time=-3s", bad: "longer than nothing"},
+		{text: "cost=NaN", bad: "more than nothing"},
+		{text: "cost=0", bad: "more than nothing"},
+		{text: "dollars=3", bad: "no such limit"},
+		{text: "iterations", bad: "write iterations=N"},
+		{text: "", bad: "write iterations=N"},
+		{text: "iterations=+9990", bad: "the most is 10000"},
+	} {
+		l, err := parseLimits([]string{c.text}, true)
+		var got pawl.Limits
+		if err == nil {
+			got, err = l.over(now, free)
+		}
+		switch {
+		case c.bad == "" && (err != nil || got != c.want):
+			t.Errorf("%q: %+v, %v; want %+v", c.text, got, err, c.want)
+		case c.bad != "" && (err == nil || !strings.Contains(err.Error(), c.bad)):
+			t.Errorf("%q: %v; want an error with %q", c.text, err, c.bad)
+		case c.bad != "" && codeOf(err) != exitUsage:
+			t.Errorf("%q: exit %d", c.text, codeOf(err))
+		}
+	}
+	if l, err := parseLimits([]string{"cost=1"}, true); err == nil {
+		if _, err = l.over(now, nil); err == nil {
+			t.Error("a ceiling in dollars was taken for a model without a price")
+		}
+	}
+}
+
+// Each status has the exit code that the contract gives it.
+func TestExitCodes(t *testing.T) {
+	want := map[pawl.Status]int{
+		pawl.Success: 0, pawl.Exhausted: 3, pawl.NoProgress: 4,
+		pawl.WaitingApproval: 5, pawl.WaitingInput: 5, pawl.WaitingClientTool: 5, pawl.WaitingDoubt: 5, pawl.Expired: 5,
+		pawl.Denied: 6, pawl.PlanFailed: 7, pawl.Failed: 1, pawl.Cancelled: 130, pawl.Paused: 130,
+	}
+	for s, code := range want {
+		if got := exitCode(s); got != code {
+			t.Errorf("%v: exit %d, want %d", s, got, code)
+		}
+	}
+}
+
+func TestJoinKeep(t *testing.T) {
+	for in, want := range map[string]string{
+		"fix --keep best":      "fix --keep=best",
+		"fix --keep best dir":  "fix --keep=best dir",
+		"fix --keep dir":       "fix --keep dir",
+		"fix dir --keep":       "fix dir --keep",
+		"fix -- --keep best":   "fix -- --keep best",
+		"fix --keep ./best":    "fix --keep ./best",
+		"run spec --json text": "run spec --json text",
+	} {
+		if got := strings.Join(joinKeep(strings.Fields(in)), " "); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
