@@ -34,6 +34,9 @@ func (s *State) fold(e Entry) {
 	if e.Time.After(s.time) {
 		s.time = e.Time
 	}
+	if s.idle++; !idle(e.Event) {
+		s.idle = 0
+	}
 	switch ev := e.Event.(type) {
 	case RunStarted, RunPaused, RunResumed, RunExtended, RunForked, RunStopped, CancelRequested:
 		s.applyRun(ev)
@@ -47,6 +50,15 @@ func (s *State) fold(e Entry) {
 	default:
 		s.applyMemo(ev, e)
 	}
+}
+
+// idle reports whether an event only remembers something.
+func idle(event Event) bool {
+	switch event.(type) {
+	case Noted, ProgressJudged, Reflected, Grounded, CausesFound, ContextCompacted:
+		return true
+	}
+	return false
 }
 
 // CheckEntry says whether e may follow s in a log: the next seq of the same
@@ -81,9 +93,8 @@ func (s *State) applyRun(event Event) {
 		s.afresh()
 		for i, c := range s.open { // requests are asked anew in the fork's own name
 			if c.Phase != Answered && c.Phase != Doubted && c.Phase != Lost {
-				anew := *c
-				anew.Phase = Undecided
-				s.replace(i, &anew)
+				c.Phase = Undecided
+				s.replace(i, c)
 			}
 		}
 		if e.Input != "" {
@@ -123,7 +134,7 @@ func (s *State) applyRun(event Event) {
 func (s *State) hear(text string) {
 	s.said = s.said.Append(text)
 	s.bytes += len(text) + messageBytes
-	if s.start != nil && s.reply != nil && s.settled {
+	if s.start != nil && s.replied != 0 && s.settled {
 		s.refuted = true
 	}
 	s.complete = nil
@@ -134,23 +145,22 @@ func (s *State) hear(text string) {
 func (s *State) afresh() {
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
 	s.judged = nil
-	if s.reply != nil && s.reply.Reply.Stop == StopRefusal {
+	if s.replied != 0 && s.reply.Stop == StopRefusal {
 		s.refuted = true // the turn is made anew
 	}
 }
 
 // lose marks whatever is in flight as lost and books a lost model call at its reservation.
 func (s *State) lose() {
-	if t := s.thinking; t != nil {
-		s.book(Usage{Input: t.Reserved - t.MaxTokens, Output: t.MaxTokens}, t.Cost)
+	if s.thinking.made {
+		s.book(s.thinking.usage, s.thinking.cost)
 		s.modelCalls++
-		s.thinking, s.lostCall = nil, true
+		s.thinking, s.lostCall = reservation{}, true
 	}
 	for i, c := range s.open {
 		if c.Phase == Started {
-			lost := *c
-			lost.Phase = Lost
-			s.replace(i, &lost)
+			c.Phase = Lost
+			s.replace(i, c)
 		}
 	}
 }
@@ -167,7 +177,7 @@ func (s *State) book(u Usage, dollars float64) {
 }
 
 // replace sets an open call without touching the slice older states hold.
-func (s *State) replace(i int, c *CallState) {
+func (s *State) replace(i int, c call) {
 	open := slices.Clone(s.open)
 	open[i] = c
 	s.open = open
@@ -184,23 +194,16 @@ func (s *State) find(id string) int {
 }
 
 // answer closes a call; the turn is over when it was the last.
-func (s *State) answer(i int, c CallState) {
+func (s *State) answer(i int, c call) {
 	c.Phase = Answered
 	s.bytes += len(c.Result) + len(c.Error) + messageBytes
-	s.replace(i, &c)
-	if c.Ran || c.OK() {
-		n, _ := s.tools.Get(c.Tool)
-		if c.Ran {
-			n.ran++
-		}
-		if c.OK() {
-			n.succeeded++
-		}
-		s.tools = s.tools.Set(c.Tool, n)
+	s.replace(i, c)
+	if c.Ran || c.ok() {
+		s.tools = s.tools.count(c.Tool, c.Ran, c.ok())
 	}
 	if c.Ran {
 		s.toolCalls++
-		if c.OK() && c.Effect == Idempotent {
+		if c.ok() && c.Effect == Idempotent {
 			s.keys = s.keys.Set(contentKey(c.Tool, c.args()), c.ID)
 		}
 		if c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
@@ -222,7 +225,7 @@ func (s *State) closeTurn() {
 	var buf []byte
 	for _, c := range s.open {
 		s.calls = s.calls.Append(c)
-		if c.OK() {
+		if c.ok() {
 			ok++
 		} else {
 			failed++

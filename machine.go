@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/jsonschema"
@@ -175,11 +176,13 @@ func (m *Machine) arm() (errs []error) {
 		m.tools[info.Name] = a
 		m.offer = append(m.offer, info)
 	}
+	none := func(t Tool) bool { return t == nil }
+	if slices.ContainsFunc(m.agent.Tools, none) {
+		errs = append(errs, errors.New("tools: one of them is nil"))
+		// The parts that are asked about the agent need not look out for it.
+		m.agent.Tools = slices.DeleteFunc(slices.Clone(m.agent.Tools), none)
+	}
 	for _, t := range m.agent.Tools {
-		if t == nil {
-			errs = append(errs, errors.New("tools: one of them is nil"))
-			continue
-		}
 		add(t, false)
 	}
 	for _, t := range builtins() {

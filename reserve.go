@@ -8,6 +8,7 @@ import (
 const (
 	defaultReply = 4096 // tokens a reply may have when nobody says otherwise
 	leastReply   = 16   // a reply that may not even have these is not asked for
+	mostIdle     = 1000 // facts in a row; beyond, a loop or policy records for ever
 )
 
 // fill completes a Think with its place in the run and its reservation. What
@@ -84,6 +85,10 @@ func (m *Machine) limit(s *State, step Step) Step {
 	switch step := step.(type) {
 	case Think:
 		return m.limitThink(s, step)
+	case Record:
+		if s.idle >= mostIdle {
+			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), group(s.idle)))
+		}
 	case Observe, Act:
 		if v := m.late(s); v.Holds {
 			return m.exhaust(s, v)

@@ -28,17 +28,18 @@ type State struct {
 	limits    Limits
 	stop      string
 	letter    int64 // the last one taken in
+	idle      int   // entries in a row that only remember something
 	elapsed   time.Duration
 
 	spend
 	turn
 	memo
 
-	turns persist.Vector[*Turn]
-	calls persist.Vector[*CallState] // answered, in call order
-	said  persist.Vector[string]     // what people said, in order
+	turns persist.Vector[Turn]
+	calls persist.Vector[call]   // answered, in call order
+	said  persist.Vector[string] // what people said, in order
 	notes persist.Map[json.RawMessage]
-	tools persist.Map[toolCount]
+	tools tally
 	keys  persist.Map[string] // digest of an Idempotent call's content, to the call that succeeded
 	doubt persist.Map[string] // digest of a Write whose outcome stays unknown, to its call
 	other persist.Map[*Reply] // latest reply by purpose, turns apart
@@ -59,22 +60,30 @@ type spend struct {
 
 // turn is the present turn.
 type turn struct {
-	thinking *ModelCalled // in flight
-	lostCall bool         // it was, when the run lost its owner
-	failure  *ModelFailed // the last attempt failed
-	tries    int          // failed attempts in a row that count
-	attempt  int          // attempts of this turn
-	reply    *ModelReplied
-	replied  uint64 // its seq
-	open     []*CallState
-	settled  bool // the reply has no open calls and was not turned down
-	refuted  bool // it claimed to be done and the goal says no
-	rejects  bool // the calls being refused stand in a rejected plan
-	strikes  int  // rejections in this iteration
-	rejected int  // iterations in a row that ended in rejection
-	whyNot   string
-	landed   bool // the landing answer has been tried
-	counter  int  // calls so far, for their ids
+	thinking  reservation  // of the model call in flight
+	lostCall  bool         // it was, when the run lost its owner
+	failure   *ModelFailed // the last attempt failed
+	tries     int          // failed attempts in a row that count
+	attempt   int          // attempts of this turn
+	reply     Reply
+	malformed string // why the reply is no plan
+	replied   uint64 // its seq; zero: there is none
+	open      []call // shared by states, like everything: replaced, never written to
+	settled   bool   // the reply has no open calls and was not turned down
+	refuted   bool   // it claimed to be done and the goal says no
+	rejects   bool   // the calls being refused stand in a rejected plan
+	strikes   int    // rejections in this iteration
+	rejected  int    // iterations in a row that ended in rejection
+	whyNot    string
+	landed    bool // the landing answer has been tried
+	counter   int  // calls so far, for their ids
+}
+
+// reservation is what a model call in flight may cost.
+type reservation struct {
+	made  bool
+	usage Usage
+	cost  float64
 }
 
 // memo is what the run knows of its progress.
@@ -103,8 +112,6 @@ type completion struct {
 	Sure       bool // a confidence was given
 	Summary    string
 }
-
-type toolCount struct{ ran, succeeded int }
 
 // Run is the run's id.
 func (s State) Run() string { return s.run }
@@ -215,21 +222,20 @@ func (s State) Seen() string { return s.seen }
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not turned down, and was not refuted by the goal.
 func (s State) Done() bool {
-	if s.reply == nil || s.refuted || s.thinking != nil {
+	if s.replied == 0 || s.refuted || s.thinking.made {
 		return false
 	}
-	reply := &s.reply.Reply
-	return s.settled && s.reply.Purpose == PurposeTurn && reply.Stop != StopPause && !hasCalls(*reply)
+	return s.settled && s.reply.Stop != StopPause && !hasCalls(s.reply)
 }
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads
 // the answer to a Think with a tag of its own.
 func (s State) Replied(p Purpose) (Reply, bool) {
 	if p == PurposeTurn {
-		if s.reply == nil {
+		if s.replied == 0 {
 			return Reply{}, false
 		}
-		return s.reply.Reply, true
+		return s.reply, true
 	}
 	r, ok := s.other.Get(string(p))
 	if !ok {
@@ -270,10 +276,10 @@ func (s State) UserTexts() iter.Seq[string] {
 
 // LastText is the text of the latest turn's reply.
 func (s State) LastText() string {
-	if s.reply == nil {
+	if s.replied == 0 {
 		return ""
 	}
-	return s.reply.Reply.Text()
+	return s.reply.Text()
 }
 
 // HasOpen reports whether calls are open.
@@ -282,8 +288,8 @@ func (s State) HasOpen() bool { return len(s.open) > 0 }
 // Open yields the calls of the present turn that are not all answered yet, in order.
 func (s State) Open() iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
-		for _, c := range s.open {
-			if !yield(*c) {
+		for i := range s.open {
+			if !yield(s.open[i].state()) {
 				return
 			}
 		}
@@ -294,7 +300,7 @@ func (s State) Open() iter.Seq[CallState] {
 func (s State) Calls() iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		for _, c := range s.calls.All() {
-			if !yield(*c) {
+			if !yield(c.state()) {
 				return
 			}
 		}
@@ -306,7 +312,7 @@ func (s State) Calls() iter.Seq[CallState] {
 func (s State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.turns.All() {
-			if !yield(*t) {
+			if !yield(t) {
 				return
 			}
 		}
@@ -316,15 +322,14 @@ func (s State) Turns() iter.Seq[Turn] {
 // Call returns a call by its id. It costs O(calls of the present turn).
 func (s State) Call(id string) (CallState, bool) {
 	if c := s.call(id); c != nil {
-		return *c, true
+		return c.state(), true
 	}
 	return CallState{}, false
 }
 
 // Succeeded counts the calls of a tool that succeeded.
 func (s State) Succeeded(tool string) int {
-	n, _ := s.tools.Get(tool)
-	return n.succeeded
+	return s.tools.of(tool).succeeded
 }
 
 // SuccessfulCalls yields the calls of a tool that succeeded, latest first. It
@@ -332,12 +337,12 @@ func (s State) Succeeded(tool string) int {
 func (s State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		for i := len(s.open) - 1; i >= 0; i-- {
-			if c := s.open[i]; c.Tool == tool && c.OK() && !yield(*c) {
+			if c := &s.open[i]; c.Tool == tool && c.ok() && !yield(c.state()) {
 				return
 			}
 		}
 		for _, c := range s.calls.Backward() {
-			if c.Tool == tool && c.OK() && !yield(*c) {
+			if c.Tool == tool && c.ok() && !yield(c.state()) {
 				return
 			}
 		}
@@ -369,7 +374,7 @@ func (s State) Judged() (ProgressJudged, bool) {
 // InFlight reports whether a model call or tool runs: the log has its intent
 // and not its outcome.
 func (s State) InFlight() bool {
-	if s.thinking != nil {
+	if s.thinking.made {
 		return true
 	}
 	for _, c := range s.open {
@@ -392,14 +397,13 @@ func (s State) Answer() string {
 	return s.landing
 }
 
-func (s *State) call(id string) *CallState {
-	for _, c := range s.open {
-		if c.ID == id {
-			return c
-		}
+func (s *State) call(id string) *call {
+	if i := s.find(id); i >= 0 {
+		return &s.open[i]
 	}
 	if n := callNumber(id); n > 0 && n <= s.calls.Len() {
-		return s.calls.At(n - 1)
+		c := s.calls.At(n - 1)
+		return &c
 	}
 	return nil
 }

@@ -1,0 +1,246 @@
+package pawl_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// declared is an agent with every part set, to change one at a time.
+func declared() pawl.Agent {
+	world := &realm{}
+	return pawl.Agent{
+		Name: "agent", Prompt: "Do it.", Model: pricedFunc{price: &pawl.Price{Input: 1}},
+		Tools: []pawl.Tool{
+			deed{world, pawl.ToolInfo{Name: "look", Effect: pawl.Read}},
+			deed{world, pawl.ToolInfo{Name: "pay"}},
+		},
+		Stop: stop.Iterations(10), Policies: []pawl.Policy{progress.NoProgress(3, 0, "")},
+		Goal:   &pawl.Goal{Metric: world, Success: must(stop.Parse("metric >= 1", nil))},
+		Output: json.RawMessage(`{"type":"object"}`),
+	}
+}
+
+// TestDifferences: each part that changes is named, and nothing else is.
+func TestDifferences(t *testing.T) {
+	tool := func(a *pawl.Agent, i int, change func(*pawl.ToolInfo)) {
+		d := a.Tools[i].(deed)
+		change(&d.info)
+		a.Tools = slices.Clone(a.Tools)
+		a.Tools[i] = d
+	}
+	cases := []struct {
+		parts  string
+		change func(*pawl.Agent)
+	}{
+		{"", func(*pawl.Agent) {}},
+		{"", func(a *pawl.Agent) { a.Limits.Iterations = 3 }},
+		{"", func(a *pawl.Agent) { a.Source = "elsewhere"; a.Labels = map[string]string{"k": "v"} }},
+		{"agent", func(a *pawl.Agent) { a.Name = "other" }},
+		{"prompt", func(a *pawl.Agent) { a.Prompt = "Do it well." }},
+		{"model", func(a *pawl.Agent) { a.Model = pawl.ModelFunc(nil) }},
+		{"loop", func(a *pawl.Agent) { a.Loop = named("mine") }},
+		{"strategy tool __complete__", func(a *pawl.Agent) { a.Strategy = pawl.JSON }},
+		{"stop", func(a *pawl.Agent) { a.Stop = stop.Iterations(11) }},
+		{"stop", func(a *pawl.Agent) { a.Stop = nil }},
+		{"policies", func(a *pawl.Agent) { a.Policies = []pawl.Policy{progress.NoProgress(4, 0, "")} }},
+		{"goal", func(a *pawl.Agent) { a.Goal.Success = must(stop.Parse("metric >= 2", nil)) }},
+		{"goal observes", func(a *pawl.Agent) { a.Goal = nil }},
+		{"output", func(a *pawl.Agent) { a.Output = nil }},
+		{"sampling", func(a *pawl.Agent) { a.Sampling.Temperature = 0.5 }},
+		{"sampling", func(a *pawl.Agent) { a.Sampling.Options = map[string]json.RawMessage{"k": []byte("1")} }},
+		{"serial", func(a *pawl.Agent) { a.Serial = true }},
+		{"tool look", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.Description = "Look." }) }},
+		{"tool look", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.Effect = pawl.Idempotent }) }},
+		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Version = "2" }) }},
+		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.TellDoubt }) }},
+		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.MaxCalls = 1 }) }},
+		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Client = true }) }},
+		{"tool pay", func(a *pawl.Agent) {
+			tool(a, 1, func(i *pawl.ToolInfo) { i.Input = []byte(`{"type":"object","properties":{"n":{}}}`) })
+		}},
+		{"tool pay tool spend", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Name = "spend" }) }},
+		{"tool pay", func(a *pawl.Agent) { a.Tools = a.Tools[:1] }},
+	}
+	was := must(pawl.NewMachine(declared())).Declaration()
+	for i, c := range cases {
+		a := declared()
+		c.change(&a)
+		now := must(pawl.NewMachine(a)).Declaration()
+		if got := strings.Join(was.Differences(now), " "); got != c.parts {
+			t.Errorf("case %d: differs in %q, want %q", i, got, c.parts)
+		}
+		if there, back := was.Differences(now), now.Differences(was); !slices.Equal(there, back) {
+			t.Errorf("case %d: %v there, %v back", i, there, back)
+		}
+	}
+}
+
+type named string
+
+func (n named) Name() string              { return string(n) }
+func (named) Next(s pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
+
+// TestContradictions: everything that makes no sense is told at once, each with
+// what would be right.
+func TestContradictions(t *testing.T) {
+	world := &realm{}
+	bad := func(i pawl.ToolInfo) pawl.Tool { return deed{world, i} }
+	for _, c := range []struct {
+		agent pawl.Agent
+		want  string
+	}{
+		{pawl.Agent{}, `agent "": agent name "": use lower-case letters, digits and hyphens
+model: none is set; set Agent.Model`},
+		{pawl.Agent{
+			Name: "My Agent", Model: pawl.ModelFunc(nil), Loop: pawl.SingleCall{}, Builtins: true, Strategy: pawl.JSON,
+			Tools: []pawl.Tool{
+				nil, bad(pawl.ToolInfo{Name: "look"}), bad(pawl.ToolInfo{Name: "look"}), bad(pawl.ToolInfo{Name: "a b"}),
+				bad(pawl.ToolInfo{Name: "__mine__"}), bad(pawl.ToolInfo{Name: "n", Timeout: -1}), bad(pawl.ToolInfo{Name: "s", Input: []byte(`{"type":1}`)}),
+			},
+			Limits:   pawl.Limits{Iterations: 10_001, Tokens: -1, Time: -1, Cost: 2, ToolErrors: -1, Margin: 11},
+			Policies: []pawl.Policy{nil, progress.NoProgress(-1, 0, "")}, Goal: &pawl.Goal{},
+			Output: json.RawMessage(`{"type":"nonsense"}`), Sampling: pawl.Sampling{MaxTokens: -1},
+			Stop: must(stop.Parse(`tool_called("nosuch")`, nil)),
+		}, `agent "My Agent": agent name "My Agent": use lower-case letters, digits and hyphens
+limits: iterations is 10,001; the most is 10,000
+limits: tokens is -1; it must be positive
+limits: time is -1ns; it must be positive
+limits: cost is $2, but the model has no price; give it one or drop the ceiling
+limits: tool_errors, attempts and depth must be positive
+limits: margin is 11; it is a fraction such as 0.1
+tools: one of them is nil
+tool "look": there are two of that name
+tool "a b": a name has 1 to 64 letters, digits, _ or -
+tool "__mine__": names that begin with __ belong to the machine
+tool "n": Timeout, MaxOutput and MaxCalls may not be negative
+tool "s": input: schema at /type: value matches none of the alternatives: (1) value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; (2) value must be an array, got the number 1
+loop single: it offers no tools, but the agent has 7; use the react loop or drop them
+loop single: it offers no tools; drop Builtins
+loop single: the json strategy is a way to call tools; use native
+goal: it needs both a Metric and a Success condition
+output: schema at /type: value matches none of the alternatives: (1) value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; (2) value must be an array, got the string "nonsense"
+sampling: MaxTokens and ThinkingTokens may not be negative
+policies: one of them is nil
+column 13: tool_called("nosuch") can never hold: the agent has no tool nosuch (there is __complete__, __log_progress__, __mine__, __pause_for_human__, __retrieve_memory__, __store_memory__, a b, look, look, n, s)
+no_progress(-1, fail): the window may not be negative, and then is fail, escalate or hint`},
+		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Stop: must(stop.Parse(`confidence >= 0.9`, nil))},
+			`agent "a": column 1: confidence >= 0.9 can never hold: nothing in the agent sets a confidence (add a reflexion policy, or the built-in tools for __complete__)`},
+	} {
+		_, err := pawl.NewMachine(c.agent)
+		if err == nil {
+			t.Errorf("%s: no complaint", c.agent.Name)
+			continue
+		}
+		if got := err.Error(); got != c.want {
+			t.Error(cmp.Diff(strings.Split(c.want, "\n"), strings.Split(got, "\n")))
+		}
+	}
+}
+
+// wants is a policy that moves the calls of a tool to a disposition, unless
+// they are stricter already.
+type wants struct {
+	tool string
+	to   pawl.Disposition
+}
+
+func (w wants) String() string { return fmt.Sprintf("%v(%s)", w.to, w.tool) }
+
+func (w wants) Review(_ pawl.State, step pawl.Step) pawl.Step {
+	if act, ok := step.(pawl.Act); ok {
+		for i := range act.Calls {
+			if d := &act.Calls[i]; d.Call.Tool == w.tool && d.Do < w.to {
+				d.Do, d.Why = w.to, w.String()
+			}
+		}
+	}
+	return step
+}
+
+// TestReviewTwin holds what the policies make of a batch to what anybody would
+// say of it: each call gets the strictest that is wanted of it.
+func TestReviewTwin(t *testing.T) {
+	tools := []string{"look", "set", "pay"}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		agent, _ := schemed(t, 0)
+		agent.Observer, agent.Goal, agent.Stop = nil, nil, nil
+		var policies []wants
+		for range r.IntN(5) {
+			policies = append(policies, wants{tools[r.IntN(3)], pawl.Ask + pawl.Disposition(r.IntN(2))})
+		}
+		for _, p := range policies {
+			agent.Policies = append(agent.Policies, p)
+		}
+		m := must(pawl.NewMachine(agent))
+		var calls []pawl.Part
+		for i := range 1 + r.IntN(5) {
+			name := append(tools, "none")[r.IntN(4)]
+			calls = append(calls, pawl.Call{ID: fmt.Sprintf("c_%d", i+1), Tool: name, Args: []byte(fmt.Sprintf(`{"n":%d}`, i))})
+		}
+		calls = append(calls, pawl.Call{ID: "c_9", Tool: "look", Args: []byte(`{}`)}) // so that it is a plan
+		s := pawl.State{}
+		for _, e := range []pawl.Event{
+			pawl.RunStarted{Declaration: m.Declaration()}, pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1},
+			pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: calls}},
+		} {
+			s = pawl.Apply(s, pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Iteration: 1, Event: e})
+		}
+		act, ok := m.Decide(s).(pawl.Act)
+		if !ok || len(act.Calls) != len(calls) {
+			t.Fatalf("seed %d: %#v", seed, m.Decide(s))
+		}
+		for i, d := range act.Calls {
+			call := calls[i].(pawl.Call)
+			want := pawl.RunCall
+			if call.Tool == "none" {
+				want = pawl.Refuse
+			}
+			for _, p := range policies {
+				if p.tool == call.Tool {
+					want = max(want, p.to)
+				}
+			}
+			if d.Call.ID != call.ID || d.Do != want || d.Key == "" && want != pawl.Refuse {
+				t.Errorf("seed %d: %s %s is to %v, want %v (%v)", seed, call.ID, call.Tool, d.Do, want, policies)
+			}
+		}
+		for _, group := range m.Groups(act) {
+			for _, d := range group {
+				if d.Do != pawl.RunCall || d.Info.Effect == pawl.Write && len(group) > 1 {
+					t.Errorf("seed %d: %s runs in %v", seed, d.Call.ID, group)
+				}
+			}
+		}
+	}
+}
+
+// restless is a loop that only ever records.
+type restless struct{}
+
+func (restless) Name() string { return "restless" }
+func (restless) Next(s pawl.State) pawl.Step {
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "restless", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
+}
+
+// TestNoRunaway: a loop that only ever records is stopped, too.
+func TestNoRunaway(t *testing.T) {
+	a := pawl.Agent{Name: "restless", Model: pawl.ModelFunc(nil), Loop: restless{}}
+	run := must(engine.New(memory.New(), nil).Start(t.Context(), a, "go", nil))
+	res := must(run.Wait(t.Context()))
+	if res.Status != pawl.Failed || !strings.Contains(res.Reason.Detail, "restless") {
+		t.Errorf("ended %v: %s", res.Verdict, res.Reason.Detail)
+	}
+}
