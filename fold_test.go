@@ -164,8 +164,8 @@ func randomEntry(r *rand.Rand, s State) Entry {
 	return Entry{Run: "run", Seq: s.seq + 1, At: s.seq, Time: s.time.Add(time.Duration(r.IntN(5)-1) * time.Second), Iteration: it, Event: v.Interface().(Event)}
 }
 
-// begun is a run of m that has just started.
-func begun(m *Machine) State {
+// justBegun is a run of m that has just started.
+func justBegun(m *Machine) State {
 	return Apply(State{}, Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: RunStarted{Declaration: m.Declaration(), Input: "go"}})
 }
 
@@ -227,7 +227,7 @@ func FuzzDecide(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		all := machines(t)
 		m := all[seed%uint64(len(all))]
-		s := begun(m)
+		s := justBegun(m)
 		talk := NewTranscript(m.Declaration().Strategy)
 		var states []State
 		var dumps []string
