@@ -1,0 +1,517 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// A call that is left behind leaves its run alone, however late it comes back,
+// whatever the run does meanwhile, and however many there are.
+func TestLeftBehind(t *testing.T) {
+	var away atomic.Int64
+	free := make(chan struct{})
+	run := func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+		if inv.Tool == "hang" {
+			away.Add(1)
+			defer away.Add(-1)
+			<-free
+		}
+		if inv.Tool == "dawdle" { // and this one comes back while the run goes on
+			away.Add(1)
+			defer away.Add(-1)
+			<-ctx.Done()
+			time.Sleep(25 * time.Millisecond)
+		}
+		return pawl.Output{JSON: fmt.Appendf(nil, "%q", inv.Call)}, nil
+	}
+	limit := 10 * time.Millisecond
+	agent := pawl.Agent{Name: "patient", Tools: []pawl.Tool{
+		quick{fake{name: "hang", effect: pawl.Read, limit: limit, run: run}},
+		quick{fake{name: "dawdle", effect: pawl.Read, limit: limit, run: run}},
+		fake{name: "look", effect: pawl.Read, run: run},
+	}}
+	var plan [][]pawl.Call
+	for n := range 4 {
+		plan = append(plan, []pawl.Call{call("hang", n)}, []pawl.Call{call("look", n)}, []pawl.Call{call("dawdle", n)}, []pawl.Call{call("look", n)},
+			[]pawl.Call{call("hang", n), call("look", n), call("dawdle", n), call("look", -n)})
+	}
+	agent.Model = turns(plan...)
+	agent.Limits.Iterations = 100
+	j := memory.New()
+	e := engine.New(j, nil)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			h, err := e.Start(t.Context(), agent, "go", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res, err := h.Wait(t.Context())
+			if err != nil || res.Status != pawl.Success {
+				t.Error(res.Verdict, err)
+			}
+			s, err := engine.Load(t.Context(), j, h.ID())
+			if err != nil {
+				t.Error(err)
+			}
+			for c := range s.Calls() {
+				want := pawl.ToolOK
+				if c.Tool != "look" {
+					want = pawl.ToolTimeout
+				}
+				if c.Status != want && c.Tool != "dawdle" {
+					t.Errorf("%s %s: %v", c.ID, c.Tool, c.Status)
+				}
+			}
+			if _, err := e.Replay(t.Context(), agent, h.ID()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	close(free)
+	soon(t, "all come back", func() bool { return away.Load() == 0 })
+}
+
+// Calls that come back just when their time is over, or their grace, are
+// answered once, one way or the other.
+func TestAtTheDeadline(t *testing.T) {
+	const limit = 2 * time.Millisecond
+	var n atomic.Int64
+	run := func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+		switch d := time.Duration(n.Add(1)%7-3) * 100 * time.Microsecond; inv.Tool {
+		case "limit":
+			time.Sleep(limit + d)
+		case "grace":
+			<-ctx.Done()
+			time.Sleep(20*time.Millisecond + d)
+		}
+		return pawl.Output{JSON: []byte("1")}, nil
+	}
+	agent := pawl.Agent{Name: "punctual", Tools: []pawl.Tool{
+		quick{fake{name: "limit", effect: pawl.Read, limit: limit, run: run}},
+		quick{fake{name: "grace", effect: pawl.Read, limit: limit, run: run}},
+	}}
+	var plan [][]pawl.Call
+	for i := range 30 {
+		plan = append(plan, []pawl.Call{call("limit", i)}, []pawl.Call{call("grace", i)}, []pawl.Call{call("grace", -i), call("limit", -i)})
+	}
+	agent.Model = turns(plan...)
+	agent.Limits = pawl.Limits{Iterations: 1000, ToolErrors: 1000}
+	j := memory.New()
+	e := engine.New(j, nil)
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			h, err := e.Start(t.Context(), agent, "go", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
+				t.Error(res.Verdict, err)
+			}
+			if _, err := e.Replay(t.Context(), agent, h.ID()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A step is one step, also when its tool hangs.
+func TestStepLeftBehind(t *testing.T) {
+	free := make(chan struct{})
+	defer close(free)
+	agent := pawl.Agent{Name: "stepper", Model: turns([]pawl.Call{call("hang", 1)}, []pawl.Call{call("hang", 2)}),
+		Tools: []pawl.Tool{quick{fake{name: "hang", effect: pawl.Read, limit: 5 * time.Millisecond,
+			run: func(context.Context, pawl.Invocation) (pawl.Output, error) { <-free; return pawl.Output{}, nil }}}}}
+	j := newTap()
+	e := engine.New(j, nil)
+	ctx, park := context.WithCancel(t.Context())
+	j.on(func(_ pawl.Batch, write func() error) error { park(); return write() })
+	h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Paused)
+	s, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq := s.Seq(); ; {
+		next, err := e.Step(t.Context(), agent, "r", seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		models, tools := 0, 0
+		for entry, err := range engine.Entries(t.Context(), j, "r", seq+1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch entry.Event.(type) {
+			case pawl.ModelCalled:
+				models++
+			case pawl.ToolStarted:
+				tools++
+			case pawl.RunStopped:
+				sound(t, e, j, agent, "r")
+				return
+			}
+		}
+		if models+tools > 1 {
+			t.Fatalf("one step made %d model calls and %d tool calls", models, tools)
+		}
+		if seq = next; seq > 100 {
+			t.Fatal("it never ends")
+		}
+	}
+}
+
+// A hanging model and a hanging observer are left behind like a tool.
+func TestModelLeftBehind(t *testing.T) {
+	free := make(chan struct{})
+	defer close(free)
+	var tries atomic.Int64
+	agent := pawl.Agent{Name: "deaf", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		if tries.Add(1) == 1 {
+			<-free
+		}
+		return pawl.Say("done"), nil
+	})}
+	j := newTap()
+	e := engine.New(j, &engine.Options{Call: 5 * time.Millisecond, Backoff: func(int) time.Duration { return time.Millisecond }})
+	res := ends(t, begin(t, e, agent), pawl.Success)
+	if res.Answer != "done" {
+		t.Error(res.Answer)
+	}
+	sound(t, e, j, agent, "r")
+}
+
+// Parking and cancelling are heeded at once while a run sleeps before a retry.
+func TestPokedAsleep(t *testing.T) {
+	agent := pawl.Agent{Name: "sleepy", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassOverloaded, Message: "later"}
+	})}
+	asleep := func(int) time.Duration { return time.Minute }
+	for i := range 40 {
+		j := newTap()
+		e := engine.New(j, &engine.Options{Backoff: asleep})
+		ctx, park := context.WithCancel(t.Context())
+		h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 20 * time.Microsecond)
+		switch i % 3 {
+		case 0:
+			park()
+			ends(t, h, pawl.Paused)
+		case 1:
+			if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+				t.Fatal(err)
+			}
+			ends(t, h, pawl.Cancelled)
+		case 2:
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			ends(t, h, pawl.Paused)
+		}
+		park()
+	}
+}
+
+// A Write in progress is let finish when its run is parked, and cut short, with
+// a doubt, when it is cancelled.
+func TestShelter(t *testing.T) {
+	for _, cancel := range []bool{false, true} {
+		in, out := make(chan struct{}), make(chan struct{})
+		cut := false
+		agent := pawl.Agent{Name: "writer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{
+			fake{name: "pay", effect: pawl.Write, run: func(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
+				close(in)
+				select {
+				case <-ctx.Done():
+					cut = true
+					return pawl.Output{}, ctx.Err()
+				case <-out:
+					return pawl.Output{JSON: []byte("1")}, ctx.Err()
+				}
+			}}}}
+		j := newTap()
+		e := engine.New(j, nil)
+		ctx, park := context.WithCancel(t.Context())
+		h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-in
+		park()
+		time.Sleep(10 * time.Millisecond)
+		if cancel {
+			if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+				t.Fatal(err)
+			}
+			ends(t, h, pawl.Cancelled)
+			if !cut {
+				t.Error("the Write was not cut short")
+			}
+			ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+			if err := e.Happened(t.Context(), "r", "c_1", "x", []byte("1")); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			close(out)
+			ends(t, h, pawl.Paused)
+			if cut {
+				t.Error("the Write was cut short")
+			}
+		}
+		ends(t, resume(t, e, agent), pawl.Success)
+		sound(t, e, j, agent, "r")
+	}
+}
+
+// What a person wrote into an agent may panic: that run breaks and can be
+// resumed, and the process lives.
+func TestPanics(t *testing.T) {
+	bomb := true
+	fuse := engine.FilterFunc(func(s string) string {
+		if bomb {
+			panic("boom")
+		}
+		return s
+	})
+	for name, agent := range map[string]pawl.Agent{
+		"reply": {Name: "bomb", Model: turns()},
+		"tool": {Name: "bomb", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+			return pawl.Output{JSON: []byte(`"x"`)}, nil
+		}}}},
+		"left": {Name: "bomb", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{quick{fake{name: "look", effect: pawl.Read, limit: time.Millisecond,
+			run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+				time.Sleep(time.Second)
+				return pawl.Output{}, nil
+			}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bomb = true
+			j := newTap()
+			e := engine.New(j, &engine.Options{Filters: []engine.Filter{fuse}})
+			if name != "reply" {
+				bomb = false
+				j.on(func(b pawl.Batch, write func() error) error {
+					if has(b, "tool.started") {
+						bomb = true
+					}
+					return write()
+				})
+			}
+			_, err := wait(t, begin(t, e, agent))
+			if err == nil || !strings.Contains(err.Error(), "boom") {
+				t.Fatalf("the run ended with %v", err)
+			}
+			bomb = false
+			j.on(nil)
+			ends(t, resume(t, e, agent), pawl.Success)
+			sound(t, e, j, agent, "r")
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// streamer says its answer piece by piece.
+type streamer int
+
+func (n streamer) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		for range n {
+			if !yield(pawl.Chunk{Text: "x"}, nil) {
+				return
+			}
+		}
+		reply, err := turns([]pawl.Call{call("look", 1)}, []pawl.Call{call("look", 2)}).(pawl.ModelFunc)(ctx, r)
+		yield(pawl.Chunk{Reply: &reply}, err)
+	}
+}
+
+// Every watcher sees every entry once and in order, whenever it begins and
+// however slow it is; pieces of a reply stand between its call and its end.
+func TestWatchers(t *testing.T) {
+	agent := pawl.Agent{Name: "talker", Model: streamer(50), Tools: []pawl.Tool{
+		fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) { return pawl.Output{}, nil }}}}
+	j := memory.New()
+	e := engine.New(j, nil)
+	for round := range 20 {
+		h, err := e.Start(t.Context(), agent, "go", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i*round) * 20 * time.Microsecond)
+				if i == 7 {
+					<-h.Done()
+				}
+				var last uint64
+				var thinking bool
+				var ended bool
+				for entry, err := range h.Entries(t.Context()) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if i == 0 && entry.Seq == 2 {
+						<-h.Done() // as slow as can be
+					}
+					if ended {
+						t.Errorf("%s after the end", entry.Event.Type())
+					}
+					if entry.Seq == 0 {
+						if !thinking {
+							t.Errorf("a piece of a reply after entry %d, when no model was called", last)
+						}
+						continue
+					}
+					if entry.Seq != last+1 {
+						t.Errorf("entry %d after entry %d", entry.Seq, last)
+					}
+					last = entry.Seq
+					_, thinking = entry.Event.(pawl.ModelCalled)
+					_, ended = entry.Event.(pawl.RunStopped)
+					if i == 3 && last == 4 {
+						return // it has seen enough
+					}
+				}
+				if i != 3 && !ended {
+					t.Errorf("watcher %d saw no end, but %d entries", i, last)
+				}
+			})
+		}
+		all.Wait()
+		if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
+			t.Fatal(res.Verdict, err)
+		}
+	}
+}
+
+// Closing while runs begin leaves none running, none owned, and hangs nowhere.
+func TestCloseWhileStarting(t *testing.T) {
+	agent := pawl.Agent{Name: "looker", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{
+		fake{name: "look", effect: pawl.Read, run: func(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
+			<-ctx.Done()
+			return pawl.Output{}, ctx.Err()
+		}}}}
+	for range 30 {
+		j := memory.New()
+		e := engine.New(j, nil)
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 30 * time.Microsecond)
+				h, err := e.Start(t.Context(), agent, "go", nil)
+				if err != nil {
+					return
+				}
+				if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Paused {
+					t.Error(res.Status, err)
+				}
+			})
+		}
+		time.Sleep(100 * time.Microsecond)
+		for range 2 {
+			all.Go(func() {
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		for head, err := range j.List(t.Context(), pawl.Query{}) {
+			if err != nil || !head.Lease.Until.IsZero() {
+				t.Errorf("run %s is owned by %q, %v", head.Run, head.Lease.Owner, err)
+			}
+			if head.Seq > 0 && head.Status != pawl.Paused {
+				t.Errorf("run %s is %v", head.Run, head.Status)
+			}
+		}
+		if _, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "late"}); err == nil {
+			t.Error("a closed engine began a run")
+		}
+	}
+}
+
+// A heartbeat that overtakes the end of its run must not keep the run.
+func TestHeartbeatBehindRelease(t *testing.T) {
+	j, g := newTap(), newGate()
+	e := engine.New(j, &engine.Options{Lease: 60 * time.Millisecond})
+	agent := clerk(g, []pawl.Call{call("gate", 1)}, []pawl.Call{call("client", 1)})
+	beat := make(chan struct{}, 100)
+	var ending atomic.Bool
+	j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+		if c.Epoch != 0 && c.TTL > 0 && !ending.Load() {
+			beat <- struct{}{}
+			time.Sleep(50 * time.Millisecond) // the run ends meanwhile
+		}
+		return take()
+	})
+	h := begin(t, e, agent)
+	<-g.in
+	<-beat
+	ending.Store(true)
+	g.out <- struct{}{}
+	ends(t, h, pawl.WaitingClientTool)
+	time.Sleep(70 * time.Millisecond)
+	for head, err := range j.List(t.Context(), pawl.Query{}) {
+		if err != nil || !head.Lease.Until.IsZero() {
+			t.Errorf("the run is held by %q until %v, %v", head.Lease.Owner, head.Lease.Until, err)
+		}
+	}
+}
+
+// A journal that does not answer holds up its run, and nobody who waits for it
+// with a context; when it answers the run goes on.
+func TestAppendBlocks(t *testing.T) {
+	j, g := newTap(), newGate()
+	e := engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("gate", 1)})
+	block := make(chan struct{})
+	j.on(func(b pawl.Batch, write func() error) error {
+		if has(b, "tool.finished") {
+			<-block
+		}
+		return write()
+	})
+	h := begin(t, e, agent)
+	<-g.in
+	g.out <- struct{}{}
+	ctx, leave := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer leave()
+	if _, err := h.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("waiting: %v", err)
+	}
+	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	close(block)
+	ends(t, h, pawl.Cancelled)
+	sound(t, e, j, agent, "r")
+}
