@@ -12,7 +12,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 		if e.says() {
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}
-		s.thinking, s.sentBytes = &e, s.bytes
+		s.thinking, s.sentBytes = reservation{true, Usage{Input: e.Reserved - e.MaxTokens, Output: e.MaxTokens}, e.Cost}, s.bytes
 		if e.Purpose != PurposeTurn {
 			return
 		}
@@ -22,19 +22,20 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		s.attempt, s.settled = e.Attempt, false
 	case ModelReplied:
-		s.thinking, s.failure, s.tries, s.lostCall = nil, nil, 0, false
+		s.thinking, s.failure, s.tries, s.lostCall = reservation{}, nil, 0, false
 		s.modelCalls++
 		s.book(e.Reply.Usage, e.Cost)
 		if e.Purpose == PurposeTurn {
 			s.replyTurn(&e, entry)
 			return
 		}
-		s.other = s.other.Set(string(e.Purpose), &e.Reply)
+		reply := e.Reply
+		s.other = s.other.Set(string(e.Purpose), &reply)
 		if e.Purpose == PurposeLanding {
 			s.landed, s.landing = true, e.Reply.Text()
 		}
 	case ModelFailed:
-		s.thinking, s.lostCall = nil, false
+		s.thinking, s.lostCall = reservation{}, false
 		if e.Class != ClassNetwork || e.Usage != (Usage{}) {
 			s.modelCalls++
 		}
@@ -43,7 +44,8 @@ func (s *State) applyModel(event Event, entry Entry) {
 			s.landed = true
 			return
 		}
-		s.failure = &e
+		failure := e
+		s.failure = &failure
 		if e.Class != ClassCancelled {
 			s.tries++
 		}
@@ -60,12 +62,12 @@ func (s *State) applyModel(event Event, entry Entry) {
 }
 
 func (s *State) replyTurn(e *ModelReplied, entry Entry) {
-	s.reply, s.replied = e, entry.Seq
+	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, entry.Seq
 	if !e.Estimated {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
 	s.refuted, s.rejects = false, false
-	t := &Turn{Iteration: entry.Iteration}
+	t := Turn{Iteration: entry.Iteration}
 	var calls int
 	for _, p := range e.Reply.Parts {
 		switch p := p.(type) {
@@ -93,10 +95,10 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 		s.open, s.settled = nil, e.Malformed == ""
 		return
 	}
-	s.open = make([]*CallState, 0, calls)
+	s.open = make([]call, 0, calls)
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
-			s.open = append(s.open, &CallState{Call: c, Iteration: entry.Iteration, Phase: Undecided})
+			s.open = append(s.open, newCall(c, entry.Iteration))
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
@@ -117,37 +119,45 @@ func (s *State) applyTool(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ToolStarted:
 		if i := s.find(e.Call); i >= 0 {
-			c := *s.open[i]
-			c.Phase, c.Attempt, c.Effect, c.Key, c.Started = Started, e.Attempt, e.Effect, e.Key, entry.Time
-			s.replace(i, &c)
+			c := s.open[i]
+			c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, entry.Time}
+			s.replace(i, c)
 		}
 	case ToolFinished:
 		s.acted = entry.Seq
 		if i := s.find(e.Call); i >= 0 {
-			c := *s.open[i]
-			c.Status, c.Result, c.Error, c.images, c.Ran = e.Status, e.Result, e.Error, e.Images, true
+			c := s.open[i]
+			c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true}
+			if e.Images != nil {
+				c.about(func(m *matter) { m.images = e.Images })
+			}
 			s.answer(i, c)
 		}
 	case ToolReused:
 		if i := s.find(e.Call); i >= 0 {
-			c := *s.open[i]
-			c.Of, c.Status = e.Of, ToolOK
-			if of := s.call(e.Of); of != nil {
-				c.Result, c.images = of.Result, of.images
-			}
+			c := s.open[i]
+			done := ending{Status: ToolOK}
+			c.about(func(m *matter) {
+				m.Of = e.Of
+				if of := s.call(e.Of); of != nil {
+					done.Result, m.images = of.Result, of.images
+				}
+			})
+			c.ending = &done
 			s.answer(i, c)
 		}
 	case ToolRefused:
 		if i := s.find(e.Call); i >= 0 {
-			c := *s.open[i]
-			c.Status, c.Error, c.rejected = ToolFailed, e.Why, s.rejects
+			c := s.open[i]
+			c.ending = &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects}
 			s.answer(i, c)
 		}
 	case ToolDoubted:
 		if i := s.find(e.Call); i >= 0 {
-			c := *s.open[i]
-			c.Phase, c.Reason = Doubted, e.Why
-			s.replace(i, &c)
+			c := s.open[i]
+			c.Phase = Doubted
+			c.about(func(m *matter) { m.Reason = e.Why })
+			s.replace(i, c)
 		}
 	case ToolSettled:
 		s.take(e.Letter)
@@ -155,55 +165,65 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if i < 0 {
 			return
 		}
-		c := *s.open[i]
-		if c.By = e.By; e.Happened {
+		c := s.open[i]
+		c.about(func(m *matter) { m.By = e.By })
+		if e.Happened {
 			s.acted = entry.Seq
-			c.Status, c.Result, c.Ran = ToolOK, e.Result, true
+			c.ending = &ending{Status: ToolOK, Result: e.Result, Ran: true}
 			s.answer(i, c)
 			return
 		}
 		c.Phase = Approved // it was approved, if it had to be, when it first ran
-		s.replace(i, &c)
+		s.replace(i, c)
 	}
 }
 
 func (s *State) applyAsk(event Event, entry Entry) {
-	hold := func(id string, change func(*CallState)) {
+	hold := func(id string, phase Phase, change func(*matter)) {
 		if i := s.find(id); i >= 0 {
-			c := *s.open[i]
-			change(&c)
-			s.replace(i, &c)
+			c := s.open[i]
+			c.Phase = phase
+			c.about(change)
+			s.replace(i, c)
 		}
 	}
-	settle := func(id string, change func(*CallState)) {
+	settle := func(id, by string, result json.RawMessage) {
 		if i := s.find(id); i >= 0 {
-			c := *s.open[i]
-			change(&c)
+			c := s.open[i]
+			c.ending = &ending{Status: ToolOK, Result: result, Ran: c.Ran}
+			c.about(func(m *matter) { m.By = by })
 			s.acted = entry.Seq
 			s.answer(i, c)
 		}
 	}
 	switch e := event.(type) {
 	case ApprovalRequested:
-		hold(e.Call, func(c *CallState) { c.Phase, c.Reason, c.Expires = AwaitingApproval, e.Reason, e.Expires })
+		hold(e.Call, AwaitingApproval, func(m *matter) { m.Reason, m.Expires = e.Reason, e.Expires })
 	case ApprovalDecided:
 		s.take(e.Letter)
-		hold(e.Call, func(c *CallState) {
-			c.By, c.Edited, c.Phase = e.By, e.Args, Approved
-			if !e.Approved {
-				c.Phase, c.Error = Undecided, denial(e)
-			}
-		})
+		i := s.find(e.Call)
+		if i < 0 {
+			return
+		}
+		c := s.open[i]
+		c.Phase = Approved
+		if !e.Approved {
+			denied := *c.ending
+			denied.Error = denial(e)
+			c.Phase, c.ending = Undecided, &denied
+		}
+		c.about(func(m *matter) { m.By, m.Edited = e.By, e.Args })
+		s.replace(i, c)
 	case ApprovalExpired:
-		hold(e.Call, func(c *CallState) { c.Phase, c.Reason = Undecided, "" })
+		hold(e.Call, Undecided, func(m *matter) { m.Reason = "" })
 	case ApprovalInvalidated:
-		hold(e.Call, func(c *CallState) { c.Phase, c.Reason = Undecided, "" })
+		hold(e.Call, Undecided, func(m *matter) { m.Reason = "" })
 	case InputRequested:
 		if s.find(e.Call) < 0 {
 			s.question = &e
 			return
 		}
-		hold(e.Call, func(c *CallState) { c.Phase, c.Reason, c.Expires = AwaitingInput, e.Question, e.Expires })
+		hold(e.Call, AwaitingInput, func(m *matter) { m.Reason, m.Expires = e.Question, e.Expires })
 	case InputGiven:
 		s.take(e.Letter)
 		if s.question != nil && s.question.Call == e.Call {
@@ -213,12 +233,12 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			return
 		}
 		s.said = s.said.Append(e.Text)
-		settle(e.Call, func(c *CallState) { c.Status, c.Result, c.By = ToolOK, quote(e.Text), e.By })
+		settle(e.Call, e.By, quote(e.Text))
 	case ClientToolRequested:
-		hold(e.Call, func(c *CallState) { c.Phase = AwaitingClient })
+		hold(e.Call, AwaitingClient, func(*matter) {})
 	case ClientToolReturned:
 		s.take(e.Letter)
-		settle(e.Call, func(c *CallState) { c.Status, c.Result, c.By = ToolOK, e.Result, e.By })
+		settle(e.Call, e.By, e.Result)
 	}
 }
 

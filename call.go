@@ -24,9 +24,78 @@ type CallState struct {
 	By        string // who decided or answered
 	Expires   time.Time
 	Ran       bool // it ran, as opposed to being refused, reused or answered by somebody
+}
 
-	images   []Image
+// call is a call as State keeps it: its phase, and what is known of it by the
+// step in which it became known. Each part is written once and shared by all
+// states after, so that a step of one call costs its part and one slice of
+// calls; a part nobody has written yet is an empty one that all calls share.
+type call struct {
+	*asked
+	*trial
+	*ending
+	*matter
+	Phase Phase
+}
+
+// asked is what the model wants.
+type asked struct {
+	Call
+	Iteration int
+}
+
+// trial is the latest attempt.
+type trial struct {
+	Attempt int
+	Effect  Effect
+	Key     string
+	Started time.Time
+}
+
+// ending is the answer.
+type ending struct {
+	Status   ToolStatus
+	Ran      bool
 	rejected bool // it stood in a plan that was turned down
+	Result   json.RawMessage
+	Error    string
+}
+
+// matter is what few calls have.
+type matter struct {
+	Of      string
+	Reason  string
+	Edited  json.RawMessage
+	By      string
+	Expires time.Time
+	images  []Image
+}
+
+var (
+	noTrial  trial
+	noEnding ending
+	noMatter matter
+)
+
+func newCall(c Call, iteration int) call {
+	return call{&asked{c, iteration}, &noTrial, &noEnding, &noMatter, Undecided}
+}
+
+// about changes what few calls have.
+func (c *call) about(change func(*matter)) {
+	m := *c.matter
+	change(&m)
+	c.matter = &m
+}
+
+// state is the call as others see it.
+func (c *call) state() CallState {
+	return CallState{
+		Call: c.Call, Iteration: c.Iteration, Phase: c.Phase,
+		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started,
+		Status: c.Status, Result: c.Result, Error: c.Error, Ran: c.Ran,
+		Of: c.Of, Reason: c.Reason, Edited: c.Edited, By: c.By, Expires: c.Expires,
+	}
 }
 
 // Phase is where a call stands.
@@ -71,12 +140,15 @@ func (p Phase) waits() Status {
 func (p Phase) ready() bool { return p == Undecided || p == Lost || p == Approved }
 
 // args are the arguments to run: the approver's, if edited.
-func (c *CallState) args() json.RawMessage {
+func (c *call) args() json.RawMessage {
 	if c.Edited != nil {
 		return c.Edited
 	}
 	return c.Call.Args
 }
+
+// ok is OK.
+func (c *call) ok() bool { return c.Phase == Answered && c.Status == ToolOK }
 
 // OK reports whether the call was answered with a result rather than an error.
 func (c CallState) OK() bool { return c.Phase == Answered && c.Status == ToolOK }

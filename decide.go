@@ -139,7 +139,8 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 // doubts turns lost Writes into what their tools ask for.
 func (m *Machine) doubts(s *State) Step {
 	var facts []Event
-	for _, c := range s.open {
+	for i := range s.open {
+		c := &s.open[i]
 		if c.Phase != Lost || c.Effect != Write {
 			continue
 		}
@@ -158,7 +159,8 @@ func (m *Machine) doubts(s *State) Step {
 	if facts != nil {
 		return Record{facts}
 	}
-	for _, c := range s.open {
+	for i := range s.open {
+		c := &s.open[i]
 		if t := m.tools[c.Tool]; c.Phase == Doubted && t != nil && t.info.OnDoubt == FailDoubt {
 			return failed("doubt", fmt.Sprintf("%s %s: %s", c.Tool, c.ID, c.Reason))
 		}
@@ -186,7 +188,8 @@ func (m *Machine) failure(s *State) Step {
 
 // pending reports whether a call stands in the given phase.
 func (s *State) pending(p Phase) bool {
-	for _, c := range s.open {
+	for i := range s.open {
+		c := &s.open[i]
 		if c.Phase == p {
 			return true
 		}

@@ -14,7 +14,7 @@ import (
 // calls only what cannot be called, or answers against the output schema. nil:
 // the reply stands.
 func (m *Machine) judgeReply(s *State) Step {
-	if s.reply == nil || s.thinking != nil {
+	if s.replied == 0 || s.thinking.made {
 		return nil
 	}
 	if s.rejects && s.HasOpen() {
@@ -23,17 +23,18 @@ func (m *Machine) judgeReply(s *State) Step {
 	if s.refuted {
 		return nil
 	}
-	reply := s.reply.Reply
+	reply := s.reply
 	if reply.Stop == StopRefusal {
 		return failed("refused", "the model refused: "+short(reply.Text()))
 	}
 	if s.HasOpen() {
-		for _, c := range s.open {
+		for i := range s.open {
+			c := &s.open[i]
 			if c.Phase != Undecided || c.Error != "" {
 				return nil // judged before
 			}
 		}
-	} else if hasCalls(reply) || !s.settled && s.reply.Malformed == "" {
+	} else if hasCalls(reply) || !s.settled && s.malformed == "" {
 		return nil
 	}
 	reasons, whys := m.flaws(s)
@@ -43,7 +44,8 @@ func (m *Machine) judgeReply(s *State) Step {
 	strike := s.strikes + 1
 	feedback := "Your reply was not accepted:\n- " + strings.Join(reasons, "\n- ") + "\nReply again, correctly."
 	events := []Event{PlanRejected{Reasons: reasons, Feedback: feedback, Strike: strike}}
-	for i, c := range s.open {
+	for i := range s.open {
+		c := &s.open[i]
 		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
 	}
 	return Record{events}
@@ -54,7 +56,8 @@ func (m *Machine) judgeReply(s *State) Step {
 func (m *Machine) refuseRest(s *State) Step {
 	_, whys := m.flaws(s)
 	var events []Event
-	for i, c := range s.open {
+	for i := range s.open {
+		c := &s.open[i]
 		if c.Phase == Answered {
 			continue
 		}
@@ -69,7 +72,7 @@ func (m *Machine) refuseRest(s *State) Step {
 
 // flaws lists why the reply is no plan, and for each open call what to answer.
 func (m *Machine) flaws(s *State) (reasons, whys []string) {
-	reply := s.reply.Reply
+	reply := s.reply
 	all := func(why string) ([]string, []string) {
 		for range s.open {
 			whys = append(whys, "not run: "+why)
@@ -77,21 +80,23 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 		return []string{why}, whys
 	}
 	switch {
-	case s.reply.Malformed != "":
-		return all(s.reply.Malformed)
+	case s.malformed != "":
+		return all(s.malformed)
 	case reply.Stop == StopLength && len(s.open) > 0:
 		return all("the reply was cut off at its token limit, so none of its calls was run; be shorter")
 	case reply.Stop == StopLength:
 		return all("the reply was cut off at its token limit; be shorter")
 	case len(s.open) > 0:
-		for _, c := range s.open {
+		for i := range s.open {
+			c := &s.open[i]
 			why := m.invalid(c)
 			if why == "" {
 				return nil, nil // one valid call makes a plan; the others are refused on their own
 			}
 			whys = append(whys, why)
 		}
-		for i, c := range s.open {
+		for i := range s.open {
+			c := &s.open[i]
 			reasons = append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, whys[i]))
 		}
 		return reasons, whys
@@ -102,7 +107,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 }
 
 // invalid says why a call cannot be run as it stands; empty: it can.
-func (m *Machine) invalid(c *CallState) string {
+func (m *Machine) invalid(c *call) string {
 	t := m.tools[c.Tool]
 	if t == nil || m.single {
 		return m.unknown(c.Tool)
@@ -155,8 +160,9 @@ func (m *Machine) unknown(name string) string {
 func (m *Machine) act(s *State) Step {
 	var act Act
 	var keys map[string]bool // keys run in this batch
-	var waiting *CallState
-	for _, c := range s.open {
+	var waiting *call
+	for i := range s.open {
+		c := &s.open[i]
 		if !c.Phase.ready() {
 			if c.Phase != Answered && waiting == nil {
 				waiting = c
@@ -174,7 +180,7 @@ func (m *Machine) act(s *State) Step {
 			keys[d.Key] = true
 		}
 		if most := d.Info.MaxCalls; d.Do == RunCall && most > 0 {
-			if n, _ := s.tools.Get(c.Tool); n.ran+act.runs(c.Tool) >= most {
+			if s.tools.of(c.Tool).ran+act.runs(c.Tool) >= most {
 				d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
 			}
 		}
@@ -199,7 +205,7 @@ func (a Act) runs(tool string) (n int) {
 	return n
 }
 
-func waitsFor(c *CallState) string {
+func waitsFor(c *call) string {
 	switch c.Phase {
 	case AwaitingInput:
 		return fmt.Sprintf("%s asks: %s", c.ID, c.Reason)
@@ -215,7 +221,7 @@ func waitsFor(c *CallState) string {
 var noTool ToolInfo
 
 // dispose says what becomes of one call before any policy has looked.
-func (m *Machine) dispose(s *State, c *CallState) Disposed {
+func (m *Machine) dispose(s *State, c *call) Disposed {
 	d := Disposed{Call: c.Call, Do: RunCall, Info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == Undecided { // denied
@@ -267,7 +273,7 @@ func (d Disposed) Facts() []Event {
 		if d.Info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}
-		return []Event{InputRequested{Call: d.Call.ID, Question: question(&CallState{Call: d.Call})}}
+		return []Event{InputRequested{Call: d.Call.ID, Question: question(&call{asked: &asked{Call: d.Call}, matter: &noMatter})}}
 	case Ask:
 		return []Event{ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why}}
 	case Refuse:

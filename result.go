@@ -107,21 +107,32 @@ func ResultOf(s State) Result {
 	if s.Declaration().Loop == (SingleCall{}).Name() {
 		return r
 	}
-	for t := range s.Turns() {
+	r.Steps = make([]Summary, 0, s.turns.Len())
+	for _, t := range s.turns.All() {
 		step := Summary{Iteration: t.Iteration, Thought: t.Thought, Calls: []CallSummary{}}
-		if s.Declaration().Strategy == JSON {
+		if s.start != nil && s.start.Declaration.Strategy == JSON {
 			step.Thought = jsonThought(Say(t.Thought))
 		}
 		r.Steps = append(r.Steps, step)
 	}
+	// Calls come in the order of their turns: those of one stand side by side in
+	// one list of all.
+	all := make([]CallSummary, 0, s.calls.Len()+len(s.open))
 	i := 0
-	for c := range s.Calls() { // calls come in the order of their turns
+	add := func(c *call) {
 		for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
 			i++
 		}
 		if i < len(r.Steps) && r.Steps[i].Iteration == c.Iteration {
-			r.Steps[i].Calls = append(r.Steps[i].Calls, CallSummary{c.ID, c.Tool, c.outcome()})
+			all = append(all, CallSummary{c.ID, c.Tool, c.outcome()})
+			r.Steps[i].Calls = all[len(all)-1-len(r.Steps[i].Calls) : len(all) : len(all)]
 		}
+	}
+	for _, c := range s.calls.All() {
+		add(&c)
+	}
+	for k := range s.open {
+		add(&s.open[k])
 	}
 	return r
 }
@@ -140,7 +151,7 @@ func (s *State) output(answer string) json.RawMessage {
 	return nil
 }
 
-func (c *CallState) outcome() string {
+func (c *call) outcome() string {
 	switch {
 	case c.Phase != Answered:
 		return c.Phase.String()
@@ -154,7 +165,8 @@ func (c *CallState) outcome() string {
 
 func (s *State) pendings() []Pending {
 	list := []Pending{}
-	for _, c := range s.open {
+	for i := range s.open {
+		c := &s.open[i]
 		p := Pending{Run: s.run, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
 		switch c.Phase {
 		case AwaitingApproval:

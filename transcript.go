@@ -13,7 +13,7 @@ type Transcript struct {
 	strategy Strategy
 	messages []Message
 	pending  []Part // of the user turn being gathered
-	calls    []*CallState
+	calls    []call
 }
 
 // NewTranscript begins an empty conversation for a strategy.
@@ -67,7 +67,7 @@ func (t *Transcript) Messages(s *State) []Message {
 		for _, c := range t.calls {
 			now := s.call(c.ID)
 			if now == nil || now.Phase != Answered {
-				now = &CallState{Call: c.Call, Error: "not run yet"}
+				now = unanswered(c, "not run yet")
 			}
 			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, now))
 		}
@@ -116,7 +116,7 @@ func (t *Transcript) results(s *State) {
 	for _, c := range calls {
 		done := s.call(c.ID)
 		if done == nil { // no engine writes such a log, but somebody may have
-			done = &CallState{Call: c.Call, Error: "the log has no result of it"}
+			done = unanswered(c, "the log has no result of it")
 		}
 		answers = append(answers, t.part(c.ID, done))
 		rejected = rejected || done.rejected
@@ -127,8 +127,14 @@ func (t *Transcript) results(s *State) {
 	}
 }
 
+// unanswered is a call that nothing came of.
+func unanswered(c call, why string) *call {
+	c.ending, c.matter = &ending{Error: why}, &noMatter
+	return &c
+}
+
 // part is a call's answer as the model reads it.
-func (t *Transcript) part(id string, c *CallState) Part {
+func (t *Transcript) part(id string, c *call) Part {
 	r := ToolResult{Call: id, Ref: c.Ref, Tool: c.Tool, Content: c.Result, Failed: c.Status != ToolOK, Images: c.images}
 	if r.Failed {
 		r.Content = quote(c.told())
@@ -145,7 +151,7 @@ func (t *Transcript) part(id string, c *CallState) Part {
 }
 
 // told is what the model reads of a call that brought no result.
-func (c *CallState) told() string {
+func (c *call) told() string {
 	var b strings.Builder
 	switch c.Status {
 	case ToolTimeout:
