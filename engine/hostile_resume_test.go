@@ -1,0 +1,217 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// A log that ends after any of its entries is gone on with: what was answered
+// is not asked again, what was paid is not paid again.
+func TestResumeAnywhere(t *testing.T) {
+	full := newTap()
+	h := begin(t, engine.New(full, nil), spender(func(pawl.Invocation) {}))
+	ends(t, h, pawl.Success)
+	var records [][]byte
+	for row, err := range full.Read(t.Context(), "r", 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, row.Data)
+	}
+	for k := 1; k < len(records); k++ {
+		for _, happened := range []bool{true, false} {
+			j, l := newTap(), new(ledger)
+			lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Hour, New: true})
+			if err == nil {
+				err = j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: records[:k]})
+			}
+			if err == nil {
+				_, err = j.Claim(t.Context(), pawl.Claim{Run: "r", Epoch: lease.Epoch})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			old, err := engine.Load(t.Context(), j, "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent := spender(l.add)
+			bought, model := 0, agent.Model.(pawl.ModelFunc)
+			agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+				bought++
+				return model(ctx, r)
+			})
+			e := engine.New(j, nil)
+			res := settleAll(t, e, agent, "r", func(string) bool { return happened })
+			if res.Status != pawl.Success || res.Answer != "done" {
+				t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
+			}
+			replied := 0
+			for _, r := range records[:k] {
+				if e, err := pawl.DecodeEntry(slices.Clone(r)); err == nil && e.Event.Type() == "model.replied" {
+					replied++
+				}
+			}
+			if bought != 5-replied {
+				t.Errorf("cut at %d: %d replies were bought with %d of 5 in the log", k, bought, replied)
+			}
+			for n := 1; n <= 8; n++ {
+				id := fmt.Sprintf("c_%d", n)
+				c, known := old.Call(id)
+				ran := 0
+				for _, tool := range []string{"look ", "put ", "pay "} {
+					ran += l.count(tool + id)
+				}
+				want := 1
+				if known && (c.Phase == pawl.Answered || c.Phase == pawl.Started && c.Effect == pawl.Write && happened) {
+					want = 0
+				}
+				if ran != want {
+					t.Errorf("cut at %d, happened %v: %s ran %d times, want %d", k, happened, id, ran, want)
+				}
+			}
+			sound(t, e, j, agent, "r")
+		}
+	}
+}
+
+// witness is a hook that remembers what it was shown and cancels on demand.
+type witness struct {
+	seen    map[uint64]bool
+	forbids func(pawl.Entry) bool
+}
+
+func (w *witness) Name() string { return "witness" }
+
+func (w *witness) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+	w.seen[e.Seq] = true
+	return engine.Direction{Cancel: w.forbids != nil && w.forbids(e), Reason: "no"}
+}
+
+// A hook is shown every entry before the effect that follows, also when the
+// run changes hands between the two.
+func TestHooksAcrossCrashes(t *testing.T) {
+	for _, forbid := range []bool{false, true} {
+		for n := 2; ; n++ {
+			j, l := newTap(), new(ledger)
+			w := &witness{seen: map[uint64]bool{}}
+			if forbid {
+				w.forbids = func(e pawl.Entry) bool {
+					r, ok := e.Event.(pawl.ModelReplied)
+					return ok && e.Iteration == 3 && r.Purpose == pawl.PurposeTurn
+				}
+			}
+			agent := spender(l.add)
+			e := engine.New(j, &engine.Options{Hooks: []engine.Hook{w}})
+			count := 0
+			j.on(func(b pawl.Batch, write func() error) error {
+				if count++; count < n {
+					return write()
+				}
+				return errors.Join(write(), errDisk)
+			})
+			_, err := wait(t, begin(t, e, agent))
+			j.on(nil)
+			if err == nil {
+				break // it has fewer appends
+			}
+			s, err := engine.Load(t.Context(), j, "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if forbid && s.Status() != pawl.Cancelled {
+				res := settleAll(t, e, agent, "r", func(string) bool { return true })
+				if res.Status != pawl.Cancelled {
+					t.Errorf("append %d: %v, though a hook said no", n, res.Verdict)
+				}
+				if l.count("pay c_3") > 0 {
+					t.Errorf("append %d: an effect took place that a hook had forbidden", n)
+				}
+			}
+			if !forbid && s.Status() != pawl.Success {
+				settleAll(t, e, agent, "r", func(string) bool { return true })
+				s, err = engine.Load(t.Context(), j, "r")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for seq := uint64(1); seq < s.Seq(); seq++ {
+					if !w.seen[seq] {
+						t.Errorf("append %d: entry %d of %d was shown to no hook", n, seq, s.Seq())
+					}
+				}
+			}
+			if n > 100 {
+				t.Fatal("the run appends for ever")
+			}
+		}
+	}
+}
+
+// A run that is cancelled by a hook can be resumed; the same entry does not
+// cancel it again.
+func TestHookCancelledResumes(t *testing.T) {
+	j, l := newTap(), new(ledger)
+	w := &witness{seen: map[uint64]bool{}, forbids: func(e pawl.Entry) bool {
+		_, ok := e.Event.(pawl.ModelReplied)
+		return ok && e.Iteration == 3
+	}}
+	agent := spender(l.add)
+	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{w}})
+	ends(t, begin(t, e, agent), pawl.Cancelled)
+	ends(t, resume(t, e, agent), pawl.Success)
+	sound(t, e, j, agent, "r")
+}
+
+// A host that drives a run step by step meets the same ceilings.
+func TestStepsEnd(t *testing.T) {
+	for name, agent := range map[string]pawl.Agent{
+		"model": {Name: "broken", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "no"}
+		})},
+		"tools": {Name: "broken", Model: turns([]pawl.Call{call("no", 1)}, []pawl.Call{call("no", 2)}, []pawl.Call{call("no", 3)}, []pawl.Call{call("no", 4)}, []pawl.Call{call("no", 5)}),
+			Tools: []pawl.Tool{fake{name: "no", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) { return pawl.Output{}, errors.New("no") }}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			straight := newTap()
+			quickly := &engine.Options{Backoff: func(int) time.Duration { return 0 }}
+			want, err := wait(t, begin(t, engine.New(straight, quickly), agent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := newTap()
+			e := engine.New(j, quickly)
+			ctx, park := context.WithCancel(t.Context())
+			j.on(func(_ pawl.Batch, write func() error) error { park(); return write() })
+			h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends(t, h, pawl.Paused)
+			s, err := engine.Load(t.Context(), j, "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for seq, n := s.Seq(), 0; !s.Status().Ended(); n++ {
+				if seq, err = e.Step(t.Context(), agent, "r", seq); err != nil {
+					t.Fatal(err)
+				}
+				if s, err = engine.Load(t.Context(), j, "r"); err != nil {
+					t.Fatal(err)
+				}
+				if n > 50 {
+					t.Fatal("it never ends")
+				}
+			}
+			if s.Verdict().Leaf != want.Verdict.Leaf {
+				t.Errorf("step by step: %v; at one go: %v", s.Verdict(), want.Verdict)
+			}
+		})
+	}
+}
