@@ -90,12 +90,13 @@ func (r *replay) take(e Entry) error {
 		if err := r.settle(); err != nil {
 			return err
 		}
+		if r.now == nil {
+			break
+		}
 		if e.At != r.state.seq {
 			return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", e.Run, e.Seq, e.At, r.state.seq)
 		}
-		if r.now != nil {
-			r.decided, r.step, r.got = r.state, r.now.Decide(r.state), []Entry{e}
-		}
+		r.decided, r.step, r.got = r.state, r.now.Decide(r.state), []Entry{e}
 	}
 	e.Run = r.origin(e.Seq, e.Run)
 	r.state.Fold(e)
