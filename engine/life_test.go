@@ -1,0 +1,415 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// job is a tool that does what a function does.
+type job struct {
+	info pawl.ToolInfo
+	do   func(ctx context.Context, inv pawl.Invocation) (string, error)
+}
+
+func (j job) Info() pawl.ToolInfo {
+	i := j.info
+	i.Input = json.RawMessage(`{"type":"object","additionalProperties":true}`)
+	return i
+}
+
+func (j job) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	text, err := j.do(ctx, inv)
+	raw, _ := json.Marshal(text) // a Go string always marshals
+	return pawl.Output{JSON: raw}, err
+}
+
+// says is a model that gives these replies, by the number of its turns so far.
+func says(replies ...pawl.Reply) pawl.Model {
+	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		turn := 0
+		for _, m := range r.Messages {
+			if m.Role == pawl.Assistant {
+				turn++
+			}
+		}
+		if turn >= len(replies) {
+			return pawl.Say("done"), nil
+		}
+		reply := replies[turn]
+		reply.Parts = slices.Clone(reply.Parts)
+		return reply, nil
+	})
+}
+
+func calls(tool string, n int) pawl.Reply {
+	list := make([]pawl.Call, n)
+	for i := range list {
+		list[i] = pawl.Call{Tool: tool, Args: fmt.Appendf(nil, `{"n":%d}`, i)}
+	}
+	return pawl.Do(list...)
+}
+
+func dozing(d time.Duration, effect pawl.Effect) pawl.Tool {
+	return job{pawl.ToolInfo{Name: "sleep", Effect: effect}, func(ctx context.Context, _ pawl.Invocation) (string, error) {
+		select {
+		case <-time.After(d):
+			return "slept", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}}
+}
+
+// bubble runs a test on a clock of its own, and waits for the attendants.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	synctest.Test(t, func(t *testing.T) {
+		f(t)
+		time.Sleep(time.Minute)
+	})
+}
+
+func start(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
+	t.Helper()
+	run, err := e.Start(t.Context(), a, "go", &engine.StartOptions{ID: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func comesTo(t *testing.T, run *engine.Handle, want pawl.Status) pawl.Result {
+	t.Helper()
+	res, err := run.Wait(t.Context())
+	if err != nil || res.Status != want {
+		t.Fatalf("ended %v (%s), %v; want %v", res.Status, res.Reason.Detail, err, want)
+	}
+	return res
+}
+
+// TestParallel: calls that may run at once take as long as one of them.
+func TestParallel(t *testing.T) {
+	for _, c := range []struct {
+		effect pawl.Effect
+		most   time.Duration
+	}{{pawl.Read, 11 * time.Millisecond}, {pawl.Idempotent, 11 * time.Millisecond}, {pawl.Write, 501 * time.Millisecond}} {
+		bubble(t, func(t *testing.T) {
+			a := pawl.Agent{Name: "a", Model: says(calls("sleep", 50)), Tools: []pawl.Tool{dozing(10*time.Millisecond, c.effect)}}
+			began := time.Now()
+			res := comesTo(t, start(t, engine.New(memory.New(), nil), a), pawl.Success)
+			if took := time.Since(began); took > c.most || res.ToolCalls != 50 {
+				t.Errorf("%v: %d calls took %v, want at most %v", c.effect, res.ToolCalls, took, c.most)
+			}
+			if least := 10 * time.Millisecond; time.Since(began) < least {
+				t.Errorf("%v: nothing was waited for", c.effect)
+			}
+		})
+	}
+}
+
+// pieces is a model that streams words, a second apart.
+type pieces struct{ fail bool }
+
+func (p *pieces) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		for i, word := range []string{"one ", "two ", "three"} {
+			time.Sleep(time.Second)
+			if !yield(pawl.Chunk{Text: word}, nil) {
+				return
+			}
+			if p.fail && r.Attempt == 1 && i == 1 {
+				yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassTruncated, Message: "broke off"})
+				return
+			}
+		}
+		reply := pawl.Say("one two three")
+		yield(pawl.Chunk{Reply: &reply}, nil)
+	}
+}
+
+func short(e pawl.Entry) string {
+	if d, ok := e.Event.(pawl.ModelDelta); ok {
+		return "~" + strings.TrimSpace(d.Text)
+	}
+	return e.Event.Type()
+}
+
+// TestEntriesInOrder: pieces of a reply come after its call was logged and
+// before its reply is, for watchers that keep up and for those that do not.
+func TestEntriesInOrder(t *testing.T) {
+	want := "run.started model.called ~one ~two model.failed model.called ~one ~two ~three model.replied run.stopped"
+	for name, lag := range map[string]time.Duration{"quick": 0, "slow": 1500 * time.Millisecond, "late": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				run := start(t, engine.New(memory.New(), nil), pawl.Agent{Name: "a", Model: &pieces{fail: true}})
+				var got []string
+				seq := uint64(0)
+				for e, err := range run.Entries(t.Context()) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if e.Seq != 0 && e.Seq != seq+1 {
+						t.Errorf("entry %d after %d", e.Seq, seq)
+					}
+					seq = max(seq, e.Seq)
+					got = append(got, short(e))
+					time.Sleep(lag)
+				}
+				if text := strings.Join(got, " "); text != want {
+					t.Errorf("got  %s\nwant %s", text, want)
+				}
+				var again []string
+				for e := range run.Entries(t.Context()) {
+					again = append(again, short(e))
+				}
+				if text := strings.Join(again, " "); text != "run.started model.called model.failed model.called model.replied run.stopped" {
+					t.Errorf("watched again: %s", text)
+				}
+			})
+		})
+	}
+}
+
+// TestBreakingOff: who stops watching, or waits no longer, does not stop the run.
+func TestBreakingOff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		run := start(t, engine.New(memory.New(), nil), pawl.Agent{Name: "a", Model: &pieces{}})
+		for range run.Entries(t.Context()) {
+			break
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, err := range run.Entries(ctx) {
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		}
+		if _, err := run.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting ended with %v", err)
+		}
+		comesTo(t, run, pawl.Success)
+	})
+}
+
+// TestClose: closing parks every run and waits for it; a Write is finished first.
+func TestClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		j := memory.New()
+		e := engine.New(j, nil)
+		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 2)), Tools: []pawl.Tool{dozing(5*time.Second, pawl.Write)}}
+		run := start(t, e, a)
+		time.Sleep(time.Second)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if res := comesTo(t, run, pawl.Paused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
+			t.Errorf("%d calls in %d ms", res.ToolCalls, res.ElapsedMS)
+		}
+		if _, err := e.Start(t.Context(), a, "go", nil); err == nil {
+			t.Error("a closed engine starts runs")
+		}
+		if err := e.Close(); err != nil {
+			t.Errorf("closed twice: %v", err)
+		}
+		again, err := engine.New(j, nil).Resume(t.Context(), a, "run", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := comesTo(t, again, pawl.Success); res.ToolCalls != 2 {
+			t.Errorf("%d calls", res.ToolCalls)
+		}
+	})
+}
+
+// TestTwoEngines: a second owner is refused while the first lives; when it has
+// taken over, the first changes nothing any more.
+func TestTwoEngines(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		j := memory.New()
+		var ran atomic.Int32
+		tool := job{pawl.ToolInfo{Name: "sleep", Effect: pawl.Read}, func(ctx context.Context, _ pawl.Invocation) (string, error) {
+			ran.Add(1)
+			select {
+			case <-time.After(time.Minute):
+			case <-ctx.Done():
+			}
+			return "slept", nil
+		}}
+		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1)), Tools: []pawl.Tool{tool}}
+		one := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "one"}})
+		two := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "two"}})
+		first := start(t, one, a)
+		time.Sleep(40 * time.Second) // more than a lease without a heartbeat
+		_, err := two.Resume(t.Context(), a, "run", nil)
+		var held *pawl.HeldError
+		if !errors.As(err, &held) || !strings.Contains(held.Lease.Owner, "one") {
+			t.Fatalf("resuming a live run: %v", err)
+		}
+		lease, err := j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "two", TTL: time.Minute, Over: held.Lease.Epoch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := first.Wait(t.Context()); !errors.Is(err, pawl.ErrFenced) {
+			t.Errorf("the first owner ended with %v", err)
+		}
+		was, err := engine.Load(t.Context(), j, "run")
+		if err != nil || was.Epoch() != 1 || was.Status() != pawl.Running {
+			t.Errorf("it left %v, epoch %d (%v)", was.Status(), was.Epoch(), err)
+		}
+		if _, err := j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "two", Epoch: lease.Epoch}); err != nil {
+			t.Fatal(err)
+		}
+		second, err := two.Resume(t.Context(), a, "run", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comesTo(t, second, pawl.Success)
+		if n := ran.Load(); n != 2 {
+			t.Errorf("the Read ran %d times, want once for each owner", n)
+		}
+		now, err := engine.Load(t.Context(), j, "run")
+		if err != nil || now.Epoch() < lease.Epoch {
+			t.Errorf("epoch %d (%v)", now.Epoch(), err)
+		}
+	})
+}
+
+// TestStep: a run may be driven step by step by others, and comes to the same
+// end; who is behind is told so and changes nothing.
+func TestStep(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		j := memory.New()
+		e := engine.New(j, nil)
+		failing := job{pawl.ToolInfo{Name: "try", Effect: pawl.Read}, func(context.Context, pawl.Invocation) (string, error) {
+			return "", errors.New("no luck")
+		}}
+		script := says(calls("try", 1), calls("try", 2), calls("try", 3), calls("try", 4))
+		first := true
+		a := pawl.Agent{Name: "a", Tools: []pawl.Tool{failing}, Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+			if first { // until the run is parked
+				first = false
+				<-ctx.Done()
+				return pawl.Reply{}, ctx.Err()
+			}
+			for chunk, err := range script.Stream(ctx, r) {
+				return *chunk.Reply, err
+			}
+			return pawl.Reply{}, nil
+		})}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		run, err := e.Start(ctx, a, "go", &engine.StartOptions{ID: "run"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		comesTo(t, run, pawl.Paused)
+		parked, err := engine.Load(t.Context(), j, "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seq := parked.Seq()
+		for n := 0; ; n++ {
+			if _, err := e.Step(t.Context(), a, "run", seq-1); !errors.Is(err, pawl.ErrConflict) {
+				t.Fatalf("a step from behind: %v", err)
+			}
+			next, err := e.Step(t.Context(), a, "run", seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seq = next
+			s, err := engine.Load(t.Context(), j, "run")
+			if err != nil || s.Seq() != seq {
+				t.Fatalf("at %d, not %d (%v)", s.Seq(), seq, err)
+			}
+			if s.Status().Ended() {
+				if s.Status() != pawl.NoProgress || s.Iteration() != 3 {
+					t.Errorf("ended %v in turn %d: stepping must not start the counters afresh", s.Verdict(), s.Iteration())
+				}
+				return
+			}
+			if n > 20 {
+				t.Fatal("stepping does not end")
+			}
+		}
+	})
+}
+
+// TestForkOptions: a fork may have other limits, and leaves its origin alone.
+func TestForkOptions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		j := memory.New()
+		e := engine.New(j, nil)
+		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Read)}}
+		comesTo(t, start(t, e, a), pawl.Success)
+		before, err := engine.Load(t.Context(), j, "run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Fork(t.Context(), a, "run", 4, nil)
+		if err == nil || !strings.Contains(err.Error(), "the nearest places are 3 and 5") {
+			t.Errorf("forked in flight: %v", err)
+		}
+		fork, err := e.Fork(t.Context(), a, "run", 5, &engine.ForkOptions{Limits: pawl.Limits{Iterations: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		comesTo(t, fork, pawl.Exhausted)
+		if fork.ID() == "run" {
+			t.Error("the fork has the name of its origin")
+		}
+		if after, err := engine.Load(t.Context(), j, "run"); err != nil || after.Seq() != before.Seq() {
+			t.Errorf("the origin has grown to %d entries (%v)", after.Seq(), err)
+		}
+		if _, err := e.Replay(t.Context(), a, fork.ID()); err != nil {
+			t.Error(err)
+		}
+		other := a
+		other.Prompt = "Another."
+		if _, err := e.Replay(t.Context(), other, "run"); err == nil || !strings.Contains(err.Error(), "prompt") {
+			t.Errorf("replayed with another agent: %v", err)
+		}
+		var changed *engine.ChangedError
+		if _, err := e.Fork(t.Context(), other, "run", 5, nil); !errors.As(err, &changed) || !slices.Equal(changed.Parts, []string{"prompt"}) {
+			t.Errorf("forked with another agent: %v", err)
+		}
+	})
+}
+
+// TestNothingIsLeft: no goroutine outlives its run by more than a look at the
+// mail, except for tools and models that ignore that they are to end.
+func TestNothingIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		e := engine.New(memory.New(), nil)
+		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 5)), Tools: []pawl.Tool{dozing(time.Millisecond, pawl.Read)}}
+		run, err := e.Start(t.Context(), a, "go", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range run.Entries(t.Context()) {
+			break
+		}
+		comesTo(t, run, pawl.Success)
+	}
+	for range 300 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	buf := make([]byte, 1<<16)
+	t.Errorf("%d goroutines became %d:\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+}
