@@ -37,6 +37,20 @@ func (j job) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) 
 	return pawl.Output{JSON: raw}, err
 }
 
+// add is the plainest of tools.
+type add struct{}
+
+func (add) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "add", Description: "Add.", Effect: pawl.Read,
+		Input: json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]}`)}
+}
+
+func (add) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	var a struct{ A, B int }
+	err := json.Unmarshal(inv.Args, &a)
+	return pawl.Output{JSON: fmt.Appendf(nil, "%d", a.A+a.B)}, err
+}
+
 // says is a model that gives these replies, by the number of its turns so far.
 func says(replies ...pawl.Reply) pawl.Model {
 	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
