@@ -98,12 +98,12 @@ func BenchmarkLoop(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprint("turns=", n), func(b *testing.B) {
 			agent := counter(n)
-			var ours, bare time.Duration
+			var ours, bare, oursCPU, bareCPU time.Duration
 			var bytes, allocs uint64
 			for b.Loop() {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				begin := time.Now()
+				begin, used := time.Now(), cpu()
 				for range iterations / n {
 					result, err := engine.Run(b.Context(), agent, "go")
 					if err != nil || result.Status != pawl.Success {
@@ -111,16 +111,18 @@ func BenchmarkLoop(b *testing.B) {
 					}
 				}
 				ours += time.Since(begin)
+				oursCPU += cpu() - used
 				runtime.ReadMemStats(&after)
 				bytes += after.TotalAlloc - before.TotalAlloc
 				allocs += after.Mallocs - before.Mallocs
-				begin = time.Now()
+				begin, used = time.Now(), cpu()
 				for range iterations / n {
 					if err := floor(b.Context(), counting(n)); err != nil {
 						b.Fatal(err)
 					}
 				}
 				bare += time.Since(begin)
+				bareCPU += cpu() - used
 			}
 			all := float64(b.N * iterations)
 			b.ReportMetric(0, "ns/op") // ours and the floor's together: it says nothing
@@ -128,6 +130,10 @@ func BenchmarkLoop(b *testing.B) {
 			b.ReportMetric(float64(bytes)/all, "B/iteration")
 			b.ReportMetric(float64(allocs)/all, "allocs/iteration")
 			b.ReportMetric(float64(ours)/float64(bare), "x-floor")
+			if bareCPU > 0 {
+				b.ReportMetric(float64(oursCPU)/float64(bareCPU), "x-floor-cpu")
+				b.ReportMetric(float64(oursCPU.Nanoseconds())/all, "cpu-ns/iteration")
+			}
 		})
 	}
 }
