@@ -105,7 +105,7 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 	if id == "" {
 		id = newID(time.Now())
 	}
-	lease, err := e.journal.Claim(ctx, pawl.Claim{Run: id, Owner: e.opt.Owner.String(), TTL: e.opt.Lease, New: true})
+	lease, err := e.begin(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("start run %s: %w", id, err)
 	}

@@ -41,7 +41,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if id == "" {
 		id = newID(time.Now())
 	}
-	lease, err := e.journal.Claim(ctx, pawl.Claim{Run: id, Owner: e.opt.Owner.String(), TTL: e.opt.Lease, New: true})
+	lease, err := e.begin(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("fork run %s: %w", run, err)
 	}

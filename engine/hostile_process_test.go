@@ -175,6 +175,11 @@ func kill(t *testing.T, n int, before bool) (ended bool) {
 		if _, err := e.Resume(t.Context(), agent, "r", nil); err == nil || !strings.Contains(err.Error(), "never started") {
 			t.Errorf("resume of a run without entries: %v", err)
 		}
+		h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends(t, h, pawl.Success)
 		return false
 	}
 	if s, err := engine.Load(t.Context(), j, "r"); err == nil && s.Status() == pawl.Success {

@@ -70,9 +70,35 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	return s, nil
 }
 
-// claim takes a run over and folds its log. A lease whose owner is known to be
-// gone need not lapse first.
-func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*session, error) {
+// begin claims the id of a new run. An id whose claimer got no further than
+// that is free: it may be derived from what must not be done twice, and would
+// otherwise be lost for ever.
+func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
+	lease, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.opt.Owner.String(), TTL: e.opt.Lease, New: true})
+	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {
+		return lease, exists
+	}
+	lease, err := e.own(ctx, run)
+	if err != nil {
+		return lease, errors.Join(exists, err)
+	}
+	if e.begun(ctx, run) { // by somebody who was quicker and is done with it already
+		(&session{engine: e, lease: lease}).release()
+		return lease, exists
+	}
+	return lease, nil
+}
+
+// begun reports whether a run has entries, or may have.
+func (e *Engine) begun(ctx context.Context, run string) bool {
+	for range e.journal.Read(ctx, run, 1) {
+		return true
+	}
+	return false
+}
+
+// own takes a run's lease. One whose owner is known to be gone need not lapse first.
+func (e *Engine) own(ctx context.Context, run string) (pawl.Lease, error) {
 	c := pawl.Claim{Run: run, Owner: e.opt.Owner.String(), TTL: e.opt.Lease}
 	lease, err := e.journal.Claim(ctx, c)
 	var held *pawl.HeldError
@@ -80,6 +106,12 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*sessi
 		c.Over = held.Lease.Epoch
 		lease, err = e.journal.Claim(ctx, c)
 	}
+	return lease, err
+}
+
+// claim takes a run over and folds its log.
+func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*session, error) {
+	lease, err := e.own(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
