@@ -18,15 +18,62 @@ type feed struct {
 type watcher struct {
 	feed   *feed
 	wake   chan struct{} // holds one token when there is something to take
-	deltas []pawl.Entry
+	pieces []piece
+	news   bool // entries were appended
 	end    bool
 }
 
-// mostDeltas bounds what waits for one watcher.
-const mostDeltas = 4096
+// A piece is one or more neighbouring chunks of a reply. It becomes an entry
+// only when its watcher comes for it, and until then takes in the chunks that
+// follow: a watcher behind a quick model gets more at a time, not more to do.
+type piece struct {
+	live  pawl.Entry // without its event
+	first pawl.Chunk
+	more  []byte // first's text, or thinking, and all that was joined to it
+}
+
+const (
+	mostPieces = 4096    // that wait for one watcher
+	mostJoined = 8 << 10 // bytes of one piece
+)
+
+// join takes in a chunk if it goes on with the piece's text or thinking.
+func (p *piece) join(live *pawl.Entry, c *pawl.Chunk) bool {
+	if p.live.At != live.At || c.Call != "" || p.first.Call != "" || len(p.more) > mostJoined {
+		return false
+	}
+	was, now := p.first.Text, c.Text
+	switch {
+	case c.Thinking == "" && p.first.Thinking == "":
+	case c.Text == "" && p.first.Text == "":
+		was, now = p.first.Thinking, c.Thinking
+	default:
+		return false
+	}
+	if p.more == nil {
+		p.more = append(make([]byte, 0, 8*(len(was)+len(now))), was...)
+	}
+	p.more = append(p.more, now...)
+	return true
+}
+
+// entry is the piece as a watcher gets it.
+func (p *piece) entry() pawl.Entry {
+	d := pawl.ModelDelta{Text: p.first.Text, Thinking: p.first.Thinking, Tool: p.first.Call}
+	switch {
+	case p.more == nil:
+	case d.Thinking != "":
+		d.Thinking = string(p.more)
+	default:
+		d.Text = string(p.more)
+	}
+	e := p.live
+	e.Event = d
+	return e
+}
 
 func (f *feed) watch() *watcher {
-	w := &watcher{feed: f, wake: make(chan struct{}, 1)}
+	w := &watcher{feed: f, wake: make(chan struct{}, 1), news: true}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w.end = f.closed
@@ -45,12 +92,16 @@ func (f *feed) unwatch(w *watcher) {
 	}
 }
 
-// take returns what has come since, and a channel that says when there is more.
-func (w *watcher) take() (end bool, deltas []pawl.Entry, wake <-chan struct{}) {
+// take returns what has come since: whether there are entries to read and
+// whether they are the last, and pieces, for which it takes the memory of those
+// it returned before.
+func (w *watcher) take(spare []piece) (news, end bool, pieces []piece) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
-	deltas, w.deltas = w.deltas, nil
-	return w.end, deltas, w.wake
+	clear(spare)
+	news, pieces = w.news, w.pieces
+	w.news, w.pieces = false, spare[:0]
+	return news, w.end, pieces
 }
 
 func (w *watcher) poke() {
@@ -65,25 +116,25 @@ func (f *feed) news() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.watchers {
+		w.news = true
 		w.poke()
 	}
 }
 
-// delta hands a piece of a reply to whoever watches. Neighbouring pieces of
-// text that nobody has taken yet are joined.
-func (f *feed) delta(template *pawl.Entry, c pawl.Chunk) {
+// delta hands a chunk of a reply to whoever watches. live is its entry, but for
+// the event.
+func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.watchers) == 0 {
-		return
-	}
-	entry := *template
-	entry.Event = pawl.ModelDelta{Text: c.Text, Thinking: c.Thinking, Tool: c.Call}
 	for _, w := range f.watchers {
-		if len(w.deltas) >= mostDeltas {
-			w.deltas = w.deltas[1:]
+		n := len(w.pieces)
+		if n > 0 && w.pieces[n-1].join(live, c) {
+			continue // it was poked for the piece
 		}
-		w.deltas = append(w.deltas, entry)
+		if n >= mostPieces {
+			w.pieces = append(w.pieces[:0], w.pieces[n/2:]...)
+		}
+		w.pieces = append(w.pieces, piece{live: *live, first: *c})
 		w.poke()
 	}
 }
@@ -93,7 +144,7 @@ func (f *feed) close() {
 	defer f.mu.Unlock()
 	f.closed = true
 	for _, w := range f.watchers {
-		w.end = true
+		w.news, w.end = true, true
 		w.poke()
 	}
 }

@@ -154,9 +154,10 @@ func (p *pieces) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chun
 	}
 }
 
+// short marks each word of a piece, since words nobody came for yet come together.
 func short(e pawl.Entry) string {
 	if d, ok := e.Event.(pawl.ModelDelta); ok {
-		return "~" + strings.TrimSpace(d.Text)
+		return "~" + strings.Join(strings.Fields(d.Text), " ~")
 	}
 	return e.Event.Type()
 }

@@ -46,22 +46,26 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 		watch := r.session.feed.watch()
 		defer r.session.feed.unwatch(watch)
 		next := uint64(1)
+		var spare []piece
 		for {
-			end, deltas, wake := watch.take()
+			news, end, taken := watch.take(spare)
+			spare = taken
 			pieces := func(before uint64) bool { // of the calls logged before that entry
-				for len(deltas) > 0 && deltas[0].At < before {
-					d := deltas[0]
-					if deltas = deltas[1:]; !yield(d, nil) {
+				for len(taken) > 0 && taken[0].live.At < before {
+					p := &taken[0]
+					if taken = taken[1:]; !yield(p.entry(), nil) {
 						return false
 					}
 				}
 				return true
 			}
-			for entry, err := range Entries(ctx, r.engine.journal, r.id, next) {
-				if err == nil && !pieces(entry.Seq) || !yield(entry, err) || err != nil {
-					return
+			if news {
+				for entry, err := range Entries(ctx, r.engine.journal, r.id, next) {
+					if err == nil && !pieces(entry.Seq) || !yield(entry, err) || err != nil {
+						return
+					}
+					next = entry.Seq + 1
 				}
-				next = entry.Seq + 1
 			}
 			if !pieces(math.MaxUint64) {
 				return
@@ -70,7 +74,7 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 				return
 			}
 			select {
-			case <-wake:
+			case <-watch.wake:
 			case <-ctx.Done():
 				yield(pawl.Entry{}, ctx.Err())
 				return

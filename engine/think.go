@@ -87,7 +87,7 @@ func (c *modelCall) perform(ctx context.Context) {
 		if c.err = errNoReply; ctx.Err() != nil {
 			return
 		}
-		c.session.feed.delta(&c.live, chunk)
+		c.session.feed.delta(&c.live, &chunk)
 	}
 }
 
