@@ -27,7 +27,7 @@ type Options struct {
 	// not go test, may take. Zero is one minute for go test, unless the command
 	// has a -timeout of its own, and ten minutes for anything else. After the
 	// first run of go test, packages get five times what the slowest of them
-	// took, at least ten seconds and at most this: an edit may well make a
+	// took, at least five seconds and at most this: an edit may well make a
 	// program run for ever.
 	Timeout time.Duration
 	// Limits go before the agent's own ceilings, field by field.

@@ -22,7 +22,7 @@ import (
 const (
 	goTimeout      = time.Minute
 	commandTimeout = 10 * time.Minute
-	leastTimeout   = 10 * time.Second
+	leastTimeout   = 5 * time.Second
 	patience       = 5 // times what the slowest package took at first
 	outputLimit    = 6 << 10
 )
