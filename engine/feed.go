@@ -12,6 +12,7 @@ import (
 type feed struct {
 	mu       sync.Mutex
 	watchers []*watcher
+	last     uint64 // the last durable entry
 	closed   bool
 }
 
@@ -94,14 +95,15 @@ func (f *feed) unwatch(w *watcher) {
 
 // take returns what has come since: whether there are entries to read and
 // whether they are the last, and pieces, for which it takes the memory of those
-// it returned before.
-func (w *watcher) take(spare []piece) (news, end bool, pieces []piece) {
+// it returned before. Entries up to last go with these pieces; those that are
+// appended while the watcher reads may belong behind pieces still to come.
+func (w *watcher) take(spare []piece) (news, end bool, last uint64, pieces []piece) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
 	clear(spare)
 	news, pieces = w.news, w.pieces
 	w.news, w.pieces = false, spare[:0]
-	return news, w.end, pieces
+	return news, w.end, w.feed.last, pieces
 }
 
 func (w *watcher) poke() {
@@ -111,10 +113,11 @@ func (w *watcher) poke() {
 	}
 }
 
-// news says that entries were appended.
-func (f *feed) news() {
+// news says that entries were appended, and which is the last.
+func (f *feed) news(last uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.last = last
 	for _, w := range f.watchers {
 		w.news = true
 		w.poke()

@@ -48,7 +48,7 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 		next := uint64(1)
 		var spare []piece
 		for {
-			news, end, taken := watch.take(spare)
+			news, end, last, taken := watch.take(spare)
 			spare = taken
 			pieces := func(before uint64) bool { // of the calls logged before that entry
 				for len(taken) > 0 && taken[0].live.At < before {
@@ -61,6 +61,9 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 			}
 			if news {
 				for entry, err := range Entries(ctx, r.engine.journal, r.id, next) {
+					if err == nil && entry.Seq > last && !end {
+						break
+					}
 					if err == nil && !pieces(entry.Seq) || !yield(entry, err) || err != nil {
 						return
 					}

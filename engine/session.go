@@ -136,7 +136,7 @@ func (s *session) flush() error {
 	s.after += uint64(len(s.pending))
 	clear(s.pending)
 	s.pending, s.lines = s.pending[:0], s.lines[:0]
-	s.feed.news()
+	s.feed.news(s.after)
 	return nil
 }
 
