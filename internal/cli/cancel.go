@@ -34,9 +34,9 @@ func (a *app) cancel(ctx context.Context, j *sqlite.Journal, h pawl.Head, reason
 	}
 	if !a.quiet {
 		if h.Status.Ended() {
-			a.say("run %s is %v", h.Run, h.Status)
+			a.sayf("run %s is %v", h.Run, h.Status)
 		} else {
-			a.say("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, ownerText(h.Lease.Owner))
+			a.sayf("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, ownerText(h.Lease.Owner))
 		}
 	}
 	if !a.json {

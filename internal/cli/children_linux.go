@@ -17,7 +17,7 @@ func children() []int {
 		if err != nil {
 			continue // the thread has ended, and its children are another's
 		}
-		for _, word := range strings.Fields(string(data)) {
+		for word := range strings.FieldsSeq(string(data)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				pids = append(pids, pid)
 			}

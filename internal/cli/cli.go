@@ -102,7 +102,7 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// say tells the person at the terminal something in one line.
-func (a *app) say(format string, args ...any) {
+// sayf tells the person at the terminal something in one line.
+func (a *app) sayf(format string, args ...any) {
 	fmt.Fprintln(a.err, oneLine(fmt.Sprintf(format, args...)))
 }

@@ -53,11 +53,11 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		return pawl.Result{}, err
 	}
 	if !a.quiet {
-		a.say("run %s", h.ID())
+		a.sayf("run %s", h.ID())
 	}
 	unhook := context.AfterFunc(ctx, func() {
 		if !a.quiet {
-			a.say("parking run %s; what is being written is finished first (another signal leaves at once)", h.ID())
+			a.sayf("parking run %s; what is being written is finished first (another signal leaves at once)", h.ID())
 		}
 	})
 	watching := context.WithoutCancel(ctx)
@@ -73,7 +73,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
-			a.say("pawl: the run cannot be watched any more: %v", err)
+			a.sayf("pawl: the run cannot be watched any more: %v", err)
 			return
 		}
 		if e.Seq <= after { // pieces of replies have none and are not shown
@@ -85,7 +85,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 				_, err = events.w.Write(append(line, '\n'))
 			}
 			if err != nil {
-				a.say("pawl: --events: %v; the run goes on without", err)
+				a.sayf("pawl: --events: %v; the run goes on without", err)
 				events = nil
 			}
 		}
@@ -108,7 +108,7 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	if info.Endpoint != "" {
 		where = " at " + info.Endpoint
 	}
-	a.say("%s: model %s%s; at most %v", agent.Name, info.Name, where, limits)
+	a.sayf("%s: model %s%s; at most %v", agent.Name, info.Name, where, limits)
 }
 
 // conclude prints what a run has come to and returns its exit code.
@@ -148,13 +148,13 @@ func (a *app) ending(r pawl.Result) {
 	if why != "" {
 		line += ": " + gist(why)
 	}
-	a.say("%s", line)
-	a.say("%s", figures(r))
+	a.sayf("%s", line)
+	a.sayf("%s", figures(r))
 	for _, p := range r.Pending {
-		a.say("  waits: %s", pendingText(p))
+		a.sayf("  waits: %s", pendingText(p))
 	}
 	if r.Status != pawl.Success {
-		a.say("next: %s", r.Action)
+		a.sayf("next: %s", r.Action)
 	}
 }
 

@@ -94,10 +94,10 @@ func (a *app) report(ctx context.Context, err error) int {
 		fmt.Fprintln(a.err, clean(problems.Error()))
 		return exitUsage
 	case errors.As(err, &held):
-		a.say("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
+		a.sayf("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
 			held.Lease.Run, ownerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
 	case errors.As(err, &changed):
-		a.say("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
+		a.sayf("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
 			changed.Run, strings.Join(changed.Parts, ", "))
 	default:
 		fmt.Fprintln(a.err, "pawl: "+clean(err.Error()))

@@ -157,7 +157,7 @@ func (a *app) fixModel(named string) string {
 		}
 	}
 	if !a.quiet {
-		a.say("no key is set and PAWL_MODEL names no model: the mechanic does the work, which is offline and rule-based and repairs Go code only")
+		a.sayf("no key is set and PAWL_MODEL names no model: the mechanic does the work, which is offline and rule-based and repairs Go code only")
 	}
 	return mechanic.Name
 }
@@ -248,11 +248,11 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 	if !a.quiet {
 		switch {
 		case applied:
-			a.say("applied to %s", strings.Join(diff.Files(), ", "))
+			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
 		case !diff.Empty():
-			a.say("not applied: this is a dry run")
+			a.sayf("not applied: this is a dry run")
 		default:
-			a.say("the project is as it was")
+			a.sayf("the project is as it was")
 		}
 	}
 	if r.Status == pawl.Success {

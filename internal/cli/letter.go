@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,21 +69,19 @@ func (a *app) after(ctx context.Context, j *sqlite.Journal, run string, p *post)
 	}
 	if p.goOn && (taken || s.Status() != pawl.Success) || !p.stay && !taken && parked && ours(s.Owner()) {
 		code, err := a.resume(ctx, j, h, &resuming{driving: p.driving})
-		var held *pawl.HeldError
-		if errors.As(err, &held) && !p.goOn {
-			taken, err = true, nil // somebody was quicker, and has the letter
-		} else {
+		if _, held := errors.AsType[*pawl.HeldError](err); !held || p.goOn {
 			return code, err
 		}
+		taken = true // somebody was quicker, and has the letter
 	}
 	if !a.quiet {
 		switch {
 		case taken:
-			a.say("run %s has it; it is driven by %s", run, ownerText(h.Lease.Owner))
+			a.sayf("run %s has it; it is driven by %s", run, ownerText(h.Lease.Owner))
 		case h.Status.Ended():
-			a.say("run %s has it already", run)
+			a.sayf("run %s has it already", run)
 		default:
-			a.say("run %s has it; go on with: pawl resume %s", run, run)
+			a.sayf("run %s has it; go on with: pawl resume %s", run, run)
 		}
 	}
 	if !a.json {
@@ -128,9 +127,9 @@ func (to addressee) posted(kind, call string, err error) error {
 
 // listing is a refusal that lists what there is to choose from.
 func listing(list []pawl.Pending, format string, args ...any) error {
-	text := ""
-	for _, p := range list {
-		text += "\n  " + pendingText(p)
+	lines := make([]string, len(list))
+	for i, p := range list {
+		lines[i] = "\n  " + pendingText(p)
 	}
-	return misuse(format+"%s", append(args, text)...)
+	return misuse(format+"%s", append(args, strings.Join(lines, ""))...)
 }

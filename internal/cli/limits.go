@@ -24,7 +24,7 @@ const limitForms = "iterations=N, tokens=N, time=30m, cost=2.00 or tool_errors=N
 func parseLimits(texts []string, relative bool) (limits, error) {
 	var l limits
 	for _, text := range texts {
-		for _, part := range strings.Split(text, ",") {
+		for part := range strings.SplitSeq(text, ",") {
 			if err := l.read(strings.TrimSpace(part), relative); err != nil {
 				return l, err
 			}

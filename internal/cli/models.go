@@ -47,8 +47,7 @@ func (a *app) defaultModel() string {
 func (a *app) model(name string) (pawl.Model, error) {
 	registry := a.registry()
 	s, err := spec.Parse("model", []byte("name: model"), &spec.Options{Registry: registry, Model: name})
-	var problems spec.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[spec.Problems](err); ok {
 		return nil, misuse("%s", problems[0].Message) // its place would be in a file that does not exist
 	}
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // progress shows an entry to whoever waits at the terminal, in one line or none.
 func (a *app) progress(e pawl.Entry) {
 	if text := progressText(e.Event); text != "" {
-		a.say("[%d] %s", e.Iteration, text)
+		a.sayf("[%d] %s", e.Iteration, text)
 	}
 }
 

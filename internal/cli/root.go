@@ -30,8 +30,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return a.report(ctx, failed.err)
 	}
 	// What is left are cobra's own findings about how it was called.
-	a.say("pawl: %v", err)
-	a.say("pawl --help lists the commands, pawl COMMAND --help their flags")
+	a.sayf("pawl: %v", err)
+	a.sayf("pawl --help lists the commands, pawl COMMAND --help their flags")
 	return exitUsage
 }
 

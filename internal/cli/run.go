@@ -93,7 +93,7 @@ func ceilings(agent pawl.Agent) (pawl.Limits, error) {
 // warn tells of what is likely not meant.
 func (a *app) warn(s *spec.Spec, r *spec.Registry) {
 	for _, p := range s.Warnings(r) {
-		a.say("pawl: warning: %v", p)
+		a.sayf("pawl: warning: %v", p)
 	}
 }
 

@@ -111,7 +111,7 @@ func (a *app) printRuns(lines []runLine) error {
 		return nil
 	}
 	if len(lines) == 0 {
-		a.say("no runs")
+		a.sayf("no runs")
 		return nil
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)

@@ -13,7 +13,10 @@ import (
 
 // escapes are the sequences of ECMA-48: CSI with its parameters, strings ended
 // by BEL or ST (or, if they never end, by their line), and the short ones.
-var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\n\u009c]*(?:\x07|\x1b\\\\|\u009c)?|\x1b[\x20-\x2f]*[\x30-\x7e]?")
+var escapes = regexp.MustCompile(
+	`(?:\x1b\[|\x{9b})[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?` +
+		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\n\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
+		`|\x1b[\x20-\x2f]*[\x30-\x7e]?`)
 
 // clean takes out of the text of a model or a tool what acts on a terminal
 // instead of being read: escape sequences, control characters, and the marks
