@@ -191,10 +191,13 @@ func (s *stage) drive(d *datadriven.TestData) (string, error) {
 	proc := s.world.proc
 	ctx, park := context.WithCancelCause(s.t.Context())
 	defer park(nil)
+	var meanwhile []func()
 	for line := range strings.Lines(d.Input) {
 		ok, err := s.script(line)
 		if err == nil && !ok {
-			err = s.meanwhile(line, eng, park)
+			var f func()
+			f, err = s.meanwhile(line, eng, park)
+			meanwhile = append(meanwhile, f)
 		}
 		if err != nil {
 			return "", err
@@ -203,6 +206,9 @@ func (s *stage) drive(d *datadriven.TestData) (string, error) {
 	run, err := s.launch(ctx, eng, d)
 	if err != nil {
 		return "", err
+	}
+	for _, f := range meanwhile {
+		go f()
 	}
 	deadline, cancel := context.WithTimeout(s.t.Context(), 30*24*time.Hour)
 	defer cancel()
@@ -267,17 +273,17 @@ func (s *stage) launch(ctx context.Context, eng *engine.Engine, d *datadriven.Te
 	return run, err
 }
 
-// meanwhile has something happen while the run is driven: at D VERB.
-func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCauseFunc) error {
+// meanwhile reads what is to happen while the run is driven: at D VERB.
+func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCauseFunc) (func(), error) {
 	var after, verb string
 	if word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word == "at" {
 		after, verb, _ = strings.Cut(rest, " ")
 	}
 	pause, err := time.ParseDuration(after)
 	if err != nil {
-		return fmt.Errorf("%q is no line of script", strings.TrimSpace(line))
+		return nil, fmt.Errorf("%q is no line of script", strings.TrimSpace(line))
 	}
-	go func() {
+	return func() {
 		time.Sleep(pause)
 		var err error
 		switch verb {
@@ -291,8 +297,7 @@ func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCa
 		if err != nil {
 			s.t.Errorf("%s: %v", strings.TrimSpace(line), err)
 		}
-	}()
-	return nil
+	}, nil
 }
 
 // letter says something to the run from another process.
