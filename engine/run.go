@@ -31,10 +31,14 @@ func (r *Handle) Done() <-chan struct{} { return r.done }
 func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 	select {
 	case <-r.done:
-		return r.result, r.err
 	case <-ctx.Done():
-		return pawl.Result{}, ctx.Err()
+		select {
+		case <-r.done: // a result that is there is not lost to a context that ended as well
+		default:
+			return pawl.Result{}, ctx.Err()
+		}
 	}
+	return r.result, r.err
 }
 
 // Entries yields the run's entries from the first, follows the run while it

@@ -175,7 +175,7 @@ func (s *session) regain() bool {
 	}
 	again := lease.Epoch == s.lease.Epoch+1 // else the log has gone on without us
 	if again {
-		s.lease, s.released = lease, false
+		s.lease.Epoch, s.lease.Until, s.released = lease.Epoch, lease.Until, false // whose it is others may be reading
 	} else {
 		_, _ = s.engine.journal.Claim(s.base, pawl.Claim{Run: lease.Run, Owner: lease.Owner, Epoch: lease.Epoch})
 	}
