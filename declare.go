@@ -58,9 +58,28 @@ func (d Declaration) Differences(other Declaration) []string {
 	return slices.Compact(parts)
 }
 
-// seal takes the digests. A tool has one of its own, so that a difference names it.
+// sealed keeps digests by the whole of what they are taken of: a program that
+// starts many runs of an agent takes them once.
+var sealed canon.Memo[map[string]string]
+
+// seal fills in the digests.
 func (d *Declaration) seal() {
-	d.Digests = map[string]string{
+	c := wire.NewEncoder(nil)
+	d.Digests = nil
+	d.code(c)
+	whole, err := c.Done()
+	if err != nil { // the log will not take it either, and say why
+		d.Digests = d.digest()
+		return
+	}
+	// Raw JSON is digested as it is, but written without white space.
+	whole = append(append(append(whole, d.Output...), 0), d.Sampling.source()...)
+	d.Digests = sealed.Get(whole, d.digest)
+}
+
+// digest takes the digests. A tool has one of its own, so that a difference names it.
+func (d *Declaration) digest() map[string]string {
+	all := map[string]string{
 		"agent":    digest(d.Agent),
 		"prompt":   digest(d.Prompt),
 		"model":    digest(d.Model.Name),
@@ -80,9 +99,10 @@ func (d *Declaration) seal() {
 		if err != nil {
 			input = t.Input
 		}
-		d.Digests["tool "+t.Name] = digest(t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
+		all["tool "+t.Name] = digest(t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
 			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client))
 	}
+	return all
 }
 
 // source is the sampling as text, for its digest.

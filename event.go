@@ -126,6 +126,9 @@ func DecodeEntry(data []byte) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("entry: %w", err)
 	}
+	if e.Seq == 0 {
+		e.At = 0 // what is in no log was decided on nothing
+	}
 	if e.Event == nil {
 		return Entry{}, fmt.Errorf("entry %d of run %s has no data", e.Seq, e.Run)
 	}

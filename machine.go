@@ -185,9 +185,12 @@ func (m *Machine) arm() (errs []error) {
 	for _, t := range m.agent.Tools {
 		add(t, false)
 	}
+	if !m.agent.Builtins && m.agent.Strategy != JSON {
+		return errs
+	}
 	for _, t := range builtins() {
 		// Under the json strategy every turn is an action, so there must be one that ends the run.
-		if m.agent.Builtins || m.agent.Strategy == JSON && t.Info().Name == completeTool {
+		if m.agent.Builtins || t.Info().Name == completeTool {
 			add(t, true)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Called is the intent to perform t, to be appended before the model is called.
@@ -155,13 +157,18 @@ func billable(c Class) bool {
 	return c == ClassTruncated || c == ClassCancelled || c == ClassLost || c == ClassEmpty
 }
 
+// maxNesting is how deep what others write may nest: the log's own limit, less
+// what stands around it.
+const maxNesting = wire.MaxDepth - 100
+
 // object makes a call's arguments valid JSON: nothing at all is an empty
-// object, and text that is no JSON becomes a JSON string, to be refused.
+// object, and text that is no JSON, or nests too deep for the log, becomes a
+// JSON string, to be refused.
 func object(args json.RawMessage) json.RawMessage {
 	switch {
 	case len(args) == 0:
 		return json.RawMessage("{}")
-	case json.Valid(args) && utf8.Valid(args):
+	case wire.Valid(args, maxNesting):
 		return args
 	}
 	return quote(valid(string(args)))

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // act settles a batch: everything but the runs is appended first, then the
@@ -253,27 +253,8 @@ func (s *session) finished(j *job, cut error, left bool) {
 // slack spares what a tool cut to size itself: the marker and a prefix come on top.
 const slack = 256
 
-// deep reports whether a document nests deeper than the log can hold.
-func deep(raw []byte) bool {
-	const most = 900 // the coder stops at 1,000, with the entry around it
-	depth, str := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case str && c == '\\':
-			i++
-		case c == '"':
-			str = !str
-		case str:
-		case c == '{' || c == '[':
-			if depth++; depth > most {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
+// mostNesting is how deep a result may nest: the log's limit, less what stands around it.
+const mostNesting = wire.MaxDepth - 100
 
 // result takes a tool's output in: valid, filtered, and within its cap. What
 // is beyond the cap goes to the journal's blobs, where it has any.
@@ -283,7 +264,7 @@ func (s *session) result(e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Out
 	switch {
 	case raw == nil:
 		raw = json.RawMessage("null")
-	case !json.Valid(raw) || !utf8.Valid(raw) || deep(raw):
+	case !wire.Valid(raw, mostNesting):
 		raw = quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	}
 	raw = s.filterJSON(raw)

@@ -63,6 +63,7 @@ type modelCall struct {
 	live      pawl.Entry // the template of what is streamed
 	outOfTime bool       // the deadline is the run's, not the call's
 	reply     *pawl.Reply
+	whole     pawl.Reply
 	err       error
 }
 
@@ -75,8 +76,14 @@ func (c *modelCall) perform(ctx context.Context) {
 			c.err = &pawl.ModelError{Class: pawl.ClassPanic, Message: fmt.Sprintf("the model panicked: %v", p)}
 		}
 	}()
+	model := c.session.m.Model()
+	if f, whole := model.(pawl.ModelFunc); whole { // a sequence of one chunk, without the sequence
+		c.whole, c.err = f(ctx, c.request)
+		c.reply = &c.whole
+		return
+	}
 	c.err = errNoReply
-	for chunk, err := range c.session.m.Model().Stream(ctx, c.request) {
+	for chunk, err := range model.Stream(ctx, c.request) {
 		if c.err = err; err != nil {
 			return
 		}

@@ -74,7 +74,6 @@ type Coder struct {
 	// Reading: members holds the members of every object being read, each
 	// followed by what was kept of its value.
 	data    []byte
-	text    string // string(data), made when first needed
 	members []member
 	frame
 

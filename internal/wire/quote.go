@@ -151,5 +151,5 @@ func (c *Coder) str(start, end int32, flags uint8) string {
 	if len(s) == 0 || len(c.data) > shareLimit {
 		return string(s)
 	}
-	return unsafe.String(&s[0], len(s))
+	return unsafe.String(&s[0], len(s)) //nolint:gosec // see above: data does not change
 }

@@ -1,6 +1,9 @@
 package wire
 
-import "math/bits"
+import (
+	"math/bits"
+	"unicode/utf8"
+)
 
 // What is learned about a value on the way.
 const (
@@ -54,6 +57,16 @@ func skipEnd(d []byte, i int) (int, string) {
 		return i, "unexpected text after the JSON value"
 	}
 	return i, ""
+}
+
+// Valid reports whether data is one JSON value of valid UTF-8, in which no more
+// than depth objects and arrays are open at once.
+func Valid(data []byte, depth int) bool {
+	i, _, fault := skipValue(data, skipSpace(data, 0), MaxDepth-depth)
+	if fault == "" {
+		_, fault = skipEnd(data, i)
+	}
+	return fault == "" && utf8.Valid(data)
 }
 
 // skipValue checks the value that starts at d[i] and returns where it ends.
