@@ -95,8 +95,11 @@ func (c course) execute(s pawl.State) pawl.Step {
 		c.Done, c.Turn = c.Done+1, s.Iteration()
 		return c.note()
 	}
-	prompt := fmt.Sprintf("Carry out step %d of %d: %s\nThen say what came of it.", c.Done+1, len(c.Steps), c.Steps[c.Done])
-	return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: prompt}}
+	var view pawl.View
+	if s.Iteration() == c.Turn { // it is not begun; later turns find it in the conversation
+		view.Prompt = fmt.Sprintf("Carry out step %d of %d: %s\nThen say what came of it.", c.Done+1, len(c.Steps), c.Steps[c.Done])
+	}
+	return pawl.Think{Purpose: pawl.PurposeTurn, View: view}
 }
 
 // reflect asks whether the plan has done it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -26,8 +27,8 @@ var thoughts = map[pawl.Purpose]string{
 }
 
 // host is a model that plans as it is told and gets lunch.
-func host(thoughts map[pawl.Purpose]string) pawl.Model {
-	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+func host(thoughts map[pawl.Purpose]string) pawl.ModelFunc {
+	return func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		if r.Purpose != pawl.PurposeTurn {
 			return pawl.Say(thoughts[r.Purpose]), nil
 		}
@@ -47,7 +48,7 @@ func host(thoughts map[pawl.Purpose]string) pawl.Model {
 			return do("ask", `{"dish":"vegetable curry"}`)
 		}
 		return do("order", `{"for":12}`)
-	})
+	}
 }
 
 func agent(w *survive.World, m pawl.Model) pawl.Agent {
@@ -77,6 +78,35 @@ func TestSurvives(t *testing.T) {
 	const want = "0 plan-1, 1 turn, 2 turn, 3 turn, 4 turn, 4 reflect-1, 4 plan-2, 5 turn, 6 turn, 6 reflect-2"
 	if got := strings.Join(thinks, ", "); got != want {
 		t.Errorf("the model was called for\n%s, want\n%s", got, want)
+	}
+}
+
+// A step is said once, and what it says stays: a model that is asked again, by
+// a retry or after its calls, still knows what it is to do.
+func TestStepsAreSaidOnce(t *testing.T) {
+	m := host(thoughts)
+	a := agent(&survive.World{}, pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		if r.Purpose == pawl.PurposeTurn {
+			said := ""
+			for _, message := range r.Messages {
+				said += message.Text()
+			}
+			if n := strings.Count(said, "Carry out step 1 of 2"); n != 1 {
+				t.Errorf("the first step is said %d times", n)
+			}
+			if r.Attempt == 1 {
+				return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassOverloaded}
+			}
+		}
+		return m(ctx, r)
+	}))
+	eng := engine.New(memory.New(), &engine.Options{Backoff: func(int) time.Duration { return 0 }})
+	run, err := eng.Start(t.Context(), a, task, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+		t.Errorf("%v, %v", r.Verdict, err)
 	}
 }
 
