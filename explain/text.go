@@ -205,15 +205,6 @@ func shorten(s string, most int) string {
 	return string(r[:head]) + " … " + string(r[len(r)-(most-head):])
 }
 
-// list joins words, and says how many more there are.
-func list(words []string, most int) string {
-	more := ""
-	if n := len(words) - most; n > 0 {
-		words, more = words[:most], fmt.Sprintf(" and %s more", group(n))
-	}
-	return strings.Join(words, ", ") + more
-}
-
 func names(ids []string, most int) string {
 	marked := make([]string, 0, min(len(ids), most+1))
 	for _, id := range ids[:min(len(ids), most)] {

@@ -199,7 +199,7 @@ func (m *mutator) negate(x ast.Expr, weight float64) {
 			m.replace(x.Pos(), x.End(), "!("+m.text(x)+")", negation, weight/2, "condition negated")
 		}
 	case *ast.Ident, *ast.CallExpr, *ast.SelectorExpr, *ast.IndexExpr, *ast.ParenExpr:
-		if _, known := m.basic(x.(ast.Expr)); known && !m.isBool(x.(ast.Expr)) {
+		if _, known := m.basic(x); known && !m.isBool(x) {
 			return
 		}
 		m.replace(x.Pos(), x.Pos(), "!", negation, weight, "condition negated")

@@ -13,9 +13,7 @@ func (s *stream) report() Report {
 	claimed := map[string]bool{}
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
-		for _, f := range s.judge(p, claimed) {
-			r.Failures = append(r.Failures, f)
-		}
+		r.Failures = append(r.Failures, s.judge(p, claimed)...)
 		r.Packages = append(r.Packages, p.public())
 		for _, t := range p.tests {
 			if p.hasSubtests(t.name) {
@@ -124,7 +122,7 @@ func (s *stream) failure(pkg, test string, k Kind, lines []string) Failure {
 	}
 	lines = tidy(lines)
 	s.locate(&f, lines)
-	lines = s.cleanTrace(pkg, lines)
+	lines = s.cleanTrace(lines)
 	f.Output = bound(lines)
 	f.Got, f.Want = gotWant(lines)
 	return f

@@ -118,7 +118,7 @@ func (s *stream) frameFile(fn, file string) string {
 
 // cleanTrace drops the frames of the runtime and of testing, goroutines left
 // with none, and what differs from run to run: addresses, goroutine numbers.
-func (s *stream) cleanTrace(pkg string, lines []string) []string {
+func (s *stream) cleanTrace(lines []string) []string {
 	var out []string
 	block, frames := -1, 0 // where the current goroutine's lines begin in out
 	closeBlock := func() {

@@ -32,7 +32,7 @@ func (e *explainer) add(f *validator.ValidationError) {
 	}
 	switch k := f.ErrorKind.(type) {
 	case *kind.Type:
-		value, _ := lookup(e.value, f.InstanceLocation)
+		value := lookup(e.value, f.InstanceLocation)
 		say("value must be %s, got %s%s", either(k.Want), show(value), hint(k.Want, value))
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -126,7 +126,7 @@ func (e *explainer) alternatives(f *validator.ValidationError) {
 		}
 	}
 	if types != nil {
-		value, _ := lookup(e.value, f.InstanceLocation)
+		value := lookup(e.value, f.InstanceLocation)
 		e.all = append(e.all, Problem{at, fmt.Sprintf("value must be %s, got %s%s", either(types), show(value), hint(types, value))})
 		return
 	}
@@ -164,7 +164,7 @@ func (e *explainer) suggest(schemaURL, name string) string {
 	if address != root || e.schema == nil {
 		return ""
 	}
-	found, _ := lookup(e.schema, pointer(at))
+	found := lookup(e.schema, pointer(at))
 	schema, _ := found.(map[string]any)
 	known, _ := schema["properties"].(map[string]any)
 	if meant := closest(name, known); meant != "" {

@@ -71,26 +71,26 @@ func pointer(fragment string) []string {
 }
 
 // lookup finds the value at a path of a decoded document.
-func lookup(value any, path []string) (any, bool) {
+func lookup(value any, path []string) any {
 	for _, t := range path {
 		switch v := value.(type) {
 		case map[string]any:
 			inner, ok := v[t]
 			if !ok {
-				return nil, false
+				return nil
 			}
 			value = inner
 		case []any:
 			i, err := strconv.Atoi(t)
 			if err != nil || i < 0 || i >= len(v) {
-				return nil, false
+				return nil
 			}
 			value = v[i]
 		default:
-			return nil, false
+			return nil
 		}
 	}
-	return value, true
+	return value
 }
 
 // literal writes a value as compact JSON, which is what its reader will write

@@ -149,7 +149,7 @@ func compileFull(doc any) (full *validator.Schema, err error) {
 	}
 	_, at, _ := strings.Cut(broken.URL, "#")
 	base := pointer(at)
-	value, _ := lookup(doc, base)
+	value := lookup(doc, base)
 	var all []error
 	for _, p := range explain(failed, value, nil) {
 		p.Path = join(base) + p.Path

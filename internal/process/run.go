@@ -80,7 +80,7 @@ func run(ctx context.Context, c Command) (Exit, error) {
 	}
 	failed := pipes.finish()
 	if !hasExited() {
-		go func() { <-exited; proc.Wait() }()
+		go func() { <-exited; _, _ = proc.Wait() }()
 		exit.Code, exit.Duration = -1, time.Since(began)
 		return exit, errors.Join(fmt.Errorf("%s: process %d does not end, even by SIGKILL", c.Argv[0], proc.Pid), failed)
 	}

@@ -178,8 +178,8 @@ func removeAll(dir string) error {
 	}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-			if err != nil { // it could not be read before
+			_ = os.Chmod(path, 0o700) //nolint:gosec // a directory that is about to be removed must be enterable
+			if err != nil {           // it could not be read before
 				return filepath.SkipDir
 			}
 		}

@@ -233,7 +233,7 @@ func closed(v any) bool {
 		if v["type"] == "object" && len(props) == 0 {
 			return false
 		}
-		if extra, ok := v["additionalProperties"]; ok && extra != false {
+		if open, ok := v["additionalProperties"].(bool); v["additionalProperties"] != nil && (!ok || open) {
 			return false
 		}
 		if v["$ref"] != nil || v["patternProperties"] != nil {

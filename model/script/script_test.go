@@ -121,7 +121,7 @@ func TestReplyDependsOnTheRequestAlone(t *testing.T) {
 	} {
 		// A model of its own for each request: nothing can have been remembered.
 		_, reply, err := ask(t.Context(), parse(t, body+"\nrepeat: "+c.repeat), request(c.turn, c.attempt))
-		got := ""
+		var got string
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -178,7 +178,7 @@ purposes:
 		{"turn", 1, "a"}, {"", 1, "a"},
 	} {
 		_, reply, err := ask(t.Context(), m, pawl.Request{Purpose: c.purpose, Messages: request(c.turn, 1).Messages})
-		got := ""
+		var got string
 		if err != nil {
 			got = err.Error()
 		} else {
