@@ -234,7 +234,8 @@ func (s *State) closeTurn() {
 			continue
 		}
 		exempt = false
-		buf = append(append(buf[:0], c.Tool...), 0)
+		buf = slices.Grow(buf[:0], len(c.Tool)+len(c.Args)+len(c.Result)+len(c.Error)+3)
+		buf = append(append(buf, c.Tool...), 0)
 		args, err := canon.Canonical(buf, c.Args)
 		if err != nil {
 			args = append(buf, c.Args...)

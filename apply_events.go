@@ -139,7 +139,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 			done := ending{Status: ToolOK}
 			c.about(func(m *matter) {
 				m.Of = e.Of
-				if of := s.call(e.Of); of != nil {
+				if of, ok := s.call(e.Of); ok {
 					done.Result, m.images = of.Result, of.images
 				}
 			})

@@ -321,7 +321,7 @@ func (s State) Turns() iter.Seq[Turn] {
 
 // Call returns a call by its id. It costs O(calls of the present turn).
 func (s State) Call(id string) (CallState, bool) {
-	if c := s.call(id); c != nil {
+	if c, ok := s.call(id); ok {
 		return c.state(), true
 	}
 	return CallState{}, false
@@ -397,15 +397,14 @@ func (s State) Answer() string {
 	return s.landing
 }
 
-func (s *State) call(id string) *call {
+func (s *State) call(id string) (call, bool) {
 	if i := s.find(id); i >= 0 {
-		return &s.open[i]
+		return s.open[i], true
 	}
 	if n := callNumber(id); n > 0 && n <= s.calls.Len() {
-		c := s.calls.At(n - 1)
-		return &c
+		return s.calls.At(n - 1), true
 	}
-	return nil
+	return call{}, false
 }
 
 func hasCalls(r Reply) bool {
@@ -436,7 +435,7 @@ func (s State) Question() (InputRequested, bool) {
 
 // Attempts is how often a call was started.
 func (s State) Attempts(call string) int {
-	if c := s.call(call); c != nil {
+	if c, ok := s.call(call); ok {
 		return c.Attempt
 	}
 	return 0

@@ -65,11 +65,11 @@ func (t *Transcript) Messages(s *State) []Message {
 	if len(t.calls) > 0 {
 		open := *t
 		for _, c := range t.calls {
-			now := s.call(c.ID)
-			if now == nil || now.Phase != Answered {
+			now, ok := s.call(c.ID)
+			if !ok || now.Phase != Answered {
 				now = unanswered(c, "not run yet")
 			}
-			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, now))
+			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, &now))
 		}
 		open.calls, open.messages = nil, t.messages[:len(t.messages):len(t.messages)]
 		return open.Messages(s)
@@ -114,11 +114,11 @@ func (t *Transcript) results(s *State) {
 	answers := make([]Part, 0, len(calls)+len(t.pending))
 	rejected := false
 	for _, c := range calls {
-		done := s.call(c.ID)
-		if done == nil { // no engine writes such a log, but somebody may have
+		done, ok := s.call(c.ID)
+		if !ok { // no engine writes such a log, but somebody may have
 			done = unanswered(c, "the log has no result of it")
 		}
-		answers = append(answers, t.part(c.ID, done))
+		answers = append(answers, t.part(c.ID, &done))
 		rejected = rejected || done.rejected
 	}
 	t.pending = append(answers, t.pending...)
@@ -128,9 +128,9 @@ func (t *Transcript) results(s *State) {
 }
 
 // unanswered is a call that nothing came of.
-func unanswered(c call, why string) *call {
+func unanswered(c call, why string) call {
 	c.ending, c.matter = &ending{Error: why}, &noMatter
-	return &c
+	return c
 }
 
 // part is a call's answer as the model reads it.
