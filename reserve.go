@@ -106,6 +106,11 @@ func (m *Machine) limitThink(s *State, t Think) Step {
 			Detail: fmt.Sprintf("%d iterations in a row brought no usable plan: %s", s.rejected, s.whyNot)}}
 	}
 	t = m.fill(s, t)
+	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
+		leaf := timeLeaf(s.limits)
+		return Finish{Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+			Detail: fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time)}}
+	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
 		leaf := iterationsLeaf(s.limits)
 		return m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
