@@ -44,8 +44,29 @@ func (ModelDelta) event()          {}
 
 // encodeEvent writes an event's fields and returns its type. It and decodeEvent
 // are plain switches, not a registry, and Type is asked of each kind by itself:
-// thus the compiler keeps the events that are written off the heap.
+// thus the compiler keeps the events that are written off the heap. The kinds
+// every turn has come first, since a function has room on its stack for all
+// kinds it deals with, and that of all kinds doubles the stack of every run.
 func encodeEvent(c *wire.Coder, event Event) string {
+	switch e := event.(type) {
+	case ModelCalled:
+		e.code(c)
+		return e.Type()
+	case ModelReplied:
+		e.code(c)
+		return e.Type()
+	case ToolStarted:
+		e.code(c)
+		return e.Type()
+	case ToolFinished:
+		e.code(c)
+		return e.Type()
+	}
+	return encodeOther(c, event)
+}
+
+//go:noinline
+func encodeOther(c *wire.Coder, event Event) string {
 	switch e := event.(type) {
 	case RunStarted:
 		e.code(c)
@@ -71,22 +92,10 @@ func encodeEvent(c *wire.Coder, event Event) string {
 	case Measured:
 		e.code(c)
 		return e.Type()
-	case ModelCalled:
-		e.code(c)
-		return e.Type()
-	case ModelReplied:
-		e.code(c)
-		return e.Type()
 	case ModelFailed:
 		e.code(c)
 		return e.Type()
 	case PlanRejected:
-		e.code(c)
-		return e.Type()
-	case ToolStarted:
-		e.code(c)
-		return e.Type()
-	case ToolFinished:
 		e.code(c)
 		return e.Type()
 	case ToolReused:
@@ -171,6 +180,29 @@ func encodeEvent(c *wire.Coder, event Event) string {
 // decodeEvent reads the fields of an event of the given type; nil: no such type.
 func decodeEvent(c *wire.Coder, typ string) Event {
 	switch typ {
+	case "model.called":
+		var e ModelCalled
+		e.code(c)
+		return e
+	case "model.replied":
+		var e ModelReplied
+		e.code(c)
+		return e
+	case "tool.started":
+		var e ToolStarted
+		e.code(c)
+		return e
+	case "tool.finished":
+		var e ToolFinished
+		e.code(c)
+		return e
+	}
+	return decodeOther(c, typ)
+}
+
+//go:noinline
+func decodeOther(c *wire.Coder, typ string) Event {
+	switch typ {
 	case "run.started":
 		var e RunStarted
 		e.code(c)
@@ -203,28 +235,12 @@ func decodeEvent(c *wire.Coder, typ string) Event {
 		var e Measured
 		e.code(c)
 		return e
-	case "model.called":
-		var e ModelCalled
-		e.code(c)
-		return e
-	case "model.replied":
-		var e ModelReplied
-		e.code(c)
-		return e
 	case "model.failed":
 		var e ModelFailed
 		e.code(c)
 		return e
 	case "plan.rejected":
 		var e PlanRejected
-		e.code(c)
-		return e
-	case "tool.started":
-		var e ToolStarted
-		e.code(c)
-		return e
-	case "tool.finished":
-		var e ToolFinished
 		e.code(c)
 		return e
 	case "tool.reused":

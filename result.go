@@ -250,7 +250,7 @@ func (s *State) suggestion() string {
 }
 
 // Head is the small view of the state that a journal keeps for lists.
-func (s State) Head() Head {
+func (s *State) Head() Head {
 	d := s.Declaration()
 	h := Head{
 		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,

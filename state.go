@@ -21,6 +21,7 @@ type State struct {
 	iteration int
 	status    Status
 	verdict   Verdict
+	own       string // answer of the loop's own
 	epoch     uint64
 	owner     string
 	paused    *RunPaused
@@ -117,16 +118,16 @@ type completion struct {
 func (s State) Run() string { return s.run }
 
 // Seq is the seq of the last entry folded.
-func (s State) Seq() uint64 { return s.seq }
+func (s *State) Seq() uint64 { return s.seq }
 
 // Time is the time of the last entry folded.
-func (s State) Time() time.Time { return s.time }
+func (s *State) Time() time.Time { return s.time }
 
 // Created is the time of the first entry.
 func (s State) Created() time.Time { return s.created }
 
 // Status is where the run stands. A run whose owner is gone still says Running.
-func (s State) Status() Status { return s.status }
+func (s *State) Status() Status { return s.status }
 
 // Verdict is how the run ended; undecided while it turns.
 func (s State) Verdict() Verdict { return s.verdict }
@@ -148,10 +149,10 @@ func (s State) Start() (RunStarted, bool) {
 }
 
 // Limits are the ceilings in force, extensions included.
-func (s State) Limits() Limits { return s.limits }
+func (s *State) Limits() Limits { return s.limits }
 
 // StopSource is the stop condition in force, as source; empty: none.
-func (s State) StopSource() string { return s.stop }
+func (s *State) StopSource() string { return s.stop }
 
 // Epoch is the fencing epoch of the run's latest owner, and Owner who that is.
 func (s State) Epoch() uint64 { return s.epoch }
@@ -171,7 +172,7 @@ func (s State) WakeAt() time.Time {
 }
 
 // Iteration is the turn the run is in, from 1; zero before the first.
-func (s State) Iteration() int { return s.iteration }
+func (s *State) Iteration() int { return s.iteration }
 
 // Iterations counts the turns that are over, their calls answered.
 func (s State) Iterations() int {
@@ -192,7 +193,7 @@ func (s State) Tokens() int { return s.usage.Total() }
 func (s State) Cost() (dollars float64, known bool) { return s.cost, s.priced }
 
 // Elapsed is the time the run has been running; waiting does not count.
-func (s State) Elapsed() time.Duration { return s.elapsed }
+func (s *State) Elapsed() time.Duration { return s.elapsed }
 
 // ModelCalls counts the attempts that reached the provider.
 func (s State) ModelCalls() int { return s.modelCalls }
@@ -205,7 +206,7 @@ func (s State) ToolErrors() int { return s.toolErrors }
 
 // Stalled counts the turns in a row that made the same calls as the one
 // before and saw the same come of it. Calls of exempt tools do not count.
-func (s State) Stalled() int { return s.stalled }
+func (s *State) Stalled() int { return s.stalled }
 
 // Confidence is the latest, 0 to 1, and whether there is one.
 func (s State) Confidence() (float64, bool) { return s.confidence, s.confident }
@@ -283,7 +284,7 @@ func (s State) LastText() string {
 }
 
 // HasOpen reports whether calls are open.
-func (s State) HasOpen() bool { return len(s.open) > 0 }
+func (s *State) HasOpen() bool { return len(s.open) > 0 }
 
 // Open yields the calls of the present turn that are not all answered yet, in order.
 func (s State) Open() iter.Seq[CallState] {
@@ -350,13 +351,13 @@ func (s State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 }
 
 // RejectedIterations counts the iterations in a row that ended without a plan.
-func (s State) RejectedIterations() int { return s.rejected }
+func (s *State) RejectedIterations() int { return s.rejected }
 
 // LastRejection is why the latest plan was turned down.
 func (s State) LastRejection() string { return s.whyNot }
 
 // Failure is the last model call's failure, unless one has succeeded since.
-func (s State) Failure() (ModelFailed, bool) {
+func (s *State) Failure() (ModelFailed, bool) {
 	if s.failure == nil {
 		return ModelFailed{}, false
 	}
@@ -364,7 +365,7 @@ func (s State) Failure() (ModelFailed, bool) {
 }
 
 // Judged is the latest judgement of progress.
-func (s State) Judged() (ProgressJudged, bool) {
+func (s *State) Judged() (ProgressJudged, bool) {
 	if s.judged == nil {
 		return ProgressJudged{}, false
 	}
@@ -373,7 +374,7 @@ func (s State) Judged() (ProgressJudged, bool) {
 
 // InFlight reports whether a model call or tool runs: the log has its intent
 // and not its outcome.
-func (s State) InFlight() bool {
+func (s *State) InFlight() bool {
 	if s.thinking.made {
 		return true
 	}
@@ -385,10 +386,12 @@ func (s State) InFlight() bool {
 	return false
 }
 
-// Answer is what the run has to say: the model's final answer, what it handed
-// to __complete__, its landing answer, or nothing.
+// Answer is what the run has to say: what its loop ended it with, the model's
+// final answer, what it handed to __complete__, its landing answer, or nothing.
 func (s State) Answer() string {
 	switch {
+	case s.own != "":
+		return s.own
 	case s.complete != nil:
 		return s.complete.Answer
 	case s.Done():
@@ -417,7 +420,7 @@ func hasCalls(r Reply) bool {
 }
 
 // Cancelled returns the verdict of a run that was asked to end, and whether it was.
-func (s State) Cancelled() (Verdict, bool) {
+func (s *State) Cancelled() (Verdict, bool) {
 	if s.cancel == nil {
 		return Verdict{}, false
 	}
@@ -426,7 +429,7 @@ func (s State) Cancelled() (Verdict, bool) {
 
 // Question is what the run itself asks a person, on behalf of no call, and
 // whether it asks anything.
-func (s State) Question() (InputRequested, bool) {
+func (s *State) Question() (InputRequested, bool) {
 	if s.question == nil {
 		return InputRequested{}, false
 	}
@@ -434,7 +437,7 @@ func (s State) Question() (InputRequested, bool) {
 }
 
 // Attempts is how often a call was started.
-func (s State) Attempts(call string) int {
+func (s *State) Attempts(call string) int {
 	if c, ok := s.call(call); ok {
 		return c.Attempt
 	}
@@ -442,4 +445,4 @@ func (s State) Attempts(call string) int {
 }
 
 // Tries counts the failed attempts in a row at the present model call.
-func (s State) Tries() int { return s.tries }
+func (s *State) Tries() int { return s.tries }

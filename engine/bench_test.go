@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -262,4 +264,20 @@ func BenchmarkMany(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(220*time.Millisecond), "x-ideal")
 	b.ReportMetric(float64(peak)/runs/1024, "KB/run")
+	if rss := peakRSS(); rss > 0 { // of the whole process, so that this benchmark must run alone
+		b.ReportMetric(float64(rss)/runs/1024, "KB-RSS/run")
+	}
+}
+
+// peakRSS is the most memory the process has had, where the system says; else 0.
+func peakRSS() (bytes int) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscanf(rest, "%d kB", &bytes); err != nil {
+		return 0
+	}
+	return bytes << 10
 }
