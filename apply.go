@@ -52,10 +52,10 @@ func (s *State) fold(e Entry) {
 	}
 }
 
-// idle reports whether an event only remembers something.
+// idle reports whether an event only remembers or sees something.
 func idle(event Event) bool {
 	switch event.(type) {
-	case Noted, ProgressJudged, Reflected, Grounded, CausesFound, ContextCompacted:
+	case Noted, ProgressJudged, Reflected, Grounded, CausesFound, ContextCompacted, Observed, Measured:
 		return true
 	}
 	return false
@@ -88,7 +88,7 @@ func (s *State) applyRun(event Event) {
 		s.settled = true
 		s.hear(e.Input)
 	case RunForked:
-		s.status, s.verdict, s.paused, s.cancel = Running, Verdict{}, nil, nil
+		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""
 		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
 		s.afresh()
 		for i, c := range s.open { // requests are asked anew in the fork's own name
@@ -107,7 +107,7 @@ func (s *State) applyRun(event Event) {
 			s.cancel = nil
 			s.afresh()
 		}
-		s.status, s.verdict, s.paused = Running, Verdict{}, nil
+		s.status, s.verdict, s.paused, s.own = Running, Verdict{}, nil, ""
 		s.epoch, s.owner = e.Epoch, e.Owner
 		if e.Changed != nil && s.start != nil {
 			start := *s.start
@@ -122,7 +122,7 @@ func (s *State) applyRun(event Event) {
 		}
 		s.take(e.Letter)
 	case RunStopped:
-		s.status = e.Status
+		s.status, s.own = e.Status, e.Answer
 		s.verdict = Verdict{Holds: true, Status: e.Status, Condition: e.Condition, Leaf: e.Leaf, Detail: e.Detail}
 	case CancelRequested:
 		s.cancel = &e

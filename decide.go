@@ -34,10 +34,10 @@ func (m *Machine) propose(s *State) Step {
 		return failed("not_started", "the log is empty: a run begins with run.started")
 	}
 	if s.status.Ended() {
-		return Finish{s.verdict}
+		return Finish{Verdict: s.verdict}
 	}
 	if v, asked := s.Cancelled(); asked {
-		return Finish{v}
+		return Finish{Verdict: v}
 	}
 	if step := m.doubts(s); step != nil {
 		return step
@@ -68,12 +68,18 @@ func (m *Machine) propose(s *State) Step {
 			return step
 		}
 	}
-	switch step := m.loop.Next(*s).(type) {
-	case nil:
-		return failed("loop "+m.loop.Name(), "the loop returned no step")
+	step := m.loop.Next(*s)
+	if why := unsound(step); why != "" {
+		return failed("loop "+m.loop.Name(), "the loop "+why)
+	}
+	switch step := step.(type) {
 	case Finish:
-		if step := m.finish(s, step.Verdict); step != nil {
+		end := m.finish(s, step.Verdict)
+		if _, ends := end.(Finish); ends {
 			return step
+		}
+		if end != nil {
+			return end
 		}
 		return failed("loop "+m.loop.Name(), "the loop ends the run as a success, but the goal is not met and the loop was told so")
 	case Act:
@@ -117,11 +123,11 @@ func (m *Machine) met(s *State) bool {
 func (m *Machine) finish(s *State, v Verdict) Step {
 	switch {
 	case m.agent.Goal == nil || v.Status != Success && v.Status != Exhausted:
-		return Finish{v}
+		return Finish{Verdict: v}
 	case s.observed <= s.acted && !s.HasOpen():
 		return Observe{}
 	case v.Status != Success || m.met(s):
-		return Finish{v}
+		return Finish{Verdict: v}
 	case s.refuted || s.HasOpen(): // a claim that stays true is told once a turn
 		return nil
 	}
@@ -198,7 +204,7 @@ func (s *State) pending(p Phase) bool {
 }
 
 func failed(leaf, detail string) Step {
-	return Finish{Verdict{Holds: true, Status: Failed, Condition: leaf, Leaf: leaf, Detail: detail}}
+	return Finish{Verdict: Verdict{Holds: true, Status: Failed, Condition: leaf, Leaf: leaf, Detail: detail}}
 }
 
 func cancelled(c *CancelRequested) string {
@@ -221,6 +227,9 @@ func (m *Machine) review(s *State, step Step) Step {
 			next := p.Review(*s, handOut(step))
 			if sameStep(step, next) {
 				continue
+			}
+			if why := unsound(next); why != "" {
+				return failed("policy", fmt.Sprintf("policy %s %s", p, why))
 			}
 			if why := loosens(step, next); why != "" {
 				return failed("policy", fmt.Sprintf("policy %s %s; a policy may only tighten", p, why))
@@ -299,8 +308,6 @@ func sameStep(a, b Step) bool {
 // loosens says in what way next allows more than step did; empty: it does not.
 func loosens(step, next Step) string {
 	switch b := next.(type) {
-	case nil:
-		return "returned no step"
 	case Finish:
 		if _, ends := step.(Finish); ends {
 			return "changed how the run ends"

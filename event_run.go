@@ -57,6 +57,7 @@ type RunStopped struct {
 	Condition string
 	Leaf      string
 	Detail    string
+	Answer    string // of the loop's own; empty: what the model said
 }
 
 // CancelRequested asks the run to end.
@@ -169,6 +170,7 @@ func (e *RunStopped) code(c *wire.Coder) {
 	c.String("condition", &e.Condition)
 	c.String("leaf", &e.Leaf)
 	c.String("detail", &e.Detail)
+	c.OptString("answer", &e.Answer)
 }
 
 func (e *CancelRequested) code(c *wire.Coder) {

@@ -26,7 +26,7 @@ func (ReAct) Next(s State) Step {
 	case s.HasOpen():
 		return Act{}
 	case s.Done():
-		return Finish{doneVerdict()}
+		return Finish{Verdict: doneVerdict()}
 	}
 	return Think{Purpose: PurposeTurn}
 }
@@ -42,9 +42,9 @@ func (SingleCall) Name() string { return "single" }
 func (SingleCall) Next(s State) Step {
 	switch {
 	case s.Done():
-		return Finish{doneVerdict()}
+		return Finish{Verdict: doneVerdict()}
 	case s.RejectedIterations() > 0:
-		return Finish{Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
+		return Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
 			Detail: "the model gave no usable answer: " + s.LastRejection()}}
 	}
 	return Think{Purpose: PurposeTurn, View: View{Bare: true}}

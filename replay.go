@@ -192,7 +192,7 @@ func agrees(m *Machine, s State, step Step, got []Entry) error {
 	case Finish:
 		stopped, ok := first.(RunStopped)
 		v := step.Verdict
-		if want := (RunStopped{v.Status, v.Condition, v.Leaf, v.Detail}); !ok || stopped != want {
+		if want := (RunStopped{v.Status, v.Condition, v.Leaf, v.Detail, step.Answer}); !ok || stopped != want {
 			return wrong(want)
 		}
 	}

@@ -102,13 +102,13 @@ func (m *Machine) limitThink(s *State, t Think) Step {
 		return m.exhaust(s, v)
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
-		return Finish{Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
+		return Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
 			Detail: fmt.Sprintf("%d iterations in a row brought no usable plan: %s", s.rejected, s.whyNot)}}
 	}
 	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
 		leaf := timeLeaf(s.limits)
-		return Finish{Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+		return Finish{Verdict: Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 			Detail: fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time)}}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
@@ -165,11 +165,11 @@ const landingPrompt = "You have reached a limit of this run and can take no furt
 // that still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
 	if v.Status != Exhausted || s.landed || s.iteration == 0 || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
-		return Finish{v}
+		return Finish{Verdict: v}
 	}
 	t := m.fill(s, Think{Purpose: PurposeLanding, View: View{Prompt: landingPrompt, Bare: true}})
 	if m.fits(s, t).Holds {
-		return Finish{v}
+		return Finish{Verdict: v}
 	}
 	return t
 }

@@ -91,8 +91,12 @@ type Await struct {
 	Until  time.Time // zero: only a letter helps
 }
 
-// Finish ends the run.
-type Finish struct{ Verdict Verdict }
+// Finish ends the run. Answer is what it has to say when that is not what the
+// model said last: a decision that was counted, a text that was put together.
+type Finish struct {
+	Verdict Verdict
+	Answer  string
+}
 
 func (Observe) step() {}
 func (Think) step()   {}

@@ -86,7 +86,7 @@ func (s *session) step() (done bool, err error) {
 		return s.part()
 	case pawl.Finish:
 		v := step.Verdict
-		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
+		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
 		return true, s.leave()
 	}
 	if err == nil {

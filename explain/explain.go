@@ -110,6 +110,9 @@ func action(command string, why phrase) Action { return Action{command, why.plai
 func Of(entries iter.Seq2[pawl.Entry, error], o *Options) (Report, error) {
 	f := newFold(o)
 	for e, err := range entries {
+		if err == nil && e.Seq == 0 {
+			continue // a piece of a reply, when a live run is watched
+		}
 		if err == nil {
 			err = pawl.CheckEntry(f.state, e)
 		}

@@ -19,19 +19,13 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// project unpacks a broken module: an archive by its name, or the example.
+// project unpacks a broken module.
 func project(t *testing.T, name string) string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no go command to run tests with")
 	}
 	dir := filepath.Join(t.TempDir(), name)
-	if name == "example" {
-		if err := os.CopyFS(dir, os.DirFS("../../examples/broken")); err != nil {
-			t.Fatal(err)
-		}
-		return dir
-	}
 	archive, err := txtar.ParseFile("../../testdata/broken/" + name + ".txtar")
 	if err != nil {
 		t.Fatal(err)

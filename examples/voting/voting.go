@@ -3,7 +3,6 @@
 package voting
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,14 +46,14 @@ func (l Loop) Next(s pawl.State) pawl.Step {
 		}
 		if i := l.choice(reply); i >= 0 {
 			if count[i]++; 2*count[i] > l.Votes {
-				return l.decide(s, i, n, count[i])
+				return l.decide(i, n, count[i])
 			}
 		}
 	}
 	most := slices.Max(count)
 	first := slices.Index(count, most)
 	if slices.Index(count[first+1:], most) < 0 {
-		return l.decide(s, first, l.Votes, most)
+		return l.decide(first, l.Votes, most)
 	}
 	var tied []string
 	for i, n := range count {
@@ -68,27 +67,16 @@ func (l Loop) Next(s pawl.State) pawl.Step {
 		return ask(extra, tied)
 	}
 	if i := l.choice(reply); i >= 0 && count[i] == most {
-		return l.decide(s, i, extra, most+1)
+		return l.decide(i, extra, most+1)
 	}
-	return finish(pawl.NoProgress, fmt.Sprintf("%s have %d votes each, and one more was for none of them", strings.Join(tied, " and "), most))
+	return pawl.Finish{Verdict: verdict(pawl.NoProgress,
+		fmt.Sprintf("%s have %d votes each, and one more was for none of them", strings.Join(tied, " and "), most))}
 }
 
-// decide notes what was decided, once, and ends the run.
-func (l Loop) decide(s pawl.State, i, votes, count int) pawl.Step {
-	if _, noted := Decision(s); noted {
-		return finish(pawl.Success, fmt.Sprintf("%d of %d votes are for %s", count, votes, l.Options[i]))
-	}
-	value, err := json.Marshal(l.Options[i])
-	if err != nil {
-		return finish(pawl.Failed, err.Error())
-	}
-	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: "decision", Value: value}}}
-}
-
-// Decision is what the votes of a run have decided, and whether they have.
-func Decision(s pawl.State) (option string, ok bool) {
-	note, ok := s.Note(by, "decision")
-	return option, ok && json.Unmarshal(note, &option) == nil
+// decide ends the run with what the votes are for as its answer.
+func (l Loop) decide(i, votes, count int) pawl.Step {
+	detail := fmt.Sprintf("%d of %d votes are for %s", count, votes, l.Options[i])
+	return pawl.Finish{Verdict: verdict(pawl.Success, detail), Answer: l.Options[i]}
 }
 
 func ballot(n int) pawl.Purpose { return pawl.Purpose(fmt.Sprintf("vote-%d", n)) }
@@ -104,6 +92,6 @@ func (l Loop) choice(r pawl.Reply) int {
 	return slices.IndexFunc(l.Options, func(o string) bool { return strings.EqualFold(o, said) })
 }
 
-func finish(status pawl.Status, detail string) pawl.Step {
-	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: status, Condition: by, Leaf: by, Detail: detail}}
+func verdict(status pawl.Status, detail string) pawl.Verdict {
+	return pawl.Verdict{Holds: true, Status: status, Condition: by, Leaf: by, Detail: detail}
 }

@@ -79,9 +79,7 @@ func Example() {
 	result, err := run.Wait(ctx)
 	fmt.Println(result.Status, result.Reason.Detail, err)
 
-	state, err := engine.Load(ctx, journal, run.ID())
-	decision, _ := voting.Decision(state)
-	fmt.Println(decision, err)
+	fmt.Println(result.Answer)
 
 	report, err := explain.Of(engine.Entries(ctx, journal, run.ID(), 1), nil)
 	for _, d := range report.Decisions {
@@ -90,14 +88,13 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// success 3 of 5 votes are for wait <nil>
-	// wait <nil>
+	// wait
 	// start agent panel
 	// think vote-1
 	// think vote-2
 	// think vote-3
 	// think vote-4
 	// think vote-5
-	// record a note decision
 	// finish success
 	// <nil>
 }

@@ -1,0 +1,57 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// unsound says why a step of a loop's or a policy's cannot be taken; empty: it can.
+func unsound(step Step) string {
+	switch step := step.(type) {
+	case nil:
+		return "returned no step"
+	case Think:
+		if step.Purpose == "" {
+			return "wants to think for no purpose; PurposeTurn is a turn of the conversation"
+		}
+	case Record:
+		if len(step.Events) == 0 {
+			return "wants to record nothing"
+		}
+		for _, e := range step.Events {
+			if why := unfit(e); why != "" {
+				return "wants to record " + why
+			}
+		}
+	case Await:
+		if step.Status != Paused && !step.Status.Waiting() {
+			return fmt.Sprintf("wants to wait as %v, which is no way to wait", step.Status)
+		}
+	case Finish:
+		if v := step.Verdict; !v.Status.Ended() {
+			return fmt.Sprintf("ends the run as %v, which is no end", v.Status)
+		}
+	}
+	return ""
+}
+
+// unfit says why an event may not be recorded by a loop or policy: what bears
+// witness of the world, of owners and of people is the engine's to write.
+func unfit(e Event) string {
+	switch e := e.(type) {
+	case nil:
+		return "an event that is nil"
+	case Noted:
+		if e.By == "" || strings.HasPrefix(e.By, "__") {
+			return fmt.Sprintf("a note by %q; it is to name itself, and names that begin with __ belong to the machine", e.By)
+		}
+		if e.Value != nil && !json.Valid(e.Value) {
+			return fmt.Sprintf("the note %s.%s, whose value is not JSON", e.By, e.Name)
+		}
+		return ""
+	case Reflected, Grounded, CausesFound, ProgressJudged, ContextCompacted, InputRequested:
+		return ""
+	}
+	return e.Type() + ", which only the machine and the engine may; a loop's own facts are Noted"
+}
