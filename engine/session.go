@@ -92,6 +92,9 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 	}
 }
 
+// mostLines is the memory for encoding that a run keeps from step to step, in bytes.
+const mostLines = 1 << 10
+
 // store copies an encoded event for good. Events are small and live as long as
 // their run's state, so they share allocations.
 func (s *session) store(b []byte) []byte {
@@ -136,6 +139,9 @@ func (s *session) flush() error {
 	s.after += uint64(len(s.pending))
 	clear(s.pending)
 	s.pending, s.lines = s.pending[:0], s.lines[:0]
+	if cap(s.lines) > mostLines { // the first line holds the whole agent; few others are as long
+		s.lines = nil
+	}
 	s.feed.news(s.after)
 	return nil
 }
