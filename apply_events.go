@@ -1,5 +1,7 @@
 package pawl
 
+import "strings"
+
 import "encoding/json"
 
 // messageBytes is what a message costs beyond its text in an estimate: roles,
@@ -106,13 +108,13 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 
 // thought joins a reply's thinking.
 func thought(r Reply) string {
-	text := ""
+	var text strings.Builder
 	for _, p := range r.Parts {
 		if t, ok := p.(Thinking); ok {
-			text += t.Text
+			text.WriteString(t.Text)
 		}
 	}
-	return text
+	return text.String()
 }
 
 func (s *State) applyTool(event Event, entry Entry) {

@@ -312,8 +312,8 @@ func jsonText(text string) []byte {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
 		if body, ok := strings.CutSuffix(rest, "```"); ok && !strings.Contains(body, "```") {
-			if i := strings.IndexByte(body, '\n'); i >= 0 {
-				text = strings.TrimSpace(body[i+1:])
+			if _, after, ok := strings.Cut(body, "\n"); ok {
+				text = strings.TrimSpace(after)
 			}
 		}
 	}

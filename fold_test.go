@@ -32,8 +32,8 @@ func dump(b *strings.Builder, v reflect.Value) {
 			return
 		}
 		b.WriteByte('{')
-		for i := range v.NumField() {
-			dump(b, v.Field(i))
+		for _, field := range v.Fields() {
+			dump(b, field)
 			b.WriteByte(' ')
 		}
 		b.WriteByte('}')
@@ -150,8 +150,8 @@ func random(r *rand.Rand, v reflect.Value) {
 			random(r, v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			random(r, v.Field(i))
+		for _, field := range v.Fields() {
+			random(r, field)
 		}
 	}
 }

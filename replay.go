@@ -62,7 +62,7 @@ func (r *replay) settle() error {
 	if r.step == nil {
 		return nil
 	}
-	if err := agrees(r.now, r.decided, r.step, r.got); err != nil {
+	if err := agrees(r.now, r.step, r.got); err != nil {
 		return fmt.Errorf("run %s, entry %d, decided on entry %d: %w", r.state.run, r.got[0].Seq, r.decided.seq, err)
 	}
 	r.step, r.got = nil, nil
@@ -161,7 +161,7 @@ func outside(event Event) bool {
 
 // agrees compares what was written for a step with what is decided now. A
 // crash may have cut the entries of a step short; what is there must fit.
-func agrees(m *Machine, s State, step Step, got []Entry) error {
+func agrees(m *Machine, step Step, got []Entry) error {
 	first := got[0].Event
 	wrong := func(want any) error {
 		return fmt.Errorf("the log has %s, this build decides %T %+v", first.Type(), step, want)

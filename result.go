@@ -3,6 +3,7 @@ package pawl
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -86,9 +87,7 @@ func ResultOf(s State) Result {
 		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable(), Pending: s.pendings(), Labels: map[string]string{},
 	}
 	if s.start != nil {
-		for k, label := range s.start.Labels {
-			r.Labels[k] = label
-		}
+		maps.Copy(r.Labels, s.start.Labels)
 		if s.start.Thread != "" {
 			r.Thread = &s.start.Thread
 		}
@@ -193,7 +192,7 @@ func (s *State) pendings() []Pending {
 }
 
 // Advice says what a person can do about a run that stands where this one does.
-func (s State) Advice() string {
+func (s *State) Advice() string {
 	first := ""
 	if p := s.pendings(); len(p) > 0 {
 		first = p[0].Call

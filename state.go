@@ -115,7 +115,7 @@ type completion struct {
 }
 
 // Run is the run's id.
-func (s State) Run() string { return s.run }
+func (s *State) Run() string { return s.run }
 
 // Seq is the seq of the last entry folded.
 func (s *State) Seq() uint64 { return s.seq }
@@ -124,16 +124,16 @@ func (s *State) Seq() uint64 { return s.seq }
 func (s *State) Time() time.Time { return s.time }
 
 // Created is the time of the first entry.
-func (s State) Created() time.Time { return s.created }
+func (s *State) Created() time.Time { return s.created }
 
 // Status is where the run stands. A run whose owner is gone still says Running.
 func (s *State) Status() Status { return s.status }
 
 // Verdict is how the run ended; undecided while it turns.
-func (s State) Verdict() Verdict { return s.verdict }
+func (s *State) Verdict() Verdict { return s.verdict }
 
 // Declaration is what the run began with; the zero Declaration before it began.
-func (s State) Declaration() Declaration {
+func (s *State) Declaration() Declaration {
 	if s.start == nil {
 		return Declaration{}
 	}
@@ -141,7 +141,7 @@ func (s State) Declaration() Declaration {
 }
 
 // Start is the run's first event, and whether there is one.
-func (s State) Start() (RunStarted, bool) {
+func (s *State) Start() (RunStarted, bool) {
 	if s.start == nil {
 		return RunStarted{}, false
 	}
@@ -155,16 +155,16 @@ func (s *State) Limits() Limits { return s.limits }
 func (s *State) StopSource() string { return s.stop }
 
 // Epoch is the fencing epoch of the run's latest owner, and Owner who that is.
-func (s State) Epoch() uint64 { return s.epoch }
+func (s *State) Epoch() uint64 { return s.epoch }
 
 // Owner is who last owned the run.
-func (s State) Owner() string { return s.owner }
+func (s *State) Owner() string { return s.owner }
 
 // Letter is the id of the last letter taken in.
-func (s State) Letter() int64 { return s.letter }
+func (s *State) Letter() int64 { return s.letter }
 
 // WakeAt is when a paused run wants to go on; zero: when somebody says so.
-func (s State) WakeAt() time.Time {
+func (s *State) WakeAt() time.Time {
 	if s.paused == nil {
 		return time.Time{}
 	}
@@ -184,7 +184,7 @@ func (s State) Iterations() int {
 
 // Usage is what model calls have used; lost and failed attempts count at what
 // they cost or, when nobody knows, at their reservation.
-func (s State) Usage() Usage { return s.usage }
+func (s *State) Usage() Usage { return s.usage }
 
 // Tokens is what the token ceiling counts.
 func (s State) Tokens() int { return s.usage.Total() }
@@ -215,10 +215,10 @@ func (s State) Confidence() (float64, bool) { return s.confidence, s.confident }
 func (s State) Metric() (float64, bool) { return s.metric, s.measured }
 
 // StillOpen names what the goal's latest measure found wrong. Read-only.
-func (s State) StillOpen() []string { return s.openIDs }
+func (s *State) StillOpen() []string { return s.openIDs }
 
 // Seen is the text of the latest observation.
-func (s State) Seen() string { return s.seen }
+func (s *State) Seen() string { return s.seen }
 
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not turned down, and was not refuted by the goal.
@@ -231,7 +231,7 @@ func (s State) Done() bool {
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads
 // the answer to a Think with a tag of its own.
-func (s State) Replied(p Purpose) (Reply, bool) {
+func (s *State) Replied(p Purpose) (Reply, bool) {
 	if p == PurposeTurn {
 		if s.replied == 0 {
 			return Reply{}, false
@@ -246,17 +246,17 @@ func (s State) Replied(p Purpose) (Reply, bool) {
 }
 
 // Note returns what was last noted by the given party under the given name.
-func (s State) Note(by, name string) (json.RawMessage, bool) {
+func (s *State) Note(by, name string) (json.RawMessage, bool) {
 	return s.notes.Get(by + "\x00" + name)
 }
 
 // Memory returns what the model stored under a key.
-func (s State) Memory(key string) (json.RawMessage, bool) {
+func (s *State) Memory(key string) (json.RawMessage, bool) {
 	return s.notes.Get("\x00memory\x00" + key)
 }
 
 // Input is what the run was asked.
-func (s State) Input() string {
+func (s *State) Input() string {
 	if s.start == nil {
 		return ""
 	}
@@ -276,7 +276,7 @@ func (s State) UserTexts() iter.Seq[string] {
 }
 
 // LastText is the text of the latest turn's reply.
-func (s State) LastText() string {
+func (s *State) LastText() string {
 	if s.replied == 0 {
 		return ""
 	}
@@ -321,7 +321,7 @@ func (s State) Turns() iter.Seq[Turn] {
 }
 
 // Call returns a call by its id. It costs O(calls of the present turn).
-func (s State) Call(id string) (CallState, bool) {
+func (s *State) Call(id string) (CallState, bool) {
 	if c, ok := s.call(id); ok {
 		return c.state(), true
 	}
@@ -329,7 +329,7 @@ func (s State) Call(id string) (CallState, bool) {
 }
 
 // Succeeded counts the calls of a tool that succeeded.
-func (s State) Succeeded(tool string) int {
+func (s *State) Succeeded(tool string) int {
 	return s.tools.of(tool).succeeded
 }
 
@@ -354,7 +354,7 @@ func (s State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 func (s *State) RejectedIterations() int { return s.rejected }
 
 // LastRejection is why the latest plan was turned down.
-func (s State) LastRejection() string { return s.whyNot }
+func (s *State) LastRejection() string { return s.whyNot }
 
 // Failure is the last model call's failure, unless one has succeeded since.
 func (s *State) Failure() (ModelFailed, bool) {
@@ -388,7 +388,7 @@ func (s *State) InFlight() bool {
 
 // Answer is what the run has to say: what its loop ended it with, the model's
 // final answer, what it handed to __complete__, its landing answer, or nothing.
-func (s State) Answer() string {
+func (s *State) Answer() string {
 	switch {
 	case s.own != "":
 		return s.own

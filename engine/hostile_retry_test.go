@@ -25,5 +25,4 @@ func TestRetryBeyondTime(t *testing.T) {
 	if d := time.Since(begun); d > 2*time.Second {
 		t.Errorf("it waited %v with 50ms to live: %v", d, res.Verdict)
 	}
-
 }

@@ -157,8 +157,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
 	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: fmt.Sprintf("cancel.%d", s.Epoch()), By: by, Body: raw}); err != nil {
-		var first *pawl.LetterConflictError
-		if !errors.As(err, &first) { // cancelled already, in other words
+		if _, ok := errors.AsType[*pawl.LetterConflictError](err); !ok { // cancelled already, in other words
 			return err
 		}
 	}
@@ -178,8 +177,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 // entries it takes are the same whatever the agent is.
 func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	s, err := e.claim(ctx, nil, run)
-	var held *pawl.HeldError
-	if errors.As(err, &held) {
+	if _, ok := errors.AsType[*pawl.HeldError](err); ok {
 		return nil // its owner reads the letter within a second
 	}
 	if err != nil {

@@ -91,8 +91,8 @@ func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 
 // begun reports whether a run has entries, or may have.
 func (e *Engine) begun(ctx context.Context, run string) bool {
-	for range e.journal.Read(ctx, run, 1) {
-		return true
+	for _, err := range e.journal.Read(ctx, run, 1) {
+		return err == nil || !errors.Is(err, pawl.ErrUnknownRun)
 	}
 	return false
 }

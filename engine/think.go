@@ -145,8 +145,7 @@ func (s *session) retryAt(f pawl.ModelFailed, err error) time.Time {
 		return time.Time{}
 	}
 	wait := s.engine.opt.Backoff(s.state.Tries() + 1)
-	var me *pawl.ModelError
-	if errors.As(err, &me) {
+	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
 		wait = max(wait, me.RetryAfter)
 	}
 	return time.Now().UTC().Add(wait)

@@ -24,7 +24,7 @@ func (p Problem) String() string {
 
 // Problems is everything that is wrong with a spec, in the order of the file.
 // As an error it prints one problem a line.
-type Problems []Problem
+type Problems []Problem //nolint:errname // it is what check prints before it is an error
 
 func (p Problems) Error() string {
 	lines := make([]string, len(p))

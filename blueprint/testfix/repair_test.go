@@ -1,7 +1,6 @@
 package testfix_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -239,6 +238,6 @@ func TestMeasureIsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := (pawl.Measure{Value: -1, Open: []string{"example.com/build [build]"}}); !cmp.Equal(m, want) {
-		t.Errorf("measure %+v of %s, want %+v", m, json.RawMessage(o.Data), want)
+		t.Errorf("measure %+v of %s, want %+v", m, o.Data, want)
 	}
 }

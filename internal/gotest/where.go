@@ -186,8 +186,8 @@ func heading(l string) string {
 }
 
 func cutGoroutine(l string) string {
-	if i := strings.Index(l, " in goroutine "); i >= 0 {
-		return l[:i]
+	if before, _, ok := strings.Cut(l, " in goroutine "); ok {
+		return before
 	}
 	return l
 }

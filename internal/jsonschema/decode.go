@@ -35,8 +35,7 @@ func decode(doc []byte) (any, *Problem) {
 	}
 	var raw json.RawMessage
 	if err := json.Unmarshal(doc, &raw); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return nil, &Problem{Message: fmt.Sprintf("malformed JSON at byte %d: %v", syntax.Offset, err)}
 		}
 		return nil, &Problem{Message: fmt.Sprintf("malformed JSON: %v", err)}

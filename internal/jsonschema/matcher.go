@@ -1,5 +1,7 @@
 package jsonschema
 
+import "slices"
+
 import "unicode/utf8"
 
 // A matcher recognises, in one pass over the bytes and without allocating,
@@ -114,10 +116,8 @@ func (m *matcher) matchText(d []byte, i int) int {
 	if m.words == nil {
 		return end
 	}
-	for _, w := range m.words {
-		if string(body) == w {
-			return end
-		}
+	if slices.Contains(m.words, string(body)) {
+		return end
 	}
 	return -1
 }
@@ -267,7 +267,7 @@ func (m *matcher) find(key []byte, next int) int {
 			return p
 		}
 	}
-	for p := 0; p < next; p++ {
+	for p := range next {
 		if m.properties[p].name == string(key) {
 			return p
 		}

@@ -73,12 +73,12 @@ null`},
 	}
 	for _, c := range tests {
 		m := mustCompile(t, c.schema, nil).fast
-		for _, doc := range strings.Split(c.known, "\n") {
+		for doc := range strings.SplitSeq(c.known, "\n") {
 			if c.known != "" && !m.accepts([]byte(doc)) {
 				t.Errorf("%s does not know %s", c.schema, doc)
 			}
 		}
-		for _, doc := range strings.Split(c.unknown, "\n") {
+		for doc := range strings.SplitSeq(c.unknown, "\n") {
 			if m != nil && m.accepts([]byte(doc)) {
 				t.Errorf("%s accepts %s", c.schema, doc)
 			}

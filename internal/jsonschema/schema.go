@@ -138,8 +138,7 @@ func compileFull(doc any) (full *validator.Schema, err error) {
 	if err == nil {
 		return full, nil
 	}
-	var absent *validator.LoadURLError
-	if errors.As(err, &absent) {
+	if absent, ok := errors.AsType[*validator.LoadURLError](err); ok {
 		return nil, fmt.Errorf("schema: refers to %q: %w", strings.TrimPrefix(absent.URL, folder), absent.Err)
 	}
 	var broken *validator.SchemaValidationError

@@ -97,7 +97,7 @@ func play(part, arg string) {
 	case "fds": // by inode, as the Go runtime opens files of its own
 		for fd := 3; fd < 200; fd++ {
 			var st syscall.Stat_t
-			if err := syscall.Fstat(fd, &st); err == nil && strconv.FormatUint(uint64(st.Ino), 10) == arg {
+			if err := syscall.Fstat(fd, &st); err == nil && strconv.FormatUint(uint64(st.Ino), 10) == arg { //nolint:unconvert // an Ino has another type elsewhere
 				fmt.Println("inherited", fd)
 			}
 		}

@@ -406,7 +406,8 @@ func TestNoInheritedDescriptors(t *testing.T) {
 	if err := syscall.Fstat(int(file.Fd()), &st); err != nil {
 		t.Fatal(err)
 	}
-	_, output, err := outcome(t, t.Context(), helper(t, "fds", strconv.FormatUint(uint64(st.Ino), 10)))
+	inode := strconv.FormatUint(uint64(st.Ino), 10) //nolint:unconvert // an Ino has another type elsewhere
+	_, output, err := outcome(t, t.Context(), helper(t, "fds", inode))
 	if err != nil || output != "" {
 		t.Errorf("%q, %v", output, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -63,8 +64,8 @@ func (t *Tree) fill(ctx context.Context, o *Options) error {
 	if err := fs.WalkDir(f.from.FS(), ".", f.visit); err != nil {
 		return err
 	}
-	for i := len(f.dirs) - 1; i >= 0; i-- {
-		if err := f.to.Chmod(f.dirs[i].path, f.dirs[i].mode); err != nil {
+	for _, v := range slices.Backward(f.dirs) {
+		if err := f.to.Chmod(v.path, v.mode); err != nil {
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func read(t testing.TB, dir string) files {
 		var content string
 		if d.Type() == fs.ModeSymlink {
 			target, err := os.Readlink(full)
-			content, f[filepath.ToSlash(rel)] = target, "-> "+target
+			f[filepath.ToSlash(rel)] = "-> " + target
 			return err
 		}
 		data, err := os.ReadFile(full)

@@ -108,7 +108,7 @@ func (w *walker) kind(t reflect.Type, path string) *jsonschema.Schema {
 func list(t reflect.Type, items *jsonschema.Schema) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "array", Items: items}
 	if t.Kind() == reflect.Array {
-		s.MinItems, s.MaxItems = jsonschema.Ptr(t.Len()), jsonschema.Ptr(t.Len())
+		s.MinItems, s.MaxItems = new(t.Len()), new(t.Len())
 	}
 	return s
 }

@@ -64,8 +64,7 @@ func TestTheCeilingHasTwoNames(t *testing.T) {
 }
 
 func class(err error) pawl.Class {
-	var me *pawl.ModelError
-	if errors.As(err, &me) {
+	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
 		return me.Class
 	}
 	return 0

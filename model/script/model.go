@@ -200,12 +200,12 @@ func split(parts []pawl.Part, n int) []pawl.Chunk {
 
 // lastUser is everything the last user message tells a model as text.
 func lastUser(msgs []pawl.Message) string {
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Role != pawl.User {
+	for _, msg := range slices.Backward(msgs) {
+		if msg.Role != pawl.User {
 			continue
 		}
 		var texts []string
-		for _, part := range msgs[i].Parts {
+		for _, part := range msg.Parts {
 			switch part := part.(type) {
 			case pawl.Text:
 				texts = append(texts, part.Text)
