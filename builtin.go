@@ -20,7 +20,7 @@ const (
 // call, nil for the one that asks a person.
 type builtin struct {
 	info  ToolInfo
-	facts func(s State, c *call) []Event
+	facts func(s *State, c *call) []Event
 }
 
 func (b builtin) Info() ToolInfo { return b.info }
@@ -54,14 +54,14 @@ func builtins() []Tool {
 	}
 }
 
-func complete(_ State, c *call) []Event {
+func complete(_ *State, c *call) []Event {
 	return []Event{
 		Noted{By: completeTool, Name: "completion", Value: c.args()},
 		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: quote("accepted")},
 	}
 }
 
-func store(_ State, c *call) []Event {
+func store(_ *State, c *call) []Event {
 	var a struct {
 		Key   string          `json:"key"`
 		Value json.RawMessage `json:"value"`
@@ -73,7 +73,7 @@ func store(_ State, c *call) []Event {
 	}
 }
 
-func retrieve(s State, c *call) []Event {
+func retrieve(s *State, c *call) []Event {
 	var a struct {
 		Key string `json:"key"`
 	}
@@ -85,7 +85,7 @@ func retrieve(s State, c *call) []Event {
 	return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: value}}
 }
 
-func logProgress(_ State, c *call) []Event {
+func logProgress(_ *State, c *call) []Event {
 	var a struct {
 		Message string `json:"message"`
 	}

@@ -20,12 +20,16 @@ const patience = 5 * time.Minute
 //
 // The order is: what was begun is settled; success, then the stop condition;
 // the loop; the policies, to a fixed point; the ceilings.
-func (m *Machine) Decide(s State) Step {
-	step := m.propose(&s)
+func (m *Machine) Decide(s State) Step { return m.Next(&s) }
+
+// Next is Decide for a state that has a variable to itself and stays as it is
+// meanwhile: an engine's, which need not be copied to be looked at.
+func (m *Machine) Next(s *State) Step {
+	step := m.propose(s)
 	if t, ok := step.(Think); ok { // filled first, so that a policy sees the clamp it may lower
-		step = m.fill(&s, t)
+		step = m.fill(s, t)
 	}
-	return m.limit(&s, m.review(&s, step))
+	return m.limit(s, m.review(s, step))
 }
 
 // propose is the step before anybody reviews it.
@@ -68,7 +72,7 @@ func (m *Machine) propose(s *State) Step {
 			return step
 		}
 	}
-	step := m.loop.Next(*s)
+	step := m.ask(s)
 	if why := unsound(step); why != "" {
 		return failed("loop "+m.loop.Name(), "the loop "+why)
 	}
@@ -88,6 +92,12 @@ func (m *Machine) propose(s *State) Step {
 		return step
 	}
 }
+
+// ask asks the loop. It is kept out of line: the copy the loop gets would
+// otherwise stand on the stack of every decision.
+//
+//go:noinline
+func (m *Machine) ask(s *State) Step { return m.loop.Next(*s) }
 
 // ends asks the goal, the ceiling on tool errors, and the stop condition.
 func (m *Machine) ends(s *State) Verdict {
@@ -203,6 +213,10 @@ func (s *State) pending(p Phase) bool {
 	return false
 }
 
+// failed ends the run as failed. It is kept out of line, since its callers
+// would each need the room of all their failures on the stack.
+//
+//go:noinline
 func failed(leaf, detail string) Step {
 	return Finish{Verdict: Verdict{Holds: true, Status: Failed, Condition: leaf, Leaf: leaf, Detail: detail}}
 }

@@ -239,7 +239,7 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 		d.Do = Hand
 		return d
 	case t.pure != nil:
-		d.Do, d.facts = Reuse, t.pure.facts(*s, c)
+		d.Do, d.facts = Reuse, t.pure.facts(s, c)
 		return d
 	}
 	if t.info.Effect == Idempotent {
