@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -88,13 +89,15 @@ func (c *call) about(change func(*matter)) {
 	c.matter = &m
 }
 
-// state is the call as others see it.
+// state is the call as others see it: what they write into it reaches nobody.
 func (c *call) state() CallState {
+	mine := c.Call
+	mine.Args = bytes.Clone(mine.Args)
 	return CallState{
-		Call: c.Call, Iteration: c.Iteration, Phase: c.Phase,
+		Call: mine, Iteration: c.Iteration, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started,
-		Status: c.Status, Result: c.Result, Error: c.Error, Ran: c.Ran,
-		Of: c.Of, Reason: c.Reason, Edited: c.Edited, By: c.By, Expires: c.Expires,
+		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
+		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires,
 	}
 }
 

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -265,7 +266,11 @@ func (m *Machine) review(s *State, step Step) Step {
 // which must not go past the comparison with what it was shown.
 func handOut(step Step) Step {
 	if a, ok := step.(Act); ok {
-		return Act{slices.Clone(a.Calls)}
+		calls := slices.Clone(a.Calls)
+		for i := range calls {
+			calls[i].Call.Args = bytes.Clone(calls[i].Call.Args)
+		}
+		return Act{calls}
 	}
 	return step
 }

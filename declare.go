@@ -229,3 +229,22 @@ func group(n int) string {
 	}
 	return s
 }
+
+// clone copies everything that could be written into.
+func (d Declaration) clone() Declaration {
+	if d.Model.Price != nil {
+		price := *d.Model.Price
+		d.Model.Price = &price
+	}
+	d.Tools = slices.Clone(d.Tools)
+	for i := range d.Tools {
+		d.Tools[i].Input = slices.Clone(d.Tools[i].Input)
+	}
+	d.Policies, d.Output = slices.Clone(d.Policies), slices.Clone(d.Output)
+	d.Sampling.Options = maps.Clone(d.Sampling.Options)
+	for name, value := range d.Sampling.Options {
+		d.Sampling.Options[name] = slices.Clone(value)
+	}
+	d.Digests = maps.Clone(d.Digests)
+	return d
+}

@@ -170,7 +170,7 @@ func (m *Machine) act(s *State) Step {
 			continue
 		}
 		d := m.dispose(s, c)
-		if d.Do == RunCall && d.Info.Effect == Idempotent {
+		if d.Do == RunCall && d.info.Effect == Idempotent {
 			if keys[d.Key] {
 				continue // answered from the log once its equal has run
 			}
@@ -179,7 +179,7 @@ func (m *Machine) act(s *State) Step {
 			}
 			keys[d.Key] = true
 		}
-		if most := d.Info.MaxCalls; d.Do == RunCall && most > 0 {
+		if most := d.info.MaxCalls; d.Do == RunCall && most > 0 {
 			if s.tools.of(c.Tool).ran+act.runs(c.Tool) >= most {
 				d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
 			}
@@ -222,7 +222,7 @@ var noTool ToolInfo
 
 // dispose says what becomes of one call before any policy has looked.
 func (m *Machine) dispose(s *State, c *call) Disposed {
-	d := Disposed{Call: c.Call, Do: RunCall, Info: &noTool}
+	d := Disposed{Call: c.Call, Do: RunCall, info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == Undecided { // denied
 		d.Do, d.Why = Refuse, c.Error
@@ -233,7 +233,7 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 		return d
 	}
 	t := m.tools[c.Tool]
-	d.Info = &t.info
+	d.info = &t.info
 	switch {
 	case t.info.Client, t.info.Name == pauseTool:
 		d.Do = Hand
@@ -270,7 +270,7 @@ func (d Disposed) Facts() []Event {
 		}
 		return []Event{ToolReused{Call: d.Call.ID, Tool: d.Call.Tool, Of: d.Of}}
 	case Hand:
-		if d.Info.Client {
+		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}
 		return []Event{InputRequested{Call: d.Call.ID, Question: question(&call{asked: &asked{Call: d.Call}, matter: &noMatter})}}
@@ -295,7 +295,7 @@ func (m *Machine) Groups(a Act) [][]Disposed {
 		if d.Do != RunCall {
 			continue
 		}
-		alone := m.agent.Serial || d.Info.Alone || d.Info.Effect == Write
+		alone := m.agent.Serial || d.info.Alone || d.info.Effect == Write
 		if alone || apart {
 			groups = append(groups, []Disposed{d})
 		} else {

@@ -185,9 +185,9 @@ func (r *Reply) code(c *wire.Coder) {
 		}
 	}
 	c.String("text", &text)
-	c.OptString("thinking", &thinking)
+	c.String("thinking", &thinking)
 	next := 0
-	wire.OptEach(c, "calls", calls, func(c *wire.Coder) {
+	wire.Each(c, "calls", calls, func(c *wire.Coder) {
 		for ; ; next++ {
 			if call, ok := r.Parts[next].(Call); ok {
 				codeCall(c, &call)
@@ -206,11 +206,11 @@ func (r *Reply) decode(c *wire.Coder) {
 	var text, thinking string
 	var layout []Part
 	c.String("text", &text)
-	c.OptString("thinking", &thinking)
+	c.String("thinking", &thinking)
 	if text != "" {
 		r.Parts = append(r.Parts, Text{text})
 	}
-	wire.OptEach(c, "calls", 0, func(c *wire.Coder) {
+	wire.Each(c, "calls", 0, func(c *wire.Coder) {
 		var call Call
 		codeCall(c, &call)
 		r.Parts = append(r.Parts, call)

@@ -120,11 +120,11 @@ func (e *ToolFinished) code(c *wire.Coder) {
 	c.String("tool", &e.Tool)
 	enum(c, "status", &e.Status, toolStatuses)
 	c.Raw("result", &e.Result)
-	c.OptString("error", &e.Error)
+	c.String("error", &e.Error)
 	ms := int64(e.Duration / time.Millisecond)
 	c.Int64("duration_ms", &ms)
 	e.Duration = time.Duration(ms) * time.Millisecond
-	c.OptBool("truncated", &e.Truncated)
+	c.Bool("truncated", &e.Truncated)
 	c.OptString("blob", &e.Blob)
 	c.OptBool("abandoned", &e.Abandoned)
 	wire.OptList(c, "images", &e.Images, codeImage)

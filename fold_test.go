@@ -254,3 +254,123 @@ func FuzzDecide(f *testing.F) {
 		}
 	})
 }
+
+// spoil writes into everything a value lets others write into.
+func spoil(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			spoil(v.Elem())
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			spoil(field)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			spoil(v.Index(i))
+			if e := v.Index(i); e.CanSet() {
+				e.SetZero()
+			}
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			spoil(v.MapIndex(k))
+			v.SetMapIndex(k, reflect.Value{})
+		}
+	}
+}
+
+// TestStateIsOutOfReach writes into everything the methods of a State hand out,
+// and sees the State and the machine's next step unchanged.
+func TestStateIsOutOfReach(t *testing.T) {
+	m, err := NewMachine(Agent{
+		Name: "reach", Model: ModelFunc(nil), Output: json.RawMessage(`{"type":"object"}`),
+		Tools:    []Tool{dud{ToolInfo{Name: "look", Effect: Read, Input: json.RawMessage(`{"type":"object"}`)}}},
+		Policies: []Policy{meddler{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s State
+	for i, event := range []Event{
+		RunStarted{Declaration: m.Declaration(), Input: "go", Labels: map[string]string{"team": "ops"}},
+		Noted{By: "loop", Name: "plan", Value: json.RawMessage(`["a"]`)},
+		MemoryStored{Key: "k", Value: json.RawMessage(`{"v":1}`)},
+		Observed{Text: "seen"}, Measured{Value: -1, Open: []string{"x"}},
+		ModelCalled{Purpose: "vote", Attempt: 1}, ModelReplied{Purpose: "vote", Reply: Say("yes")},
+		ModelCalled{Purpose: PurposeTurn, Attempt: 1},
+		ModelReplied{Purpose: PurposeTurn, Reply: Reply{Stop: StopCalls, Parts: []Part{
+			Thinking{Text: "hm", Opaque: json.RawMessage(`"sig"`)},
+			Call{ID: "c_1", Tool: "look", Args: json.RawMessage(`{"n":1}`)}, Call{ID: "c_2", Tool: "look", Args: json.RawMessage(`{"n":2}`)}}}},
+		ToolStarted{Call: "c_1", Tool: "look", Effect: Read, Attempt: 1, Args: json.RawMessage(`{"n":1}`)},
+		ToolFinished{Call: "c_1", Tool: "look", Status: ToolOK, Result: json.RawMessage(`{"r":1}`)},
+	} {
+		iteration := 0
+		if i > 6 {
+			iteration = 1
+		}
+		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Time: time.Unix(int64(i), 0).UTC(), Iteration: iteration, Event: event})
+	}
+	before, step := dumped(s), fmt.Sprintf("%+v", m.Decide(s))
+	methods := reflect.ValueOf(&s)
+	tried := 0
+	for i := range methods.NumMethod() {
+		name, method := methods.Type().Method(i).Name, methods.Method(i)
+		if name == "Fold" {
+			continue
+		}
+		var args []reflect.Value
+		for a := range method.Type().NumIn() {
+			arg := reflect.New(method.Type().In(a)).Elem()
+			switch {
+			case name == "Replied":
+				arg.SetString("turn")
+			case name == "Note":
+				arg.SetString([]string{"loop", "plan"}[a])
+			case name == "Memory":
+				arg.SetString("k")
+			case arg.Kind() == reflect.String:
+				arg.SetString(map[bool]string{true: "c_1", false: "look"}[name == "Call" || name == "Attempts"])
+			}
+			args = append(args, arg)
+		}
+		for _, out := range method.Call(args) {
+			if out.Kind() == reflect.Func { // a sequence
+				for v := range out.Seq() {
+					spoil(v)
+				}
+			} else {
+				spoil(out)
+			}
+			tried++
+		}
+		if after := dumped(s); after != before {
+			t.Errorf("what %s hands out can be written into:\n%s\nwas\n%s", name, after, before)
+			before = after
+		}
+	}
+	if tried < 40 {
+		t.Errorf("only %d results were tried", tried)
+	}
+	if after := fmt.Sprintf("%+v", m.Decide(s)); after != step {
+		t.Errorf("the next step is %s, was %s", after, step)
+	}
+}
+
+// meddler is a policy that writes into whatever it is shown.
+type meddler struct{}
+
+func (meddler) String() string { return "meddler" }
+
+func (meddler) Review(s State, step Step) Step {
+	if act, ok := step.(Act); ok {
+		for i := range act.Calls {
+			spoil(reflect.ValueOf(act.Calls[i].Call.Args))
+		}
+		for c := range s.Open() {
+			spoil(reflect.ValueOf(&c))
+		}
+	}
+	return step
+}

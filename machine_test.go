@@ -219,7 +219,7 @@ func TestReviewTwin(t *testing.T) {
 		}
 		for _, group := range m.Groups(act) {
 			for _, d := range group {
-				if d.Do != pawl.RunCall || d.Info.Effect == pawl.Write && len(group) > 1 {
+				if d.Do != pawl.RunCall || d.Info().Effect == pawl.Write && len(group) > 1 {
 					t.Errorf("seed %d: %s runs in %v", seed, d.Call.ID, group)
 				}
 			}

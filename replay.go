@@ -215,7 +215,7 @@ func actAgrees(_ *Machine, act Act, got []Entry) error {
 		switch ev := e.Event.(type) {
 		case ToolStarted:
 			id = ev.Call
-			if d := find(id); d != nil && (d.Key != ev.Key || d.Info.Effect != ev.Effect) {
+			if d := find(id); d != nil && (d.Key != ev.Key || d.info.Effect != ev.Effect) {
 				return fmt.Errorf("entry %d: call %s was started with another key or effect", e.Seq, id)
 			}
 		case ToolFinished:

@@ -80,7 +80,7 @@ type Pending struct {
 func ResultOf(s State) Result {
 	v := s.Verdict()
 	r := Result{
-		Run: s.run, Agent: s.Declaration().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
+		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
 		Reason:     Reason{v.Condition, v.Leaf, v.Detail},
 		Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
 		Usage:     UsageSummary{s.usage.Input, s.usage.Output, s.usage.CacheRead, s.usage.CacheWrite, s.modelCalls},
@@ -103,7 +103,7 @@ func ResultOf(s State) Result {
 	}
 	r.Action = s.Advice()
 	r.Output = s.output(r.Answer)
-	if s.Declaration().Loop == (SingleCall{}).Name() {
+	if s.declared().Loop == (SingleCall{}).Name() {
 		return r
 	}
 	r.Steps = make([]Summary, 0, s.turns.Len())
@@ -250,13 +250,13 @@ func (s *State) suggestion() string {
 
 // Head is the small view of the state that a journal keeps for lists.
 func (s *State) Head() Head {
-	d := s.Declaration()
+	d := s.declared()
 	h := Head{
 		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,
 		Cost: s.cost, Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
 	}
 	if s.start != nil {
-		h.Labels, h.Thread, h.Parent = s.start.Labels, s.start.Thread, s.start.Parent
+		h.Labels, h.Thread, h.Parent = maps.Clone(s.start.Labels), s.start.Thread, s.start.Parent
 	}
 	if h.Status != Paused {
 		h.WakeAt = time.Time{}

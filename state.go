@@ -1,8 +1,11 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/persist"
@@ -10,7 +13,7 @@ import (
 
 // State is what a log says, folded. It is an immutable value: [Apply] returns
 // a new one and leaves the old as it was, so any number of goroutines may read
-// it. Its methods cost O(1) unless they say otherwise. The zero State is a run
+// it. What its methods hand out is the caller's own. Its methods cost O(1) unless they say otherwise. The zero State is a run
 // that has not begun.
 type State struct {
 	start     *RunStarted
@@ -134,10 +137,15 @@ func (s *State) Verdict() Verdict { return s.verdict }
 
 // Declaration is what the run began with; the zero Declaration before it began.
 func (s *State) Declaration() Declaration {
+	return s.declared().clone()
+}
+
+// declared is the declaration itself, for those who only read it.
+func (s *State) declared() *Declaration {
 	if s.start == nil {
-		return Declaration{}
+		return &Declaration{}
 	}
-	return s.start.Declaration
+	return &s.start.Declaration
 }
 
 // Start is the run's first event, and whether there is one.
@@ -145,7 +153,9 @@ func (s *State) Start() (RunStarted, bool) {
 	if s.start == nil {
 		return RunStarted{}, false
 	}
-	return *s.start, true
+	start := *s.start
+	start.Declaration, start.Labels = start.Declaration.clone(), maps.Clone(start.Labels)
+	return start, true
 }
 
 // Limits are the ceilings in force, extensions included.
@@ -214,8 +224,8 @@ func (s State) Confidence() (float64, bool) { return s.confidence, s.confident }
 // Metric is the goal's latest value, and whether it was ever measured.
 func (s State) Metric() (float64, bool) { return s.metric, s.measured }
 
-// StillOpen names what the goal's latest measure found wrong. Read-only.
-func (s *State) StillOpen() []string { return s.openIDs }
+// StillOpen names what the goal's latest measure found wrong.
+func (s *State) StillOpen() []string { return slices.Clone(s.openIDs) }
 
 // Seen is the text of the latest observation.
 func (s *State) Seen() string { return s.seen }
@@ -236,23 +246,25 @@ func (s *State) Replied(p Purpose) (Reply, bool) {
 		if s.replied == 0 {
 			return Reply{}, false
 		}
-		return s.reply, true
+		return s.reply.clone(), true
 	}
 	r, ok := s.other.Get(string(p))
 	if !ok {
 		return Reply{}, false
 	}
-	return *r, true
+	return r.clone(), true
 }
 
 // Note returns what was last noted by the given party under the given name.
 func (s *State) Note(by, name string) (json.RawMessage, bool) {
-	return s.notes.Get(by + "\x00" + name)
+	value, ok := s.notes.Get(by + "\x00" + name)
+	return bytes.Clone(value), ok
 }
 
 // Memory returns what the model stored under a key.
 func (s *State) Memory(key string) (json.RawMessage, bool) {
-	return s.notes.Get("\x00memory\x00" + key)
+	value, ok := s.notes.Get("\x00memory\x00" + key)
+	return bytes.Clone(value), ok
 }
 
 // Input is what the run was asked.

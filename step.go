@@ -56,12 +56,20 @@ type Act struct{ Calls []Disposed }
 type Disposed struct {
 	Call Call
 	Do   Disposition
-	Why  string    // for Ask: what the approver is told; for Refuse: what the model is told
-	Of   string    // for Reuse: the earlier call
-	Key  string    // for Run: the idempotency key
-	Info *ToolInfo // what the tool declares; never nil, read-only
+	Why  string // for Ask: what the approver is told; for Refuse: what the model is told
+	Of   string // for Reuse: the earlier call
+	Key  string // for Run: the idempotency key
 
-	facts []Event // for Reuse of a pure tool: its answer
+	info  *ToolInfo // what the tool declares; never nil
+	facts []Event   // for Reuse of a pure tool: its answer
+}
+
+// Info is what the call's tool declares; the zero ToolInfo for an unknown one.
+func (d Disposed) Info() ToolInfo {
+	if d.info == nil {
+		return ToolInfo{}
+	}
+	return *d.info
 }
 
 // Disposition is what becomes of a call. A policy may only move it rightwards.

@@ -63,19 +63,28 @@ func (t *Transcript) Add(e Entry, s *State) {
 func (t *Transcript) Messages(s *State) []Message {
 	t.results(s)
 	if len(t.calls) > 0 {
-		open := *t
+		soFar := *t
 		for _, c := range t.calls {
 			now, ok := s.call(c.ID)
 			if !ok || now.Phase != Answered {
 				now = unanswered(c, "not run yet")
 			}
-			open.pending = append(open.pending[:len(open.pending):len(open.pending)], t.part(c.ID, &now))
+			soFar.pending = append(soFar.pending[:len(soFar.pending):len(soFar.pending)], t.part(c.ID, &now))
 		}
-		open.calls, open.messages = nil, t.messages[:len(t.messages):len(t.messages)]
-		return open.Messages(s)
+		soFar.calls, soFar.messages = nil, t.messages[:len(t.messages):len(t.messages)]
+		return soFar.Messages(s)
 	}
+	t.open()
 	t.flush()
 	return t.messages[:len(t.messages):len(t.messages)]
+}
+
+// open lets the user speak first, as every provider demands, in a run that was
+// asked nothing.
+func (t *Transcript) open() {
+	if len(t.messages)+len(t.pending) == 0 {
+		t.pending = append(t.pending, Text{"Begin."})
+	}
 }
 
 func (t *Transcript) say(text string, s *State) {
@@ -87,6 +96,7 @@ func (t *Transcript) say(text string, s *State) {
 }
 
 func (t *Transcript) reply(r Reply, s *State) {
+	t.open()
 	t.flush()
 	if r.Stop == StopRefusal {
 		return // a provider wants no refusal of its own put to it again

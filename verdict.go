@@ -72,6 +72,8 @@ func (v Verdict) String() string {
 	switch {
 	case v.Status == 0 && !v.Holds:
 		return "undecided"
+	case (v.Status == Failed || v.Status == PlanFailed) && v.Detail != "":
+		return fmt.Sprintf("%v: %s", v.Status, v.Detail) // the condition of a failure is only its kind
 	case v.Condition != "":
 		return fmt.Sprintf("%v: %s", v.Status, v.Condition)
 	case v.Detail != "":

@@ -69,7 +69,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.d, j.at = d, at
 		j.tool, _, _ = s.m.Tool(d.Call.Tool)
 		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1}
-		s.append(at, it, pawl.ToolStarted{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Effect: d.Info.Effect, Key: d.Key, Attempt: j.inv.Attempt})
+		s.append(at, it, pawl.ToolStarted{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Effect: d.Info().Effect, Key: d.Key, Attempt: j.inv.Attempt})
 	}
 	if err := s.flush(); err != nil {
 		return err
@@ -78,12 +78,12 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	left := s.left(now)
 	for i := range jobs {
 		j := &jobs[i]
-		limit := j.d.Info.Timeout
+		limit := j.d.Info().Timeout
 		if left < limit {
 			limit, j.outOfTime = left, true
 		}
 		j.began, j.deadline = now, now.Add(limit)
-		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.d.Info.Effect == pawl.Write}
+		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.d.Info().Effect == pawl.Write}
 	}
 	if len(jobs) == 1 {
 		err := s.fly(&jobs[0].flight, now)
@@ -185,7 +185,7 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 // a doubt; what may be driven again is stopped.
 func (s *session) hold(jobs []job, stop func(*job, error)) {
 	for i := range jobs {
-		if jobs[i].d.Info.Effect != pawl.Write {
+		if jobs[i].d.Info().Effect != pawl.Write {
 			stop(&jobs[i], errParked)
 		}
 	}
@@ -221,18 +221,19 @@ func nextDeadline(jobs []job) time.Duration {
 // finds it lost. Of a job that was left behind nothing may be read.
 func (s *session) finished(j *job, cut error, left bool) {
 	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
-	write := j.d.Info.Effect == pawl.Write
+	info := j.d.Info()
+	write := info.Effect == pawl.Write
 	switch {
 	case !left && j.err == nil:
 		e.Status = pawl.ToolOK
-		s.result(&e, j.d.Info, j.out)
+		s.result(&e, &info, j.out)
 	case cut == nil:
-		e.Status, e.Error = pawl.ToolFailed, s.told(j.err.Error(), j.d.Info)
+		e.Status, e.Error = pawl.ToolFailed, s.told(j.err.Error(), &info)
 		if errors.Is(j.err, context.DeadlineExceeded) {
 			e.Status = pawl.ToolTimeout
 		}
 	case cut == errTimeout:
-		e.Status, e.Error = pawl.ToolTimeout, fmt.Sprintf("no result within %v", j.d.Info.Timeout)
+		e.Status, e.Error = pawl.ToolTimeout, fmt.Sprintf("no result within %v", j.d.Info().Timeout)
 		if j.outOfTime {
 			e.Error = "no result before the run's time was over"
 		}

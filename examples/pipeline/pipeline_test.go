@@ -73,7 +73,7 @@ func TestEndings(t *testing.T) {
 		want   string
 	}{
 		{"done", clerk, pawl.Limits{}, "success: pipeline"},
-		{"cut off", cut, pawl.Limits{}, "failed: order"},
+		{"cut off", cut, pawl.Limits{}, "failed: the reply ended with length"},
 		{"ceiling at a stage", clerk, pawl.Limits{Tokens: 60}, "exhausted: tokens >= 60"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -102,9 +102,9 @@ func OptList[T any](c *Coder, name string, p *[]T, f func(*Coder, *T)) {
 	}
 }
 
-// OptEach codes a list of objects that stands in no slice, left out when empty:
-// f writes each of n objects in turn, or reads each one there is.
-func OptEach(c *Coder, name string, n int, f func(*Coder)) {
+// Each codes a list of objects that stands in no slice: f writes each of n
+// objects in turn, or reads each one there is.
+func Each(c *Coder, name string, n int, f func(*Coder)) {
 	if c.decoding {
 		if m, ok := c.value(name, '['); ok {
 			i := 0
@@ -127,7 +127,7 @@ func OptEach(c *Coder, name string, n int, f func(*Coder)) {
 		}
 		return
 	}
-	if n == 0 || !c.key(name) {
+	if !c.key(name) {
 		return
 	}
 	if c.deeper() {
