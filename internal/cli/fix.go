@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -88,7 +89,7 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 		}
 		agent := fix.Agent()
 		agent.Stop = condition
-		again := fixAgain{Model: name, DryRun: f.dryRun}
+		again := fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}
 		agent.Source = again.into(agent.Source)
 		limits, err := ceilings(agent)
 		if err != nil {
@@ -167,6 +168,7 @@ func (a *app) fixModel(named string) string {
 type fixAgain struct {
 	Model  string `json:"model"`
 	DryRun bool   `json:"dry_run,omitempty"`
+	Stop   string `json:"stop,omitempty"` // a condition in place of the agent's own
 }
 
 func (f fixAgain) into(source string) string {
@@ -175,6 +177,9 @@ func (f fixAgain) into(source string) string {
 		return source
 	}
 	fields["model"], fields["dry_run"] = f.Model, f.DryRun
+	if f.Stop != "" {
+		fields["stop"] = f.Stop
+	}
 	b, err := json.Marshal(fields)
 	if err != nil {
 		return source // what was read from JSON goes back into it
@@ -183,24 +188,38 @@ func (f fixAgain) into(source string) string {
 }
 
 // reopenFix takes up the working copy of an earlier process.
-func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, name string) (*work, error) {
+func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r remake) (*work, error) {
 	var again fixAgain
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
 		return nil, err
 	}
-	if name == "" {
-		name = again.Model
+	if r.model != "" {
+		again.Model = r.model
 	}
-	model, err := a.model(name)
+	model, err := a.model(again.Model)
 	if err != nil {
 		return nil, err
 	}
+	var condition pawl.Condition
+	if again.Stop != "" {
+		if condition, err = stop.Parse(again.Stop, nil); err != nil {
+			return nil, err
+		}
+	}
+	if r.declared { // the copy is gone once a run has succeeded
+		agent := testfix.Recorded(from, model, s.Limits())
+		agent.Stop = condition
+		return &work{agent: agent, drop: func() {}}, nil
+	}
 	fix, err := testfix.Open(from, model, s.Limits())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, misuse("run %s cannot go on: its working copy is gone; begin anew with: pawl fix %s", s.Run(), from.Dir)
+	}
 	if err != nil {
 		return nil, refused(err)
 	}
 	agent := fix.Agent()
-	again.Model = name
+	agent.Stop = condition
 	agent.Source = again.into(agent.Source)
 	return &work{
 		agent:    agent,

@@ -33,7 +33,7 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(s, remake{asWas: true})
+	w, err := a.workOf(s, remake{asWas: true, declared: true})
 	if err != nil {
 		return 0, err
 	}

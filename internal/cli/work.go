@@ -26,6 +26,8 @@ type remake struct {
 	model string // in place of the one it had; empty: that one
 	// asWas takes the spec as it was recorded, not as its file is now.
 	asWas bool
+	// declared is for an agent that is only asked what it would decide.
+	declared bool
 }
 
 // workOf makes the agent of a run again.
@@ -35,7 +37,7 @@ func (a *app) workOf(s pawl.State, r remake) (*work, error) {
 	case err != nil:
 		return nil, err
 	case isFix && r.spec == "":
-		return a.reopenFix(from, source, s, r.model)
+		return a.reopenFix(from, source, s, r)
 	}
 	registry := a.registry()
 	if !spec.IsSource(source) {

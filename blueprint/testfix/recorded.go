@@ -1,0 +1,31 @@
+package testfix
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Recorded returns the agent of a run as its source describes it, to decide the
+// run's log again with. It needs no working copy: its tools and its observer
+// are only declared, and refuse to run. For a run that is to go on, see [Open].
+func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
+	agent := (&Fix{source: s, model: model, limits: l}).Agent()
+	for i, t := range agent.Tools {
+		agent.Tools[i] = recorded{t}
+	}
+	agent.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		return pawl.Observation{}, errRecorded
+	})
+	return agent
+}
+
+var errRecorded = errors.New("this agent only stands for a recorded one: it has no working copy")
+
+// recorded is a tool without its function.
+type recorded struct{ pawl.Tool }
+
+func (recorded) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, errRecorded
+}
