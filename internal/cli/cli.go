@@ -42,6 +42,11 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	// A reader that goes away may not take the run with it. The signal is caught
+	// and not ignored, since what is ignored stays so in the programs of tools.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	defer signal.Stop(pipes)
 
 	a := &app{in: stdin, out: stdout, err: &lockedWriter{w: stderr}, environ: environ}
 	code := make(chan int, 1)
@@ -84,7 +89,8 @@ func (a *app) leave() {
 	endChildren()
 }
 
-// lockedWriter is a writer for several goroutines.
+// lockedWriter is a writer for several goroutines. Nobody is any the wiser when
+// it fails: who has stopped watching does not end what is watched.
 type lockedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -99,7 +105,10 @@ func (l *lockedWriter) mute() {
 func (l *lockedWriter) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(b)
+	if _, err := l.w.Write(b); err != nil {
+		l.w = io.Discard
+	}
+	return len(b), nil
 }
 
 // sayf tells the person at the terminal something in one line.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -90,6 +91,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	var changed *engine.ChangedError
 	var problems spec.Problems
 	switch {
+	case errors.Is(err, syscall.EPIPE): // who read the result has had enough of it
 	case errors.As(err, &problems):
 		fmt.Fprintln(a.err, clean(problems.Error()))
 		return exitUsage
