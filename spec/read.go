@@ -11,7 +11,7 @@ import (
 // read reads the keys of the top level.
 func (s *Spec) read(f fields) {
 	f = f.fields("the spec", f.n,
-		"name", "model", "prompt", "description", "labels", "input", "thread", "loop", "strategy", "output", "env", "dir", "tools",
+		"name", "model", "prompt", "description", "labels", "input", "loop", "strategy", "output", "env", "dir", "tools",
 		"builtins", "parallel", "stop", "limits", "no_progress", "observe", "goal", "prices", "price_staleness")
 	f.need("the spec", "name")
 	f.text("name", &s.Name)
@@ -20,7 +20,6 @@ func (s *Spec) read(f fields) {
 	}
 	f.text("description", &s.Description)
 	f.text("input", &s.Input)
-	f.text("thread", &s.Thread)
 	f.text("prompt", &s.prompt)
 	s.readLabels(f)
 	s.readModel(f)

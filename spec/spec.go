@@ -16,7 +16,6 @@ type Spec struct {
 	Description string
 	Labels      map[string]string
 	Input       string   // what to run on when nothing else is said; empty: nothing
-	Thread      string   // the conversation that a run continues; empty: none
 	Env         []string // names of variables that commands get; their values are secrets
 
 	path    string // as it was named

@@ -62,7 +62,6 @@ func TestKeysReachTheAgent(t *testing.T) {
 		{"thinking", "name: a\nmodel: {name: mechanic, thinking: 98}", sampling(func(s pawl.Sampling) any { return s.ThinkingTokens }), 98},
 		{"prompt", least + "prompt: |\n  one\n  two\n", func(_ *Spec, a pawl.Agent) any { return a.Prompt }, "one\ntwo\n"},
 		{"input", least + "input: go", func(s *Spec, _ pawl.Agent) any { return s.Input }, "go"},
-		{"thread", least + "thread: th", func(s *Spec, _ pawl.Agent) any { return s.Thread }, "th"},
 		{"loop single", least + "loop: single", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "single"},
 		{"loop react", least + "loop: react", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "react"},
 		{"strategy json", least + "strategy: json", func(_ *Spec, a pawl.Agent) any { return a.Strategy }, pawl.JSON},

@@ -61,7 +61,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 			return 0, err
 		}
 		result, err := a.drive(ctx, d, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return engine.New(j, nil).Start(ctx, agent, input, &engine.StartOptions{Labels: all, Thread: s.Thread})
+			return engine.New(j, nil).Start(ctx, agent, input, &engine.StartOptions{Labels: all})
 		})
 		if err != nil {
 			return 0, err
