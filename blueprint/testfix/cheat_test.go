@@ -116,7 +116,8 @@ func TestNothingToDo(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	empty := t.TempDir()
+	empty, plain := t.TempDir(), t.TempDir()
+	write(t, plain, map[string]string{"plain.sh": "exit 0\n"})
 	for name, c := range map[string]struct {
 		dir  string
 		o    *testfix.Options
@@ -125,6 +126,8 @@ func TestNewRefuses(t *testing.T) {
 		"no go.mod":  {empty, nil, "no go.mod"},
 		"no such":    {filepath.Join(empty, "none"), nil, "go.mod"},
 		"no command": {empty, &testfix.Options{Test: []string{"no-such-program-here"}}, "not in PATH"},
+		"no script":  {empty, &testfix.Options{Test: []string{"./nosuch.sh"}}, "there is no ./nosuch.sh"},
+		"no program": {plain, &testfix.Options{Test: []string{"./plain.sh"}}, "cannot be executed"},
 		"empty word": {empty, &testfix.Options{Test: []string{""}}, "empty"},
 		"bad keep":   {empty, &testfix.Options{Test: []string{"sh"}, Keep: 9}, "keep"},
 	} {

@@ -52,10 +52,8 @@ func newSuite(dir string, argv []string, timeout time.Duration, state string) (*
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, errors.New("the test command is empty; give a program and its arguments, such as go test ./")
 	}
-	if !strings.ContainsRune(argv[0], '/') {
-		if _, err := exec.LookPath(argv[0]); err != nil {
-			return nil, fmt.Errorf("test command: %s is not in PATH; install it or name another command", argv[0])
-		}
+	if err := findable(dir, argv[0]); err != nil {
+		return nil, fmt.Errorf("test command: %w", err)
 	}
 	s := &suite{dir: dir, argv: argv, timeout: timeout, env: environment(state)}
 	s.golang = len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
@@ -72,11 +70,34 @@ func newSuite(dir string, argv []string, timeout time.Duration, state string) (*
 	return s, nil
 }
 
+// findable says why a program cannot be run in a directory.
+func findable(dir, program string) error {
+	if !strings.ContainsRune(program, '/') {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not in PATH; install it or name another command", program)
+		}
+		return nil
+	}
+	at := program
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	switch info, err := os.Stat(at); {
+	case err != nil:
+		return fmt.Errorf("there is no %s; a path is relative to the project's root", program)
+	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s cannot be executed; chmod +x it, or name its interpreter first", program)
+	}
+	return nil
+}
+
 // environment is what the tests see: little, and all that steers the
 // toolchain. A variable that merely begins with GO, as those of cloud
 // providers' credentials do, is no part of it.
 func environment(state string) []string {
-	extra := []string{"CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
+	// Python takes a compiled file for current by the time, to the second, and
+	// the size of its source, and two edits may agree in both.
+	extra := []string{"PYTHONDONTWRITEBYTECODE=1", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
 	cached := false
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")

@@ -103,7 +103,7 @@ func TestEnvironment(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	env := environment("/state")
-	for _, want := range []string{"GOFLAGS=-count=1", "GOPRIVATE=example.com", "CGO_ENABLED=0", "GOCACHE=/state/gocache"} {
+	for _, want := range []string{"GOFLAGS=-count=1", "GOPRIVATE=example.com", "CGO_ENABLED=0", "GOCACHE=/state/gocache", "PYTHONDONTWRITEBYTECODE=1"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("the environment lacks %s: %q", want, env)
 		}
