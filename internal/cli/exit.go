@@ -110,8 +110,8 @@ func (a *app) report(ctx context.Context, err error) int {
 // ownerText describes an owner to a person.
 func ownerText(owner string) string {
 	o := engine.ParseOwner(owner)
-	if o == (engine.Owner{}) {
-		return "somebody (" + owner + ")"
+	if o == (engine.Owner{}) && strings.Trim(owner, "{} ") != "" {
+		return "somebody (" + gist(owner) + ")"
 	}
 	var parts []string
 	if o.PID != 0 {
@@ -125,6 +125,9 @@ func ownerText(owner string) string {
 	}
 	if o.Dir != "" {
 		parts = append(parts, "in "+o.Dir)
+	}
+	if len(parts) == 0 {
+		return "another process"
 	}
 	return strings.Join(parts, " ")
 }

@@ -69,17 +69,22 @@ func (a *app) after(ctx context.Context, j *sqlite.Journal, run string, p *post)
 	}
 	if p.goOn && (taken || s.Status() != pawl.Success) || !p.stay && !taken && parked && ours(s.Owner()) {
 		code, err := a.resume(ctx, j, h, &resuming{driving: p.driving})
-		if _, held := errors.AsType[*pawl.HeldError](err); !held || p.goOn {
-			return code, err
+		if err == nil {
+			return code, nil
 		}
-		taken = true // somebody was quicker, and has the letter
+		if h, err = a.stuck(ctx, j, h, p, err); err != nil {
+			return 0, err
+		}
+		taken = !h.Status.Ended()
 	}
 	if !a.quiet {
 		switch {
 		case taken:
 			a.sayf("run %s has it; it is driven by %s", run, ownerText(h.Lease.Owner))
-		case h.Status.Ended():
+		case h.Status == pawl.Success:
 			a.sayf("run %s has it already", run)
+		case h.Status.Ended():
+			a.sayf("run %s is %v; it is recorded, go on with: pawl resume %s", run, h.Status, run)
 		default:
 			a.sayf("run %s has it; go on with: pawl resume %s", run, run)
 		}
@@ -92,6 +97,28 @@ func (a *app) after(ctx context.Context, j *sqlite.Journal, run string, p *post)
 		return 0, err
 	}
 	return 0, printJSON(a.out, report.Result)
+}
+
+// stuck makes sense of not being able to go on with a run that has its letter.
+// That somebody was quicker is no error: the letter is with him.
+func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, err error) (pawl.Head, error) {
+	_, held := errors.AsType[*pawl.HeldError](err)
+	now, looking := again(ctx, j, h.Run)
+	if looking != nil {
+		return h, errors.Join(err, looking)
+	}
+	if !p.goOn && (held || now.Status == pawl.Success || now.Lease.Epoch > h.Lease.Epoch && owned(now.Lease)) {
+		return now, nil
+	}
+	if held {
+		return now, err
+	}
+	if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+		return now, misuse("run %s has it, it is recorded; but it began with another agent: %s changed since; go on with: pawl resume %s --allow-change",
+			h.Run, strings.Join(changed.Parts, ", "), h.Run)
+	}
+	a.sayf("pawl: run %s has it, it is recorded; once what keeps it from going on is mended: pawl resume %s", h.Run, h.Run)
+	return now, err
 }
 
 // ours reports whether an owner was this user in this directory.

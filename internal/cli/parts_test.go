@@ -142,3 +142,15 @@ func TestJoinKeep(t *testing.T) {
 		}
 	}
 }
+
+// An owner that nothing is known of is not printed as nothing.
+func TestOwnerText(t *testing.T) {
+	for owner, want := range map[string]string{
+		"": "another process", "{}": "another process", `{"process":"1.2.3"}`: "another process",
+		"a test": "somebody (a test)", `{"user":"ann","pid":7}`: "process 7 of ann",
+	} {
+		if got := ownerText(owner); got != want {
+			t.Errorf("ownerText(%q) = %q, want %q", owner, got, want)
+		}
+	}
+}
