@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -74,7 +75,13 @@ func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	}
 	from.check("stop", stopText, a.Stop, *a)
 	if from != d {
-		d.problems = append(d.problems, from.problems...)
+		for _, p := range from.problems {
+			message := strings.TrimPrefix(p.Message, "stop: ")
+			if p.Column > 1 {
+				message = fmt.Sprintf("character %d: %s", p.Column, message)
+			}
+			d.about(true, "stop", place{}, "%s", message)
+		}
 	}
 }
 
@@ -129,6 +136,10 @@ func (s *Spec) rest(d *document, a pawl.Agent) {
 			"agent": {"name"}, "model": {"model"}, "limits": {"limits"}, "tool": {"tools"}, "tools": {"tools"}, "loop": {"loop"},
 			"goal": {"goal"}, "output": {"output"}, "sampling": {"model"}, "policies": {"no_progress"},
 		}[key]
-		d.problem(s.find(keys...), "%s", message)
+		outside := key == "limits" && s.opt.Limits != (pawl.Limits{}) || key == "model" && s.opt.Model != ""
+		if outside {
+			message = strings.TrimPrefix(message, key+": ")
+		}
+		d.about(outside, key, s.find(keys...), "%s", message)
 	}
 }

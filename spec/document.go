@@ -29,7 +29,7 @@ func (d *document) about(outside bool, option string, p place, format string, ar
 		d.problem(p, format, args...)
 		return
 	}
-	d.problems = append(d.problems, Problem{option, 1, 1, fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{option, 0, 0, fmt.Sprintf(format, args...)})
 }
 
 // readDocument reads the values of a file; the node is nil if it has no form at all.

@@ -9,7 +9,7 @@ import (
 
 // A Problem is one thing that is wrong with a spec, and where. Line and Column
 // count from 1, columns in characters. For what came from outside a file, File
-// names the option.
+// names the option (model, stop or limits) and Line is zero.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -17,8 +17,11 @@ type Problem struct {
 	Message string `json:"message"` // what is wrong (what would be right)
 }
 
-// String is FILE:LINE:COLUMN: MESSAGE.
+// String is FILE:LINE:COLUMN: MESSAGE, or OPTION: MESSAGE.
 func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Message
+	}
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 

@@ -16,7 +16,7 @@ func (a *app) checkCommand() *cobra.Command {
 
 func (a *app) check(file string) (int, error) {
 	registry := a.registry()
-	s, err := spec.Load(file, &spec.Options{Registry: registry})
+	s, err := loadSpec(file, &spec.Options{Registry: registry})
 	var problems spec.Problems
 	switch {
 	case errors.As(err, &problems):

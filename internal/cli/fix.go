@@ -91,6 +91,9 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 		agent.Stop = condition
 		again := fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}
 		agent.Source = again.into(agent.Source)
+		if err := checkStop(agent); err != nil {
+			return 0, errors.Join(err, fix.Close())
+		}
 		limits, err := ceilings(agent)
 		if err != nil {
 			return 0, errors.Join(err, fix.Close())

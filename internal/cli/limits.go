@@ -36,19 +36,21 @@ func parseLimits(texts []string, relative bool) (limits, error) {
 func (l *limits) read(part string, relative bool) error {
 	key, value, ok := strings.Cut(part, "=")
 	if !ok {
-		return misuse("limit %q: write %s", part, limitForms)
+		return misuse("--limit: %s: write %s", part, limitForms)
 	}
 	to := &l.set
 	if plain, plus := strings.CutPrefix(value, "+"); plus {
 		if !relative {
-			return misuse("limit %q: a new run has nothing to add to; leave out the +", part)
+			return misuse("--limit: %s: a new run has nothing to add to; leave out the +", part)
 		}
 		value, to = plain, &l.added
 	}
 	var err error
 	switch key {
 	case "iterations":
-		to.Iterations, err = count(value)
+		if to.Iterations, err = count(value); err == nil && to.Iterations > mostIterations {
+			err = fmt.Errorf("the most is %d", mostIterations)
+		}
 	case "tokens":
 		to.Tokens, err = count(value)
 	case "tool_errors":
@@ -65,7 +67,7 @@ func (l *limits) read(part string, relative bool) error {
 		err = fmt.Errorf("there is no such limit")
 	}
 	if err != nil {
-		return misuse("limit %q: %v; write %s", part, err, limitForms)
+		return misuse("--limit: %s: %v; write %s", part, err, limitForms)
 	}
 	l.given = true
 	return nil
@@ -106,9 +108,9 @@ func (l limits) over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 	}
 	switch {
 	case next.Iterations > mostIterations:
-		return next, misuse("limit iterations would be %d; the most is %d", next.Iterations, mostIterations)
+		return next, misuse("--limit: iterations would be %d; the most is %d", next.Iterations, mostIterations)
 	case next.Cost > 0 && price == nil:
-		return next, misuse("limit cost: the run's model has no price, so a ceiling in dollars cannot be held")
+		return next, misuse("--limit: cost: the run's model has no price, so a ceiling in dollars cannot be held")
 	}
 	return next, nil
 }
@@ -119,7 +121,7 @@ func parseLabels(texts []string) (map[string]string, error) {
 	for _, text := range texts {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return nil, misuse("label %q: write KEY=VALUE", text)
+			return nil, misuse("--label: %q: write KEY=VALUE", text)
 		}
 		labels[key] = value
 	}

@@ -48,7 +48,7 @@ func (a *app) model(name string) (pawl.Model, error) {
 	registry := a.registry()
 	s, err := spec.Parse("model", []byte("name: model"), &spec.Options{Registry: registry, Model: name})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return nil, misuse("%s", problems[0].Message) // its place would be in a file that does not exist
+		return nil, misuse("--model: %s", problems[0].Message)
 	}
 	if err != nil {
 		return nil, err

@@ -82,6 +82,9 @@ func (a *app) raise(s pawl.State, w *work, typed limits, o *engine.ResumeOptions
 	agent := w.agent
 	if o.Stop != nil {
 		agent.Stop = o.Stop
+		if err := checkStop(agent); err != nil {
+			return pawl.Limits{}, err
+		}
 	}
 	if _, err := ceilings(agent); err != nil {
 		return pawl.Limits{}, err
@@ -89,6 +92,19 @@ func (a *app) raise(s pawl.State, w *work, typed limits, o *engine.ResumeOptions
 	var err error
 	o.Limits, err = typed.over(s.Limits(), price(w.agent.Model))
 	return s.Limits().Merge(o.Limits), err
+}
+
+// checkStop says what of a stop condition from the command line does not fit
+// the agent.
+func checkStop(agent pawl.Agent) error {
+	c, ok := agent.Stop.(pawl.Checker)
+	if !ok {
+		return nil
+	}
+	if err := c.Check(agent); err != nil {
+		return misuse("--stop: %w", err)
+	}
+	return nil
 }
 
 func price(m pawl.Model) *pawl.Price {

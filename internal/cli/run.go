@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,14 +73,33 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 	})
 }
 
-// loadSpec reads a spec; one that cannot be read is bad usage.
+// loadSpec reads a spec; its error is Problems. Those of what was said on the
+// command line name the flag.
 func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 	s, err := spec.Load(file, o)
-	var problems spec.Problems
-	if err != nil && !errors.As(err, &problems) {
-		return nil, refused(err)
+	if err == nil {
+		return s, nil
 	}
-	return s, err
+	problems, ok := errors.AsType[spec.Problems](err)
+	if !ok { // it cannot be read at all
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			err = at.Err
+		}
+		return nil, spec.Problems{{File: file, Line: 1, Column: 1, Message: err.Error()}}
+	}
+	return nil, flagged(problems)
+}
+
+// flagged names the flags that problems are about.
+func flagged(problems spec.Problems) spec.Problems {
+	flags := map[string]string{"model": "--model", "stop": "--stop", "limits": "--limit"}
+	problems = slices.Clone(problems)
+	for i, p := range problems {
+		if p.Line == 0 {
+			problems[i].File = cmp.Or(flags[p.File], p.File)
+		}
+	}
+	return problems
 }
 
 // ceilings are an agent's limits, defaults included. An agent that makes no

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -55,6 +56,9 @@ func (a *app) workOf(s pawl.State, r remake) (*work, error) {
 		return nil, err
 	}
 	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	if problems, ok := errors.AsType[spec.Problems](err); ok && r.model != "" {
+		return nil, flagged(problems)
+	}
 	if err != nil {
 		return nil, err
 	}
