@@ -214,8 +214,11 @@ func playWriter(j *sqlite.Journal, me string) error {
 func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	rounds := 12
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		rounds = 3
+	case os.Getenv("PAWL_PROOF") != "":
+		rounds = 400
 	}
 	acked := make(map[string]uint64)
 	for round := range rounds {
