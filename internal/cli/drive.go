@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
 )
 
 // sink is where --events goes.
@@ -112,10 +113,8 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 }
 
 // conclude prints what a run has come to and returns its exit code.
-func (a *app) conclude(r pawl.Result) (int, error) {
-	if !a.quiet {
-		a.ending(r)
-	}
+func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
+	a.ending(ctx, r)
 	return exitCode(r.Status), a.printResult(r)
 }
 
@@ -135,8 +134,9 @@ func (a *app) printResult(r pawl.Result) error {
 	return err
 }
 
-// ending says in a few lines how a run ended and what can be done.
-func (a *app) ending(r pawl.Result) {
+// ending says in a few lines how a run ended and what can be done; when quiet,
+// in one line why it did not succeed.
+func (a *app) ending(ctx context.Context, r pawl.Result) {
 	why := r.Reason.Condition
 	switch {
 	case r.Reason.Detail != "" && why != "":
@@ -148,14 +148,48 @@ func (a *app) ending(r pawl.Result) {
 	if why != "" {
 		line += ": " + gist(why)
 	}
+	if a.quiet {
+		if r.Status != pawl.Success {
+			a.sayf("%s; run %s", line, r.Run)
+		}
+		return
+	}
 	a.sayf("%s", line)
 	a.sayf("%s", figures(r))
 	for _, p := range r.Pending {
 		a.sayf("  waits: %s", pendingText(p))
 	}
-	if r.Status != pawl.Success {
-		a.sayf("next: %s", r.Action)
+	if r.Status == pawl.Success {
+		return
 	}
+	for _, next := range a.next(ctx, r) {
+		a.sayf("next: %s", next)
+	}
+}
+
+// next lists what can be done about a run, as commands to be typed.
+func (a *app) next(ctx context.Context, r pawl.Result) []string {
+	a.mu.Lock()
+	j := a.journal
+	a.mu.Unlock()
+	if j == nil { // a second signal has closed it
+		return []string{r.Action}
+	}
+	report, err := explain.Of(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1), &explain.Options{Now: time.Now(), Status: r.Status})
+	if err != nil || len(report.Next) == 0 {
+		return []string{r.Action}
+	}
+	return commands(report)
+}
+
+// commands are what can be done about a run, each with its reason as a comment,
+// so that the line can be pasted.
+func commands(r explain.Report) []string {
+	lines := make([]string, len(r.Next))
+	for i, next := range r.Next {
+		lines[i] = next.Command + " # " + next.Why
+	}
+	return lines
 }
 
 // figures are what a run used, in one line.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,6 +66,14 @@ func joinKeep(args []string) []string {
 }
 
 func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, misuse("there is no directory %s; name that of the project", dir)
+	case err != nil:
+		return 0, refused(err)
+	case !info.IsDir():
+		return 0, misuse("%s is no directory; name that of the project", dir)
+	}
 	o, labels, err := a.fixOptions(f, dir)
 	if err != nil {
 		return 0, err
@@ -242,10 +252,11 @@ type fixResult struct {
 // concludeFix brings what is to be kept to the project and prints it. The copy
 // stays as long as the run can be resumed.
 func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
-	if !a.quiet {
-		a.ending(r)
-	}
 	ctx = context.WithoutCancel(ctx) // what was mended is brought home whatever happens now
+	a.ending(ctx, r)
+	if r.Status.Ended() && r.Status != pawl.Success {
+		a.lastWords(ctx, r.Run)
+	}
 	var diff testfix.Diff
 	if r.Status.Ended() { // a run that is parked has no outcome yet
 		var err error
@@ -281,6 +292,23 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 		return exitCode(r.Status), fix.Close()
 	}
 	return exitCode(r.Status), fix.Release()
+}
+
+// lastWords shows in full what the model said last: why it could not do it.
+func (a *app) lastWords(ctx context.Context, run string) {
+	a.mu.Lock()
+	j := a.journal
+	a.mu.Unlock()
+	if a.quiet || j == nil {
+		return
+	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return // how the run ended was said above
+	}
+	if text := strings.TrimSpace(clean(s.LastText())); text != "" {
+		fmt.Fprintln(a.err, "it said: "+text)
+	}
 }
 
 // words splits a command as a shell would, with quotes and backslashes and

@@ -69,7 +69,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 		if err != nil {
 			return 0, err
 		}
-		return a.conclude(result)
+		return a.conclude(ctx, result)
 	})
 }
 

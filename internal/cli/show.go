@@ -59,7 +59,9 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	for _, p := range r.Pending {
 		row("waits for", pendingText(p))
 	}
-	row("next", r.Action)
+	for _, next := range commands(r) {
+		row("next", next)
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}

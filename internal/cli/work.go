@@ -70,7 +70,7 @@ func (a *app) workFor(s *spec.Spec, registry *spec.Registry) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{agent, func(_ context.Context, r pawl.Result) (int, error) { return a.conclude(r) }, func() {}}, nil
+	return &work{agent, a.conclude, func() {}}, nil
 }
 
 // renew brings a spec's source up to date: the text of its file, if that is
