@@ -1,6 +1,7 @@
 package mechanic
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -265,10 +266,14 @@ func do(thought string, calls []pawl.Call) pawl.Reply {
 	return pawl.Reply{Parts: parts}
 }
 
+// call asks for a tool. Code is full of characters that HTML would escape, and
+// is to be read in the log as it is.
 func call(tool string, args any) pawl.Call {
-	raw, err := json.Marshal(args)
-	if err != nil {
-		raw = nil // strings and numbers always marshal
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(args) != nil {
+		return pawl.Call{Tool: tool} // strings and numbers always marshal
 	}
-	return pawl.Call{Tool: tool, Args: raw}
+	return pawl.Call{Tool: tool, Args: bytes.TrimSpace(b.Bytes())}
 }

@@ -62,6 +62,14 @@ func sized() *world {
 	}
 }
 
+// Code is asked for as it is read: with its comparisons, not with escapes.
+func TestCallsArePlain(t *testing.T) {
+	c := call(editFile, editArgs{Path: "size.go", Old: "n <= 10 && ok", New: "n < 10 && ok"})
+	if want := `{"path":"size.go","old":"n <= 10 && ok","new":"n < 10 && ok"}`; string(c.Args) != want {
+		t.Errorf("got %s, want %s", c.Args, want)
+	}
+}
+
 func TestTwoFaults(t *testing.T) {
 	w := sized()
 	if answer := w.live(t); answer != "" {
