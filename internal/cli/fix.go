@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -176,71 +175,6 @@ func (a *app) fixModel(named string) string {
 	return mechanic.Name
 }
 
-// fixAgain is what else must be known to go on with a fix in another process.
-// It stands beside the blueprint's own words in the agent's source.
-type fixAgain struct {
-	Model  string `json:"model"`
-	DryRun bool   `json:"dry_run,omitempty"`
-	Stop   string `json:"stop,omitempty"` // a condition in place of the agent's own
-}
-
-func (f fixAgain) into(source string) string {
-	fields := map[string]any{}
-	if json.Unmarshal([]byte(source), &fields) != nil {
-		return source
-	}
-	fields["model"], fields["dry_run"] = f.Model, f.DryRun
-	if f.Stop != "" {
-		fields["stop"] = f.Stop
-	}
-	b, err := json.Marshal(fields)
-	if err != nil {
-		return source // what was read from JSON goes back into it
-	}
-	return string(b)
-}
-
-// reopenFix takes up the working copy of an earlier process.
-func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r remake) (*work, error) {
-	var again fixAgain
-	if err := json.Unmarshal([]byte(source), &again); err != nil {
-		return nil, err
-	}
-	if r.model != "" {
-		again.Model = r.model
-	}
-	model, err := a.model(again.Model)
-	if err != nil {
-		return nil, err
-	}
-	var condition pawl.Condition
-	if again.Stop != "" {
-		if condition, err = stop.Parse(again.Stop, nil); err != nil {
-			return nil, err
-		}
-	}
-	if r.declared { // the copy is gone once a run has succeeded
-		agent := testfix.Recorded(from, model, s.Limits())
-		agent.Stop = condition
-		return &work{agent: agent, drop: func() {}}, nil
-	}
-	fix, err := testfix.Open(from, model, s.Limits())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, misuse("run %s cannot go on: its working copy is gone; begin anew with: pawl fix %s", s.Run(), from.Dir)
-	}
-	if err != nil {
-		return nil, refused(err)
-	}
-	agent := fix.Agent()
-	agent.Stop = condition
-	agent.Source = again.into(agent.Source)
-	return &work{
-		agent:    agent,
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
-		drop:     func() { _ = fix.Release() }, // nothing was written
-	}, nil
-}
-
 // fixResult is a result with the difference beside it.
 type fixResult struct {
 	pawl.Result
@@ -309,47 +243,4 @@ func (a *app) lastWords(ctx context.Context, run string) {
 	if text := strings.TrimSpace(clean(s.LastText())); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)
 	}
-}
-
-// words splits a command as a shell would, with quotes and backslashes and
-// nothing else.
-func words(text string) ([]string, error) {
-	var out []string
-	var word strings.Builder
-	open, begun := rune(0), false
-	escaped := false
-	for _, r := range text {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && open != '\'':
-			escaped, begun = true, true
-		case open != 0 && r == open:
-			open = 0
-		case open != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			open, begun = r, true
-		case r == ' ' || r == '\t' || r == '\n':
-			if begun {
-				out = append(out, word.String())
-				word.Reset()
-				begun = false
-			}
-		default:
-			word.WriteRune(r)
-			begun = true
-		}
-	}
-	if open != 0 || escaped {
-		return nil, errors.New("a quote is not closed")
-	}
-	if begun {
-		out = append(out, word.String())
-	}
-	if len(out) == 0 {
-		return nil, errors.New("the command is empty")
-	}
-	return out, nil
 }

@@ -41,15 +41,23 @@ type failure struct{ err error }
 func (f *failure) Error() string { return f.err.Error() }
 
 func (a *app) root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use: "pawl", Short: "Run agents and look after their runs", Long: about,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				if err := a.version(); err != nil {
+					return &failure{err}
+				}
+				return nil
+			}
 			fmt.Fprint(a.err, c.UsageString())
 			a.code = exitUsage
 			return nil
 		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print version, commit and Go version")
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "print the result as JSON; lists and streams as JSON lines")
 	flags.BoolVar(&a.quiet, "quiet", false, "show no progress")

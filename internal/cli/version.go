@@ -18,13 +18,17 @@ type build struct {
 
 func (a *app) versionCommand() *cobra.Command {
 	return a.command("version", "Print version, commit and Go version", cobra.NoArgs, func(context.Context, []string) (int, error) {
-		b := thisBuild()
-		if a.json {
-			return 0, printJSON(a.out, b)
-		}
-		_, err := fmt.Fprintf(a.out, "pawl %s, commit %s, %s\n", b.Version, b.Commit, b.Go)
-		return 0, err
+		return 0, a.version()
 	})
+}
+
+func (a *app) version() error {
+	b := thisBuild()
+	if a.json {
+		return printJSON(a.out, b)
+	}
+	_, err := fmt.Fprintf(a.out, "pawl %s, commit %s, %s\n", b.Version, b.Commit, b.Go)
+	return err
 }
 
 func thisBuild() build {

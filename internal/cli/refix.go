@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/testfix"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// fixAgain is what else must be known to go on with a fix in another process.
+// It stands beside the blueprint's own words in the agent's source.
+type fixAgain struct {
+	Model  string `json:"model"`
+	DryRun bool   `json:"dry_run,omitempty"`
+	Stop   string `json:"stop,omitempty"` // a condition in place of the agent's own
+}
+
+func (f fixAgain) into(source string) string {
+	fields := map[string]any{}
+	if json.Unmarshal([]byte(source), &fields) != nil {
+		return source
+	}
+	fields["model"], fields["dry_run"] = f.Model, f.DryRun
+	if f.Stop != "" {
+		fields["stop"] = f.Stop
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return source // what was read from JSON goes back into it
+	}
+	return string(b)
+}
+
+// reopenFix takes up the working copy of an earlier process.
+func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r remake) (*work, error) {
+	var again fixAgain
+	if err := json.Unmarshal([]byte(source), &again); err != nil {
+		return nil, err
+	}
+	if r.model != "" {
+		again.Model = r.model
+	}
+	model, err := a.model(again.Model)
+	if err != nil {
+		return nil, err
+	}
+	var condition pawl.Condition
+	if again.Stop != "" {
+		if condition, err = stop.Parse(again.Stop, nil); err != nil {
+			return nil, err
+		}
+	}
+	if r.declared { // the copy is gone once a run has succeeded
+		agent := testfix.Recorded(from, model, s.Limits())
+		agent.Stop = condition
+		return &work{agent: agent, drop: func() {}}, nil
+	}
+	fix, err := testfix.Open(from, model, s.Limits())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, misuse("run %s cannot go on: its working copy is gone; begin anew with: pawl fix %s", s.Run(), from.Dir)
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	agent := fix.Agent()
+	agent.Stop = condition
+	agent.Source = again.into(agent.Source)
+	return &work{
+		agent:    agent,
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
+		drop:     func() { _ = fix.Release() }, // nothing was written
+	}, nil
+}
