@@ -65,6 +65,13 @@ func next(s pawl.State, r *Report) []Action {
 	if r.Status == pawl.Paused || r.Status == pawl.Cancelled || r.Status == pawl.Interrupted {
 		actions = append(actions, pending(r.Pending, run)...)
 	}
+	if source := s.Declaration().Source; source != "" && !strings.Contains(source, `"kind":"spec"`) {
+		// An agent made by a command has no spec to change, and may work on a
+		// copy that is gone when the run is done.
+		actions = slices.DeleteFunc(actions, func(a Action) bool {
+			return strings.Contains(a.Command, "--spec ") || strings.HasPrefix(a.Command, "pawl fork ") && r.Status == pawl.Success
+		})
+	}
 	return actions
 }
 

@@ -29,17 +29,24 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	s, err := engine.Load(ctx, j, run)
+	agents, err := agentsOf(ctx, j, run)
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(s, remake{asWas: true, declared: true})
-	if err != nil {
-		return 0, err
-	}
-	defer w.drop()
 	out := replayed{Run: run}
-	out.Steps, err = engine.New(j, nil).Replay(ctx, w.agent, run)
+	for i := range agents {
+		w, remakeErr := a.workOf(agents[i], remake{asWas: true, declared: true})
+		if remakeErr != nil {
+			return 0, remakeErr
+		}
+		var steps int
+		steps, err = engine.New(j, nil).Replay(ctx, w.agent, run)
+		w.drop()
+		out.Steps += steps
+		if err != nil {
+			break
+		}
+	}
 	out.Agrees = err == nil
 	code := 0
 	if err != nil {
@@ -54,4 +61,30 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	}
 	_, err = fmt.Fprintf(a.out, "%s of run %s agree\n", counted(out.Steps, "step"), run)
 	return 0, err
+}
+
+// agentsOf gives a state of the run under each agent it has had: one, unless
+// somebody resumed it under a changed one. Each is replayed with its own.
+func agentsOf(ctx context.Context, j pawl.Journal, run string) ([]pawl.State, error) {
+	var agents []pawl.State
+	var s pawl.State
+	add := func() {
+		for i := range agents {
+			if len(agents[i].Declaration().Differences(s.Declaration())) == 0 {
+				return
+			}
+		}
+		agents = append(agents, s)
+	}
+	for entry, err := range engine.Entries(ctx, j, run, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if r, ok := entry.Event.(pawl.RunResumed); ok && r.Changed != nil {
+			add()
+		}
+		s.Fold(entry)
+	}
+	add()
+	return agents, nil
 }
