@@ -162,6 +162,9 @@ func TestRandomEdits(t *testing.T) {
 	t.Parallel()
 	_, noGit := exec.LookPath("git")
 	if noGit != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("git is not here, and CI must have it")
+		}
 		t.Log("git is not installed: the text of the differences is not tried")
 	}
 	began := time.Now()
@@ -213,6 +216,9 @@ func TestRandomEdits(t *testing.T) {
 func TestPatchProgram(t *testing.T) {
 	program, err := exec.LookPath("patch")
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("patch is not here, and CI must have it")
+		}
 		t.Skip("there is no program named patch")
 	}
 	tree := project(t, sample)
