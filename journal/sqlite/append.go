@@ -46,6 +46,9 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 // write runs do in a transaction. Refusals stand for themselves; what goes
 // wrong with the database names the file.
 func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
+	if j.writer == nil {
+		return j.err(ErrReadOnly)
+	}
 	var refused error
 	err := j.writer.write(ctx, func(w *writer) (error, error) {
 		var broken error

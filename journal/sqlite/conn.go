@@ -25,9 +25,12 @@ type conn struct {
 // connect opens a connection with what every connection needs. Waiting for
 // another process is bounded by the context of the one who waits, not by a
 // time that would be too short for one and too long for the next.
-func connect(ctx context.Context, path string, o *Options) (*conn, error) {
-	// The log beside the database gets the mode of the database.
-	params := "?modeof=" + url.PathEscape(path) + "&vfs=" + cmp.Or(o.vfs, fileSystem())
+func connect(ctx context.Context, path string, o *Options, v view) (*conn, error) {
+	params := v.params()
+	if params == "" { // the log beside the database gets the mode of the database
+		params = "modeof=" + url.PathEscape(path)
+	}
+	params = "?vfs=" + cmp.Or(o.vfs, fileSystem()) + "&" + params
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
 		name = "/" + name // a drive letter

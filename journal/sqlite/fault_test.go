@@ -249,7 +249,7 @@ func TestShared(t *testing.T) {
 func TestPatience(t *testing.T) {
 	j, _ := onFaulty(t)
 	b := claimed(t, j, "r")
-	other, err := connect(t.Context(), j.path, &Options{})
+	other, err := connect(t.Context(), j.path, &Options{}, view{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ type pool struct {
 type reader struct {
 	*conn
 
+	view  view // what it was opened on
 	stmts map[string]*sqlite3.Stmt
 }
 
@@ -64,19 +65,31 @@ func (p *pool) take(ctx context.Context) (*reader, error) {
 	if p.closed {
 		return nil, errClosed
 	}
-	if n := len(p.idle); n > 0 {
+	var now view
+	if p.o.ReadOnly {
+		var err error
+		if now, err = look(p.path); err != nil {
+			return nil, err
+		}
+	}
+	for n := len(p.idle); n > 0; n = len(p.idle) {
 		r := p.idle[n-1]
 		p.idle = p.idle[:n-1]
-		return r, nil
+		if r.view == now {
+			return r, nil
+		}
+		if err := r.close(); err != nil {
+			return nil, err
+		}
 	}
-	c, err := connect(ctx, p.path, p.o)
+	c, err := connect(ctx, p.path, p.o, now)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.Exec(`PRAGMA query_only = ON`); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return &reader{conn: c, stmts: make(map[string]*sqlite3.Stmt)}, nil
+	return &reader{conn: c, view: now, stmts: make(map[string]*sqlite3.Stmt)}, nil
 }
 
 func (p *pool) put(r *reader) error {

@@ -88,6 +88,19 @@ func migrate(ctx context.Context, c *conn) error {
 	return nil
 }
 
+// current refuses a database that cannot be read as it is.
+func current(c *conn) error {
+	list, err := steps()
+	if err != nil {
+		return err
+	}
+	version, err := ours(c, len(list))
+	if err == nil && version < len(list) {
+		err = fmt.Errorf("the database is of an older version of pawl (schema %d, this one knows %d) and is brought up to date by whoever opens it for writing", version, len(list))
+	}
+	return err
+}
+
 // ours returns the version of the schema, zero for an empty file, or refuses.
 func ours(c *conn, newest int) (int, error) {
 	version, err := c.number(`PRAGMA user_version`)

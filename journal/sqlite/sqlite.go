@@ -42,6 +42,13 @@ type Options struct {
 	// that is killed still loses nothing; a power cut can lose the appends of
 	// the last moments, though never leave a hole or half a batch.
 	Normal bool
+	// ReadOnly opens a database that is there for reading and leaves it and
+	// everything around it as it is, so that one that may only be read, or lies
+	// where nothing may be written, can be looked at. Every write is refused with
+	// [ErrReadOnly]. What is newest stands in the log beside the file as long as
+	// somebody writes, so that log and its index (FILE-wal and FILE-shm) must be
+	// readable then, too.
+	ReadOnly bool
 
 	vfs string // a file system to open the database on; tests break it
 }
@@ -70,6 +77,13 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.ReadOnly {
+		j := &Journal{path: path, pool: newPool(path, o)}
+		if err := j.pool.read(ctx, func(r *reader) error { return current(r.conn) }); err != nil {
+			return nil, errors.Join(explain(err), j.pool.close())
+		}
+		return j, nil
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -80,7 +94,7 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	c, err := connect(ctx, path, o)
+	c, err := connect(ctx, path, o, view{})
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -88,21 +102,44 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err != nil {
 		return nil, errors.Join(explain(err), c.close())
 	}
-	// The index of the write-ahead log holds no data, but it need not be open either.
-	if err := os.Chmod(path+"-shm", 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := alike(path+"-shm", path); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return &Journal{path: path, writer: w, pool: newPool(path, o)}, nil
 }
 
+// alike gives the index of the write-ahead log the mode of the database: it
+// holds no data, but need not be more open, and who may read the one must be
+// able to read the other.
+func alike(index, database string) error {
+	want, err := os.Stat(database)
+	if err != nil {
+		return err
+	}
+	have, err := os.Stat(index)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && have.Mode().Perm() == want.Mode().Perm() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(index, want.Mode().Perm())
+}
+
 // Close waits for what is being written, moves it into the main file if no
 // other process has that open, and closes the database. Every later call fails.
 func (j *Journal) Close() error {
+	if j.writer == nil {
+		return j.err(j.pool.close())
+	}
 	return j.err(errors.Join(j.pool.close(), j.writer.close()))
 }
 
 // errClosed is what a closed journal answers.
 var errClosed = errors.New("the journal is closed")
+
+// ErrReadOnly is what a journal that was opened for reading answers to every write.
+var ErrReadOnly = errors.New("it is open for reading only")
 
 // err names the file in an error of the database.
 func (j *Journal) err(err error) error {

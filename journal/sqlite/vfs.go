@@ -22,14 +22,19 @@ type files struct{ vfs.VFSFilename }
 
 // OpenFilename opens a file.
 func (fs files) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	f, flags, err := fs.VFSFilename.OpenFilename(name, flags)
+	f, got, err := fs.VFSFilename.OpenFilename(name, flags)
+	if err != nil && flags&vfs.OPEN_WAL != 0 && name.URIParameter("mode") == "ro" {
+		// A log that may only be read is enough for who only reads.
+		flags = flags&^(vfs.OPEN_READWRITE|vfs.OPEN_CREATE) | vfs.OPEN_READONLY
+		f, got, err = fs.VFSFilename.OpenFilename(name, flags)
+	}
 	if err != nil {
-		return nil, flags, full(err)
+		return nil, got, full(err)
 	}
 	if flags&vfs.OPEN_WAL != 0 {
-		return &wal{file: file{f}}, flags, nil
+		return &wal{file: file{f}}, got, nil
 	}
-	return file{f}, flags, nil
+	return file{f}, got, nil
 }
 
 // full gives SQLite its own code for a disk without room.
