@@ -65,7 +65,8 @@ type Sampling struct {
 
 // A Chunk is a piece of a reply on its way. Text and Thinking are increments;
 // Call is the name of a tool whose call has just begun. Reply is set on the
-// last chunk only.
+// last chunk only. An empty chunk shows nothing and says that the provider is
+// at work: a stream without any chunk is taken for dead after a while.
 type Chunk struct {
 	Text     string
 	Thinking string

@@ -19,6 +19,7 @@ type Engine struct {
 	mail    pawl.Mailbox // nil: the journal has none
 	blobs   pawl.Blobs   // nil: the journal has none
 	opt     Options
+	gates   gates
 
 	mu       sync.Mutex
 	live     map[string]*session
@@ -38,6 +39,10 @@ type Options struct {
 	Lease time.Duration
 	// Call is the most one model call may take. Zero: 10 minutes.
 	Call time.Duration
+	// First is the longest a streaming model may take to its first chunk, and
+	// Idle the longest between two; a quarter more may pass until it is noticed.
+	// Zero: 5 and 3 minutes; negative: as long as the call may take.
+	First, Idle time.Duration
 	// Owner describes this process to others; see [Owner]. Nil: [Self].
 	Owner *Owner
 	// Filters change text before it becomes an event, in order.
@@ -61,6 +66,12 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	}
 	if e.opt.Call <= 0 {
 		e.opt.Call = 10 * time.Minute
+	}
+	if e.opt.First == 0 {
+		e.opt.First = 5 * time.Minute
+	}
+	if e.opt.Idle == 0 {
+		e.opt.Idle = 3 * time.Minute
 	}
 	if e.opt.Backoff == nil {
 		e.opt.Backoff = fullJitter

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -22,8 +23,44 @@ type flight struct {
 	limit     time.Duration
 	grace     time.Duration // from being cut to being left behind
 	sheltered bool          // parking lets it finish: a Write in progress
+	quiet     quiet         // how long it may show no sign of life
 	cut       error         // why it was told to stop
 	over      bool          // it came back, or was left behind
+}
+
+// quiet watches for signs of life. Whoever flies counts them, which costs no
+// look at the clock; the flights' clock looks now and then whether any came.
+type quiet struct {
+	first, next time.Duration // the longest before the first sign, and between two; 0: for ever
+	signs       uint32        // counted atomically
+	seen        uint32        // signs at the last look
+	since       time.Time     // when the clock first saw that many
+}
+
+func (q *quiet) sign() { atomic.AddUint32(&q.signs, 1) }
+
+// look reports whether it has been quiet for too long, and when to look again
+// if not; zero: never. A sign counts from the first look that saw it, so up to a
+// fourth of the time allowed may pass unnoticed.
+func (q *quiet) look(now time.Time) (over bool, again time.Time) {
+	if n := atomic.LoadUint32(&q.signs); n != q.seen {
+		q.seen, q.since = n, now
+	}
+	most := q.first
+	if q.seen > 0 {
+		most = q.next
+	}
+	if most <= 0 {
+		return false, time.Time{}
+	}
+	end := q.since.Add(most)
+	if !now.Before(end) {
+		return true, end
+	}
+	if again = now.Add(max(most/4, time.Millisecond)); again.After(end) {
+		again = end
+	}
+	return false, again
 }
 
 // effect is what flies.
@@ -41,6 +78,7 @@ var errLeft = errors.New("left behind")
 // Why an effect is told to stop.
 var (
 	errTimeout   = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
+	errQuiet     = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
 	errCancelled = fmt.Errorf("the run is being cancelled: %w", context.Canceled)
 	errParked    = fmt.Errorf("the run is being parked: %w", context.Canceled)
 )
@@ -50,24 +88,53 @@ var (
 func (s *session) fly(fl *flight, now time.Time) error {
 	fl.ctx = &effectContext{Context: s.base}
 	fl.deadline = now.Add(fl.limit)
+	fl.quiet.since = now
 	s.mu.Lock()
 	s.flight = fl
 	s.ringAt(fl.deadline, fl.limit)
+	if _, again := fl.quiet.look(now); !again.IsZero() {
+		s.ringAt(again, again.Sub(now))
+	}
 	s.heed() // what was wanted before the flight began is wanted still
 	s.mu.Unlock()
 
+	back := false
+	defer func() {
+		if !back && s.landed(fl) { // the effect has ended this goroutine
+			go s.driveOn(fl, false)
+		}
+	}()
 	fl.effect.perform(fl.ctx)
-
-	s.mu.Lock()
-	if fl.over {
-		s.mu.Unlock()
+	if back = true; !s.landed(fl) {
 		return errLeft
 	}
-	fl.over, s.flight = true, nil
-	s.mu.Unlock()
-	fl.ctx.cancel(nil)
 	fl.effect.record(s, fl.cut, false)
 	return nil
+}
+
+// errExited is what an effect has come to that ended its goroutine with
+// runtime.Goexit, as a failing assertion of a test does. What was deferred runs
+// then, and nothing else: another goroutine has to drive the run on.
+var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of returning")
+
+// landed ends a flight, unless it was left behind.
+func (s *session) landed(fl *flight) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fl.over {
+		return false
+	}
+	fl.over, s.flight = true, nil
+	fl.ctx.cancel(nil)
+	return true
+}
+
+// driveOn drives a run on whose goroutine is lost to the effect in flight.
+func (s *session) driveOn(fl *flight, left bool) {
+	s.finish(s.guard(func() error {
+		fl.effect.record(s, fl.cut, left)
+		return s.drive()
+	}))
 }
 
 // ringAt sets the flights' clock, unless it rings before that anyway. It is not
@@ -104,8 +171,19 @@ func (s *session) ring() {
 	if fl == nil || fl.over {
 		return
 	}
-	if wait := time.Until(fl.deadline); wait > 0 { // it was set for an earlier flight
-		s.ringAt(fl.deadline, wait)
+	now := time.Now()
+	if wait := fl.deadline.Sub(now); wait > 0 { // it was set for an earlier flight, or to look for signs of life
+		if fl.cut == nil {
+			over, again := fl.quiet.look(now)
+			if over {
+				s.stop(fl, errQuiet)
+				return
+			}
+			if !again.IsZero() {
+				wait = min(wait, again.Sub(now))
+			}
+		}
+		s.ringAt(now.Add(wait), wait)
 		return
 	}
 	if fl.cut == nil {
@@ -113,12 +191,7 @@ func (s *session) ring() {
 		return
 	}
 	fl.over, s.flight = true, nil
-	go func() {
-		s.finish(s.guard(func() error {
-			fl.effect.record(s, fl.cut, true)
-			return s.drive()
-		}))
-	}()
+	go s.driveOn(fl, true)
 }
 
 // stop tells a flight to stop. The session's lock is held.

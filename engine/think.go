@@ -19,6 +19,14 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		s.sleep(wait)
 		return nil
 	}
+	now := time.Now()
+	if wait := s.held(now); wait > 0 {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		s.sleep(min(wait, s.left(now)))
+		return nil
+	}
 	s.append(at, t.Iteration, s.m.Called(t))
 	if err := s.flush(); err != nil {
 		return err
@@ -32,7 +40,10 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
 	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second}
-	now := time.Now()
+	if _, whole := s.m.Model().(pawl.ModelFunc); !whole { // which shows nothing before it is done
+		c.flight.quiet = quiet{first: s.engine.opt.First, next: s.engine.opt.Idle}
+	}
+	now = time.Now()
 	if left := s.left(now); left < c.flight.limit {
 		c.flight.limit, c.outOfTime = left, true
 	}
@@ -77,12 +88,12 @@ func (c *modelCall) perform(ctx context.Context) {
 		}
 	}()
 	model := c.session.m.Model()
+	c.err = errNoReply                             // also when the model ends this goroutine
 	if f, whole := model.(pawl.ModelFunc); whole { // a sequence of one chunk, without the sequence
 		c.whole, c.err = f(ctx, c.request)
 		c.reply = &c.whole
 		return
 	}
-	c.err = errNoReply
 	for chunk, err := range model.Stream(ctx, c.request) {
 		if c.err = err; err != nil {
 			return
@@ -94,7 +105,10 @@ func (c *modelCall) perform(ctx context.Context) {
 		if c.err = errNoReply; ctx.Err() != nil {
 			return
 		}
-		c.session.feed.delta(&c.live, &chunk)
+		c.flight.quiet.sign()
+		if chunk != (pawl.Chunk{}) {
+			c.session.feed.delta(&c.live, &chunk)
+		}
 	}
 }
 
@@ -119,6 +133,7 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 		event = f
 	}
 	s.append(c.at, c.t.Iteration, event)
+	s.passed(event)
 }
 
 // cutShort is the error of a call that was told to stop; nil if it was not.
@@ -127,6 +142,14 @@ func (c *modelCall) cutShort(cut error) error {
 	switch {
 	case cut == nil:
 		return nil
+	case cut == errQuiet:
+		late := &pawl.ModelError{Class: pawl.ClassNetwork, Usage: pawl.Usage{Input: c.t.Estimate, Output: c.t.MaxTokens}}
+		if c.flight.quiet.seen == 0 {
+			late.Message = fmt.Sprintf("nothing came within %v", c.flight.quiet.first)
+		} else {
+			late.Message = fmt.Sprintf("the reply began, then nothing came for %v", c.flight.quiet.next)
+		}
+		return late
 	case cut != errTimeout:
 		return &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: " + cut.Error()}
 	}
@@ -139,14 +162,18 @@ func (c *modelCall) cutShort(cut error) error {
 }
 
 // retryAt chooses when a failed call is worth another try. The provider's wish
-// is a lower bound, never an upper one.
+// is a lower bound, never an upper one. A connection that broke is tried again
+// at once, but only once: it may have been one that had stood idle for too long.
 func (s *session) retryAt(f pawl.ModelFailed, err error) time.Time {
 	if !f.Class.Transient() {
 		return time.Time{}
 	}
 	wait := s.engine.opt.Backoff(s.state.Tries() + 1)
-	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
-		wait = max(wait, me.RetryAfter)
+	if f.Class == pawl.ClassNetwork && s.state.Tries() == 0 {
+		wait = 0
+	}
+	if me, ok := errors.AsType[*pawl.ModelError](err); ok && me.RetryAfter > 0 {
+		wait = me.RetryAfter + min(wait, me.RetryAfter/4) // later by chance, so that not all come at once
 	}
 	return time.Now().UTC().Add(wait)
 }

@@ -117,7 +117,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 				yield(pawl.Chunk{}, err)
 				return
 			}
-			if chunk != (pawl.Chunk{}) && !yield(chunk, nil) {
+			if !yield(chunk, nil) { // an empty one is a sign of life
 				return
 			}
 		}

@@ -128,6 +128,9 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 				return
 			}
 			chunks, err := t.on(data)
+			if chunks == nil && err == nil {
+				chunks = []pawl.Chunk{{}} // a sign of life
+			}
 			for _, c := range chunks {
 				if !yield(c, nil) {
 					return

@@ -1,0 +1,136 @@
+package engine_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// a remote model is one behind an endpoint.
+type remote struct {
+	stream func(context.Context, pawl.Request, func(pawl.Chunk, error) bool)
+}
+
+func (remote) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "fake/model", Endpoint: "http://127.0.0.1:1"}
+}
+
+func (m remote) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) { m.stream(ctx, r, yield) }
+}
+
+// What one run is told about the rate of calls, all runs of the engine heed.
+func TestRunsShareTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var calls []time.Duration // since the refusal
+		begun := time.Now()
+		agent := pawl.Agent{Name: "many", Model: remote{func(_ context.Context, _ pawl.Request, yield func(pawl.Chunk, error) bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls = append(calls, time.Since(begun))
+			if len(calls) == 1 {
+				yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassRateLimit, Message: "slowly", RetryAfter: 10 * time.Second})
+				return
+			}
+			reply := pawl.Say("done")
+			yield(pawl.Chunk{Reply: &reply}, nil)
+		}}}
+		e := engine.New(memory.New(), nil)
+		var handles []*engine.Handle
+		for n := range 20 {
+			h, err := e.Start(t.Context(), agent, "go", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n == 0 {
+				time.Sleep(time.Second) // it has been refused by now
+			}
+			handles = append(handles, h)
+		}
+		for _, h := range handles {
+			res, err := h.Wait(t.Context())
+			if err != nil || res.Status != pawl.Success {
+				t.Errorf("%v, %v", res.Verdict, err)
+			}
+		}
+		early, last := 0, map[time.Duration]int{}
+		for _, at := range calls[1:] {
+			if at < 10*time.Second {
+				early++
+			}
+			last[at]++
+		}
+		if early > 0 {
+			t.Errorf("%d calls came before the provider wanted any: %v", early, calls)
+		}
+		if len(last) < 10 {
+			t.Errorf("%d calls came at %d moments; want them spread: %v", len(calls)-1, len(last), calls)
+		}
+		e.Close()
+	})
+}
+
+// A stream that goes quiet is given up on long before the call's own time, and
+// one that only takes long is not.
+func TestQuietStream(t *testing.T) {
+	tests := map[string]struct {
+		gaps []time.Duration // before each chunk
+		want string          // in the failure's message; empty: none
+		took time.Duration   // at most
+	}{
+		"nothing":     {[]time.Duration{time.Hour}, "nothing came within 5m0s", 7 * time.Minute},
+		"begins":      {[]time.Duration{time.Second, time.Hour}, "then nothing came for 3m0s", 5 * time.Minute},
+		"slow":        {[]time.Duration{4 * time.Minute, 2 * time.Minute, 2 * time.Minute, time.Minute}, "", 10 * time.Minute},
+		"never ready": {[]time.Duration{time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}, "no reply within 10m0s", 11 * time.Minute},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				agent := pawl.Agent{Name: "quiet", Limits: pawl.Limits{Attempts: 1}, Model: remote{func(ctx context.Context, _ pawl.Request, yield func(pawl.Chunk, error) bool) {
+					for _, gap := range tt.gaps {
+						select {
+						case <-time.After(gap):
+						case <-ctx.Done():
+							yield(pawl.Chunk{}, ctx.Err())
+							return
+						}
+						if !yield(pawl.Chunk{}, nil) {
+							return
+						}
+					}
+					reply := pawl.Say("done")
+					yield(pawl.Chunk{Reply: &reply}, nil)
+				}}}
+				begun := time.Now()
+				e := engine.New(memory.New(), nil)
+				h, err := e.Start(t.Context(), agent, "go", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := h.Wait(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := time.Since(begun); d > tt.took {
+					t.Errorf("it took %v, want at most %v", d, tt.took)
+				}
+				switch {
+				case tt.want == "" && res.Status != pawl.Success:
+					t.Errorf("%v: %s, want a success", res.Verdict, res.Verdict.Detail)
+				case tt.want != "" && (res.Status != pawl.Failed || !strings.Contains(res.Verdict.Detail, tt.want)):
+					t.Errorf("%v: %s, want a failure with %q", res.Verdict, res.Verdict.Detail, tt.want)
+				}
+				e.Close()
+			})
+		})
+	}
+}
