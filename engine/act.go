@@ -97,8 +97,8 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j := &jobs[i]
 		j.ctx = &effectContext{Context: s.base}
 		go func() {
+			defer func() { done <- j }() // also when the tool ends this goroutine
 			j.perform(j.ctx)
-			done <- j
 		}()
 	}
 	return s.gather(jobs, done)
@@ -111,6 +111,7 @@ func (j *job) perform(ctx context.Context) {
 			j.out, j.err = pawl.Output{}, fmt.Errorf("the tool panicked: %v", p)
 		}
 	}()
+	j.err = errExited // until the tool returns
 	j.out, j.err = j.tool.Run(ctx, j.inv)
 }
 

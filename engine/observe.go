@@ -38,6 +38,7 @@ func (o *observation) perform(ctx context.Context) {
 			o.err = fmt.Errorf("panic: %v", p)
 		}
 	}()
+	o.err = errExited // until all of it has returned
 	if o.agent.Observer != nil {
 		if o.seen, o.err = o.agent.Observer.Observe(ctx); o.err != nil {
 			return
@@ -51,6 +52,7 @@ func (o *observation) perform(ctx context.Context) {
 		}
 		o.measure = &m
 	}
+	o.err = nil
 }
 
 // record appends what was seen. What cannot be seen is told to the model in
