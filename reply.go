@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -157,19 +158,24 @@ func billable(c Class) bool {
 	return c == ClassTruncated || c == ClassCancelled || c == ClassLost || c == ClassEmpty
 }
 
-// maxNesting is how deep what others write may nest: the log's own limit, less
-// what stands around it.
-const maxNesting = wire.MaxDepth - 100
+// Bounds on the arguments of a call. What a tool takes is far within; what a
+// model gone wild writes must not make the log, or every later request, unreadable.
+const (
+	maxArgs    = 1 << 20 // bytes
+	maxNesting = 64
+)
 
-// object makes a call's arguments valid JSON: nothing at all is an empty
-// object, and text that is no JSON, or nests too deep for the log, becomes a
-// JSON string, to be refused.
+// object makes a call's arguments valid JSON: nothing at all, and null, is an
+// empty object; text that is no JSON, or nests too deep, becomes a JSON string,
+// to be refused; of arguments that are too long, their length is kept.
 func object(args json.RawMessage) json.RawMessage {
 	switch {
-	case len(args) == 0:
+	case len(args) == 0, string(args) == "null":
 		return json.RawMessage("{}")
+	case len(args) > maxArgs:
+		return quote(fmt.Sprintf("%d bytes, where a call may have %d; they were not kept", len(args), maxArgs))
 	case wire.Valid(args, maxNesting):
-		return args
+		return wire.Pair(args)
 	}
 	return quote(valid(string(args)))
 }
