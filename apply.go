@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/persist"
 )
 
 // Apply returns the state after e. It is the only way state changes; s itself
@@ -144,7 +145,7 @@ func (s *State) hear(text string) {
 // once by the counters of the time before.
 func (s *State) afresh() {
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
-	s.judged = nil
+	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	if s.replied != 0 && s.reply.Stop == StopRefusal {
 		s.refuted = true // the turn is made anew
 	}
@@ -184,9 +185,11 @@ func (s *State) replace(i int, c call) {
 }
 
 // find is the place of an open call, or -1.
-func (s *State) find(id string) int {
-	for i, c := range s.open {
-		if c.ID == id {
+func (s *State) find(id string) int { return place(s.open, id) }
+
+func place(calls []call, id string) int {
+	for i := range calls {
+		if calls[i].ID == id {
 			return i
 		}
 	}
@@ -196,13 +199,9 @@ func (s *State) find(id string) int {
 // answer closes a call; the turn is over when it was the last.
 func (s *State) answer(i int, c call) {
 	c.Phase = Answered
-	s.bytes += len(c.Result) + len(c.Error) + messageBytes
 	s.replace(i, c)
-	if c.Ran || c.ok() {
-		s.tools = s.tools.count(c.Tool, c.Ran, c.ok())
-	}
+	s.count(&c, 1)
 	if c.Ran {
-		s.toolCalls++
 		if c.ok() && c.Effect == Idempotent {
 			s.keys = s.keys.Set(contentKey(c.Tool, c.args()), c.ID)
 		}
@@ -216,6 +215,17 @@ func (s *State) answer(i int, c call) {
 		}
 	}
 	s.closeTurn()
+}
+
+// count books an answered call once, or takes it back with by = -1.
+func (s *State) count(c *call, by int) {
+	s.bytes += by * (len(c.Result) + len(c.Error) + messageBytes)
+	if c.Ran || c.ok() {
+		s.tools = s.tools.count(c.Tool, c.Ran, c.ok(), by)
+	}
+	if c.Ran {
+		s.toolCalls += by
+	}
 }
 
 // closeTurn moves the answered calls to the archive and judges the turn.
@@ -248,7 +258,8 @@ func (s *State) closeTurn() {
 	if rejected {
 		return
 	}
-	s.settled, s.rejected = true, 0
+	s.settled, s.rejected, s.untold = true, 0, true
+	s.was = tempo{s.last, int32(s.toolErrors), int32(s.stalled)}
 	if ok == 0 && failed > 0 {
 		s.toolErrors++
 	} else {
@@ -273,6 +284,110 @@ func (s *State) exempt(tool string) bool {
 		}
 	}
 	return false
+}
+
+// The directions of a hook that ask for a retry, as they stand in the log.
+const (
+	directRetry = "retry"
+	refuseRetry = "retry refused"
+)
+
+// Retry is the entry for a hook that wants what e records made again: the reply
+// to a turn, asked for again as a rejected plan is, or the result of a Read or
+// Idempotent call, run again with the key it had, at most twice. Both only while
+// nothing has followed from it. Anything else is refused: the entry says why,
+// and changes nothing.
+func (s *State) Retry(hook, reason string, e Entry) HookDirected {
+	d := HookDirected{Hook: hook, Direction: directRetry, Reason: reason, Entry: e.Seq}
+	if done, ok := e.Event.(ToolFinished); ok {
+		d.Call = done.Call
+	}
+	if d.Refused = s.keeps(&d); d.Refused != "" {
+		d.Direction = refuseRetry
+	}
+	return d
+}
+
+// keeps says why what d is about is not made again; empty: it is.
+func (s *State) keeps(d *HookDirected) string {
+	if d.Call == "" {
+		switch {
+		case s.replied == 0 || d.Entry != s.replied:
+			return "only the latest reply to a turn, or the result of a call, is made again"
+		case s.withdrawn || s.refuted || s.thinking.made:
+			return "the model is asked again as it is"
+		case s.begun() || len(s.open) == 0 && hasCalls(s.reply):
+			return "calls of the reply were acted on"
+		}
+		return ""
+	}
+	c, _ := s.call(d.Call)
+	switch {
+	case c.ending == nil || c.Phase != Answered || c.seq != d.Entry:
+		return "it is not the call's latest result"
+	case c.Effect != Read && c.Effect != Idempotent:
+		return fmt.Sprintf("only a call whose effect is %v or %v is run again", Read, Idempotent)
+	case c.retries >= maxRetries:
+		return fmt.Sprintf("the call was run again %d times", c.retries)
+	case s.find(d.Call) < 0 && place(s.untoldCalls(), d.Call) < 0:
+		return "the model has been told the result"
+	}
+	return ""
+}
+
+// direct does what a hook wants, if it can be done.
+func (s *State) direct(d *HookDirected) {
+	if d.Direction != directRetry || s.keeps(d) != "" {
+		return
+	}
+	if d.Call == "" {
+		why := d.Reason
+		if why == "" {
+			why = "the hook " + d.Hook + " turned it down"
+		}
+		if s.malformed != "" {
+			why = s.malformed + "; " + why
+		}
+		s.malformed, s.withdrawn, s.settled = why, true, false
+		return
+	}
+	if s.find(d.Call) < 0 {
+		s.openTurn()
+	}
+	i := s.find(d.Call)
+	c := s.open[i]
+	s.count(&c, -1)
+	c.Phase, c.ending = Approved, &noEnding // it was approved, if it had to be, when it first ran
+	c.about(func(m *matter) { m.images, m.retries = nil, m.retries+1 })
+	s.replace(i, c)
+}
+
+// untoldCalls are the calls of a closed turn whose results no model has seen.
+func (s *State) untoldCalls() (calls []call) {
+	if !s.untold {
+		return nil
+	}
+	from := s.calls.Len()
+	for _, p := range s.reply.Parts {
+		if _, ok := p.(Call); ok {
+			from--
+		}
+	}
+	for i := max(0, from); i < s.calls.Len(); i++ {
+		calls = append(calls, s.calls.At(i))
+	}
+	return calls
+}
+
+// openTurn takes closeTurn back. It is rare, so that it may cost O(calls).
+func (s *State) openTurn() {
+	s.open = s.untoldCalls()
+	var archive persist.Vector[call]
+	for i := range s.calls.Len() - len(s.open) {
+		archive = archive.Append(s.calls.At(i))
+	}
+	s.calls, s.settled, s.untold = archive, false, false
+	s.last, s.toolErrors, s.stalled = s.was.last, int(s.was.toolErrors), int(s.was.stalled)
 }
 
 // contentKey names a call by what it does: tool and canonical arguments.

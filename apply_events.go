@@ -11,6 +11,7 @@ const messageBytes = 32
 func (s *State) applyModel(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ModelCalled:
+		s.untold = false
 		if e.says() {
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}
@@ -54,7 +55,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 	case PlanRejected:
 		s.strikes, s.whyNot = e.Strike, e.Feedback
 		s.bytes += len(e.Feedback) + messageBytes
-		s.rejects, s.settled = len(s.open) > 0, false
+		s.rejects, s.settled, s.withdrawn = len(s.open) > 0, false, false
 		if e.Strike >= maxStrikes {
 			s.rejected++
 			s.settled = true
@@ -68,7 +69,7 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 	if !e.Estimated {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
-	s.refuted, s.rejects = false, false
+	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
 	t := Turn{Iteration: entry.Iteration}
 	var calls int
 	for _, p := range e.Reply.Parts {
@@ -129,7 +130,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 		s.acted = entry.Seq
 		if i := s.find(e.Call); i >= 0 {
 			c := s.open[i]
-			c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true}
+			c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, seq: entry.Seq}
 			if e.Images != nil {
 				c.about(func(m *matter) { m.images = e.Images })
 			}
@@ -273,6 +274,8 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
 	case ChildStopped:
 		s.book(e.Usage, e.Cost)
+	case HookDirected:
+		s.direct(&e)
 	}
 	if done, ok := event.(Noted); ok && done.By == completeTool {
 		s.takeCompletion(done.Value)

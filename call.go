@@ -25,6 +25,7 @@ type CallState struct {
 	By        string // who decided or answered
 	Expires   time.Time
 	Ran       bool // it ran, as opposed to being refused, reused or answered by somebody
+	Retries   int  // times a hook had it run again
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -60,6 +61,7 @@ type ending struct {
 	rejected bool // it stood in a plan that was turned down
 	Result   json.RawMessage
 	Error    string
+	seq      uint64 // of the tool.finished that says so
 }
 
 // matter is what few calls have.
@@ -70,6 +72,7 @@ type matter struct {
 	By      string
 	Expires time.Time
 	images  []Image
+	retries int
 }
 
 var (
@@ -97,7 +100,7 @@ func (c *call) state() CallState {
 		Call: mine, Iteration: c.Iteration, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
-		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires,
+		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 )
 
 // judgeReply decides whether the latest reply is a plan at all, before anybody
-// acts on it. A reply is turned down when it was cut off, cannot be parsed,
-// calls only what cannot be called, or answers against the output schema. nil:
-// the reply stands.
+// acts on it. A reply is turned down when a hook withdrew it, when it was cut
+// off, cannot be parsed, calls only what cannot be called, or answers against
+// the output schema. nil: the reply stands.
 func (m *Machine) judgeReply(s *State) Step {
 	if s.replied == 0 || s.thinking.made {
 		return nil
@@ -20,21 +20,15 @@ func (m *Machine) judgeReply(s *State) Step {
 	if s.rejects && s.HasOpen() {
 		return m.refuseRest(s)
 	}
-	if s.refuted {
+	switch {
+	case s.withdrawn: // whatever else may be said of it
+	case s.refuted:
 		return nil
-	}
-	reply := s.reply
-	if reply.Stop == StopRefusal {
-		return failed("refused", "the model refused: "+short(reply.Text()))
-	}
-	if s.HasOpen() {
-		for i := range s.open {
-			c := &s.open[i]
-			if c.Phase != Undecided || c.Error != "" {
-				return nil // judged before
-			}
-		}
-	} else if hasCalls(reply) || !s.settled && s.malformed == "" {
+	case s.reply.Stop == StopRefusal:
+		return failed("refused", "the model refused: "+short(s.reply.Text()))
+	case s.HasOpen() && s.begun():
+		return nil // judged before
+	case !s.HasOpen() && (hasCalls(s.reply) || !s.settled && s.malformed == ""):
 		return nil
 	}
 	reasons, whys := m.flaws(s)
@@ -49,6 +43,16 @@ func (m *Machine) judgeReply(s *State) Step {
 		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
 	}
 	return Record{events}
+}
+
+// begun reports whether anything was done about the open calls.
+func (s *State) begun() bool {
+	for i := range s.open {
+		if c := &s.open[i]; c.Phase != Undecided || c.Error != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // refuseRest goes on where a log was cut between a rejected plan and the
@@ -246,8 +250,10 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 		content := contentKey(c.Tool, d.Call.Args)
 		d.Key = canon.Digest([]byte(s.run), []byte(content))[:32]
 		if of, ok := s.keys.Get(content); ok {
-			d.Do, d.Of = Reuse, of
-			return d
+			if done, _ := s.call(of); done.ok() { // which it is not while it runs again
+				d.Do, d.Of = Reuse, of
+				return d
+			}
 		}
 	} else {
 		d.Key = s.run + "/" + c.ID

@@ -84,11 +84,16 @@ type ChildStopped struct {
 	Cost   float64
 }
 
-// HookDirected records what a hook made of an entry.
+// HookDirected records what a hook made of an entry. A retry withdraws the
+// reply, or opens the call again, whose entry it names; a refused one changes
+// nothing. [State.Retry] makes one.
 type HookDirected struct {
 	Hook      string
-	Direction string // cancel or retry
+	Direction string // cancel, retry, or retry refused
 	Reason    string
+	Entry     uint64 // what it is about; zero: not said
+	Call      string // the call whose result that entry is
+	Refused   string // why a retry is refused
 }
 
 // Type returns "run.started".
@@ -198,4 +203,7 @@ func (e *HookDirected) code(c *wire.Coder) {
 	c.String("hook", &e.Hook)
 	c.String("direction", &e.Direction)
 	c.OptString("reason", &e.Reason)
+	c.OptUint64("entry", &e.Entry)
+	c.OptString("call", &e.Call)
+	c.OptString("refused", &e.Refused)
 }

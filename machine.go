@@ -34,9 +34,12 @@ type armed struct {
 
 // maxStrikes is how many replies of one iteration may be rejected: one plan
 // and two more tries. maxRejected such iterations in a row end the run.
+// maxRetries is how often hooks may have one call run again: as often as a
+// reply is asked for again.
 const (
 	maxStrikes  = 3
 	maxRejected = 2
+	maxRetries  = 2
 )
 
 var (

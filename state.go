@@ -74,6 +74,8 @@ type turn struct {
 	replied   uint64 // its seq; zero: there is none
 	open      []call // shared by states, like everything: replaced, never written to
 	settled   bool   // the reply has no open calls and was not turned down
+	withdrawn bool   // a hook wants another in its place
+	untold    bool   // its calls are answered, and no model has been told
 	refuted   bool   // it claimed to be done and the goal says no
 	rejects   bool   // the calls being refused stand in a rejected plan
 	strikes   int    // rejections in this iteration
@@ -105,8 +107,16 @@ type memo struct {
 	toolErrors int // failing tool turns in a row
 	stalled    int // turns in a row that repeated the one before
 	last       uint64
+	was        tempo // before the turn that was closed last
 	judged     *ProgressJudged
 	question   *InputRequested // asked on behalf of no call
+}
+
+// tempo is what closing a turn changes, kept so that it can be opened again.
+// Both counters are bounded by the iterations of a run.
+type tempo struct {
+	last                uint64
+	toolErrors, stalled int32
 }
 
 type completion struct {

@@ -24,17 +24,17 @@ func (t tally) of(tool string) toolCount {
 	return toolCount{tool: tool}
 }
 
-// count returns the tally with one more call of a tool.
-func (t tally) count(tool string, ran, succeeded bool) tally {
+// count returns the tally with by more calls of a tool.
+func (t tally) count(tool string, ran, succeeded bool, by int) tally {
 	i := slices.IndexFunc(t, func(n toolCount) bool { return n.tool == tool })
 	if t = slices.Clip(slices.Clone(t)); i < 0 {
 		i, t = len(t), append(t, toolCount{tool: tool})
 	}
 	if ran {
-		t[i].ran++
+		t[i].ran += by
 	}
 	if succeeded {
-		t[i].succeeded++
+		t[i].succeeded += by
 	}
 	return t
 }

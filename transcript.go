@@ -13,6 +13,7 @@ type Transcript struct {
 	strategy Strategy
 	messages []Message
 	pending  []Part // of the user turn being gathered
+	answers  int    // how many of them, in front, answer the last calls
 	calls    []call
 }
 
@@ -52,6 +53,11 @@ func (t *Transcript) Add(e Entry, s *State) {
 		} else {
 			t.results(s)
 		}
+	case HookDirected:
+		if t.answers > 0 && s.HasOpen() { // the turn was opened again
+			t.calls, t.pending, t.answers = s.open, t.pending[t.answers:], 0
+		}
+		t.results(s)
 	default:
 		t.results(s)
 	}
@@ -131,7 +137,7 @@ func (t *Transcript) results(s *State) {
 		answers = append(answers, t.part(c.ID, &done))
 		rejected = rejected || done.rejected
 	}
-	t.pending = append(answers, t.pending...)
+	t.answers, t.pending = len(answers), append(answers, t.pending...)
 	if rejected {
 		t.pending = append(t.pending, Text{s.whyNot})
 	}
@@ -188,7 +194,7 @@ func (t *Transcript) flush() {
 		return
 	}
 	parts := t.pending
-	t.pending = nil
+	t.pending, t.answers = nil, 0
 	if n := len(t.messages); n > 0 && t.messages[n-1].Role == User {
 		// Two user turns meet only after a request was made of the first and
 		// failed or was lost. The old slice was handed out: copy, then extend.

@@ -32,6 +32,10 @@ func (s *session) act(at uint64, a pawl.Act) error {
 		if cancel, park := s.called(); cancel || park {
 			return nil
 		}
+		// What came of the group before is shown to the hooks before this one begins.
+		if seq, err := s.state.Seq(), s.askHooks(); err != nil || s.state.Seq() != seq {
+			return err
+		}
 		if err := s.runGroup(at, group); err != nil {
 			return err
 		}

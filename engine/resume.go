@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -157,13 +158,17 @@ func (s *session) load(ctx context.Context) error {
 
 // recall keeps what the new owner must know of an old entry beside the state:
 // in which epoch the run ended last, and what the hooks may not have been
-// asked about, which is everything since the last intent or direction.
+// asked about, which is everything since the last intent and behind the last
+// entry they directed something about.
 func (s *session) recall(e pawl.Entry) {
-	switch e.Event.(type) {
+	switch ev := e.Event.(type) {
 	case pawl.RunStopped:
 		s.over = s.state.Epoch()
-	case pawl.ModelCalled, pawl.HookDirected:
+	case pawl.ModelCalled:
 		s.hooked = s.hooked[:0]
+	case pawl.HookDirected:
+		s.hooked = slices.DeleteFunc(s.hooked, func(old pawl.Entry) bool { return ev.Entry == 0 || old.Seq <= ev.Entry })
+		return
 	case pawl.ToolStarted:
 		if n := len(s.hooked); n > 0 && s.hooked[n-1].At != e.At {
 			s.hooked = s.hooked[:0]

@@ -22,18 +22,33 @@ type FilterFunc func(string) string
 func (f FilterFunc) Filter(text string) string { return f(text) }
 
 // A Hook watches entries, one by one and in order, between their being
-// appended and the next effect. It is called from the goroutine that drives
-// the run, and again on resuming for the entries of the last step. What it
-// directs is recorded; a panic of a hook directs nothing.
+// appended and the next effect; an intent (model.called, tool.started) is shown
+// together with what came of it. It is called from the goroutine that drives
+// the run, and again on resuming for the entries of the last step, but for
+// those up to the last one that was directed. Of an entry, the hooks are asked
+// in order until one directs something. That is recorded as hook.directed,
+// which is shown to no hook; a panic of a hook directs nothing.
 type Hook interface {
 	Name() string
 	Entry(ctx context.Context, s pawl.State, e pawl.Entry) Direction
 }
 
 // A Direction is what a [Hook] makes of an entry. The zero Direction goes on.
+// Cancel goes before Retry.
 type Direction struct {
-	Cancel bool   // end the run as cancelled
-	Reason string // why, for the log
+	// Cancel ends the run as cancelled.
+	Cancel bool
+	// Retry has what the entry records made again. A model.replied of a turn
+	// counts as a rejected plan: its calls are refused, the model is told the
+	// Reason and asked again in the same iteration, at most twice; two such
+	// iterations in a row end the run. After a tool.finished of a Read or
+	// Idempotent call, the call is run again with the same key, at most twice,
+	// and the model sees the last result only. A Write is never run again, nor
+	// is anything else made again: such a direction, and one too many, is
+	// recorded as refused and changes nothing.
+	Retry bool
+	// Reason says why, for the log and, of a reply, for the model.
+	Reason string
 }
 
 func (s *session) filter(text string) string {
@@ -102,7 +117,8 @@ func (s *session) filterJSON(raw json.RawMessage) json.RawMessage {
 }
 
 // askHooks shows the hooks what was appended since they were last asked. It is
-// made durable first: a hook sees nothing that could still vanish.
+// made durable first: a hook sees nothing that could still vanish. What they
+// direct is appended, all of it before anything is decided.
 func (s *session) askHooks() error {
 	if len(s.hooked) == 0 {
 		return nil
@@ -113,19 +129,30 @@ func (s *session) askHooks() error {
 	entries := s.hooked
 	s.hooked = nil
 	for _, e := range entries {
-		for _, h := range s.engine.opt.Hooks {
-			d := consult(s.base, h, s.state, e)
-			if !d.Cancel {
-				continue
-			}
-			s.append(s.state.Seq(), s.state.Iteration(),
-				pawl.HookDirected{Hook: h.Name(), Direction: "cancel", Reason: d.Reason},
-				pawl.CancelRequested{By: "hook " + h.Name(), Reason: d.Reason})
-			s.hooked = nil
-			return nil
+		if s.obey(e) {
+			break
 		}
 	}
+	s.hooked = nil
 	return nil
+}
+
+// obey shows an entry to the hooks, until one of them directs something, and
+// reports whether that ends the run.
+func (s *session) obey(e pawl.Entry) (ends bool) {
+	for _, h := range s.engine.opt.Hooks {
+		switch d := consult(s.base, h, s.state, e); {
+		case d.Cancel:
+			s.append(s.state.Seq(), s.state.Iteration(),
+				pawl.HookDirected{Hook: h.Name(), Direction: "cancel", Reason: d.Reason, Entry: e.Seq},
+				pawl.CancelRequested{By: "hook " + h.Name(), Reason: d.Reason})
+			return true
+		case d.Retry:
+			s.append(s.state.Seq(), s.state.Iteration(), s.state.Retry(h.Name(), d.Reason, e))
+			return false
+		}
+	}
+	return false
 }
 
 func consult(ctx context.Context, h Hook, s pawl.State, e pawl.Entry) (d Direction) {
