@@ -186,7 +186,12 @@ func (s *State) pendings() []Pending {
 		list = append(list, p)
 	}
 	if q := s.question; q != nil {
-		list = append(list, Pending{Run: s.run, Kind: "input", Call: q.Call, Args: json.RawMessage("{}"), Reason: q.Question})
+		p := Pending{Run: s.run, Kind: "input", Call: q.Call, Args: json.RawMessage("{}"), Reason: q.Question}
+		if !q.Expires.IsZero() {
+			at := q.Expires
+			p.ExpiresAt = &at
+		}
+		list = append(list, p)
 	}
 	return list
 }
