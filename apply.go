@@ -105,8 +105,12 @@ func (s *State) applyRun(event Event) {
 		s.status, s.paused = e.Status, &e
 	case RunResumed:
 		if s.status != Running { // else its owner died: what was asked and counted stands
+			// A run at its ceiling has spent its last call on an answer; until a
+			// ceiling is raised or a new turn begins, that one stands.
+			landed := s.landed && s.status == Exhausted
 			s.cancel = nil
 			s.afresh()
+			s.landed = landed
 		}
 		s.status, s.verdict, s.paused, s.own = Running, Verdict{}, nil, ""
 		s.epoch, s.owner = e.Epoch, e.Owner
@@ -117,6 +121,7 @@ func (s *State) applyRun(event Event) {
 		}
 		s.lose()
 	case RunExtended:
+		s.landed = false
 		s.limits = s.limits.Merge(e.Limits)
 		if e.Stop != "" {
 			s.stop = e.Stop
@@ -148,6 +153,9 @@ func (s *State) afresh() {
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	if s.replied != 0 && s.reply.Stop == StopRefusal {
 		s.refuted = true // the turn is made anew
+	}
+	if s.blind > 0 {
+		s.blind, s.observed = 0, 0 // it is to look again before anything else
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		if entry.Iteration > s.iteration {
 			s.iteration, s.attempt, s.strikes = entry.Iteration, 0, 0
-			s.refuted, s.complete, s.landing = false, nil, ""
+			s.refuted, s.complete, s.landed, s.landing = false, nil, false, ""
 		}
 		s.attempt, s.settled = e.Attempt, false
 	case ModelReplied:
@@ -257,6 +257,9 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	switch e := event.(type) {
 	case Observed:
 		s.observed, s.seen = entry.Seq, e.Text
+		if s.blind++; !e.Failed {
+			s.blind = 0
+		}
 		s.bytes += len(e.Text) + messageBytes
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open

@@ -11,6 +11,9 @@ import (
 // maxRounds is how often the policies are asked before they are held to disagree.
 const maxRounds = 8
 
+// maxBlind is how many observations in a row may fail, as many as tool turns.
+const maxBlind = 3
+
 // patience is the longest a run sleeps for a provider; beyond it the run is parked.
 const patience = 5 * time.Minute
 
@@ -57,6 +60,9 @@ func (m *Machine) propose(s *State) Step {
 	}
 	if step := m.failure(s); step != nil {
 		return step
+	}
+	if s.blind >= maxBlind {
+		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.seen))
 	}
 	if s.HasOpen() {
 		return m.act(s)

@@ -60,8 +60,9 @@ type PlanRejected struct {
 
 // Observed is what the agent's observer saw.
 type Observed struct {
-	Text string
-	Data json.RawMessage
+	Text   string
+	Data   json.RawMessage
+	Failed bool // nothing was seen or measured; Text says why
 }
 
 // Measured is the goal metric. Open names what is still wrong, by identity, so
@@ -139,6 +140,7 @@ func (e *PlanRejected) code(c *wire.Coder) {
 func (e *Observed) code(c *wire.Coder) {
 	c.String("text", &e.Text)
 	c.OptRaw("data", &e.Data)
+	c.OptBool("failed", &e.Failed)
 }
 
 func (e *Measured) code(c *wire.Coder) {

@@ -100,6 +100,7 @@ type memo struct {
 	measured   bool
 	openIDs    []string
 	seen       string
+	blind      int // observations in a row that failed
 	confidence float64
 	confident  bool
 	complete   *completion

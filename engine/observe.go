@@ -71,8 +71,9 @@ func (o *observation) record(s *session, cut error, left bool) {
 	default:
 		seen.Text = "the observation failed: " + o.err.Error()
 	}
+	failed := left || o.err != nil
 	it := s.state.Iteration()
-	s.append(o.at, it, pawl.Observed{Text: s.filter(seen.Text), Data: s.filterJSON(seen.Data)})
+	s.append(o.at, it, pawl.Observed{Text: s.filter(seen.Text), Data: s.filterJSON(seen.Data), Failed: failed})
 	if measure != nil {
 		s.append(o.at, it, pawl.Measured{Value: measure.Value, Open: measure.Open})
 	}
