@@ -144,6 +144,8 @@ func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 	switch {
 	case c.Phase == pawl.Lost:
 		return phrasef("%s was lost with the run's owner; driven again, since its tool is %v (attempt %d)", name(e.Call), e.Effect, e.Attempt)
+	case c.Phase == pawl.Approved && c.Retries > 0:
+		return phrasef("a hook had %s run again (attempt %d)", name(e.Call), e.Attempt)
 	case c.Phase == pawl.Approved && c.Attempt > 0:
 		who := "it is known"
 		if c.By != "" {

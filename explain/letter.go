@@ -27,12 +27,26 @@ func (f *fold) outside(e pawl.Entry, before pawl.State) {
 	case pawl.RunPaused:
 		d.Step, d.subject, d.why = "pause", phrase(e.Status.String()), phrase(said(e.Reason))
 	case pawl.HookDirected:
-		d.Step, d.subject, d.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), phrase(said(e.Reason))
+		f.hook(&d, e)
 	default:
 		d.tally.letters++
 		f.letter(&d, e)
 	}
 	f.push(d)
+}
+
+// hook explains what a hook directed, and what it comes to.
+func (f *fold) hook(d *Decision, e pawl.HookDirected) {
+	d.Step, d.subject, d.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), phrase(said(e.Reason))
+	switch {
+	case e.Refused != "":
+		d.outcome = append(d.outcome, phrasef("entry %d stands: %s", e.Entry, said(e.Refused)))
+	case e.Entry == 0 || e.Direction != "retry":
+	case e.Call != "":
+		d.outcome = append(d.outcome, phrasef("%s is to run again; the model is not told what entry %d says of it", name(f.label(e.Call)), e.Entry))
+	default:
+		d.outcome = append(d.outcome, phrasef("the reply in entry %d does not count; the model is to be asked again", e.Entry))
+	}
 }
 
 func (f *fold) letter(d *Decision, event pawl.Event) {

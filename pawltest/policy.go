@@ -1,11 +1,14 @@
 package pawltest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 )
 
 // moves disposes of a tool's calls: a refusing, asking or loosening policy.
@@ -115,4 +118,37 @@ func (scribble) Name() string { return "scribble" }
 // Next notes the number of the entry before.
 func (scribble) Next(s pawl.State) pawl.Step {
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "scribble", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
+}
+
+// objection is a hook that directs the same about every entry with a word.
+type objection struct {
+	name, word string
+	direction  engine.Direction
+}
+
+func hook(words []string) (h objection, err error) {
+	if len(words) < 3 {
+		return h, fmt.Errorf("a hook has a name, cancel or retry, and a word")
+	}
+	h = objection{words[0], words[2], engine.Direction{Reason: strings.Join(words[3:], " ")}}
+	switch words[1] {
+	case "cancel":
+		h.direction.Cancel = true
+	case "retry":
+		h.direction.Retry = true
+	default:
+		err = fmt.Errorf("no direction %q", words[1])
+	}
+	return h, err
+}
+
+// Name is the hook's name in the log.
+func (h objection) Name() string { return h.name }
+
+// Entry looks for the word in what transcripts show of the entry.
+func (h objection) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+	if strings.Contains(Line(e), h.word) {
+		return h.direction
+	}
+	return engine.Direction{}
 }

@@ -180,7 +180,7 @@ func (s *stage) engine() *engine.Engine {
 	s.world.proc = &mortal{Journal: s.journal}
 	s.world.mu.Unlock()
 	return engine.New(s.world.proc, &engine.Options{
-		Lease: lease, Owner: &engine.Owner{User: "transcript"},
+		Lease: lease, Owner: &engine.Owner{User: "transcript"}, Hooks: s.world.hooks,
 		Backoff: func(n int) time.Duration { return time.Duration(n) * time.Second },
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 )
 
 // world is what is outside the runs of a transcript: the model, the tools,
@@ -19,6 +20,7 @@ import (
 type world struct {
 	mu       sync.Mutex
 	price    *pawl.Price
+	hooks    []engine.Hook
 	thoughts []thought
 	tools    map[string][]string
 	sights   []string

@@ -18,6 +18,10 @@ func (a *app) progress(e pawl.Entry) {
 // run began and ended is told elsewhere.
 func progressText(event pawl.Event) string {
 	switch e := event.(type) {
+	case pawl.ModelCalled:
+		if e.Fallback > 0 && e.Attempt > 1 {
+			return fmt.Sprintf("asking fallback %d", e.Fallback)
+		}
 	case pawl.ModelReplied:
 		return gist(e.Reply.Text())
 	case pawl.ModelFailed:
@@ -46,9 +50,26 @@ func progressText(event pawl.Event) string {
 	case pawl.CancelRequested:
 		return "asked to end by " + gist(e.By+" "+e.Reason)
 	case pawl.HookDirected:
-		return fmt.Sprintf("hook %s: %s %s", e.Hook, e.Direction, gist(e.Reason))
+		return hookText(e)
 	}
 	return callText(event)
+}
+
+// hookText is what a hook directed.
+func hookText(e pawl.HookDirected) string {
+	text := fmt.Sprintf("hook %s: %s", e.Hook, e.Direction)
+	switch {
+	case e.Refused != "":
+		text += ", since " + gist(e.Refused)
+	case e.Call != "":
+		text = fmt.Sprintf("hook %s: %s runs again", e.Hook, e.Call)
+	case e.Direction == "retry":
+		text = fmt.Sprintf("hook %s: the reply is made again", e.Hook)
+	}
+	if e.Reason != "" {
+		text += ": " + gist(e.Reason)
+	}
+	return text
 }
 
 // callText is what became of a call.
