@@ -19,6 +19,7 @@ import (
 //	builtins · serial · observe · goal EXPR
 //	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b?]
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
+//	hook NAME cancel|retry WORD [REASON]: what it directs about every entry whose line has the word
 func (w *world) agent(input string) (a pawl.Agent, err error) {
 	a = pawl.Agent{Name: "transcript", Model: w}
 	for line := range strings.Lines(input) {
@@ -61,6 +62,11 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			var p pawl.Policy
 			if p, err = policy(strings.Fields(rest)); err == nil {
 				a.Policies = append(a.Policies, p)
+			}
+		case "hook":
+			var h objection
+			if h, err = hook(strings.Fields(rest)); err == nil {
+				w.hooks = append(w.hooks, h)
 			}
 		default:
 			err = fmt.Errorf("no field %q", word)
