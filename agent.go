@@ -12,6 +12,7 @@ type Agent struct {
 	Description string
 	Prompt      string // the system prompt
 	Model       Model
+	Fallback    []Model // asked in turn when the one before cannot serve; see [Class.Elsewhere]
 	Tools       []Tool
 
 	Loop     Loop      // nil: ReAct

@@ -12,6 +12,10 @@ func (s *State) applyModel(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ModelCalled:
 		s.untold = false
+		if e.Fallback != s.fallback {
+			s.fallback, s.tries = e.Fallback, 0
+			s.priced = s.priced && s.declared().model(e.Fallback).Price != nil
+		}
 		if e.says() {
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}

@@ -197,17 +197,40 @@ func (m *Machine) failure(s *State) Step {
 	switch {
 	case f == nil:
 		return nil
-	case f.Class == ClassCancelled:
+	case f.Class == ClassCancelled, m.serving(s) != s.fallback:
 		return nil
 	case !f.Class.Transient():
 		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
-	case s.tries >= s.limits.Attempts:
+	case m.spent(s):
 		return failed("model", fmt.Sprintf("%v after %d attempts: %s", f.Class, s.tries, f.Message))
 	case f.RetryAt.Sub(s.time) > patience:
 		return Await{Status: Paused, Until: f.RetryAt, Reason: fmt.Sprintf("%v: %s; the provider asks to come back at %s", f.Class, f.Message, f.RetryAt.UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
+
+// serving is which model to ask: the one that was asked last, or the next of
+// the fallbacks when that one cannot serve. A run stays with a fallback until it
+// is resumed: going back and forth would lose both caches.
+func (m *Machine) serving(s *State) int {
+	f := s.failure
+	if f == nil || s.fallback >= len(m.decl.Fallback) || f.Class == ClassCancelled {
+		return s.fallback
+	}
+	if f.Class.Elsewhere() || f.Class.Transient() && (m.spent(s) || f.RetryAt.Sub(s.time) > patience) {
+		return s.fallback + 1
+	}
+	return s.fallback
+}
+
+// spent reports whether a model that fails has had its tries. One that says
+// nothing to a request will rarely say something to the same, so it has fewer.
+func (m *Machine) spent(s *State) bool {
+	return s.tries >= s.limits.Attempts || s.failure.Class == ClassEmpty && s.tries >= maxEmpty
+}
+
+// maxEmpty is how often a model may say nothing before that is taken for its answer.
+const maxEmpty = 3
 
 // pending reports whether a call stands in the given phase.
 func (s *State) pending(p Phase) bool {

@@ -24,6 +24,7 @@ type Declaration struct {
 	Description string
 	Prompt      string
 	Model       ModelInfo
+	Fallback    []ModelInfo
 	Loop        string
 	Strategy    Strategy
 	Tools       []ToolInfo
@@ -82,7 +83,7 @@ func (d *Declaration) digest() map[string]string {
 	all := map[string]string{
 		"agent":    digest(d.Agent),
 		"prompt":   digest(d.Prompt),
-		"model":    digest(d.Model.Name),
+		"model":    digest(d.models()...),
 		"loop":     digest(d.Loop),
 		"strategy": digest(d.Strategy.String()),
 		"stop":     digest(d.Stop),
@@ -103,6 +104,23 @@ func (d *Declaration) digest() map[string]string {
 			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client))
 	}
 	return all
+}
+
+// models names the model and its fallbacks.
+func (d *Declaration) models() []string {
+	names := []string{d.Model.Name}
+	for i := range d.Fallback {
+		names = append(names, d.Fallback[i].Name)
+	}
+	return names
+}
+
+// model is what is declared of a fallback, or with zero of the model.
+func (d *Declaration) model(fallback int) *ModelInfo {
+	if fallback <= 0 || fallback > len(d.Fallback) {
+		return &d.Model
+	}
+	return &d.Fallback[fallback-1]
 }
 
 // source is the sampling as text, for its digest.
@@ -127,9 +145,8 @@ func (d *Declaration) code(c *wire.Coder) {
 	c.String("agent", &d.Agent)
 	c.OptString("description", &d.Description)
 	c.OptString("prompt", &d.Prompt)
-	c.String("model", &d.Model.Name)
-	c.OptString("endpoint", &d.Model.Endpoint)
-	codePrice(c, &d.Model.Price)
+	d.Model.code(c)
+	wire.OptList(c, "fallback", &d.Fallback, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
 	c.String("loop", &d.Loop)
 	enum(c, "strategy", &d.Strategy, strategies)
 	wire.OptList(c, "tools", &d.Tools, codeTool)
@@ -168,6 +185,12 @@ func (s *Sampling) code(c *wire.Coder) {
 			s.Options[o.name] = o.value
 		}
 	}
+}
+
+func (m *ModelInfo) code(c *wire.Coder) {
+	c.String("model", &m.Name)
+	c.OptString("endpoint", &m.Endpoint)
+	codePrice(c, &m.Price)
 }
 
 func codePrice(c *wire.Coder, p **Price) {
@@ -230,11 +253,20 @@ func group(n int) string {
 	return s
 }
 
+// own gives the info a price of its own.
+func (m *ModelInfo) own() {
+	if m.Price != nil {
+		price := *m.Price
+		m.Price = &price
+	}
+}
+
 // clone copies everything that could be written into.
 func (d Declaration) clone() Declaration {
-	if d.Model.Price != nil {
-		price := *d.Model.Price
-		d.Model.Price = &price
+	d.Model.own()
+	d.Fallback = slices.Clone(d.Fallback)
+	for i := range d.Fallback {
+		d.Fallback[i].own()
 	}
 	d.Tools = slices.Clone(d.Tools)
 	for i := range d.Tools {

@@ -18,6 +18,7 @@ type ModelCalled struct {
 	Reserved  int     // tokens: estimated input plus MaxTokens
 	Cost      float64 // dollars reserved; zero without a price
 	MaxTokens int
+	Fallback  int // which of the agent's fallbacks is asked; zero: its model
 	View      View
 }
 
@@ -107,6 +108,7 @@ func (e *ModelCalled) code(c *wire.Coder) {
 	c.Int("reserved_tokens", &e.Reserved)
 	c.OptFloat("reserved_usd", &e.Cost)
 	c.Int("max_tokens", &e.MaxTokens)
+	c.OptInt("fallback", &e.Fallback)
 	e.View.code(c)
 }
 

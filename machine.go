@@ -64,13 +64,22 @@ func NewMachine(a Agent) (*Machine, error) {
 	if !agentName.MatchString(a.Name) {
 		bad("agent name %q: use lower-case letters, digits and hyphens", a.Name)
 	}
-	model := ModelInfo{Name: "func"}
 	if a.Model == nil {
 		bad("model: none is set; set Agent.Model")
-	} else if d, ok := a.Model.(Describer); ok {
-		model = d.Describe()
 	}
+	model := describe(a.Model)
 	errs = append(errs, a.Limits.check(model.Price)...)
+	var fallback []ModelInfo
+	for i, f := range a.Fallback {
+		if f == nil {
+			bad("fallback %d: there is no model; drop it", i+1)
+		}
+		info := describe(f)
+		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
+			bad("limits: Cost is $%g, but the fallback %s has no price; give it one, or drop it or the ceiling", a.Limits.Cost, info.Name)
+		}
+		fallback = append(fallback, info)
+	}
 	errs = append(errs, m.arm()...)
 	if m.single && len(a.Tools) > 0 {
 		bad("loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
@@ -100,7 +109,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 
 	m.decl = Declaration{
-		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model,
+		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial,
 		Source: a.Source, Machine: MachineNumber,
@@ -128,8 +137,20 @@ func NewMachine(a Agent) (*Machine, error) {
 // Agent returns the agent the machine was made of.
 func (m *Machine) Agent() Agent { return m.agent }
 
-// Model returns the agent's model.
-func (m *Machine) Model() Model { return m.agent.Model }
+// Asked returns the model that t asks, and what is declared of it.
+func (m *Machine) Asked(t Think) (Model, ModelInfo) {
+	if t.Fallback == 0 {
+		return m.agent.Model, m.decl.Model
+	}
+	return m.agent.Fallback[t.Fallback-1], *m.decl.model(t.Fallback)
+}
+
+func describe(m Model) ModelInfo {
+	if d, ok := m.(Describer); ok {
+		return d.Describe()
+	}
+	return ModelInfo{Name: "func"}
+}
 
 // Declaration returns what of the agent is data. It must not be changed.
 func (m *Machine) Declaration() Declaration { return m.decl }

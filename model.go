@@ -219,6 +219,10 @@ func (c *Class) UnmarshalText(b []byte) error { return classes.unmarshal(c, b) }
 // Transient reports whether the same request may succeed when sent again.
 func (c Class) Transient() bool { return c >= ClassRateLimit && c <= ClassUnknown }
 
+// Elsewhere reports whether another model may serve where this one does not,
+// without the same request having to be tried again first.
+func (c Class) Elsewhere() bool { return c == ClassQuota || c == ClassAuth || c == ClassNotFound }
+
 // A ModelError is a failed model call. Adapters return it, so that the machine
 // can tell what another attempt would help. Usage is what the attempt is known
 // to have cost.

@@ -12,7 +12,7 @@ import (
 
 // Called is the intent to perform t, to be appended before the model is called.
 func (m *Machine) Called(t Think) ModelCalled {
-	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, View: t.View}
+	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, Fallback: t.Fallback, View: t.View}
 }
 
 // Request materialises what t sends from the conversation so far, the
@@ -98,11 +98,9 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 			r.Stop = StopCalls
 		}
 	}
-	if r.Usage, e.Estimated = settle(r.Usage, t, content); e.Estimated || m.decl.Model.Price != nil {
-		e.Priced = m.decl.Model.Price != nil
-	}
-	if e.Priced {
-		e.Cost = m.decl.Model.Price.Cost(r.Usage)
+	r.Usage, e.Estimated = settle(r.Usage, t, content)
+	if price := m.decl.model(t.Fallback).Price; price != nil {
+		e.Priced, e.Cost = true, price.Cost(r.Usage)
 	}
 	e.Reply = r
 	return e
@@ -147,8 +145,8 @@ func (m *Machine) Failed(s *State, t Think, err error, retryAt time.Time) ModelF
 	if e.Usage == (Usage{}) && billable(me.Class) {
 		e.Usage = Usage{Input: t.Estimate, Output: t.MaxTokens}
 	}
-	if m.decl.Model.Price != nil {
-		e.Cost = m.decl.Model.Price.Cost(e.Usage)
+	if price := m.decl.model(t.Fallback).Price; price != nil {
+		e.Cost = price.Cost(e.Usage)
 	}
 	return e
 }

@@ -25,7 +25,8 @@ func (m *Machine) fill(s *State, t Think) Think {
 	case s.failure != nil && s.failure.Purpose == t.Purpose:
 		t.Attempt = s.failure.Attempt + 1
 	}
-	if f := s.failure; f != nil {
+	t.Fallback = m.serving(s)
+	if f := s.failure; f != nil && t.Fallback == s.fallback {
 		t.NotBefore = f.RetryAt
 	}
 	t.Estimate = m.estimate(s, t.View)
@@ -56,11 +57,11 @@ func (m *Machine) estimate(s *State, v View) int {
 // clamp lowers the reply to what tokens and dollars leave, and prices it.
 func (m *Machine) clamp(s *State, t Think) Think {
 	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.Tokens()-t.Estimate)
-	price := m.decl.Model.Price
+	price := m.decl.model(t.Fallback).Price
 	if price == nil {
 		return t
 	}
-	in := m.inputCost(t.Estimate)
+	in := price.most(t.Estimate)
 	if s.limits.Cost > 0 && price.Output > 0 {
 		left := (s.limits.Cost - s.cost - in) * 1e6 / price.Output
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
@@ -71,10 +72,9 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	return t
 }
 
-// inputCost is the most an input may cost: writing it to a cache can be
-// dearer than sending it plain.
-func (m *Machine) inputCost(tokens int) float64 {
-	p := m.decl.Model.Price
+// most is the most an input may cost: writing it to a cache can be dearer than
+// sending it plain.
+func (p *Price) most(tokens int) float64 {
 	return float64(tokens) * max(p.Input, p.CacheWrite) / 1e6
 }
 
@@ -154,7 +154,7 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 	if s.limits.Cost > 0 {
 		leaf := costLeaf(s.limits)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.inputCost(t.Estimate))}
+			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.decl.model(t.Fallback).Price.most(t.Estimate))}
 	}
 	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
 }

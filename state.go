@@ -67,7 +67,8 @@ type turn struct {
 	thinking  reservation  // of the model call in flight
 	lostCall  bool         // it was, when the run lost its owner
 	failure   *ModelFailed // the last attempt failed
-	tries     int          // failed attempts in a row that count
+	tries     int          // failed attempts in a row that count, of one model
+	fallback  int          // which model was asked last: zero the agent's own, or one of its fallbacks
 	attempt   int          // attempts of this turn
 	reply     Reply
 	malformed string // why the reply is no plan

@@ -27,6 +27,7 @@ type Think struct {
 	MaxTokens int       // the clamp on output; a policy may lower it
 	Cost      float64   // dollars reserved
 	NotBefore time.Time // when to send it; zero: at once
+	Fallback  int       // which of the agent's fallbacks to ask; zero: its model
 }
 
 // Reserved is the tokens the call may use.

@@ -74,8 +74,8 @@ func (g *gates) wait(endpoint string, now time.Time) (time.Duration, int) {
 const mostHeld = 5 * time.Minute
 
 // held is how long the session's next call waits at the gate.
-func (s *session) held(now time.Time) time.Duration {
-	wait, refused := s.engine.gates.wait(s.endpoint, now)
+func (s *session) held(endpoint string, now time.Time) time.Duration {
+	wait, refused := s.engine.gates.wait(endpoint, now)
 	if wait <= 0 || wait > mostHeld {
 		return 0
 	}
@@ -83,13 +83,13 @@ func (s *session) held(now time.Time) time.Duration {
 }
 
 // passed tells the gates what came of a call.
-func (s *session) passed(e pawl.Event) {
+func (s *session) passed(endpoint string, e pawl.Event) {
 	switch e := e.(type) {
 	case pawl.ModelFailed:
 		if e.Class == pawl.ClassRateLimit {
-			s.engine.gates.refuse(s.endpoint, e.RetryAt, time.Now())
+			s.engine.gates.refuse(endpoint, e.RetryAt, time.Now())
 		}
 	case pawl.ModelReplied:
-		s.engine.gates.answer(s.endpoint)
+		s.engine.gates.answer(endpoint)
 	}
 }

@@ -13,11 +13,10 @@ import (
 // belongs to the goroutine that drives it; other goroutines reach it through
 // its inbox and its feed only.
 type session struct {
-	engine   *Engine
-	m        *pawl.Machine
-	lease    pawl.Lease
-	endpoint string // of the model; empty: it is within this process
-	found    uint64 // the last entry when the run was claimed
+	engine *Engine
+	m      *pawl.Machine
+	lease  pawl.Lease
+	found  uint64 // the last entry when the run was claimed
 
 	state     pawl.State
 	talk      *pawl.Transcript
@@ -55,7 +54,7 @@ type session struct {
 
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
 	return &session{
-		engine: e, m: m, lease: lease, endpoint: m.Declaration().Model.Endpoint, talk: pawl.NewTranscript(m.Agent().Strategy),
+		engine: e, m: m, lease: lease, talk: pawl.NewTranscript(m.Agent().Strategy),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 }

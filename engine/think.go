@@ -20,7 +20,8 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		return nil
 	}
 	now := time.Now()
-	if wait := s.held(now); wait > 0 {
+	model, info := s.m.Asked(t)
+	if wait := s.held(info.Endpoint, now); wait > 0 {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -36,11 +37,11 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		c = new(modelCall)
 	}
 	*c = modelCall{
-		session: s, at: at, t: t, request: s.m.Request(&s.state, t, s.talk),
+		session: s, at: at, t: t, model: model, endpoint: info.Endpoint, request: s.m.Request(&s.state, t, s.talk),
 		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
 	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second}
-	if _, whole := s.m.Model().(pawl.ModelFunc); !whole { // which shows nothing before it is done
+	if _, whole := c.model.(pawl.ModelFunc); !whole { // which shows nothing before it is done
 		c.flight.quiet = quiet{first: s.engine.opt.First, next: s.engine.opt.Idle}
 	}
 	now = time.Now()
@@ -70,6 +71,8 @@ type modelCall struct {
 	session   *session
 	at        uint64
 	t         pawl.Think
+	model     pawl.Model
+	endpoint  string // of the model; empty: it is within this process
 	request   pawl.Request
 	live      pawl.Entry // the template of what is streamed
 	outOfTime bool       // the deadline is the run's, not the call's
@@ -87,14 +90,13 @@ func (c *modelCall) perform(ctx context.Context) {
 			c.err = &pawl.ModelError{Class: pawl.ClassPanic, Message: fmt.Sprintf("the model panicked: %v", p)}
 		}
 	}()
-	model := c.session.m.Model()
-	c.err = errNoReply                             // also when the model ends this goroutine
-	if f, whole := model.(pawl.ModelFunc); whole { // a sequence of one chunk, without the sequence
+	c.err = errNoReply                               // also when the model ends this goroutine
+	if f, whole := c.model.(pawl.ModelFunc); whole { // a sequence of one chunk, without the sequence
 		c.whole, c.err = f(ctx, c.request)
 		c.reply = &c.whole
 		return
 	}
-	for chunk, err := range model.Stream(ctx, c.request) {
+	for chunk, err := range c.model.Stream(ctx, c.request) {
 		if c.err = err; err != nil {
 			return
 		}
@@ -133,7 +135,7 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 		event = f
 	}
 	s.append(c.at, c.t.Iteration, event)
-	s.passed(event)
+	s.passed(c.endpoint, event)
 }
 
 // cutShort is the error of a call that was told to stop; nil if it was not.

@@ -24,6 +24,7 @@ type fold struct {
 	acted    []string
 	measure  *pawl.Measured
 	flight   *pawl.Entry // the model call in flight
+	fallback int         // which model was asked last
 }
 
 // book is what the fold fills in as it goes.

@@ -25,6 +25,7 @@ func (f *fold) think(d *Decision) {
 			d.subject += phrasef(", attempt %d", called.Attempt)
 		}
 		d.why = f.whyThink(called)
+		f.fallback = called.Fallback
 		if called.Purpose == pawl.PurposeTurn {
 			f.answered, f.causes, f.rejected = nil, nil, 0
 			d.tally.turns = 1
@@ -54,6 +55,8 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 	switch failed, ok := f.before.Failure(); {
 	case f.lost:
 		return "again: the attempt before was lost with the run's owner"
+	case ok && c.Fallback > f.fallback:
+		return phrasef("%s is asked instead: attempt %d failed (%v: %s)", name(f.fallbackName(c.Fallback)), failed.Attempt, failed.Class, said(failed.Message))
 	case ok && failed.Purpose == c.Purpose:
 		return phrasef("again: attempt %d failed (%v: %s)", failed.Attempt, failed.Class, said(failed.Message))
 	}
@@ -90,6 +93,14 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 		return "the run begins"
 	}
 	return "the run goes on"
+}
+
+// fallbackName is the name of the nth fallback.
+func (f *fold) fallbackName(n int) string {
+	if all := f.before.Declaration().Fallback; n <= len(all) {
+		return all[n-1].Name
+	}
+	return fmt.Sprintf("fallback %d", n)
 }
 
 func join(parts []phrase, sep phrase) (out phrase) {

@@ -14,7 +14,7 @@ import (
 
 // agent reads a declaration, one line a field:
 //
-//	name NAME · prompt TEXT · loop react|single|review · strategy json
+//	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT · max_tokens N
 //	builtins · serial · observe · goal EXPR
 //	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b?]
@@ -27,6 +27,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 		switch word {
 		case "name":
 			a.Name = rest
+		case "fallback":
+			a.Fallback = append(a.Fallback, other{w, rest})
 		case "prompt":
 			a.Prompt = rest
 		case "loop":
@@ -76,6 +78,16 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 		}
 	}
 	return a, nil
+}
+
+// other is the world's model under another name.
+type other struct {
+	*world
+	name string
+}
+
+func (o other) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: o.name, Price: o.price}
 }
 
 func loop(name string) (pawl.Loop, error) {

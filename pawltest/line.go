@@ -114,6 +114,9 @@ func (l *line) model(event pawl.Event, iteration int) {
 		if e.Attempt != 1 {
 			l.opt("attempt", e.Attempt)
 		}
+		if e.Fallback != 0 {
+			l.opt("fallback", e.Fallback)
+		}
 		if e.MaxTokens != 4096 {
 			l.opt("max_tokens", e.MaxTokens)
 		}

@@ -44,6 +44,7 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 		a.Observer = observer{s.command(s.observe)}
 	}
 	a.Model = s.makeModel(d, r, &a.Limits)
+	a.Fallback = s.makeFallback(d, r, &a.Limits)
 	a.Source = s.record(r)
 	s.conditions(d, &a)
 	s.contradictions(d, a)

@@ -46,7 +46,6 @@ func (d *document) fields(what string, n *node, known ...string) fields {
 var later = map[string][]string{
 	"the spec": {"steps", "trace", "skills", "approvals", "judge", "context", "guard", "cage", "hooks", "fetch", "webhooks", "thread"},
 	"tool":     {"trust", "approval", "witness"},
-	"model":    {"fallback"},
 }
 
 // belongs says where keys belong that are often put elsewhere.

@@ -27,7 +27,7 @@ func (s *Spec) readModel(f fields) {
 		s.model.unreadable = true
 		return
 	}
-	m := f.fields("model", n, "name", "temperature", "max_tokens", "thinking")
+	m := f.fields("model", n, "name", "temperature", "max_tokens", "thinking", "fallback")
 	s.model.place = n.place
 	if name := n.get("name"); name != nil {
 		s.model.place = name.place
@@ -39,6 +39,10 @@ func (s *Spec) readModel(f fields) {
 	}
 	m.count("max_tokens", &sampling.MaxTokens, 1, "4096")
 	m.count("thinking", &sampling.ThinkingTokens, 0, "2048")
+	names, at := m.words("fallback", "[openai/gpt-5-mini]")
+	for i, name := range names {
+		s.model.fallback = append(s.model.fallback, model{name: name, place: at[i].place})
+	}
 }
 
 // modelName is the model that is meant, and what its files are relative to.
@@ -65,8 +69,25 @@ func (s *Spec) makeModel(d *document, r *Registry, limits *pawl.Limits) pawl.Mod
 		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
+	return s.makeOne(d, r, given, dir, s.model.place, limits)
+}
+
+// makeFallback makes the models to turn to. Whoever names a model on the command
+// line wants that one and no other.
+func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all []pawl.Model) {
+	if r == nil || s.opt.Model != "" {
+		return nil
+	}
+	for _, m := range s.model.fallback {
+		all = append(all, s.makeOne(d, r, m.name, s.base, m.place, limits))
+	}
+	return all
+}
+
+// makeOne makes the model of a name that stands at a place.
+func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
 	bad := func(err error) pawl.Model {
-		d.about(dir == "", "model", s.model.place, "%v", err)
+		d.about(dir == "", "model", at, "%v", err)
 		return standIn{}
 	}
 	provider, name, err := r.resolve(given, dir)

@@ -46,6 +46,7 @@ type model struct {
 	name       string
 	place      place
 	sampling   pawl.Sampling
+	fallback   []model // their names and places
 	unreadable bool
 }
 

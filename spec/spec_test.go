@@ -60,6 +60,9 @@ func TestKeysReachTheAgent(t *testing.T) {
 		{"temperature zero", "name: a\nmodel: {name: mechanic, temperature: 0}", sampling(func(s pawl.Sampling) any { return s.Temperature }), -1.0},
 		{"max_tokens", "name: a\nmodel: {name: mechanic, max_tokens: 99}", sampling(func(s pawl.Sampling) any { return s.MaxTokens }), 99},
 		{"thinking", "name: a\nmodel: {name: mechanic, thinking: 98}", sampling(func(s pawl.Sampling) any { return s.ThinkingTokens }), 98},
+		{"fallback", "name: a\nmodel: {name: anthropic/x, fallback: [mechanic, openai/y]}", func(_ *Spec, a pawl.Agent) any {
+			return len(a.Fallback)
+		}, 2},
 		{"prompt", least + "prompt: |\n  one\n  two\n", func(_ *Spec, a pawl.Agent) any { return a.Prompt }, "one\ntwo\n"},
 		{"input", least + "input: go", func(s *Spec, _ pawl.Agent) any { return s.Input }, "go"},
 		{"loop single", least + "loop: single", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "single"},

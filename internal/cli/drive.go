@@ -101,15 +101,23 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	if a.quiet {
 		return
 	}
+	models := place(agent.Model)
+	for _, m := range agent.Fallback {
+		models += ", then " + place(m)
+	}
+	a.sayf("%s: model %s; at most %v", agent.Name, models, limits)
+}
+
+// place says what a model is called and where it is.
+func place(m pawl.Model) string {
 	info := pawl.ModelInfo{Name: "func"}
-	if d, ok := agent.Model.(pawl.Describer); ok {
+	if d, ok := m.(pawl.Describer); ok {
 		info = d.Describe()
 	}
-	where := ", in this process"
-	if info.Endpoint != "" {
-		where = " at " + info.Endpoint
+	if info.Endpoint == "" {
+		return info.Name + ", in this process"
 	}
-	a.sayf("%s: model %s%s; at most %v", agent.Name, info.Name, where, limits)
+	return info.Name + " at " + info.Endpoint
 }
 
 // conclude prints what a run has come to and returns its exit code.
