@@ -29,7 +29,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		s.attempt, s.settled = e.Attempt, false
 	case ModelReplied:
-		s.thinking, s.failure, s.tries, s.lostCall = reservation{}, nil, 0, false
+		s.thinking, s.failure, s.tries, s.lostCall, s.squeezed = reservation{}, nil, 0, false, false
 		s.modelCalls++
 		s.book(e.Reply.Usage, e.Cost)
 		if e.Purpose == PurposeTurn {
@@ -279,6 +279,15 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		s.notes = s.notes.Set(e.By+"\x00"+e.Name, e.Value)
 	case MemoryStored:
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
+	case ContextCompacted:
+		for _, id := range e.Masked {
+			if c, ok := s.call(id); ok {
+				s.bytes -= len(c.Result)
+			}
+		}
+		if s.failure != nil && s.failure.Class == ClassTooLong {
+			s.failure, s.squeezed = nil, true
+		}
 	case ChildStopped:
 		s.book(e.Usage, e.Cost)
 	case HookDirected:

@@ -199,6 +199,11 @@ func (m *Machine) failure(s *State) Step {
 		return nil
 	case f.Class == ClassCancelled, m.serving(s) != s.fallback:
 		return nil
+	case f.Class == ClassTooLong && !s.squeezed:
+		if calls := s.maskable(); calls != nil {
+			return Record{[]Event{ContextCompacted{Masked: calls}}}
+		}
+		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
 	case !f.Class.Transient():
 		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
 	case m.spent(s):
@@ -207,6 +212,27 @@ func (m *Machine) failure(s *State) Step {
 		return Await{Status: Paused, Until: f.RetryAt, Reason: fmt.Sprintf("%v: %s; the provider asks to come back at %s", f.Class, f.Message, f.RetryAt.UTC().Format(time.RFC3339))}
 	}
 	return nil
+}
+
+// maskable are the calls whose results can be left out of a conversation that
+// has become too long: all but the latest, or those too when there are no
+// others. Small ones would not make room.
+func (s *State) maskable() []string {
+	const small = 200
+	var early, late []string
+	for _, c := range s.calls.All() {
+		switch {
+		case len(c.Result)+64*len(c.images) < small:
+		case c.Iteration < s.iteration-1:
+			early = append(early, c.ID)
+		default:
+			late = append(late, c.ID)
+		}
+	}
+	if early != nil {
+		return early
+	}
+	return late
 }
 
 // serving is which model to ask: the one that was asked last, or the next of

@@ -67,6 +67,7 @@ type turn struct {
 	thinking  reservation  // of the model call in flight
 	lostCall  bool         // it was, when the run lost its owner
 	failure   *ModelFailed // the last attempt failed
+	squeezed  bool         // results were left out of it, because it was too long
 	tries     int          // failed attempts in a row that count, of one model
 	fallback  int          // which model was asked last: zero the agent's own, or one of its fallbacks
 	attempt   int          // attempts of this turn

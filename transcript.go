@@ -53,6 +53,8 @@ func (t *Transcript) Add(e Entry, s *State) {
 		} else {
 			t.results(s)
 		}
+	case ContextCompacted:
+		t.mask(ev.Masked, s)
 	case HookDirected:
 		if t.answers > 0 && s.HasOpen() { // the turn was opened again
 			t.calls, t.pending, t.answers = s.open, t.pending[t.answers:], 0
@@ -118,6 +120,43 @@ func (t *Transcript) reply(r Reply, s *State) {
 	}
 	t.messages = append(t.messages, Message{Role: Assistant, Parts: parts})
 	t.calls = s.open
+}
+
+// mask leaves the results of calls out of what the model sees. The messages
+// were handed out: those that change are copied.
+func (t *Transcript) mask(ids []string, s *State) {
+	t.messages = append([]Message(nil), t.messages...)
+	for _, id := range ids {
+		c, ok := s.call(id)
+		if !ok {
+			continue
+		}
+		was, masked := t.part(id, &c), c
+		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", group(len(c.Result)))
+		if c.Effect == Read {
+			note += " Call " + c.Tool + " again if you need them."
+		}
+		masked.ending = &ending{Status: c.Status, Error: c.Error, Result: quote(note + "]")}
+		masked.matter = &noMatter
+		t.swap(was, t.part(id, &masked))
+	}
+}
+
+// swap puts a part in the place of an equal one: of a result of the same call
+// or, in the JSON strategy, of the same text.
+func (t *Transcript) swap(was, now Part) {
+	result, native := was.(ToolResult)
+	for i := len(t.messages) - 1; i >= 0; i-- {
+		for k, p := range t.messages[i].Parts {
+			if r, ok := p.(ToolResult); native && (!ok || r.Call != result.Call) || !native && p != was {
+				continue
+			}
+			parts := append([]Part(nil), t.messages[i].Parts...)
+			parts[k] = now
+			t.messages[i].Parts = parts
+			return
+		}
+	}
 }
 
 // results adds the answers of the present turn's calls once all have one.

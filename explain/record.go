@@ -57,6 +57,9 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		f.growth.compacted++
 		f.growth.fall = true
 		f.because("the conversation was shortened")
+		if e.To == 0 {
+			return "the conversation is shortened", phrasef("%s left out, because it was too long for the model", count(len(e.Masked), "result"))
+		}
 		return "the conversation is shortened", phrasef("entries %d to %d are shown as a summary, %s left out", e.From, e.To, count(len(e.Masked), "result"))
 	case pawl.InputRequested:
 		t.asked++

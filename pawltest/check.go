@@ -2,6 +2,7 @@ package pawltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -14,7 +15,8 @@ import (
 // A Checked model hands requests on to another and checks each one first:
 // every call stands before its result, all results of one reply stand first in
 // the one user turn that follows, a user speaks first and last, and the turns
-// of a run share their prefix to the byte. It is safe for concurrent use.
+// of a run share their prefix to the byte, unless one was too long and had to be
+// shortened. It is safe for concurrent use.
 type Checked struct {
 	t     testing.TB
 	model pawl.Model
@@ -61,7 +63,18 @@ func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 		c.last[r.Run] = r
 	}
 	c.mu.Unlock()
-	return c.model.Stream(ctx, r)
+	return func(yield func(pawl.Chunk, error) bool) {
+		for chunk, err := range c.model.Stream(ctx, r) {
+			if me, ok := errors.AsType[*pawl.ModelError](err); ok && me.Class == pawl.ClassTooLong {
+				c.mu.Lock()
+				delete(c.last, r.Run)
+				c.mu.Unlock()
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
 }
 
 // wellFormed says what a provider would object to.
