@@ -1,0 +1,111 @@
+package provider
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The most bytes one event may have. An event is a few words of a reply, or a
+// picture.
+const maxEvent = 8 << 20
+
+// ErrEventTooLong says that a server sent an event no reply needs.
+var ErrEventTooLong = errors.New("an event is longer than " + fmt.Sprint(maxEvent) + " bytes")
+
+// Events reads the data of server-sent events, by the parsing rules of the HTML
+// standard (9.2.6): lines end in LF, CRLF or CR, a byte order mark may come
+// first, a line that begins with a colon is a comment, the data lines of an
+// event are joined by LF, and an event counts only once an empty line ends it.
+// Names, ids and retry times are not used by any provider here.
+//
+// One thing is beyond the standard: some servers break into a stream with a
+// bare JSON object. Lines that are no field and together are one count as the
+// data of an event, for they tell why the stream ends.
+type Events struct {
+	r     *bufio.Reader
+	begun bool
+	cr    bool // whether the last line ended in CR, so that LF belongs to it
+	data  bytes.Buffer
+	some  bool // whether a data line has come
+	stray bytes.Buffer
+}
+
+// NewEvents reads the events of a body.
+func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReader(r)} }
+
+// Next returns the data of the next event, valid until it is called again. The
+// error is [io.EOF] after an orderly end, and [io.ErrUnexpectedEOF] after an end
+// inside an event.
+func (e *Events) Next() ([]byte, error) {
+	e.data.Reset()
+	e.stray.Reset()
+	e.some = false
+	for {
+		line, err := e.line()
+		if !e.begun {
+			e.begun = true
+			line = bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF"))
+		}
+		if len(line) > 0 {
+			e.take(line)
+		}
+		switch {
+		case e.data.Len()+e.stray.Len() > maxEvent:
+			return nil, ErrEventTooLong
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		case err == nil && len(line) > 0:
+			continue
+		case err == nil && e.some:
+			return bytes.TrimSuffix(e.data.Bytes(), []byte("\n")), nil
+		case e.stray.Len() > 0 && e.stray.Bytes()[0] == '{' && json.Valid(e.stray.Bytes()):
+			return e.stray.Bytes(), nil
+		case err == nil:
+			e.stray.Reset()
+		case e.some || len(line) > 0:
+			return nil, io.ErrUnexpectedEOF
+		default:
+			return nil, err
+		}
+	}
+}
+
+func (e *Events) take(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	switch string(name) {
+	case "data":
+		e.data.Write(bytes.TrimPrefix(value, []byte(" ")))
+		e.data.WriteByte('\n')
+		e.some = true
+	case "", "event", "id", "retry":
+	default:
+		e.stray.Write(line)
+		e.stray.WriteByte('\n')
+	}
+}
+
+// line returns the next line; with an error, what there was of one.
+func (e *Events) line() ([]byte, error) {
+	var line []byte
+	for {
+		c, err := e.r.ReadByte()
+		switch {
+		case err != nil:
+			return line, err
+		case c == '\n' && e.cr && len(line) == 0:
+			e.cr = false
+		case c == '\n', c == '\r':
+			e.cr = c == '\r'
+			return line, nil
+		default:
+			e.cr = false
+			if line = append(line, c); len(line) > maxEvent {
+				return nil, ErrEventTooLong
+			}
+		}
+	}
+}
