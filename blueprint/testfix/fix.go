@@ -56,7 +56,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if keep < Nothing || keep > Best {
 		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
 	}
-	t, err := tree.Copy(ctx, dir, &tree.Options{Dir: o.StateDir})
+	t, err := tree.Copy(ctx, dir, &tree.Options{Dir: o.StateDir, Beside: surroundings(dir)})
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,12 @@ type Options struct {
 	// SkipIgnored leaves out what git ignores. The default copies it, since tests may need what is
 	// generated or installed there; in no case does it take part in a difference.
 	SkipIgnored bool
+	// Beside lists paths, relative to the project and slash-separated, that lead
+	// out of it and must lead to the same place from the copy, such as ../lib. A
+	// link stands there; of a directory above the project, links to all that is
+	// in it but .git and the way to the project. The work in the copy can reach
+	// the originals through them.
+	Beside []string
 	// MaxBytes bounds the size of the copy; zero is [DefaultMaxBytes].
 	MaxBytes int64
 }
@@ -88,7 +94,15 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{state: state, include: o.Include}
-	t.record = record{Version: recordVersion, Source: source, Copy: "copy/" + copyName(source), Files: map[string]entry{}, Originals: map[string]span{}}
+	dir, err := surround(source, filepath.Join(state, "copy"), o.Beside)
+	if err != nil {
+		return nil, errors.Join(err, removeAll(state))
+	}
+	at, err := filepath.Rel(state, dir)
+	if err != nil {
+		return nil, errors.Join(err, removeAll(state))
+	}
+	t.record = record{Version: recordVersion, Source: source, Copy: filepath.ToSlash(at), Files: map[string]entry{}, Originals: map[string]span{}}
 	if err := t.fill(ctx, o); err != nil {
 		return nil, errors.Join(err, removeAll(state))
 	}

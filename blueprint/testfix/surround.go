@@ -1,0 +1,122 @@
+package testfix
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// surroundings lists the paths, relative to the directory, by which the Go
+// modules in it refer to what is outside: directories in their replacements, the
+// module that the directory is a part of, and the workspace around it. What
+// cannot be read is left to the toolchain, which says so better.
+func surroundings(dir string) []string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	outside := func(path string) {
+		rel, err := filepath.Rel(abs, path)
+		if err == nil && !filepath.IsLocal(rel) && !slices.Contains(out, filepath.ToSlash(rel)) {
+			out = append(out, filepath.ToSlash(rel))
+		}
+	}
+	refers := func(file string) {
+		for _, path := range directories(file) {
+			outside(filepath.Join(filepath.Dir(file), filepath.FromSlash(path)))
+		}
+	}
+	for _, name := range []string{"go.mod", "go.work"} {
+		if name == "go.work" && os.Getenv("GOWORK") == "off" {
+			continue
+		}
+		if file := upward(abs, name); file != "" {
+			outside(filepath.Dir(file))
+			refers(file)
+		}
+	}
+	// A directory that cannot be walked cannot be copied either, which is said then.
+	_ = filepath.WalkDir(abs, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "vendor" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.Name() == "go.mod" && d.Type().IsRegular():
+			refers(path)
+		}
+		return nil
+	})
+	return out
+}
+
+// upward finds a file in a directory or the nearest one above.
+func upward(dir, name string) string {
+	for {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return ""
+		}
+		dir = above
+	}
+}
+
+// directories lists the relative directories that a go.mod or go.work file
+// names: what replaces a module, and what a workspace uses. The format is at
+// https://go.dev/ref/mod#go-mod-file-lexical.
+func directories(file string) []string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	block := ""
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "//")
+		line = strings.TrimSpace(line)
+		verb, rest := block, line
+		if block == "" {
+			verb, rest, _ = strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+			rest = strings.TrimSpace(rest)
+		}
+		switch {
+		case line == ")":
+			block = ""
+			continue
+		case rest == "(":
+			block = verb
+			continue
+		}
+		path := ""
+		switch verb {
+		case "use":
+			path = rest
+		case "replace":
+			_, path, _ = strings.Cut(rest, "=>")
+			path = strings.TrimSpace(path)
+		}
+		if text, err := strconv.Unquote(path); err == nil {
+			path = text
+		} else if strings.ContainsAny(path, " \t") { // a module and its version
+			continue
+		}
+		if path != "" && !filepath.IsAbs(path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
