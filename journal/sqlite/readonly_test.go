@@ -49,10 +49,10 @@ func (s shelf) seal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(string(s), 0o500); err != nil { //nolint:gosec // a directory must be searchable
+	if err := os.Chmod(string(s), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(string(s), 0o700) }) //nolint:gosec // likewise
+	t.Cleanup(func() { _ = os.Chmod(string(s), 0o700) })
 }
 
 func log(ctx context.Context, t *testing.T, j pawl.Journal) []string {
