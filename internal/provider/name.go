@@ -1,0 +1,47 @@
+package provider
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// The most letters that all providers take in the name of a tool.
+const longestName = 64
+
+// Name is a name of a tool that every provider takes: of letters, digits, _ and
+// -, and not too long. A model may call a tool of any name; that call stands in
+// the conversation from then on, and a request with a name that breaks the rules
+// is refused each time.
+func Name(s string) string {
+	fits := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+	}
+	s = strings.Map(func(r rune) rune {
+		if fits(r) {
+			return r
+		}
+		return '_'
+	}, s)
+	if s == "" {
+		return "unnamed"
+	}
+	return s[:min(len(s), longestName)]
+}
+
+// Unicode reports whether the bytes of an event are UTF-8. They are whole, so if
+// they are not, the server has cut a letter in two, and what is left of it must
+// not be taken for what the model wrote.
+func Unicode(b []byte) bool { return utf8.Valid(b) }
+
+// UniqueID is want, or want with as many _ behind it as make it one that is not
+// taken; it takes it. An id that is empty or longer than most bytes is own instead.
+func UniqueID(want, own string, most int, taken map[string]bool) string {
+	if want == "" || len(want) > most || taken[want] {
+		want = own
+	}
+	for taken[want] {
+		want += "_"
+	}
+	taken[want] = true
+	return want
+}

@@ -1,0 +1,164 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"image"
+	_ "image/gif"  // knows the size of a picture
+	_ "image/jpeg" // as above
+	_ "image/png"  // as above
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Limits are what a provider takes of pictures. A request with one that breaks
+// them is refused as a whole, and so is every later request of its conversation.
+// Zero is no limit.
+type Limits struct {
+	Types []string // media types
+	Each  int      // bytes of one, in base64, which is what providers measure
+	Side  int      // pixels of its longer side
+
+	Count int // pictures in a request
+	Total int // bytes of all of them in base64; what else a request has needs room beside them
+
+	// A request with more than Many pictures takes only those with sides of at
+	// most ManySide.
+	Many, ManySide int
+}
+
+// A Picture is what there is to send.
+type Picture struct {
+	Type string
+	Data []byte
+}
+
+// Sent is what goes on the wire in the place of a picture: the picture, under
+// the type it really has, or a note that says why not.
+type Sent struct {
+	Type string
+	Note string // empty: it is sent
+}
+
+// Fit decides for all pictures of a request, in their order, which are sent.
+// When there are too many, the oldest are left out, and more of them at once
+// than there need be, so that the next few pictures change nothing before them:
+// what a provider has cached of a conversation ends where it first differs.
+func (l Limits) Fit(pictures []Picture) []Sent {
+	sent := make([]Sent, len(pictures))
+	sides := make([]int, len(pictures))
+	count, total := 0, 0
+	for i, p := range pictures {
+		sent[i], sides[i] = l.alone(p)
+		if sent[i].Note == "" {
+			count++
+			total += encoded(p)
+		}
+	}
+	tooMany := steps(count-l.Count, l.Count)
+	tooMuch := steps(total-l.Total, l.Total)
+	dropped, bytes := 0, 0
+	for i, p := range pictures {
+		switch {
+		case sent[i].Note != "":
+			continue
+		case l.Count > 0 && dropped < tooMany:
+			sent[i].Note = note("an older one, and a request takes %d", l.Count)
+		case l.Total > 0 && bytes < tooMuch:
+			sent[i].Note = note("an older one, and a request takes %s of them", size(l.Total))
+		default:
+			continue
+		}
+		dropped++
+		count--
+		bytes += encoded(p)
+	}
+	for i := range pictures {
+		if sent[i].Note == "" && l.Many > 0 && count > l.Many && sides[i] > l.ManySide {
+			sent[i].Note = note("%d pixels wide or high; with more than %d images the provider takes %d", sides[i], l.Many, l.ManySide)
+		}
+	}
+	return sent
+}
+
+// alone judges a picture by itself.
+func (l Limits) alone(p Picture) (s Sent, side int) {
+	s.Type = p.Type
+	config, kind, err := measure(p.Data)
+	if err == nil {
+		s.Type = kind
+		side = max(config.Width, config.Height)
+	}
+	switch n := encoded(p); {
+	case len(p.Data) == 0:
+		s.Note = note("it is empty")
+	case err != nil && slices.Contains(readable, detect(p.Data)):
+		s.Note = note("its header cannot be read")
+	case l.Types != nil && !slices.Contains(l.Types, s.Type):
+		s.Note = note("the provider does not take %s", Clip(s.Type))
+	case err != nil && slices.Contains(readable, s.Type):
+		s.Note = note("it is no %s", s.Type)
+	case l.Each > 0 && n > l.Each:
+		s.Note = note("%s in base64, and the provider takes %s", size(n), size(l.Each))
+	case l.Side > 0 && side > l.Side:
+		s.Note = note("%d pixels wide or high, and the provider takes %d", side, l.Side)
+	}
+	return s, side
+}
+
+// steps is how much of an excess is taken away: whole quarters of the limit.
+func steps(excess, limit int) int {
+	if excess <= 0 || limit <= 0 {
+		return 0
+	}
+	step := max(1, limit/4)
+	return (excess + step - 1) / step * step
+}
+
+func note(format string, args ...any) string {
+	return "[image left out: " + fmt.Sprintf(format, args...) + "]"
+}
+
+func encoded(p Picture) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
+
+func size(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
+
+// readable are the types whose size can be told.
+var readable = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+func detect(data []byte) string { return http.DetectContentType(data) }
+
+// measure reads a picture's size and true type from its beginning.
+func measure(data []byte) (image.Config, string, error) {
+	if c, ok := webp(data); ok {
+		return c, "image/webp", nil
+	}
+	c, kind, err := image.DecodeConfig(bytes.NewReader(data))
+	return c, "image/" + strings.ToLower(kind), err
+}
+
+// webp reads the size from the first chunk of a WebP file (RFC 9649, 2.5 to 2.7),
+// which the standard library cannot.
+func webp(d []byte) (image.Config, bool) {
+	if len(d) < 30 || string(d[:4]) != "RIFF" || string(d[8:12]) != "WEBP" {
+		return image.Config{}, false
+	}
+	at := func(i int) int { return int(binary.LittleEndian.Uint16(d[i:])) }
+	switch string(d[12:16]) {
+	case "VP8 ": // lossy: after the frame tag and the start code
+		if d[23] == 0x9d && d[24] == 0x01 && d[25] == 0x2a {
+			return image.Config{Width: at(26) & 0x3fff, Height: at(28) & 0x3fff}, true
+		}
+	case "VP8L": // lossless: after the signature, 14 bits each, less one
+		if d[20] == 0x2f {
+			bits := binary.LittleEndian.Uint32(d[21:])
+			return image.Config{Width: int(bits&0x3fff) + 1, Height: int(bits>>14&0x3fff) + 1}, true
+		}
+	case "VP8X": // extended: 24 bits each, less one
+		return image.Config{Width: (at(24) | int(d[26])<<16) + 1, Height: (at(27) | int(d[29])<<16) + 1}, true
+	}
+	return image.Config{}, false
+}
