@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -89,6 +90,9 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 		return 0, err
 	}
 	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+		if o.StateDir != "" {
+			a.prune(ctx, j, o.StateDir, time.Now())
+		}
 		fix, err := testfix.New(ctx, dir, model, o)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -108,7 +112,11 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 			return 0, errors.Join(err, fix.Close())
 		}
 		result, err := a.drive(ctx, &f.driving, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return engine.New(j, nil).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
+			run, err := engine.New(j, nil).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
+			if err == nil {
+				a.claimCopy(fix.Source().State, run.ID())
+			}
+			return run, err
 		})
 		if err != nil {
 			return 0, errors.Join(err, fix.Release())

@@ -68,6 +68,9 @@ func (a *app) fork(ctx context.Context, j *sqlite.Journal, h pawl.Head, at uint6
 		if s.InFlight() {
 			err = refused(err) // it says where the run can be forked instead
 		}
+		if err == nil && w.begun != nil {
+			w.begun(run.ID())
+		}
 		return run, err
 	})
 	if err != nil {

@@ -71,6 +71,7 @@ func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r rema
 	agent.Source = again.into(agent.Source)
 	return &work{
 		agent:    agent,
+		begun:    func(run string) { a.claimCopy(from.State, run) },
 		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
 		drop:     func() { _ = fix.Release() }, // nothing was written
 	}, nil

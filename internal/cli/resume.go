@@ -68,6 +68,9 @@ func (a *app) resume(ctx context.Context, j *sqlite.Journal, h pawl.Head, r *res
 	}
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
 		run, err := engine.New(j, nil).Resume(ctx, w.agent, h.Run, o)
+		if err == nil && w.begun != nil {
+			w.begun(run.ID())
+		}
 		return run, lost(err)
 	})
 	if err != nil {

@@ -89,7 +89,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
-			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PAWL_MODEL", "PAWL_DATABASE"} {
+			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE"} {
 				e.Setenv(name, "")
 			}
 			cache := os.Getenv("GOCACHE")
@@ -109,6 +109,14 @@ func TestScripts(t *testing.T) {
 					return err == nil && re.Match(data)
 				}) {
 					ts.Fatalf("%s does not come to match %s", args[1], args[0])
+				}
+			},
+			// glob N PATTERN says how many files there are.
+			"glob": func(ts *testscript.TestScript, _ bool, args []string) {
+				found, err := filepath.Glob(ts.MkAbs(args[1]))
+				ts.Check(err)
+				if strconv.Itoa(len(found)) != args[0] {
+					ts.Fatalf("%s are %q, want %s", args[1], found, args[0])
 				}
 			},
 			// name NAME REGEX sets a variable to what matched in the last stdout.

@@ -15,6 +15,8 @@ import (
 // work is an agent with what is to be done about it when its run is over.
 type work struct {
 	agent pawl.Agent
+	// begun is told the run's id when it has begun to go on; nil: nobody wants it.
+	begun func(run string)
 	// conclude prints what has come of the run and returns the exit code.
 	conclude func(context.Context, pawl.Result) (int, error)
 	// drop lets go of what the agent holds when nothing was run.
@@ -70,7 +72,7 @@ func (a *app) workFor(s *spec.Spec, registry *spec.Registry) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{agent, a.conclude, func() {}}, nil
+	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
 }
 
 // renew brings a spec's source up to date: the text of its file, if that is

@@ -132,7 +132,7 @@ func makeState(dir, source string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	return os.MkdirTemp(dir, "pawl-tree-") // mode 0700: a project may hold secrets
+	return os.MkdirTemp(dir, statePrefix) // mode 0700: a project may hold secrets
 }
 
 // copyName keeps the name of the project's directory, which some tools put into what they build.
