@@ -16,6 +16,10 @@ const maxEvent = 8 << 20
 // ErrEventTooLong says that a server sent an event no reply needs.
 var ErrEventTooLong = errors.New("an event is longer than " + fmt.Sprint(maxEvent) + " bytes")
 
+// ErrHalfEvent says that a stream came to an orderly end inside an event. It is
+// an [io.ErrUnexpectedEOF], which alone also stands for a broken connection.
+var ErrHalfEvent = fmt.Errorf("the stream ended inside an event: %w", io.ErrUnexpectedEOF)
+
 // Events reads the data of server-sent events, by the parsing rules of the HTML
 // standard (9.2.6): lines end in LF, CRLF or CR, a byte order mark may come
 // first, a line that begins with a colon is a comment, the data lines of an
@@ -38,8 +42,8 @@ type Events struct {
 func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReader(r)} }
 
 // Next returns the data of the next event, valid until it is called again. The
-// error is [io.EOF] after an orderly end, and [io.ErrUnexpectedEOF] after an end
-// inside an event.
+// error is [io.EOF] after an orderly end, and [ErrHalfEvent] after an end inside
+// an event.
 func (e *Events) Next() ([]byte, error) {
 	e.data.Reset()
 	e.stray.Reset()
@@ -67,7 +71,7 @@ func (e *Events) Next() ([]byte, error) {
 		case err == nil:
 			e.stray.Reset()
 		case e.some || len(line) > 0:
-			return nil, io.ErrUnexpectedEOF
+			return nil, ErrHalfEvent
 		default:
 			return nil, err
 		}
