@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/blueprint/mechanic"
 	"github.com/pawl-run/pawl/internal/prices"
 	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/spec"
@@ -23,8 +25,9 @@ func (a *app) registry() *spec.Registry {
 			"openai": func(name string) (pawl.Model, error) {
 				return openai.New(name, &openai.Options{APIKey: a.getenv("OPENAI_API_KEY"), BaseURL: a.getenv("OPENAI_BASE_URL")}), nil
 			},
-			"google": func(string) (pawl.Model, error) {
-				return nil, errors.New("google is not supported by this version; use anthropic/…, openai/… or script:FILE")
+			"google": func(name string) (pawl.Model, error) {
+				key := cmp.Or(a.getenv("GEMINI_API_KEY"), a.getenv("GOOGLE_API_KEY"))
+				return google.New(name, &google.Options{APIKey: key, BaseURL: a.getenv("GOOGLE_GEMINI_BASE_URL")}), nil
 			},
 			"script":      func(file string) (pawl.Model, error) { return script.Load(file) },
 			mechanic.Name: func(string) (pawl.Model, error) { return mechanic.New(), nil },
@@ -35,7 +38,7 @@ func (a *app) registry() *spec.Registry {
 // defaultModel is the model for who has said nothing: that of the provider
 // whose key is set; empty: there is none.
 func (a *app) defaultModel() string {
-	for _, p := range []struct{ key, provider string }{{"ANTHROPIC_API_KEY", "anthropic"}, {"OPENAI_API_KEY", "openai"}} {
+	for _, p := range []struct{ key, provider string }{{"ANTHROPIC_API_KEY", "anthropic"}, {"OPENAI_API_KEY", "openai"}, {"GEMINI_API_KEY", "google"}} {
 		if a.getenv(p.key) != "" {
 			return p.provider + "/" + prices.Default(p.provider)
 		}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/pawl-run/pawl"
+)
+
+func TestDefaultModel(t *testing.T) {
+	for _, c := range []struct {
+		environ []string
+		want    string
+	}{
+		{nil, ""},
+		{[]string{"GOOGLE_API_KEY=k"}, ""}, // a key for any service of Google's
+		{[]string{"GEMINI_API_KEY=k"}, "google/gemini-3.8-flash"},
+		{[]string{"GEMINI_API_KEY=k", "OPENAI_API_KEY=k"}, "openai/gpt-6-sol"},
+		{[]string{"OPENAI_API_KEY=", "ANTHROPIC_API_KEY=k"}, "anthropic/claude-sonnet-5"},
+	} {
+		if got := (&app{environ: c.environ}).defaultModel(); got != c.want {
+			t.Errorf("%q: %s, want %s", c.environ, got, c.want)
+		}
+	}
+}
+
+func TestModelsOfProviders(t *testing.T) {
+	a := &app{environ: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:1", "OPENAI_BASE_URL=http://127.0.0.1:2", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:3"}}
+	for name, endpoint := range map[string]string{
+		"anthropic/x": "http://127.0.0.1:1", "openai/x": "http://127.0.0.1:2", "google/x": "http://127.0.0.1:3",
+	} {
+		m, err := a.model(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.(pawl.Describer).Describe(); got.Name != name || got.Endpoint != endpoint {
+			t.Errorf("%s is %+v", name, got)
+		}
+	}
+}

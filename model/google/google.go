@@ -1,0 +1,144 @@
+// Package google is a model behind Google's Gemini API, always streamed.
+//
+// What it sends: each message's results first, then the rest; neighbouring
+// messages of one role as one; calls and results under the run's own ids, which
+// are unique where the provider's need not be; no empty text. A result is an
+// object {"output": …} or {"error": …}. Its pictures are parts of it for models
+// since Gemini 3 and follow the results for older ones, which take them nowhere
+// else.
+//
+// Whatever a part carries beside what the log keeps of it, signatures above all,
+// goes back byte for byte to the model that sent it. It is kept as an opaque
+// [pawl.Thinking] of one of three forms, each an object of one key:
+//
+//	{"part": P}          P is a whole part: a thought, an empty text with a
+//	                     signature, anything unknown here
+//	{"text": P}          P belongs to the text that follows
+//	{"functionCall": P}  P belongs to the call that follows
+//
+// One that is not followed by what it belongs to is left out, as are those of
+// other models. Models since Gemini 3 refuse a step whose first call has no
+// signature, so a call that came from elsewhere gets the one Google documents
+// for this, skip_thought_signature_validator.
+//
+// ThinkingTokens are a thinkingBudget of at most 24576, with thoughts included;
+// below 512 no thinking is asked for. These are the bounds that all models take,
+// and most think without being asked. Models before Gemini 2.5 cannot.
+//
+// An output schema is sent unless there are tools too and the model is older
+// than Gemini 3, which takes one or the other; then it is left to validation of
+// the reply. Options of the sampling are put into generationConfig under their
+// own names, or beside it where the API has them there, such as safetySettings;
+// they replace what stands there, and null takes it out.
+//
+// A reply is whole when a finish reason has come and then an orderly end. A call
+// that the API itself calls malformed or unexpected is a failed attempt of class
+// empty: nothing in it can be used, nothing of it runs, and the run asks again
+// as often as it does for any passing failure.
+//
+// Google's library carries the requests; their bodies and the events of the
+// answer are written and read here. Left to the library, an error without its
+// frame, a stream that ends inside an event and an error whose form it does not
+// know would pass for successes, comments and byte order marks for errors,
+// integers beyond 2^53 in arguments and results would change, the properties of
+// a schema would be sorted, which is the order in which the model writes them,
+// and Retry-After would be lost. One habit of the library cannot be turned off:
+// when GEMINI_API_KEY and GOOGLE_API_KEY are both set, New makes it write a
+// warning to the standard logger, which names the wrong one.
+package google
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+	"os"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/prices"
+)
+
+const endpoint = "https://generativelanguage.googleapis.com"
+
+// Options are what a model may be given beside its name.
+type Options struct {
+	APIKey     string       // empty: GEMINI_API_KEY, or else GOOGLE_API_KEY
+	BaseURL    string       // without /v1beta; empty: GOOGLE_GEMINI_BASE_URL, or Google's own
+	HTTPClient *http.Client // nil: http.DefaultClient
+}
+
+// A Model is one of Google's models. It may be used by many runs at once.
+type Model struct {
+	name   string
+	base   string
+	key    string
+	client *genai.Client
+	broken error // why there is no client
+}
+
+// New makes the model of a name, such as gemini-3.8-flash. The environment is
+// read here, once. A missing key shows when the model is first called.
+func New(name string, o *Options) *Model {
+	if o == nil {
+		o = &Options{}
+	}
+	m := &Model{
+		name: strings.TrimPrefix(name, "models/"),
+		key:  cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY")),
+		base: strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
+	}
+	m.connect(cmp.Or(o.HTTPClient, http.DefaultClient))
+	return m
+}
+
+// Describe names the model google/NAME, where its requests go, and its price
+// when the price table has it.
+func (m *Model) Describe() pawl.ModelInfo {
+	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base}
+	if r, ok := prices.Lookup("google", m.name); ok {
+		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite}
+	}
+	return info
+}
+
+func (m *Model) full() string { return "google/" + m.name }
+
+// Stream sends the request and yields the reply as it comes.
+func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		body, err := m.body(r)
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		t := turn{model: m.full()}
+		for data, err := range m.events(ctx, body) {
+			if err != nil {
+				yield(pawl.Chunk{}, t.ended(ctx, err))
+				return
+			}
+			chunks, err := t.on(data)
+			if chunks == nil && err == nil {
+				chunks = []pawl.Chunk{{}} // a sign of life
+			}
+			for _, c := range chunks {
+				if !yield(c, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(pawl.Chunk{}, err)
+				return
+			}
+		}
+		reply, err := t.reply()
+		if err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		yield(pawl.Chunk{Reply: reply}, nil)
+	}
+}

@@ -1,0 +1,253 @@
+package google_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/google"
+)
+
+func TestDescribe(t *testing.T) {
+	t.Setenv("GOOGLE_GEMINI_BASE_URL", "")
+	got := google.New("gemini-3.8-flash", nil).Describe()
+	want := pawl.ModelInfo{
+		Name: "google/gemini-3.8-flash", Endpoint: "https://generativelanguage.googleapis.com",
+		Price: &pawl.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1/x/")
+	got = google.New("models/house", nil).Describe()
+	if d := cmp.Diff(pawl.ModelInfo{Name: "google/house", Endpoint: "http://127.0.0.1:1/x"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func class(err error) pawl.Class {
+	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
+		return me.Class
+	}
+	return 0
+}
+
+func last(ctx context.Context, m pawl.Model) (err error) {
+	for _, e := range m.Stream(ctx, requests["hello"].Request) {
+		err = e
+	}
+	return err
+}
+
+// asked is a transport that counts what is sent and keeps its last request.
+type asked struct {
+	times int
+	last  *http.Request
+}
+
+func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.times++
+	a.last = r
+	return nil, io.EOF
+}
+
+// The library reads variables of its own; none of them may matter.
+func TestEnvironment(t *testing.T) {
+	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+	t.Setenv("GOOGLE_CLOUD_PROJECT", "mine")
+	t.Setenv("GOOGLE_CLOUD_LOCATION", "here")
+	a := &asked{}
+	o := &google.Options{HTTPClient: &http.Client{Transport: a}}
+	if err := last(t.Context(), google.New("gemini-3.8-flash", o)); class(err) != pawl.ClassAuth || a.times != 0 {
+		t.Errorf("without a key: error %v, %d requests; want class auth and none", err, a.times)
+	}
+	for _, c := range []struct{ gemini, google, option, want string }{
+		{"", "two", "", "two"},
+		{"one", "", "", "one"},
+		{"one", "two", "", "one"},
+		{"one", "two", "mine", "mine"},
+	} {
+		t.Setenv("GEMINI_API_KEY", c.gemini)
+		t.Setenv("GOOGLE_API_KEY", c.google)
+		o.APIKey = c.option
+		if err := last(t.Context(), google.New("gemini-3.8-flash", o)); class(err) != pawl.ClassNetwork {
+			t.Fatal(err)
+		}
+		const where = "https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse"
+		if got := a.last.Header.Get("X-Goog-Api-Key"); got != c.want || a.last.URL.String() != where {
+			t.Errorf("%+v: key %q to %s", c, got, a.last.URL)
+		}
+	}
+	if a.times != 4 {
+		t.Errorf("%d requests for 4 calls: something tries again", a.times)
+	}
+}
+
+func TestAnotherServerNeedsNoKey(t *testing.T) {
+	t.Setenv("GEMINI_API_KEY", "")
+	t.Setenv("GOOGLE_API_KEY", "")
+	a := &asked{}
+	m := google.New("house", &google.Options{BaseURL: "http://127.0.0.1:1/x", HTTPClient: &http.Client{Transport: a}})
+	if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+		t.Fatal(err)
+	}
+	if _, sent := a.last.Header["X-Goog-Api-Key"]; sent || a.last.URL.Path != "/x/v1beta/models/house:streamGenerateContent" {
+		t.Errorf("key sent: %v, to %s", sent, a.last.URL)
+	}
+}
+
+func TestWhatCannotBeSent(t *testing.T) {
+	a := &asked{}
+	for _, c := range []struct{ name, base string }{{"", ""}, {"a?b=c", ""}, {"../files", ""}, {"gemini-3.8-flash", "http://a b"}} {
+		m := google.New(c.name, &google.Options{APIKey: "key", BaseURL: c.base, HTTPClient: &http.Client{Transport: a}})
+		if err := last(t.Context(), m); class(err) != pawl.ClassInvalid || a.times != 0 {
+			t.Errorf("%q: error %v, want class invalid", c, err)
+		}
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	srv := httptest.NewServer(nil)
+	srv.Close()
+	m := google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: srv.URL})
+	if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+		t.Errorf("error %v, want class network", err)
+	}
+}
+
+const begun = `data: {"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"}}]}` + "\n\n"
+
+func serve(t *testing.T, h http.HandlerFunc) string {
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// hanging begins a reply and then says nothing until the client has gone.
+func hanging(t *testing.T) (url string, gone chan struct{}) {
+	gone = make(chan struct{})
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, begun)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(gone)
+	}), gone
+}
+
+func TestCancelEndsTheStream(t *testing.T) {
+	url, gone := hanging(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var err error
+	for c, e := range google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url}).Stream(ctx, requests["hello"].Request) {
+		if c.Text == "a" {
+			cancel()
+		}
+		err = e
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want the context's", err)
+	}
+	<-gone
+}
+
+func TestLeavingEarlyEndsTheConnection(t *testing.T) {
+	url, gone := hanging(t)
+	for range google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url}).Stream(t.Context(), requests["hello"].Request) {
+		break
+	}
+	<-gone
+}
+
+// The time limit of a client given holds for the whole stream, as elsewhere.
+func TestTimeoutOfTheClient(t *testing.T) {
+	url, gone := hanging(t)
+	m := google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url, HTTPClient: &http.Client{Timeout: 100 * time.Millisecond}})
+	if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+		t.Errorf("error %v, want class network", err)
+	}
+	<-gone
+}
+
+// Events that carry nothing to show are signs of life; comments are not.
+func TestSignsOfLife(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `: ping
+
+data: {"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"YQ=="}]}}]}
+
+: ping
+
+data: {"usageMetadata":{"promptTokenCount":1}}
+
+data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}
+
+`)
+	})
+	var got []string
+	for c, err := range google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url}).Stream(t.Context(), requests["hello"].Request) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case c == (pawl.Chunk{}):
+			got = append(got, "alive")
+		case c.Reply != nil:
+			got = append(got, "reply")
+		default:
+			got = append(got, c.Text)
+		}
+	}
+	if d := cmp.Diff([]string{"alive", "alive", "a", "reply"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// An event may be large, as when it has a whole file in a call.
+func TestLargeEvents(t *testing.T) {
+	text := strings.Repeat("x", 3<<20)
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"`+text+`"}]},"finishReason":"STOP"}]}`+"\n\n")
+	})
+	m := google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url})
+	var reply *pawl.Reply
+	for c, err := range m.Stream(t.Context(), requests["hello"].Request) {
+		if reply = c.Reply; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reply == nil || reply.Text() != text {
+		t.Error("the text came back changed")
+	}
+}
+
+// A redirect is followed with the same body; the answer that counts is the last.
+func TestRedirect(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/there/") {
+			http.Redirect(w, r, "/there"+r.URL.String(), http.StatusTemporaryRedirect)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		if strings.Contains(string(body), "Be brief.") {
+			io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`+"\n\n")
+		}
+	})
+	if err := last(t.Context(), google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url})); err != nil {
+		t.Error(err)
+	}
+}

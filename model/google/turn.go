@@ -1,0 +1,245 @@
+package google
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+// state is how far a stream has come:
+//
+//	writing   parts                → writing
+//	writing   a finish reason      → stopping
+//	writing   a blocked prompt     → stopping
+//	stopping  usage, parts         → stopping
+//
+// An error object ends it anywhere. An orderly end is the end of a reply when
+// stopping and breaks it off before. Some models name a finish reason in every
+// event, so parts may follow one; the last reason counts.
+type state int
+
+const (
+	writing state = iota
+	stopping
+)
+
+// A turn gathers one reply from the events of its stream.
+type turn struct {
+	model string
+	state state
+
+	pieces []*piece
+	stop   string // the finish reason; empty: the prompt was blocked
+	why    string // what the provider adds to it
+	usage  pawl.Usage
+}
+
+// A piece is a part of the reply on its way.
+type piece struct {
+	kind string // "text", "thought", "functionCall" or "part"
+	text strings.Builder
+	call call
+	rest map[string]json.RawMessage // what the part has beside these
+}
+
+type call struct {
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Args         json.RawMessage `json:"args"`
+	WillContinue bool            `json:"willContinue"`
+}
+
+// An event is what a chunk may carry.
+type event struct {
+	Candidates     []candidate `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *usage          `json:"usageMetadata"`
+	Error json.RawMessage `json:"error"`
+}
+
+type candidate struct {
+	Index   int `json:"index"`
+	Content struct {
+		Parts []json.RawMessage `json:"parts"`
+	} `json:"content"`
+	FinishReason  string `json:"finishReason"`
+	FinishMessage string `json:"finishMessage"`
+}
+
+type usage struct {
+	Prompt   int `json:"promptTokenCount"` // cached ones too
+	Cached   int `json:"cachedContentTokenCount"`
+	ToolUse  int `json:"toolUsePromptTokenCount"`
+	Answer   int `json:"candidatesTokenCount"` // without thoughts
+	Thoughts int `json:"thoughtsTokenCount"`
+}
+
+func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
+	var ev event
+	err := json.Unmarshal(data, &ev)
+	if err != nil && !json.Valid(data) {
+		return nil, t.failed(pawl.ClassTruncated, "the stream is broken: "+provider.Clip(err.Error()))
+	}
+	if f, ok := spoken(data); ok {
+		e := classified(0, http.Header{}, f, data)
+		e.Usage = t.usage
+		return nil, e
+	}
+	if err != nil {
+		return nil, t.failed(pawl.ClassUnknown, "an event is unknown here: "+provider.Clip(err.Error()))
+	}
+	if u := ev.Usage; u != nil {
+		// A total, in every event: assigned, never added.
+		t.usage = pawl.Usage{
+			Input: u.Prompt + u.ToolUse, CacheRead: u.Cached,
+			Output: u.Answer + u.Thoughts, Reasoning: u.Thoughts,
+		}
+	}
+	if ev.PromptFeedback.BlockReason != "" && len(ev.Candidates) == 0 {
+		t.state = stopping
+	}
+	var chunks []pawl.Chunk
+	for _, c := range ev.Candidates {
+		if c.Index != 0 {
+			continue
+		}
+		for _, raw := range c.Content.Parts {
+			chunk, err := t.grow(raw)
+			if err != nil {
+				return chunks, err
+			}
+			if chunk != (pawl.Chunk{}) {
+				chunks = append(chunks, chunk)
+			}
+		}
+		if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
+			t.stop, t.why, t.state = c.FinishReason, c.FinishMessage, stopping
+		}
+	}
+	return chunks, nil
+}
+
+// grow adds a part. Parts of one kind in a row are one piece, unless one of them
+// carries more than its text: what it carries belongs to it alone.
+func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return pawl.Chunk{}, t.failed(pawl.ClassUnknown, "a part is unknown here: "+provider.Clip(string(raw)))
+	}
+	if len(fields) == 0 {
+		return pawl.Chunk{}, nil
+	}
+	p := &piece{kind: "part", rest: fields}
+	if fields["functionCall"] != nil {
+		if err := json.Unmarshal(fields["functionCall"], &p.call); err != nil || p.call.WillContinue {
+			return pawl.Chunk{}, t.failed(pawl.ClassUnknown, "a call is unknown here: "+provider.Clip(string(raw)))
+		}
+		if p.call.Name == "" {
+			return pawl.Chunk{}, t.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
+		}
+		p.kind = "functionCall"
+		delete(fields, "functionCall")
+		t.pieces = append(t.pieces, p)
+		return pawl.Chunk{Call: p.call.Name}, nil
+	}
+	if fields["text"] == nil && fields["thoughtSignature"] != nil && len(fields) == 1 {
+		fields["text"] = json.RawMessage(`""`) // left out on the way, since it is empty
+	}
+	var text string
+	if json.Unmarshal(fields["text"], &text) != nil {
+		t.pieces = append(t.pieces, p)
+		return pawl.Chunk{}, nil
+	}
+	p.kind = "text"
+	if string(fields["thought"]) == "true" {
+		p.kind = "thought"
+	}
+	delete(fields, "text")
+	delete(fields, "thought")
+	if n := len(t.pieces); n > 0 && len(fields) == 0 && t.pieces[n-1].kind == p.kind && len(t.pieces[n-1].rest) == 0 {
+		p = t.pieces[n-1]
+	} else if text != "" || len(fields) > 0 {
+		t.pieces = append(t.pieces, p)
+	}
+	p.text.WriteString(text)
+	if p.kind == "thought" {
+		return pawl.Chunk{Thinking: text}, nil
+	}
+	return pawl.Chunk{Text: text}, nil
+}
+
+// reply is the whole of a turn whose stream has ended in order.
+func (t *turn) reply() (*pawl.Reply, error) {
+	if t.state != stopping {
+		return nil, t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
+	}
+	r := &pawl.Reply{Usage: t.usage}
+	says, calls := false, false
+	for _, p := range t.pieces {
+		r.Parts = append(r.Parts, p.parts(t.model)...)
+		calls = calls || p.kind == "functionCall"
+		says = says || calls || p.kind == "text" && strings.TrimSpace(p.text.String()) != ""
+	}
+	switch t.stop {
+	case "STOP":
+		r.Stop = pawl.StopEnd
+		if calls {
+			r.Stop = pawl.StopCalls
+		}
+		if !says {
+			return nil, t.failed(pawl.ClassEmpty, "the reply has neither text nor calls")
+		}
+	case "MAX_TOKENS":
+		r.Stop = pawl.StopLength
+	case "", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
+		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
+		r.Stop = pawl.StopRefusal
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
+		return nil, t.failed(pawl.ClassEmpty, "the reply cannot be used: "+provider.Clip(cmp.Or(t.why, t.stop)))
+	case "MISSING_THOUGHT_SIGNATURE":
+		return nil, t.failed(pawl.ClassInvalid, "the provider misses a thought signature in the request")
+	case "OTHER", "IMAGE_OTHER", "NO_IMAGE":
+		return nil, t.failed(pawl.ClassUnknown, "the provider gave up on the reply: "+provider.Clip(cmp.Or(t.why, t.stop)))
+	default:
+		return nil, t.failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
+	}
+	return r, nil
+}
+
+// parts are a piece as the log keeps it; see the package.
+func (p *piece) parts(model string) []pawl.Part {
+	opaque := func(key, text string) pawl.Thinking {
+		return pawl.Thinking{Text: text, Opaque: provider.Marshal(map[string]any{key: p.rest}), Model: model}
+	}
+	var list []pawl.Part
+	text := p.text.String()
+	switch {
+	case p.kind == "functionCall":
+		if len(p.rest) > 0 {
+			list = append(list, opaque(p.kind, ""))
+		}
+		return append(list, pawl.Call{Ref: p.call.ID, Tool: p.call.Name, Args: provider.Args(string(p.call.Args))})
+	case p.kind == "thought":
+		p.rest["thought"], p.rest["text"] = json.RawMessage("true"), provider.Marshal(text)
+		return append(list, opaque("part", text))
+	case p.kind == "part":
+		return append(list, opaque("part", ""))
+	case len(p.rest) == 0:
+		return append(list, pawl.Text{Text: text})
+	case strings.TrimSpace(text) == "": // a text that no log keeps
+		p.rest["text"] = provider.Marshal(text)
+		return append(list, opaque("part", ""))
+	}
+	return append(list, opaque("text", ""), pawl.Text{Text: text})
+}
+
+func (t *turn) failed(class pawl.Class, message string) error {
+	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage}
+}

@@ -1,0 +1,90 @@
+package google
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+)
+
+// sent is what goes back of a reply, as one content.
+func sent(t *testing.T, m *Model, r *pawl.Reply) string {
+	t.Helper()
+	raw, err := json.Marshal(m.contents([]pawl.Message{{Role: pawl.Assistant, Parts: r.Parts}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// What a model sent comes back to it part for part.
+func TestRepliesGoBackAsTheyCame(t *testing.T) {
+	m := New("gemini-3.8-flash", &Options{APIKey: "key"})
+	parts := []string{
+		`{"text":"Hm","thought":true}`,
+		`{"text":"so","thought":true,"thoughtSignature":"YQ=="}`,
+		`{"text":"It is"}`,
+		`{"text":" noon","thoughtSignature":"Yg=="}`,
+		`{"text":"."}`,
+		`{"executableCode":{"code":"1+1","language":"PYTHON"},"id":12345678901234567890}`,
+		`{"functionCall":{"args":{"n":12345678901234567890},"id":"x","name":"f"},"thoughtSignature":"Yw\u003d\u003d"}`,
+		`{"functionCall":{"args":{},"id":"y","name":"g"}}`,
+		`{"text":"","thoughtSignature":"ZA=="}`,
+	}
+	tn := &turn{model: m.full()}
+	want := ""
+	for i, p := range parts {
+		finish := ""
+		if i == len(parts)-1 {
+			finish = `,"finishReason":"STOP"`
+		}
+		if _, err := tn.on([]byte(`{"candidates":[{"content":{"parts":[` + p + `]}` + finish + `}]}`)); err != nil {
+			t.Fatal(err)
+		}
+		if want += p; finish == "" {
+			want += ","
+		}
+	}
+	r, err := tn.reply()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain any
+	if err := json.Unmarshal([]byte(`[{"role":"model","parts":[`+want+`]}]`), &plain); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(`[{"role":"model","parts":[`+want+`]}]`, sent(t, m, r)); d != "" {
+		t.Errorf("(-came +sent):\n%s", d)
+	}
+	other := New("gemini-2.5-flash", &Options{APIKey: "key"})
+	const less = `[{"role":"model","parts":[{"text":"It is"},{"text":" noon"},{"text":"."},` +
+		`{"functionCall":{"args":{"n":12345678901234567890},"id":"x","name":"f"}},{"functionCall":{"args":{},"id":"y","name":"g"}}]}]`
+	if d := cmp.Diff(less, sent(t, other, r)); d != "" {
+		t.Errorf("to another model (-want +sent):\n%s", d)
+	}
+}
+
+func FuzzTurn(f *testing.F) {
+	f.Add(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"YQ=="}]}}]}`, `{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{}}`)
+	f.Add(`{"candidates":[{"content":{"parts":[{"text":"a","thought":true},{"text":" ","x":1},null,{}]}}]}`, `{"candidates":[{"finishReason":"SAFETY"}]}`)
+	f.Add(`{"error":{"code":429,"details":[{"retryDelay":"1s","violations":[{}]}]}}`, `{"promptFeedback":{"blockReason":"OTHER"}}`)
+	f.Add(`[{"error":"x"}]`, `{"candidates":[{"content":{"parts":[{"functionCall":[]}]}}]}`)
+	f.Fuzz(func(t *testing.T, first, second string) {
+		m := New("gemini-3.8-flash", &Options{APIKey: "key"})
+		tn := &turn{model: m.full()}
+		for _, data := range []string{first, second} {
+			if _, err := tn.on([]byte(data)); err != nil {
+				return
+			}
+		}
+		r, err := tn.reply()
+		if (r == nil) == (err == nil) {
+			t.Fatalf("reply %v with error %v", r, err)
+		}
+		if r != nil {
+			sent(t, m, r)
+		}
+	})
+}
