@@ -160,8 +160,21 @@ func random(r *rand.Rand, v reflect.Value) {
 func randomEntry(r *rand.Rand, s State) Entry {
 	v := reflect.New(reflect.TypeOf(every[1+r.IntN(len(every)-1)])).Elem() // run.started only starts
 	random(r, v)
+	if d, ok := v.Interface().(HookDirected); ok && r.IntN(4) > 0 {
+		v.Set(reflect.ValueOf(randomRetry(r, s, d)))
+	}
 	it := s.iteration + []int{-1, 0, 0, 0, 1, 5}[r.IntN(6)]
 	return Entry{Run: "run", Seq: s.seq + 1, At: s.seq, Time: s.time.Add(time.Duration(r.IntN(5)-1) * time.Second), Iteration: it, Event: v.Interface().(Event)}
+}
+
+// randomRetry directs that the latest reply, or a call of the latest turn, be made again.
+func randomRetry(r *rand.Rand, s State, d HookDirected) HookDirected {
+	d.Direction, d.Entry, d.Call = "retry", s.replied, ""
+	if calls := append(s.untoldCalls(), s.open...); len(calls) > 0 && r.IntN(3) > 0 {
+		c := calls[r.IntN(len(calls))]
+		d.Entry, d.Call = c.seq, c.ID
+	}
+	return d
 }
 
 // justBegun is a run of m that has just started.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -142,17 +143,42 @@ func logOf(t testing.TB, j pawl.Journal, run string) (list []pawl.Entry) {
 // it is resumed, no Write is repeated, and the whole log replays.
 func FuzzPrefix(f *testing.F) {
 	for seed := range uint64(24) {
-		f.Add(seed)
+		f.Add(seed, false)
+		f.Add(seed+100, true)
 	}
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		synctest.Test(t, func(t *testing.T) { allPrefixes(t, seed) })
+	f.Fuzz(func(t *testing.T, seed uint64, hooked bool) {
+		synctest.Test(t, func(t *testing.T) { allPrefixes(t, seed, hooked) })
 	})
 }
 
-func allPrefixes(t *testing.T, seed uint64) {
+// whims is a hook that wants one thing in three made again: always the same
+// things of a seed, also when it is asked again.
+type whims uint64
+
+func (whims) Name() string { return "whims" }
+
+func (w whims) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+	h := fnv.New64a()
+	switch ev := e.Event.(type) {
+	case pawl.ModelReplied:
+		fmt.Fprint(h, uint64(w), e.Iteration, ev.Reply.Parts)
+	case pawl.ToolFinished:
+		c, _ := s.Call(ev.Call)
+		fmt.Fprint(h, uint64(w), ev.Call, c.Retries)
+	default:
+		return engine.Direction{}
+	}
+	return engine.Direction{Retry: h.Sum64()%3 == 0, Reason: "a whim"}
+}
+
+func allPrefixes(t *testing.T, seed uint64, hooked bool) {
+	var o engine.Options
+	if hooked {
+		o.Hooks = []engine.Hook{whims(seed)}
+	}
 	agent, _ := schemed(t, seed)
 	j := volatile{memory.New()}
-	first := must(engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "run"}))
+	first := must(engine.New(j, &o).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "run"}))
 	want := must(first.Wait(t.Context()))
 	log := logOf(t, j, "run")
 	for cut := 1; cut < len(log); cut++ {
@@ -173,7 +199,7 @@ func allPrefixes(t *testing.T, seed uint64) {
 			t.Fatal(err)
 		}
 		must(j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "first", Epoch: lease.Epoch})) // given up
-		e := engine.New(j, nil)
+		e := engine.New(j, &o)
 		got := finish(t, e, agent)
 		if got.Status != want.Status || got.Answer != want.Answer || got.Iterations != want.Iterations || got.Reason.Leaf != want.Reason.Leaf {
 			t.Errorf("seed %d, cut after %s: ended %v %q (%d, %s), want %v %q (%d, %s)\n%s", seed, pawltest.Line(log[cut-1]),

@@ -210,6 +210,12 @@ func TestHookRetriesResumeAnywhere(t *testing.T) {
 			t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
 		}
 		s := whole(t, e, j, agent, last)
+		for entry := range engine.Entries(t.Context(), j, "r", 1) {
+			d, ok := entry.Event.(pawl.HookDirected)
+			if c, _ := s.Call(d.Call); ok && d.Refused != "" && c.Tool != "pay" {
+				t.Errorf("cut at %d: the hook was asked again about what it had directed: %+v", k, d)
+			}
+		}
 		for c := range s.Calls() {
 			want := 1
 			if c.Tool == "pay" || c.Of != "" || c.ID == "c_2" || c.ID == "c_3" {
