@@ -162,6 +162,17 @@ replies:
 	{"plan-failed", pawl.PlanFailed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{calls: [{tool: delete, args: {}}]}`, search()), "Delete it.")
 	}, nil},
+	{"hooked", pawl.Success, func(l *lab) []pawl.Entry {
+		l.eng = engine.New(l.disk, &engine.Options{Owner: &engine.Owner{User: "ann", Host: "anvil", PID: 7}, Hooks: []engine.Hook{hook{}}})
+		a := one(l, "{text: x}", search(), pay())
+		a.Model = scripted(l.t, `
+replies:
+  - {text: Hmpf., calls: [{tool: search, args: {q: shoes}}]}
+  - {text: Let me look., calls: [{tool: search, args: {q: shoes}}, {tool: pay, args: {eur: 40}}]}
+  - {text: Paid.}
+`)
+		return l.run(a, "Buy shoes.")
+	}, nil},
 	{"failed-auth", pawl.Failed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{error: {class: auth, message: invalid x-api-key}}`), "Go.")
 	}, nil},
@@ -229,6 +240,22 @@ replies:
 		})}
 		return l.run(a, "Be good.\n# FORGED\n````\n# FORGED")
 	}, nil},
+}
+
+// hook wants friendlier replies, and every call made twice.
+type hook struct{}
+
+func (hook) Name() string { return "friend" }
+
+func (hook) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+	switch e := e.Event.(type) {
+	case pawl.ModelReplied:
+		return engine.Direction{Retry: e.Reply.Text() == "Hmpf.", Reason: "be kinder"}
+	case pawl.ToolFinished:
+		c, _ := s.Call(e.Call)
+		return engine.Direction{Retry: c.Retries == 0, Reason: "to be sure"}
+	}
+	return engine.Direction{}
 }
 
 func doubted(l *lab) []pawl.Entry {
