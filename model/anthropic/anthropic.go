@@ -17,6 +17,9 @@
 // one and the schema is within what it can promise; otherwise it is left to
 // validation of the reply. Options of the sampling are put into the request
 // under their own names and replace what stands there; null takes it out.
+//
+// The library sends requests; the events of the answer are read here, since it
+// passes over errors that come without a name, and over byte order marks.
 package anthropic
 
 import (
@@ -108,22 +111,28 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{}, err)
 			return
 		}
-		stream := m.client.Messages.NewStreaming(ctx, params, opts...)
-		defer stream.Close()
-		t := turn{model: m.full()}
-		for t.state != finished && stream.Next() {
-			chunk, err := t.on(stream.Current())
+		t := turn{model: m.full(), limit: int(params.MaxTokens)}
+		var res *http.Response
+		if err := m.client.Post(ctx, "v1/messages", params, &res, append(opts, option.WithJSONSet("stream", true))...); err != nil {
+			yield(pawl.Chunk{}, failure(ctx, err, t))
+			return
+		}
+		defer res.Body.Close()
+		events := provider.NewEvents(res.Body)
+		for t.state != finished {
+			data, err := events.Next()
+			if err != nil {
+				yield(pawl.Chunk{}, failure(ctx, err, t))
+				return
+			}
+			chunk, err := t.read(data)
 			if err != nil {
 				yield(pawl.Chunk{}, err)
 				return
 			}
-			if !yield(chunk, nil) { // an empty one is a sign of life
+			if chunk != nil && !yield(*chunk, nil) {
 				return
 			}
-		}
-		if t.state != finished {
-			yield(pawl.Chunk{}, failure(ctx, stream.Err(), t))
-			return
 		}
 		reply, err := t.reply()
 		if err != nil {

@@ -19,12 +19,13 @@ import (
 func failure(ctx context.Context, err error, t turn) error {
 	var api *sdk.Error
 	var me *pawl.ModelError
-	var syntax *json.SyntaxError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err == nil:
+	case errors.Is(err, io.EOF):
 		return t.failed(pawl.ClassTruncated, "the stream ended before message_stop")
+	case errors.Is(err, provider.ErrEventTooLong):
+		return t.failed(pawl.ClassUnknown, err.Error())
 	case errors.As(err, &me):
 		return err
 	case errors.As(err, &api):
@@ -32,13 +33,10 @@ func failure(ctx context.Context, err error, t turn) error {
 		if api.Response != nil {
 			header = api.Response.Header
 		}
-		if status < 400 { // an error event in a stream that had begun well
-			status = 0
-		}
 		e := classified(status, header, []byte(api.RawJSON()))
 		e.Usage = t.usage
 		return e
-	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		e := &pawl.ModelError{Class: pawl.ClassTruncated, Message: "the stream broke off: " + provider.Clip(err.Error()), Usage: t.usage, Err: err}
 		return e
 	}

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -39,6 +40,9 @@ func (m *Model) request(r pawl.Request) (sdk.MessageNewParams, []option.RequestO
 	}
 	if r.System != "" {
 		p.System = []sdk.TextBlockParam{{Text: r.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+	}
+	if m.unled(r.Messages) {
+		r.Sampling.ThinkingTokens = 0
 	}
 	m.think(&p, r.Sampling)
 	p.Tools = tools(r.Tools)
@@ -138,6 +142,38 @@ func (m *Model) messages(msgs []pawl.Message) []sdk.MessageParam {
 	return list
 }
 
+// unled reports whether a call of the turn that goes on has no thinking before
+// it, as when another model made it. The API refuses such a turn for as long as
+// thinking is asked for, so then none is, until the turn is over.
+func (m *Model) unled(msgs []pawl.Message) bool {
+	for _, msg := range slices.Backward(msgs) {
+		calls, led, answers := false, false, false
+		for _, p := range msg.Parts {
+			switch p := p.(type) {
+			case pawl.Call:
+				calls = true
+			case pawl.Thinking:
+				led = led || !calls && m.mine(p) && bytes.Contains(p.Opaque, []byte(`thinking"`))
+			case pawl.ToolResult:
+				answers = true
+			}
+		}
+		switch {
+		case msg.Role == pawl.Assistant && calls && !led:
+			return true
+		case msg.Role == pawl.User && !answers:
+			return false
+		}
+	}
+	return false
+}
+
+// mine reports whether thinking can go back: it is not of another model, and
+// was not cut off before its signature.
+func (m *Model) mine(p pawl.Thinking) bool {
+	return len(p.Opaque) > 0 && (p.Model == "" || p.Model == m.full())
+}
+
 // mark asks for everything up to the last block to be cached. An empty result
 // and thinking take no mark, so it goes before them.
 func mark(blocks []sdk.ContentBlockParamUnion) {
@@ -168,7 +204,7 @@ func (m *Model) blocks(parts []pawl.Part) []sdk.ContentBlockParamUnion {
 				list = append(list, sdk.NewTextBlock(part.Text))
 			}
 		case pawl.Thinking:
-			if len(part.Opaque) > 0 && (part.Model == "" || part.Model == m.full()) {
+			if m.mine(part) {
 				list = append(list, param.Override[sdk.ContentBlockParamUnion](part.Opaque))
 			}
 		case pawl.Call:

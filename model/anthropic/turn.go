@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -32,6 +33,7 @@ const (
 // A turn gathers one reply from the events of its stream.
 type turn struct {
 	model  string
+	limit  int // the most tokens the request allowed
 	state  state
 	blocks []*block
 	stop   sdk.StopReason
@@ -49,6 +51,24 @@ type block struct {
 	id, name        string
 	input           string // what the announcement already had of the arguments
 	text, signature strings.Builder
+}
+
+// read takes one event; a chunk that is nil is no sign of life.
+func (t *turn) read(data []byte) (*pawl.Chunk, error) {
+	var e sdk.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, t.broken(provider.Clip(err.Error()))
+	}
+	switch e.Type {
+	case "ping":
+		return nil, nil
+	case "error", "":
+		err := classified(0, http.Header{}, data)
+		err.Usage = t.usage
+		return nil, err
+	}
+	chunk, err := t.on(e)
+	return &chunk, err
 }
 
 func (t *turn) on(e sdk.MessageStreamEventUnion) (pawl.Chunk, error) {
@@ -172,7 +192,7 @@ func (t *turn) grow(b *block, d sdk.MessageStreamEventUnionDelta) (pawl.Chunk, e
 // reply is the whole of a finished turn.
 func (t *turn) reply() (*pawl.Reply, error) {
 	r := &pawl.Reply{Usage: t.usage}
-	says := false
+	says, torn := false, false
 	for _, b := range t.blocks {
 		switch b.kind {
 		case "text":
@@ -186,7 +206,7 @@ func (t *turn) reply() (*pawl.Reply, error) {
 				text = b.input // some servers announce a call whole
 			}
 			r.Parts = append(r.Parts, pawl.Call{Ref: b.id, Tool: b.name, Args: provider.Args(text)})
-			says = true
+			says, torn = true, !json.Valid([]byte(text)) && text != ""
 		case "thinking":
 			r.Parts = append(r.Parts, pawl.Thinking{Text: b.text.String(), Opaque: b.thinking(), Model: t.model})
 		default:
@@ -202,6 +222,10 @@ func (t *turn) reply() (*pawl.Reply, error) {
 			if _, ok := p.(pawl.Call); ok {
 				r.Stop = pawl.StopCalls
 			}
+		}
+		// Some servers call it finished when the ceiling cut the last call off.
+		if torn && t.usage.Output >= t.limit {
+			r.Stop = pawl.StopLength
 		}
 		if !says {
 			return nil, t.failed(pawl.ClassEmpty, "the reply has neither text nor calls")
