@@ -1,0 +1,158 @@
+package fakeprovider
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+func readAnthropic(in *inbound) {
+	if in.Header.Get("Anthropic-Version") == "" {
+		in.wrong("", "anthropic-version: header is required")
+	}
+	doc, problem := parse(in.Body)
+	if problem != "" {
+		in.wrong("", "The request body is not valid JSON: %s", problem)
+		return
+	}
+	in.Model, in.Stream = doc.at("model").text(), doc.at("stream").flag()
+	r := &in.Decoded
+	r.MaxTokens = doc.at("max_tokens").whole()
+	for _, key := range []string{"model", "max_tokens", "messages"} {
+		if !doc.at(key).has() {
+			in.wrong(key, "Field required")
+		}
+	}
+	if r.MaxTokens < 1 && doc.at("max_tokens").has() {
+		in.wrong("max_tokens", "Input should be greater than or equal to 1")
+	}
+	think := doc.at("thinking")
+	in.thinks = think.at("type").text() == "enabled" || think.at("type").text() == "adaptive"
+	if think.at("type").text() == "enabled" {
+		r.Sampling.ThinkingTokens = think.at("budget_tokens").whole()
+		if r.Sampling.ThinkingTokens < 1024 {
+			in.wrong("thinking.enabled.budget_tokens", "Input should be greater than or equal to 1024")
+		} else if r.Sampling.ThinkingTokens >= r.MaxTokens {
+			in.wrong("", "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation on extended thinking.")
+		}
+	}
+	if t := doc.at("temperature"); t.has() {
+		r.Sampling.Temperature = t.number()
+		if in.thinks && t.number() != 1 {
+			in.wrong("", "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation on extended thinking.")
+		}
+	}
+	r.Output = doc.at("output_config").at("format").at("schema").raw()
+	c := checkAnthropic{inbound: in}
+	r.System = doc.at("system").text()
+	for _, b := range doc.at("system").list(".%d") {
+		c.text(b)
+		r.System += b.at("text").text()
+	}
+	for _, t := range doc.at("tools").list(".%d") {
+		c.mark(t)
+		r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("input_schema").raw()})
+	}
+	c.tools(r.Tools)
+	list := doc.at("messages").list(".%d")
+	for _, msg := range list {
+		in.anthropicMessage(&c, msg)
+	}
+	c.done(list)
+}
+
+func (in *inbound) anthropicMessage(c *checkAnthropic, msg node) {
+	role := pawl.User
+	switch msg.at("role").text() {
+	case "assistant":
+		role = pawl.Assistant
+	case "user":
+	default:
+		in.wrong(msg.path+".role", "Input should be 'user' or 'assistant'")
+	}
+	content := msg.at("content")
+	if text, ok := content.v.(string); ok {
+		content.v = []any{object{"type": "text", "text": text}}
+	}
+	c.message(msg, role, content.list(".%d"))
+	for _, b := range content.list(".%d") {
+		in.say(role, in.anthropicBlock(c, b)...)
+	}
+}
+
+func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
+	switch kind := b.at("type").text(); kind {
+	case "text":
+		return []pawl.Part{pawl.Text{Text: b.at("text").text()}}
+	case "thinking", "redacted_thinking":
+		raw, _ := b.object()
+		return []pawl.Part{pawl.Thinking{Text: b.at("thinking").text(), Opaque: marshal(raw)}}
+	case "tool_use":
+		id := b.at("id").text()
+		return []pawl.Part{pawl.Call{ID: id, Ref: id, Tool: b.at("name").text(), Args: b.at("input").raw()}}
+	case "tool_result":
+		id := b.at("tool_use_id").text()
+		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Failed: b.at("is_error").flag()}
+		text := b.at("content").text()
+		for _, p := range b.at("content").list(".%d") {
+			c.text(p)
+			text += p.at("text").text()
+			if img, ok := in.anthropicImage(p); ok {
+				r.Images = append(r.Images, img)
+			}
+		}
+		r.Content = quoted(text)
+		return []pawl.Part{r}
+	case "image":
+		img, _ := in.anthropicImage(b)
+		return []pawl.Part{img}
+	case "document", "search_result", "server_tool_use", "web_search_tool_result", "container_upload":
+		return nil // taken, but nothing to a brain
+	default:
+		in.wrong(b.path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", kind)
+	}
+	return nil
+}
+
+func (in *inbound) anthropicImage(b node) (pawl.Image, bool) {
+	if b.at("type").text() != "image" {
+		return pawl.Image{}, false
+	}
+	src := b.at("source")
+	if src.at("type").text() == "url" {
+		return pawl.Image{}, true // not fetched
+	}
+	data, err := base64.StdEncoding.DecodeString(src.at("data").text())
+	kind := src.at("media_type").text()
+	switch {
+	case !slices.Contains([]string{"image/jpeg", "image/png", "image/gif", "image/webp"}, kind):
+		in.wrong(src.path+".base64.media_type", "Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'")
+	case err != nil:
+		in.wrong(src.path+".base64.data", "Input should be a valid base64 string")
+	case len(src.at("data").text()) > 5<<20:
+		in.wrong(src.path+".base64", "image exceeds 5 MB maximum: %d bytes > 5242880 bytes", len(src.at("data").text()))
+	}
+	return pawl.Image{Type: kind, Data: data}, true
+}
+
+// thought is what a message thought, in the form in which it is remembered.
+func thought(blocks []node) (calls string, text string) {
+	var f fingerprint
+	var b strings.Builder
+	for _, n := range blocks {
+		switch n.at("type").text() {
+		case "thinking":
+			fmt.Fprintf(&b, "thinking %s\n", n.at("thinking").text())
+		case "redacted_thinking":
+			fmt.Fprintf(&b, "redacted %s\n", n.at("data").text())
+		case "tool_use":
+			args, _ := json.Marshal(n.at("input").v)
+			f.add(n.at("name").text(), string(args))
+		}
+	}
+	return f.String(), b.String()
+}

@@ -1,0 +1,115 @@
+package fakeprovider
+
+import (
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+func readChat(in *inbound) {
+	doc, ok := in.openAI()
+	if !ok {
+		return
+	}
+	r := &in.Decoded
+	in.usage = doc.at("stream_options").at("include_usage").flag()
+	if doc.at("stream_options").has() && !in.Stream {
+		in.wrong("stream_options", "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
+	}
+	r.MaxTokens = max(doc.at("max_completion_tokens").whole(), doc.at("max_tokens").whole())
+	r.Output = doc.at("response_format").at("json_schema").at("schema").raw()
+	for _, t := range doc.at("tools").list("[%d]") {
+		fn := t.at("function")
+		r.Tools = append(r.Tools, pawl.ToolInfo{Name: fn.at("name").text(), Description: fn.at("description").text(), Input: fn.at("parameters").raw()})
+	}
+	list := doc.at("messages").list(".[%d]")
+	if len(list) == 0 {
+		in.wrong("messages", "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.")
+	}
+	c := checkChat{inbound: in, seen: map[string]bool{}}
+	for i, msg := range list {
+		c.message(i, msg)
+		in.chatMessage(msg)
+	}
+	c.answered()
+}
+
+// openAI reads what both wires of OpenAI begin with.
+func (in *inbound) openAI() (node, bool) {
+	doc, problem := parse(in.Body)
+	if problem != "" {
+		in.wrong("", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON: %s.)", problem)
+		return doc, false
+	}
+	in.Model, in.Stream = doc.at("model").text(), doc.at("stream").flag()
+	in.Decoded.Sampling.Temperature = doc.at("temperature").number()
+	if in.Model == "" {
+		in.wrong("", "you must provide a model parameter")
+	}
+	return doc, true
+}
+
+func (in *inbound) chatMessage(msg node) {
+	switch role := msg.at("role").text(); role {
+	case "system", "developer":
+		in.Decoded.System += in.chatText(msg.at("content"))
+	case "user":
+		in.say(pawl.User, in.chatParts(msg.at("content"))...)
+	case "assistant":
+		var parts []pawl.Part
+		for _, key := range []string{"reasoning_content", "reasoning"} {
+			if text := msg.at(key).text(); text != "" {
+				parts = append(parts, pawl.Thinking{Text: text, Opaque: marshal(object{key: text})})
+			}
+		}
+		parts = append(parts, in.chatParts(msg.at("content"))...)
+		for _, call := range msg.at("tool_calls").list("[%d]") {
+			id, fn := call.at("id").text(), call.at("function")
+			parts = append(parts, pawl.Call{ID: id, Ref: id, Tool: fn.at("name").text(), Args: rawOr(fn.at("arguments").text())})
+		}
+		in.say(pawl.Assistant, parts...)
+	case "tool":
+		id := msg.at("tool_call_id").text()
+		in.say(pawl.User, pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(in.chatText(msg.at("content")))})
+	}
+}
+
+func (in *inbound) chatText(content node) string {
+	text := content.text()
+	for _, p := range content.list("[%d]") {
+		text += p.at("text").text()
+	}
+	return text
+}
+
+func (in *inbound) chatParts(content node) []pawl.Part {
+	if text := content.text(); text != "" {
+		return []pawl.Part{pawl.Text{Text: text}}
+	}
+	var parts []pawl.Part
+	for _, p := range content.list("[%d]") {
+		switch kind := p.at("type").text(); kind {
+		case "text":
+			parts = append(parts, pawl.Text{Text: p.at("text").text()})
+		case "refusal":
+			parts = append(parts, pawl.Text{Text: p.at("refusal").text()})
+		case "image_url":
+			parts = append(parts, in.openAIImage(p.at("image_url").at("url")))
+		case "input_audio", "file": // taken, but nothing to a brain
+		default:
+			in.wrong(p.path, "Invalid value: '%s'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.", kind)
+		}
+	}
+	return parts
+}
+
+func (in *inbound) openAIImage(url node) pawl.Image {
+	if strings.HasPrefix(url.text(), "http") {
+		return pawl.Image{} // not fetched
+	}
+	img, ok := dataURL(url.text())
+	if !ok {
+		in.wrong(url.path, "Invalid '%s'. Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.", url.path)
+	}
+	return img
+}

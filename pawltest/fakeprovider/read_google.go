@@ -1,0 +1,103 @@
+package fakeprovider
+
+import (
+	"encoding/base64"
+
+	"github.com/pawl-run/pawl"
+)
+
+func readGoogle(in *inbound) {
+	doc, problem := parse(in.Body)
+	if problem != "" {
+		in.wrong("", "Invalid JSON payload received. %s", problem)
+		return
+	}
+	r := &in.Decoded
+	for _, p := range either(doc, "systemInstruction", "system_instruction").at("parts").list("[%d]") {
+		r.System += p.at("text").text()
+	}
+	config := either(doc, "generationConfig", "generation_config")
+	r.MaxTokens = config.at("maxOutputTokens").whole()
+	r.Sampling.Temperature = config.at("temperature").number()
+	r.Sampling.ThinkingTokens = config.at("thinkingConfig").at("thinkingBudget").whole()
+	r.Output = either(config, "responseJsonSchema", "responseSchema").raw()
+	for _, t := range doc.at("tools").list("[%d]") {
+		for _, fn := range either(t, "functionDeclarations", "function_declarations").list("[%d]") {
+			r.Tools = append(r.Tools, pawl.ToolInfo{
+				Name: fn.at("name").text(), Description: fn.at("description").text(),
+				Input: either(fn, "parametersJsonSchema", "parameters").raw(),
+			})
+		}
+	}
+	list := doc.at("contents").list("[%d]")
+	c := checkGoogle{inbound: in}
+	for _, msg := range list {
+		c.content(msg)
+		role := pawl.User
+		if msg.at("role").text() == "model" {
+			role = pawl.Assistant
+		}
+		for _, p := range msg.at("parts").list(".parts[%d]") {
+			in.say(role, in.googleParts(p)...)
+		}
+	}
+	c.done(list)
+}
+
+// either is the value of the first of two keys that has one. Google takes
+// several spellings.
+func either(n node, a, b string) node {
+	if v := n.at(a); v.has() {
+		return v
+	}
+	return n.at(b)
+}
+
+func (in *inbound) googleParts(p node) []pawl.Part {
+	var parts []pawl.Part
+	signature := either(p, "thoughtSignature", "thought_signature")
+	opaque := func() []byte { return marshal(object{"thoughtSignature": signature.text()}) }
+	call, result := either(p, "functionCall", "function_call"), either(p, "functionResponse", "function_response")
+	inline := either(p, "inlineData", "inline_data")
+	switch {
+	case call.has():
+		if signature.has() {
+			parts = append(parts, pawl.Thinking{Opaque: opaque()})
+		}
+		args := call.at("args").raw()
+		if args == nil {
+			args = []byte("{}")
+		}
+		id := call.at("id").text()
+		return append(parts, pawl.Call{ID: id, Ref: id, Tool: call.at("name").text(), Args: args})
+	case result.has():
+		id := result.at("id").text()
+		response := result.at("response")
+		r := pawl.ToolResult{Call: id, Ref: id, Tool: result.at("name").text(), Content: response.raw(), Failed: response.at("error").has()}
+		for _, key := range []string{"output", "result", "error"} {
+			if v := response.at(key); v.has() {
+				r.Content = v.raw()
+				break
+			}
+		}
+		return append(parts, r)
+	case inline.has():
+		data, err := base64.StdEncoding.DecodeString(inline.at("data").text())
+		if err != nil {
+			in.wrong(p.path+".inline_data.data", "Base64 decoding failed")
+		}
+		return append(parts, pawl.Image{Type: either(inline, "mimeType", "mime_type").text(), Data: data})
+	case p.at("thought").flag():
+		t := pawl.Thinking{Text: p.at("text").text()}
+		if signature.has() {
+			t.Opaque = opaque()
+		}
+		return append(parts, t)
+	case p.at("text").text() != "":
+		if signature.has() {
+			parts = append(parts, pawl.Thinking{Opaque: opaque()})
+		}
+		return append(parts, pawl.Text{Text: p.at("text").text()})
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package fakeprovider
+
+import (
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+func readResponses(in *inbound) {
+	doc, ok := in.openAI()
+	if !ok {
+		return
+	}
+	r := &in.Decoded
+	r.System = doc.at("instructions").text()
+	r.MaxTokens = doc.at("max_output_tokens").whole()
+	if m := doc.at("max_output_tokens"); m.has() && m.whole() < 16 {
+		in.wrong("max_output_tokens", "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", m.whole())
+	}
+	r.Output = doc.at("text").at("format").at("schema").raw()
+	for _, t := range doc.at("tools").list("[%d]") {
+		if t.at("type").text() == "function" {
+			if t.at("name").text() == "" {
+				in.wrong(t.path+".name", "Missing required parameter: '%s.name'.", t.path)
+			}
+			r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("parameters").raw()})
+		}
+	}
+	for _, v := range doc.at("include").list("[%d]") {
+		in.encrypted = in.encrypted || v.text() == "reasoning.encrypted_content"
+	}
+	input := doc.at("input")
+	switch v := input.v.(type) {
+	case string:
+		in.input = []any{object{"role": "user", "content": v}}
+	case []any:
+		in.input = v
+	default:
+		in.wrong("input", "Missing required parameter: 'input'.")
+	}
+	if in.previous = doc.at("previous_response_id").text(); in.previous != "" {
+		in.memory.mu.Lock()
+		before, ok := in.memory.responses[in.previous]
+		in.memory.mu.Unlock()
+		if !ok {
+			in.wrong("previous_response_id", "Previous response with id '%s' not found.", in.previous)
+		}
+		in.input = slices.Concat(before, in.input)
+	}
+	// What was sent and what was read are of one form after this.
+	clean, _ := parse(marshal(object{"input": in.input}))
+	list := clean.at("input").list("[%d]")
+	c := checkResponses{inbound: in}
+	c.items(list)
+	for _, it := range list {
+		in.responsesItem(it)
+	}
+}
+
+func (in *inbound) responsesItem(it node) {
+	switch kind := it.at("type").text(); kind {
+	case "", "message":
+		parts := in.responsesParts(it.at("content"))
+		switch role := it.at("role").text(); role {
+		case "system", "developer":
+			in.Decoded.System += pawl.Message{Parts: parts}.Text()
+		case "user":
+			in.say(pawl.User, parts...)
+		case "assistant":
+			in.say(pawl.Assistant, parts...)
+		default:
+			in.wrong(it.path+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role)
+		}
+	case "reasoning":
+		text := ""
+		for _, s := range it.at("summary").list("[%d]") {
+			text += s.at("text").text()
+		}
+		in.say(pawl.Assistant, pawl.Thinking{Text: text, Opaque: it.raw()})
+	case "function_call":
+		id := it.at("call_id").text()
+		in.say(pawl.Assistant, pawl.Call{ID: id, Ref: id, Tool: it.at("name").text(), Args: rawOr(it.at("arguments").text())})
+	case "function_call_output":
+		id := it.at("call_id").text()
+		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id)}
+		text := it.at("output").text()
+		for _, p := range in.responsesParts(node{v: listOnly(it.at("output").v), path: it.path + ".output"}) {
+			switch p := p.(type) {
+			case pawl.Text:
+				text += p.Text
+			case pawl.Image:
+				r.Images = append(r.Images, p)
+			}
+		}
+		r.Content = quoted(text)
+		in.say(pawl.User, r)
+	case "item_reference":
+		in.wrong(it.path, "Item with id '%s' not found. Items are not persisted when `store` is set to false.", it.at("id").text())
+	default:
+		in.wrong(it.path, "Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'item_reference', 'message', and 'reasoning'.", kind)
+	}
+}
+
+func listOnly(v any) any {
+	l, _ := v.([]any)
+	return l
+}
+
+func (in *inbound) responsesParts(content node) []pawl.Part {
+	if text := content.text(); text != "" {
+		return []pawl.Part{pawl.Text{Text: text}}
+	}
+	var parts []pawl.Part
+	for _, p := range content.list("[%d]") {
+		switch kind := p.at("type").text(); kind {
+		case "input_text", "output_text":
+			if p.at("text").text() == "" {
+				in.wrong(p.path+".text", "Invalid '%s.text': empty string. Expected a string with minimum length 1, but got an empty string instead.", p.path)
+			}
+			parts = append(parts, pawl.Text{Text: p.at("text").text()})
+		case "refusal":
+			parts = append(parts, pawl.Text{Text: p.at("refusal").text()})
+		case "input_image":
+			parts = append(parts, in.openAIImage(p.at("image_url")))
+		case "input_file": // taken, but nothing to a brain
+		default:
+			in.wrong(p.path, "Invalid value: '%s'. Supported values are: 'input_text', 'input_image', 'output_text', 'refusal', and 'input_file'.", kind)
+		}
+	}
+	return parts
+}

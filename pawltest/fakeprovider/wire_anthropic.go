@@ -1,0 +1,216 @@
+package fakeprovider
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// block is the content block of an item, whole.
+func (it *item) block(in *inbound, a *answer) object {
+	switch it.kind {
+	case saying:
+		return object{"type": "text", "text": it.text}
+	case thinking:
+		var given object
+		if json.Unmarshal(it.opaque, &given) == nil && (given["type"] == "thinking" || given["type"] == "redacted_thinking") {
+			return given
+		}
+		switch {
+		case a.unsigned:
+			return object{"type": "thinking", "thinking": it.text}
+		case it.text == "":
+			return object{"type": "redacted_thinking", "data": in.memory.token(fmt.Sprint(in.n))}
+		}
+		return object{"type": "thinking", "thinking": it.text, "signature": in.memory.sign(it.text)}
+	}
+	b := object{"type": "tool_use", "id": it.id, "name": it.name, "input": rawOr(it.text)}
+	if it.noID {
+		delete(b, "id")
+	}
+	if it.bare {
+		delete(b, "input")
+	}
+	return b
+}
+
+// remember keeps what of a reply has to come back as it was.
+func (in *inbound) rememberThinking(blocks []object) {
+	var calls fingerprint
+	thought := ""
+	for _, b := range blocks {
+		switch b["type"] {
+		case "thinking":
+			text, _ := b["thinking"].(string)
+			signature, _ := b["signature"].(string)
+			in.memory.pass(signature, text)
+			thought += "thinking " + text + "\n"
+		case "redacted_thinking":
+			data, _ := b["data"].(string)
+			in.memory.pass(data, "")
+			thought += "redacted " + data + "\n"
+		case "tool_use":
+			args, _ := b["input"].(json.RawMessage)
+			calls.add(b["name"].(string), string(args))
+		}
+	}
+	in.memory.lead(calls.String(), thought)
+}
+
+func (a *answer) anthropicUsage(output int) object {
+	if a.silent {
+		return object{}
+	}
+	u := a.usage
+	return object{
+		"input_tokens":                max(0, u.Input-u.CacheRead-u.CacheWrite),
+		"cache_creation_input_tokens": u.CacheWrite,
+		"cache_read_input_tokens":     u.CacheRead,
+		"cache_creation":              object{"ephemeral_5m_input_tokens": u.CacheWrite, "ephemeral_1h_input_tokens": 0},
+		"output_tokens":               output,
+		"output_tokens_details":       object{"thinking_tokens": min(u.Reasoning, output)},
+		"service_tier":                "standard",
+	}
+}
+
+func (a *answer) anthropicReason() string {
+	switch {
+	case a.reason != "":
+		return a.reason
+	case a.stop == pawl.StopCalls:
+		return "tool_use"
+	case a.stop == pawl.StopLength:
+		return "max_tokens"
+	case a.stop == pawl.StopRefusal:
+		return "refusal"
+	case a.stop == pawl.StopPause:
+		return "pause_turn"
+	}
+	return "end_turn"
+}
+
+func (a *answer) anthropicMessage(in *inbound, content []object, reason any, output int) object {
+	return object{
+		"id": a.id("msg_01", 0), "type": "message", "role": "assistant", "model": in.Model, "content": content,
+		"stop_reason": reason, "stop_sequence": nil, "usage": a.anthropicUsage(output),
+	}
+}
+
+func wholeAnthropic(in *inbound, a *answer) any {
+	content := []object{}
+	for i := range a.items {
+		content = append(content, a.items[i].block(in, a))
+	}
+	in.rememberThinking(content)
+	return a.anthropicMessage(in, content, a.anthropicReason(), a.usage.Output)
+}
+
+func streamAnthropic(in *inbound, a *answer) []frame {
+	var list []frame
+	add := func(p part, item int, event string, data object) {
+		data["type"] = event
+		list = append(list, frame{part: p, item: item, event: event, data: data})
+	}
+	first := min(1, a.usage.Output) // what it counts before it knows
+	if a.early {
+		first = a.usage.Output
+	}
+	add(opening, -1, "message_start", object{"message": a.anthropicMessage(in, []object{}, nil, first)})
+	var content []object
+	for i := range a.items {
+		it := &a.items[i]
+		whole := it.block(in, a)
+		content = append(content, whole)
+		start := object{"index": i}
+		delta := func(kind, key, text string) {
+			add(piece, i, "content_block_delta", object{"index": i, "delta": object{"type": kind, key: text}})
+		}
+		var deltas func()
+		switch whole["type"] {
+		case "text":
+			start["content_block"] = object{"type": "text", "text": ""}
+			deltas = func() {
+				for _, text := range a.pieces(it.text) {
+					delta("text_delta", "text", text)
+				}
+			}
+		case "thinking":
+			start["content_block"] = object{"type": "thinking", "thinking": "", "signature": ""}
+			deltas = func() {
+				text, _ := whole["thinking"].(string)
+				for _, text := range a.pieces(text) {
+					delta("thinking_delta", "thinking", text)
+				}
+				if signature, ok := whole["signature"].(string); ok {
+					delta("signature_delta", "signature", signature)
+				}
+			}
+		case "tool_use":
+			call := object{"type": "tool_use", "id": it.id, "name": it.name, "input": object{}}
+			if it.noID {
+				delete(call, "id")
+			}
+			start["content_block"] = call
+			deltas = func() {
+				if it.bare {
+					return
+				}
+				delta("input_json_delta", "partial_json", "")
+				for _, text := range a.pieces(it.text) {
+					delta("input_json_delta", "partial_json", text)
+				}
+			}
+		default:
+			start["content_block"] = whole
+			deltas = func() {}
+		}
+		add(begin, i, "content_block_start", start)
+		if i == 0 {
+			add(aside, -1, "ping", object{})
+		}
+		deltas()
+		add(end, i, "content_block_stop", object{"index": i})
+	}
+	in.rememberThinking(content)
+	add(finish, -1, "message_delta", object{
+		"delta": object{"stop_reason": a.anthropicReason(), "stop_sequence": nil},
+		"usage": a.anthropicUsage(a.usage.Output),
+	})
+	add(closing, -1, "message_stop", object{})
+	return list
+}
+
+func refuseAnthropic(r *refusal) any {
+	return object{"type": "error", "error": object{"type": r.kind, "message": r.message}, "request_id": "req_011fake"}
+}
+
+func failAnthropic(r *refusal) []frame {
+	return []frame{{part: closing, item: -1, event: "error", data: object{"type": "error", "error": object{"type": r.kind, "message": r.message}}}}
+}
+
+func wordAnthropic(r *refusal) {
+	if r.class == pawl.ClassInvalid && r.param != "" {
+		r.message, r.param = r.param+": "+r.message, ""
+	}
+	switch r.class {
+	case pawl.ClassRateLimit:
+		r.words(429, "rate_limit_error", "", "This request would exceed your organization's rate limit of 50 requests per minute. Please reduce the prompt length or the maximum tokens requested, or try again later.")
+	case pawl.ClassOverloaded, pawl.ClassNetwork:
+		r.words(529, "overloaded_error", "", "Overloaded")
+	case pawl.ClassQuota:
+		r.words(400, "invalid_request_error", "", "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.")
+	case pawl.ClassAuth:
+		r.words(401, "authentication_error", "", "invalid x-api-key")
+	case pawl.ClassNotFound:
+		r.words(404, "not_found_error", "", "")
+	case pawl.ClassRefused:
+		r.words(400, "invalid_request_error", "", "Output blocked by content filtering policy")
+	case pawl.ClassTooLong:
+		r.words(400, "invalid_request_error", "", "prompt is too long: 208310 tokens > 200000 maximum")
+	case pawl.ClassInvalid:
+		r.words(400, "invalid_request_error", "", "Bad request")
+	default:
+		r.words(500, "api_error", "", "Internal server error")
+	}
+}

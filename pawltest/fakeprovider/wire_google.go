@@ -1,0 +1,168 @@
+package fakeprovider
+
+import (
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+func (a *answer) googleReason() string {
+	switch {
+	case a.reason != "":
+		return a.reason
+	case a.stop == pawl.StopLength:
+		return "MAX_TOKENS"
+	case a.stop == pawl.StopRefusal:
+		return "SAFETY"
+	}
+	return "STOP"
+}
+
+func (a *answer) googleUsage() object {
+	u := a.usage
+	doc := object{
+		"promptTokenCount": u.Input, "candidatesTokenCount": u.Output - u.Reasoning, "totalTokenCount": u.Input + u.Output,
+		"promptTokensDetails": []any{object{"modality": "TEXT", "tokenCount": u.Input}},
+	}
+	if u.Reasoning > 0 {
+		doc["thoughtsTokenCount"] = u.Reasoning
+	}
+	if u.CacheRead > 0 {
+		doc["cachedContentTokenCount"] = u.CacheRead
+	}
+	return doc
+}
+
+// signs reports whether the model of the request signs what it sends.
+func (in *inbound) signs(a *answer) bool {
+	return !a.unsigned && (in.demandsSignatures() || a.count(thinking) > 0)
+}
+
+// demandsSignatures: models since Gemini 3 refuse calls without theirs.
+func (in *inbound) demandsSignatures() bool { return strings.Contains(in.Model, "gemini-3") }
+
+// googlePart is an item as a part. Only the first of several calls is signed.
+func (in *inbound) googlePart(a *answer, i int) object {
+	it := &a.items[i]
+	if it.kind != calling {
+		p := object{"text": it.text}
+		if it.kind == thinking {
+			p["thought"] = true
+		}
+		return p
+	}
+	fn := object{"name": it.name, "args": rawOr(it.text)}
+	if it.bare {
+		delete(fn, "args")
+	}
+	if in.demandsSignatures() && !it.noID {
+		fn["id"] = it.id
+	}
+	p := object{"functionCall": fn}
+	first := true
+	for _, before := range a.items[:i] {
+		first = first && before.kind != calling
+	}
+	if first && in.signs(a) {
+		p["thoughtSignature"] = in.memory.token(a.id("call", i))
+	}
+	return p
+}
+
+func (in *inbound) googleDoc(a *answer, parts []any, reason string) object {
+	candidate := object{"content": object{"parts": parts, "role": "model"}, "index": 0}
+	if reason != "" {
+		candidate["finishReason"] = reason
+	}
+	doc := object{"candidates": []any{candidate}, "modelVersion": in.Model, "responseId": a.id("", 0)}
+	if !a.silent {
+		doc["usageMetadata"] = a.googleUsage()
+	}
+	return doc
+}
+
+func wholeGoogle(in *inbound, a *answer) any {
+	parts := []any{}
+	for i := range a.items {
+		parts = append(parts, in.googlePart(a, i))
+	}
+	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) {
+		parts[n-1].(object)["thoughtSignature"] = in.memory.token(a.id("text", 0))
+	}
+	return in.googleDoc(a, parts, a.googleReason())
+}
+
+func streamGoogle(in *inbound, a *answer) []frame {
+	var list []frame
+	add := func(p part, i int, part object) {
+		list = append(list, frame{part: p, item: i, data: in.googleDoc(a, []any{part}, "")})
+	}
+	for i := range a.items {
+		whole := in.googlePart(a, i)
+		if a.items[i].kind == calling {
+			add(piece, i, whole)
+			continue
+		}
+		for _, text := range a.pieces(a.items[i].text) {
+			part := object{"text": text}
+			if whole["thought"] != nil {
+				part["thought"] = true
+			}
+			add(piece, i, part)
+		}
+	}
+	last := object{"text": ""}
+	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) {
+		last["thoughtSignature"] = in.memory.token(a.id("text", 0))
+	}
+	return append(list, frame{part: closing, item: -1, data: in.googleDoc(a, []any{last}, a.googleReason())})
+}
+
+func refuseGoogle(r *refusal) any {
+	e := object{"code": r.status, "message": r.message, "status": r.kind}
+	var details []any
+	if r.code != "" {
+		details = append(details, object{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": r.code, "domain": "googleapis.com"})
+	}
+	if r.after > 0 {
+		details = append(details, object{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": googleSeconds(r)})
+	}
+	if details != nil {
+		e["details"] = details
+	}
+	return object{"error": e}
+}
+
+func googleSeconds(r *refusal) string {
+	return strings.TrimRight(strings.TrimRight(formatSeconds(r.after), "0"), ".") + "s"
+}
+
+func failGoogle(r *refusal) []frame {
+	return []frame{{part: closing, item: -1, data: refuseGoogle(r)}}
+}
+
+func wordGoogle(r *refusal) {
+	if r.class == pawl.ClassInvalid && r.param != "" {
+		r.message, r.param = "* GenerateContentRequest."+r.param+": "+r.message+"\n", ""
+	}
+	switch r.class {
+	case pawl.ClassRateLimit:
+		r.words(429, "RESOURCE_EXHAUSTED", "", "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: generate_content_requests_per_minute, limit: 10.")
+	case pawl.ClassOverloaded, pawl.ClassNetwork:
+		r.words(503, "UNAVAILABLE", "", "The model is overloaded. Please try again later.")
+	case pawl.ClassQuota:
+		r.words(429, "RESOURCE_EXHAUSTED", "", "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: generate_content_requests_per_day, limit: 250.")
+	case pawl.ClassAuth:
+		r.words(400, "INVALID_ARGUMENT", "API_KEY_INVALID", "API key not valid. Please pass a valid API key.")
+	case pawl.ClassNotFound:
+		r.words(404, "NOT_FOUND", "", "")
+	case pawl.ClassTooLong:
+		r.words(400, "INVALID_ARGUMENT", "", "The input token count (1212304) exceeds the maximum number of tokens allowed (1048576).")
+	case pawl.ClassRefused:
+		r.words(400, "INVALID_ARGUMENT", "", "The request was blocked by safety filters.")
+	case pawl.ClassInvalid:
+		r.words(400, "INVALID_ARGUMENT", "", "Request contains an invalid argument.")
+	default:
+		r.words(500, "INTERNAL", "", "An internal error has occurred. Please retry or report.")
+	}
+}
