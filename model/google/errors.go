@@ -90,9 +90,7 @@ func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelErro
 	}
 	e.Class = f.refined(class)
 	if e.Class.Transient() {
-		if e.RetryAfter = f.delay(); e.RetryAfter == 0 {
-			e.RetryAfter = provider.RetryAfter(h, time.Now())
-		}
+		e.RetryAfter = provider.Wait(h, body, time.Now())
 	}
 	return e
 }

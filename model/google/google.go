@@ -31,6 +31,10 @@
 // own names, or beside it where the API has them there, such as safetySettings;
 // they replace what stands there, and null takes it out.
 //
+// Whatever stands in the conversation is sent as something the API takes: names
+// of tools that break its rules with _ in them, arguments that are no object as
+// an empty one. A picture it would refuse is replaced by a text that says why.
+//
 // A reply is whole when a finish reason has come and then an orderly end. A call
 // that the API itself calls malformed or unexpected is a failed attempt of class
 // empty: nothing in it can be used, nothing of it runs, and the run asks again
@@ -59,6 +63,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/provider"
 )
 
 const endpoint = "https://generativelanguage.googleapis.com"
@@ -68,15 +73,24 @@ type Options struct {
 	APIKey     string       // empty: GEMINI_API_KEY, or else GOOGLE_API_KEY
 	BaseURL    string       // without /v1beta; empty: GOOGLE_GEMINI_BASE_URL, or Google's own
 	HTTPClient *http.Client // nil: http.DefaultClient
+
+	// Key gives the key in the place of APIKey, for keys that change while runs
+	// go on. It is asked before each request, with an empty refused, and may
+	// answer from memory. When the server refuses a key as wrong or expired, it is
+	// asked once more, with that key; if it gives another, the request is sent
+	// once more with that. Otherwise, and when it fails at first, the call fails
+	// with class auth. It may be called by many runs at once, and its ctx ends
+	// with the call.
+	Key func(ctx context.Context, refused string) (string, error)
 }
 
 // A Model is one of Google's models. It may be used by many runs at once.
 type Model struct {
-	name   string
-	base   string
-	key    string
-	client *genai.Client
-	broken error // why there is no client
+	name    string
+	base    string
+	keyless bool // there is no key to be had
+	client  *genai.Client
+	broken  error // why there is no client
 }
 
 // New makes the model of a name, such as gemini-3.8-flash. The environment is
@@ -87,10 +101,14 @@ func New(name string, o *Options) *Model {
 	}
 	m := &Model{
 		name: strings.TrimPrefix(name, "models/"),
-		key:  cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY")),
 		base: strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
 	}
-	m.connect(cmp.Or(o.HTTPClient, http.DefaultClient))
+	key := provider.Key(o.Key)
+	if key == nil {
+		fixed := cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))
+		key, m.keyless = provider.Fixed(fixed), fixed == ""
+	}
+	m.connect(cmp.Or(o.HTTPClient, http.DefaultClient), key)
 	return m
 }
 
@@ -109,15 +127,19 @@ func (m *Model) full() string { return "google/" + m.name }
 // Stream sends the request and yields the reply as it comes.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		body, err := m.body(r)
+		body, limit, err := m.body(r)
 		if err != nil {
 			yield(pawl.Chunk{}, err)
 			return
 		}
-		t := turn{model: m.full()}
+		t := turn{model: m.full(), limit: limit}
 		for data, err := range m.events(ctx, body) {
 			if err != nil {
 				yield(pawl.Chunk{}, t.ended(ctx, err))
+				return
+			}
+			if !provider.Unicode(data) {
+				yield(pawl.Chunk{}, t.failed(pawl.ClassTruncated, "the stream is broken: an event is not UTF-8"))
 				return
 			}
 			chunks, err := t.on(data)

@@ -234,20 +234,68 @@ func TestLargeEvents(t *testing.T) {
 	}
 }
 
-// A redirect is followed with the same body; the answer that counts is the last.
+// A redirect is followed with the same body, but no other host gets the key.
 func TestRedirect(t *testing.T) {
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/there/") {
-			http.Redirect(w, r, "/there"+r.URL.String(), http.StatusTemporaryRedirect)
-			return
-		}
+	keys := map[string]string{}
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		keys[r.URL.Path] = r.Header.Get("X-Goog-Api-Key")
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		if strings.Contains(string(body), "Be brief.") {
 			io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`+"\n\n")
 		}
+	}
+	other := serve(t, answer)
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		keys[r.URL.Path] = r.Header.Get("X-Goog-Api-Key")
+		to := "/here"
+		if r.URL.Path == to {
+			to = other + "/there"
+		}
+		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 	})
 	if err := last(t.Context(), google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url})); err != nil {
 		t.Error(err)
+	}
+	if d := cmp.Diff(map[string]string{"/v1beta/models/gemini-3.8-flash:streamGenerateContent": "key", "/here": "key", "/there": ""}, keys); d != "" {
+		t.Errorf("keys (-want +got):\n%s", d)
+	}
+}
+
+// A key that is refused is asked for once more. Google refuses one with 400.
+func TestKeysThatChange(t *testing.T) {
+	const no = `{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Header.Get("X-Goog-Api-Key") != "second" || !strings.Contains(string(body), "Be brief.") {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, no)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`+"\n\n")
+	})
+	for _, c := range []struct {
+		first, then string
+		broken      error
+		want        pawl.Class
+		asked       string
+	}{
+		{"first", "second", nil, 0, "|first"},
+		{"second", "", nil, 0, ""},
+		{"first", "first", nil, pawl.ClassAuth, "|first"},
+		{"first", "third", nil, pawl.ClassAuth, "|first"},
+		{"", "", io.EOF, pawl.ClassAuth, ""},
+	} {
+		var asked []string
+		m := google.New("gemini-3.8-flash", &google.Options{APIKey: "unused", BaseURL: url, Key: func(_ context.Context, refused string) (string, error) {
+			if asked = append(asked, refused); refused != "" {
+				return c.then, nil
+			}
+			return c.first, c.broken
+		}})
+		if err := last(t.Context(), m); class(err) != c.want || strings.Join(asked, "|") != c.asked {
+			t.Errorf("%+v: error %v, asked %q", c, err, asked)
+		}
 	}
 }

@@ -17,17 +17,18 @@ import (
 	"github.com/pawl-run/pawl/internal/provider"
 )
 
-// noKey stands for a key that a server other than Google's does not need. The
-// library wants one, so it gets this, and the transport takes it out again.
-const noKey = "none"
-
 // connect makes the client. Its retries are off unless asked for, and what it
-// would read of the environment is given here.
-func (m *Model) connect(c *http.Client) {
+// would read of the environment is given here. It gets no key, since it would
+// keep it; the transport has the key of now.
+func (m *Model) connect(c *http.Client, key provider.Key) {
 	client := *c
-	client.Transport = &wire{base: cmp.Or(c.Transport, http.DefaultTransport), keyless: m.key == ""}
+	w := &wire{base: cmp.Or(c.Transport, http.DefaultTransport), key: key, model: m.full()}
+	if u, err := url.Parse(m.base); err == nil {
+		w.host = u.Host
+	}
+	client.Transport = w
 	m.client, m.broken = genai.NewClient(context.Background(), &genai.ClientConfig{
-		APIKey:      cmp.Or(m.key, noKey),
+		APIKey:      "none", // it insists
 		Backend:     genai.BackendGeminiAPI,
 		HTTPClient:  &client,
 		HTTPOptions: genai.HTTPOptions{BaseURL: m.base},
@@ -39,7 +40,7 @@ func (m *Model) connect(c *http.Client) {
 // ended in order.
 func (m *Model) events(ctx context.Context, body map[string]any) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if m.key == "" && m.base == endpoint {
+		if m.keyless && m.base == endpoint {
 			yield(nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + m.full() + "; set GEMINI_API_KEY"})
 			return
 		}
@@ -117,19 +118,21 @@ func (p *passage) Close() error {
 
 // wire is the transport below the library.
 type wire struct {
-	base    http.RoundTripper
-	keyless bool
+	base  http.RoundTripper
+	host  string // whose key it is
+	key   provider.Key
+	model string
 }
 
 // RoundTrip lets only streams of events through. It bounds the bodies of errors,
 // and makes an error of a success that is no such stream, such as the page of a
 // proxy that wants a login.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	if w.keyless {
-		req = req.Clone(req.Context())
-		req.Header.Del("X-Goog-Api-Key")
-	}
-	res, err := w.base.RoundTrip(req)
+	res, err := w.key.Send(req.Context(), func(key string) (*http.Response, error) {
+		return w.send(req, key)
+	}, func(err error) error {
+		return &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + w.model + ": " + provider.Clip(err.Error()), Err: err}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -151,4 +154,30 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		Class:   pawl.ClassUnknown,
 		Message: "the answer is " + cmp.Or(kind, "of no type") + ", not an event stream: " + provider.Clip(string(body)),
 	}
+}
+
+// send sends a request with a key, though not to where a redirect leads, unless
+// that is the same host. Google refuses a wrong key with 400; this makes it 401.
+func (w *wire) send(req *http.Request, key string) (*http.Response, error) {
+	try := req.Clone(req.Context())
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		try.Body = body
+	}
+	try.Header.Del("X-Goog-Api-Key")
+	if key != "" && try.URL.Host == w.host {
+		try.Header.Set("X-Goog-Api-Key", key)
+	}
+	res, err := w.base.RoundTrip(try)
+	if err == nil && res.StatusCode == http.StatusBadRequest {
+		body := provider.Body(res.Body)
+		res.Body = io.NopCloser(bytes.NewReader(body))
+		if f, _ := spoken(body); f.because("API_KEY_INVALID") {
+			res.StatusCode = http.StatusUnauthorized
+		}
+	}
+	return res, err
 }

@@ -44,9 +44,9 @@ func (m *Model) modern() bool {
 	return strings.HasPrefix(m.name, "gemini-") && !beforeThree.MatchString(m.name)
 }
 
-// body is the request. Its keys are written in the order of the alphabet, so
+// body is the request and the most tokens it allows the reply. Its keys are written in the order of the alphabet, so
 // that equal requests are equal bytes; schemas keep their own order.
-func (m *Model) body(r pawl.Request) (map[string]any, error) {
+func (m *Model) body(r pawl.Request) (map[string]any, int, error) {
 	limit := defaultMax
 	if r.MaxTokens > 0 {
 		limit = r.MaxTokens
@@ -61,19 +61,19 @@ func (m *Model) body(r pawl.Request) (map[string]any, error) {
 		config["thinkingConfig"] = map[string]any{"includeThoughts": true, "thinkingBudget": budget}
 	}
 	body := map[string]any{"contents": m.contents(r.Messages), "generationConfig": config}
-	if r.System != "" {
+	if strings.TrimSpace(r.System) != "" {
 		body["systemInstruction"] = content{Parts: []any{part{"text": r.System}}}
 	}
 	if len(r.Tools) > 0 {
 		list, err := declarations(r.Tools)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		body["tools"] = []any{map[string]any{"functionDeclarations": list}}
 	}
 	if r.Output != nil && (len(r.Tools) == 0 || m.modern()) {
 		if !json.Valid(r.Output) {
-			return nil, invalid("the output schema is not JSON: %s", r.Output)
+			return nil, 0, invalid("the output schema is not JSON: %s", r.Output)
 		}
 		config["responseMimeType"], config["responseJsonSchema"] = "application/json", r.Output
 	}
@@ -84,16 +84,16 @@ func (m *Model) body(r pawl.Request) (map[string]any, error) {
 		}
 		switch {
 		case slices.Contains(owned, name):
-			return nil, invalid("option %s is set by the run; want another of the provider's options", k)
+			return nil, 0, invalid("option %s is set by the run; want another of the provider's options", k)
 		case !json.Valid(v):
-			return nil, invalid("option %s is not JSON: %s", k, v)
+			return nil, 0, invalid("option %s is not JSON: %s", k, v)
 		case string(v) == "null":
 			delete(where, name)
 		default:
 			where[name] = v
 		}
 	}
-	return body, nil
+	return body, limit, nil
 }
 
 func invalid(format string, args ...any) error {
@@ -147,6 +147,7 @@ type part map[string]any
 // contents turns neighbours of one role into one content.
 func (m *Model) contents(msgs []pawl.Message) []content {
 	list := []content{}
+	msgs = fitting(msgs)
 	for i := 0; i < len(msgs); {
 		role := msgs[i].Role
 		var parts []pawl.Part
@@ -194,14 +195,15 @@ func (m *Model) assistant(parts []pawl.Part) []any {
 				add("text", each.Text)
 			}
 		case pawl.Thinking:
-			if held = nil; each.Model != "" && each.Model != m.full() || json.Unmarshal(each.Opaque, &held) != nil {
+			held = nil
+			if each.Model != "" && each.Model != m.full() || !provider.Opaque(each.Opaque) || json.Unmarshal(each.Opaque, &held) != nil {
 				continue
 			}
 			if whole := held["part"]; whole != nil {
 				list = append(list, whole)
 			}
 		case pawl.Call:
-			add("functionCall", part{"id": id(each.ID, each.Ref), "name": each.Tool, "args": provider.Object(each.Args)})
+			add("functionCall", part{"id": id(each.ID, each.Ref), "name": provider.Name(each.Tool), "args": provider.Object(each.Args)})
 		}
 	}
 	return list
@@ -212,7 +214,7 @@ func (m *Model) user(parts []pawl.Part) []any {
 	for _, each := range parts {
 		switch each := each.(type) {
 		case pawl.ToolResult:
-			r := part{"id": id(each.Call, each.Ref), "name": each.Tool, "response": response(each)}
+			r := part{"id": id(each.Call, each.Ref), "name": provider.Name(each.Tool), "response": response(each)}
 			var images []any
 			for _, img := range each.Images {
 				images = append(images, picture(img))
@@ -233,7 +235,11 @@ func (m *Model) user(parts []pawl.Part) []any {
 			rest = append(rest, picture(each))
 		}
 	}
-	return slices.Concat(results, pictures, rest)
+	all := slices.Concat(results, pictures, rest)
+	if len(all) == 0 { // a turn that was taken must not go missing
+		all = append(all, part{"text": "(empty)"})
+	}
+	return all
 }
 
 // response is a result as the object that the API wants.

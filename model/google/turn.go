@@ -31,6 +31,7 @@ const (
 // A turn gathers one reply from the events of its stream.
 type turn struct {
 	model string
+	limit int // the most tokens the request allowed
 	state state
 
 	pieces []*piece
@@ -194,9 +195,12 @@ func (t *turn) reply() (*pawl.Reply, error) {
 			r.Stop = pawl.StopCalls
 		}
 		if !says {
-			return nil, t.failed(pawl.ClassEmpty, "the reply has neither text nor calls")
+			return nil, t.failed(pawl.ClassEmpty, t.nothing())
 		}
 	case "MAX_TOKENS":
+		if !says {
+			return nil, t.failed(pawl.ClassEmpty, fmt.Sprintf("the reply met its limit of %d tokens before it said anything; let it have more", t.limit))
+		}
 		r.Stop = pawl.StopLength
 	case "", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
@@ -238,6 +242,14 @@ func (p *piece) parts(model string) []pawl.Part {
 		return append(list, opaque("part", ""))
 	}
 	return append(list, opaque("text", ""), pawl.Text{Text: text})
+}
+
+// nothing says what is known of a reply that says nothing.
+func (t *turn) nothing() string {
+	if t.usage.Output > 0 {
+		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed", t.usage.Output)
+	}
+	return "the reply has neither text nor calls"
 }
 
 func (t *turn) failed(class pawl.Class, message string) error {

@@ -1,6 +1,7 @@
 package google_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 )
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"<unit>":{"enum":["C","F"]},"at":{"maximum":9007199254740993}},"required":["city"]}`
+
+// dot is a picture of one pixel.
+var dot, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.User, Parts: parts} }
 func assistant(parts ...pawl.Part) pawl.Message {
@@ -33,7 +37,7 @@ type request struct {
 func history(model string) pawl.Request {
 	return pawl.Request{
 		Messages: []pawl.Message{
-			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: []byte("png")}),
+			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/jpeg", Data: dot}, pawl.Image{Type: "image/gif", Data: []byte("GIF89a")}),
 			assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"part":{"text":"Hm","thought":true}}`), Model: model},
 				opaque("google/gemini-1", `{"functionCall":{"thoughtSignature":"dropped"}}`),
@@ -48,15 +52,16 @@ func history(model string) pawl.Request {
 			),
 			user(pawl.Text{Text: "By the way: hurry."}),
 			user(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"<blue>","seen":9007199254740993}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("sky")}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"<blue>","seen":9007199254740993}`), Images: []pawl.Image{{Type: "image/png", Data: dot}, {Type: "image/png"}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
 				pawl.ToolResult{Ref: "same", Tool: "now", Content: json.RawMessage(`""`)},
 			),
-			assistant(opaque("google/gemini-1", `{"functionCall":{"thoughtSignature":"dropped"}}`), pawl.Call{ID: "c_4", Tool: "now"}),
-			user(pawl.ToolResult{Call: "c_4", Tool: "now"}),
+			assistant(opaque("google/gemini-1", `{"functionCall":{"thoughtSignature":"dropped"}}`), pawl.Call{ID: "c_4", Tool: "now?"}),
+			user(pawl.ToolResult{Call: "c_4", Tool: "now?", Content: json.RawMessage(`{"z":"<noon>","at":9007199254740993}`), Images: []pawl.Image{{Type: "image/png", Data: dot}}}),
 			assistant(opaque(model, `{"functionCall":{"thoughtSignature":"of a call that is gone"}}`), pawl.Text{Text: "Noon."}),
 			assistant(opaque(model, `{"part":{"text":"","thoughtSignature":"ZW5k"}}`), pawl.Thinking{Text: "no opaque"}),
 			user(pawl.Text{Text: " "}),
+			assistant(opaque(model, "{\"part\":{\"text\":\"\xff\"}}"), pawl.Text{Text: "Yes."}),
 			user(pawl.Text{Text: "Sure?"}),
 		},
 		Tools:    []pawl.ToolInfo{{Name: "now"}},
