@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,8 @@ type fault struct {
 }
 
 // spoken reads the forms that servers give an error: {"error": {…}} of OpenAI,
-// the same in a list, {"error": "…"}, and {"detail": …} or {"message": …} beside
-// nothing that would make it a reply.
+// the same in a list, {"error": "…"}, and {"detail": …} or {"message": …}, the
+// latter with a code and a type perhaps, beside nothing that would make it a reply.
 func spoken(body []byte) (fault, bool) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
@@ -45,7 +46,7 @@ func spoken(body []byte) (fault, bool) {
 	case len(doc.Detail) > 0:
 		return read(doc.Detail), true
 	case doc.Message != "":
-		return fault{message: doc.Message}, true
+		return read(body), true
 	}
 	return fault{}, false
 }
@@ -75,24 +76,45 @@ func read(raw json.RawMessage) fault {
 }
 
 var kinds = map[string]pawl.Class{
-	"insufficient_quota":         pawl.ClassQuota,
-	"billing_hard_limit_reached": pawl.ClassQuota,
-	"billing_not_active":         pawl.ClassQuota,
-	"context_length_exceeded":    pawl.ClassTooLong,
-	"string_above_max_length":    pawl.ClassTooLong,
-	"invalid_api_key":            pawl.ClassAuth,
-	"authentication_error":       pawl.ClassAuth,
-	"permission_error":           pawl.ClassAuth,
-	"model_not_found":            pawl.ClassNotFound,
-	"not_found_error":            pawl.ClassNotFound,
-	"content_filter":             pawl.ClassRefused,
-	"content_policy_violation":   pawl.ClassRefused,
-	"rate_limit_exceeded":        pawl.ClassRateLimit,
-	"rate_limit_error":           pawl.ClassRateLimit,
-	"server_error":               pawl.ClassOverloaded,
-	"api_error":                  pawl.ClassOverloaded,
-	"overloaded_error":           pawl.ClassOverloaded,
-	"engine_overloaded_error":    pawl.ClassOverloaded,
+	"insufficient_quota":             pawl.ClassQuota,
+	"billing_hard_limit_reached":     pawl.ClassQuota,
+	"billing_not_active":             pawl.ClassQuota,
+	"exceeded_current_quota_error":   pawl.ClassQuota,
+	"usage_limit_reached":            pawl.ClassQuota,
+	"context_length_exceeded":        pawl.ClassTooLong,
+	"string_above_max_length":        pawl.ClassTooLong,
+	"invalid_api_key":                pawl.ClassAuth,
+	"token_expired":                  pawl.ClassAuth,
+	"account_deactivated":            pawl.ClassAuth,
+	"authentication_error":           pawl.ClassAuth,
+	"permission_error":               pawl.ClassAuth,
+	"model_not_found":                pawl.ClassNotFound,
+	"not_found_error":                pawl.ClassNotFound,
+	"content_filter":                 pawl.ClassRefused,
+	"content_policy_violation":       pawl.ClassRefused,
+	"image_content_policy_violation": pawl.ClassRefused,
+	"invalid_prompt":                 pawl.ClassRefused, // flagged by the usage policy
+	"rate_limit_exceeded":            pawl.ClassRateLimit,
+	"rate_limit_error":               pawl.ClassRateLimit,
+	"server_error":                   pawl.ClassOverloaded,
+	"api_error":                      pawl.ClassOverloaded,
+	"overloaded_error":               pawl.ClassOverloaded,
+	"engine_overloaded_error":        pawl.ClassOverloaded,
+	"slow_down":                      pawl.ClassOverloaded,
+	"vector_store_timeout":           pawl.ClassOverloaded,
+}
+
+// vague are kinds that say something only where no status does.
+var vague = map[string]pawl.Class{
+	"invalid_request_error": pawl.ClassInvalid,
+	"invalid_image":         pawl.ClassInvalid,
+	"invalid_image_format":  pawl.ClassInvalid,
+	"invalid_base64_image":  pawl.ClassInvalid,
+	"image_too_large":       pawl.ClassInvalid,
+	"image_too_small":       pawl.ClassInvalid,
+	"image_parse_error":     pawl.ClassInvalid,
+	"image_file_too_large":  pawl.ClassInvalid,
+	"empty_image_file":      pawl.ClassInvalid,
 }
 
 // classified sorts an error by what the server calls it, then by its status,
@@ -107,7 +129,11 @@ func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelErro
 	}
 	e.Class = ofStatus(status)
 	for _, kind := range f.kinds {
-		if class, ok := kinds[kind]; ok {
+		class, ok := kinds[kind]
+		if !ok && e.Class == pawl.ClassUnknown {
+			class, ok = vague[kind]
+		}
+		if ok {
 			e.Class = class
 			break
 		}
@@ -119,8 +145,12 @@ func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelErro
 	case e.Class == pawl.ClassRateLimit && (strings.Contains(said, "exceeded your current quota") || strings.Contains(said, "insufficient balance")):
 		e.Class = pawl.ClassQuota
 	}
+	wait := provider.Wait(h, body, time.Now())
+	if e.Class == pawl.ClassQuota && wait > 0 && slices.Contains(f.kinds, "usage_limit_reached") {
+		e.Class = pawl.ClassRateLimit // a plan's allowance, which comes back by itself
+	}
 	if e.Class.Transient() {
-		e.RetryAfter = provider.RetryAfter(h, time.Now())
+		e.RetryAfter = wait
 	}
 	return e
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,4 +142,54 @@ func TestLeavingEarlyEndsTheConnection(t *testing.T) {
 		break
 	}
 	<-gone
+}
+
+// A key that is refused is asked for again, once.
+func TestKeysChange(t *testing.T) {
+	for name, stream := range map[string]struct {
+		model func(*openai.Options) pawl.Model
+		whole string
+	}{
+		"chat":      {func(o *openai.Options) pawl.Model { return openai.New("tiny", o) }, begun + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"},
+		"responses": {func(o *openai.Options) pawl.Model { return openai.NewResponses("tiny", o) }, whole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sent []string
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent = append(sent, r.Header.Get("Authorization"))
+				if body, err := io.ReadAll(r.Body); err != nil || !json.Valid(body) {
+					t.Errorf("body %q, %v", body, err)
+				}
+				if r.Header.Get("Authorization") != "Bearer new" {
+					http.Error(w, `{"error":{"message":"expired","code":"token_expired"}}`, http.StatusUnauthorized)
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, stream.whole)
+			}))
+			defer srv.Close()
+			keys := map[string]string{"": "old", "old": "new"}
+			o := &openai.Options{BaseURL: srv.URL, Key: func(_ context.Context, refused string) (string, error) {
+				if k, ok := keys[refused]; ok {
+					return k, nil
+				}
+				return "", errors.New("the vault is shut")
+			}}
+			m := stream.model(o)
+			if err := last(t.Context(), m); err != nil {
+				t.Errorf("with a new key: %v", err)
+			}
+			keys["old"] = "newer"
+			if err := last(t.Context(), m); class(err) != pawl.ClassAuth {
+				t.Errorf("with another wrong key: %v, want class auth", err)
+			}
+			delete(keys, "")
+			if err := last(t.Context(), m); class(err) != pawl.ClassAuth || !strings.Contains(err.Error(), "the vault is shut") {
+				t.Errorf("without any key: %v, want class auth", err)
+			}
+			if d := cmp.Diff([]string{"Bearer old", "Bearer new", "Bearer old", "Bearer newer"}, sent); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
 }

@@ -2,9 +2,9 @@ package openai
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +32,7 @@ type message struct {
 type content struct {
 	Type  string `json:"type"`
 	Text  string `json:"text,omitempty"`
-	Image *image `json:"image_url,omitempty"`
+	Image any    `json:"image_url,omitempty"` // an image, or in Responses its URL
 }
 
 type image struct {
@@ -125,16 +125,11 @@ func tools(infos []pawl.ToolInfo) []tool {
 // result is a message of its own and those stand right behind the calls.
 func (m *Model) messages(r pawl.Request) []message {
 	var list []message
-	if r.System != "" {
+	if strings.TrimSpace(r.System) != "" {
 		list = append(list, message{Role: "system", Content: r.System})
 	}
-	ids := callIDs(r.Messages)
-	for i := 0; i < len(r.Messages); {
-		role := r.Messages[i].Role
-		var parts []pawl.Part
-		for ; i < len(r.Messages) && r.Messages[i].Role == role; i++ {
-			parts = append(parts, r.Messages[i].Parts...)
-		}
+	ids := callIDs(r.Messages, longestID)
+	for role, parts := range turns(fitting(r.Messages)) {
 		if role == pawl.Assistant {
 			if msg := m.assistant(parts, ids); msg.Content != nil || msg.Calls != nil {
 				list = append(list, msg)
@@ -144,6 +139,22 @@ func (m *Model) messages(r pawl.Request) []message {
 		}
 	}
 	return list
+}
+
+// turns yields the parts of neighbouring messages of one role together.
+func turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
+	return func(yield func(pawl.Role, []pawl.Part) bool) {
+		for i := 0; i < len(msgs); {
+			role := msgs[i].Role
+			var parts []pawl.Part
+			for ; i < len(msgs) && msgs[i].Role == role; i++ {
+				parts = append(parts, msgs[i].Parts...)
+			}
+			if !yield(role, parts) {
+				return
+			}
+		}
+	}
 }
 
 func (m *Model) assistant(parts []pawl.Part, ids map[string]string) message {
@@ -160,11 +171,11 @@ func (m *Model) assistant(parts []pawl.Part, ids map[string]string) message {
 		case pawl.Call:
 			msg.Calls = append(msg.Calls, call{
 				ID: ids[key(part.ID, part.Ref)], Type: "function",
-				Function: function{Name: part.Tool, Arguments: string(provider.Object(part.Args))},
+				Function: function{Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))},
 			})
 		}
 	}
-	if text.Len() > 0 {
+	if strings.TrimSpace(text.String()) != "" {
 		msg.Content = text.String()
 	}
 	if msg.Calls == nil {
@@ -191,17 +202,7 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 	var rest []content
 	for _, part := range parts {
 		if r, ok := part.(pawl.ToolResult); ok {
-			k := key(r.Call, r.Ref)
-			id, paired := ids[k]
-			if !paired {
-				id = k
-			}
-			// A result without content is refused by some servers.
-			text := r.Text()
-			if text == "" {
-				text = "(empty)"
-			}
-			list = append(list, message{Role: "tool", CallID: id, Content: text})
+			list = append(list, message{Role: "tool", CallID: answered(r, ids), Content: told(r)})
 			if len(r.Images) > 0 {
 				rest = append(rest, content{Type: "text", Text: "Images of the result of " + r.Tool + ":"})
 			}
@@ -214,7 +215,7 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.Text:
-			if part.Text != "" {
+			if strings.TrimSpace(part.Text) != "" {
 				rest = append(rest, content{Type: "text", Text: part.Text})
 			}
 		case pawl.Image:
@@ -226,6 +227,9 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 	}
 	switch {
 	case len(rest) == 0:
+		if len(list) == 0 { // a turn that was taken must not go missing
+			list = append(list, message{Role: "user", Content: empty})
+		}
 	case plain: // some servers take no lists
 		texts := make([]string, len(rest))
 		for i, c := range rest {
@@ -239,28 +243,42 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 }
 
 func picture(i pawl.Image) content {
-	return content{Type: "image_url", Image: &image{"data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)}}
+	return content{Type: "image_url", Image: image{dataURL(i)}}
 }
 
 // callIDs says under which id each call goes: the provider's, while nobody
-// else has it, or the run's own.
-func callIDs(msgs []pawl.Message) map[string]string {
+// else has it and it is not longer than most, or the run's own.
+func callIDs(msgs []pawl.Message, most int) map[string]string {
 	ids, taken := map[string]string{}, map[string]bool{}
 	for _, msg := range msgs {
 		for _, part := range msg.Parts {
-			c, ok := part.(pawl.Call)
-			if !ok {
-				continue
+			if c, ok := part.(pawl.Call); ok {
+				k := key(c.ID, c.Ref)
+				ids[k] = provider.UniqueID(c.Ref, k, most, taken)
 			}
-			id := c.Ref
-			if id == "" || taken[id] || len(id) > longestID {
-				id = key(c.ID, c.Ref)
-			}
-			taken[id] = true
-			ids[key(c.ID, c.Ref)] = id
 		}
 	}
 	return ids
+}
+
+// answered is the id of the call that a result answers.
+func answered(r pawl.ToolResult, ids map[string]string) string {
+	k := key(r.Call, r.Ref)
+	if id, paired := ids[k]; paired {
+		return id
+	}
+	return k
+}
+
+// What stands for nothing, which some servers refuse.
+const empty = "(empty)"
+
+// told is the text of a result.
+func told(r pawl.ToolResult) string {
+	if text := r.Text(); strings.TrimSpace(text) != "" {
+		return text
+	}
+	return empty
 }
 
 // key names a call within a request; only a request made by hand has calls

@@ -1,11 +1,8 @@
 package openai
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -188,8 +185,9 @@ func (t *turn) last(kind string) *part {
 }
 
 // call finds the call a fragment belongs to: by its index, or without one by
-// its id, or else the last. A new id begins a new call all the same, and so does
-// a name after complete arguments, because some servers number every call 0.
+// its id, or else the last. Because some servers number every call 0, or none, a
+// new id begins a new call all the same, and so does another name without an id,
+// and a name with arguments after arguments that are complete.
 func (t *turn) call(f fragment) *part {
 	var found *part
 	for _, p := range t.parts {
@@ -209,8 +207,9 @@ func (t *turn) call(f fragment) *part {
 	}
 	if found != nil {
 		other := f.ID != "" && found.id != "" && f.ID != found.id
+		renamed := f.ID == "" && f.Function.Name != "" && found.name != "" && f.Function.Name != found.name
 		again := f.Function.Name != "" && f.Function.Arguments != "" && found.text.Len() > 0 && json.Valid([]byte(found.text.String()))
-		if !other && !again {
+		if !other && !renamed && !again {
 			return found
 		}
 	}
@@ -234,7 +233,7 @@ func (t *turn) reply() (*pawl.Reply, error) {
 				return nil, t.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
 			}
 			calls = true
-			torn = text != "" && !json.Valid([]byte(text))
+			torn = !json.Valid([]byte(text)) // nothing at all may be what is left of something
 			r.Parts = append(r.Parts, pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(text)})
 		default:
 			opaque := provider.Marshal(map[string]string{p.kind: text})
@@ -257,9 +256,12 @@ func (t *turn) reply() (*pawl.Reply, error) {
 			r.Stop = pawl.StopLength
 		}
 		if !says && !calls {
-			return nil, t.failed(pawl.ClassEmpty, "the reply has neither text nor calls")
+			return nil, t.failed(pawl.ClassEmpty, nothing(t.usage))
 		}
 	case "length", "model_length":
+		if !says && !calls {
+			return nil, t.failed(pawl.ClassEmpty, silent(t.limit))
+		}
 		r.Stop = pawl.StopLength
 	case "content_filter":
 		r.Stop = pawl.StopRefusal
@@ -271,19 +273,19 @@ func (t *turn) reply() (*pawl.Reply, error) {
 	return r, nil
 }
 
-// ended says why a stream ended before its reply was whole.
-func (t *turn) ended(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, io.EOF):
-		return t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return t.failed(pawl.ClassTruncated, "the stream broke off")
-	case errors.Is(err, errTooLong):
-		return t.failed(pawl.ClassUnknown, err.Error())
+func (t *turn) finished() bool { return t.state == finished }
+func (t *turn) settled() bool  { return t.state == stopping }
+
+// nothing says what is known of a reply that says nothing.
+func nothing(u pawl.Usage) string {
+	if u.Output > 0 {
+		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed; it was probably filtered", u.Output)
 	}
-	return &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Usage: t.usage, Err: err}
+	return "the reply has neither text nor calls"
+}
+
+func silent(limit int) string {
+	return fmt.Sprintf("the reply met its limit of %d tokens before it said anything; let it have more", limit)
 }
 
 func (t *turn) failed(class pawl.Class, message string) error {

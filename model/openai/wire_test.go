@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,17 @@ func assistant(parts ...pawl.Part) pawl.Message {
 	return pawl.Message{Role: pawl.Assistant, Parts: parts}
 }
 
+// dot is a picture of one pixel.
+var dot = unbase64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
+
+func unbase64(s string) []byte {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // requests are what transcripts named after them ask for.
 var requests = map[string]pawl.Request{
 	"hello": {
@@ -34,19 +46,19 @@ var requests = map[string]pawl.Request{
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {
 		Messages: []pawl.Message{
-			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: []byte("png")}),
+			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: dot}),
 			assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"reasoning_content":"Hm"}`), Model: "openai/tiny"},
 				pawl.Thinking{Text: "dropped", Opaque: json.RawMessage(`{"reasoning_content":"dropped"}`), Model: "openai/big"},
 				pawl.Call{ID: "c_1", Ref: "same", Tool: "weather", Args: json.RawMessage(`{"city": "Paris"}`)},
 				pawl.Call{ID: "c_2", Ref: "same", Tool: "weather", Args: json.RawMessage(`"{\"city\""`)},
-				pawl.Call{ID: "c_3", Ref: "an id that is longer than forty characters", Tool: "now", Args: json.RawMessage(`{}`)},
+				pawl.Call{ID: "c_3", Ref: "an id that is longer than forty characters", Tool: "the time!", Args: json.RawMessage(`{"a":1,"a":"\ud800"}`)},
 			),
 			user(pawl.Text{Text: "By the way: hurry."}),
 			user(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("sky")}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: dot}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
-				pawl.ToolResult{Call: "c_3", Tool: "now", Content: json.RawMessage(`""`)},
+				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),
 			assistant(pawl.Thinking{Text: "Fine", Opaque: json.RawMessage(`{"reasoning_content":"Fine"}`), Model: "openai/tiny"}, pawl.Text{Text: "Blue, "}),
 			assistant(pawl.Text{Text: "I say."}),

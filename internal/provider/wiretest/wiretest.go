@@ -35,14 +35,20 @@ var update = flag.Bool("update", false, "write the requests and results of trans
 // cut everywhere.
 const piece = 13
 
-// Run replays every transcript in testdata. For each, call makes one call to
+// Run replays every transcript in testdata, and [RunIn] every one in a directory,
+// for a package that speaks two wires. For each, call makes one call to
 // the server at a URL and says what came of it; name is the file's name without
 // its ending, up to the first dot, so that several transcripts may share a
 // request. Headers are the names of headers to show of a request.
 func Run(t *testing.T, headers []string, call func(t *testing.T, url, name string) string) {
-	files, err := filepath.Glob("testdata/*.txtar")
+	RunIn(t, "testdata", headers, call)
+}
+
+// RunIn replays every transcript in a directory; see [Run].
+func RunIn(t *testing.T, dir string, headers []string, call func(t *testing.T, url, name string) string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts in testdata: %v", err)
+		t.Fatalf("no transcripts in %s: %v", dir, err)
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")

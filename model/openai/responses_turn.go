@@ -1,0 +1,342 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/provider"
+)
+
+// A response gathers one reply from the events of its stream. Items come one by
+// one: added, grown by deltas, done. One of the events response.completed,
+// incomplete, failed and cancelled ends the stream, and nothing else does.
+// Events of kinds unknown here change nothing.
+type response struct {
+	model string
+	limit int // the most tokens the request allowed
+
+	items  []*output
+	status string // how it ended: completed or incomplete; empty: it has not
+	reason string // why it is incomplete
+	usage  pawl.Usage
+}
+
+// An output is one item on its way.
+type output struct {
+	outputItem
+	index *int
+	text  strings.Builder // of a message, of thinking or of arguments, so far
+	no    strings.Builder // a refusal
+	raw   json.RawMessage // the whole item, once it is done
+}
+
+// An outputItem is what an item may have.
+type outputItem struct {
+	Type      string  `json:"type"`
+	ID        string  `json:"id"`
+	Phase     string  `json:"phase"`
+	CallID    string  `json:"call_id"`
+	Name      string  `json:"name"`
+	Arguments string  `json:"arguments"`
+	Content   []piece `json:"content"`
+	Summary   []piece `json:"summary"`
+}
+
+type piece struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+type responsesEvent struct {
+	Type      string          `json:"type"`
+	Index     *int            `json:"output_index"`
+	Summary   int             `json:"summary_index"`
+	ItemID    string          `json:"item_id"`
+	Delta     string          `json:"delta"`
+	Arguments string          `json:"arguments"`
+	Item      json.RawMessage `json:"item"`
+	Response  *struct {
+		Status     string            `json:"status"`
+		Output     []json.RawMessage `json:"output"`
+		Error      json.RawMessage   `json:"error"`
+		Incomplete struct {
+			Reason string `json:"reason"`
+		} `json:"incomplete_details"`
+		Usage *responsesUsage `json:"usage"`
+	} `json:"response"`
+}
+
+type responsesUsage struct {
+	Input    int `json:"input_tokens"`
+	Output   int `json:"output_tokens"`
+	InputHas struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	OutputHas struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+func (r *response) finished() bool { return r.status != "" }
+func (r *response) settled() bool  { return r.status != "" }
+
+func (r *response) on(data []byte) ([]pawl.Chunk, error) {
+	if string(data) == "[DONE]" { // some servers end every stream so
+		return nil, r.failed(pawl.ClassTruncated, "the stream ended before the reply did")
+	}
+	var ev responsesEvent
+	err := json.Unmarshal(data, &ev)
+	if err != nil && !json.Valid(data) {
+		return nil, r.failed(pawl.ClassTruncated, "the stream is broken: "+provider.Clip(err.Error()))
+	}
+	if f, ok := spoken(data); ev.Type == "error" || ok && !strings.Contains(ev.Type, ".") {
+		return nil, r.refused(f, data)
+	}
+	if err != nil {
+		return nil, r.failed(pawl.ClassUnknown, "an event is unknown here: "+provider.Clip(err.Error()))
+	}
+	if ev.Response != nil && ev.Response.Usage != nil {
+		// A total: assigned, never added.
+		u := ev.Response.Usage
+		r.usage = pawl.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputHas.Cached, Reasoning: u.OutputHas.Reasoning}
+	}
+	switch ev.Type {
+	case "response.output_item.added":
+		return r.begin(ev), nil
+	case "response.output_item.done":
+		return r.end(ev)
+	case "response.output_text.delta":
+		r.open(ev, "message").text.WriteString(ev.Delta)
+		return []pawl.Chunk{{Text: ev.Delta}}, nil
+	case "response.refusal.delta":
+		r.open(ev, "message").no.WriteString(ev.Delta)
+		return []pawl.Chunk{{Text: ev.Delta}}, nil
+	case "response.reasoning_summary_part.added":
+		if ev.Summary > 0 {
+			r.open(ev, "reasoning").text.WriteString("\n\n")
+			return []pawl.Chunk{{Thinking: "\n\n"}}, nil
+		}
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		r.open(ev, "reasoning").text.WriteString(ev.Delta)
+		return []pawl.Chunk{{Thinking: ev.Delta}}, nil
+	case "response.function_call_arguments.delta":
+		r.open(ev, "function_call").text.WriteString(ev.Delta)
+	case "response.function_call_arguments.done":
+		o := r.open(ev, "function_call")
+		o.text.Reset()
+		o.text.WriteString(ev.Arguments)
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
+		return nil, r.close(ev, data)
+	}
+	return nil, nil
+}
+
+func (r *response) begin(ev responsesEvent) []pawl.Chunk {
+	o := &output{index: ev.Index}
+	if json.Unmarshal(ev.Item, &o.outputItem) != nil {
+		return nil // what it is, it says again when it is done
+	}
+	o.text.WriteString(o.Arguments)
+	r.items = append(r.items, o)
+	if o.Type == "function_call" {
+		return []pawl.Chunk{{Call: o.Name}}
+	}
+	return nil
+}
+
+func (r *response) end(ev responsesEvent) ([]pawl.Chunk, error) {
+	var it outputItem
+	if err := json.Unmarshal(ev.Item, &it); err != nil {
+		return nil, r.failed(pawl.ClassUnknown, "an item is unknown here: "+provider.Clip(err.Error()))
+	}
+	ev.ItemID = it.ID
+	o := r.open(ev, it.Type)
+	o.outputItem, o.raw = it, append(json.RawMessage(nil), ev.Item...)
+	return nil, nil
+}
+
+// open is the item that an event belongs to: of those that are not done and of
+// its kind, the one with its index and its id, or one of the two, or else, when
+// the event has neither, the latest. Indices can be all the same and ids another
+// one in each event, with some servers.
+func (r *response) open(ev responsesEvent, kind string) *output {
+	var found *output
+	best := -1
+	for _, o := range r.items {
+		score := 0
+		if ev.Index != nil && o.index != nil && *ev.Index == *o.index {
+			score += 2
+		}
+		if ev.ItemID != "" && ev.ItemID == o.ID {
+			score++
+		}
+		known := ev.Index != nil || ev.ItemID != ""
+		if o.raw == nil && o.Type == kind && score >= best && (score > 0 || !known) {
+			found, best = o, score
+		}
+	}
+	if found == nil {
+		found = &output{outputItem: outputItem{Type: kind, ID: ev.ItemID}, index: ev.Index}
+		r.items = append(r.items, found)
+	}
+	return found
+}
+
+// close takes the last event. A server may say of a response that is completed
+// that it is not, so its status counts before the event's name.
+func (r *response) close(ev responsesEvent, data []byte) error {
+	end := strings.TrimPrefix(ev.Type, "response.")
+	if ev.Response == nil {
+		return r.failed(pawl.ClassUnknown, ev.Type+" has no response")
+	}
+	switch s := ev.Response.Status; s {
+	case "completed", "incomplete", "failed", "cancelled":
+		if s != "completed" || end == "done" {
+			end = s
+		}
+	}
+	switch end {
+	case "completed", "incomplete":
+	case "failed":
+		if len(ev.Response.Error) > 0 && string(ev.Response.Error) != "null" {
+			return r.refused(read(ev.Response.Error), data)
+		}
+		return r.failed(pawl.ClassUnknown, "the response failed, and nothing says why")
+	case "cancelled":
+		return r.failed(pawl.ClassOverloaded, "the provider cancelled the response")
+	default:
+		return r.failed(pawl.ClassUnknown, "nothing says how the response ended")
+	}
+	r.fill(ev.Response.Output)
+	for _, o := range r.items {
+		if o.raw == nil && end == "completed" {
+			return r.failed(pawl.ClassTruncated, "the stream is broken: it ended inside a "+o.Type)
+		}
+	}
+	r.status, r.reason = end, ev.Response.Incomplete.Reason
+	return nil
+}
+
+// fill takes the items from the last event where they did not come whole before.
+func (r *response) fill(whole []json.RawMessage) {
+	missing := len(r.items) == 0
+	for _, o := range r.items {
+		missing = missing || o.raw == nil
+	}
+	if !missing || len(whole) < len(r.items) {
+		return
+	}
+	items := make([]*output, len(whole))
+	for i, raw := range whole {
+		items[i] = &output{raw: raw}
+		if json.Unmarshal(raw, &items[i].outputItem) != nil {
+			return
+		}
+	}
+	r.items = items
+}
+
+// reply is the whole of a stream that has ended.
+func (r *response) reply() (*pawl.Reply, error) {
+	reply := &pawl.Reply{Usage: r.usage}
+	var refusal strings.Builder
+	says, calls, torn := false, false, false
+	for _, o := range r.items {
+		text := o.said()
+		switch o.Type {
+		case "message":
+			refusal.WriteString(o.refused())
+			if text == "" {
+				continue
+			}
+			says = says || strings.TrimSpace(text) != ""
+			if o.Phase != "" {
+				reply.Parts = append(reply.Parts, pawl.Thinking{Opaque: provider.Marshal(map[string]string{"phase": o.Phase}), Model: r.model})
+			}
+			reply.Parts = append(reply.Parts, pawl.Text{Text: text})
+		case "reasoning":
+			reply.Parts = append(reply.Parts, pawl.Thinking{Text: text, Opaque: o.raw, Model: r.model})
+		case "function_call":
+			if o.Name == "" {
+				return nil, r.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
+			}
+			calls, torn = true, !json.Valid([]byte(text))
+			reply.Parts = append(reply.Parts, pawl.Call{Ref: o.CallID, Tool: o.Name, Args: provider.Args(text)})
+		}
+	}
+	if refusal.Len() > 0 {
+		reply.Parts = append(reply.Parts, pawl.Text{Text: refusal.String()})
+		reply.Stop = pawl.StopRefusal
+		return reply, nil
+	}
+	switch {
+	case r.status == "completed":
+		reply.Stop = pawl.StopEnd
+		if calls {
+			reply.Stop = pawl.StopCalls
+		}
+		if torn && r.usage.Output >= r.limit { // cut off, whatever the server calls it
+			reply.Stop = pawl.StopLength
+		}
+		if !says && !calls {
+			return nil, r.failed(pawl.ClassEmpty, nothing(r.usage))
+		}
+	case r.reason == "max_output_tokens":
+		if !says && !calls {
+			return nil, r.failed(pawl.ClassEmpty, silent(r.limit))
+		}
+		reply.Stop = pawl.StopLength
+	case r.reason == "content_filter":
+		reply.Stop = pawl.StopRefusal
+	default:
+		return nil, r.failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
+	}
+	return reply, nil
+}
+
+// said is an item's text: the whole of it once it is done, and before what has come.
+func (o *output) said() string {
+	if o.raw == nil {
+		return o.text.String()
+	}
+	if o.Type == "function_call" {
+		return o.Arguments
+	}
+	pieces := o.Content
+	sep := ""
+	if o.Type == "reasoning" && len(o.Summary) > 0 {
+		pieces, sep = o.Summary, "\n\n"
+	}
+	var texts []string
+	for _, p := range pieces {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, sep)
+}
+
+func (o *output) refused() string {
+	if o.raw == nil {
+		return o.no.String()
+	}
+	var b strings.Builder
+	for _, p := range o.Content {
+		b.WriteString(p.Refusal)
+	}
+	return b.String()
+}
+
+func (r *response) refused(f fault, data []byte) error {
+	e := classified(0, http.Header{}, f, data)
+	e.Usage = r.usage
+	return e
+}
+
+func (r *response) failed(class pawl.Class, message string) error {
+	return &pawl.ModelError{Class: class, Message: message, Usage: r.usage}
+}
