@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ func (m *Machine) judgeReply(s *State) Step {
 	case s.refuted:
 		return nil
 	case s.reply.Stop == StopRefusal:
-		return failed("refused", "the model refused: "+short(s.reply.Text()))
+		return failed("refused", "the model refused: "+cmp.Or(short(s.reply.Text()), "it did not say why"))
 	case s.HasOpen() && s.begun():
 		return nil // judged before
 	case !s.HasOpen() && (hasCalls(s.reply) || !s.settled && s.malformed == ""):

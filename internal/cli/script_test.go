@@ -100,6 +100,9 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// provider SCRIPT [FAULT…] stands a server in for every provider; the nth
+			// request gets the nth fault, - being none, and all further ones the last.
+			"provider": provider,
 			"code":  code,
 			"until": until,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {

@@ -85,7 +85,7 @@ func classified(status int, h http.Header, body []byte) *pawl.ModelError {
 		}
 	}
 	if e.Class.Transient() {
-		e.RetryAfter = provider.RetryAfter(h, time.Now())
+		e.RetryAfter = provider.Wait(h, body, time.Now())
 	}
 	return e
 }
