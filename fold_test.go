@@ -160,7 +160,7 @@ func random(r *rand.Rand, v reflect.Value) {
 func randomEntry(r *rand.Rand, s State) Entry {
 	v := reflect.New(reflect.TypeOf(every[1+r.IntN(len(every)-1)])).Elem() // run.started only starts
 	random(r, v)
-	if d, ok := v.Interface().(HookDirected); ok && r.IntN(4) > 0 {
+	if d, ok := reflect.TypeAssert[HookDirected](v); ok && r.IntN(4) > 0 {
 		v.Set(reflect.ValueOf(randomRetry(r, s, d)))
 	}
 	it := s.iteration + []int{-1, 0, 0, 0, 1, 5}[r.IntN(6)]

@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +22,9 @@ func TestRetry(t *testing.T) {
 		}
 	}
 	latest := func(typ string) Entry {
-		for i := len(log) - 1; i >= 0; i-- {
-			if log[i].Event.Type() == typ {
-				return log[i]
+		for _, e := range slices.Backward(log) {
+			if e.Event.Type() == typ {
+				return e
 			}
 		}
 		t.Fatalf("the log has no %s", typ)
