@@ -113,7 +113,7 @@ func (f fault) refined(class pawl.Class) pawl.Class {
 		}
 		// The same words tell of the minute and of the month. Only what passes
 		// soon has a delay or names its quota.
-		if has("billing") && f.delay() == 0 && !f.named() {
+		if has("billing") && !has("per_minute", "per minute") && f.delay() == 0 && !f.named() {
 			return pawl.ClassQuota
 		}
 	case pawl.ClassInvalid, pawl.ClassAuth:

@@ -41,14 +41,14 @@
 // as often as it does for any passing failure.
 //
 // Google's library carries the requests; their bodies and the events of the
-// answer are written and read here. Left to the library, an error without its
-// frame, a stream that ends inside an event and an error whose form it does not
-// know would pass for successes, comments and byte order marks for errors,
-// integers beyond 2^53 in arguments and results would change, the properties of
-// a schema would be sorted, which is the order in which the model writes them,
-// and Retry-After would be lost. One habit of the library cannot be turned off:
-// when GEMINI_API_KEY and GOOGLE_API_KEY are both set, New makes it write a
-// warning to the standard logger, which names the wrong one.
+// answers are written and read here, for what it makes of them itself is not
+// exact: integers beyond 2^53 change in arguments, results and schemas, the
+// properties of a schema are sorted, which is the order in which the model
+// writes them, parts unknown to it are lost, a stream that ends inside an event
+// and an error that is a mere text pass for successes, comments, names of events
+// and byte order marks are errors, and Retry-After is lost. One habit of it
+// cannot be turned off: when GEMINI_API_KEY and GOOGLE_API_KEY are both set, New
+// makes it write a warning to the standard logger, which names the wrong one.
 package google
 
 import (
