@@ -5,6 +5,7 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -16,6 +17,8 @@ import (
 const (
 	maxBody  = 16 << 10
 	bodyTime = 5 * time.Second
+
+	drainTime = 100 * time.Millisecond
 )
 
 // Body reads the beginning of an error's body and closes it. What cannot be
@@ -26,6 +29,16 @@ func Body(rc io.ReadCloser) []byte {
 	defer rc.Close()
 	b, _ := io.ReadAll(io.LimitReader(rc, maxBody))
 	return b
+}
+
+// Drain reads what little is left of a body whose stream has ended, and closes
+// it. A connection is used again only when its body was read to the end, and the
+// next request would otherwise begin with another one.
+func Drain(rc io.ReadCloser) {
+	t := time.AfterFunc(drainTime, func() { rc.Close() })
+	defer t.Stop()
+	defer rc.Close()
+	_, _ = io.CopyN(io.Discard, rc, maxBody)
 }
 
 // Clip shortens a text of unknown origin to one that fits an error, in valid
@@ -66,4 +79,19 @@ func Marshal(v any) json.RawMessage {
 		panic("provider: " + err.Error())
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Nothing says what is known of a reply that says nothing but cost so many
+// tokens of output. A few are billed for the end of a turn alone.
+func Nothing(output int) string {
+	const end = 4
+	if output > end {
+		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed; it was probably filtered", output)
+	}
+	return "the reply has neither text nor calls"
+}
+
+// Silent says that a reply met its limit of so many tokens too early.
+func Silent(limit int) string {
+	return fmt.Sprintf("the reply met its limit of %d tokens before it said anything; let it have more", limit)
 }

@@ -81,10 +81,8 @@ func (s *server) describe() pawl.ModelInfo {
 type reader interface {
 	// on takes the data of an event and says what there is to show.
 	on(data []byte) ([]pawl.Chunk, error)
-	// finished reports whether nothing more need come.
-	finished() bool
-	// settled reports whether the stream may end here.
-	settled() bool
+	// whole reports whether the stream may end here, and whether it must.
+	whole() (may, must bool)
 	// reply is the whole of a settled stream.
 	reply() (*pawl.Reply, error)
 	// failed is an error of an attempt that cost what is known so far.
@@ -101,9 +99,13 @@ func (s *server) stream(ctx context.Context, path string, body []byte, r reader)
 		}
 		defer res.Body.Close()
 		events := provider.NewEvents(res.Body)
-		for !r.finished() {
+		for {
+			may, must := r.whole()
+			if must {
+				break
+			}
 			data, err := events.Next()
-			if r.settled() && (errors.Is(err, io.EOF) || errors.Is(err, provider.ErrHalfEvent)) {
+			if may && (errors.Is(err, io.EOF) || errors.Is(err, provider.ErrHalfEvent)) {
 				break
 			}
 			if err != nil {
@@ -128,6 +130,7 @@ func (s *server) stream(ctx context.Context, path string, body []byte, r reader)
 				return
 			}
 		}
+		provider.Drain(res.Body)
 		reply, err := r.reply()
 		if err != nil {
 			yield(pawl.Chunk{}, err)

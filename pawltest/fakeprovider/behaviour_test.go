@@ -1,0 +1,186 @@
+package fakeprovider_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/google"
+	"github.com/pawl-run/pawl/model/openai"
+	"github.com/pawl-run/pawl/pawltest/fakeprovider"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// adapters makes the model under test on each wire.
+var adapters = map[fakeprovider.Wire]func(url string, c *http.Client) pawl.Model{
+	fakeprovider.Anthropic: func(url string, c *http.Client) pawl.Model {
+		return anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
+	},
+	fakeprovider.Chat: func(url string, c *http.Client) pawl.Model {
+		return openai.New("gpt-5-mini", &openai.Options{BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})
+	},
+	fakeprovider.Responses: func(url string, c *http.Client) pawl.Model {
+		return openai.NewResponses("gpt-5-mini", &openai.Options{BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})
+	},
+	fakeprovider.Google: func(url string, c *http.Client) pawl.Model {
+		return google.New("gemini-3-pro", &google.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
+	},
+}
+
+// A rig is one run of one agent on one wire, with a provider that goes wrong.
+// The agent looks, puts once, and says that it is done; whatever it hears of
+// its calls, it tries again until it has put.
+type rig struct {
+	fake  *fakeprovider.Server
+	think pawl.ModelFunc // the brain
+	srv   *httptest.Server
+	eng   *engine.Engine
+	agent pawl.Agent
+	run   *engine.Handle
+	puts  atomic.Int64
+}
+
+const thought = "First I look."
+
+func brain(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+	n, put := 1, false
+	for _, m := range r.Messages {
+		if m.Role == pawl.Assistant {
+			n++
+		}
+		for _, p := range m.Parts {
+			if res, ok := p.(pawl.ToolResult); ok && !res.Failed && strings.Contains(res.Text(), "it is put") {
+				put = true
+			}
+		}
+	}
+	usage := pawl.Usage{Input: 1000, Output: 60, CacheRead: 500, Reasoning: 10}
+	if put || len(r.Tools) == 0 {
+		return pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "That was all."}, pawl.Text{Text: "Done, and nothing is left to do."}}, Usage: usage}, nil
+	}
+	args := json.RawMessage(fmt.Sprintf(`{"n":%d}`, n))
+	return pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: thought}, pawl.Text{Text: "I look, then I put."},
+		pawl.Call{Tool: "look", Args: args}, pawl.Call{Tool: "put", Args: args}}, Usage: usage}, nil
+}
+
+func newRig(t *testing.T, w fakeprovider.Wire, o *fakeprovider.Options) *rig {
+	r := &rig{think: brain}
+	r.fake = fakeprovider.New(pawl.ModelFunc(func(ctx context.Context, q pawl.Request) (pawl.Reply, error) { return r.think(ctx, q) }), o)
+	r.srv = httptest.NewServer(r.fake)
+	transport := &http.Transport{}
+	t.Cleanup(func() {
+		r.fake.Close()
+		transport.CloseIdleConnections()
+		r.srv.Close()
+	})
+	type in struct {
+		N *int `json:"n,omitempty"`
+	}
+	type out struct {
+		N int `json:"n"`
+	}
+	r.agent = pawl.Agent{
+		Name: "faulted", Prompt: "You put things.", Model: adapters[w](r.srv.URL, &http.Client{Transport: transport}),
+		Sampling: pawl.Sampling{ThinkingTokens: 2000, MaxTokens: 4096},
+		Tools: []pawl.Tool{
+			tool.Func("look", "Look at it.", func(context.Context, in) (string, error) { return "it is there", nil }, pawl.Read),
+			tool.Func("put", "Put it.", func(context.Context, out) (string, error) {
+				r.puts.Add(1)
+				return "it is put", nil
+			}, pawl.Write),
+		},
+	}
+	r.eng = engine.New(memory.New(), &engine.Options{
+		First: 400 * time.Millisecond, Idle: 400 * time.Millisecond, Call: 8 * time.Second,
+		Backoff: func(int) time.Duration { return time.Millisecond },
+	})
+	t.Cleanup(func() { r.eng.Close() })
+	return r
+}
+
+// start runs the agent to where it stops.
+func (r *rig) start(t *testing.T) pawl.Result {
+	h, err := r.eng.Start(t.Context(), r.agent, "Put it.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.run = h
+	return finish(t, h)
+}
+
+func (r *rig) resume(t *testing.T) pawl.Result {
+	h, err := r.eng.Resume(t.Context(), r.agent, r.run.ID(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.run = h
+	return finish(t, h)
+}
+
+func finish(t *testing.T, h *engine.Handle) pawl.Result {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	res, err := h.Wait(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// What Pawl made of a fault, in one word and a class:
+//
+//	fine          nothing was amiss
+//	retry CLASS   the attempt failed and was made again, which went well
+//	fail CLASS    the run failed at once
+//	park CLASS    the run waits, until the provider takes requests again
+//	refuse        the reply stands, those of its calls that cannot run are answered with why
+//	reject        none of the reply's calls ran, and the model was asked again
+//	refused       the run failed because the model, or its provider, will not answer
+//	go on         the turn was sent again, to be gone on with
+func (r *rig) verdict(t *testing.T, res pawl.Result) string {
+	class, said := "", ""
+	for e, err := range r.run.Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := e.Event.(type) {
+		case pawl.ModelFailed:
+			class = e.Class.String()
+		case pawl.PlanRejected:
+			said = "reject"
+		case pawl.ToolRefused:
+			if said == "" {
+				said = "refuse"
+			}
+		case pawl.ModelReplied:
+			if e.Reply.Stop == pawl.StopPause {
+				said = "go on"
+			}
+		}
+	}
+	switch {
+	case res.Status == pawl.Paused:
+		return "park " + class
+	case res.Status == pawl.Failed && class == "":
+		return res.Verdict.Leaf
+	case res.Status == pawl.Failed:
+		return "fail " + class
+	case res.Status != pawl.Success:
+		return res.Status.String() + ": " + res.Verdict.Detail
+	case class != "":
+		return "retry " + class
+	case said != "":
+		return said
+	}
+	return "fine"
+}

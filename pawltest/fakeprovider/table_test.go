@@ -1,0 +1,141 @@
+package fakeprovider_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl/pawltest/fakeprovider"
+)
+
+var update = flag.Bool("update", false, "write docs/faults.md anew")
+
+const table = "../../docs/faults.md"
+
+// own are the rows of the catalogue that no server causes, or not alone: what is
+// right, and the test that shows it.
+var own = []struct {
+	number int
+	fault  string
+	why    string
+	test   string
+}{
+	{31, "thinking that must come back as it was", "keeps it byte for byte, in its place, and sends it to nobody but the model it came from", "TestThinkingComesBack"},
+	{32, "reasoning without what follows it, or the other way round", "keeps and drops them together", "TestThinkingComesBack"},
+	{33, "a call without its result", "pairs every call with its result, in the one user turn that follows", "TestCallsCutShort"},
+	{34, "a call cut short by a cancel or a crash", "answers it as interrupted, in the log", "TestCallsCutShort"},
+	{35, "a result without its call", "leaves results out, never calls", "TestTooLong"},
+	{38, "two results for a call", "has one result per call in the log", "TestCallsCutShort"},
+	{50, "a mark for the cache on an empty block", "sends no empty block", "TestLongConversation"},
+	{51, "more than four marks for the cache", "sets two", "TestLongConversation"},
+	{52, "a conversation with results to leave out", "leaves them out, all but the latest, and sends it once more", "TestTooLong"},
+	{53, "a request for a summary that is itself too long", "asks no model for one", "TestTooLong"},
+	{54, "a summary that is slow, empty or late", "asks no model for one", "TestTooLong"},
+	{58, "attempts that fail without telling their usage", "books each at what it may have cost, at most", "TestDeadProvider"},
+	{59, "totals added up again after a restart", "sums the entries, and stores no sum", "TestDeadProvider"},
+}
+
+// The table in the documentation is what the tests hold.
+func TestTable(t *testing.T) {
+	var rows []struct {
+		number int
+		text   string
+	}
+	add := func(number int, fault, wires, does, why, test string) {
+		rows = append(rows, struct {
+			number int
+			text   string
+		}{number, fmt.Sprintf("| %d | %s | %s | %s | %s | `%s` |\n", number, fault, wires, does, why, test)})
+	}
+	seen := map[int]bool{}
+	for _, f := range fakeprovider.Faults() {
+		c := cases[f.Name]
+		does := c.does
+		for _, w := range f.Wires {
+			if other, ok := c.on[w]; ok {
+				does += fmt.Sprintf("; %v: %s", w, other)
+			}
+		}
+		wires := make([]string, len(f.Wires))
+		for i, w := range f.Wires {
+			wires[i] = w.String()
+		}
+		in := strings.Join(wires, ", ")
+		if len(wires) == 4 {
+			in = "all"
+		}
+		seen[f.Number] = true
+		add(f.Number, fmt.Sprintf("**%s**: %s", f.Name, strings.TrimSuffix(f.About, ".")), in, strings.ReplaceAll(does, " | ", " or "), c.why, fmt.Sprintf("TestFaults/%02d/%s", f.Number, f.Name))
+	}
+	for _, o := range own {
+		seen[o.number] = true
+		add(o.number, o.fault, "all", "fine", o.why, o.test)
+	}
+	for n := 1; n <= 68; n++ {
+		if !seen[n] {
+			t.Errorf("row %d of the catalogue has no test", n)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b struct {
+		number int
+		text   string
+	}) int {
+		return cmp.Compare(a.number, b.number)
+	})
+	var b strings.Builder
+	b.WriteString(head)
+	for _, r := range rows {
+		b.WriteString(r.text)
+	}
+	if *update {
+		if err := os.WriteFile(table, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	old, err := os.ReadFile(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(old), b.String()); diff != "" {
+		t.Errorf("docs/faults.md differs; run the test with -update (-old +new):\n%s", diff)
+	}
+}
+
+const head = `# When a model's provider goes wrong
+
+What Pawl does under each of 68 faults that providers and the networks before them are known to have. The table is
+written by the tests that hold it (` + "`go test ./pawltest/fakeprovider -run TestTable -update`" + `); each row is a test over
+real HTTP, on every wire where the fault can occur, at the reply that calls tools and at the one that ends the run. After
+each fault, whatever it was, the test resumes the run if it stopped, and holds that
+
+- the run ends well with one healthy reply, so nothing that was stored makes later requests fail;
+- no effect happened twice, and none at all because of a reply that was no good;
+- the provider had nothing to object to in any later request;
+- the log replays to the same decisions.
+
+What the words of the fourth column come to:
+
+| word | the log has | the run |
+|---|---|---|
+| fine | nothing of it | goes on |
+| retry CLASS | ` + "`model.failed`" + ` with the class, then another attempt of the same iteration | goes on; ` + "`failed`" + ` (exit 1, resumable) when the attempts are used up, or turns to a fallback |
+| park CLASS | ` + "`model.failed`, `run.paused`" + ` with the time to go on | ` + "`paused`" + ` (exit 130, resumable), or turns to a fallback |
+| fail CLASS | ` + "`model.failed`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable), or turns to a fallback when the class is quota, auth or not_found |
+| refused | ` + "`model.replied`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable) |
+| refuse | ` + "`model.replied`, `tool.refused`" + ` for the calls that cannot run; the others run | goes on |
+| reject | ` + "`model.replied`, `plan.rejected`" + `; none of the calls runs | goes on; ` + "`plan_failed`" + ` (exit 7, resumable) after two such iterations |
+| go on | ` + "`model.replied`" + ` with the reason ` + "`pause`" + ` | goes on |
+
+The server that causes the faults is [pawltest/fakeprovider](../pawltest/fakeprovider); your own tests can use it, as can any
+program that reads its provider's address from the environment (` + "`go run ./pawltest/cmd/fakeprovider --help`" + `).
+
+| # | fault | wires | Pawl | how | test |
+|---|---|---|---|---|---|
+`
