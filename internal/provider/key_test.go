@@ -46,6 +46,9 @@ func TestKeys(t *testing.T) {
 			}
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(k))}, nil
 		}, func(error) error { return lost })
+		if err == nil {
+			defer res.Body.Close()
+		}
 		if d := cmp.Diff(c.sent, sent); d != "" {
 			t.Errorf("%s: sent (-want +got):\n%s", c.name, d)
 		}

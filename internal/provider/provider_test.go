@@ -69,3 +69,15 @@ func TestClip(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestNothing(t *testing.T) {
+	if got := Nothing(3); strings.Contains(got, "billed") {
+		t.Error(got)
+	}
+	if got := Nothing(40); !strings.Contains(got, "40 tokens of output were billed") {
+		t.Error(got)
+	}
+	if got := Silent(16); !strings.Contains(got, "limit of 16 tokens") {
+		t.Error(got)
+	}
+}

@@ -3,7 +3,11 @@
 // What it sends: each message's results first, then the rest; neighbouring
 // messages of one role as one; calls and results under the run's own ids, which
 // are unique where the provider's need not be; thinking blocks as they came,
-// unless another model wrote them; no empty text. The system prompt and the
+// unless another model wrote them or nothing follows them; no empty text.
+// Whatever stands in the conversation is sent as something the API takes: names
+// of tools that break its rules with _ in them, arguments that are no object as
+// an empty one, text that is no Unicode with U+FFFD. A picture the API would
+// refuse is replaced by a text that says why. The system prompt and the
 // last message are marked for the prompt cache. When a request has no tools
 // though its messages have calls, which the API refuses, the tools called are
 // declared by name and the choice of tools is none.
@@ -11,7 +15,9 @@
 // ThinkingTokens below 1024 ask for no thinking, because the API takes no
 // smaller budget; models since Claude 4.6 decide on their own how much they
 // think, so for them any budget just turns thinking on. A request for thinking
-// drops the temperature, which the API would refuse.
+// drops the temperature, which the API would refuse. A request that is refused
+// for its thinking, as when another model began the turn or a signature no longer
+// counts, is sent once more without any; a refusal costs nothing.
 //
 // An output schema is sent as the API's own output format when the model has
 // one and the schema is within what it can promise; otherwise it is left to
@@ -49,14 +55,23 @@ type Options struct {
 	APIKey     string       // empty: ANTHROPIC_API_KEY
 	BaseURL    string       // without /v1; empty: ANTHROPIC_BASE_URL, or Anthropic's own
 	HTTPClient *http.Client // nil: http.DefaultClient
+
+	// Key gives the key in the place of APIKey, for keys that change while runs
+	// go on. It is asked before each request, with an empty refused, and may
+	// answer from memory. When the API refuses a key with 401, it is asked once
+	// more, with that key; if it gives another, the request is sent once more with
+	// that. Otherwise, and when it fails at first, the call fails with class auth.
+	// It may be called by many runs at once, and its ctx ends with the call.
+	Key func(ctx context.Context, refused string) (string, error)
 }
 
 // A Model is one of Anthropic's models. It may be used by many runs at once.
 type Model struct {
-	name   string
-	base   string
-	key    string
-	client sdk.Client
+	name    string
+	base    string
+	key     provider.Key
+	keyless bool // there is no key to be had
+	client  sdk.Client
 }
 
 // New makes the model of a name, such as claude-sonnet-5. The environment is
@@ -65,10 +80,15 @@ func New(name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
 	}
+	key := cmp.Or(o.APIKey, os.Getenv("ANTHROPIC_API_KEY"))
 	m := &Model{
-		name: name,
-		key:  cmp.Or(o.APIKey, os.Getenv("ANTHROPIC_API_KEY")),
-		base: strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"), endpoint), "/"),
+		name:    name,
+		base:    strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"), endpoint), "/"),
+		key:     o.Key,
+		keyless: o.Key == nil && key == "",
+	}
+	if m.key == nil {
+		m.key = provider.Fixed(key)
 	}
 	// The library's own retries, environment and telemetry stay off: the machine
 	// retries, in the log, and what leaves the process is decided elsewhere.
@@ -78,10 +98,7 @@ func New(name string, o *Options) *Model {
 		option.WithMaxRetries(0),
 		option.WithBaseURL(m.base),
 		option.WithHTTPClient(cmp.Or(o.HTTPClient, http.DefaultClient)),
-		option.WithMiddleware(onlyStreams),
-	}
-	if m.key != "" {
-		opts = append(opts, option.WithAPIKey(m.key))
+		option.WithMiddleware(onlyStreams, m.authorized),
 	}
 	m.client = sdk.NewClient(opts...)
 	return m
@@ -102,15 +119,36 @@ func (m *Model) full() string { return "anthropic/" + m.name }
 // Stream sends the request and yields the reply as it comes.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		if m.key == "" && m.base == endpoint {
+		if m.keyless && m.base == endpoint {
 			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + m.full() + "; set ANTHROPIC_API_KEY"})
 			return
 		}
-		params, opts, err := m.request(r)
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
+		for _, recall := range []bool{true, false} {
+			params, opts, recalls, err := m.request(r, recall)
+			if err != nil {
+				yield(pawl.Chunk{}, err)
+				return
+			}
+			again, begun := false, false
+			for c, err := range m.attempt(ctx, params, opts) {
+				if again = recalls && !begun && forThinking(err); again {
+					break
+				}
+				begun = true
+				if !yield(c, err) {
+					return
+				}
+			}
+			if !again {
+				return
+			}
 		}
+	}
+}
+
+// attempt sends a request once.
+func (m *Model) attempt(ctx context.Context, params sdk.MessageNewParams, opts []option.RequestOption) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
 		t := turn{model: m.full(), limit: int(params.MaxTokens)}
 		var res *http.Response
 		if err := m.client.Post(ctx, "v1/messages", params, &res, append(opts, option.WithJSONSet("stream", true))...); err != nil {
@@ -134,6 +172,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 				return
 			}
 		}
+		provider.Drain(res.Body)
 		reply, err := t.reply()
 		if err != nil {
 			yield(pawl.Chunk{}, err)
@@ -141,6 +180,28 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 		}
 		yield(pawl.Chunk{Reply: reply}, nil)
 	}
+}
+
+// authorized sends a request with the key of now, and once more when that is
+// refused and there is another.
+func (m *Model) authorized(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	ctx := req.Context()
+	return m.key.Send(ctx, func(key string) (*http.Response, error) {
+		r := req.Clone(ctx)
+		if req.GetBody != nil {
+			body, err := req.GetBody()
+			if err != nil {
+				return nil, err
+			}
+			r.Body = body
+		}
+		if key != "" {
+			r.Header.Set("X-Api-Key", key)
+		}
+		return next(r)
+	}, func(err error) error {
+		return &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + m.full() + ": " + provider.Clip(err.Error()), Err: err}
+	})
 }
 
 // onlyStreams bounds the bodies of errors, and makes an error of a success that

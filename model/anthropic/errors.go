@@ -90,6 +90,14 @@ func classified(status int, h http.Header, body []byte) *pawl.ModelError {
 	return e
 }
 
+// forThinking reports whether a request was refused for the thinking in it or
+// missing from it, which the API says in words alone.
+func forThinking(err error) bool {
+	me, ok := errors.AsType[*pawl.ModelError](err)
+	return ok && me.Class == pawl.ClassInvalid &&
+		(strings.Contains(me.Message, "`thinking`") || strings.Contains(me.Message, "`redacted_thinking`"))
+}
+
 func ofStatus(status int) pawl.Class {
 	switch {
 	case status == 429:

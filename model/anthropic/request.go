@@ -1,10 +1,11 @@
 package anthropic
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -31,20 +32,26 @@ var (
 	ownedOptions = []string{"model", "messages", "system", "tools", "max_tokens", "stream"}
 )
 
-func (m *Model) request(r pawl.Request) (sdk.MessageNewParams, []option.RequestOption, error) {
-	p := sdk.MessageNewParams{Model: m.name, MaxTokens: defaultMax, Messages: m.messages(r.Messages)}
+// request is what to send, and whether there is thinking in it that could be
+// left out.
+func (m *Model) request(r pawl.Request, recall bool) (p sdk.MessageNewParams, opts []option.RequestOption, recalls bool, err error) {
+	p = sdk.MessageNewParams{Model: m.name, MaxTokens: defaultMax}
+	p.Messages, recalls = m.messages(r.Messages, recall)
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
 	} else if r.Sampling.MaxTokens > 0 {
 		p.MaxTokens = int64(r.Sampling.MaxTokens)
 	}
-	if r.System != "" {
+	if strings.TrimSpace(r.System) != "" {
 		p.System = []sdk.TextBlockParam{{Text: r.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
 	}
 	if m.unled(r.Messages) {
 		r.Sampling.ThinkingTokens = 0
 	}
-	m.think(&p, r.Sampling)
+	if recall {
+		m.think(&p, r.Sampling)
+		recalls = recalls || p.Thinking.GetType() != nil
+	}
 	p.Tools = tools(r.Tools)
 	if called := calledTools(r.Messages); len(r.Tools) == 0 && len(called) > 0 {
 		p.Tools = tools(called)
@@ -53,10 +60,9 @@ func (m *Model) request(r pawl.Request) (sdk.MessageNewParams, []option.RequestO
 	if schema, ok := m.format(r.Output); ok {
 		p.OutputConfig.Format.Schema = schema
 	}
-	var opts []option.RequestOption
 	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
 		if slices.Contains(ownedOptions, k) {
-			return p, nil, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
+			return p, nil, false, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
 		}
 		if v := r.Sampling.Options[k]; string(v) == "null" {
 			opts = append(opts, option.WithJSONDel(param.EscapeSJSONKey(k)))
@@ -64,7 +70,7 @@ func (m *Model) request(r pawl.Request) (sdk.MessageNewParams, []option.RequestO
 			opts = append(opts, option.WithJSONSet(param.EscapeSJSONKey(k), v))
 		}
 	}
-	return p, opts, nil
+	return p, opts, recalls, nil
 }
 
 // think sets the thinking and, because it depends on it, the temperature.
@@ -103,43 +109,52 @@ func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 	seen := map[string]bool{}
 	for _, msg := range msgs {
 		for _, part := range msg.Parts {
-			if c, ok := part.(pawl.Call); ok && !seen[c.Tool] {
-				seen[c.Tool] = true
-				infos = append(infos, pawl.ToolInfo{Name: c.Tool})
+			if c, ok := part.(pawl.Call); ok && !seen[provider.Name(c.Tool)] {
+				seen[provider.Name(c.Tool)] = true
+				infos = append(infos, pawl.ToolInfo{Name: provider.Name(c.Tool)})
 			}
 		}
 	}
 	return infos
 }
 
-func (m *Model) messages(msgs []pawl.Message) []sdk.MessageParam {
-	var list []sdk.MessageParam
-	for _, msg := range msgs {
-		blocks := m.blocks(msg.Parts)
-		if len(blocks) == 0 {
+// messages are the turns of the conversation, and whether there is thinking in them.
+func (m *Model) messages(msgs []pawl.Message, recall bool) (list []sdk.MessageParam, recalls bool) {
+	for role, parts := range turns(fitting(msgs)) {
+		if role == pawl.Assistant {
+			if blocks, thinks := m.said(parts, recall); len(blocks) > 0 {
+				list = append(list, sdk.MessageParam{Role: sdk.MessageParamRoleAssistant, Content: blocks})
+				recalls = recalls || thinks
+			}
 			continue
 		}
-		role := sdk.MessageParamRoleUser
-		if msg.Role == pawl.Assistant {
-			role = sdk.MessageParamRoleAssistant
+		blocks := asked(parts)
+		if n := len(list); n > 0 && list[n-1].Role == sdk.MessageParamRoleUser { // what was between them said nothing
+			blocks = append(list[n-1].Content, blocks...)
+			list = list[:n-1]
 		}
-		if n := len(list); n > 0 && list[n-1].Role == role {
-			list[n-1].Content = append(list[n-1].Content, blocks...)
-		} else {
-			list = append(list, sdk.MessageParam{Role: role, Content: blocks})
-		}
-	}
-	for i := range list {
-		// Results must open the message that answers calls. Sorting after merging
-		// keeps that true of messages that were two.
-		slices.SortStableFunc(list[i].Content, func(a, b sdk.ContentBlockParamUnion) int {
-			return rank(a) - rank(b)
-		})
+		list = append(list, sdk.MessageParam{Role: sdk.MessageParamRoleUser, Content: blocks})
 	}
 	if n := len(list); n > 0 {
 		mark(list[n-1].Content)
 	}
-	return list
+	return list, recalls
+}
+
+// turns yields the parts of neighbouring messages of one role together.
+func turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
+	return func(yield func(pawl.Role, []pawl.Part) bool) {
+		for i := 0; i < len(msgs); {
+			role := msgs[i].Role
+			var parts []pawl.Part
+			for ; i < len(msgs) && msgs[i].Role == role; i++ {
+				parts = append(parts, msgs[i].Parts...)
+			}
+			if !yield(role, parts) {
+				return
+			}
+		}
+	}
 }
 
 // unled reports whether a call of the turn that goes on has no thinking before
@@ -153,7 +168,8 @@ func (m *Model) unled(msgs []pawl.Message) bool {
 			case pawl.Call:
 				calls = true
 			case pawl.Thinking:
-				led = led || !calls && m.mine(p) && bytes.Contains(p.Opaque, []byte(`thinking"`))
+				_, thought := m.recalled(p)
+				led = led || !calls && thought
 			case pawl.ToolResult:
 				answers = true
 			}
@@ -166,12 +182,6 @@ func (m *Model) unled(msgs []pawl.Message) bool {
 		}
 	}
 	return false
-}
-
-// mine reports whether thinking can go back: it is not of another model, and
-// was not cut off before its signature.
-func (m *Model) mine(p pawl.Thinking) bool {
-	return len(p.Opaque) > 0 && (p.Model == "" || p.Model == m.full())
 }
 
 // mark asks for everything up to the last block to be cached. An empty result
@@ -188,34 +198,72 @@ func mark(blocks []sdk.ContentBlockParamUnion) {
 	}
 }
 
-func rank(b sdk.ContentBlockParamUnion) int {
-	if b.OfToolResult != nil {
-		return 0
-	}
-	return 1
-}
-
-func (m *Model) blocks(parts []pawl.Part) []sdk.ContentBlockParamUnion {
-	var list []sdk.ContentBlockParamUnion
+// said is an assistant's turn, and whether there is thinking in it. Thinking
+// must not be the end of it.
+func (m *Model) said(parts []pawl.Part, recall bool) (list []sdk.ContentBlockParamUnion, thinks bool) {
+	end, thoughts := 0, 0
 	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.Text:
 			if strings.TrimSpace(part.Text) != "" {
 				list = append(list, sdk.NewTextBlock(part.Text))
+				end = len(list)
 			}
 		case pawl.Thinking:
-			if m.mine(part) {
-				list = append(list, param.Override[sdk.ContentBlockParamUnion](part.Opaque))
+			block, thought := m.recalled(part)
+			if block == nil || thought && !recall {
+				continue
+			}
+			list = append(list, param.Override[sdk.ContentBlockParamUnion](block))
+			if !thought {
+				end = len(list)
+			} else if thoughts == 0 {
+				thoughts = len(list)
 			}
 		case pawl.Call:
-			list = append(list, sdk.NewToolUseBlock(id(part.ID, part.Ref), provider.Object(part.Args), part.Tool))
-		case pawl.ToolResult:
-			list = append(list, sdk.ContentBlockParamUnion{OfToolResult: result(part)})
-		case pawl.Image:
-			list = append(list, sdk.ContentBlockParamUnion{OfImage: image(part)})
+			list = append(list, sdk.NewToolUseBlock(id(part.ID, part.Ref), provider.Object(part.Args), provider.Name(part.Tool)))
+			end = len(list)
 		}
 	}
-	return list
+	return list[:end], thoughts > 0 && thoughts <= end
+}
+
+// recalled is an opaque part as it goes back, nil if it cannot, and whether it is
+// thinking. Of parts that nobody put his name to, only what is thinking by its
+// form can be this model's.
+func (m *Model) recalled(t pawl.Thinking) (block json.RawMessage, thought bool) {
+	var had struct{ Type, Signature, Data string }
+	if t.Model != "" && t.Model != m.full() || !provider.Opaque(t.Opaque) || json.Unmarshal(t.Opaque, &had) != nil {
+		return nil, false
+	}
+	switch {
+	case had.Type == "thinking" && had.Signature != "", had.Type == "redacted_thinking" && had.Data != "":
+		return t.Opaque, true
+	case had.Type == "thinking", had.Type == "redacted_thinking", had.Type == "", t.Model == "":
+		return nil, false
+	}
+	return t.Opaque, false
+}
+
+// asked is a user's turn. Results must open the message that answers calls.
+func asked(parts []pawl.Part) []sdk.ContentBlockParamUnion {
+	var results, rest []sdk.ContentBlockParamUnion
+	for _, part := range parts {
+		switch part := part.(type) {
+		case pawl.Text:
+			if strings.TrimSpace(part.Text) != "" {
+				rest = append(rest, sdk.NewTextBlock(part.Text))
+			}
+		case pawl.ToolResult:
+			results = append(results, sdk.ContentBlockParamUnion{OfToolResult: result(part)})
+		case pawl.Image:
+			rest = append(rest, sdk.ContentBlockParamUnion{OfImage: image(part)})
+		}
+	}
+	if len(results)+len(rest) == 0 { // a turn that was taken must not go missing
+		return []sdk.ContentBlockParamUnion{sdk.NewTextBlock("(empty)")}
+	}
+	return append(results, rest...)
 }
 
 func result(r pawl.ToolResult) *sdk.ToolResultBlockParam {
@@ -237,13 +285,8 @@ func image(i pawl.Image) *sdk.ImageBlockParam {
 }
 
 // id prefers the run's own name of a call, which is unique and made of letters
-// that every provider takes.
-func id(own, ref string) string {
-	if own != "" {
-		return own
-	}
-	return ref
-}
+// that the API takes.
+func id(own, ref string) string { return provider.Name(cmp.Or(own, ref)) }
 
 // format is the schema in the form the API promises to keep to. It promises
 // only closed objects, so a schema with an open one is left to validation: the

@@ -55,6 +55,9 @@ type block struct {
 
 // read takes one event; a chunk that is nil is no sign of life.
 func (t *turn) read(data []byte) (*pawl.Chunk, error) {
+	if !provider.Unicode(data) {
+		return nil, t.broken("an event is not UTF-8")
+	}
 	var e sdk.MessageStreamEventUnion
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, t.broken(provider.Clip(err.Error()))
@@ -206,7 +209,7 @@ func (t *turn) reply() (*pawl.Reply, error) {
 				text = b.input // some servers announce a call whole
 			}
 			r.Parts = append(r.Parts, pawl.Call{Ref: b.id, Tool: b.name, Args: provider.Args(text)})
-			says, torn = true, !json.Valid([]byte(text)) && text != ""
+			says, torn = true, !json.Valid([]byte(text)) // nothing at all may be what is left of something
 		case "thinking":
 			r.Parts = append(r.Parts, pawl.Thinking{Text: b.text.String(), Opaque: b.thinking(), Model: t.model})
 		default:
@@ -228,9 +231,12 @@ func (t *turn) reply() (*pawl.Reply, error) {
 			r.Stop = pawl.StopLength
 		}
 		if !says {
-			return nil, t.failed(pawl.ClassEmpty, "the reply has neither text nor calls")
+			return nil, t.failed(pawl.ClassEmpty, provider.Nothing(t.usage.Output))
 		}
 	case sdk.StopReasonMaxTokens:
+		if !says {
+			return nil, t.failed(pawl.ClassEmpty, provider.Silent(t.limit))
+		}
 		r.Stop = pawl.StopLength
 	case sdk.StopReasonRefusal:
 		r.Stop = pawl.StopRefusal

@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,17 @@ const weather = `{"type":"object","properties":{"city":{"type":"string"},"<unit>
 func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.User, Parts: parts} }
 func assistant(parts ...pawl.Part) pawl.Message {
 	return pawl.Message{Role: pawl.Assistant, Parts: parts}
+}
+
+// dot is a picture of one pixel.
+var dot = unbase64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
+
+func unbase64(s string) []byte {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 // A request is what transcripts named after it ask for.
@@ -40,7 +52,7 @@ var requests = map[string]request{
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {Request: pawl.Request{
 		Messages: []pawl.Message{
-			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: []byte("png")}),
+			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: dot}),
 			assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"type":"thinking","thinking":"Hm","signature":"s<1>"}`), Model: "anthropic/claude-sonnet-4-5"},
 				pawl.Thinking{Opaque: json.RawMessage(`{"type":"redacted_thinking","data":"xyz"}`), Model: "anthropic/claude-sonnet-4-5"},
@@ -48,13 +60,14 @@ var requests = map[string]request{
 				pawl.Text{Text: " \n"},
 				pawl.Call{ID: "c_1", Ref: "same", Tool: "weather", Args: json.RawMessage(`{"city":"Paris"}`)},
 				pawl.Call{ID: "c_2", Ref: "same", Tool: "weather", Args: json.RawMessage(`"{\"city\""`)},
-				pawl.Call{ID: "c_3", Ref: "same", Tool: "now", Args: json.RawMessage(`{}`)},
+				pawl.Call{ID: "c_3", Ref: "same", Tool: "the time!", Args: json.RawMessage(`{"a":1,"a":"\ud800"}`)},
+				pawl.Thinking{Opaque: json.RawMessage(`{"type":"thinking","thinking":"last","signature":"s2"}`), Model: "anthropic/claude-sonnet-4-5"},
 			),
 			user(pawl.Text{Text: "By the way: hurry."}),
 			user(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("sky")}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: dot}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
-				pawl.ToolResult{Call: "c_3", Tool: "now", Content: json.RawMessage(`""`)},
+				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),
 		},
 		Sampling: pawl.Sampling{MaxTokens: 3000, ThinkingTokens: 4000, Temperature: 0.5},

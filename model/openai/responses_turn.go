@@ -81,8 +81,7 @@ type responsesUsage struct {
 	} `json:"output_tokens_details"`
 }
 
-func (r *response) finished() bool { return r.status != "" }
-func (r *response) settled() bool  { return r.status != "" }
+func (r *response) whole() (may, must bool) { return r.status != "", r.status != "" }
 
 func (r *response) on(data []byte) ([]pawl.Chunk, error) {
 	if string(data) == "[DONE]" { // some servers end every stream so
@@ -283,11 +282,11 @@ func (r *response) reply() (*pawl.Reply, error) {
 			reply.Stop = pawl.StopLength
 		}
 		if !says && !calls {
-			return nil, r.failed(pawl.ClassEmpty, nothing(r.usage))
+			return nil, r.failed(pawl.ClassEmpty, provider.Nothing(r.usage.Output))
 		}
 	case r.reason == "max_output_tokens":
 		if !says && !calls {
-			return nil, r.failed(pawl.ClassEmpty, silent(r.limit))
+			return nil, r.failed(pawl.ClassEmpty, provider.Silent(r.limit))
 		}
 		reply.Stop = pawl.StopLength
 	case r.reason == "content_filter":

@@ -256,11 +256,11 @@ func (t *turn) reply() (*pawl.Reply, error) {
 			r.Stop = pawl.StopLength
 		}
 		if !says && !calls {
-			return nil, t.failed(pawl.ClassEmpty, nothing(t.usage))
+			return nil, t.failed(pawl.ClassEmpty, provider.Nothing(t.usage.Output))
 		}
 	case "length", "model_length":
 		if !says && !calls {
-			return nil, t.failed(pawl.ClassEmpty, silent(t.limit))
+			return nil, t.failed(pawl.ClassEmpty, provider.Silent(t.limit))
 		}
 		r.Stop = pawl.StopLength
 	case "content_filter":
@@ -273,20 +273,7 @@ func (t *turn) reply() (*pawl.Reply, error) {
 	return r, nil
 }
 
-func (t *turn) finished() bool { return t.state == finished }
-func (t *turn) settled() bool  { return t.state == stopping }
-
-// nothing says what is known of a reply that says nothing.
-func nothing(u pawl.Usage) string {
-	if u.Output > 0 {
-		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed; it was probably filtered", u.Output)
-	}
-	return "the reply has neither text nor calls"
-}
-
-func silent(limit int) string {
-	return fmt.Sprintf("the reply met its limit of %d tokens before it said anything; let it have more", limit)
-}
+func (t *turn) whole() (may, must bool) { return t.state >= stopping, t.state == finished }
 
 func (t *turn) failed(class pawl.Class, message string) error {
 	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage}
