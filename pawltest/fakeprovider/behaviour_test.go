@@ -3,9 +3,11 @@ package fakeprovider_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,6 +75,30 @@ func brain(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		pawl.Call{Tool: "look", Args: args}, pawl.Call{Tool: "put", Args: args}}, Usage: usage}, nil
 }
 
+// TestMain lets more tests run at once than there are processors: most of them
+// wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// patience is how long the rig waits for a provider that says nothing.
+const patience = 10 * time.Second
+
+// impatient makes an engine that gives a silent provider up soon.
+func (r *rig) impatient(t *testing.T) { r.engine(t, 300*time.Millisecond) }
+
+func (r *rig) engine(t *testing.T, patience time.Duration) {
+	r.eng = engine.New(memory.New(), &engine.Options{
+		First: patience, Idle: patience, Call: 3 * patience,
+		Backoff: func(int) time.Duration { return time.Millisecond },
+	})
+	t.Cleanup(func() { r.eng.Close() })
+}
+
 func newRig(t *testing.T, w fakeprovider.Wire, o *fakeprovider.Options) *rig {
 	r := &rig{think: brain}
 	r.fake = fakeprovider.New(pawl.ModelFunc(func(ctx context.Context, q pawl.Request) (pawl.Reply, error) { return r.think(ctx, q) }), o)
@@ -100,11 +126,7 @@ func newRig(t *testing.T, w fakeprovider.Wire, o *fakeprovider.Options) *rig {
 			}, pawl.Write),
 		},
 	}
-	r.eng = engine.New(memory.New(), &engine.Options{
-		First: 400 * time.Millisecond, Idle: 400 * time.Millisecond, Call: 8 * time.Second,
-		Backoff: func(int) time.Duration { return time.Millisecond },
-	})
-	t.Cleanup(func() { r.eng.Close() })
+	r.engine(t, patience)
 	return r
 }
 

@@ -41,6 +41,7 @@ func FuzzFaults(f *testing.F) {
 			}
 			return fakeprovider.Fault{}
 		}})
+		r.impatient(t)
 		r.agent.Limits.Time = 20 * time.Second
 		res := r.start(t)
 		for again := 0; res.Status != pawl.Success && again < 3; again++ {

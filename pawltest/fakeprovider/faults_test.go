@@ -53,6 +53,9 @@ func strike(t *testing.T, w fakeprovider.Wire, f fakeprovider.Fault, at int, wan
 		}
 		return fakeprovider.Fault{}
 	}})
+	if strings.Contains(want, "network") {
+		r.impatient(t)
+	}
 	res := r.start(t)
 	if !slices.ContainsFunc(r.fake.Requests(), func(q fakeprovider.Request) bool { return q.Struck }) {
 		return false

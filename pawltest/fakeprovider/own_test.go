@@ -185,6 +185,7 @@ func TestDeadProvider(t *testing.T) {
 					}
 					return fakeprovider.Fault{}
 				}})
+				r.impatient(t)
 				r.agent.Limits.Time = 10 * time.Second
 				begun := time.Now()
 				res := r.start(t)
