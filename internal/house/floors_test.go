@@ -19,7 +19,7 @@ floor 0  .
 floor 1  approval explain judge progress stop window
 floor 2  engine journal mcp model telemetry tool
 floor 3  blueprint mcpserver pawltest server spec team temporal workflow
-floor 4  cmd internal/cli
+floor 4  cmd internal/cli pawltest/cmd
 leaf     internal
 beside   docs examples internal/house
 
