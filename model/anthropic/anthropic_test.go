@@ -2,10 +2,12 @@ package anthropic_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,4 +117,91 @@ func TestLeavingEarlyEndsTheConnection(t *testing.T) {
 		break
 	}
 	<-gone
+}
+
+const whole = begun + `data: {"type":"content_block_stop","index":0}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}
+
+data: {"type":"message_stop"}
+
+`
+
+// A key that is refused is asked for again, once.
+func TestKeysChange(t *testing.T) {
+	var sent []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("X-Api-Key"))
+		if body, err := io.ReadAll(r.Body); err != nil || !json.Valid(body) {
+			t.Errorf("body %q, %v", body, err)
+		}
+		if r.Header.Get("X-Api-Key") != "new" {
+			http.Error(w, `{"type":"error","error":{"type":"authentication_error","message":"expired"}}`, http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, whole)
+	}))
+	defer srv.Close()
+	keys := map[string]string{"": "old", "old": "new"}
+	m := anthropic.New("claude-sonnet-5", &anthropic.Options{BaseURL: srv.URL, Key: func(_ context.Context, refused string) (string, error) {
+		if k, ok := keys[refused]; ok {
+			return k, nil
+		}
+		return "", errors.New("the vault is shut")
+	}})
+	if err := last(t.Context(), m); err != nil {
+		t.Errorf("with a new key: %v", err)
+	}
+	keys["old"] = "newer"
+	if err := last(t.Context(), m); class(err) != pawl.ClassAuth {
+		t.Errorf("with another wrong key: %v, want class auth", err)
+	}
+	delete(keys, "")
+	if err := last(t.Context(), m); class(err) != pawl.ClassAuth || !strings.Contains(err.Error(), "the vault is shut") {
+		t.Errorf("without any key: %v, want class auth", err)
+	}
+	if d := cmp.Diff([]string{"old", "new", "old", "newer"}, sent); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// A request that is refused for its thinking goes once more without.
+func TestThinkingThatIsRefusedIsLeftOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuse string
+		sent   []bool // whether requests have thinking
+		class  pawl.Class
+	}{
+		"a signature":    {"messages.1.content.0: Invalid `signature` in `thinking` block", []bool{true, false}, 0},
+		"another place":  {"messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.", []bool{true, false}, 0},
+		"something else": {"max_tokens: too large", []bool{true}, pawl.ClassInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sent []bool
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				sent = append(sent, strings.Contains(string(body), "thinking"))
+				if len(sent) == 1 {
+					w.WriteHeader(http.StatusBadRequest)
+					json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]any{"type": "invalid_request_error", "message": c.refuse}})
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, whole)
+			}))
+			defer srv.Close()
+			m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", BaseURL: srv.URL})
+			var err error
+			for _, e := range m.Stream(t.Context(), requests["history"].Request) {
+				err = e
+			}
+			if class(err) != c.class {
+				t.Errorf("error %v, want class %v", err, c.class)
+			}
+			if d := cmp.Diff(c.sent, sent); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -19,15 +20,18 @@ import (
 func failure(ctx context.Context, err error, t turn) error {
 	var api *sdk.Error
 	var me *pawl.ModelError
+	var sending *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &me):
+		return err
+	case errors.As(err, &sending): // there was no answer, so an EOF is not the end of one
+		return &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Err: err}
 	case errors.Is(err, io.EOF):
 		return t.failed(pawl.ClassTruncated, "the stream ended before message_stop")
 	case errors.Is(err, provider.ErrEventTooLong):
 		return t.failed(pawl.ClassUnknown, err.Error())
-	case errors.As(err, &me):
-		return err
 	case errors.As(err, &api):
 		status, header := api.StatusCode, http.Header{}
 		if api.Response != nil {
