@@ -1,0 +1,442 @@
+package modeltest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A broken model is a sound one but for a single rule.
+type broken struct {
+	pawl.Model
+
+	request func(r *pawl.Request)           // what it makes of a request
+	part    func(p pawl.Part) []pawl.Part   // of each part of the reply
+	reply   func(r *pawl.Reply)             // of the whole of it
+	chunk   func(c pawl.Chunk) []pawl.Chunk // of each piece of the stream
+	err     func(err error) error           // of an error
+	stream  func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error]
+}
+
+func (b *broken) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	if b.stream != nil {
+		return b.stream(b.Model, ctx, r)
+	}
+	if b.request != nil {
+		b.request(&r)
+	}
+	return func(yield func(pawl.Chunk, error) bool) {
+		for c, err := range b.Model.Stream(ctx, r) {
+			if err != nil && b.err != nil {
+				err = b.err(err)
+			}
+			if c.Reply != nil {
+				c.Reply = b.whole(*c.Reply)
+			}
+			list := []pawl.Chunk{c}
+			if b.chunk != nil {
+				list = b.chunk(c)
+			}
+			for _, c := range list {
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (b *broken) whole(r pawl.Reply) *pawl.Reply {
+	if b.part != nil {
+		var parts []pawl.Part
+		for _, p := range r.Parts {
+			parts = append(parts, b.part(p)...)
+		}
+		r.Parts = parts
+	}
+	if b.reply != nil {
+		b.reply(&r)
+	}
+	return &r
+}
+
+// each makes a change to every part of a request of one kind; nil takes it out.
+func each[P pawl.Part](change func(p P) pawl.Part) func(r *pawl.Request) {
+	return func(r *pawl.Request) {
+		r.Messages = slices.Clone(r.Messages)
+		for i, msg := range r.Messages {
+			var parts []pawl.Part
+			for _, p := range msg.Parts {
+				if k, ok := p.(P); ok {
+					if p = change(k); p == nil {
+						continue
+					}
+				}
+				parts = append(parts, p)
+			}
+			r.Messages[i].Parts = parts
+		}
+	}
+}
+
+// one makes a change to every part of a reply of one kind; nil takes it out.
+func one[P pawl.Part](change func(p P) pawl.Part) func(p pawl.Part) []pawl.Part {
+	return func(p pawl.Part) []pawl.Part {
+		if k, ok := p.(P); ok {
+			if p = change(k); p == nil {
+				return nil
+			}
+		}
+		return []pawl.Part{p}
+	}
+}
+
+func whole(m pawl.Model, ctx context.Context, r pawl.Request) (*pawl.Reply, error) {
+	for c, err := range m.Stream(ctx, r) {
+		if err != nil || c.Reply != nil {
+			return c.Reply, err
+		}
+	}
+	return nil, errors.New("no reply")
+}
+
+var latest struct {
+	sync.Mutex
+	r pawl.Request
+}
+
+// cases say which rule has to notice what.
+var cases = map[string]struct {
+	notices string
+	broken  broken
+}{
+	"forgets the system prompt": {"read/system", broken{request: func(r *pawl.Request) { r.System = "" }}},
+	"forgets the first message": {"read/messages", broken{request: func(r *pawl.Request) { r.Messages = r.Messages[1:] }}},
+	"trims what it sends":       {"read/messages", broken{request: each(func(p pawl.Text) pawl.Part { return pawl.Text{Text: strings.TrimSpace(p.Text)} })}},
+	"rounds what it sends": {"read/messages", broken{request: each(func(p pawl.Call) pawl.Part {
+		var v any
+		_ = json.Unmarshal(p.Args, &v)
+		p.Args, _ = json.Marshal(v)
+		return p
+	})}},
+	"mixes results up": {"read/results", broken{request: each(func(p pawl.ToolResult) pawl.Part {
+		p.Call = map[string]string{"c_1": "c_2", "c_2": "c_1"}[p.Call]
+		return p
+	})}},
+	"hides failures":            {"read/failed", broken{request: each(func(p pawl.ToolResult) pawl.Part { p.Failed = false; return p })}},
+	"drops pictures":            {"read/images", broken{request: each(func(pawl.Image) pawl.Part { return nil })}},
+	"drops pictures of results": {"read/images", broken{request: each(func(p pawl.ToolResult) pawl.Part { p.Images = nil; return p })}},
+	"drops schemas": {"read/tools", broken{request: func(r *pawl.Request) {
+		r.Tools = slices.Clone(r.Tools)
+		for i := range r.Tools {
+			r.Tools[i].Input = json.RawMessage(`{"type":"object"}`)
+		}
+	}}},
+	"drops calls without tools": {"read/without tools", broken{request: func(r *pawl.Request) {
+		if len(r.Tools) == 0 {
+			each(func(pawl.Call) pawl.Part { return nil })(r)
+			each(func(pawl.ToolResult) pawl.Part { return nil })(r)
+		}
+	}}},
+	"has a ceiling of its own": {"read/ceiling", broken{request: func(r *pawl.Request) { r.MaxTokens = 1000 }}},
+	"is always cold":           {"read/temperature", broken{request: func(r *pawl.Request) { r.Sampling.Temperature = 0 }}},
+	"thinks as it likes":       {"read/budget", broken{request: func(r *pawl.Request) { r.Sampling.ThinkingTokens = 0 }}},
+	"forgets the schema":       {"read/schema", broken{request: func(r *pawl.Request) { r.Output = nil }}},
+	"forgets options":          {"read/options", broken{request: func(r *pawl.Request) { r.Sampling.Options = nil }}},
+	"is refused for empty texts": {"read/empty", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		for _, msg := range r.Messages {
+			if slices.Contains(msg.Parts, pawl.Part(pawl.Text{})) {
+				return fail(&pawl.ModelError{Class: pawl.ClassInvalid, Message: "text content blocks must be non-empty"})
+			}
+		}
+		return m.Stream(ctx, r)
+	}}},
+
+	"trims what it gets": {"reply/text", broken{part: one(func(p pawl.Text) pawl.Part { return pawl.Text{Text: strings.Join(strings.Fields(p.Text), " ")} })}},
+	"takes the first call only": {"reply/calls", broken{reply: func(r *pawl.Reply) {
+		i := slices.IndexFunc(r.Parts, func(p pawl.Part) bool { _, ok := p.(pawl.Call); return ok })
+		if i >= 0 {
+			r.Parts = r.Parts[:i+1]
+		}
+	}}},
+	"rounds arguments": {"reply/calls", broken{part: one(func(p pawl.Call) pawl.Part {
+		var v any
+		_ = json.Unmarshal(p.Args, &v)
+		p.Args, _ = json.Marshal(v)
+		return p
+	})}},
+	"tells calls apart by their ids": {"reply/ids", broken{reply: func(r *pawl.Reply) {
+		seen := map[string]bool{}
+		r.Parts = slices.DeleteFunc(slices.Clone(r.Parts), func(p pawl.Part) bool {
+			c, ok := p.(pawl.Call)
+			again := ok && seen[c.Ref]
+			seen[c.Ref] = true
+			return again
+		})
+	}}},
+	"drops thoughts":    {"reply/thinking", broken{part: one(func(pawl.Thinking) pawl.Part { return nil })}},
+	"forgets the cache": {"reply/usage", broken{reply: func(r *pawl.Reply) { r.Usage.CacheRead = 0 }}},
+	"counts twice":      {"reply/usage", broken{reply: func(r *pawl.Reply) { r.Usage = r.Usage.Add(r.Usage) }}},
+	"always means it":   {"reply/stop", broken{reply: func(r *pawl.Reply) { r.Stop = 0 }}},
+	"loses the seal":    {"opaque/back", broken{part: one(func(p pawl.Thinking) pawl.Part { p.Opaque = nil; return p })}},
+	"changes the seal": {"opaque/back", broken{request: each(func(p pawl.Thinking) pawl.Part {
+		p.Opaque = json.RawMessage(strings.Replace(string(p.Opaque), "sealed First", "sealed first", 1))
+		return p
+	})}},
+	"turns the seals":    {"opaque/back", broken{request: turned}},
+	"sends foreign ones": {"opaque/foreign", broken{request: each(func(p pawl.Thinking) pawl.Part { p.Model = directName; return p })}},
+
+	"replies twice": {"stream/last", broken{chunk: func(c pawl.Chunk) []pawl.Chunk {
+		if c.Reply != nil {
+			return []pawl.Chunk{c, c}
+		}
+		return []pawl.Chunk{c}
+	}}},
+	"goes on after the reply": {"stream/last", broken{chunk: func(c pawl.Chunk) []pawl.Chunk {
+		if c.Reply != nil {
+			return []pawl.Chunk{c, {}}
+		}
+		return []pawl.Chunk{c}
+	}}},
+	"stutters":     {"stream/chunks", broken{chunk: func(c pawl.Chunk) []pawl.Chunk { return []pawl.Chunk{{Text: c.Text}, c} }}},
+	"says nothing": {"stream/chunks", broken{chunk: func(c pawl.Chunk) []pawl.Chunk { return []pawl.Chunk{{Reply: c.Reply}} }}},
+	"announces every call twice": {"stream/calls", broken{chunk: func(c pawl.Chunk) []pawl.Chunk {
+		return []pawl.Chunk{{Call: c.Call}, c}
+	}}},
+	"replies to errors": {"stream/error", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return func(yield func(pawl.Chunk, error) bool) {
+			for c, err := range m.Stream(ctx, r) {
+				if !yield(c, err) || err != nil && !yield(pawl.Chunk{Reply: &pawl.Reply{}}, nil) {
+					return
+				}
+			}
+		}
+	}}},
+
+	"knows one class": {"fail/class", broken{err: func(err error) error { return &pawl.ModelError{Class: pawl.ClassNetwork, Err: err} }}},
+	"knows no class":  {"fail/class", broken{err: func(err error) error { return errors.New(err.Error()) }}},
+	"is impatient": {"fail/after", broken{err: func(err error) error {
+		if me := new(pawl.ModelError); errors.As(err, &me) {
+			return &pawl.ModelError{Class: me.Class, Message: me.Message}
+		}
+		return err
+	}}},
+	"tries again": {"fail/once", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		if _, err := whole(m, ctx, r); err == nil {
+			return m.Stream(ctx, r)
+		}
+		return m.Stream(ctx, r)
+	}}},
+	"takes nothing for an answer": {"fail/empty", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return func(yield func(pawl.Chunk, error) bool) {
+			for c, err := range m.Stream(ctx, r) {
+				if me := new(pawl.ModelError); errors.As(err, &me) && me.Class == pawl.ClassEmpty {
+					c, err = pawl.Chunk{Reply: &pawl.Reply{}}, nil
+				}
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+	}}},
+	"gives up for good": {"fail/then", broken{stream: func() func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		var mu sync.Mutex
+		failed := map[pawl.Model]error{}
+		return func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+			mu.Lock()
+			defer mu.Unlock()
+			if failed[m] == nil {
+				_, failed[m] = whole(m, ctx, r)
+			}
+			return fail(failed[m])
+		}
+	}()}},
+
+	"changes the request": {"life/request", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		r.Messages[0].Parts[0] = pawl.Text{Text: "changed"}
+		return m.Stream(ctx, r)
+	}}},
+	"appends to the request": {"life/request", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		r.Messages[0].Parts = append(slices.Clone(r.Messages)[0].Parts, pawl.Text{Text: "more"})
+		return m.Stream(ctx, r)
+	}}},
+	"does not hear of cancels": {"life/cancel", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return m.Stream(context.WithoutCancel(ctx), r)
+	}}},
+	"leaves the provider talking": {"life/cancel", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return func(yield func(pawl.Chunk, error) bool) {
+			go whole(m, context.WithoutCancel(ctx), r)
+			<-ctx.Done()
+			yield(pawl.Chunk{}, ctx.Err())
+		}
+	}}},
+	"calls a cancel a failure": {"life/cancel", broken{err: func(err error) error {
+		if errors.Is(err, context.Canceled) {
+			return &pawl.ModelError{Class: pawl.ClassNetwork, Message: err.Error()}
+		}
+		return err
+	}}},
+	"begins in spite of a cancel": {"life/cancelled", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return m.Stream(context.WithoutCancel(ctx), r)
+	}}},
+	"goes on when left":           {"life/leave", broken{stream: relentless}},
+	"leaves its connections open": {"life/leave", broken{stream: lingering}},
+	"reads on when cancelled": {"life/middle", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return func(yield func(pawl.Chunk, error) bool) {
+			for c, err := range m.Stream(context.WithoutCancel(ctx), r) {
+				time.Sleep(150 * time.Millisecond)
+				if !yield(c, err) {
+					return
+				}
+			}
+		}
+	}}},
+	"keeps the request": {"life/crowd", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		latest.Lock()
+		latest.r = r
+		latest.Unlock()
+		return func(yield func(pawl.Chunk, error) bool) {
+			time.Sleep(time.Millisecond)
+			latest.Lock()
+			r := latest.r
+			latest.Unlock()
+			m.Stream(ctx, r)(yield)
+		}
+	}}},
+
+	"numbers its requests": {"bytes/again", broken{request: func(r *pawl.Request) { r.System += fmt.Sprint(rand.Int64()) }}},
+	"sends the attempt":    {"bytes/prefix", broken{request: func(r *pawl.Request) { r.System += fmt.Sprint(r.Attempt) }}},
+	"shortens old results": {"bytes/prefix", broken{request: func(r *pawl.Request) {
+		n := len(r.Messages)
+		head := pawl.Request{Messages: r.Messages[:n-1]}
+		each(func(p pawl.ToolResult) pawl.Part { p.Content = json.RawMessage(`"…"`); return p })(&head)
+		r.Messages = append(head.Messages, r.Messages[n-1])
+	}}},
+
+	"panics at odd arguments": {"odd/arguments", broken{part: one(func(p pawl.Call) pawl.Part {
+		var v map[string]any
+		if json.Unmarshal(p.Args, &v) != nil {
+			panic("no object")
+		}
+		return p
+	})}},
+	"believes arguments": {"odd/arguments", broken{part: one(func(p pawl.Call) pawl.Part {
+		var s string
+		if json.Unmarshal(p.Args, &s) == nil {
+			p.Args = json.RawMessage(s)
+		}
+		return p
+	})}},
+	"is poisoned by arguments": {"odd/arguments", broken{stream: poisoned(func(p pawl.Part) bool {
+		c, ok := p.(pawl.Call)
+		return ok && len(c.Args) > 0 && c.Args[0] != '{'
+	})}},
+	"is poisoned by names": {"odd/names", broken{stream: poisoned(func(p pawl.Part) bool {
+		c, ok := p.(pawl.Call)
+		return ok && strings.ContainsAny(c.Tool, " .")
+	})}},
+	"cuts letters": {"odd/text", broken{part: one(func(p pawl.Text) pawl.Part { return pawl.Text{Text: p.Text + "\xf0\x9f"} })}},
+}
+
+// fail is a sequence of one error.
+func fail(err error) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) { yield(pawl.Chunk{}, err) }
+}
+
+// poisoned refuses requests that have a part of some kind.
+func poisoned(by func(p pawl.Part) bool) func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		for _, msg := range r.Messages {
+			if slices.ContainsFunc(msg.Parts, by) {
+				return fail(&pawl.ModelError{Class: pawl.ClassInvalid, Message: "refused"})
+			}
+		}
+		return m.Stream(ctx, r)
+	}
+}
+
+// turned sends the first opaque part last, and the last first.
+func turned(r *pawl.Request) {
+	var all []pawl.Thinking
+	each(func(p pawl.Thinking) pawl.Part { all = append(all, p); return p })(r)
+	each(func(p pawl.Thinking) pawl.Part {
+		p.Opaque = all[len(all)-1].Opaque
+		all = all[:len(all)-1]
+		return p
+	})(r)
+}
+
+// relentless yields whatever its caller says.
+func relentless(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		for c, err := range m.Stream(ctx, r) {
+			yield(c, err)
+		}
+	}
+}
+
+// lingering holds on to what its caller has left.
+func lingering(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		next, _ := iter.Pull2(m.Stream(ctx, r))
+		for {
+			if c, err, ok := next(); !ok || !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestSuiteNotices runs each rule in another process on a model that breaks it,
+// since a test cannot survive the failure of its subtests.
+func TestSuiteNotices(t *testing.T) {
+	if name := os.Getenv("PAWL_TEST_BROKEN"); name != "" {
+		suite(t, func(m pawl.Model) pawl.Model {
+			b := cases[name].broken
+			b.Model = m
+			return &b
+		})
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Most of them wait rather than work.
+	places := make(chan struct{}, 8)
+	for name, c := range cases {
+		group, rule, _ := strings.Cut(c.notices, "/")
+		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestSuiteNotices$/^"+group+"$/^"+strings.ReplaceAll(rule, " ", "_")+"$")
+		cmd.Env = append(os.Environ(), "PAWL_TEST_BROKEN="+name)
+		var out []byte
+		var err error
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			places <- struct{}{}
+			out, err = cmd.CombinedOutput()
+			<-places
+		}()
+		defer t.Run(name, func(t *testing.T) {
+			<-done
+			if exit := new(exec.ExitError); !errors.As(err, &exit) {
+				t.Fatalf("%s did not notice: %v\n%s", c.notices, err, out)
+			}
+			if !strings.Contains(string(out), "the rule: ") {
+				t.Errorf("the failure does not say which rule is broken:\n%s", out)
+			}
+		})
+	}
+}
