@@ -39,16 +39,6 @@
 // that the API itself calls malformed or unexpected is a failed attempt of class
 // empty: nothing in it can be used, nothing of it runs, and the run asks again
 // as often as it does for any passing failure.
-//
-// Google's library carries the requests; their bodies and the events of the
-// answers are written and read here, for what it makes of them itself is not
-// exact: integers beyond 2^53 change in arguments, results and schemas, the
-// properties of a schema are sorted, which is the order in which the model
-// writes them, parts unknown to it are lost, a stream that ends inside an event
-// and an error that is a mere text pass for successes, comments, names of events
-// and byte order marks are errors, and Retry-After is lost. One habit of it
-// cannot be turned off: when GEMINI_API_KEY and GOOGLE_API_KEY are both set, New
-// makes it write a warning to the standard logger, which names the wrong one.
 package google
 
 import (
@@ -58,8 +48,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-
-	"google.golang.org/genai"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/prices"
@@ -88,9 +76,9 @@ type Options struct {
 type Model struct {
 	name    string
 	base    string
+	key     provider.Key
 	keyless bool // there is no key to be had
-	client  *genai.Client
-	broken  error // why there is no client
+	client  *http.Client
 }
 
 // New makes the model of a name, such as gemini-3.8-flash. The environment is
@@ -100,15 +88,15 @@ func New(name string, o *Options) *Model {
 		o = &Options{}
 	}
 	m := &Model{
-		name: strings.TrimPrefix(name, "models/"),
-		base: strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
+		name:   strings.TrimPrefix(name, "models/"),
+		key:    o.Key,
+		base:   strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
+		client: cmp.Or(o.HTTPClient, http.DefaultClient),
 	}
-	key := provider.Key(o.Key)
-	if key == nil {
+	if m.key == nil {
 		fixed := cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))
-		key, m.keyless = provider.Fixed(fixed), fixed == ""
+		m.key, m.keyless = provider.Fixed(fixed), fixed == ""
 	}
-	m.connect(cmp.Or(o.HTTPClient, http.DefaultClient), key)
 	return m
 }
 

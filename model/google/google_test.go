@@ -59,7 +59,7 @@ func (a *asked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, io.EOF
 }
 
-// The library reads variables of its own; none of them may matter.
+// Variables of Google's own libraries do not matter.
 func TestEnvironment(t *testing.T) {
 	for _, name := range []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"} {
 		t.Setenv(name, "")
