@@ -40,6 +40,8 @@ func failure(ctx context.Context, err error, t turn) error {
 		e := classified(status, header, []byte(api.RawJSON()))
 		e.Usage = t.usage
 		return e
+	case errors.Is(err, provider.ErrHalfEvent):
+		return t.failed(pawl.ClassTruncated, "the stream ended inside an event")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		e := &pawl.ModelError{Class: pawl.ClassTruncated, Message: "the stream broke off: " + provider.Clip(err.Error()), Usage: t.usage, Err: err}
 		return e

@@ -1,6 +1,10 @@
 package openai
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pawl-run/pawl"
+)
 
 func FuzzTurn(f *testing.F) {
 	f.Add(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"n","arguments":"{}"}}]}}]}`, `{"choices":[{"finish_reason":"tool_calls"}],"usage":{}}`)
@@ -19,6 +23,30 @@ func FuzzTurn(f *testing.F) {
 		r, err := tn.reply()
 		if (r == nil) == (err == nil) {
 			t.Errorf("reply %v with error %v", r, err)
+		}
+	})
+}
+
+func FuzzResponse(f *testing.F) {
+	f.Add(`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"a","name":"n"}}`, `{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"a","name":"n","arguments":"{}"}}`, `{"type":"response.completed","response":{"status":"completed","output":[{"type":"message"}]}}`)
+	f.Add(`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.refusal.delta","delta":"a"}`, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`)
+	f.Add(`{"type":"error"}`, `{"error":{"code":"502"}}`, `{"type":"response.failed","response":{"error":null}}`)
+	f.Fuzz(func(t *testing.T, first, second, third string) {
+		r := &response{}
+		for _, data := range []string{first, second, third} {
+			if _, err := r.on([]byte(data)); err != nil {
+				return
+			}
+		}
+		if _, must := r.whole(); !must {
+			return
+		}
+		reply, err := r.reply()
+		if (reply == nil) == (err == nil) {
+			t.Errorf("reply %v with error %v", reply, err)
+		}
+		if reply != nil && r.status == "incomplete" && reply.Stop != pawl.StopLength && reply.Stop != pawl.StopRefusal {
+			t.Errorf("an incomplete response stops as %v", reply.Stop)
 		}
 	})
 }
