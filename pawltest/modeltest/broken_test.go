@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/pawltest/modeltest"
 )
 
 // A broken model is a sound one but for a single rule.
@@ -27,12 +28,12 @@ type broken struct {
 	reply   func(r *pawl.Reply)             // of the whole of it
 	chunk   func(c pawl.Chunk) []pawl.Chunk // of each piece of the stream
 	err     func(err error) error           // of an error
-	stream  func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error]
+	stream  func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error]
 }
 
 func (b *broken) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	if b.stream != nil {
-		return b.stream(b.Model, ctx, r)
+		return b.stream(ctx, b.Model, r)
 	}
 	if b.request != nil {
 		b.request(&r)
@@ -103,7 +104,7 @@ func one[P pawl.Part](change func(p P) pawl.Part) func(p pawl.Part) []pawl.Part 
 	}
 }
 
-func whole(m pawl.Model, ctx context.Context, r pawl.Request) (*pawl.Reply, error) {
+func whole(ctx context.Context, m pawl.Model, r pawl.Request) (*pawl.Reply, error) {
 	for c, err := range m.Stream(ctx, r) {
 		if err != nil || c.Reply != nil {
 			return c.Reply, err
@@ -155,7 +156,7 @@ var cases = map[string]struct {
 	"thinks as it likes":       {"read/budget", broken{request: func(r *pawl.Request) { r.Sampling.ThinkingTokens = 0 }}},
 	"forgets the schema":       {"read/schema", broken{request: func(r *pawl.Request) { r.Output = nil }}},
 	"forgets options":          {"read/options", broken{request: func(r *pawl.Request) { r.Sampling.Options = nil }}},
-	"is refused for empty texts": {"read/empty", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"is refused for empty texts": {"read/empty", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		for _, msg := range r.Messages {
 			if slices.Contains(msg.Parts, pawl.Part(pawl.Text{})) {
 				return fail(&pawl.ModelError{Class: pawl.ClassInvalid, Message: "text content blocks must be non-empty"})
@@ -195,7 +196,14 @@ var cases = map[string]struct {
 		p.Opaque = json.RawMessage(strings.Replace(string(p.Opaque), "sealed First", "sealed first", 1))
 		return p
 	})}},
-	"turns the seals":    {"opaque/back", broken{request: turned}},
+	"turns the seals": {"opaque/back", broken{request: turned}},
+	"drops silent ones": {"opaque/silent", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		last := r.Messages[max(0, len(r.Messages)-2)]
+		if n := slices.IndexFunc(last.Parts, func(p pawl.Part) bool { t, ok := p.(pawl.Thinking); return ok && t.Text == "" }); n >= 0 {
+			return fail(&pawl.ModelError{Class: pawl.ClassInvalid, Message: "thinking without text"})
+		}
+		return m.Stream(ctx, r)
+	}}},
 	"sends foreign ones": {"opaque/foreign", broken{request: each(func(p pawl.Thinking) pawl.Part { p.Model = directName; return p })}},
 
 	"replies twice": {"stream/last", broken{chunk: func(c pawl.Chunk) []pawl.Chunk {
@@ -215,7 +223,7 @@ var cases = map[string]struct {
 	"announces every call twice": {"stream/calls", broken{chunk: func(c pawl.Chunk) []pawl.Chunk {
 		return []pawl.Chunk{{Call: c.Call}, c}
 	}}},
-	"replies to errors": {"stream/error", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"replies to errors": {"stream/error", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		return func(yield func(pawl.Chunk, error) bool) {
 			for c, err := range m.Stream(ctx, r) {
 				if !yield(c, err) || err != nil && !yield(pawl.Chunk{Reply: &pawl.Reply{}}, nil) {
@@ -233,13 +241,13 @@ var cases = map[string]struct {
 		}
 		return err
 	}}},
-	"tries again": {"fail/once", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-		if _, err := whole(m, ctx, r); err == nil {
+	"tries again": {"fail/once", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		if _, err := whole(ctx, m, r); err == nil {
 			return m.Stream(ctx, r)
 		}
 		return m.Stream(ctx, r)
 	}}},
-	"takes nothing for an answer": {"fail/empty", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"takes nothing for an answer": {"fail/empty", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		return func(yield func(pawl.Chunk, error) bool) {
 			for c, err := range m.Stream(ctx, r) {
 				if me := new(pawl.ModelError); errors.As(err, &me) && me.Class == pawl.ClassEmpty {
@@ -251,33 +259,33 @@ var cases = map[string]struct {
 			}
 		}
 	}}},
-	"gives up for good": {"fail/then", broken{stream: func() func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"gives up for good": {"fail/then", broken{stream: func() func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		var mu sync.Mutex
 		failed := map[pawl.Model]error{}
-		return func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+		return func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 			mu.Lock()
 			defer mu.Unlock()
 			if failed[m] == nil {
-				_, failed[m] = whole(m, ctx, r)
+				_, failed[m] = whole(ctx, m, r)
 			}
 			return fail(failed[m])
 		}
 	}()}},
 
-	"changes the request": {"life/request", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"changes the request": {"life/request", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		r.Messages[0].Parts[0] = pawl.Text{Text: "changed"}
 		return m.Stream(ctx, r)
 	}}},
-	"appends to the request": {"life/request", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"appends to the request": {"life/request", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		r.Messages[0].Parts = append(slices.Clone(r.Messages)[0].Parts, pawl.Text{Text: "more"})
 		return m.Stream(ctx, r)
 	}}},
-	"does not hear of cancels": {"life/cancel", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"does not hear of cancels": {"life/cancel", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		return m.Stream(context.WithoutCancel(ctx), r)
 	}}},
-	"leaves the provider talking": {"life/cancel", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"leaves the provider talking": {"life/cancel", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		return func(yield func(pawl.Chunk, error) bool) {
-			go whole(m, context.WithoutCancel(ctx), r)
+			go whole(context.WithoutCancel(ctx), m, r)
 			<-ctx.Done()
 			yield(pawl.Chunk{}, ctx.Err())
 		}
@@ -288,12 +296,12 @@ var cases = map[string]struct {
 		}
 		return err
 	}}},
-	"begins in spite of a cancel": {"life/cancelled", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"begins in spite of a cancel": {"life/cancelled", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		return m.Stream(context.WithoutCancel(ctx), r)
 	}}},
 	"goes on when left":           {"life/leave", broken{stream: relentless}},
 	"leaves its connections open": {"life/leave", broken{stream: lingering}},
-	"reads on when cancelled": {"life/middle", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"reads on when cancelled": {"life/middle", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		return func(yield func(pawl.Chunk, error) bool) {
 			for c, err := range m.Stream(context.WithoutCancel(ctx), r) {
 				time.Sleep(150 * time.Millisecond)
@@ -303,7 +311,7 @@ var cases = map[string]struct {
 			}
 		}
 	}}},
-	"keeps the request": {"life/crowd", broken{stream: func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	"keeps the request": {"life/crowd", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		latest.Lock()
 		latest.r = r
 		latest.Unlock()
@@ -356,8 +364,8 @@ func fail(err error) iter.Seq2[pawl.Chunk, error] {
 }
 
 // poisoned refuses requests that have a part of some kind.
-func poisoned(by func(p pawl.Part) bool) func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func poisoned(by func(p pawl.Part) bool) func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 		for _, msg := range r.Messages {
 			if slices.ContainsFunc(msg.Parts, by) {
 				return fail(&pawl.ModelError{Class: pawl.ClassInvalid, Message: "refused"})
@@ -379,7 +387,7 @@ func turned(r *pawl.Request) {
 }
 
 // relentless yields whatever its caller says.
-func relentless(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func relentless(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		for c, err := range m.Stream(ctx, r) {
 			yield(c, err)
@@ -388,7 +396,7 @@ func relentless(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[paw
 }
 
 // lingering holds on to what its caller has left.
-func lingering(m pawl.Model, ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func lingering(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		next, _ := iter.Pull2(m.Stream(ctx, r))
 		for {
@@ -414,29 +422,52 @@ func TestSuiteNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Most of them wait rather than work.
-	places := make(chan struct{}, 8)
+	// Most of them wait rather than work, so more than t.Parallel allows run at once.
+	type attempt struct {
+		done chan struct{}
+		out  []byte
+		err  error
+	}
+	attempts, places := map[string]*attempt{}, make(chan struct{}, 8)
 	for name, c := range cases {
 		group, rule, _ := strings.Cut(c.notices, "/")
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestSuiteNotices$/^"+group+"$/^"+strings.ReplaceAll(rule, " ", "_")+"$")
 		cmd.Env = append(os.Environ(), "PAWL_TEST_BROKEN="+name)
-		var out []byte
-		var err error
-		done := make(chan struct{})
+		a := &attempt{done: make(chan struct{})}
+		attempts[name] = a
 		go func() {
-			defer close(done)
+			defer close(a.done)
 			places <- struct{}{}
-			out, err = cmd.CombinedOutput()
+			a.out, a.err = cmd.CombinedOutput()
 			<-places
 		}()
-		defer t.Run(name, func(t *testing.T) {
-			<-done
-			if exit := new(exec.ExitError); !errors.As(err, &exit) {
-				t.Fatalf("%s did not notice: %v\n%s", c.notices, err, out)
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			a := attempts[name]
+			<-a.done
+			if exit := new(exec.ExitError); !errors.As(a.err, &exit) {
+				t.Fatalf("%s did not notice: %v\n%s", c.notices, a.err, a.out)
 			}
-			if !strings.Contains(string(out), "the rule: ") {
-				t.Errorf("the failure does not say which rule is broken:\n%s", out)
+			if !strings.Contains(string(a.out), "the rule: ") {
+				t.Errorf("the failure does not say which rule is broken:\n%s", a.out)
 			}
 		})
+	}
+}
+
+// TestEveryRuleIsProved shows that no rule is without a model that breaks it.
+func TestEveryRuleIsProved(t *testing.T) {
+	if os.Getenv("PAWL_TEST_BROKEN") != "" {
+		return
+	}
+	proved := map[string]bool{}
+	for _, c := range cases {
+		proved[c.notices] = true
+	}
+	for _, name := range modeltest.Rules() {
+		if !proved[name] {
+			t.Errorf("no broken model shows that %s notices anything", name)
+		}
 	}
 }

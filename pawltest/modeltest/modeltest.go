@@ -78,13 +78,17 @@ func Run(t *testing.T, make func(t testing.TB, brain pawl.Model) pawl.Model, o *
 	if o == nil {
 		o = &Options{}
 	}
-	for _, part := range [][]rule{reads, replies, opaques, streams, failures, lives, bodies, odds} {
+	for _, part := range parts() {
 		for _, r := range part {
 			t.Run(r.name, func(t *testing.T) {
 				r.test(&check{T: t, rule: r.says, make: make, options: o})
 			})
 		}
 	}
+}
+
+func parts() [][]rule {
+	return [][]rule{reads, replies, opaques, streams, failures, lives, bodies, odds}
 }
 
 // A rule is one sentence of the contract and what shows that it is kept.

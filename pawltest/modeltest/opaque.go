@@ -15,20 +15,22 @@ var opaques = []rule{
 		m, b := c.says(
 			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "First thought." + awkward}, call("", "add", `{"a":1,"b":2}`), call("", "look_up", `{"q":"x"}`)}},
 			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "Second thought."}, pawl.Text{Text: "And now"}, call("", "add", `{"a":3,"b":4}`)}},
+			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "Third thought."}, pawl.Text{Text: "But then"}, pawl.Thinking{Text: "Fourth thought."}, call("", "add", `{"a":5,"b":6}`)}},
 			pawl.Say("Done."))
 		r := thoughtful("Think.")
-		first := c.reply(m, r)
-		r.Messages = c.onward(r.Messages, first, 1)
-		second := c.reply(m, r)
-		r.Messages = c.onward(r.Messages, second, 3)
+		var opaque []json.RawMessage
+		for i := range 3 {
+			reply := c.reply(m, r)
+			opaque = append(opaque, hidden(reply.Parts)...)
+			r.Messages = c.onward(r.Messages, reply, 1+2*i)
+		}
 		c.same("Done.", c.reply(m, r).Text(), "the reply to a conversation with thoughts")
 		c.reads(r.Messages, c.last(b).Messages)
 
-		opaque := append(hidden(first.Parts), hidden(second.Parts)...)
 		if len(opaque) == 0 {
 			c.failf("nothing in the replies could go back: no Thinking has an opaque part")
 		}
-		body := c.bodies()[2]
+		body := c.bodies()[3]
 		texts := leaves(body)
 		for _, o := range opaque {
 			for _, s := range leaves(o) {
@@ -43,6 +45,19 @@ var opaques = []rule{
 				c.failf("the opaque part %.500s does not go back in its order:\n%.5000s", o, body)
 			}
 		}
+	}},
+	{"opaque/silent", "thinking that shows no text goes back all the same, when there is anything of it", func(c *check) {
+		c.unless(c.options.Lacks.Thinking, "thinking")
+		m, b := c.says(
+			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{}, call("", "add", `{"a":1,"b":2}`)}},
+			pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "A thought."}, pawl.Thinking{}, pawl.Text{Text: "Well"}, call("", "add", `{"a":3,"b":4}`)}},
+			pawl.Say("Done."))
+		r := thoughtful("Think.")
+		for i := range 2 {
+			r.Messages = c.onward(r.Messages, c.reply(m, r), 1+i)
+		}
+		c.same("Done.", c.reply(m, r).Text(), "the reply to a conversation with hidden thoughts")
+		c.reads(r.Messages, c.last(b).Messages)
 	}},
 	{"opaque/foreign", "what another model thought does not go to this one", func(c *check) {
 		m, b := c.says(pawl.Say("Yes."))
@@ -75,19 +90,37 @@ func hidden(parts []pawl.Part) []json.RawMessage {
 	return list
 }
 
-// leaves lists the strings in a JSON text, in their order; of what is no JSON,
-// there are none.
+// leaves lists the strings in a JSON text that are no keys, in their order; of
+// what is no JSON, there are none.
 func leaves(raw []byte) []string {
 	var list []string
 	dec := json.NewDecoder(bytes.NewReader(raw))
+	var open []json.Delim
+	key := false // whether a key comes next, if anything does
 	for {
 		tok, err := dec.Token()
 		if err != nil {
 			return list
 		}
-		if s, ok := tok.(string); ok && s != "" {
-			list = append(list, s)
+		switch tok := tok.(type) {
+		case json.Delim:
+			if tok == '{' || tok == '[' {
+				open = append(open, tok)
+			} else {
+				open = open[:len(open)-1]
+			}
+			key = len(open) > 0 && open[len(open)-1] == '{'
+			continue
+		case string:
+			if key {
+				key = false
+				continue
+			}
+			if tok != "" {
+				list = append(list, tok)
+			}
 		}
+		key = len(open) > 0 && open[len(open)-1] == '{'
 	}
 }
 
