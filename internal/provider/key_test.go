@@ -46,18 +46,23 @@ func TestKeys(t *testing.T) {
 			}
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(k))}, nil
 		}, func(error) error { return lost })
+		status := 0
 		if err == nil {
-			defer res.Body.Close()
+			status = res.StatusCode
+			res.Body.Close()
 		}
 		if d := cmp.Diff(c.sent, sent); d != "" {
 			t.Errorf("%s: sent (-want +got):\n%s", c.name, d)
 		}
-		if !errors.Is(err, c.err) || err == nil && res.StatusCode != c.status {
-			t.Errorf("%s: %v, %v", c.name, res, err)
+		if !errors.Is(err, c.err) || status != c.status {
+			t.Errorf("%s: %v, %v", c.name, status, err)
 		}
 	}
 	broken := errors.New("reset")
-	_, err := Fixed("a").Send(t.Context(), func(string) (*http.Response, error) { return nil, broken }, func(err error) error { return err })
+	res, err := Fixed("a").Send(t.Context(), func(string) (*http.Response, error) { return nil, broken }, func(err error) error { return err })
+	if err == nil {
+		res.Body.Close()
+	}
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v, want what sending says", err)
 	}

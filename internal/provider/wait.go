@@ -46,9 +46,6 @@ func Wait(h http.Header, body []byte, now time.Time) time.Duration {
 	return inLimits(h, now)
 }
 
-// RetryAfter is [Wait] of the headers alone.
-func RetryAfter(h http.Header, now time.Time) time.Duration { return Wait(h, nil, now) }
-
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return duration(ms, time.Millisecond), true
