@@ -205,7 +205,7 @@ func (c *checkAnthropic) led(t turn) {
 	switch {
 	case calls == "" || !known || same:
 	case text == "":
-		c.wrong(t.path+".content.0.type", "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation on extended thinking.")
+		c.wrong(t.path+".content.0.type", "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation on extended thinking.") //nolint:misspell // as Anthropic spells it
 	default:
 		c.wrong(t.path+".content.0", "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.")
 	}

@@ -33,7 +33,7 @@ func (c *checkGoogle) content(msg node) {
 	if role == "function" {
 		role = "user"
 	}
-	parts := msg.at("parts").list(".parts[%d]")
+	parts := msg.at("parts").list("[%d]")
 	if len(parts) == 0 {
 		c.wrong(msg.path+".parts", "contents is not specified")
 	}

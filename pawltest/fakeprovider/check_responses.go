@@ -1,8 +1,6 @@
 package fakeprovider
 
 import (
-	"encoding/json"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -59,13 +57,12 @@ func (c checkResponses) items(list []node) {
 
 func (c checkResponses) call(it node) {
 	args := it.at("arguments").text()
-	var value object
 	switch {
 	case it.at("call_id").text() == "":
 		c.wrong(it.path+".call_id", "Missing required parameter: '%s.call_id'.", it.path)
 	case it.at("name").text() == "":
 		c.wrong(it.path+".name", "Missing required parameter: '%s.name'.", it.path)
-	case json.Unmarshal([]byte(args), &value) != nil || value == nil:
+	case !isObject(args):
 		c.wrong(it.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", it.path, clip(args))
 	case surrogate([]byte(args)) >= 0:
 		c.wrong(it.path+".arguments", "Invalid '%s.arguments': no low surrogate in string.", it.path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,8 +72,13 @@ func (s *Server) ask(ctx context.Context, in *inbound) (*answer, *outcome) {
 			switch out := in.write(a, deed{}, strike{in: in}, &none); {
 			case me.Class == pawl.ClassNetwork:
 				return nil, &outcome{silent: true, ending: reset}
+			case me.Class == pawl.ClassTruncated && in.Stream:
+				frames := in.dialect.stream(in, a)
+				over := slices.IndexFunc(frames, func(f frame) bool { return f.part == finish || f.part == closing })
+				out.stream(in, frames[:max(0, over)])
+				return nil, out
 			case me.Class == pawl.ClassTruncated:
-				out.cut(len(out.units)-1, whole)
+				out.cut(0, whole)
 				return nil, out
 			}
 			return a, nil
@@ -146,9 +152,10 @@ func (o *outcome) stream(in *inbound, frames []frame) {
 
 // refuse writes a refusal.
 func (in *inbound) refuse(r *refusal) *outcome {
-	r.say(in.Wire)
+	r.say(in.Wire).id = in.id("req_", 0)
 	h := r.header()
-	h.Set("Request-Id", in.id("req_", 0))
+	h.Set("Request-Id", r.id)
+	h.Set("X-Request-ID", r.id)
 	return &outcome{status: r.status, header: h, units: [][]byte{append(marshal(in.dialect.refuse(r)), '\n')}, pulse: []byte(" ")}
 }
 

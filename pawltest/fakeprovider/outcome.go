@@ -2,6 +2,7 @@ package fakeprovider
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -77,9 +78,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		}
 		abort(w)
 	}
-	for k, v := range o.header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), o.header)
 	ctl := http.NewResponseController(w)
 	if o.hasty {
 		w.WriteHeader(o.status)

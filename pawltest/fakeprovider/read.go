@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -128,8 +129,8 @@ func (in *inbound) say(role pawl.Role, parts ...pawl.Part) {
 
 // called is the name of the tool of a call, by its id.
 func (in *inbound) called(id string) string {
-	for i := len(in.Decoded.Messages) - 1; i >= 0; i-- {
-		for _, p := range in.Decoded.Messages[i].Parts {
+	for _, v := range slices.Backward(in.Decoded.Messages) {
+		for _, p := range v.Parts {
 			if c, ok := p.(pawl.Call); ok && c.ID == id {
 				return c.Tool
 			}
@@ -144,6 +145,12 @@ func dataURL(s string) (pawl.Image, bool) {
 	kind, b64 := strings.CutSuffix(head, ";base64")
 	raw, err := base64.StdEncoding.DecodeString(data)
 	return pawl.Image{Type: kind, Data: raw}, ok && b64 && err == nil && strings.HasPrefix(s, "data:")
+}
+
+// isObject reports whether a text is the JSON of an object. Its numbers may be
+// beyond any machine's.
+func isObject(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
 }
 
 func quoted(s string) json.RawMessage { return marshal(s) }

@@ -97,15 +97,16 @@ func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 	case "tool_result":
 		id := b.at("tool_use_id").text()
 		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Failed: b.at("is_error").flag()}
-		text := b.at("content").text()
+		var text strings.Builder
+		text.WriteString(b.at("content").text())
 		for _, p := range b.at("content").list(".%d") {
 			c.text(p)
-			text += p.at("text").text()
+			text.WriteString(p.at("text").text())
 			if img, ok := in.anthropicImage(p); ok {
 				r.Images = append(r.Images, img)
 			}
 		}
-		r.Content = quoted(text)
+		r.Content = quoted(text.String())
 		return []pawl.Part{r}
 	case "image":
 		img, _ := in.anthropicImage(b)

@@ -75,11 +75,12 @@ func (in *inbound) chatMessage(msg node) {
 }
 
 func (in *inbound) chatText(content node) string {
-	text := content.text()
+	var text strings.Builder
+	text.WriteString(content.text())
 	for _, p := range content.list("[%d]") {
-		text += p.at("text").text()
+		text.WriteString(p.at("text").text())
 	}
-	return text
+	return text.String()
 }
 
 func (in *inbound) chatParts(content node) []pawl.Part {

@@ -37,7 +37,7 @@ func readGoogle(in *inbound) {
 		if msg.at("role").text() == "model" {
 			role = pawl.Assistant
 		}
-		for _, p := range msg.at("parts").list(".parts[%d]") {
+		for _, p := range msg.at("parts").list("[%d]") {
 			in.say(role, in.googleParts(p)...)
 		}
 	}
@@ -74,6 +74,13 @@ func (in *inbound) googleParts(p node) []pawl.Part {
 		id := result.at("id").text()
 		response := result.at("response")
 		r := pawl.ToolResult{Call: id, Ref: id, Tool: result.at("name").text(), Content: response.raw(), Failed: response.at("error").has()}
+		for _, each := range result.at("parts").list("[%d]") { // Gemini 3 has the pictures of results there
+			for _, p := range in.googleParts(each) {
+				if img, ok := p.(pawl.Image); ok {
+					r.Images = append(r.Images, img)
+				}
+			}
+		}
 		for _, key := range []string{"output", "result", "error"} {
 			if v := response.at(key); v.has() {
 				r.Content = v.raw()

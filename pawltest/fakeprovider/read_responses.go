@@ -2,6 +2,7 @@ package fakeprovider
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -72,27 +73,28 @@ func (in *inbound) responsesItem(it node) {
 			in.wrong(it.path+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role)
 		}
 	case "reasoning":
-		text := ""
+		var text strings.Builder
 		for _, s := range it.at("summary").list("[%d]") {
-			text += s.at("text").text()
+			text.WriteString(s.at("text").text())
 		}
-		in.say(pawl.Assistant, pawl.Thinking{Text: text, Opaque: it.raw()})
+		in.say(pawl.Assistant, pawl.Thinking{Text: text.String(), Opaque: it.raw()})
 	case "function_call":
 		id := it.at("call_id").text()
 		in.say(pawl.Assistant, pawl.Call{ID: id, Ref: id, Tool: it.at("name").text(), Args: rawOr(it.at("arguments").text())})
 	case "function_call_output":
 		id := it.at("call_id").text()
 		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id)}
-		text := it.at("output").text()
+		var text strings.Builder
+		text.WriteString(it.at("output").text())
 		for _, p := range in.responsesParts(node{v: listOnly(it.at("output").v), path: it.path + ".output"}) {
 			switch p := p.(type) {
 			case pawl.Text:
-				text += p.Text
+				text.WriteString(p.Text)
 			case pawl.Image:
 				r.Images = append(r.Images, p)
 			}
 		}
-		r.Content = quoted(text)
+		r.Content = quoted(text.String())
 		in.say(pawl.User, r)
 	case "item_reference":
 		in.wrong(it.path, "Item with id '%s' not found. Items are not persisted when `store` is set to false.", it.at("id").text())

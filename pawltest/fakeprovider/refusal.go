@@ -20,6 +20,7 @@ type refusal struct {
 	param   string
 	message string
 	after   time.Duration
+	id      string // of the request
 }
 
 // invalid is a refusal of the request itself.

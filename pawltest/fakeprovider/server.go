@@ -89,14 +89,15 @@ func (s *Server) Problems() []string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(s.closed, cancel)()
+	stop := context.AfterFunc(s.closed, cancel)
+	defer stop()
 	in, fault := s.accept(r)
 	var out *outcome
 	if in == nil {
 		out = &outcome{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, units: [][]byte{[]byte("404 page not found\n")}}
 	} else {
 		if out = s.answer(ctx, in, fault); out == nil {
-			return // the client has gone
+			abort(w) // the client has gone, or the server is closed
 		}
 		in.Status, in.Struck, in.Decided = out.code(), out.struck, true
 		s.publish(in)

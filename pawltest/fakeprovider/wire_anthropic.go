@@ -3,6 +3,7 @@ package fakeprovider
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -38,24 +39,24 @@ func (it *item) block(in *inbound, a *answer) object {
 // remember keeps what of a reply has to come back as it was.
 func (in *inbound) rememberThinking(blocks []object) {
 	var calls fingerprint
-	thought := ""
+	var thought strings.Builder
 	for _, b := range blocks {
 		switch b["type"] {
 		case "thinking":
 			text, _ := b["thinking"].(string)
 			signature, _ := b["signature"].(string)
 			in.memory.pass(signature, text)
-			thought += "thinking " + text + "\n"
+			thought.WriteString("thinking " + text + "\n")
 		case "redacted_thinking":
 			data, _ := b["data"].(string)
 			in.memory.pass(data, "")
-			thought += "redacted " + data + "\n"
+			thought.WriteString("redacted " + data + "\n")
 		case "tool_use":
 			args, _ := b["input"].(json.RawMessage)
 			calls.add(b["name"].(string), string(args))
 		}
 	}
-	in.memory.lead(calls.String(), thought)
+	in.memory.lead(calls.String(), thought.String())
 }
 
 func (a *answer) anthropicUsage(output int) object {
@@ -182,7 +183,11 @@ func streamAnthropic(in *inbound, a *answer) []frame {
 }
 
 func refuseAnthropic(r *refusal) any {
-	return object{"type": "error", "error": object{"type": r.kind, "message": r.message}, "request_id": "req_011fake"}
+	doc := object{"type": "error", "error": object{"type": r.kind, "message": r.message}}
+	if r.id != "" {
+		doc["request_id"] = r.id
+	}
+	return doc
 }
 
 func failAnthropic(r *refusal) []frame {

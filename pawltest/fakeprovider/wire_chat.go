@@ -1,6 +1,8 @@
 package fakeprovider
 
 import (
+	"strings"
+
 	"github.com/pawl-run/pawl"
 )
 
@@ -57,16 +59,16 @@ func (a *answer) said() string {
 // rememberReasoning keeps what calls have to come back with.
 func (in *inbound) rememberReasoning(a *answer) {
 	var calls fingerprint
-	text := ""
+	var text strings.Builder
 	for _, it := range a.items {
 		switch it.kind {
 		case thinking:
-			text += it.text
+			text.WriteString(it.text)
 		case calling:
 			calls.add(it.name, it.text)
 		}
 	}
-	in.memory.lead(calls.String(), text)
+	in.memory.lead(calls.String(), text.String())
 }
 
 func wholeChat(in *inbound, a *answer) any {
@@ -104,7 +106,7 @@ func streamChat(in *inbound, a *answer) []frame {
 	in.rememberReasoning(a)
 	var list []frame
 	add := func(p part, item int, choices ...any) {
-		doc := in.chatDoc(a, "chat.completion.chunk", choices)
+		doc := in.chatDoc(a, "chat.completion.chunk", append([]any{}, choices...))
 		if in.usage {
 			doc["usage"] = nil
 		}
@@ -126,7 +128,6 @@ func streamChat(in *inbound, a *answer) []frame {
 			if it.kind == thinking {
 				key = "reasoning_content"
 			}
-			list = append(list, frame{part: begin, item: i, raw: []byte{}})
 			for _, text := range a.pieces(it.text) {
 				delta(piece, i, object{key: text}, nil)
 			}

@@ -1,6 +1,8 @@
 package fakeprovider
 
 import (
+	"maps"
+
 	"github.com/pawl-run/pawl"
 )
 
@@ -123,9 +125,7 @@ func streamResponses(in *inbound, a *answer) []frame {
 			with := func(more object) object {
 				doc := object{"item_id": id, "output_index": i}
 				for _, m := range []object{at, more} {
-					for k, v := range m {
-						doc[k] = v
-					}
+					maps.Copy(doc, m)
 				}
 				return doc
 			}

@@ -108,10 +108,11 @@ func serve(ctx context.Context, addr string, fake *fakeprovider.Server, out io.W
 	fmt.Fprintf(out, "export OPENAI_BASE_URL=%s/v1 OPENAI_API_KEY=fake\n", base)
 	fmt.Fprintf(out, "export GOOGLE_GEMINI_BASE_URL=%s GEMINI_API_KEY=fake\n", base)
 	srv := &http.Server{Handler: &teller{fake: fake, out: out}, ReadHeaderTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, func() {
 		fake.Close()
 		srv.Close()
-	})()
+	})
+	defer stop()
 	if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

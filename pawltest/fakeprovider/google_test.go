@@ -1,0 +1,98 @@
+package fakeprovider
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+func TestGoogleWire(t *testing.T) {
+	fake, url := serve(t, script.Replies(lookup(), pawl.Say("Blue.")), nil)
+	_, text := send(t, url, googleStream, googleAsk)
+	_, docs := events(t, text)
+	said, thought := "", ""
+	var parts []any
+	for i, doc := range docs {
+		part := dig(doc, "candidates", 0, "content", "parts", 0)
+		switch s, _ := dig(part, "text").(string); {
+		case dig(part, "functionCall") != nil:
+			parts = append(parts, part)
+		case dig(part, "thought") != nil:
+			thought += s
+		default:
+			said += s
+		}
+		if got := dig(doc, "candidates", 0, "finishReason"); (got == "STOP") != (i == len(docs)-1) {
+			t.Errorf("event %d finishes with %v", i, got)
+		}
+	}
+	if said != "I look: «é漢🙂»." || thought != "They want the weather, for which there is a tool." || len(parts) != 2 {
+		t.Fatalf("%q, %q, %v", said, thought, parts)
+	}
+	if dig(parts, 0, "thoughtSignature") == nil || dig(parts, 1, "thoughtSignature") != nil || dig(parts, 0, "functionCall", "args", "city") != "Paris" {
+		t.Errorf("calls %v", parts)
+	}
+	use := docs[len(docs)-1]["usageMetadata"]
+	for key, want := range map[string]float64{"promptTokenCount": 120, "candidatesTokenCount": 20, "thoughtsTokenCount": 10, "cachedContentTokenCount": 100, "totalTokenCount": 150} {
+		if dig(use, key) != want {
+			t.Errorf("%s is %v, want %v", key, dig(use, key), want)
+		}
+	}
+
+	follow := func(model string, change func(contents []any) []any) (string, bool) {
+		var call []any
+		copied, _ := json.Marshal(parts)
+		if err := json.Unmarshal(copied, &call); err != nil {
+			t.Fatal(err)
+		}
+		result := func(i int) any {
+			return map[string]any{"functionResponse": map[string]any{"id": dig(parts, i, "functionCall", "id"), "name": dig(parts, i, "functionCall", "name"), "response": map[string]any{"output": "fine"}}}
+		}
+		turn := func(role string, parts ...any) any { return map[string]any{"role": role, "parts": parts} }
+		contents := []any{turn("user", map[string]any{"text": "Weather?"}), turn("model", call...), turn("user", result(0), result(1))}
+		body, _ := json.Marshal(map[string]any{"contents": change(contents)})
+		res, text := send(t, url, "/v1beta/models/"+model+":generateContent", string(body))
+		return text, res.StatusCode == http.StatusOK
+	}
+	if text, ok := follow("gemini-3-pro", func(c []any) []any { return c }); !ok || !strings.Contains(text, "Blue.") {
+		t.Errorf("%s", text)
+	}
+	if got := fake.Requests()[1].Decoded.Messages; len(got) != 3 || got[2].Parts[0].(pawl.ToolResult).Text() != "fine" {
+		t.Errorf("decoded %+v", got)
+	}
+	part := func(c []any, turn, i int) map[string]any { return dig(c, turn, "parts", i).(map[string]any) }
+	unsigned := func(c []any) []any { delete(part(c, 1, 0), "thoughtSignature"); return c }
+	for want, change := range map[string]func(c []any) []any{
+		"Function call is missing a thought_signature in functionCall parts.": unsigned,
+		"Corrupted thought signature.":                                        func(c []any) []any { part(c, 1, 0)["thoughtSignature"] = "AAAA"; return c },
+		"Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.": func(c []any) []any { return slices.Delete(c, 2, 3) },
+		"Please ensure that function response turn comes immediately after a function call turn.":                                           func(c []any) []any { return slices.Delete(c, 1, 2) },
+		"Please ensure that function call turn comes immediately after a user turn or after a function response turn.":                      func(c []any) []any { return c[1:] },
+		"Please use a valid role: user, model.": func(c []any) []any { c[0].(map[string]any)["role"] = "assistant"; return c },
+		"GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one initialized field":                       func(c []any) []any { part(c, 0, 0)["text"] = ""; return c },
+		"Invalid value at 'contents[1].parts[0].function_call.args' (type.googleapis.com/google.protobuf.Struct), expected an object":         func(c []any) []any { part(c, 1, 0)["functionCall"].(map[string]any)["args"] = "x"; return c },
+		"Invalid value at 'contents[2].parts[0].function_response.response' (type.googleapis.com/google.protobuf.Struct), expected an object": func(c []any) []any { part(c, 2, 0)["functionResponse"].(map[string]any)["response"] = "x"; return c },
+		"contents is not specified": func([]any) []any { return nil },
+	} {
+		text, ok := follow("gemini-3-pro", change)
+		text = strings.ReplaceAll(text, `\n`, "")
+		if ok || !strings.Contains(text, want) {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+	// Older models ask for no signature.
+	if text, ok := follow("gemini-2.5-flash", unsigned); !ok {
+		t.Errorf("%s", text)
+	}
+	// Without alt=sse the stream is a list.
+	_, text = send(t, url, "/v1beta/models/gemini-3-pro:streamGenerateContent", googleAsk)
+	var list []map[string]any
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) < 5 {
+		t.Errorf("%d elements, %v: %s", len(list), err, text)
+	}
+}

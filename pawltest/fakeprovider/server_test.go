@@ -1,0 +1,228 @@
+package fakeprovider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+// unstreamed asks for the same as bodies, whole.
+func unstreamed(w Wire) (path, body string) {
+	path, body = paths[w], strings.Replace(bodies[w], `"stream":true`, `"stream":false`, 1)
+	if w == Google {
+		path = strings.Replace(path, "streamGenerateContent?alt=sse", "generateContent", 1)
+	}
+	return path, strings.Replace(body, `"stream_options":{"include_usage":true},`, "", 1)
+}
+
+// TestWhole looks at replies that are not streamed.
+func TestWhole(t *testing.T) {
+	fake, url := serve(t, script.Replies(lookup()), nil)
+	find := map[Wire]map[string][]any{
+		Anthropic: {
+			"They want the weather, for which there is a tool.": {"content", 0, "thinking"},
+			"I look: «é漢🙂».":                                    {"content", 1, "text"},
+			"Paris":                                             {"content", 2, "input", "city"},
+			"tool_use":                                          {"stop_reason"},
+		},
+		Chat: {
+			"They want the weather, for which there is a tool.": {"choices", 0, "message", "reasoning_content"},
+			"I look: «é漢🙂».":                                    {"choices", 0, "message", "content"},
+			city:                                                {"choices", 0, "message", "tool_calls", 0, "function", "arguments"},
+			"tool_calls":                                        {"choices", 0, "finish_reason"},
+		},
+		Responses: {
+			"They want the weather, for which there is a tool.": {"output", 0, "summary", 0, "text"},
+			"I look: «é漢🙂».":                                    {"output", 1, "content", 0, "text"},
+			city:                                                {"output", 2, "arguments"},
+			"completed":                                         {"status"},
+		},
+		Google: {
+			"They want the weather, for which there is a tool.": {"candidates", 0, "content", "parts", 0, "text"},
+			"I look: «é漢🙂».":                                    {"candidates", 0, "content", "parts", 1, "text"},
+			"Paris":                                             {"candidates", 0, "content", "parts", 2, "functionCall", "args", "city"},
+			"STOP":                                              {"candidates", 0, "finishReason"},
+		},
+	}
+	for w, wants := range find {
+		path, body := unstreamed(w)
+		res, text := send(t, url, path, body)
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(text), &doc); err != nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("%v: %v: %s", w, err, text)
+		}
+		for want, path := range wants {
+			if got := dig(doc, path...); got != want {
+				t.Errorf("%v: %v is %v, want %q: %s", w, path, got, want, text)
+			}
+		}
+	}
+	for _, r := range fake.Requests() {
+		if r.Stream || len(r.Problems) > 0 {
+			t.Errorf("recorded as %+v", r)
+		}
+	}
+}
+
+// TestStops writes each reason for stopping as each wire does.
+func TestStops(t *testing.T) {
+	for stop, want := range map[pawl.StopReason][4]string{
+		pawl.StopEnd:     {`"end_turn"`, `"finish_reason":"stop"`, `"status":"completed"`, `"STOP"`},
+		pawl.StopLength:  {`"max_tokens"`, `"finish_reason":"length"`, `"reason":"max_output_tokens"`, `"MAX_TOKENS"`},
+		pawl.StopRefusal: {`"refusal"`, `"refusal":"Well."`, `"refusal":"Well."`, `"SAFETY"`},
+		pawl.StopPause:   {`"pause_turn"`, `"finish_reason":"stop"`, `"status":"completed"`, `"STOP"`},
+	} {
+		reply := pawl.Say("Well.")
+		reply.Stop = stop
+		_, url := serve(t, script.Replies(reply), nil)
+		for w := range paths {
+			path, body := unstreamed(w)
+			if _, text := send(t, url, path, body); !strings.Contains(text, want[w-1]) {
+				t.Errorf("%v on %v: %s", stop, w, text)
+			}
+			if _, text := send(t, url, paths[w], bodies[w]); stop != pawl.StopRefusal && !strings.Contains(text, want[w-1]) {
+				t.Errorf("%v on %v, streamed: %s", stop, w, text)
+			}
+		}
+	}
+}
+
+// speaker is a brain that says something and then fails.
+type speaker struct{ class pawl.Class }
+
+func (s speaker) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		if yield(pawl.Chunk{Text: "So far"}, nil) {
+			yield(pawl.Chunk{}, &pawl.ModelError{Class: s.class, Message: "and no further"})
+		}
+	}
+}
+
+// TestBrokenBrains lets happen to the client what a brain says happened to it.
+func TestBrokenBrains(t *testing.T) {
+	for class, good := range map[pawl.Class]func(s sight) bool{
+		pawl.ClassTruncated: func(s sight) bool {
+			return s.whole() && s.has("So ") && without("message_stop", "[DONE]", "response.completed", "finishReason")(s)
+		},
+		pawl.ClassNetwork: func(s sight) bool { return s.status == 0 && s.err != nil },
+		pawl.ClassQuota:   func(s sight) bool { return s.status >= 400 && s.has("and no further") },
+	} {
+		for w := range paths {
+			_, url := serve(t, speaker{class}, nil)
+			if got := look(t, newClient(t), url, w, Fault{}); !good(got) {
+				t.Errorf("%v on %v: %d, %v: %s", class, w, got.status, got.err, got.body)
+			}
+		}
+	}
+}
+
+// TestSameAgain: what follows from the seed is the same each time, and the brain
+// hears which attempt a request is.
+func TestSameAgain(t *testing.T) {
+	var attempts []int
+	brain := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		attempts = append(attempts, r.Attempt)
+		return lookup(), nil
+	})
+	seen := map[string]bool{}
+	for _, seed := range []uint64{1, 1, 2} {
+		_, url := serve(t, brain, &Options{Seed: seed})
+		for range 2 {
+			seen[look(t, newClient(t), url, Chat, Fault{}).body] = true
+		}
+	}
+	if len(seen) != 4 { // each seed has two requests
+		t.Errorf("%d answers differ, want 4", len(seen))
+	}
+	if d := cmp.Diff([]int{1, 2, 1, 2, 1, 2}, attempts); d != "" {
+		t.Errorf("attempts (-want +got):\n%s", d)
+	}
+}
+
+// TestStaleConnection resets a connection when it is used again, and only then.
+func TestStaleConnection(t *testing.T) {
+	fake, url := serve(t, script.Replies(pawl.Say("Fine.")), &Options{Faults: []Fault{Must("stale-connection")}})
+	c := newClient(t)
+	if got := look(t, c, url, Chat, Fault{}); !got.whole() {
+		t.Fatal(got.err)
+	}
+	if got := look(t, c, url, Chat, Fault{}); got.status != 0 || got.err == nil {
+		t.Errorf("status %d, %v", got.status, got.err)
+	}
+	if got := look(t, c, url, Chat, Fault{}); !got.whole() {
+		t.Error(got.err)
+	}
+	struck := []bool{}
+	for _, r := range fake.Requests() {
+		struck = append(struck, r.Struck)
+	}
+	if d := cmp.Diff([]bool{false, true, false}, struck); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestHTTP2 breaks streams where there is no connection to break.
+func TestHTTP2(t *testing.T) {
+	for _, name := range []string{"reset-mid-stream", "drop-mid-stream", "reset-before-headers"} {
+		fake := New(script.Replies(lookup()), &Options{Faults: []Fault{Must(name)}})
+		srv := httptest.NewUnstartedServer(fake)
+		srv.EnableHTTP2 = true
+		srv.StartTLS()
+		got := look(t, srv.Client(), srv.URL, Anthropic, Fault{})
+		if got.err == nil || got.hung || (got.status == http.StatusOK) != strings.HasSuffix(name, "stream") {
+			t.Errorf("%s: %d, %v", name, got.status, got.err)
+		}
+		if after := look(t, srv.Client(), srv.URL, Anthropic, Fault{}); !after.whole() {
+			t.Errorf("%s: then %v", name, after.err)
+		}
+		fake.Close()
+		srv.Close()
+	}
+}
+
+// TestClose ends what would never end, and a brain that would never answer,
+// while their clients still wait.
+func TestClose(t *testing.T) {
+	waiting := pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+		<-ctx.Done()
+		return pawl.Reply{}, ctx.Err()
+	})
+	for _, name := range append([]string{""}, hangs...) {
+		var brain pawl.Model = waiting
+		o := &Options{}
+		if name != "" {
+			brain, o.Faults = script.Replies(lookup()), []Fault{Must(name)}
+		}
+		fake := New(brain, o)
+		srv := httptest.NewServer(fake)
+		done := make(chan sight, 1)
+		go func() { done <- look(t, newClient(t), srv.URL, Anthropic, Fault{}) }()
+		for len(fake.Requests()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		fake.Close()
+		if got := <-done; got.hung || got.err == nil {
+			t.Errorf("%s: %d, %v: %s", name, got.status, got.err, got.body)
+		}
+		srv.Close()
+	}
+}
+
+// TestLatency waits before the first byte and between events.
+func TestLatency(t *testing.T) {
+	_, url := serve(t, script.Replies(pawl.Say("Well.")), &Options{Latency: 5 * time.Millisecond})
+	got := look(t, newClient(t), url, Anthropic, Fault{})
+	if least := time.Duration(count(got.body)) * 5 * time.Millisecond; !got.whole() || got.took < least {
+		t.Errorf("%d events took %v, want %v at least", count(got.body), got.took, least)
+	}
+}

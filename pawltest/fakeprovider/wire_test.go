@@ -1,0 +1,255 @@
+package fakeprovider
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/openai"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+// serve starts a server that ends with its test.
+func serve(t testing.TB, brain pawl.Model, o *Options) (*Server, string) {
+	fake := New(brain, o)
+	srv := httptest.NewServer(fake)
+	t.Cleanup(func() {
+		fake.Close()
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	return fake, srv.URL
+}
+
+// lookup is a reply with all that a reply may have.
+func lookup() pawl.Reply {
+	return pawl.Reply{
+		Parts: []pawl.Part{
+			pawl.Thinking{Text: "They want the weather, for which there is a tool."},
+			pawl.Text{Text: "I look: «é漢🙂»."},
+			pawl.Call{Tool: "weather", Args: json.RawMessage(`{"city":"Paris","<unit>":"C"}`)},
+			pawl.Call{Tool: "now", Args: json.RawMessage(`{}`)},
+		},
+		Usage: pawl.Usage{Input: 120, Output: 30, CacheRead: 100, CacheWrite: 15, Reasoning: 10},
+	}
+}
+
+// asked is a first request, and answered the one that follows lookup.
+func asked() pawl.Request {
+	return pawl.Request{
+		System:    "Be brief.",
+		Messages:  []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "Weather?"}, pawl.Image{Type: "image/png", Data: []byte("png")}}}},
+		Tools:     []pawl.ToolInfo{{Name: "weather", Description: "Tells it.", Input: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}, {Name: "now"}},
+		MaxTokens: 4000,
+		Sampling:  pawl.Sampling{ThinkingTokens: 2000},
+	}
+}
+
+func answered(first *pawl.Reply) pawl.Request {
+	r := asked()
+	reply := pawl.Message{Role: pawl.Assistant}
+	results := pawl.Message{Role: pawl.User}
+	for i, p := range first.Parts {
+		if c, ok := p.(pawl.Call); ok {
+			c.ID = "c_" + string(rune('0'+i))
+			p = c
+			results.Parts = append(results.Parts, pawl.ToolResult{Call: c.ID, Ref: c.Ref, Tool: c.Tool, Content: json.RawMessage(`"fine"`)})
+		}
+		reply.Parts = append(reply.Parts, p)
+	}
+	r.Messages = append(r.Messages, reply, results)
+	return r
+}
+
+// last is the reply of a model, or its error.
+func last(ctx context.Context, m pawl.Model, r pawl.Request) (*pawl.Reply, error) {
+	var reply *pawl.Reply
+	for c, err := range m.Stream(ctx, r) {
+		if err != nil {
+			return nil, err
+		}
+		reply = c.Reply
+	}
+	return reply, nil
+}
+
+func models(url string) map[Wire]pawl.Model {
+	return map[Wire]pawl.Model{
+		Anthropic: anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k"}),
+		Chat:      openai.New("gpt-5", &openai.Options{BaseURL: url + "/v1", APIKey: "k"}),
+	}
+}
+
+// TestRoundTrip sends a conversation of two turns through the adapters there
+// are: what the brain says arrives, and what is sent back pleases the server.
+func TestRoundTrip(t *testing.T) {
+	for _, chunk := range []int{0, 1, 3, 7} {
+		fake, url := serve(t, script.Replies(lookup(), pawl.Say("Blue.")), &Options{Chunk: chunk, Key: "k", Models: []string{"claude-sonnet-4-5", "gpt-5"}})
+		for w, m := range models(url) {
+			first, err := last(t.Context(), m, asked())
+			if err != nil {
+				t.Fatalf("%v: %v", w, err)
+			}
+			want := lookup()
+			want.Stop = pawl.StopCalls
+			got := *first
+			got.Parts = slices.Clone(first.Parts)
+			for i, p := range got.Parts { // what the wire adds
+				switch p := p.(type) {
+				case pawl.Thinking:
+					if len(p.Opaque) == 0 {
+						t.Errorf("%v: the thinking is not signed", w)
+					}
+					got.Parts[i] = pawl.Thinking{Text: p.Text}
+				case pawl.Call:
+					if p.Ref == "" {
+						t.Errorf("%v: a call without id", w)
+					}
+					want.Parts[i] = pawl.Call{Ref: p.Ref, Tool: p.Tool, Args: want.Parts[i].(pawl.Call).Args}
+				}
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%v (-want +got):\n%s", w, d)
+			}
+		}
+		for _, r := range fake.Requests() {
+			got := r.Decoded
+			if got.System != "Be brief." || len(got.Messages) != 1 || len(got.Tools) != 2 || got.MaxTokens != 4000 || got.Tools[0].Description != "Tells it." {
+				t.Errorf("%v: decoded %+v", r.Wire, got)
+			}
+			if d := cmp.Diff(asked().Messages, got.Messages); d != "" {
+				t.Errorf("%v (-want +got):\n%s", r.Wire, d)
+			}
+		}
+		if p := fake.Problems(); len(p) > 0 {
+			t.Errorf("problems: %q", p)
+		}
+	}
+}
+
+// TestReplay sends back what came, and then with a change in it.
+func TestReplay(t *testing.T) {
+	fake, url := serve(t, script.Replies(lookup(), pawl.Say("Blue.")), nil)
+	for w, m := range models(url) {
+		first, err := last(t.Context(), m, asked())
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := last(t.Context(), m, answered(first))
+		if err != nil || second.Text() != "Blue." {
+			t.Errorf("%v: %v, %v", w, second, err)
+		}
+		want := map[Wire]string{
+			Anthropic: "messages.1.content.0: Invalid `signature` in `thinking` block",
+			Chat:      "The `reasoning_content` field in the assistant message at message index 2 is not the one that was sent.",
+		}
+		changed := answered(first)
+		th := changed.Messages[1].Parts[0].(pawl.Thinking)
+		th.Opaque = bytes.Replace(th.Opaque, []byte("weather"), []byte("heather"), 1)
+		changed.Messages[1].Parts[0] = th
+		if _, err := last(t.Context(), m, changed); err == nil || !strings.Contains(err.Error(), want[w]) {
+			t.Errorf("%v: %v", w, err)
+		}
+		want = map[Wire]string{
+			Anthropic: "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
+			Chat:      "Missing `reasoning_content` field in the assistant message at message index 2.",
+		}
+		without := answered(first)
+		without.Messages[1].Parts = without.Messages[1].Parts[2:]
+		if _, err := last(t.Context(), m, without); err == nil || !strings.Contains(err.Error(), want[w]) {
+			t.Errorf("%v: %v", w, err)
+		}
+	}
+	if n := len(fake.Problems()); n != 5 { // changed thinking is wrong twice at Anthropic
+		t.Errorf("problems: %q", fake.Problems())
+	}
+	// Another server with the same seed knows the signatures; with another seed not.
+	a, b, c := newMemory(1), newMemory(1), newMemory(2)
+	if s := a.sign("x"); !b.signedFor(s, "x") || b.signedFor(s, "y") || c.signedFor(s, "x") {
+		t.Error("signatures do not follow from the seed and the text alone")
+	}
+}
+
+// A head is a response without its body.
+type head struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// send calls a wire that has no adapter, or does it by hand.
+func send(t testing.TB, url, path, body string, header ...string) (head, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head{res.StatusCode, res.Header}, string(text)
+}
+
+// events are the names, or else the data, of a stream's events.
+func events(t testing.TB, stream string) (names []string, docs []map[string]any) {
+	t.Helper()
+	name := ""
+	for scan := bufio.NewScanner(strings.NewReader(stream)); scan.Scan(); {
+		line := strings.TrimSuffix(scan.Text(), "\r")
+		if v, ok := strings.CutPrefix(line, "event: "); ok {
+			name = v
+		}
+		if v, ok := strings.CutPrefix(line, "data: "); ok {
+			doc := map[string]any{}
+			if err := json.Unmarshal([]byte(v), &doc); err != nil && v != "[DONE]" {
+				t.Fatalf("%v: %s", err, v)
+			}
+			if typ, ok := doc["type"].(string); ok && typ != name {
+				t.Errorf("event %s has type %s", name, typ)
+			}
+			names, docs = append(names, name), append(docs, doc)
+		}
+	}
+	return names, docs
+}
+
+func dig(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			l, _ := v.([]any)
+			if p < 0 {
+				p += len(l)
+			}
+			if p < 0 || p >= len(l) {
+				return nil
+			}
+			v = l[p]
+		}
+	}
+	return v
+}
