@@ -3,6 +3,7 @@ package cassette_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,14 +14,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/pawltest/cassette"
+	"github.com/pawl-run/pawl/pawltest/fakeprovider"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -120,69 +124,87 @@ func TestARunIsReplayed(t *testing.T) {
 	}
 }
 
-// Every adapter takes the client.
+// Every adapter takes the client, and gets the same from the file as from the
+// provider: replies to the letter, usage, and errors with their classes.
 func TestAdapters(t *testing.T) {
-	for _, c := range []struct {
-		name, stream string
-		model        func(url string, client *http.Client) pawl.Model
-	}{
-		{"openai", "data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", func(url string, client *http.Client) pawl.Model {
-			return openai.New("gpt-5-mini", &openai.Options{APIKey: apiKey, BaseURL: url, HTTPClient: client})
-		}},
-		{"anthropic", `event: message_start
-data: {"type":"message_start","message":{"usage":{"input_tokens":1}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"hello"}}
-
-event: content_block_stop
-data: {"type":"content_block_stop","index":0}
-
-event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}
-
-event: message_stop
-data: {"type":"message_stop"}
-
-`, func(url string, client *http.Client) pawl.Model {
+	replies := []pawl.Reply{
+		{Parts: []pawl.Part{pawl.Thinking{Text: "Hm."}, pawl.Text{Text: "Let me see. é😀\n\ndata: x\r\n"}, pawl.Call{Tool: "add", Args: json.RawMessage(`{"a":12345678901234567890}`)}}},
+		pawl.Say("It is 5."),
+	}
+	for name, model := range map[string]func(url string, client *http.Client) pawl.Model{
+		"anthropic": func(url string, client *http.Client) pawl.Model {
 			return anthropic.New("claude-sonnet-5", &anthropic.Options{APIKey: apiKey, BaseURL: url, HTTPClient: client})
-		}},
+		},
+		"chat": func(url string, client *http.Client) pawl.Model {
+			return openai.New("gpt-5-mini", &openai.Options{APIKey: apiKey, BaseURL: url + "/v1", HTTPClient: client})
+		},
+		"responses": func(url string, client *http.Client) pawl.Model {
+			return openai.NewResponses("gpt-5-mini", &openai.Options{APIKey: apiKey, BaseURL: url + "/v1", HTTPClient: client})
+		},
+		"google": func(url string, client *http.Client) pawl.Model {
+			return google.New("gemini-3-flash", &google.Options{APIKey: apiKey, BaseURL: url, HTTPClient: client})
+		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "text/event-stream")
-				io.WriteString(w, c.stream)
-			}))
+		t.Run(name, func(t *testing.T) {
+			n := 0
+			srv := httptest.NewServer(fakeprovider.New(pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+				if n++; n > len(replies) {
+					return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassRateLimit, Message: "busy", RetryAfter: 7 * time.Second}
+				}
+				return replies[n-1], nil
+			}), &fakeprovider.Options{Chunk: 7, Key: apiKey}))
 			defer srv.Close()
 			file := filepath.Join(t.TempDir(), "a.txtar")
-			for _, record := range []bool{true, false} {
+			var heard [2][]string
+			for i, record := range []bool{true, false} {
 				tape, err := cassette.Open(file, &cassette.Options{Record: record})
 				if err != nil {
 					t.Fatal(err)
 				}
-				text, err := ask(t.Context(), c.model(srv.URL, tape.Client()), "Hi.")
-				if text != "hello" || err != nil {
-					t.Errorf("recording %v: %q, %v", record, text, err)
+				m := model(srv.URL, tape.Client())
+				for _, prompt := range []string{"one", "two", "three"} {
+					heard[i] = append(heard[i], ask(t.Context(), m, prompt))
 				}
 				if err := tape.Close(); err != nil {
 					t.Error(err)
 				}
+				srv.Close()
+			}
+			if d := cmp.Diff(heard[0], heard[1]); d != "" {
+				t.Errorf("(- recorded, + replayed):\n%s", d)
+			}
+			for i, want := range []string{"12345678901234567890", "It is 5.", "rate_limit: after 7s"} {
+				if !strings.Contains(heard[0][i], want) {
+					t.Errorf("%q is not in %s", want, heard[0][i])
+				}
+			}
+			if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), apiKey) {
+				t.Errorf("the key is in the file, or there is none: %v", err)
 			}
 		})
 	}
 }
 
-func ask(ctx context.Context, m pawl.Model, prompt string) (string, error) {
-	var text string
+// ask says everything that a model answers.
+func ask(ctx context.Context, m pawl.Model, prompt string) string {
+	var b strings.Builder
 	for c, err := range m.Stream(ctx, pawl.Request{Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: prompt}}}}}) {
-		if err != nil {
-			return "", err
-		}
-		if c.Reply != nil {
-			text = c.Reply.Text()
+		me := new(pawl.ModelError)
+		switch {
+		case errors.As(err, &me):
+			fmt.Fprintf(&b, "%v: after %v: %s", me.Class, me.RetryAfter, me.Message)
+		case err != nil:
+			fmt.Fprintf(&b, "error %v", err)
+		case c.Reply != nil:
+			fmt.Fprintf(&b, "%v, %+v: ", c.Reply.Stop, c.Reply.Usage)
+			for _, p := range c.Reply.Parts {
+				fmt.Fprintf(&b, "%T %s\n", p, p)
+			}
+		default:
+			fmt.Fprintf(&b, "%q %q %q\n", c.Text, c.Thinking, c.Call)
 		}
 	}
-	return text, nil
+	return b.String()
 }
 
 // Requests that overlapped may come in any order, and each gets its own answer.

@@ -410,6 +410,7 @@ func lingering(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl
 // TestSuiteNotices runs each rule in another process on a model that breaks it,
 // since a test cannot survive the failure of its subtests.
 func TestSuiteNotices(t *testing.T) {
+	t.Parallel()
 	if name := os.Getenv("PAWL_TEST_BROKEN"); name != "" {
 		suite(t, func(m pawl.Model) pawl.Model {
 			b := cases[name].broken
