@@ -75,7 +75,7 @@ func (c *checkChat) assistant(i int, msg node) {
 		f.add(fn.at("name").text(), args)
 	}
 	reasoning := msg.at("reasoning_content").text()
-	if known, same := c.memory.leads(f.String(), reasoning); f.String() != "" && known && !same {
+	if known, same := c.memory.leads("chat "+f.String(), reasoning); f.String() != "" && known && !same {
 		if reasoning == "" {
 			c.wrong("", "Missing `reasoning_content` field in the assistant message at message index %d.", i)
 		} else {

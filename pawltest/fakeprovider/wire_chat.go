@@ -68,7 +68,7 @@ func (in *inbound) rememberReasoning(a *answer) {
 			calls.add(it.name, it.text)
 		}
 	}
-	in.memory.lead(calls.String(), text.String())
+	in.memory.lead("chat "+calls.String(), text.String())
 }
 
 func wholeChat(in *inbound, a *answer) any {
