@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
@@ -121,9 +122,11 @@ func assistant(parts ...pawl.Part) pawl.Message {
 	return pawl.Message{Role: pawl.Assistant, Parts: parts}
 }
 
-// hello is the plainest request.
+var runs atomic.Int64
+
+// hello is the plainest request, of a run of its own.
 func hello(text string) pawl.Request {
-	return pawl.Request{Run: "r", Purpose: pawl.PurposeTurn, Attempt: 1, MaxTokens: 1000, Messages: []pawl.Message{user(pawl.Text{Text: text})}}
+	return pawl.Request{Run: fmt.Sprint("run ", runs.Add(1)), Purpose: pawl.PurposeTurn, Attempt: 1, MaxTokens: 1000, Messages: []pawl.Message{user(pawl.Text{Text: text})}}
 }
 
 func call(id, tool, args string) pawl.Call {

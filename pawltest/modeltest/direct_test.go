@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/pawltest/modeltest"
 )
 
@@ -140,4 +141,10 @@ func suite(t *testing.T, around func(m pawl.Model) pawl.Model) {
 			return d.open
 		},
 	})
+}
+
+// What watches a model is one itself, and the suite's own requests are such as
+// providers accept.
+func TestChecked(t *testing.T) {
+	suite(t, func(m pawl.Model) pawl.Model { return pawltest.Check(t, m) })
 }

@@ -15,7 +15,8 @@ import (
 
 var lives = []rule{
 	{"life/request", "the request is shared, so it is not changed, nor what stands behind its slices", func(c *check) {
-		r, want := roomy(talk()), roomy(talk())
+		said := talk()
+		r, want := roomy(said), roomy(said)
 		m, _ := c.says(full())
 		for range 2 {
 			c.reply(m, r)

@@ -44,13 +44,15 @@ var reads = []rule{
 		c.reply(m, talk())
 		c.reads(talk().Messages, c.last(b).Messages)
 	}},
-	{"read/results", "the provider reads each result as that of its call, also when the results come in another order", func(c *check) {
+	{"read/results", "the provider reads each result as that of its call, also of calls that are alike", func(c *check) {
 		m, b := c.says(pawl.Say("Yes."))
 		r := hello("Add.")
 		r.Tools = toolbox
 		r.Messages = append(r.Messages,
-			assistant(call("c_1", "add", `{"a":1,"b":1}`), call("c_2", "look_up", `{"q":"x"}`)),
-			user(result("c_2", "look_up", `"second"`), result("c_1", "add", `"first"`)))
+			assistant(call("c_1", "add", `{"a":1,"b":1}`), call("c_2", "add", `{"a":1,"b":1}`)),
+			user(result("c_1", "add", `"first"`), result("c_2", "add", `{"second":["<é>",2.50,null]}`)),
+			assistant(call("c_3", "add", `{"a":1,"b":1}`)),
+			user(result("c_3", "add", `"third"`)))
 		c.reply(m, r)
 		c.reads(r.Messages, c.last(b).Messages)
 	}},
