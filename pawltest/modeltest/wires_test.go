@@ -46,9 +46,7 @@ func TestAnthropic(t *testing.T) {
 	t.Parallel()
 	for name, lacks := range map[string]modeltest.Lacks{
 		"claude-sonnet-4-5": {},
-		"claude-sonnet-5":   {Budget: true},               // it decides on its own
-		"claude-3-5-haiku":  {Schema: true, Budget: true}, // nor does it think
-		"house":             {Schema: true},               // of a server that imitates Anthropic's
+		"claude-sonnet-5":   {Budget: true}, // it decides on its own
 	} {
 		t.Run(name, func(t *testing.T) {
 			through(t, func(url string, client *http.Client) pawl.Model {
