@@ -1,0 +1,104 @@
+// Package junit reads the XML that test runners write for continuous
+// integration, in the form that pytest gives it, and says what became of each
+// test. It runs nothing itself.
+//
+// There is no standard for this format. What is read here is what pytest
+// documents under --junitxml, with junit_family=xunit1 for the attributes file
+// and line; files of other runners that have testcase elements with a classname
+// and a name are understood too.
+package junit
+
+import "fmt"
+
+// Report is the outcome of one run.
+type Report struct {
+	// Cases has one entry for each test, in the order of the file. A test that
+	// failed and could not be torn down either stands in the file twice, and
+	// here once.
+	Cases []Case
+}
+
+// Case is one test, or one file that could not be collected.
+type Case struct {
+	// File is the slash path of the test's file relative to the root of the
+	// project; empty when the runner does not tell.
+	File string
+	// Class is the name of the class the test stands in, without that of its
+	// module when File is known; empty for a function.
+	Class string
+	// Name is the test's own name, parameters included; empty for a file that
+	// could not be collected.
+	Name   string
+	Status Status
+	// Message is what the runner says of it in a line or a few.
+	Message string
+	// Output is the traceback and, after it, what the test printed as far as
+	// the file has it; at most about 8 kB, cut in the middle. Addresses, which
+	// differ from run to run, are taken out.
+	Output string
+	// At are the places that Output names, in its order, at most 20, and of
+	// files beneath the root only.
+	At []Location
+}
+
+// Location is a line of a source file, counted from one.
+type Location struct {
+	File string
+	Line int
+}
+
+// String returns file:line.
+func (l Location) String() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }
+
+// Status is the verdict on a test.
+type Status int
+
+// The verdicts.
+const (
+	Passed  Status = iota + 1
+	Skipped        // also one that is expected to fail, and did
+	Failed         // the test said no
+	Errored        // it could not be collected, set up or torn down
+)
+
+// String returns the verdict's name.
+func (s Status) String() string {
+	switch s {
+	case Passed:
+		return "passed"
+	case Skipped:
+		return "skipped"
+	case Failed:
+		return "failed"
+	case Errored:
+		return "error"
+	}
+	return fmt.Sprintf("status(%d)", int(s))
+}
+
+// ID names the test as pytest does on its command line: file::class::name. It
+// stays the same from run to run. A test without a file is named by its class.
+func (c Case) ID() string {
+	id := c.Suite()
+	if t := c.Test(); t != "" {
+		id += "::" + t
+	}
+	return id
+}
+
+// Suite is what the test is a part of: its file, or its class when the file is
+// not known.
+func (c Case) Suite() string {
+	if c.File != "" {
+		return c.File
+	}
+	return c.Class
+}
+
+// Test is the test's name within its suite; empty for the suite itself.
+func (c Case) Test() string {
+	if c.File != "" && c.Class != "" {
+		return c.Class + "::" + c.Name
+	}
+	return c.Name
+}
