@@ -146,7 +146,7 @@ func TestBrainErrors(t *testing.T) {
 		pawl.ClassAuth:       {Anthropic: 401, Chat: 401, Responses: 401, Google: 400},
 		pawl.ClassNotFound:   {Anthropic: 404, Chat: 404, Responses: 404, Google: 404},
 		pawl.ClassTooLong:    {Anthropic: 400, Chat: 400, Responses: 400, Google: 400},
-		pawl.ClassRefused:    {Anthropic: 400, Chat: 400, Responses: 400, Google: 400},
+		pawl.ClassRefused:    {Anthropic: 400, Chat: 400, Responses: 400, Google: 200},
 		pawl.ClassUnknown:    {Anthropic: 500, Chat: 500, Responses: 500, Google: 500},
 	}
 	for class, statuses := range want {
@@ -154,7 +154,13 @@ func TestBrainErrors(t *testing.T) {
 			return pawl.Reply{}, &pawl.ModelError{Class: class, Message: "The brain said so."}
 		}), nil)
 		for w, m := range models(url) {
-			if _, err := last(t.Context(), m, asked()); !strings.Contains(err.Error(), "model: "+class.String()) && class != pawl.ClassUnknown || !strings.Contains(err.Error(), "said so") {
+			reply, err := last(t.Context(), m, asked())
+			switch {
+			case class == pawl.ClassRefused && w == Google: // blocks a prompt without an error
+				if err != nil || reply.Stop != pawl.StopRefusal {
+					t.Errorf("%v on %v: %v, %v", class, w, reply, err)
+				}
+			case err == nil || !strings.Contains(err.Error(), "said so") || class != pawl.ClassUnknown && !strings.Contains(err.Error(), "model: "+class.String()):
 				t.Errorf("%v on %v: %v", class, w, err)
 			}
 		}

@@ -65,7 +65,7 @@ var refusals = []entry{
 		}
 		return x.in.refuse(r)
 	}}},
-	{"content-blocked", 26, "400: the prompt is refused for its content.", nil, refuses(pawl.ClassRefused, 0)},
+	{"content-blocked", 26, "400: the prompt is refused for its content.", spoken, refuses(pawl.ClassRefused, 0)},
 	{"html-page", 67, "200 with the page of a network that wants a login.", nil, deed{instead: func(strike) *outcome {
 		return page(http.StatusOK, "Welcome to the hotel")
 	}}},

@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"net/http"
 	"slices"
 	"unicode/utf8"
 
@@ -78,17 +79,7 @@ var stops = []entry{
 		a.items, a.reason = nil, "UNEXPECTED_TOOL_CALL"
 		return true
 	})},
-	{"prompt-blocked", 29, "The prompt is blocked: there are neither candidates nor a finish reason.", []Wire{Google}, instead(func(x strike) *outcome {
-		doc := object{
-			"promptFeedback": object{"blockReason": "PROHIBITED_CONTENT"}, "modelVersion": x.in.Model, "responseId": x.in.id("", 0),
-			"usageMetadata": object{"promptTokenCount": 20, "totalTokenCount": 20},
-		}
-		out := &outcome{status: 200, header: (&refusal{}).header(), units: [][]byte{marshal(doc)}}
-		if x.in.Stream {
-			out.stream(x.in, []frame{{data: doc}})
-		}
-		return out
-	})},
+	{"prompt-blocked", 29, "The prompt is blocked: there are neither candidates nor a finish reason.", []Wire{Google}, instead(func(x strike) *outcome { return x.in.blocked() })},
 	{"window-exceeded", 52, "The reply meets the end of the context window.", []Wire{Anthropic}, onReply(func(_ strike, a *answer) bool {
 		a.reason = "model_context_window_exceeded"
 		return true
@@ -106,6 +97,19 @@ var stops = []entry{
 		a.append("")
 		return a.stopped(pawl.StopPause)
 	})},
+}
+
+// blocked is how Google refuses a prompt for its content.
+func (in *inbound) blocked() *outcome {
+	doc := object{
+		"promptFeedback": object{"blockReason": "PROHIBITED_CONTENT"}, "modelVersion": in.Model, "responseId": in.id("", 0),
+		"usageMetadata": object{"promptTokenCount": 20, "totalTokenCount": 20},
+	}
+	out := &outcome{status: http.StatusOK, header: (&refusal{}).header(), units: [][]byte{marshal(doc)}}
+	if in.Stream {
+		out.stream(in, []frame{{data: doc}})
+	}
+	return out
 }
 
 func onReply(f func(x strike, a *answer) bool) deed { return deed{reply: f} }
