@@ -21,8 +21,10 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,7 +52,14 @@ type Hints struct {
 	// Passed names tests that pass: code that they call as well is suspected
 	// a little less. It may be left empty.
 	Passed []Test
+	// Spectra says how many tests executed a line. It replaces the call graph
+	// as the measure of suspicion; empty, there is only the graph to go by. A
+	// line that no test executed may be left out.
+	Spectra map[Location]Spectrum
 }
+
+// Spectrum counts the tests that executed a line.
+type Spectrum struct{ Failed, Passed int }
 
 // Failure is one failing test or, with an empty Test, a package that fails as
 // a whole.
@@ -71,10 +80,19 @@ type Location struct {
 	Line int
 }
 
+// MarshalText makes file:line of l, so that Hints can be written as JSON.
+func (l Location) MarshalText() ([]byte, error) {
+	return strconv.AppendInt([]byte(l.File+":"), int64(l.Line), 10), nil
+}
+
 // Options may be nil.
 type Options struct {
 	// Limit bounds the list; below one it means 500.
 	Limit int
+	// Importer knows the packages outside the module; see [Exports]. With it,
+	// edits that would not compile are left out. Nil means that their types are
+	// unknown, and edits are proposed as far as can be told without.
+	Importer types.Importer
 }
 
 const defaultLimit = 500

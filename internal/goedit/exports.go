@@ -1,0 +1,91 @@
+package goedit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Exports builds what the module in dir and its tests import, if that has not
+// been built before, and returns an importer of those packages, for
+// [Options.Importer]. It asks the go command, as go/packages does: reading what
+// the compiler wrote of a package takes a millisecond where its source would
+// take a hundred. It is done with dir when it returns, and what it returns
+// stays right until the module's requirements change; edits of the module's
+// own packages do not matter.
+//
+// env is the environment of the go command, as in exec.Cmd: nil means this
+// process's own. The error is that of the go command, with what it printed.
+// Packages that do not build are left out, and are an error when imported.
+//
+// The importer is safe for concurrent use and remembers what it has read.
+func Exports(ctx context.Context, dir string, env []string) (types.Importer, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-export", "-deps", "-test", "-json=ImportPath,Export,ForTest", "./...")
+	cmd.Dir, cmd.Env = dir, env
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("listing what the module in %s imports: %w: %s", dir, err, tail(stderr.String()))
+	}
+	e := &exports{files: map[string]string{}}
+	for dec := json.NewDecoder(&stdout); ; {
+		var p struct{ ImportPath, Export, ForTest string }
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("reading what go list says of the module in %s: %w", dir, err)
+		}
+		if p.Export != "" && p.ForTest == "" {
+			e.files[p.ImportPath] = p.Export
+		}
+	}
+	if len(e.files) == 0 {
+		return nil, fmt.Errorf("go list built nothing in %s: want the root of a Go module that has a package that builds: %s", dir, tail(stderr.String()))
+	}
+	e.from = importer.ForCompiler(token.NewFileSet(), "gc", e.open)
+	return e, nil
+}
+
+// exports reads the compiler's export data.
+type exports struct {
+	mu    sync.Mutex
+	files map[string]string // by import path
+	from  types.Importer
+}
+
+// Import implements [types.Importer].
+func (e *exports) Import(path string) (*types.Package, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.from.Import(path)
+}
+
+func (e *exports) open(path string) (io.ReadCloser, error) {
+	name, ok := e.files[path]
+	if !ok {
+		return nil, fmt.Errorf("package %s was not built: the module did not import it, or it has errors", path)
+	}
+	return os.Open(name)
+}
+
+// tail is the end of a long text, which says what went wrong.
+func tail(s string) string {
+	const enough = 400
+	s = strings.TrimSpace(s)
+	if len(s) > enough {
+		s = "…" + s[len(s)-enough:]
+	}
+	return s
+}
