@@ -62,9 +62,6 @@ func (s *Server) ask(ctx context.Context, in *inbound) (*answer, *outcome) {
 		if err != nil {
 			me, ok := errors.AsType[*pawl.ModelError](err)
 			if !ok || me.Class != pawl.ClassTruncated && me.Class != pawl.ClassNetwork && me.Class != pawl.ClassEmpty {
-				if ok && me.Class == pawl.ClassRefused && in.Wire == Google {
-					return nil, in.blocked()
-				}
 				return nil, in.refuse(refusalOf(err))
 			}
 			a := answerOf(in, &partial)
