@@ -55,7 +55,7 @@ func Compare(before, after Report) Delta {
 		}
 		for _, t := range p.Tests {
 			if t.Status == StatusPass && !is.told(p.Path, t.Name) {
-				d.Hidden = append(d.Hidden, testID(p.Path, t.Name))
+				d.Hidden = append(d.Hidden, p.ID(t.Name))
 			}
 		}
 	}

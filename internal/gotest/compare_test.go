@@ -63,3 +63,26 @@ func TestCompare(t *testing.T) {
 		})
 	}
 }
+
+func TestWithout(t *testing.T) {
+	r := Report{Passed: 1, Failed: 2, Packages: []Package{{Path: "m"}}, Failures: []Failure{{ID: "m.A"}, {ID: "m.B"}}}
+	if got := r.Without([]string{"m.A", "m.C"}); got.Failed != 1 || got.Skipped != 1 || got.OK || got.Failures[0].ID != "m.B" {
+		t.Errorf("without m.A: %+v", got)
+	}
+	if got := r.Without([]string{"m.A", "m.B"}); !got.OK || got.Failed != 0 {
+		t.Errorf("without both: %+v, want it OK", got)
+	}
+	if len(r.Failures) != 2 {
+		t.Error("the report itself was changed")
+	}
+}
+
+func TestJoin(t *testing.T) {
+	report := func(s Status) Report {
+		return Report{Packages: []Package{{Path: "a.py", Join: "::", Tests: []Test{{"x", s}}}}}
+	}
+	d := Compare(report(StatusPass), report(StatusSkip))
+	if len(d.Hidden) != 1 || d.Hidden[0] != "a.py::x" {
+		t.Errorf("hidden %q, want a.py::x", d.Hidden)
+	}
+}
