@@ -28,6 +28,8 @@ type files struct {
 	fixed []string                // paths that the test command names
 	tests bool                    // test files may be changed
 	wrote func(path string) error // told before a file is changed
+	// changed is told after it was; nil content: the file was not there.
+	changed func(path string, before, after []byte)
 }
 
 // local checks a path that a model gave and returns it cleaned.
@@ -126,6 +128,10 @@ func isTest(name string) bool {
 // write replaces the content of a file in one step: the tests of a run that
 // died over it see the old content or the new one.
 func (f *files) write(name string, data []byte, perm fs.FileMode) error {
+	before, _, err := f.read(name)
+	if err != nil {
+		before = nil // it is new, or was no text
+	}
 	if err := f.wrote(name); err != nil {
 		return err
 	}
@@ -142,6 +148,7 @@ func (f *files) write(name string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return errors.Join(plainly(name, err), f.root.Remove(filepath.FromSlash(temp)))
 	}
+	f.changed(name, before, data)
 	return nil
 }
 

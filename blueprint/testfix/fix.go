@@ -31,6 +31,8 @@ type Fix struct {
 	mu       sync.Mutex // guards what follows, and the tree
 	edited   map[string]bool
 	first    *ran
+	flaky    []string
+	course   course
 	best     *best
 	cache    []cached // latest last
 	observed string   // the state of the files at the last observation
@@ -96,7 +98,7 @@ func start(t *tree.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error
 		return nil, fmt.Errorf("open the working copy: %w", err)
 	}
 	f := &Fix{source: s, limits: l, model: model, tree: t, root: root, suite: tests, edited: map[string]bool{}}
-	f.files = &files{root: root, tests: s.AllowTestEdits, wrote: f.wrote, fixed: named(t.Dir(), s.Test)}
+	f.files = &files{root: root, tests: s.AllowTestEdits, wrote: f.wrote, changed: f.changed, fixed: named(t.Dir(), s.Test)}
 	return f, nil
 }
 
@@ -121,6 +123,11 @@ func named(dir string, argv []string) []string {
 	}
 	return paths
 }
+
+// Flaky lists the tests that passed once and failed once with nothing changed
+// between, sorted. They are no part of the goal. Empty before the first look at
+// the tests.
+func (f *Fix) Flaky() []string { return slices.Clone(f.flakes()) }
 
 // Source says how to make the agent again. It is also in Agent.Source.
 func (f *Fix) Source() Source { return f.source }

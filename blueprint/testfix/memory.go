@@ -16,12 +16,13 @@ import (
 )
 
 // What a fix knows beyond the tree lies beside it in the state directory: the
-// files it edited, how the tests stood before the first edit, and the best
-// state reached. The log has no part in it, since it belongs to the copy.
+// files it edited, how the tests stood before the first edit and which of them
+// are flaky, the best state reached, and what was tried on the way. The log has no part in it, since it belongs to the copy.
 const (
 	editedName = "fix-edited"
 	firstName  = "fix-first.json"
 	bestName   = "fix-best.json"
+	courseName = "fix-course.json"
 )
 
 // best is the state with the fewest open tests so far.
@@ -71,11 +72,17 @@ func (f *Fix) recall() error {
 		Report gotest.Report `json:"report"`
 		Code   int           `json:"code"`
 		Go     bool          `json:"go"`
+		Pytest bool          `json:"pytest"`
+		Flaky  []string      `json:"flaky"`
 	}
 	if found, err := f.load(firstName, &first); err != nil {
 		return err
 	} else if found {
-		f.first = &ran{report: first.Report, golang: first.Go, exit: process.Exit{Code: first.Code}}
+		f.first = &ran{report: first.Report, golang: first.Go, pytest: first.Pytest, exit: process.Exit{Code: first.Code}}
+		f.flaky = first.Flaky
+	}
+	if _, err := f.load(courseName, &f.course); err != nil {
+		return err
 	}
 	var b best
 	if found, err := f.load(bestName, &b); err != nil {
@@ -90,13 +97,14 @@ func (f *Fix) recall() error {
 // any that is better than the best with the edits that led to it.
 func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	if f.first == nil {
-		err := f.save(firstName, map[string]any{"report": now.report, "code": now.exit.Code, "go": now.golang})
+		err := f.save(firstName, map[string]any{"report": now.report, "code": now.exit.Code, "go": now.golang, "pytest": now.pytest, "flaky": f.flaky})
 		if err != nil {
 			return verdict{}, err
 		}
 		f.first = &now
 	}
 	v := judge(*f.first, now, f.source.AllowTestEdits)
+	v.Flaky = f.flaky
 	if f.best != nil && !f.best.below(v) {
 		return v, nil
 	}

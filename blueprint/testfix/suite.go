@@ -29,10 +29,17 @@ const (
 
 // guess returns the test command of a project.
 func guess(dir string) ([]string, error) {
-	if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
+	has := func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	}
+	if has("go.mod") {
 		return []string{"go", "test", "./..."}, nil
 	}
-	return nil, fmt.Errorf("how to test %s cannot be guessed: it has no go.mod; name the module's directory, or the command that runs the tests", dir)
+	if slices.ContainsFunc([]string{"pytest.ini", "pyproject.toml", "conftest.py", "tests/conftest.py", "tox.ini", "setup.py"}, has) {
+		return guessPytest(dir)
+	}
+	return nil, fmt.Errorf("how to test %s cannot be guessed: it has no go.mod and no pyproject.toml, pytest.ini or conftest.py; name the project's directory, or the command that runs the tests", dir)
 }
 
 // suite runs the tests of a directory.
@@ -40,7 +47,9 @@ type suite struct {
 	dir     string
 	argv    []string
 	golang  bool
-	own     bool // the command has a -timeout of its own
+	pytest  int    // what follows the word pytest in argv; zero: it is another command
+	own     bool   // the command has a -timeout of its own
+	xml     string // where pytest puts its report
 	module  string
 	timeout time.Duration
 	cap     time.Duration // for later runs of go test; zero before the first
@@ -60,6 +69,9 @@ func newSuite(dir string, argv []string, timeout time.Duration, state string) (*
 	if s.golang {
 		s.module = modulePath(dir)
 		s.own = hasFlag(argv[2:], "timeout")
+	} else if s.pytest = afterPytest(argv); s.pytest > 0 {
+		s.xml = filepath.Join(state, "pytest.xml")
+		s.env = append(s.env, pythonPath(dir))
 	}
 	if s.timeout <= 0 {
 		s.timeout = commandTimeout
@@ -97,7 +109,7 @@ func findable(dir, program string) error {
 func environment(state string) []string {
 	// Python takes a compiled file for current by the time, to the second, and
 	// the size of its source, and two edits may agree in both.
-	extra := []string{"PYTHONDONTWRITEBYTECODE=1", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
+	extra := []string{"PYTHONDONTWRITEBYTECODE=1", "VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "PYENV_VERSION", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
 	cached := false
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
@@ -140,34 +152,58 @@ func hasFlag(args []string, name string) bool {
 
 // ran is what one run of the tests brought.
 type ran struct {
-	report gotest.Report // of go test
+	report gotest.Report // of go test and pytest
 	exit   process.Exit
 	output string // of any other command
 	golang bool
+	pytest bool
+	places []string      // file:line, as output names them
 	limit  time.Duration // what the tests of a package were given
-	filled bool          // it was stopped for filling memory
+	took   time.Duration
+	filled bool     // it was stopped for filling memory
+	flaky  []string // failed and are left out, since they do so by chance
 }
+
+// named tells whether each test has a verdict of its own.
+func (n ran) named() bool { return n.golang || n.pytest }
 
 // run runs the tests; a pattern that is not empty picks among those of go test.
 func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
-	if !s.golang {
-		if pattern != "" {
-			return ran{}, fmt.Errorf("%s cannot be told which tests to run; leave run out", s.argv[0])
-		}
-		return s.runCommand(ctx)
+	began := time.Now()
+	now, err := s.once(ctx, s.argv, pattern)
+	now.took = time.Since(began)
+	return now, err
+}
+
+// once runs a form of the test command.
+func (s *suite) once(ctx context.Context, command []string, pattern string) (ran, error) {
+	switch {
+	case s.golang:
+		return s.runGo(ctx, command, pattern)
+	case s.pytest > 0:
+		return s.runPytest(ctx, pattern)
+	case pattern != "":
+		return ran{}, fmt.Errorf("%s cannot be told which tests to run; leave run out", s.argv[0])
 	}
+	return s.runCommand(ctx)
+}
+
+func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ran, error) {
 	limit := s.timeout
 	if s.cap > 0 {
 		limit = s.cap
 	}
-	argv := slices.Clone(s.argv[:2])
-	if !hasFlag(s.argv[2:], "json") {
+	argv := slices.Clone(command[:2])
+	if !hasFlag(command[2:], "json") {
 		argv = append(argv, "-json")
+	}
+	if !hasFlag(command[2:], "count") {
+		argv = append(argv, "-count=1") // what is remembered of tests that look at the world may be stale
 	}
 	if !s.own {
 		argv = append(argv, "-timeout="+limit.String())
 	}
-	argv = append(argv, s.argv[2:]...)
+	argv = append(argv, command[2:]...)
 	if pattern != "" { // the last of several counts
 		at := len(argv)
 		for i, a := range argv {
@@ -230,7 +266,8 @@ func (s *suite) runCommand(ctx context.Context) (ran, error) {
 	case err != nil:
 		return ran{}, fmt.Errorf("run the tests: %w", err)
 	}
-	return ran{exit: exit, output: out.String(), filled: filled}, nil
+	text := strings.ReplaceAll(out.String(), s.dir+"/", "")
+	return ran{exit: exit, output: text, places: s.places(text), filled: filled}, nil
 }
 
 // stopwatch passes a stream of test events on and notes how long the slowest

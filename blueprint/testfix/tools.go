@@ -202,7 +202,7 @@ func (f *Fix) runTests(ctx context.Context, a testArgs) (details, error) {
 		if err != nil {
 			return details{}, err
 		}
-		return now.details(), nil
+		return now.without(f.flakes()).details(), nil
 	}
 	now, err := f.test(ctx)
 	if err != nil {
