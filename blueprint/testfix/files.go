@@ -108,8 +108,15 @@ func (f *files) writable(name string) error {
 func isTest(name string) bool {
 	parts := strings.Split(strings.ToLower(name), "/")
 	for _, dir := range parts[:len(parts)-1] {
-		if dir == "testdata" || dir == "__tests__" || dir == "__snapshots__" {
+		switch dir {
+		case "testdata", "__tests__", "__snapshots__":
 			return true
+		case "test", "tests":
+			// A Go package may have that name; elsewhere it is where tests
+			// and what they read are.
+			if path.Ext(name) != ".go" {
+				return true
+			}
 		}
 	}
 	base := parts[len(parts)-1]
@@ -121,6 +128,10 @@ func isTest(name string) bool {
 		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || stem == "conftest"
 	case ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs":
 		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec")
+	case ".rb":
+		return strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec")
+	case ".java", ".kt", ".cs":
+		return strings.HasSuffix(stem, "test") || strings.HasSuffix(stem, "tests")
 	}
 	return false
 }

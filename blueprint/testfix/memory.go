@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/gotest"
@@ -25,7 +26,8 @@ const (
 	courseName = "fix-course.json"
 )
 
-// best is the state with the fewest open tests so far.
+// best is the state with the fewest open tests so far, none of which passed at
+// first.
 type best struct {
 	Value  float64   `json:"value"`
 	Passed int       `json:"passed"`
@@ -105,7 +107,7 @@ func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	}
 	v := judge(*f.first, now, f.source.AllowTestEdits)
 	v.Flaky = f.flaky
-	if f.best != nil && !f.best.below(v) {
+	if f.best != nil && (!f.best.below(v) || regressed(f.first.report, v)) {
 		return v, nil
 	}
 	b := best{Value: v.value(), Passed: v.Passed}
@@ -121,6 +123,19 @@ func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	}
 	f.best = &b
 	return v, nil
+}
+
+// regressed tells whether anything is open that passed at first: such a state
+// is none to keep, however few are open.
+func regressed(first gotest.Report, v verdict) bool {
+	for _, p := range first.Packages {
+		for _, t := range p.Tests {
+			if t.Status == gotest.StatusPass && slices.Contains(v.Open, p.ID(t.Name)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (f *Fix) load(name string, v any) (bool, error) {

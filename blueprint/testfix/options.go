@@ -11,9 +11,11 @@ import (
 // module.
 type Options struct {
 	// Test is the command that runs the tests, as an argument vector. Nil is
-	// go test ./... when the project has a go.mod. A go test command is run
-	// with -json, so that each test has an identity; of any other command only
-	// the exit code and the output are known.
+	// go test ./... when the project has a go.mod, and pytest when it has a
+	// pyproject.toml, a pytest.ini or a conftest.py. A go test command is run
+	// with -json, and pytest, also through python -m, with --junitxml, so that
+	// each test has an identity; of any other command only the exit code and the
+	// output are known.
 	Test []string
 	// AllowTestEdits lets the model change tests and test data. A test that is
 	// gone then counts as mended.
@@ -41,7 +43,7 @@ type Keep int
 const (
 	Nothing Keep = 1 + iota // the project stays as it is
 	Last                    // the edits as they were at the end
-	Best                    // the edits after which the fewest tests were open
+	Best                    // the edits after which the fewest tests were open, none of which passed at first
 )
 
 // String returns the choice's name.

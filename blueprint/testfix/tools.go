@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/tree"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -28,6 +30,17 @@ type readArgs struct {
 	Path  string `json:"path" jsonschema:"the file, relative to the project's root"`
 	Start int    `json:"start,omitempty" jsonschema:"first line wanted, from 1; the beginning when left out"`
 	End   int    `json:"end,omitempty" jsonschema:"last line wanted; the end when left out"`
+	// Numbers are asked for: a text with them in it must not be copied into an edit.
+	Numbers bool `json:"numbers,omitempty" jsonschema:"true: each line begins with its number and a tab, which are no part of the file"`
+}
+
+type writeArgs struct {
+	Path    string `json:"path" jsonschema:"the file, relative to the project's root; directories on the way are made"`
+	Content string `json:"content" jsonschema:"all that the file is to hold"`
+}
+
+type diffArgs struct {
+	Path string `json:"path,omitempty" jsonschema:"a file; all that were changed when left out"`
 }
 
 type editArgs struct {
@@ -46,7 +59,7 @@ type searchArgs struct {
 }
 
 type testArgs struct {
-	Run string `json:"run,omitempty" jsonschema:"a regular expression that picks tests by name, as go test -run does; all tests when left out"`
+	Run string `json:"run,omitempty" jsonschema:"which tests: for go test a regular expression as -run takes it, such as ^TestSum$; for pytest an identity (file::test) or an expression as -k takes it; all tests when left out"`
 }
 
 func (f *Fix) tools() []pawl.Tool {
@@ -62,6 +75,10 @@ func (f *Fix) tools() []pawl.Tool {
 		// One that a crash cut short is told, for a look at the file settles it.
 		tool.FuncWith("edit_file", "Replace a piece of text in a file of the project. The text must occur exactly once. The tests run by themselves after it.",
 			f.editFile, pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt}),
+		tool.FuncWith("write_file", "Write a whole file of the project, new or not. To change a part of one, use edit_file. The tests run by themselves after it.",
+			f.writeFile, pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt}),
+		tool.FuncWith("git_diff", "Show what was changed so far, as git does.",
+			f.gitDiff, pawl.Read, reading),
 		tool.FuncWith("run_tests", "Run the tests, or some of them, and get each failure with its message and place.",
 			f.runTests, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, Alone: true}),
 	}
@@ -89,11 +106,14 @@ func (f *Fix) readFile(_ context.Context, a readArgs) (string, error) {
 	var b strings.Builder
 	shown := start - 1
 	for shown < end && (b.Len()+len(lines[shown]) <= readLimit || shown == start-1) {
+		if a.Numbers {
+			fmt.Fprintf(&b, "%d\t", shown+1)
+		}
 		b.Write(lines[shown])
 		shown++
 	}
 	text := b.String()
-	if len(text) > readLimit {
+	if len(text) > readLimit+20 { // a number may stand before it
 		return "", fmt.Errorf("line %d of %s has %d bytes; lines above %d are not shown", start, a.Path, len(text), readLimit)
 	}
 	if start == 1 && shown == len(lines) {
@@ -141,6 +161,7 @@ func (f *Fix) listFiles(ctx context.Context, a listArgs) (string, error) {
 	return b.String(), nil
 }
 
+// errEnough ends what is not needed any more.
 var errEnough = errors.New("enough")
 
 func (f *Fix) searchFiles(ctx context.Context, a searchArgs) (string, error) {
@@ -189,6 +210,29 @@ func (f *Fix) searchFiles(ctx context.Context, a searchArgs) (string, error) {
 
 func (f *Fix) editFile(_ context.Context, a editArgs) (string, error) {
 	return f.files.edit(a.Path, a.Old, a.New)
+}
+
+func (f *Fix) writeFile(_ context.Context, a writeArgs) (string, error) {
+	return f.files.create(a.Path, a.Content)
+}
+
+func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
+	d, err := f.Diff(ctx)
+	if err != nil {
+		return "", err
+	}
+	if a.Path != "" {
+		name, err := local(a.Path)
+		if err != nil {
+			return "", err
+		}
+		d = Diff{d.diff.Only(func(c tree.Change) bool { return c.Path == name })}
+	}
+	if d.Empty() {
+		return "[nothing was changed]\n", nil
+	}
+	text, _ := excerpt.Cut(d.String(), readLimit)
+	return text, nil
 }
 
 func (f *Fix) runTests(ctx context.Context, a testArgs) (details, error) {

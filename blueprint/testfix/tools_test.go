@@ -3,6 +3,7 @@ package testfix_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -104,9 +105,14 @@ func TestTestsAreReadOnly(t *testing.T) {
 func TestEdit(t *testing.T) {
 	f, _ := small(t, nil)
 	for _, c := range []struct{ path, from, to, want string }{
-		{"small.go", "return 1", "return 2", "more than once in small.go, at lines 4, 8"},
-		{"small.go", "return 3", "return 2", `the nearest is line 4: "\treturn 1"`},
-		{"small.go", "func A() int {\n    return 1", "x", `does not occur in small.go with this white space; line 3 is "func A() int {"`},
+		{"small.go", "return 1", "return 2", "more than once in small.go, at lines 4, 8; give more of the text around the one that is meant:\n    3\tfunc A() int {\n    4\t\treturn 1\n  ...\n    7\tfunc B() int {\n    8\t\treturn 1"},
+		{"small.go", "return 3", "return 2", "the nearest lines are:\n    4\t\treturn 1"},
+		{"small.go", "func A() int {\n    return 1", "x", `with this white space; line 4 is "\treturn 1" in the file and "    return 1" in old: the file indents with tabs, old with spaces`},
+		{"small.go", "func B() int {\n\treturn 2", "x", "the nearest lines are:\n    7\tfunc B() int {\n    8\t\treturn 1"},
+		{"small.go", "func A() int { \n", "x", "there is white space at the end of the line"},
+		{"sub/crlf.txt", "one\ntwo", "x", `the lines end in \r\n in one and in \n in the other`},
+		{"small.go", "func A()  int", "x", "there is white space between words that differs"},
+		{"small.go", "zzz", "x", "read_file shows what is there"},
 		{"small.go", "", "x", "old is empty"},
 		{"small.go", "A", "A", "the same"},
 		{"none.go", "A", "B", "there is no none.go"},
@@ -170,6 +176,67 @@ func TestReadParts(t *testing.T) {
 	}
 	if whole.String() != strings.Repeat("0123456789abcde\n", 10_000) {
 		t.Error("the parts of a long file do not make the whole")
+	}
+}
+
+func TestReadNumbers(t *testing.T) {
+	f, _ := small(t, nil)
+	got, err := use(t, f, "read_file", args{"path": "small.go", "start": 3, "end": 4, "numbers": true})
+	if want := "3\tfunc A() int {\n4\t\treturn 1\n[lines 3 to 4 of 9]"; got != want || err != nil {
+		t.Errorf("lines 3 and 4 = %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	f, dir := small(t, nil)
+	if err := os.Symlink("sub", filepath.Join(f.Dir(), "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(f.Dir(), "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ path, content, want string }{
+		{"new/deep/x.go", "package deep\n", ""},
+		{"small.go", "package small\n", ""},
+		{"small.go", "package small\n", "has this content already"},
+		{"other_test.go", "package small\n", "would belong to the tests"},
+		{"small_test.go", "package small // x\n", "read-only"},
+		{"tests/helper.py", "x = 1\n", "would belong to the tests"},
+		{"run.sh", "exit 0\n", "belongs to the test command"},
+		{"sub/go.mod", "module x\n", "would decide which tests run"},
+		{"conftest.py", "", "would belong to the tests"},
+		{"../x", "x", "leaves the project"},
+		{"/etc/x", "x", "leaves the project"},
+		{"elsewhere/y.txt", "y\n", "is a symbolic link"},
+		{"dangling", "y\n", "is a symbolic link"},
+		{"small.go/x", "x", "small.go/x"},
+		{"sub", "x", "is a directory"},
+		{"bin", "a\x00", "not text"},
+	} {
+		told, err := use(t, f, "write_file", args{"path": c.path, "content": c.content})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("write_file %s = %q, %v, want %q", c.path, told, err, c.want)
+		}
+	}
+	if told, err := use(t, f, "write_file", args{"path": "bad.go", "content": "package"}); err != nil || !strings.Contains(told, "does not parse") {
+		t.Errorf("write_file bad.go = %q, %v, want to be told", told, err)
+	}
+	diff, err := use(t, f, "git_diff", args{})
+	if err != nil || !strings.Contains(diff, "+++ b/new/deep/x.go\n") || !strings.Contains(diff, "-func A() int {\n") {
+		t.Errorf("git_diff = %q, %v", diff, err)
+	}
+	if one, err := use(t, f, "git_diff", args{"path": "bad.go"}); err != nil || strings.Count(one, "diff --git") != 1 {
+		t.Errorf("git_diff bad.go = %q, %v, want one file", one, err)
+	}
+	d, err := f.Diff(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Apply(d); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "new/deep/x.go")); string(text) != "package deep\n" || err != nil {
+		t.Errorf("the new file is %q, %v", text, err)
 	}
 }
 

@@ -1,0 +1,91 @@
+package testfix
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// create writes a whole file, new or not.
+func (f *files) create(name, content string) (string, error) {
+	name, err := local(name)
+	if err != nil {
+		return "", err
+	}
+	if len(content) > largest {
+		return "", fmt.Errorf("%s would have %d bytes; files above %d are not handled", name, len(content), largest)
+	}
+	if !utf8.ValidString(content) || strings.ContainsRune(content, 0) {
+		return "", errors.New("content is not text in UTF-8")
+	}
+	if base := path.Base(name); strings.HasPrefix(base, ".pawl-") || name == "." {
+		return "", fmt.Errorf("%s is no name for a file here", name)
+	}
+	data, perm, err := f.read(name)
+	switch {
+	case err == nil:
+		if err := f.writable(name); err != nil {
+			return "", err
+		}
+		if string(data) == content {
+			return "", fmt.Errorf("%s has this content already", name)
+		}
+	case f.missing(name):
+		if err := f.creatable(name); err != nil {
+			return "", err
+		}
+		if err := f.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
+			return "", plainly(name, err)
+		}
+		perm = 0o644
+	default:
+		return "", errors.Join(f.writable(name), err)
+	}
+	if err := f.write(name, []byte(content), perm); err != nil {
+		return "", err
+	}
+	told := fmt.Sprintf("%s: written, %d lines", name, strings.Count(content, "\n"))
+	if strings.HasSuffix(name, ".go") {
+		if why := parses(name, content); why != nil {
+			told += fmt.Sprintf("; it does not parse: %v", why)
+		}
+	}
+	return told, nil
+}
+
+// missing tells whether there is nothing at a path, not even a link that leads
+// nowhere.
+func (f *files) missing(name string) bool {
+	_, err := f.root.Lstat(filepath.FromSlash(name))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// creatable says why a file may not come into being: a new test would prove
+// what its author likes, and a new go.mod would take tests out of the module.
+func (f *files) creatable(name string) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := f.root.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a symbolic link; write beneath the directory it leads to", dir)
+		}
+	}
+	base := strings.ToLower(path.Base(name))
+	switch {
+	case f.tests:
+		return nil
+	case isTest(name):
+		return fmt.Errorf("%s would belong to the tests, which are read-only: mend the code that they are about", name)
+	case steers[base]:
+		return fmt.Errorf("%s would decide which tests run, and those are read-only: mend the code that they are about", name)
+	}
+	return nil
+}
+
+// steers lists files by which a runner is told what to run.
+var steers = map[string]bool{
+	"go.mod": true, "go.work": true, "pytest.ini": true, ".pytest.ini": true, "tox.ini": true, "conftest.py": true,
+	"sitecustomize.py": true, "usercustomize.py": true,
+}
