@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/tree"
@@ -34,8 +35,9 @@ type Fix struct {
 	flaky    []string
 	course   course
 	best     *best
-	cache    []cached // latest last
-	observed string   // the state of the files at the last observation
+	cache    []cached      // latest last
+	observed string        // the state of the files at the last observation
+	pace     time.Duration // of the slowest tests seen to end in a trial
 }
 
 // New makes a working copy of the project in dir and prepares an agent that

@@ -64,7 +64,7 @@ type testArgs struct {
 
 func (f *Fix) tools() []pawl.Tool {
 	reading := &tool.Options{MaxOutput: maxResult}
-	return []pawl.Tool{
+	tools := []pawl.Tool{
 		tool.FuncWith("read_file", "Read a text file of the project. What comes back is the text itself; when only a part is given, a last line in square brackets says which.",
 			f.readFile, pawl.Read, reading),
 		tool.FuncWith("list_files", "List the files beneath a directory of the project, one a line. A name that ends in / is a directory whose content is not listed.",
@@ -82,6 +82,10 @@ func (f *Fix) tools() []pawl.Tool {
 		tool.FuncWith("run_tests", "Run the tests, or some of them, and get each failure with its message and place.",
 			f.runTests, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, Alone: true}),
 	}
+	if isGoTest(f.source.Test) {
+		tools = append(tools, f.coverageTool(), f.tryTool())
+	}
+	return tools
 }
 
 func (f *Fix) readFile(_ context.Context, a readArgs) (string, error) {

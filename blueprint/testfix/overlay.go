@@ -1,0 +1,103 @@
+package testfix
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+)
+
+// would returns the files that an edit changes, as they would be then.
+func (f *files) would(e tryEdit) (map[string]string, error) {
+	type span struct {
+		from, to int
+		with     string
+	}
+	texts, spans := map[string]string{}, map[string][]span{}
+	for _, p := range append([]tryPiece{{e.Path, e.Old, e.New}}, e.Also...) {
+		name, err := local(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		if path.Ext(name) != ".go" {
+			return nil, fmt.Errorf("%s is no Go file; only those can be tried: use edit_file", name)
+		}
+		if err := f.writable(name); err != nil {
+			return nil, err
+		}
+		if _, ok := texts[name]; !ok {
+			data, _, err := f.read(name)
+			if err != nil {
+				return nil, err
+			}
+			texts[name] = string(data)
+		}
+		at, err := placeOf(name, texts[name], p.Old, p.New)
+		if err != nil {
+			return nil, err
+		}
+		s := span{at, at + len(p.Old), p.New}
+		if slices.ContainsFunc(spans[name], func(o span) bool { return s.from < o.to && o.from < s.to }) {
+			return nil, fmt.Errorf("two replacements overlap in %s", name)
+		}
+		spans[name] = append(spans[name], s)
+	}
+	for name, list := range spans {
+		slices.SortFunc(list, func(a, b span) int { return b.from - a.from })
+		for _, s := range list {
+			texts[name] = texts[name][:s.from] + s.with + texts[name][s.to:]
+		}
+		if len(texts[name]) > largest {
+			return nil, fmt.Errorf("%s would become larger than %d bytes", name, largest)
+		}
+	}
+	return texts, nil
+}
+
+// placeOf finds the only occurrence of a text.
+func placeOf(name, text, old, with string) (int, error) {
+	at := occurrences(text, old)
+	switch {
+	case old == "":
+		return 0, fmt.Errorf("old is empty; give the text to replace, exactly as it stands in %s", name)
+	case old == with:
+		return 0, fmt.Errorf("old and new are the same; %s stays as it is", name)
+	case len(at) == 0:
+		return 0, fmt.Errorf("old does not occur in %s%s", name, nearest(text, old))
+	case len(at) > 1:
+		return 0, fmt.Errorf("old occurs more than once in %s, at lines %s; give more of the text around the one that is meant", name, lineNumbers(text, at))
+	}
+	return at[0], nil
+}
+
+// overlay writes an edit's files where the go command finds them, and returns
+// the name of the file that says so. What is replaced is named relative to the
+// directory of the go command, which may know the directory by another name.
+func (t *trial) overlay(c *candidate) (string, error) {
+	t.mu.Lock()
+	dir := filepath.Join(t.dir, fmt.Sprint(slices.Index(t.edits, c)))
+	t.mu.Unlock()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", fmt.Errorf("lay the edit over the files: %w", err)
+	}
+	replace := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(c.files)) {
+		file := filepath.Join(dir, fmt.Sprintf("%d.go", i))
+		replace[filepath.FromSlash(name)] = file
+		if err := os.WriteFile(file, []byte(c.files[name]), 0o600); err != nil {
+			return "", fmt.Errorf("lay the edit over the files: %w", err)
+		}
+	}
+	var b bytes.Buffer
+	err := json.NewEncoder(&b).Encode(map[string]any{"Replace": replace})
+	file := filepath.Join(dir, "overlay.json")
+	if err = errors.Join(err, os.WriteFile(file, b.Bytes(), 0o600)); err != nil {
+		return "", fmt.Errorf("lay the edit over the files: %w", err)
+	}
+	return file, nil
+}
