@@ -19,6 +19,7 @@ const (
 	mostNamed  = 8  // identities of a kind
 	mostQuoted = 60 // bytes of a changed line
 	mostEdited = 3  // edits named for one step
+	mostSeen   = 500
 )
 
 // course is the way so far, for the model: how many tests were open after each
@@ -72,6 +73,7 @@ func (c *course) next(now ran, v verdict, first gotest.Report) string {
 	back := slices.Contains(c.Seen, state)
 	if !back {
 		c.Seen = append(c.Seen, state)
+		c.Seen = c.Seen[max(0, len(c.Seen)-mostSeen):]
 	}
 	begun := c.Least != nil
 	var b strings.Builder
@@ -80,6 +82,9 @@ func (c *course) next(now ran, v verdict, first gotest.Report) string {
 		what := some(edits, mostEdited)
 		if what == "" {
 			what = "nothing edited"
+		}
+		if d.again = back; back {
+			what += ", which the tests have seen before"
 		}
 		fmt.Fprintf(&b, "\nSince the run before (%s): open %d → %d%s.\n", what, len(c.Last), len(v.Open), d)
 		if len(edits) > 0 && !back && !d.helped() {
@@ -122,6 +127,7 @@ func (c *course) tried(what string) {
 // delta is what changed from one run to the next.
 type delta struct {
 	fixed, broke, shown []string
+	again               bool // the code is as it was at an earlier run
 }
 
 func (c *course) compare(now ran, v verdict, first gotest.Report) delta {
@@ -177,7 +183,10 @@ func (d delta) String() string {
 	if len(d.fixed) > 0 {
 		b.WriteString("; fixed: " + some(d.fixed, mostNamed))
 	}
-	if len(d.broke) > 0 {
+	switch {
+	case len(d.broke) > 0 && d.again:
+		b.WriteString("; open again: " + some(d.broke, mostNamed))
+	case len(d.broke) > 0:
 		b.WriteString("; newly broken, so take the edit back or mend it: " + some(d.broke, mostNamed))
 	}
 	if len(d.shown) > 0 {

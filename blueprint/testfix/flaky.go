@@ -77,6 +77,9 @@ func odd(p string) bool { return strings.HasPrefix(p, ".") || strings.ContainsAn
 
 // without leaves flaky tests out of a run.
 func (n ran) without(flaky []string) ran {
+	if !n.named() && n.exit.Code != 0 && !n.exit.Killed && slices.Contains(flaky, noSuccess) {
+		n.flaky = []string{noSuccess}
+	}
 	for _, f := range n.report.Failures {
 		if slices.Contains(flaky, f.ID) {
 			n.flaky = append(n.flaky, f.ID)
