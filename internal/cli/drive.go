@@ -101,11 +101,11 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	if a.quiet {
 		return
 	}
-	models := place(agent.Model)
+	models := []string{place(agent.Model)}
 	for _, m := range agent.Fallback {
-		models += ", then " + place(m)
+		models = append(models, place(m))
 	}
-	a.sayf("%s: model %s; at most %v", agent.Name, models, limits)
+	a.sayf("%s: model %s; at most %v", agent.Name, strings.Join(models, ", then "), limits)
 }
 
 // place says what a model is called and where it is.

@@ -103,8 +103,8 @@ func TestScripts(t *testing.T) {
 			// provider SCRIPT [FAULT…] stands a server in for every provider; the nth
 			// request gets the nth fault, - being none, and all further ones the last.
 			"provider": provider,
-			"code":  code,
-			"until": until,
+			"code":     code,
+			"until":    until,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])
 				if neg || !soon(func() bool {
