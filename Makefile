@@ -38,9 +38,14 @@ bench: ## Run the benchmarks six times, for benchstat, into bench.out
 	$(TOOL) benchstat bench.out
 
 .PHONY: proof
-proof: ## Run the long checks: kills at every commit point, and each fuzzer for FUZZTIME seconds
-	PAWL_PROOF=1 go test -count 1 -timeout 60m ./...
+proof: ## Run the long checks: kills at every commit point, mending, and each fuzzer for FUZZTIME seconds
+	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list ./... | grep -v internal/cli/faults)
+	$(MAKE) faults
 	@.ci/fuzz $(FUZZTIME) 86400
+
+.PHONY: faults
+faults: ## Mend the modules of testdata/faults, or MODULE alone, and show how it went
+	PAWL_PROOF=1 go test -count 1 -timeout 90m ./internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
 
 .PHONY: generate
 generate: ## Write generated files and transcripts again
