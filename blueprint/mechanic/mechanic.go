@@ -22,15 +22,20 @@ const (
 	editFile  = "edit_file"
 	listFiles = "list_files"
 	runTests  = "run_tests"
+	coverage  = "coverage"
+	tryEdits  = "try_edits"
 )
 
 // Bounds on the search. Most faults that one edit mends are among the first
 // fifty candidates; what is not found after hundreds is rarely found at all.
 const (
 	mostTries = 600 // edits, all states of the code together
-	mostEdits = 300 // candidates of one state
+	mostEdits = 300 // candidates of the first state
+	mostDeep  = 120 // candidates tried of a state that edits led to
 	mostReads = 16  // files asked for in one reply
-	mostFails = 3   // refused edits of one file in a row
+	mostFails = 3   // refused edits of one file, or failures of a tool, in a row
+	batchSize = 16  // edits tried in one turn
+	patience  = 48  // edits tried after one that mends a part, in search of one that mends all
 )
 
 // Name is the model's name.
@@ -75,10 +80,14 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 	default:
 		return pawl.Say(fmt.Sprintf("The mechanic is a rule-based program: it cannot do what is asked here (%s).", r.Purpose))
 	}
-	for _, name := range []string{readFile, editFile, listFiles, runTests} {
-		if !slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == name }) {
-			return pawl.Say(mind.says("It can do nothing here: it works with the tools of pawl fix, and there is no " + name + "."))
+	for _, name := range []string{readFile, editFile, listFiles, runTests, coverage, tryEdits} {
+		if slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == name }) {
+			continue
 		}
+		if name == coverage || name == tryEdits {
+			return pawl.Say(mind.says("It mends Go code whose tests go test runs, and these tests are run by something else. A language model could help: give pawl a provider's key."))
+		}
+		return pawl.Say(mind.says("It can do nothing here: it works with the tools of pawl fix, and there is no " + name + "."))
 	}
 	return m.next(mind)
 }
@@ -105,64 +114,41 @@ func (m model) next(mind *mind) pawl.Reply {
 			brief(strings.Join(slices.Sorted(maps.Keys(base.outcome.open)), ", ")))
 	}
 
-	back := mind.moves(base.files)
-	if base.details == nil || !mind.listed {
-		if len(back) > 0 {
-			return do("Taking the last edit back.", back)
-		}
-		var calls []pawl.Call
-		if !mind.listed {
-			calls = append(calls, call(listFiles, struct{}{}), call(readFile, readArgs{Path: "go.mod"}))
-		}
-		return do("Asking what fails and where.", append(calls, call(runTests, struct{}{})))
+	if back := mind.moves(base.files); len(back) > 0 {
+		return do("Taking the last edit back.", back)
 	}
-	h := base.hints()
-	if need := mind.needed(h); len(need) > 0 && len(back) == 0 {
-		return do("Reading the code that the failing tests reach.", mind.reads(need))
+	if mind.failed >= mostFails || mind.idle >= mostFails {
+		return mind.giveUp("It cannot try edits here: " + brief(mind.failure) + ".")
 	}
-	return m.try(mind, h, back)
-}
-
-// try makes the next edit of the state that is searched, after taking back the
-// one before. When none is left, it goes back a state.
-func (m model) try(mind *mind, h goedit.Hints, back []pawl.Call) pawl.Reply {
-	top := len(mind.levels) - 1
 	if mind.tries >= mostTries {
 		return mind.giveUp(fmt.Sprintf("None of the %d edits tried made every test pass.", mind.tries))
 	}
-	for ; top >= 0; top-- {
-		l := mind.levels[top]
-		if l.details == nil {
-			break
-		}
-		if top < len(mind.levels)-1 {
-			h = l.hints()
-			back = mind.moves(l.files)
-		}
-		list, err := m.lists.candidates(l.files, h)
-		if err != nil {
-			return mind.giveUp("It cannot read the code: " + err.Error() + ".")
-		}
-		for i, e := range list {
-			after, ok := replace(l.files[e.File], e.Old, e.New)
-			if !ok || l.tried[state(e.File, after)] || mind.barred[e.File] || mind.leadsBack(top, e.File, after) {
-				continue
-			}
-			thought := fmt.Sprintf("Edit %d (candidate %d of %d here), %s:%d: %s.", mind.tries+1, i+1, len(list), e.File, e.Line, e.Rule)
-			if top < len(mind.levels)-1 {
-				thought = "Nothing more to try from here: back to an earlier state. " + thought
-			}
-			return do(thought, append(back, mind.edit(e.File, l.files[e.File], e.Old, e.New)))
-		}
+	if r, ok := mind.pending(); ok {
+		return r
 	}
-	return mind.giveUp(fmt.Sprintf("All %d edits there were to try have been tried, and none made every test pass.", mind.tries))
+	if calls := mind.asks(); len(calls) > 0 {
+		return do("Asking what fails, and which lines that executes.", calls)
+	}
+	h := base.hints()
+	if need := mind.needed(h); len(need) > 0 {
+		return do("Reading the code that the failing tests reach.", mind.reads(need))
+	}
+	return m.search(mind, h)
 }
 
-// leadsBack tells whether a change of a state makes an earlier one of it.
-func (m *mind) leadsBack(top int, name, after string) bool {
-	changed := maps.Clone(m.levels[top].files)
-	changed[name] = after
-	return slices.ContainsFunc(m.levels[:top], func(l *level) bool { return same(changed, l.files) })
+// asks are the calls for what is not known yet of the state that is searched.
+func (m *mind) asks() []pawl.Call {
+	var calls []pawl.Call
+	if !m.listed {
+		calls = append(calls, call(listFiles, struct{}{}), call(readFile, readArgs{Path: "go.mod"}))
+	}
+	if m.base().details == nil {
+		calls = append(calls, call(runTests, struct{}{}))
+	}
+	if !m.base().asked {
+		calls = append(calls, call(coverage, struct{}{}))
+	}
+	return calls
 }
 
 // giveUp leaves the best state there was and says why it stops.
@@ -181,7 +167,7 @@ func (m *mind) says(why string) string {
 	b.WriteString("This is the mechanic, a rule-based program and no language model: it tries small single edits of Go code and keeps those that make more tests pass. ")
 	b.WriteString(why)
 	if m.tries > 0 {
-		fmt.Fprintf(&b, " Edits tried: %d.", m.tries)
+		fmt.Fprintf(&b, " Edits tried: %d, in %d runs of tests.", m.tries, m.runs)
 	}
 	switch {
 	case m.best != nil && len(m.best.path) > 0:
@@ -251,6 +237,7 @@ func (l *level) hints() goedit.Hints {
 		}
 		h.Failures = append(h.Failures, x)
 	}
+	h.Spectra = l.lines
 	for _, id := range l.details.Passing {
 		pkg := packageOf(id)
 		h.Passed = append(h.Passed, goedit.Test{Package: pkg, Name: strings.TrimPrefix(id, pkg+".")})

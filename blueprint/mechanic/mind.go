@@ -1,15 +1,13 @@
 package mechanic
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/goedit"
 )
 
 // mind is what the conversation says: which code was read and changed, what
@@ -31,7 +29,12 @@ type mind struct {
 	latest  outcome
 	fresh   bool   // latest is about the files as they are
 	strange string // the latest observation, when it is none of go test
-	tries   int
+
+	tries   int    // edits tried
+	runs    int    // runs of tests that this took
+	failed  int    // uses of try_edits that failed in a row
+	idle    int    // uses of it in a row that tried nothing
+	failure string // what the last of these said
 }
 
 // part is the beginning of a file that is too long for one reading.
@@ -45,8 +48,21 @@ type level struct {
 	files   memory
 	outcome outcome
 	details *details
-	tried   map[string]bool
-	path    []string // the edits that led here
+	asked   bool // for coverage, whatever the answer
+	lines   map[goedit.Location]goedit.Spectrum
+	several bool            // no line is executed by all failing tests, so that no single fault explains them
+	tried   map[string]bool // edits, by key
+	partial []partial       // edits that mend something and break nothing
+	first   int             // how many were tried when the first of these was found
+	been    map[string]bool // states that edits from here led to, by digest
+	path    []string        // the edits that led here
+}
+
+// partial is an edit that mends some tests, or all.
+type partial struct {
+	edit   tryEdit
+	all    bool
+	mended []string
 }
 
 // details are the failures as the tool run_tests tells them.
@@ -119,16 +135,20 @@ func (m *mind) settle() {
 		m.push("")
 	case !m.dirty():
 		if !maps.Equal(base.outcome.open, m.latest.open) {
-			base.details = nil // the tests waver, or somebody else is at work
+			base.details, base.asked = nil, false // the tests waver, or somebody else is at work
 		}
 		base.outcome = m.latest
-	case m.latest.better(base.outcome):
-		m.push(m.difference(base.files))
+	default:
+		base.been[digest(base.files, m.now)] = true
+		// A state that was searched before is come back to on purpose.
+		if m.latest.better(base.outcome) || slices.ContainsFunc(m.known, func(k *level) bool { return same(m.now, k.files) }) {
+			m.push(m.difference(base.files))
+		}
 	}
 }
 
 func (m *mind) push(what string) {
-	l := &level{files: maps.Clone(m.now), outcome: m.latest, tried: map[string]bool{}}
+	l := &level{files: maps.Clone(m.now), outcome: m.latest, tried: map[string]bool{}, been: map[string]bool{}}
 	if what != "" {
 		l.path = append(slices.Clip(m.base().path), what)
 	}
@@ -175,158 +195,4 @@ func brief(s string) string {
 		s = string(r[:80]) + "…"
 	}
 	return "`" + s + "`"
-}
-
-// readArgs and editArgs are the arguments of the tools.
-type readArgs struct {
-	Path  string `json:"path"`
-	Start int    `json:"start,omitempty"`
-}
-
-type editArgs struct {
-	Path string `json:"path"`
-	Old  string `json:"old"`
-	New  string `json:"new"`
-}
-
-func (m *mind) result(c pawl.Call, r pawl.ToolResult) {
-	var a editArgs // of the others, the path is all that matters here
-	if json.Unmarshal(c.Args, &a) != nil {
-		return
-	}
-	switch c.Tool {
-	case listFiles:
-		m.listed = true
-		for line := range strings.Lines(r.Text()) {
-			line = strings.TrimSuffix(line, "\n")
-			if !r.Failed && !strings.HasPrefix(line, "[") && !strings.HasSuffix(line, "/") && !strings.HasSuffix(line, ")") {
-				m.paths = append(m.paths, line)
-			}
-		}
-	case readFile:
-		m.read(a.Path, r)
-	case runTests:
-		var d details
-		if !r.Failed && json.Unmarshal(r.Content, &d) == nil && m.base() != nil && !m.dirty() {
-			m.base().details = &d
-		}
-	case editFile:
-		m.edited(a, r)
-	}
-}
-
-var partLine = regexp.MustCompile(`\[lines (\d+) to (\d+) of (\d+)\]$`)
-
-func (m *mind) read(name string, r pawl.ToolResult) {
-	if r.Failed {
-		m.barred[name] = true
-		delete(m.parts, name)
-		return
-	}
-	text := r.Text()
-	if at := partLine.FindStringSubmatchIndex(text); at != nil {
-		number := func(i int) int { n, _ := strconv.Atoi(text[at[2*i]:at[2*i+1]]); return n }
-		from, to, all := number(1), number(2), number(3)
-		p := m.parts[name]
-		if p == nil || from == 1 {
-			p = &part{next: 1}
-			m.parts[name] = p
-		}
-		if from != p.next || to < from {
-			m.barred[name] = true
-			return
-		}
-		p.text += text[:at[0]]
-		p.next = to + 1
-		if to < all {
-			return
-		}
-		text = p.text
-	}
-	delete(m.parts, name)
-	delete(m.lost, name)
-	m.now[name] = text
-	for _, l := range m.known { // what was not read before was not changed before
-		if _, ok := l.files[name]; !ok {
-			l.files[name] = text
-		}
-	}
-	m.settleDown()
-}
-
-func (m *mind) edited(a editArgs, r pawl.ToolResult) {
-	base := m.base()
-	if base == nil {
-		return
-	}
-	before, known := m.now[a.Path]
-	after, ok := replace(before, a.Old, a.New)
-	switch {
-	case r.Failed && strings.HasPrefix(r.Text(), unknownOutcome):
-		m.doubted[key(a)] = true
-		m.lose(a.Path)
-	case r.Failed: // whatever the reason, the file is looked at before it counts
-		m.lose(a.Path)
-		if m.fails[a.Path]++; m.fails[a.Path] >= mostFails {
-			m.barred[a.Path] = true
-		}
-		if known && ok {
-			base.tried[state(a.Path, after)] = true
-		}
-	case !ok: // made on a text that is not known
-		m.fails[a.Path] = 0
-		m.lose(a.Path)
-	default:
-		m.fails[a.Path] = 0
-		m.fresh = false
-		m.now[a.Path] = after
-		if m.settleDown(); m.dirty() {
-			base.tried[state(a.Path, after)] = true
-			m.tries++
-		}
-	}
-}
-
-// unknownOutcome begins what the machine tells of a call that was cut short.
-const unknownOutcome = "outcome unknown"
-
-func (m *mind) lose(name string) {
-	m.lost[name], m.fresh = true, false
-	delete(m.now, name)
-}
-
-// settleDown goes back to an earlier state when the files are as they were then.
-func (m *mind) settleDown() {
-	if len(m.lost) > 0 {
-		return
-	}
-	for i, l := range m.levels[:max(0, len(m.levels)-1)] {
-		if same(m.now, l.files) {
-			m.levels = m.levels[:i+1]
-			return
-		}
-	}
-}
-
-// key names an edit by its arguments, and state a file by what it holds.
-func key(a editArgs) string { return a.Path + "\x00" + a.Old + "\x00" + a.New }
-
-func state(name, text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return name + "\x00" + string(sum[:])
-}
-
-// edit makes the call for a change to a file. An edit equal to one that nobody
-// knows to have taken place would have to be approved by a person, so it takes
-// in more of what is around it.
-func (m *mind) edit(name, text, old, with string) pawl.Call {
-	a := editArgs{Path: name, Old: old, New: with}
-	for m.doubted[key(a)] {
-		wide, ok := widen(text, a.Old, a.New)
-		if !ok {
-			break
-		}
-		a.Old, a.New = wide.old, wide.with
-	}
-	return call(editFile, a)
 }

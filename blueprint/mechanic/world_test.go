@@ -26,9 +26,10 @@ type world struct {
 	answer func(c pawl.Call) (text string, failed, handled bool)
 	text   func() string // the observation, if it is to be another
 
-	talk []pawl.Message
-	last string
-	next int
+	talk  []pawl.Message
+	tried []string // edits, in order
+	last  string
+	next  int
 }
 
 func (w *world) observation() string {
@@ -91,6 +92,7 @@ func (w *world) run(c pawl.Call) (string, bool) {
 	var a struct {
 		Path, Old, New string
 		Start          int
+		Edits          []tryEdit
 	}
 	if err := json.Unmarshal(c.Args, &a); err != nil {
 		return err.Error(), true
@@ -103,6 +105,10 @@ func (w *world) run(c pawl.Call) (string, bool) {
 		return text, !ok
 	case runTests:
 		return w.details(), false
+	case coverage:
+		return `{"summary":"none","failing":0,"passing":0,"lines":{},"runs":1}`, false
+	case tryEdits:
+		return w.try(a.Edits), false
 	case editFile:
 		if strings.Count(w.files[a.Path], a.Old) != 1 {
 			return fmt.Sprintf("error: old occurs %d times", strings.Count(w.files[a.Path], a.Old)), true
@@ -111,6 +117,51 @@ func (w *world) run(c pawl.Call) (string, bool) {
 		return "replaced", false
 	}
 	return "there is no such tool", true
+}
+
+// try tries edits as the tool does.
+func (w *world) try(edits []tryEdit) string {
+	type mends struct {
+		Edit   int      `json:"edit"`
+		All    bool     `json:"all"`
+		Mended []string `json:"mended"`
+		Broken []string `json:"broken"`
+	}
+	var told struct {
+		Mends    []mends `json:"mends"`
+		NotTried []int   `json:"not_tried"`
+		Runs     int     `json:"runs"`
+	}
+	before := w.tests(w.files)
+	done := false
+	for i, e := range edits {
+		if done {
+			told.NotTried = append(told.NotTried, i+1)
+			continue
+		}
+		w.tried = append(w.tried, e.String())
+		after, ok := e.on(w.files)
+		if !ok {
+			continue // refused
+		}
+		told.Runs++
+		now := w.tests(after)
+		m := mends{Edit: i + 1, All: len(now) == 0}
+		for _, id := range w.all {
+			switch _, was := before[id]; {
+			case was && now[id] == "":
+				m.Mended = append(m.Mended, id)
+			case !was && now[id] != "":
+				m.Broken = append(m.Broken, id)
+			}
+		}
+		if len(m.Mended) > 0 {
+			told.Mends = append(told.Mends, m)
+		}
+		done = m.All
+	}
+	raw, _ := json.Marshal(told)
+	return string(raw)
 }
 
 // see tells the model what the tests say, or that nothing has changed.
@@ -128,7 +179,7 @@ func (w *world) begin() {
 	w.talk = []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "Make the tests pass."}, w.see()}}}
 }
 
-var tools = []pawl.ToolInfo{{Name: readFile}, {Name: editFile}, {Name: listFiles}, {Name: runTests}}
+var tools = []pawl.ToolInfo{{Name: readFile}, {Name: editFile}, {Name: listFiles}, {Name: runTests}, {Name: coverage}, {Name: tryEdits}}
 
 func ask(t testing.TB, m pawl.Model, r pawl.Request) pawl.Reply {
 	t.Helper()
@@ -164,7 +215,7 @@ func (w *world) turn(t testing.TB, m pawl.Model) (answer string) {
 		reply.Parts[i] = c
 		text, failed := w.run(c)
 		content, _ := json.Marshal(text)
-		if json.Valid([]byte(text)) && c.Tool == runTests {
+		if json.Valid([]byte(text)) && slices.Contains([]string{runTests, coverage, tryEdits}, c.Tool) {
 			content = []byte(text)
 		}
 		results = append(results, pawl.ToolResult{Call: c.ID, Tool: c.Tool, Content: content, Failed: failed})

@@ -1,0 +1,140 @@
+package mechanic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/goedit"
+)
+
+// pending keeps an edit that was found to help, or tries those that helped
+// before the last edit: faults that have nothing to do with each other are
+// mended one after another.
+func (m *mind) pending() (pawl.Reply, bool) {
+	l := m.base()
+	if p, ok := m.choose(l, false); ok {
+		return m.keep(p), true
+	}
+	var again []tryEdit
+	for _, earlier := range m.levels[:len(m.levels)-1] {
+		for _, p := range earlier.partial {
+			if _, fits := p.edit.on(l.files); fits && !l.tried[p.edit.key()] && !m.bars(p.edit) && len(again) < batchSize {
+				again = append(again, p.edit)
+			}
+		}
+	}
+	if len(again) == 0 {
+		return pawl.Reply{}, false
+	}
+	return do("Trying again, on top of the last edit, what helped before it.", []pawl.Call{call(tryEdits, tryArgs{again})}), true
+}
+
+// choose picks the edit to keep: one that mends all at once; else the one that
+// mends most, when there are several faults for sure, when those that mend a part
+// mend everything between them, when long enough nothing better was found, or at
+// the end.
+func (m *mind) choose(l *level, end bool) (partial, bool) {
+	var best *partial
+	union := map[string]bool{}
+	for i, p := range l.partial {
+		after, fits := p.edit.on(l.files)
+		if !fits || l.been[digest(l.files, after)] || m.bars(p.edit) {
+			continue
+		}
+		if p.all {
+			return p, true
+		}
+		for _, id := range p.mended {
+			union[id] = true
+		}
+		if best == nil || len(p.mended) > len(best.mended) {
+			best = &l.partial[i]
+		}
+	}
+	if best == nil {
+		return partial{}, false
+	}
+	covers := true
+	for id := range l.outcome.open {
+		covers = covers && union[id]
+	}
+	return *best, end || covers || l.several || len(l.tried) >= l.first+patience
+}
+
+// bars tells whether an edit is of a file that cannot be edited.
+func (m *mind) bars(e tryEdit) bool {
+	return slices.ContainsFunc(e.pieces(), func(p editArgs) bool { return m.barred[p.Path] })
+}
+
+// keep makes an edit.
+func (m *mind) keep(p partial) pawl.Reply {
+	after, _ := p.edit.on(m.base().files) // it fits, or it would not have been chosen
+	what := "mends a part and breaks nothing"
+	if p.all {
+		what = "makes every test pass"
+	}
+	return do("Keeping the edit that "+what+": "+p.edit.String()+".", m.moves(after))
+}
+
+// String tells the place and the text of an edit.
+func (e tryEdit) String() string {
+	var list []string
+	for _, p := range e.pieces() {
+		list = append(list, p.Path+": "+brief(p.Old)+" → "+brief(p.New))
+	}
+	return strings.Join(list, "; ")
+}
+
+// search tries the next edits of the state that is searched. When none is
+// left, it keeps the best of those that helped, or goes back a state.
+func (m model) search(mind *mind, h goedit.Hints) pawl.Reply {
+	top := len(mind.levels) - 1
+	l := mind.levels[top]
+	list, err := m.lists.candidates(l.files, h)
+	if err != nil {
+		return mind.giveUp("It cannot read the code: " + err.Error() + ".")
+	}
+	if batch, rules := mind.untried(top, list, batchSize); len(batch) > 0 {
+		thought := fmt.Sprintf("Trying %d edits after %d of %d: %s.", len(batch), len(l.tried), len(list), strings.Join(rules, "; "))
+		return do(thought, []pawl.Call{call(tryEdits, tryArgs{batch})})
+	}
+	if p, ok := mind.choose(l, true); ok {
+		return mind.keep(p)
+	}
+	for top--; top >= 0; top-- {
+		l := mind.levels[top]
+		_, left := mind.choose(l, true)
+		if !left && l.details != nil {
+			list, err := m.lists.candidates(l.files, l.hints())
+			batch, _ := mind.untried(top, list, 1)
+			left = err == nil && len(batch) > 0
+		}
+		if left {
+			return do("Nothing more to try from here: back to an earlier state.", mind.moves(l.files))
+		}
+	}
+	return mind.giveUp(fmt.Sprintf("All %d edits there were to try have been tried, and none made every test pass.", mind.tries))
+}
+
+// untried returns the next edits to try on a state, and in words what they are.
+func (m *mind) untried(top int, list []goedit.Edit, most int) (batch []tryEdit, rules []string) {
+	l := m.levels[top]
+	for _, e := range list {
+		if top > 0 && len(l.tried) >= mostDeep || len(batch) == most {
+			break
+		}
+		edit := proposal(e)
+		if !l.tried[edit.key()] && !m.bars(edit) {
+			batch = append(batch, edit)
+			rules = append(rules, fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Rule))
+		}
+	}
+	return batch, rules
+}
+
+// proposal writes a candidate as try_edits takes it.
+func proposal(e goedit.Edit) tryEdit {
+	return tryEdit{editArgs: editArgs{Path: e.File, Old: e.Old, New: e.New}}
+}
