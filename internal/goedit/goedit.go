@@ -18,14 +18,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"go/format"
-	"go/parser"
-	"go/token"
 	"go/types"
 	"io/fs"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Edit replaces one piece of one file.
@@ -114,16 +110,21 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := newGraph(m)
+	var outside types.Importer
+	if o != nil {
+		outside = o.Importer
+	}
+	g := newGraph(m, outside)
 	suspects := rank(g, h)
 	lean := leaning(h)
+	clues := newClues(h)
 	var sites []site
 	for _, s := range suspects {
 		if !s.decl.file.editable {
 			continue
 		}
-		for _, c := range mutate(g, s.decl) {
-			c.weight *= s.score * lean[c.class] * s.lines[c.line]
+		for _, c := range mutate(g, s.decl, clues) {
+			c.weight *= s.score * lean[c.class] * s.line(c.line)
 			sites = append(sites, c)
 		}
 	}
@@ -135,7 +136,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		if len(edits) == limit {
 			break
 		}
-		after, ok := c.result()
+		after, ok := c.result(g)
 		if !ok {
 			continue
 		}
@@ -149,48 +150,6 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		edits = append(edits, e)
 	}
 	return edits, nil
-}
-
-// site is a change before it has become an Edit: bytes from to end of a file
-// are replaced.
-type site struct {
-	file      *file
-	from, end int
-	line      int
-	with      string
-	rule      string
-	class     class
-	weight    float64
-}
-
-func compareSites(a, b site) int {
-	switch {
-	case a.weight != b.weight:
-		if a.weight > b.weight {
-			return -1
-		}
-		return 1
-	case a.file != b.file:
-		return strings.Compare(a.file.path, b.file.path)
-	case a.from != b.from:
-		return a.from - b.from
-	case a.end != b.end:
-		return a.end - b.end
-	}
-	return strings.Compare(a.with, b.with)
-}
-
-// result returns the whole file after the change, or false when it would not
-// parse or would not differ.
-func (s site) result() ([]byte, bool) {
-	after := slices.Concat(s.file.src[:s.from], []byte(s.with), s.file.src[s.end:])
-	if s.file.formatted {
-		var err error
-		after, err = format.Source(after)
-		return after, err == nil && !bytes.Equal(after, s.file.src)
-	}
-	_, err := parser.ParseFile(token.NewFileSet(), s.file.path, after, parser.SkipObjectResolution)
-	return after, err == nil && !bytes.Equal(after, s.file.src)
 }
 
 // Apply makes the edit on the text of its file. It fails unless Old occurs

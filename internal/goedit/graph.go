@@ -5,24 +5,26 @@ import (
 	"go/token"
 	"go/types"
 	"path"
-	"strings"
 )
 
 // graph says which declaration uses which.
 //
-// Uses are resolved by go/types over the module's own packages, with every
-// other package replaced by an empty one and all errors ignored. That costs
-// milliseconds, where importing the standard library from source costs
-// seconds, and finds every use within the module, methods included. Where a
-// type comes from outside and the checker gives up, a method is taken for any
+// Uses are resolved by go/types over the module's own packages, all errors
+// ignored. Without an importer every other package is replaced by an empty one.
+// That costs milliseconds, where importing the standard library from source
+// costs seconds, and finds every use within the module, methods included. Where
+// a type comes from outside and the checker gives up, a method is taken for any
 // of the module's of the same name.
 type graph struct {
 	*module
+	*checker
 	info    *types.Info
+	tests   *types.Info // what is known of test files
 	decls   []*decl
-	byPos   map[token.Pos]*decl // by the position of a declared name
-	methods map[string][]*decl  // by name
-	members map[string][]*decl  // methods by directory and receiver
+	byPos   map[token.Pos]*decl     // by the position of a declared name
+	methods map[string][]*decl      // by name
+	members map[string][]*decl      // methods by directory and receiver
+	larder  map[string]*ingredients // by directory; made when asked for
 }
 
 // decl is a top-level declaration: a function, a type, or one line of a var or
@@ -41,26 +43,34 @@ type use struct {
 	cost float64
 }
 
-func newGraph(m *module) *graph {
+func newGraph(m *module, outside types.Importer) *graph {
 	g := &graph{
-		module: m,
-		info: &types.Info{
-			Types: map[ast.Expr]types.TypeAndValue{},
-			Uses:  map[*ast.Ident]types.Object{},
-		},
+		module:  m,
+		info:    newInfo(),
+		tests:   newInfo(),
 		byPos:   map[token.Pos]*decl{},
 		methods: map[string][]*decl{},
 		members: map[string][]*decl{},
 	}
+	g.checker = newChecker(g, outside)
 	g.declare()
-	c := &checker{g: g, done: map[string]*types.Package{}}
 	for _, f := range m.files {
-		c.checkDir(path.Dir(f.path))
+		g.checkDir(path.Dir(f.path))
 	}
 	for _, d := range g.decls {
 		g.link(d)
 	}
 	return g
+}
+
+func newInfo() *types.Info {
+	return &types.Info{
+		Types:      map[ast.Expr]types.TypeAndValue{},
+		Defs:       map[*ast.Ident]types.Object{},
+		Uses:       map[*ast.Ident]types.Object{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Implicits:  map[ast.Node]types.Object{},
+	}
 }
 
 func (g *graph) declare() {
@@ -152,7 +162,7 @@ func (g *graph) link(d *decl) {
 }
 
 func (g *graph) declared(id *ast.Ident) *decl {
-	switch o := g.info.Uses[id].(type) {
+	switch o := g.used(id).(type) {
 	case nil:
 		return nil
 	case *types.Func:
@@ -164,11 +174,19 @@ func (g *graph) declared(id *ast.Ident) *decl {
 	}
 }
 
+// used returns what a name means.
+func (g *graph) used(id *ast.Ident) types.Object {
+	if o := g.info.Uses[id]; o != nil {
+		return o
+	}
+	return g.tests.Uses[id]
+}
+
 // mayBeMethod tells whether a selected name that is not declared in the module
 // may still end up in one of its methods: it was not resolved, or it is a
 // method of an interface.
 func (g *graph) mayBeMethod(id *ast.Ident) bool {
-	switch o := g.info.Uses[id].(type) {
+	switch o := g.used(id).(type) {
 	case nil:
 		return true
 	case *types.Func:
@@ -177,83 +195,4 @@ func (g *graph) mayBeMethod(id *ast.Ident) bool {
 	default:
 		return false
 	}
-}
-
-// checker type-checks the module's packages, each once without its tests, to
-// be imported, and once with them.
-type checker struct {
-	g    *graph
-	done map[string]*types.Package // by directory; nil while being checked
-	full map[string]bool
-}
-
-func (c *checker) checkDir(dir string) {
-	if c.full[dir] {
-		return
-	}
-	if c.full == nil {
-		c.full = map[string]bool{}
-	}
-	c.full[dir] = true
-	c.importable(dir)
-	var inside, outside []*ast.File
-	tests := false
-	for _, f := range c.g.dirs[dir] {
-		switch {
-		case f.test && strings.HasSuffix(f.ast.Name.Name, "_test"):
-			outside = append(outside, f.ast)
-		default:
-			inside = append(inside, f.ast)
-			tests = tests || f.test
-		}
-	}
-	if tests {
-		c.check(dir, inside)
-	}
-	if len(outside) > 0 {
-		c.check(dir+"_test", outside)
-	}
-}
-
-func (c *checker) importable(dir string) *types.Package {
-	if p, ok := c.done[dir]; ok {
-		return p
-	}
-	c.done[dir] = nil
-	var files []*ast.File
-	for _, f := range c.g.dirs[dir] {
-		if !f.test {
-			files = append(files, f.ast)
-		}
-	}
-	c.done[dir] = c.check(dir, files)
-	return c.done[dir]
-}
-
-func (c *checker) check(dir string, files []*ast.File) *types.Package {
-	conf := types.Config{
-		Importer:                 c,
-		Error:                    func(error) {},
-		FakeImportC:              true,
-		DisableUnusedImportCheck: true,
-	}
-	p, _ := conf.Check(path.Join(c.g.path, dir), c.g.fset, files, c.g.info)
-	return p
-}
-
-// Import returns a package of the module, or an empty one.
-func (c *checker) Import(p string) (*types.Package, error) {
-	if dir, ok := c.g.dirOf(p); ok && (c.g.path != "" || dir != ".") {
-		if pkg := c.importable(dir); pkg != nil {
-			return pkg, nil
-		}
-	}
-	parts := strings.Split(p, "/")
-	name := parts[len(parts)-1]
-	if len(parts) > 1 && len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
-		name = parts[len(parts)-2]
-	}
-	empty := types.NewPackage(p, name)
-	empty.MarkComplete()
-	return empty, nil
 }

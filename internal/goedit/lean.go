@@ -17,7 +17,17 @@ const (
 	negation
 	step
 	truth
-	lastClass = truth
+	name
+	args
+	guard
+	jump
+	missing
+	order
+	shadow
+	literal
+	alias
+	wrong
+	lastClass = wrong
 )
 
 // trait is something that a failure's text shows about the kind of fault.

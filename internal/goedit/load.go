@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -34,8 +37,12 @@ type file struct {
 	ast       *ast.File
 	test      bool
 	editable  bool
-	formatted bool // gofmt has nothing to say
+	formatted bool                       // gofmt has nothing to say
+	built     bool                       // no constraint keeps it from being compiled here
+	imports   map[*decl][]*types.PkgName // which declaration uses which import; made when asked for
 }
+
+func (f *file) dir() string { return path.Dir(f.path) }
 
 func load(root fs.FS) (*module, error) {
 	m := &module{fset: token.NewFileSet(), dirs: map[string][]*file{}}
@@ -90,7 +97,8 @@ func (m *module) add(p string, src []byte) {
 		return
 	}
 	f := &file{path: p, src: src, ast: parsed, test: strings.HasSuffix(p, "_test.go")}
-	f.editable = !f.test && !ast.IsGenerated(parsed)
+	f.built = builds(p, src)
+	f.editable = !f.test && f.built && !ast.IsGenerated(parsed)
 	if f.editable {
 		clean, err := format.Source(src)
 		f.formatted = err == nil && bytes.Equal(clean, src)
@@ -98,6 +106,15 @@ func (m *module) add(p string, src []byte) {
 	m.files = append(m.files, f)
 	dir := path.Dir(p)
 	m.dirs[dir] = append(m.dirs[dir], f)
+}
+
+// builds tells whether the go command on this machine would compile a file, by
+// its name and its build constraint.
+func builds(p string, src []byte) bool {
+	ctx := build.Default
+	ctx.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(src)), nil }
+	match, err := ctx.MatchFile(path.Dir(p), path.Base(p))
+	return match || err != nil
 }
 
 // modulePath reads the module directive, the only one that matters here.

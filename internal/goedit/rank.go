@@ -10,11 +10,14 @@ import (
 type suspect struct {
 	*decl
 	score float64
-	lines lineWeights
+	lines lineWeights // named by a failure
+	seen  *coverage   // nil without spectra
 }
 
 // lineWeights favours the lines that a failure names; every other weighs one.
 type lineWeights map[int]float64
+
+func (s suspect) line(n int) float64 { return max(1, s.lines[n]) * s.seen.weight(n) }
 
 // The constants of the ranking are set by hand and checked on the corpus of
 // the tests. They are mild on purpose: a fault two calls away from the test is
@@ -28,6 +31,7 @@ const (
 	namedFunc   = 1.5  // the message or the test's name contains its name
 	onStack     = 1.6  // a trace goes through it
 	onLine      = 2.0  // the very line that a trace names
+	farBlame    = 0.3  // of what the graph does not reach and the spectra do
 	sameWord    = 0.15 // for each word that its name shares with the test's, at most three
 )
 
@@ -61,24 +65,27 @@ func rank(g *graph, h Hints) []suspect {
 	}
 	passing := map[*decl]float64{}
 	for _, t := range h.Passed {
+		if len(h.Spectra) > 0 {
+			break // which say the same more exactly
+		}
 		for d, n := range g.reach(g.starts(Failure{Package: t.Package, Test: t.Name})) {
 			passing[d] += closeness(n) / float64(len(h.Passed))
 		}
 	}
+	spectra := newSpectra(g, h)
 	var out []suspect
 	for _, d := range g.decls {
-		if blame[d] > 0 {
-			out = append(out, suspect{d, blame[d] / (1 + sharedGuilt*passing[d]), lines[d].orOne(d, g)})
+		seen := spectra.of(d)
+		if blame[d] == 0 && seen.executed() && d.file.editable {
+			blame[d] = farBlame // called in a way that the graph does not show
 		}
-	}
-	return out
-}
-
-// orOne gives every line of d a weight.
-func (w lineWeights) orOne(d *decl, g *graph) lineWeights {
-	out := lineWeights{}
-	for l := g.line(d.node.Pos()); l <= g.line(d.node.End()); l++ {
-		out[l] = max(1, w[l])
+		if blame[d] > 0 {
+			score := blame[d] / (1 + sharedGuilt*passing[d])
+			if seen != nil {
+				score = math.Sqrt(score)
+			}
+			out = append(out, suspect{d, score, lines[d], seen})
+		}
 	}
 	return out
 }

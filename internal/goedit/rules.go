@@ -1,7 +1,6 @@
 package goedit
 
 import (
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -12,62 +11,195 @@ import (
 type mutator struct {
 	g     *graph
 	d     *decl
+	clues *clues
+	reads map[types.Object]int // how often a variable is named
 	sites []site
 }
 
 // mutate returns every change that the rules make to d, in source order. The
-// weights are priors: how often a fault of that kind is the one, by judgement.
-func mutate(g *graph, d *decl) []site {
-	m := &mutator{g: g, d: d}
+// weights are priors: how often a fault of that kind is the one, by judgement
+// and by the corpus of the tests. Rules that go by types need an importer, for
+// without one most of what they propose would not compile.
+func mutate(g *graph, d *decl, c *clues) []site {
+	m := &mutator{g: g, d: d, clues: c}
 	if _, ok := d.node.(*ast.TypeSpec); ok {
 		return nil
 	}
 	ast.PreorderStack(d.node, nil, func(n ast.Node, stack []ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.BinaryExpr:
-			m.operator(n, stack)
-		case *ast.UnaryExpr:
-			m.unNegate(n)
-		case *ast.BasicLit:
-			m.constant(n, stack)
-		case *ast.IndexExpr:
-			m.index(n)
-		case *ast.SliceExpr:
-			m.slice(n)
-		case *ast.CallExpr:
-			m.length(n, stack)
-		case *ast.IncDecStmt:
-			m.incDec(n)
-		case *ast.AssignStmt:
-			m.assign(n)
-		case *ast.Ident:
-			m.truth(n, stack)
-		case *ast.IfStmt:
-			m.negate(n.Cond, 0.6)
-		case *ast.ForStmt:
-			if n.Cond != nil {
-				m.negate(n.Cond, 0.3)
-			}
-		case *ast.ReturnStmt:
-			for _, r := range n.Results {
-				if m.isBool(r) {
-					m.negate(r, 0.45)
-				}
-			}
+		switch n.(type) {
 		case *ast.ArrayType, *ast.FuncType, *ast.StructType, *ast.InterfaceType:
 			return false // nothing that runs; a length is part of the type
+		}
+		m.plainly(n, stack)
+		if g.outside != nil {
+			m.typed(n, stack)
+			m.statements(n, stack)
 		}
 		return true
 	})
 	return m.sites
 }
 
-// replace records that the source from from to end becomes with.
-func (m *mutator) replace(from, end token.Pos, with string, c class, weight float64, rule string, args ...any) {
-	m.sites = append(m.sites, site{
-		file: m.d.file, from: m.g.offset(from), end: m.g.offset(end), line: m.g.line(from),
-		with: with, rule: fmt.Sprintf(rule, args...), class: c, weight: weight,
-	})
+// plainly applies the rules that need little more than syntax.
+func (m *mutator) plainly(n ast.Node, stack []ast.Node) {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		m.operator(n, stack)
+	case *ast.UnaryExpr:
+		m.unNegate(n)
+	case *ast.BasicLit:
+		m.constant(n, stack)
+	case *ast.IndexExpr:
+		m.index(n)
+	case *ast.SliceExpr:
+		m.slice(n)
+	case *ast.CallExpr:
+		m.length(n, stack)
+	case *ast.IncDecStmt:
+		m.incDec(n)
+	case *ast.AssignStmt:
+		m.assign(n)
+	case *ast.Ident:
+		m.truth(n, stack)
+	case *ast.IfStmt:
+		m.negate(n.Cond, 0.6)
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			m.negate(n.Cond, 0.3)
+		}
+	case *ast.ReturnStmt:
+		for _, r := range n.Results {
+			if m.isBool(r) {
+				m.negate(r, 0.45)
+			}
+		}
+	}
+}
+
+// typed applies the rules for expressions that go by types.
+func (m *mutator) typed(n ast.Node, stack []ast.Node) {
+	m.owned(n)
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		m.operands(n)
+		m.grouping(n)
+		if n.Op == token.LAND || n.Op == token.LOR {
+			m.fewer(n)
+		}
+	case *ast.BasicLit:
+		m.literal(n)
+		m.otherConstant(n, stack)
+	case *ast.SliceExpr:
+		m.halves(n)
+	case *ast.CallExpr:
+		m.arguments(n)
+		m.around(n)
+		m.conversion(n)
+		m.made(n)
+		for _, x := range n.Args {
+			m.wrapped(x, 0.22)
+		}
+	case *ast.CompositeLit:
+		m.elements(n)
+		m.unmade(n)
+	case *ast.Ident:
+		if s, ok := parent(stack).(*ast.SelectorExpr); ok && s.Sel == n {
+			return
+		}
+		if kv, ok := parent(stack).(*ast.KeyValueExpr); ok && kv.Key == n {
+			return
+		}
+		m.ident(n, stack)
+	case *ast.SelectorExpr:
+		m.selector(n, stack)
+	case *ast.IndexExpr:
+		m.wrapped(n.Index, 0.22)
+	}
+}
+
+// statements applies the rules for statements.
+func (m *mutator) statements(n ast.Node, stack []ast.Node) {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		m.entry(n, append(stack, n))
+		m.pointed(n)
+	case *ast.AssignStmt:
+		m.shadowed(n, stack)
+		m.grown(n)
+		m.results(n.Rhs, 0.35, "values")
+		if len(n.Lhs) == 1 {
+			m.wrapped(n.Rhs[0], 0.22)
+		}
+	case *ast.IfStmt:
+		m.narrower(n.Cond, leaves(n.Body), 0.3)
+		m.separate(n)
+		m.always(n)
+		m.jump(n.Body.List, append(stack, n), 0.42)
+	case *ast.CaseClause:
+		m.jump(n.Body, append(stack, n), 0.22)
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			m.narrower(n.Cond, false, 0.25)
+		}
+		m.direction(n)
+		m.stuck(n)
+		m.iteration(n, n.Body, stack)
+		m.jump(n.Body.List, append(stack, n), 0.15)
+	case *ast.RangeStmt:
+		m.part(n)
+		m.element(n)
+		m.iteration(n, n.Body, stack)
+		m.jump(n.Body.List, append(stack, n), 0.15)
+	case *ast.BranchStmt:
+		m.branch(n, stack)
+	case *ast.ReturnStmt:
+		m.answers(n, stack)
+		m.results(n.Results, 0.4, "results")
+		for _, x := range n.Results {
+			m.wrapped(x, 0.22)
+			if m.isBool(x) {
+				m.narrower(x, false, 0.25)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		m.sequence(n.List, append(stack, n))
+	case *ast.CaseClause:
+		m.sequence(n.Body, append(stack, n))
+	case *ast.CommClause:
+		m.sequence(n.Body, append(stack, n))
+	}
+}
+
+// sequence applies the rules for the statements of a block and their order.
+func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
+	for i, s := range list {
+		var next ast.Stmt
+		if i+1 < len(list) {
+			next = list[i+1]
+			m.neighbours(s, next)
+		}
+		m.needless(s)
+		m.across(list, i)
+		m.forgottenStatement(s, next == nil, stack)
+		switch s := s.(type) {
+		case *ast.AssignStmt:
+			m.filled(s)
+			if next != nil {
+				m.checked(s, next, stack)
+			}
+		case *ast.ExprStmt:
+			m.unused(s, stack)
+			m.locked(s, next)
+		}
+		if isSimple(s) {
+			m.conditional(s, stack)
+		}
+		if b := m.bounded(s); len(b) > 0 && i > 0 {
+			m.guarded(s, failing(b), stack, 0.3, 4)
+		}
+	}
 }
 
 func (m *mutator) text(n ast.Node) string {

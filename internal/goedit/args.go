@@ -1,0 +1,161 @@
+package goedit
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// exchange proposes that two expressions change places.
+func (m *mutator) exchange(x, y ast.Expr, weight float64, what string) {
+	a, b := m.text(x), m.text(y)
+	if a == b {
+		return
+	}
+	between := string(m.d.file.src[m.g.offset(x.End()):m.g.offset(y.Pos())])
+	m.replace(x.Pos(), y.End(), b+between+a, args, weight, "%s exchanged: %s and %s", what, a, b)
+}
+
+// arguments exchanges arguments of one type, above all those that are named as
+// the other's parameter: names of arguments tell more of such faults than
+// anything else (Pradel and Sen, "DeepBugs", 2018).
+func (m *mutator) arguments(n *ast.CallExpr) {
+	tv := m.g.info.Types[n.Fun]
+	if tv.IsType() {
+		return
+	}
+	sig, _ := tv.Type.(*types.Signature)
+	for i, x := range n.Args {
+		for j := i + 1; j < len(n.Args); j++ {
+			y := n.Args[j]
+			if !m.same(x, y) || isLiteral(x) && isLiteral(y) {
+				continue
+			}
+			weight := 0.5
+			if j != i+1 {
+				weight = 0.3
+			}
+			if sig != nil {
+				if sig.Variadic() && i >= sig.Params().Len()-1 {
+					weight *= 0.5
+				}
+				weight *= m.crossed(sig, x, y, i, j)
+			}
+			m.exchange(x, y, weight, "arguments")
+		}
+	}
+}
+
+// crossed says how the names of two arguments fit the other's parameter.
+func (m *mutator) crossed(sig *types.Signature, x, y ast.Expr, i, j int) float64 {
+	if j >= sig.Params().Len() {
+		return 1
+	}
+	a, b := baseName(x), baseName(y)
+	p, q := sig.Params().At(i).Name(), sig.Params().At(j).Name()
+	if a == "" || b == "" || p == "" || q == "" {
+		return 1
+	}
+	switch {
+	case a == p || b == q:
+		return 0.4
+	case a == q || b == p:
+		return 2.5
+	}
+	return 1
+}
+
+// baseName is the last name of an expression.
+func baseName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	case *ast.CallExpr:
+		return baseName(x.Fun)
+	case *ast.IndexExpr:
+		return baseName(x.Index)
+	}
+	return ""
+}
+
+func isLiteral(x ast.Expr) bool {
+	_, ok := x.(*ast.BasicLit)
+	return ok
+}
+
+// operands exchanges the sides of an operator for which that matters.
+func (m *mutator) operands(n *ast.BinaryExpr) {
+	switch n.Op {
+	case token.SUB, token.QUO, token.REM:
+		if m.same(n.X, n.Y) && isOperand(n.X) && isOperand(n.Y) && !isLiteral(n.Y) {
+			m.exchange(n.X, n.Y, 0.35, "operands of "+n.Op.String())
+		}
+	case token.ADD:
+		if info, known := m.basic(n.X); known && info&types.IsString != 0 && m.same(n.X, n.Y) {
+			m.exchange(n.X, n.Y, 0.35, "operands of +")
+		}
+	case token.LAND, token.LOR:
+		m.exchange(n.X, n.Y, 0.22, "operands of "+n.Op.String())
+	}
+}
+
+// results exchanges what is returned or assigned together.
+func (m *mutator) results(list []ast.Expr, weight float64, what string) {
+	for i := 1; i < len(list); i++ {
+		if m.same(list[i-1], list[i]) && !(isLiteral(list[i-1]) && isLiteral(list[i])) {
+			m.exchange(list[i-1], list[i], weight, what)
+		}
+	}
+}
+
+// elements exchanges neighbouring values of a composite literal of a struct.
+func (m *mutator) elements(n *ast.CompositeLit) {
+	t := m.typ(n)
+	if t == nil || structOf(t) == nil {
+		return
+	}
+	for i := 1; i < len(n.Elts); i++ {
+		x, y := n.Elts[i-1], n.Elts[i]
+		weight := 0.35
+		if a, ok := x.(*ast.KeyValueExpr); ok {
+			b, ok := y.(*ast.KeyValueExpr)
+			if !ok {
+				continue
+			}
+			if baseName(a.Key) == baseName(b.Value) || baseName(b.Key) == baseName(a.Value) {
+				weight = 1
+			}
+			x, y = a.Value, b.Value
+		}
+		if m.same(x, y) {
+			m.exchange(x, y, weight, "values")
+		}
+	}
+}
+
+// around takes a call of one argument away, or puts one around: a conversion
+// of case, a trim, an absolute value that other places of the package have.
+func (m *mutator) around(n *ast.CallExpr) {
+	if len(n.Args) != 1 || n.Ellipsis.IsValid() || !m.same(n, n.Args[0]) {
+		return
+	}
+	m.replace(n.Pos(), n.End(), m.text(n.Args[0]), args, 0.22, "without the call of %s", m.text(n.Fun))
+}
+
+// wrapped puts calls around x that the package's code puts around others.
+func (m *mutator) wrapped(x ast.Expr, weight float64) {
+	t := m.typ(x)
+	if t == nil || isLiteral(x) {
+		return
+	}
+	if c, ok := x.(*ast.CallExpr); ok && len(c.Args) == 1 && m.same(c, c.Args[0]) {
+		return
+	}
+	for i, w := range m.g.wrappers(m.d.file.dir()) {
+		if types.Identical(w.typ, t) && w.text != m.d.name {
+			m.replace(x.Pos(), x.End(), w.text+"("+m.text(x)+")", args, weight/(1+0.2*float64(i)), "%s around %s", w.text, m.text(x))
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package goedit
+
+import (
+	"regexp"
+	"strings"
+)
+
+// clues are what the failures' texts say of the kind of the fault.
+type clues struct {
+	h                                           Hints
+	nilPointer, divided, outside, nilMap, hangs bool
+	text                                        string // all messages
+	swaps                                       []textSwap
+}
+
+var (
+	nilPointer = regexp.MustCompile(`nil pointer dereference`)
+	divided    = regexp.MustCompile(`divide by zero|\bNaN\b|[+-]Inf\b`)
+	nilMap     = regexp.MustCompile(`assignment to entry in nil map`)
+	hangs      = regexp.MustCompile(`all goroutines are asleep|test timed out|deadlock`)
+)
+
+func newClues(h Hints) *clues {
+	c := &clues{h: h}
+	var b strings.Builder
+	for _, f := range h.Failures {
+		b.WriteString(f.Message)
+		b.WriteString("\n")
+		b.WriteString(f.Test)
+		b.WriteString("\n")
+		c.swaps = append(c.swaps, textSwaps(f.Got, f.Want)...)
+	}
+	c.text = b.String()
+	c.nilPointer = nilPointer.MatchString(c.text)
+	c.divided = divided.MatchString(c.text)
+	c.outside = outOfRange.MatchString(c.text)
+	c.nilMap = nilMap.MatchString(c.text)
+	c.hangs = hangs.MatchString(c.text)
+	return c
+}
+
+// times is factor if something is so, else one.
+func times(so bool, factor float64) float64 {
+	if so {
+		return factor
+	}
+	return 1
+}

@@ -1,0 +1,149 @@
+package goedit
+
+import (
+	"errors"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+)
+
+// compiles tells whether a package still type-checks with one file changed. What
+// was wrong before may stay wrong: such code may be mended one error at a time,
+// and what cannot be told is given the benefit of the doubt.
+func (c *checker) compiles(f *file, now *ast.File) bool {
+	if c.outside == nil {
+		return true
+	}
+	dir := path.Dir(f.path)
+	check := func(files []*ast.File) string {
+		conf := types.Config{Importer: c, FakeImportC: true}
+		_, err := conf.Check(path.Join(c.g.path, dir), c.g.fset, files, nil)
+		return complaint(err)
+	}
+	before, ok := c.sound[dir]
+	if !ok {
+		before = check(c.code(dir, nil, nil))
+		c.sound[dir] = before
+	}
+	after := check(c.code(dir, f, now))
+	return after == "" || after == before
+}
+
+// fits tells the same of a function whose body was changed. Nothing outside a
+// function depends on its body, so that one alone is checked, as a function
+// literal in the scope of its file. That takes the time of a function, where
+// checking the package would take a thousand of them.
+func (c *checker) fits(f *file, d *decl, old, now *ast.FuncDecl) bool {
+	pkg := c.pkgs[path.Dir(f.path)]
+	if c.outside == nil || pkg == nil || !f.built {
+		return true
+	}
+	before, ok := c.sound[d]
+	if !ok {
+		before = complaint(c.checkBody(pkg, f, old, old, nil))
+		c.sound[d] = before
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	after := complaint(c.checkBody(pkg, f, old, now, info))
+	if after != "" {
+		return after == before
+	}
+	return c.keepsImports(f, d, info)
+}
+
+func (c *checker) checkBody(pkg *types.Package, f *file, old, now *ast.FuncDecl, info *types.Info) error {
+	typ := &ast.FuncType{Func: now.Type.Func, Params: &ast.FieldList{}, Results: now.Type.Results}
+	for _, list := range []*ast.FieldList{now.Recv, now.Type.Params} {
+		if list == nil {
+			continue
+		}
+		for _, p := range list.List {
+			if len(p.Names) == 0 {
+				p = &ast.Field{Names: []*ast.Ident{{NamePos: p.Pos(), Name: "_"}}, Type: p.Type}
+			}
+			typ.Params.List = append(typ.Params.List, p)
+		}
+	}
+	pos := f.ast.Package
+	if fn, ok := c.g.info.Defs[old.Name].(*types.Func); ok {
+		sig := fn.Signature()
+		if sig.TypeParams().Len()+sig.RecvTypeParams().Len() > 0 {
+			pos = c.openScope(pkg, f, old, sig)
+		}
+	}
+	return types.CheckExpr(c.g.fset, pkg, pos, &ast.FuncLit{Type: typ, Body: now.Body}, info)
+}
+
+// openScope makes a scope that has nothing but the type parameters of a
+// function, and returns a position in it: that of the line end before the
+// function, for the function's own scope has its variables too.
+func (c *checker) openScope(pkg *types.Package, f *file, fn *ast.FuncDecl, sig *types.Signature) (pos token.Pos) {
+	pos = fn.Pos() - 1
+	inner := pkg.Scope().Innermost(pos)
+	if inner == nil {
+		return f.ast.Package
+	}
+	if inner.Parent() == nil || inner.Parent() != pkg.Scope() {
+		return pos // opened before
+	}
+	inner = types.NewScope(inner, pos, pos+1, "type parameters")
+	for _, list := range []*types.TypeParamList{sig.TypeParams(), sig.RecvTypeParams()} {
+		for p := range list.TypeParams() {
+			if p.Obj().Name() != "_" {
+				inner.Insert(p.Obj())
+			}
+		}
+	}
+	return pos
+}
+
+// keepsImports tells whether what a function used of the file's imports is
+// still used, by it or by others: an import that nobody uses does not compile.
+func (c *checker) keepsImports(f *file, d *decl, now *types.Info) bool {
+	used := map[types.Object]bool{}
+	for _, o := range now.Uses {
+		if p, ok := o.(*types.PkgName); ok {
+			used[p] = true
+		}
+	}
+	if f.imports == nil {
+		f.imports = map[*decl][]*types.PkgName{}
+		for _, other := range c.g.decls {
+			if other.file != f {
+				continue
+			}
+			ast.Inspect(other.node, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					if p, ok := c.g.info.Uses[id].(*types.PkgName); ok {
+						f.imports[other] = append(f.imports[other], p)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for _, p := range f.imports[d] {
+		kept := used[p]
+		for other, list := range f.imports {
+			kept = kept || other != d && slices.Contains(list, p)
+		}
+		if !kept {
+			return false
+		}
+	}
+	return true
+}
+
+// complaint is what a type checker has to say, without the place.
+func complaint(err error) string {
+	var t types.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &t):
+		return t.Msg
+	}
+	return err.Error()
+}

@@ -1,0 +1,259 @@
+package goedit
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// before puts lines above a statement.
+func (m *mutator) before(s ast.Stmt, text string, c class, weight float64, rule string, args ...any) {
+	m.replace(s.Pos(), s.Pos(), text+"\n", c, weight, rule, args...)
+}
+
+// after puts lines below a statement, and below the comment beside it.
+func (m *mutator) after(s ast.Stmt, text string, c class, weight float64, rule string, args ...any) {
+	n := len(m.sites)
+	m.replace(s.End()-1, s.End(), "", c, weight, rule, args...)
+	if len(m.sites) == n {
+		return
+	}
+	at := &m.sites[n]
+	src := m.d.file.src
+	at.with = string(src[at.from:at.end]) + "\n" + text
+	if rest, ok := restOfLine(src[at.end:]); ok {
+		at.with = string(src[at.from:at.end]) + rest + "\n" + text
+		at.end += len(rest)
+	}
+}
+
+// restOfLine returns a comment that ends a line, with what stands before it.
+func restOfLine(src []byte) (string, bool) {
+	for i := 0; i+1 < len(src); i++ {
+		switch {
+		case src[i] == ' ' || src[i] == '\t':
+		case src[i] == '/' && src[i+1] == '/':
+			for j := i; j < len(src); j++ {
+				if src[j] == '\n' {
+					return string(src[:j]), true
+				}
+			}
+			return string(src), true
+		default:
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// guarded proposes an if statement that leaves before a statement.
+func (m *mutator) guarded(s ast.Stmt, conds []twin, stack []ast.Node, weight float64, most int) {
+	exits := m.exits(s.Pos(), stack)
+	conds = distinct(conds)
+	for i, c := range conds[:min(len(conds), most)] {
+		for j, e := range exits {
+			w := weight * c.weight * e.weight / ((1 + 0.08*float64(i)) * (1 + 0.3*float64(j)))
+			m.before(s, "if "+c.text+" {\n"+e.text+"\n}", guard, w, "missing: if %s { %s }", c.text, e.text)
+		}
+	}
+}
+
+// entry proposes guards at the beginning of a function.
+func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
+	if fn.Body == nil || len(fn.Body.List) == 0 {
+		return
+	}
+	first := fn.Body.List[0]
+	var conds []twin
+	for _, v := range m.locals(first.Pos()) {
+		w := 1.0
+		if v == m.receiver() {
+			w = 0.5
+			s := structOf(v.Type())
+			for i := range fieldsOf(s) {
+				f := s.Field(i)
+				conds = append(conds, scaled(m.unusual(v.Name()+"."+f.Name(), f.Type()), 0.75)...)
+			}
+		} else if v.Kind() == types.ResultVar {
+			continue
+		}
+		conds = append(conds, scaled(m.unusual(v.Name(), v.Type()), w)...)
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if x, ok := n.(*ast.IndexExpr); ok && !hasCall(x.X) {
+			if id, ok := x.Index.(*ast.Ident); ok {
+				for _, c := range m.within(x.X, x.Index) {
+					_ = c
+					a, i := m.text(x.X), id.Name
+					w := times(m.clues.outside, 2.5)
+					conds = append(conds, twin{i + " < 0 || " + i + " >= len(" + a + ")", 0.9 * w}, twin{i + " >= len(" + a + ")", 0.7 * w})
+					break
+				}
+			}
+		}
+		return true
+	})
+	conds = append(conds, m.known(first.Pos())...)
+	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.9)...)
+	m.guarded(first, conds, stack, 0.45, 24)
+}
+
+func scaled(list []twin, by float64) []twin {
+	for i := range list {
+		list[i].weight *= by
+	}
+	return list
+}
+
+// iteration proposes guards at the beginning of a loop's body.
+func (m *mutator) iteration(loop ast.Stmt, body *ast.BlockStmt, stack []ast.Node) {
+	if len(body.List) == 0 {
+		return
+	}
+	first := body.List[0]
+	var conds []twin
+	if r, ok := loop.(*ast.RangeStmt); ok {
+		for _, x := range []ast.Expr{r.Key, r.Value} {
+			if id, ok := x.(*ast.Ident); ok && id.Name != "_" && m.typ(id) != nil {
+				conds = append(conds, m.unusual(id.Name, m.typ(id))...)
+				if s := structOf(m.typ(id)); s != nil {
+					for i := range fieldsOf(s) {
+						if b, ok := s.Field(i).Type().Underlying().(*types.Basic); ok && b.Info()&(types.IsBoolean|types.IsString) != 0 {
+							conds = append(conds, scaled(m.unusual(id.Name+"."+s.Field(i).Name(), s.Field(i).Type()), 0.8)...)
+						}
+					}
+				}
+				for _, v := range m.locals(first.Pos()) {
+					if v.Name() != id.Name && types.Identical(v.Type(), m.typ(id)) && types.Comparable(v.Type()) {
+						conds = append(conds, twin{id.Name + " == " + v.Name(), 0.6})
+					}
+				}
+			}
+		}
+	}
+	conds = append(conds, m.known(first.Pos())...)
+	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.8)...)
+	m.guarded(first, conds, append(stack, loop), 0.4, 14)
+}
+
+// checked proposes the question that an assignment calls for: whether there was
+// an error, whether it was found, whether there is anything.
+func (m *mutator) checked(s *ast.AssignStmt, next ast.Stmt, stack []ast.Node) {
+	var conds []twin
+	for _, x := range s.Lhs {
+		id, ok := x.(*ast.Ident)
+		if !ok || id.Name == "_" || m.typ(id) == nil {
+			continue
+		}
+		t := m.typ(id)
+		b, _ := t.Underlying().(*types.Basic)
+		w := 0.7
+		switch {
+		case isError(t):
+			w = 1.6
+		case b != nil && b.Info()&types.IsBoolean != 0:
+			conds = append(conds, twin{"!" + id.Name, 1.2}, twin{id.Name, 0.8})
+			continue
+		case b != nil:
+			w = 0.4
+		}
+		conds = append(conds, scaled(m.unusual(id.Name, t), w)...)
+	}
+	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.4)...)
+	m.guarded(next, conds, stack, 0.38, 8)
+}
+
+// conditional proposes to make a statement depend on something.
+func (m *mutator) conditional(s ast.Stmt, stack []ast.Node) {
+	conds := m.bounded(s)
+	if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && a.Tok == token.ASSIGN && m.same(a.Lhs[0], a.Rhs[0]) && m.ordered(a.Lhs[0]) {
+		x, y := m.text(a.Lhs[0]), m.text(a.Rhs[0])
+		conds = append(conds, twin{y + " > " + x, 0.9}, twin{y + " < " + x, 0.9})
+	}
+	loop, _ := inLoop(stack)
+	for _, v := range m.locals(s.Pos()) {
+		b, ok := v.Type().Underlying().(*types.Basic)
+		switch {
+		case isError(v.Type()):
+			conds = append(conds, twin{v.Name() + " == nil", 0.4})
+		case ok && b.Info()&types.IsBoolean != 0:
+			conds = append(conds, twin{v.Name(), 0.7}, twin{"!" + v.Name(), 0.7})
+		case ok && b.Info()&types.IsInteger != 0 && loop && v.Kind() == types.LocalVar:
+			conds = append(conds, twin{v.Name() + " > 0", 0.6})
+		}
+	}
+	conds = append(conds, m.known(s.Pos())...)
+	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.8)...)
+	conds = distinct(conds)
+	for i, c := range conds[:min(len(conds), 12)] {
+		m.replace(s.Pos(), s.End(), "if "+c.text+" {\n"+m.text(s)+"\n}", guard, 0.32*c.weight/(1+0.15*float64(i)), "missing condition: if %s", c.text)
+	}
+}
+
+// narrower adds a term to a condition.
+func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
+	text := m.text(x)
+	strong, weak := text, text
+	if b, ok := x.(*ast.BinaryExpr); ok && b.Op == token.LOR {
+		strong = "(" + text + ")"
+	}
+	first := m.bounded(x)
+	for i, c := range first[:min(len(first), 6)] {
+		m.replace(x.Pos(), x.End(), c.text+" && "+strong, guard, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
+	}
+	var more []twin
+	for _, v := range m.locals(x.Pos()) {
+		if b, ok := v.Type().Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
+			more = append(more, twin{v.Name(), 0.6}, twin{"!" + v.Name(), 0.6})
+		}
+	}
+	ast.Inspect(x, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && m.typ(s.X) != nil && !hasCall(s.X) {
+			t := structOf(m.typ(s.X))
+			for i := range fieldsOf(t) {
+				if b, ok := t.Field(i).Type().Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
+					f := m.text(s.X) + "." + t.Field(i).Name()
+					more = append(more, twin{f, 0.7}, twin{"!" + f, 0.8})
+				}
+			}
+		}
+		return true
+	})
+	for _, k := range m.known(x.Pos()) {
+		if len(k.text) > 0 && k.text[0] != '_' {
+			more = append(more, k)
+		}
+	}
+	more = append(more, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7)...)
+	more = distinct(more)
+	for i, c := range more[:min(len(more), 12)] {
+		if c.text == text {
+			continue
+		}
+		w := weight * c.weight / (1 + 0.15*float64(i))
+		m.replace(x.Pos(), x.End(), strong+" && "+paren(c.text, "||"), guard, w, "missing term: && %s", c.text)
+		m.replace(x.Pos(), x.End(), weak+" || "+c.text, guard, w*0.8, "missing term: || %s", c.text)
+	}
+	if !leaving {
+		return
+	}
+	var odd []twin
+	for _, v := range m.locals(x.Pos()) {
+		odd = append(odd, m.unusual(v.Name(), v.Type())...)
+	}
+	odd = distinct(odd)
+	for i, c := range odd[:min(len(odd), 10)] {
+		w := weight * c.weight / (1 + 0.15*float64(i))
+		m.replace(x.Pos(), x.End(), weak+" || "+c.text, guard, w, "missing term: || %s", c.text)
+		m.replace(x.Pos(), x.Pos(), c.text+" || ", guard, 0.6*w, "missing term: %s ||", c.text)
+	}
+}
+
+func paren(x, op string) string {
+	for i := range len(x) - len(op) {
+		if x[i:i+len(op)] == op {
+			return "(" + x + ")"
+		}
+	}
+	return x
+}

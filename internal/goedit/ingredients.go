@@ -1,0 +1,139 @@
+package goedit
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// What a fault left out mostly stands somewhere near already: in the same
+// function, in a sibling or elsewhere in the package. That is the observation
+// behind repair by reuse (Barr et al., "The plastic surgery hypothesis", 2014).
+// An ingredient is a piece of such code, as text.
+type ingredient struct {
+	text string
+	of   *decl
+	typ  types.Type // of a wrapper: what it takes and returns
+	pos  token.Pos
+}
+
+// ingredients are what one package offers, each kind in the order of the source
+// and without repetitions.
+type ingredients struct {
+	conds      []ingredient // conditions of if statements, and the terms of compound ones
+	guards     []ingredient // conditions of those that leave
+	returns    []ingredient // results of return statements
+	statements []ingredient // simple statements
+	wrappers   []ingredient // functions of a type to itself that are called
+	errors     []ingredient // package-level variables of type error
+}
+
+// mostIngredients bounds each kind.
+const mostIngredients = 400
+
+func (g *graph) ingredients(dir string) *ingredients {
+	if in := g.larder[dir]; in != nil {
+		return in
+	}
+	in := &ingredients{}
+	for _, d := range g.decls {
+		if d.file.test || d.file.dir() != dir {
+			continue
+		}
+		if s, ok := d.node.(*ast.ValueSpec); ok {
+			for _, n := range s.Names {
+				if v, ok := g.info.Defs[n].(*types.Var); ok && isError(v.Type()) {
+					in.errors = append(in.errors, ingredient{text: n.Name, of: d, pos: n.Pos()})
+				}
+			}
+			continue
+		}
+		ast.Inspect(d.node, func(n ast.Node) bool {
+			in.collect(g, d, n)
+			return true
+		})
+	}
+	if g.larder == nil {
+		g.larder = map[string]*ingredients{}
+	}
+	g.larder[dir] = in
+	return in
+}
+
+func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
+	text := func(n ast.Node) string { return string(d.file.src[g.offset(n.Pos()):g.offset(n.End())]) }
+	put := func(to *[]ingredient, n ast.Node, t types.Type) {
+		s := text(n)
+		if len(*to) < mostIngredients && !strings.Contains(s, "\n") && !slices.ContainsFunc(*to, func(i ingredient) bool { return i.text == s && i.of == d }) {
+			*to = append(*to, ingredient{s, d, t, n.Pos()})
+		}
+	}
+	switch n := n.(type) {
+	case *ast.IfStmt:
+		if n.Init == nil {
+			for _, c := range terms(n.Cond) {
+				put(&in.conds, c, nil)
+			}
+			if leaves(n.Body) {
+				put(&in.guards, n.Cond, nil)
+			}
+		}
+	case *ast.ReturnStmt:
+		put(&in.returns, n, nil)
+	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.SendStmt:
+		put(&in.statements, n, nil)
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			put(&in.statements, n, nil)
+		}
+	case *ast.CallExpr:
+		if len(n.Args) != 1 || n.Ellipsis.IsValid() {
+			return
+		}
+		t, arg := g.info.Types[n].Type, g.info.Types[n.Args[0]].Type
+		if t != nil && arg != nil && types.Identical(t, arg) && isOperand(n.Fun) && !slices.ContainsFunc(in.wrappers, func(w ingredient) bool { return w.text == text(n.Fun) }) {
+			put(&in.wrappers, n.Fun, t)
+		}
+	}
+}
+
+func (g *graph) wrappers(dir string) []ingredient { return g.ingredients(dir).wrappers }
+
+// terms are a condition and, if it is compound, those it is made of.
+func terms(x ast.Expr) []ast.Expr {
+	out := []ast.Expr{x}
+	if b, ok := x.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
+		out = append(out, terms(b.X)...)
+		out = append(out, terms(b.Y)...)
+	}
+	return out
+}
+
+// leaves tells whether a block ends by going elsewhere.
+func leaves(b *ast.BlockStmt) bool {
+	if b == nil || len(b.List) == 0 {
+		return false
+	}
+	return jumps(b.List[len(b.List)-1])
+}
+
+func jumps(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	case *ast.ExprStmt:
+		c, ok := s.X.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		id, ok := c.Fun.(*ast.Ident)
+		return ok && id.Name == "panic"
+	}
+	return false
+}
+
+func isError(t types.Type) bool {
+	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
+}

@@ -1,0 +1,133 @@
+package goedit
+
+import (
+	"go/ast"
+	"go/token"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// textSwap is a difference between what a test got and what it wanted: one text
+// stands where the other should. It never decides what code does for an input;
+// it only says which of the program's own texts is wrong, and how.
+type textSwap struct{ from, to string }
+
+// textSwaps finds the one place where two texts differ. Of a difference such as
+// "a,b" against "a, b" it is not known how far the text in the source reaches,
+// so that what surrounds the difference is part of some of the proposals.
+func textSwaps(got, want string) []textSwap {
+	got, want = unquoted(got), unquoted(want)
+	if got == want || got == "" || want == "" || len(got)+len(want) > 4000 {
+		return nil
+	}
+	head := 0
+	for head < len(got) && head < len(want) && got[head] == want[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(got)-head && tail < len(want)-head && got[len(got)-1-tail] == want[len(want)-1-tail] {
+		tail++
+	}
+	from, to := got[head:len(got)-tail], want[head:len(want)-tail]
+	return []textSwap{{from, to}, {got, want}}
+}
+
+func unquoted(s string) string {
+	if u, err := strconv.Unquote(s); err == nil {
+		return u
+	}
+	return s
+}
+
+// text proposes another text or character for a literal, if that explains the
+// difference between got and want.
+func (m *mutator) literal(n *ast.BasicLit) {
+	if n.Kind != token.STRING && n.Kind != token.CHAR {
+		return
+	}
+	old, err := strconv.Unquote(n.Value)
+	if err != nil {
+		return
+	}
+	for _, s := range m.clues.swaps {
+		for _, with := range rewrites(old, s) {
+			if with == old || !utf8.ValidString(with) {
+				continue
+			}
+			text := strconv.Quote(with)
+			if n.Kind == token.CHAR {
+				if utf8.RuneCountInString(with) != 1 {
+					continue
+				}
+				r, _ := utf8.DecodeRuneInString(with)
+				text = strconv.QuoteRune(r)
+			}
+			m.replace(n.Pos(), n.End(), text, literal, 1.6, "text %s → %s", n.Value, text)
+		}
+	}
+	for _, with := range formats(old) {
+		m.replace(n.Pos(), n.End(), strconv.Quote(with), literal, 0.3, "format %s → %q", n.Value, with)
+	}
+}
+
+// rewrites lists what a literal may have been, given one difference: the whole
+// of it replaced, or that part of it that differs, or, when only something was
+// added, that at either of its ends.
+func rewrites(old string, s textSwap) []string {
+	var out []string
+	if old == "" {
+		return nil
+	}
+	if s.from != "" && strings.Count(old, s.from) == 1 {
+		out = append(out, strings.Replace(old, s.from, s.to, 1))
+	}
+	// The same separator may be wrong in several places: then the difference
+	// runs from the first to the last, and replacing all of them explains it.
+	if s.from != "" && len(s.from) > len(old) && strings.Contains(s.from, old) {
+		pieces := strings.Split(s.from, old)
+		rest, with, ok := s.to, "", true
+		for i, p := range pieces {
+			at := strings.Index(rest, p)
+			if at < 0 || i == 0 && at != 0 && p != "" {
+				ok = false
+				break
+			}
+			if i > 0 {
+				if p == "" && i == len(pieces)-1 {
+					at = len(rest)
+				}
+				if with != "" && with != rest[:at] {
+					ok = false
+					break
+				}
+				with = rest[:at]
+			}
+			rest = rest[at+len(p):]
+		}
+		if ok && len(pieces) > 1 {
+			out = append(out, with)
+		}
+	}
+	if s.from == "" && len(s.to) <= 8 {
+		out = append(out, old+s.to, s.to+old)
+		for i := 1; i < len(old) && len(old) <= 24; i++ {
+			if old[i] == s.to[0] || old[i-1] == s.to[len(s.to)-1] || old[i] == '%' {
+				out = append(out, old[:i]+s.to+old[i:])
+			}
+		}
+	}
+	return out
+}
+
+// formats lists neighbours of the verbs in a format.
+func formats(old string) []string {
+	swaps := [][2]string{{"%v", "%q"}, {"%s", "%q"}, {"%q", "%s"}, {"%d", "%02d"}, {"%02d", "%d"}, {"%.1f", "%.2f"}, {"%.2f", "%.1f"}, {"%.2f", "%.3f"}, {"%x", "%X"}, {"%X", "%x"}, {"%d", "%x"}, {"%x", "%02x"}, {"%x", "%d"}, {"%v", "%+v"}, {"%f", "%.2f"}, {"%v", "%s"}}
+	var out []string
+	for _, s := range swaps {
+		if strings.Count(old, s[0]) == 1 {
+			out = append(out, strings.Replace(old, s[0], s[1], 1))
+		}
+	}
+	return out
+}

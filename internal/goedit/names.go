@@ -1,0 +1,271 @@
+package goedit
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// twin is what may have been meant in the place of a name.
+type twin struct {
+	text   string
+	weight float64
+}
+
+// mostTwins bounds the names tried in one place; the ones after it are less
+// alike, and there are other places.
+const mostTwins = 8
+
+// instead proposes the likeliest twins in the place of n, each weighing less
+// than the one before.
+func (m *mutator) instead(n ast.Expr, twins []twin, weight float64, what string) {
+	slices.SortStableFunc(twins, func(a, b twin) int { return cmp.Compare(b.weight, a.weight) })
+	old := m.text(n)
+	for i, t := range twins[:min(len(twins), mostTwins)] {
+		m.replace(n.Pos(), n.End(), t.text, name, weight*t.weight/(1+0.25*float64(i)), "%s %s → %s", what, old, t.text)
+	}
+}
+
+// ident proposes other variables, constants and functions of the same type for
+// a name.
+func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
+	o := m.g.info.Uses[n]
+	if o == nil || o.Pkg() == nil || o.Type() == nil || n.Name == "_" {
+		return
+	}
+	what := "variable"
+	switch o := o.(type) {
+	case *types.Var:
+		if o.IsField() {
+			return
+		}
+	case *types.Const:
+		what = "constant"
+	case *types.Func:
+		what = "function"
+		if o.Signature().Recv() != nil {
+			return
+		}
+	default:
+		return
+	}
+	weight := 0.34
+	if p, ok := parent(stack).(*ast.AssignStmt); ok && slices.Contains(p.Lhs, ast.Expr(n)) {
+		if p.Tok == token.DEFINE {
+			return
+		}
+		weight = 0.24
+	}
+	if id, ok := parent(stack).(*ast.UnaryExpr); ok && id.Op == token.AND {
+		weight = 0.15
+	}
+	if _, ok := parent(stack).(*ast.SelectorExpr); ok && o == m.receiver() {
+		weight = 0.12 // r.x is seldom another's x
+	}
+	if m.twice(n, stack) {
+		weight *= 1.8
+	}
+	var twins []twin
+	for _, v := range m.visible(n.Pos()) {
+		if v == o || !types.Identical(v.Type(), o.Type()) || v.Pos() == m.d.name0() {
+			continue
+		}
+		w := likeness(n.Name, v.Name())
+		_, fn := v.(*types.Func)
+		if _, was := o.(*types.Func); was != fn {
+			continue
+		}
+		switch {
+		case isGlobal(v) && !isGlobal(o):
+			w *= 0.5
+		case m.idle(v):
+			w *= 2.5
+		}
+		twins = append(twins, twin{v.Name(), w})
+	}
+	if _, ok := o.(*types.Var); ok {
+		twins = append(twins, m.membersLike(n)...)
+	}
+	m.instead(n, twins, weight, what)
+}
+
+// membersLike are the receiver's fields of the type of a variable.
+func (m *mutator) membersLike(n *ast.Ident) []twin {
+	r := m.receiver()
+	if r == nil || r.Name() == "" || r.Name() == "_" {
+		return nil
+	}
+	s := structOf(r.Type())
+	var out []twin
+	for i := range fieldsOf(s) {
+		f := s.Field(i)
+		if types.Identical(f.Type(), m.typ(n)) {
+			w := 0.6 * likeness(n.Name, f.Name())
+			if f.Name() == n.Name {
+				w = 1.5
+			}
+			out = append(out, twin{r.Name() + "." + f.Name(), w})
+		}
+	}
+	return out
+}
+
+// selector proposes other members of the same type for a selected one.
+func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
+	t := m.typ(n)
+	if t == nil {
+		return
+	}
+	var twins []twin
+	add := func(o types.Object) {
+		if o.Name() != n.Sel.Name && o.Name() != "_" && (o.Exported() || o.Pkg() != nil && o.Pkg() == m.pkg()) && sameKind(o.Type(), t) {
+			twins = append(twins, twin{o.Name(), likeness(n.Sel.Name, o.Name())})
+		}
+	}
+	what, weight := "member of a package", 0.34
+	if id, ok := n.X.(*ast.Ident); ok {
+		if p, ok := m.g.info.Uses[id].(*types.PkgName); ok {
+			scope := p.Imported().Scope()
+			for _, name := range scope.Names() {
+				switch o := scope.Lookup(name).(type) {
+				case *types.Func, *types.Const, *types.Var:
+					add(o)
+				}
+			}
+			m.instead(n.Sel, twins, weight, what)
+			return
+		}
+	}
+	sel := m.g.info.Selections[n]
+	if sel == nil {
+		return
+	}
+	switch sel.Kind() {
+	case types.FieldVal:
+		what, weight = "field", 0.36
+		s := structOf(sel.Recv())
+		for i := range fieldsOf(s) {
+			add(s.Field(i))
+		}
+		for _, v := range m.locals(n.Pos()) {
+			if types.Identical(v.Type(), t) {
+				w := 0.5 * likeness(n.Sel.Name, v.Name())
+				if m.idle(v) {
+					w *= 3
+				}
+				m.replace(n.Pos(), n.End(), v.Name(), name, 0.3*w, "field %s → variable %s", m.text(n), v.Name())
+			}
+		}
+	case types.MethodVal:
+		what = "method"
+		set := types.NewMethodSet(addressable(sel.Recv()))
+		for s := range set.Methods() {
+			add(s.Obj())
+		}
+	}
+	if m.twice(n, stack) {
+		weight *= 1.8
+	}
+	m.instead(n.Sel, twins, weight, what)
+	m.bothSides(n, stack, twins)
+}
+
+// bothSides changes the field that a comparison looks at on both its sides, as
+// in the order of a sort.
+func (m *mutator) bothSides(n *ast.SelectorExpr, stack []ast.Node, twins []twin) {
+	b, ok := parent(stack).(*ast.BinaryExpr)
+	if !ok || b.X != n {
+		return
+	}
+	other, ok := b.Y.(*ast.SelectorExpr)
+	if !ok || other.Sel.Name != n.Sel.Name {
+		return
+	}
+	for _, t := range twins[:min(len(twins), mostTwins)] {
+		with := m.text(n.X) + "." + t.text + string(m.d.file.src[m.g.offset(n.End()):m.g.offset(other.Pos())]) + m.text(other.X) + "." + t.text
+		m.replace(b.Pos(), b.End(), with, name, 0.45*t.weight, "field %s → %s on both sides", n.Sel.Name, t.text)
+	}
+}
+
+// sameKind compares types, those of methods without their receivers.
+func sameKind(a, b types.Type) bool { return types.Identical(a, b) }
+
+func (m *mutator) pkg() *types.Package { return m.g.pkgs[m.d.file.dir()] }
+
+func structOf(t types.Type) *types.Struct {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, _ := t.Underlying().(*types.Struct)
+	return s
+}
+
+func fieldsOf(s *types.Struct) int {
+	if s == nil {
+		return 0
+	}
+	return s.NumFields()
+}
+
+func addressable(t types.Type) types.Type {
+	if _, ok := t.Underlying().(*types.Pointer); ok || types.IsInterface(t) {
+		return t
+	}
+	return types.NewPointer(t)
+}
+
+// twice tells whether the text of n is also that of what it is combined with: a
+// call, comparison or sum of a thing with itself is seldom meant.
+func (m *mutator) twice(n ast.Expr, stack []ast.Node) bool {
+	text := m.text(n)
+	var others []ast.Expr
+	switch p := parent(stack).(type) {
+	case *ast.BinaryExpr:
+		others = []ast.Expr{p.X, p.Y}
+	case *ast.CallExpr:
+		others = p.Args
+	case *ast.AssignStmt:
+		others = append(slices.Clone(p.Lhs), p.Rhs...)
+	case *ast.ReturnStmt:
+		others = p.Results
+	}
+	return slices.ContainsFunc(others, func(x ast.Expr) bool { return x != n && m.text(x) == text })
+}
+
+// receiver is the variable of the method's receiver, or nil.
+func (m *mutator) receiver() *types.Var {
+	fn, ok := m.d.node.(*ast.FuncDecl)
+	if !ok || fn.Recv == nil || len(fn.Recv.List) == 0 || len(fn.Recv.List[0].Names) == 0 {
+		return nil
+	}
+	v, _ := m.g.info.Defs[fn.Recv.List[0].Names[0]].(*types.Var)
+	return v
+}
+
+// idle tells whether a local variable is never read where it is declared: a
+// parameter that nobody asks for was probably forgotten.
+func (m *mutator) idle(v types.Object) bool {
+	if m.reads == nil {
+		m.reads = map[types.Object]int{}
+		ast.Inspect(m.d.node, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if o := m.g.info.Uses[id]; o != nil {
+					m.reads[o]++
+				}
+			}
+			return true
+		})
+	}
+	p, ok := v.(*types.Var)
+	return ok && !isGlobal(v) && m.reads[v] == 0 && p.Kind() == types.ParamVar
+}
+
+// name0 is where a variable that a declaration declares stands, which it cannot use.
+func (d *decl) name0() token.Pos {
+	if s, ok := d.node.(*ast.ValueSpec); ok {
+		return s.Names[0].Pos()
+	}
+	return token.NoPos
+}

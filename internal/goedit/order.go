@@ -1,0 +1,219 @@
+package goedit
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// neighbours exchanges two statements that follow each other.
+func (m *mutator) neighbours(a, b ast.Stmt) {
+	if isDefine(a) && m.uses(b, a) || jumps(a) {
+		return
+	}
+	weight := 0.33
+	switch {
+	case jumps(b):
+		return
+	case isDefer(a) && isDefer(b):
+		weight = 0.7
+	case isSimple(a) && isSimple(b):
+		weight = 0.42
+	}
+	between := string(m.d.file.src[m.g.offset(a.End()):m.g.offset(b.Pos())])
+	m.replace(a.Pos(), b.End(), m.text(b)+between+m.text(a), order, weight, "statements exchanged: %s and %s", firstLine(m.text(a)), firstLine(m.text(b)))
+	m.joined(a, b)
+}
+
+// joined makes an else of what follows an if.
+func (m *mutator) joined(a, b ast.Stmt) {
+	i, ok := a.(*ast.IfStmt)
+	if !ok || i.Else != nil || leaves(i.Body) {
+		return
+	}
+	if _, ok := b.(*ast.IfStmt); ok {
+		m.replace(i.Body.Rbrace, b.Pos(), "} else ", order, 0.45, "missing else before if")
+		return
+	}
+	if isSimple(b) {
+		m.replace(i.Body.Rbrace, b.End(), "} else {\n"+m.text(b)+"\n}", order, 0.42, "missing else: %s", firstLine(m.text(b)))
+	}
+}
+
+// across moves the statement beside a compound one into it or out of it.
+func (m *mutator) across(list []ast.Stmt, i int) {
+	body := innerBlock(list[i])
+	if body == nil || len(body.List) == 0 {
+		return
+	}
+	s := list[i]
+	src := func(from, end token.Pos) string { return string(m.d.file.src[m.g.offset(from):m.g.offset(end)]) }
+	move := func(from, end token.Pos, text string, weight float64, how string, what ast.Stmt) {
+		m.replace(from, end, text, order, weight, "%s: %s", how, firstLine(m.text(what)))
+	}
+	first, last := body.List[0], body.List[len(body.List)-1]
+	if len(body.List) > 1 && (isSimple(first) || isDeclared(first)) {
+		second := body.List[1]
+		move(s.Pos(), second.Pos(), m.text(first)+"\n"+src(s.Pos(), body.Lbrace+1)+"\n", 0.25, "moved before the block", first)
+		if isSimple(last) || isReturn(last) {
+			before := body.List[len(body.List)-2]
+			move(before.End(), s.End(), "\n"+src(body.Rbrace, s.End())+"\n"+m.text(last), 0.33, "moved after the block", last)
+		}
+	} else if len(body.List) > 1 && (isSimple(last) || isReturn(last)) {
+		before := body.List[len(body.List)-2]
+		move(before.End(), s.End(), "\n"+src(body.Rbrace, s.End())+"\n"+m.text(last), 0.33, "moved after the block", last)
+	}
+	if i+1 < len(list) && isSimple(list[i+1]) {
+		next := list[i+1]
+		move(last.End(), next.End(), "\n"+m.text(next)+"\n"+src(body.Rbrace, s.End()), 0.3, "moved into the block", next)
+	}
+	if i > 0 && (isSimple(list[i-1]) || isDeclared(list[i-1])) {
+		prev := list[i-1]
+		move(prev.Pos(), first.Pos(), src(s.Pos(), body.Lbrace+1)+"\n"+m.text(prev)+"\n", 0.27, "moved into the block", prev)
+	}
+}
+
+func innerBlock(s ast.Stmt) *ast.BlockStmt {
+	switch s := s.(type) {
+	case *ast.ForStmt:
+		return s.Body
+	case *ast.RangeStmt:
+		return s.Body
+	case *ast.IfStmt:
+		if s.Else == nil {
+			return s.Body
+		}
+	}
+	return nil
+}
+
+// separate makes an if of an else if, and of an else what always happens.
+func (m *mutator) separate(n *ast.IfStmt) {
+	switch e := n.Else.(type) {
+	case *ast.IfStmt:
+		m.replace(n.Body.Rbrace, e.Pos(), "}\n", order, 0.3, "else if → if")
+	case *ast.BlockStmt:
+		if len(n.Body.List) > 0 && len(e.List) > 0 {
+			m.replace(n.Body.Pos(), e.End(), m.text(e)+" else "+m.text(n.Body), order, 0.2, "branches exchanged")
+		}
+	}
+}
+
+// grouping moves parentheses: the classic slip of a + b / c.
+func (m *mutator) grouping(n *ast.BinaryExpr) {
+	strong := func(t token.Token) bool { return t == token.MUL || t == token.QUO || t == token.REM }
+	weak := func(t token.Token) bool { return t == token.ADD || t == token.SUB }
+	y, yIs := n.Y.(*ast.BinaryExpr)
+	x, xIs := n.X.(*ast.BinaryExpr)
+	switch {
+	case weak(n.Op):
+		if yIs && strong(y.Op) {
+			m.replace(n.Pos(), n.End(), "("+m.text(n.X)+" "+n.Op.String()+" "+m.text(y.X)+") "+y.Op.String()+" "+m.text(y.Y), order, 0.5, "parentheses around the sum")
+		}
+		if xIs && strong(x.Op) {
+			m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.45, "parentheses around the sum")
+		}
+		if yIs && weak(y.Op) {
+			return
+		}
+		if xIs && weak(x.Op) && n.Op == token.SUB || xIs && weak(x.Op) && x.Op == token.SUB {
+			m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.25, "parentheses around the sum")
+		}
+	case strong(n.Op):
+		if p, ok := n.X.(*ast.ParenExpr); ok {
+			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
+		}
+		if p, ok := n.Y.(*ast.ParenExpr); ok {
+			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
+		}
+		if n.Op == token.MUL && xIs && x.Op == token.QUO && m.integer(x.X) {
+			m.replace(n.Pos(), n.End(), m.text(x.X)+" * "+m.text(n.Y)+" / "+m.text(x.Y), order, 0.7, "multiplication before division")
+		}
+		if n.Op == token.QUO && xIs && x.Op == token.MUL && m.integer(x.X) {
+			m.replace(n.Pos(), n.End(), m.text(x.X)+" / "+m.text(n.Y)+" * "+m.text(x.Y), order, 0.3, "division before multiplication")
+		}
+		if xIs && strong(x.Op) && n.Op != token.MUL || xIs && strong(x.Op) && x.Op != token.MUL {
+			m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.3, "parentheses around the product")
+		}
+	case n.Op == token.LAND:
+		if p, ok := n.X.(*ast.ParenExpr); ok {
+			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
+		}
+		if p, ok := n.Y.(*ast.ParenExpr); ok {
+			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
+		}
+	case n.Op == token.LOR:
+		if yIs && y.Op == token.LAND {
+			m.replace(n.Pos(), n.End(), "("+m.text(n.X)+" || "+m.text(y.X)+") && "+m.text(y.Y), order, 0.4, "parentheses around ||")
+		}
+		if xIs && x.Op == token.LAND {
+			m.replace(n.Pos(), n.End(), m.text(x.X)+" && ("+m.text(x.Y)+" || "+m.text(n.Y)+")", order, 0.4, "parentheses around ||")
+		}
+	}
+}
+
+// conversion divides after a conversion to a float in the place of before.
+func (m *mutator) conversion(n *ast.CallExpr) {
+	if len(n.Args) != 1 || !m.g.info.Types[n.Fun].IsType() {
+		return
+	}
+	b, ok := n.Args[0].(*ast.BinaryExpr)
+	t := m.typ(n)
+	if !ok || t == nil {
+		return
+	}
+	u, ok := t.Underlying().(*types.Basic)
+	if !ok || u.Info()&types.IsNumeric == 0 {
+		return
+	}
+	f := m.text(n.Fun)
+	weight := 0.35
+	if b.Op == token.QUO && u.Info()&types.IsFloat != 0 {
+		weight = 0.9
+	}
+	whole := f + "(" + m.text(b.X) + ") " + b.Op.String() + " " + f + "(" + m.text(b.Y) + ")"
+	m.replace(n.Pos(), n.End(), whole, order, weight, "%s of each operand", f)
+}
+
+func isDefine(s ast.Stmt) bool {
+	a, ok := s.(*ast.AssignStmt)
+	return ok && a.Tok == token.DEFINE
+}
+
+func isDefer(s ast.Stmt) bool { _, ok := s.(*ast.DeferStmt); return ok }
+
+func isReturn(s ast.Stmt) bool { _, ok := s.(*ast.ReturnStmt); return ok }
+
+func isDeclared(s ast.Stmt) bool { _, ok := s.(*ast.DeclStmt); return ok || isDefine(s) }
+
+func isSimple(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ExprStmt, *ast.IncDecStmt, *ast.SendStmt, *ast.DeferStmt, *ast.GoStmt:
+		return true
+	case *ast.AssignStmt:
+		return s.Tok != token.DEFINE
+	}
+	return false
+}
+
+// uses tells whether a statement names what another declares.
+func (m *mutator) uses(s, declares ast.Stmt) bool {
+	names := map[types.Object]bool{}
+	if a, ok := declares.(*ast.AssignStmt); ok {
+		for _, x := range a.Lhs {
+			if id, ok := x.(*ast.Ident); ok {
+				if o := m.g.info.Defs[id]; o != nil {
+					names[o] = true
+				}
+			}
+		}
+	}
+	found := false
+	ast.Inspect(s, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && names[m.g.info.Uses[id]] {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,109 @@
+package goedit
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// site is a change before it has become an Edit: bytes from to end of the file
+// of a declaration are replaced.
+type site struct {
+	file      *file
+	decl      *decl
+	from, end int
+	line      int
+	with      string
+	rule      string
+	class     class
+	weight    float64
+}
+
+func compareSites(a, b site) int {
+	switch {
+	case a.weight != b.weight:
+		if a.weight > b.weight {
+			return -1
+		}
+		return 1
+	case a.file != b.file:
+		return strings.Compare(a.file.path, b.file.path)
+	case a.from != b.from:
+		return a.from - b.from
+	case a.end != b.end:
+		return a.end - b.end
+	}
+	return strings.Compare(a.with, b.with)
+}
+
+// result returns the whole file after the change, or false when it would not
+// compile, as far as that can be told, or would not differ.
+func (s site) result(g *graph) ([]byte, bool) {
+	src := s.file.src
+	if fn, ok := s.decl.node.(*ast.FuncDecl); ok && fn.Body != nil && g.line(fn.Pos()) != g.line(fn.End()) {
+		// A function of some lines can be looked at alone, which in a long
+		// file is far cheaper.
+		from, end := g.offset(fn.Pos()), g.offset(fn.End())
+		if g.offset(fn.Body.Pos()) < s.from && s.end < end {
+			return s.inFunction(g, fn, from, end)
+		}
+	}
+	after := slices.Concat(src[:s.from], []byte(s.with), src[s.end:])
+	if s.file.formatted {
+		var err error
+		if after, err = format.Source(after); err != nil {
+			return nil, false
+		}
+	}
+	if bytes.Equal(after, src) {
+		return nil, false
+	}
+	parsed, err := parser.ParseFile(g.fset, s.file.path, after, parser.SkipObjectResolution)
+	return after, err == nil && g.compiles(s.file, parsed)
+}
+
+// inFunction is result for a change within a function. gofmt lays out a
+// function of several lines without regard to what stands around it.
+func (s site) inFunction(g *graph, fn *ast.FuncDecl, from, end int) ([]byte, bool) {
+	src := s.file.src
+	text := slices.Concat([]byte(clause), src[from:s.from], []byte(s.with), src[s.end:end])
+	if s.file.formatted {
+		var err error
+		if text, err = format.Source(text); err != nil {
+			return nil, false
+		}
+	}
+	body, ok := bytes.CutPrefix(text, []byte(clause))
+	body = bytes.TrimRight(body, "\n")
+	if !ok || bytes.Equal(body, src[from:end]) {
+		return nil, false
+	}
+	parsed, err := parser.ParseFile(g.fset, s.file.path, text, parser.SkipObjectResolution)
+	if err != nil || len(parsed.Decls) != 1 {
+		return nil, false
+	}
+	now, ok := parsed.Decls[0].(*ast.FuncDecl)
+	if !ok || now.Body == nil || !g.fits(s.file, s.decl, fn, now) {
+		return nil, false
+	}
+	return slices.Concat(src[:from], body, src[end:]), true
+}
+
+// clause makes a file of a declaration.
+const clause = "package p\n\n"
+
+// replace records that the source from from to end becomes with.
+func (m *mutator) replace(from, end token.Pos, with string, c class, weight float64, rule string, args ...any) {
+	if weight <= 0 {
+		return
+	}
+	m.sites = append(m.sites, site{
+		file: m.d.file, decl: m.d, from: m.g.offset(from), end: m.g.offset(end), line: m.g.line(from),
+		with: with, rule: fmt.Sprintf(rule, args...), class: c, weight: weight,
+	})
+}

@@ -1,0 +1,181 @@
+package goedit
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// answers proposes other results for a return statement.
+func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
+	sig, _ := m.function(stack)
+	if sig == nil || len(n.Results) != sig.Results().Len() {
+		return
+	}
+	for i, x := range n.Results {
+		t := sig.Results().At(i).Type()
+		text := m.text(x)
+		plainly := isLiteral(x) || text == "nil" || text == "true" || text == "false" || isEmpty(x)
+		if plainly {
+			var twins []twin
+			for _, v := range m.locals(n.Pos()) {
+				if types.Identical(v.Type(), t) {
+					w := 0.9
+					if isError(t) {
+						w = 1.3
+					}
+					twins = append(twins, twin{v.Name(), w})
+				}
+			}
+			if isError(t) {
+				for _, e := range m.g.ingredients(m.d.file.dir()).errors {
+					w := 0.6
+					if mentions(m.clues.text, e.text) {
+						w = 1.4
+					}
+					twins = append(twins, twin{e.text, w})
+				}
+			}
+			if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsInteger != 0 {
+				for _, c := range []string{"-1", "0", "1"} {
+					if c != text {
+						twins = append(twins, twin{c, 0.8})
+					}
+				}
+			}
+			m.instead(x, twins, 0.42, "result")
+			continue
+		}
+		if z := m.zero(t); z != "" && z != text {
+			w := 0.22
+			if isError(t) {
+				w = 0.28
+			}
+			m.replace(x.Pos(), x.End(), z, wrong, w, "result %s → %s", firstLine(text), z)
+		}
+		if isError(t) {
+			m.instead(x, m.otherErrors(text), 0.35, "error")
+		}
+		if isOperand(x) && isName(x) {
+			continue
+		}
+		var twins []twin
+		for _, v := range m.locals(n.Pos()) {
+			if types.Identical(v.Type(), t) {
+				twins = append(twins, twin{v.Name(), 0.5 * times(m.idle(v), 2)})
+			}
+		}
+		m.instead(x, twins, 0.25, "result")
+	}
+}
+
+func (m *mutator) otherErrors(text string) []twin {
+	var out []twin
+	for _, e := range m.g.ingredients(m.d.file.dir()).errors {
+		if e.text != text {
+			out = append(out, twin{e.text, times(mentions(m.clues.text, e.text), 1.6)})
+		}
+	}
+	return out
+}
+
+func isEmpty(x ast.Expr) bool {
+	c, ok := x.(*ast.CompositeLit)
+	return ok && len(c.Elts) == 0
+}
+
+// otherConstant proposes other numbers of the package for one, its negative,
+// and what people mix up: 1000 and 1024, 24 and 60.
+func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
+	if n.Kind == token.FLOAT {
+		v, err := strconv.ParseFloat(n.Value, 64)
+		if err != nil {
+			return
+		}
+		for _, x := range []float64{v * 10, v / 10, v * 2, v / 2, v + 1, v - 1, 1 / max(v, 1e-9)} {
+			m.replace(n.Pos(), n.End(), floatText(x), wrong, 0.25, "constant %s → %s", n.Value, floatText(x))
+		}
+		return
+	}
+	v, ok := small(n)
+	if !ok {
+		return
+	}
+	weight := 0.3
+	if p, ok := parent(stack).(*ast.CompositeLit); ok && len(p.Elts) > 4 {
+		weight = 0.1 // a table
+	}
+	if u, ok := parent(stack).(*ast.UnaryExpr); ok && u.Op == token.SUB {
+		return
+	}
+	var twins []twin
+	for _, x := range []int64{-v, v * 2, v / 2, v * 10, v / 10, v + 2, v - 2} {
+		if x != v && (x != 0 || v == 1) {
+			twins = append(twins, twin{strconv.FormatInt(x, 10), 0.6})
+		}
+	}
+	usual := [][]int64{{1000, 1024}, {60, 24, 3600, 7, 12, 100}, {10, 16, 8, 2}, {365, 366}, {32, 64, 26}, {400, 100, 4}, {0, 1}}
+	for _, set := range usual {
+		if slices.Contains(set, v) {
+			for _, x := range set {
+				if x != v && x-v != 1 && v-x != 1 {
+					twins = append(twins, twin{strconv.FormatInt(x, 10), 1})
+				}
+			}
+		}
+	}
+	if v == 0 {
+		weight *= 0.4
+	}
+	if v == 1 {
+		twins = append(twins, twin{"-1", 0.9})
+	}
+	m.instead(n, distinct(twins), weight, "constant")
+}
+
+func floatText(f float64) string {
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// fewer takes one side of a compound condition away.
+func (m *mutator) fewer(n *ast.BinaryExpr) {
+	m.replace(n.Pos(), n.End(), m.text(n.X), boolean, 0.25, "without the term %s", m.text(n.Y))
+	m.replace(n.Pos(), n.End(), m.text(n.Y), boolean, 0.25, "without the term %s", m.text(n.X))
+}
+
+// always takes a condition away from what depends on it.
+func (m *mutator) always(n *ast.IfStmt) {
+	if n.Init != nil || n.Else != nil || leaves(n.Body) || len(n.Body.List) == 0 {
+		return
+	}
+	body := string(m.d.file.src[m.g.offset(n.Body.List[0].Pos()):m.g.offset(n.Body.List[len(n.Body.List)-1].End())])
+	m.replace(n.Pos(), n.End(), body, guard, 0.2, "always, not only if %s", firstLine(m.text(n.Cond)))
+}
+
+// locked proposes to unlock at the end what is locked.
+func (m *mutator) locked(s *ast.ExprStmt, next ast.Stmt) {
+	c, ok := s.X.(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	sel, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Lock" && sel.Sel.Name != "RLock" {
+		return
+	}
+	un := map[string]string{"Lock": "Unlock", "RLock": "RUnlock"}[sel.Sel.Name]
+	text := m.text(sel.X) + "." + un + "()"
+	if next != nil && m.text(next) == "defer "+text {
+		return
+	}
+	m.after(s, "defer "+text, missing, 0.35*times(m.clues.hangs, 3), "missing: defer %s", text)
+	if next != nil {
+		m.replace(next.Pos(), next.Pos(), "defer ", missing, 0.3, "missing defer")
+	}
+}
