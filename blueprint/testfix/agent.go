@@ -12,12 +12,13 @@ import (
 const prompt = `You mend a project whose tests fail. You work in a copy of it; what you do there is brought to the original only when every test passes.
 
 How to go about it:
-- Each observation is a run of the tests. Read the messages, then the tests, then the code they are about, and find the cause before you edit anything.
-- Mend the cause in the code under test. Do not weaken, skip or work around a test.
-- Make one small edit at a time. The tests run by themselves after each, and you see which ones it mended and which it broke. Take back an edit that did not help.
-- When a test that passed before fails now, your last edit did it.
-- Read a file before you edit it, and copy the text to replace exactly, white space included.
-- When you are sure that it cannot be done, answer without calling a tool and say why.`
+- Each observation is a run of the tests: what is open, what the tests said and where and, after an edit, what it fixed and broke. Read the messages, then the tests, then the code they are about, and find the cause before you edit anything.
+- Mend the cause in the code under test. Do not weaken, skip or work around a test, and do not write code for a test's own inputs.
+- Make one small edit at a time. The tests run by themselves after each turn that edits; run_tests is for a closer look. What passed before and fails now, your last edit broke: take it back or mend it.
+- An observation lists what was tried without success. Do not try that again: the cause is elsewhere.
+- Read a file before you edit it, and copy the text to replace exactly, white space included. Use write_file for new files only.
+- Tests named as flaky fail by chance and are not your task.
+- When you are sure that it cannot be done, answer without calling a tool and say why. That every test passes need not be said: it is seen.`
 
 // Agent returns the agent. Its observer and tools work in the copy, so it can
 // have one run at a time.

@@ -92,8 +92,9 @@ func (a *app) leave() {
 // lockedWriter is a writer for several goroutines. Nobody is any the wiser when
 // it fails: who has stopped watching does not end what is watched.
 type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu     sync.Mutex
+	w      io.Writer
+	status string // the line below all others; see setStatus
 }
 
 func (l *lockedWriter) mute() {
@@ -105,10 +106,21 @@ func (l *lockedWriter) mute() {
 func (l *lockedWriter) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.put(l.above(b))
+	return len(b), nil
+}
+
+// under is the writer itself, to ask what it is.
+func (l *lockedWriter) under() io.Writer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w
+}
+
+func (l *lockedWriter) put(b []byte) {
 	if _, err := l.w.Write(b); err != nil {
 		l.w = io.Discard
 	}
-	return len(b), nil
 }
 
 // sayf tells the person at the terminal something in one line.

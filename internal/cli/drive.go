@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 )
@@ -49,6 +50,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		defer func() { _ = events.close() }() // each line was written when it happened
 	}
 	a.announce(agent, limits)
+	view := a.watchFix(agent, limits)
 	h, err := begin(ctx)
 	if err != nil {
 		return pawl.Result{}, err
@@ -63,7 +65,13 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	})
 	watching := context.WithoutCancel(ctx)
 	if !a.quiet || events != nil {
-		a.watch(watching, h, after, events)
+		if view != nil {
+			view.begin()
+		}
+		a.watch(watching, h, after, events, view)
+		if view != nil {
+			view.end()
+		}
 	}
 	result, err := h.Wait(watching)
 	unhook()
@@ -71,11 +79,14 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 }
 
 // watch shows a run's entries, and streams them, until it ends.
-func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink) {
+func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view *fixView) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
 			a.sayf("pawl: the run cannot be watched any more: %v", err)
 			return
+		}
+		if view != nil {
+			view.add(e, e.Seq <= after)
 		}
 		if e.Seq <= after { // pieces of replies have none and are not shown
 			continue
@@ -90,7 +101,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 				events = nil
 			}
 		}
-		if !a.quiet {
+		if !a.quiet && view == nil {
 			a.progress(e)
 		}
 	}
@@ -106,6 +117,18 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 		models = append(models, place(m))
 	}
 	a.sayf("%s: model %s; at most %v", agent.Name, strings.Join(models, ", then "), limits)
+	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
+		a.sayf("%s", fixPlaces(from, agent.Model))
+	}
+}
+
+// fixPlaces says where the tests of a fix run, and where the code goes.
+func fixPlaces(from testfix.Source, m pawl.Model) string {
+	text := fmt.Sprintf("tests: %s, in a copy of %s; ", strings.Join(from.Test, " "), from.Dir)
+	if d, ok := m.(pawl.Describer); ok && d.Describe().Endpoint != "" {
+		return text + "what the model reads of the code and the tests is sent to " + d.Describe().Endpoint
+	}
+	return text + "nothing is sent anywhere"
 }
 
 // place says what a model is called and where it is.

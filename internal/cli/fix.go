@@ -40,7 +40,7 @@ func (a *app) fixCommand() *cobra.Command {
 		return a.fix(ctx, f, dir)
 	})
 	c.Long = "Mend the failing tests of the project in DIR (default: the present one). The work is done in a copy;\nits difference is applied to the project once, at the end, when every test passes."
-	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module)")
+	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only print the difference")
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "let tests be edited too")
 	c.Flags().StringVar(&f.keep, "keep", "", "apply the difference also when tests still fail; best: as it was when the fewest did")
@@ -187,8 +187,9 @@ func (a *app) fixModel(named string) string {
 type fixResult struct {
 	pawl.Result
 
-	Diff    string `json:"diff"`
-	Applied bool   `json:"applied"`
+	Diff    string   `json:"diff"`
+	Applied bool     `json:"applied"`
+	Flaky   []string `json:"flaky,omitempty"` // tests that fail by chance
 }
 
 // concludeFix brings what is to be kept to the project and prints it. The copy
@@ -212,7 +213,7 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 		err = fix.Apply(diff)
 	}
 	if a.json {
-		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil}))
+		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil, fix.Flaky()}))
 	} else {
 		_, printing := io.WriteString(a.out, diff.String())
 		err = errors.Join(err, printing)
@@ -221,6 +222,9 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 		return 0, errors.Join(err, fix.Release())
 	}
 	if !a.quiet {
+		if flaky := fix.Flaky(); len(flaky) > 0 {
+			a.sayf("flaky, so no part of the goal (run twice with nothing changed, they passed once and failed once): %s", strings.Join(flaky, ", "))
+		}
 		switch {
 		case applied:
 			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))

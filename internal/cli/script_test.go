@@ -103,6 +103,7 @@ func TestScripts(t *testing.T) {
 			// provider SCRIPT [FAULT…] stands a server in for every provider; the nth
 			// request gets the nth fault, - being none, and all further ones the last.
 			"provider": provider,
+			"wire":     wire,
 			"code":     code,
 			"until":    until,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {

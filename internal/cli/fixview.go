@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/testfix"
+)
+
+// fixView is what is seen of a fix while it runs: a line for each test as it
+// flips, and on a terminal, beneath them, one that says how far it is. Elsewhere
+// there are plain lines for all that happens.
+type fixView struct {
+	a      *app
+	limits pawl.Limits
+	live   func() int // columns of the terminal; nil: there is none
+	colour bool
+	talks  bool // the model's words are worth a line each
+	now    func() time.Time
+
+	mu       sync.Mutex
+	state    pawl.State
+	since    time.Time       // when the state was folded last
+	attempts int             // edits so far
+	edited   bool            // since the latest run of the tests
+	first    map[string]bool // what was open at first; nil: not looked yet
+	open     []string
+	doing    string
+	done     chan struct{}
+}
+
+// watchFix makes the view of a fix; nil: the agent is none.
+func (a *app) watchFix(agent pawl.Agent, limits pawl.Limits) *fixView {
+	if _, isFix, err := testfix.ParseSource(agent.Source); !isFix || err != nil || a.quiet {
+		return nil
+	}
+	v := &fixView{a: a, limits: limits, now: time.Now}
+	if d, ok := agent.Model.(pawl.Describer); ok {
+		v.talks = d.Describe().Endpoint != ""
+	}
+	if f, ok := a.err.under().(*os.File); ok && a.getenv("TERM") != "dumb" && columns(f) > 0 {
+		v.live = func() int { return columns(f) }
+		v.colour = a.getenv("NO_COLOR") == ""
+	}
+	return v
+}
+
+// begin shows the time passing, until end.
+func (v *fixView) begin() {
+	if v.live == nil {
+		return
+	}
+	v.done = make(chan struct{})
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-v.done:
+				return
+			case <-tick.C:
+				v.mu.Lock()
+				v.draw()
+				v.mu.Unlock()
+			}
+		}
+	}()
+}
+
+func (v *fixView) end() {
+	if v.live == nil {
+		return
+	}
+	close(v.done)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.live = nil
+	v.a.err.setStatus("")
+}
+
+// add takes in an entry. History is not shown again.
+func (v *fixView) add(e pawl.Entry, history bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e.Seq > 0 {
+		v.state, v.since = pawl.Apply(v.state, e), v.now()
+	}
+	flips := v.take(e.Event)
+	if history {
+		return
+	}
+	if v.live == nil {
+		if _, measured := e.Event.(pawl.Measured); !measured {
+			v.a.progress(e)
+			return
+		}
+	} else if text := v.says(e.Event); text != "" {
+		v.a.sayf("%s", text)
+	}
+	for _, f := range flips {
+		v.flip(f, e.Iteration)
+	}
+	v.draw()
+}
+
+// flip is a test whose verdict has changed, or a line about several.
+type flip struct {
+	mark byte // + passes, - fails, a space: neither
+	text string
+}
+
+// mostFlips is how many tests of a kind are named at a time.
+const mostFlips = 12
+
+// take keeps the books and returns what flipped.
+func (v *fixView) take(event pawl.Event) (flips []flip) {
+	switch e := event.(type) {
+	case pawl.ToolStarted:
+		v.doing = e.Tool
+	case pawl.ToolFinished:
+		v.doing = ""
+		switch {
+		case e.Status != pawl.ToolOK:
+		case e.Tool == "edit_file" || e.Tool == "write_file":
+			v.edited = true
+		case e.Tool == "try_edits":
+			v.attempts += trials(e.Result)
+		}
+	case pawl.ModelCalled:
+		v.doing = "waiting for the model"
+		if !v.talks {
+			v.doing = "searching"
+		}
+	case pawl.ModelReplied:
+		v.doing = ""
+	case pawl.Observed:
+		v.doing = ""
+	case pawl.Measured:
+		if v.edited {
+			v.attempts++
+			v.edited = false
+		}
+		flips = v.compare(e.Open)
+		v.open = e.Open
+	}
+	return flips
+}
+
+// trials is how many edits were tried by the tool that tries them without
+// making them.
+func trials(result json.RawMessage) int {
+	var r struct {
+		Mends   []any `json:"mends"`
+		Fails   []any `json:"still_fail"`
+		Endless []any `json:"do_not_end"`
+		Unbuilt []any `json:"do_not_compile"`
+	}
+	if json.Unmarshal(result, &r) != nil {
+		return 0
+	}
+	return len(r.Mends) + len(r.Fails) + len(r.Endless) + len(r.Unbuilt)
+}
+
+func (v *fixView) compare(open []string) []flip {
+	var passes, fails []flip
+	for _, id := range v.open {
+		if !slices.Contains(open, id) {
+			passes = append(passes, flip{'+', "passes now: " + id})
+		}
+	}
+	for _, id := range open {
+		switch {
+		case v.first == nil:
+			fails = append(fails, flip{'-', "fails: " + id})
+		case slices.Contains(v.open, id):
+		case v.first[id]:
+			fails = append(fails, flip{'-', "fails again: " + id})
+		default:
+			fails = append(fails, flip{'-', "newly fails: " + id})
+		}
+	}
+	if v.first == nil {
+		v.first = map[string]bool{}
+		for _, id := range open {
+			v.first[id] = true
+		}
+	}
+	return append(most(passes, "pass now"), most(fails, "fail")...)
+}
+
+func most(flips []flip, verb string) []flip {
+	if len(flips) <= mostFlips {
+		return flips
+	}
+	more := flip{' ', fmt.Sprintf("and %d more %s", len(flips)-mostFlips+1, verb)}
+	return append(flips[:mostFlips-1:mostFlips-1], more)
+}
+
+const (
+	green  = "\x1b[32m"
+	red    = "\x1b[31m"
+	dim    = "\x1b[2m"
+	normal = "\x1b[0m"
+)
+
+func (v *fixView) flip(f flip, turn int) {
+	text := oneLine(f.text)
+	switch {
+	case v.live == nil:
+		v.a.sayf("[%d] %s", turn, text)
+		return
+	case f.mark == '+':
+		text = v.painted(green, "✓ "+text)
+	case f.mark == '-':
+		text = v.painted(red, "✗ "+text)
+	default:
+		text = "  " + text
+	}
+	_, _ = io.WriteString(v.a.err, text+"\n") // it never fails
+}
+
+func (v *fixView) painted(colour, text string) string {
+	if !v.colour {
+		return text
+	}
+	return colour + text + normal
+}
+
+// says is what an event deserves a line of its own for, on a terminal.
+func (v *fixView) says(event pawl.Event) string {
+	switch e := event.(type) {
+	case pawl.ModelReplied:
+		if v.talks {
+			return gist(e.Reply.Text())
+		}
+		v.doing = gist(e.Reply.Text())
+		return ""
+	case pawl.ToolFinished:
+		switch {
+		case e.Status != pawl.ToolOK:
+			return callText(event)
+		case e.Tool == "try_edits":
+			var tried struct{ Summary string }
+			if json.Unmarshal(e.Result, &tried) == nil {
+				return gist(tried.Summary)
+			}
+		case v.talks && (e.Tool == "edit_file" || e.Tool == "write_file"):
+			return gistJSON(e.Result)
+		}
+		return ""
+	case pawl.ToolStarted, pawl.ToolReused, pawl.Observed, pawl.Measured:
+		return ""
+	}
+	return progressText(event)
+}
+
+// draw writes the line beneath anew.
+func (v *fixView) draw() {
+	if v.live == nil {
+		return
+	}
+	v.a.err.setStatus(v.painted(dim, fit(v.line(), v.live()-1)))
+}
+
+// line says how far it is: attempts, open tests, ceilings used, what is done now.
+func (v *fixView) line() string {
+	s := v.state
+	elapsed := s.Elapsed()
+	if !v.since.IsZero() {
+		elapsed += v.now().Sub(v.since)
+	}
+	parts := []string{counted(v.attempts, "attempt")}
+	if v.first != nil {
+		parts = append(parts, fmt.Sprintf("open %d of %d", len(v.open), len(v.first)))
+	}
+	parts = append(parts, fmt.Sprintf("turn %d/%d", s.Iterations(), v.limits.Iterations))
+	if v.talks {
+		parts = append(parts, fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(v.limits.Tokens)))
+	}
+	if cost, known := s.Cost(); known && v.talks {
+		text := fmt.Sprintf("$%.2f", cost)
+		if v.limits.Cost > 0 {
+			text += fmt.Sprintf("/%.2f", v.limits.Cost)
+		}
+		parts = append(parts, text)
+	}
+	parts = append(parts, fmt.Sprintf("%v/%v", elapsed.Round(time.Second), v.limits.Time))
+	doing := v.doing
+	if doing == "" {
+		doing = "running the tests"
+	}
+	return strings.Join(append(parts, oneLine(doing)), " · ")
+}
+
+// short writes a number of tokens in thousands or millions.
+func short(n int) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 10_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,33 @@
+package cli_test
+
+import (
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// wire MODEL has the model mend the module in sum, whose difference must be
+// want.diff, and leaves the module as it was.
+func wire(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("pawl", "fix", "sum", "--dry-run", "--model", args[0]))
+	if got, want := ts.ReadFile("stdout"), ts.ReadFile("want.diff"); got != want {
+		ts.Fatalf("%s: the difference is\n%s\nwant\n%s", args[0], got, want)
+	}
+	told := ts.ReadFile("stderr")
+	before, _, _ := strings.Cut(told, "\nrun ") // no call was made before that
+	for _, want := range []string{
+		"fix: model ", " at http://127.0.0.1:", "; at most 20 iterations, 500,000 tokens, 30m0s\n",
+		"tests: go test ./..., in a copy of ", "what the model reads of the code and the tests is sent to http://127.0.0.1:",
+	} {
+		if !strings.Contains(before, want) {
+			ts.Fatalf("%s: before the first call it does not say %q:\n%s", args[0], want, told)
+		}
+	}
+	for _, want := range []string{
+		"[0] fails: example.com/sum.TestOf\n", "read-only", "newly fails: example.com/sum.TestZero\n", "passes now: example.com/sum.TestOf\n",
+	} {
+		if !strings.Contains(told, want) {
+			ts.Fatalf("%s: it does not say %q:\n%s", args[0], want, told)
+		}
+	}
+}
