@@ -26,15 +26,22 @@ func (e *ConflictError) Error() string {
 // unless every path that is touched holds what the difference says it held, or already what it is
 // to hold. So applying a difference twice is the same as applying it once.
 //
-// New contents are first written beside their targets and flushed to disk, then the intention is
-// recorded in the state directory, then they are renamed into place. A crash before the record
-// leaves only temporary files (.pawl-*), one after it a half changed project. The next Apply, or
-// [Recover], removes the former and completes the latter. A failure without a crash is undone at
+// New contents are first written and flushed to disk: in the state directory, so that a crash
+// leaves no trace in the project, or beside their targets (.pawl-*) where that is on another file
+// system. Then the intention is recorded in the state directory, then they are renamed into place.
+// A difference of one file is in the project or not at any moment. A crash between the renames of
+// several leaves a half changed project, which the next [Copy] of it, Apply or [Recover] completes;
+// they remove what is left of a crash before the record. A failure without a crash is undone at
 // once. Afterwards the changed files are the originals that [Tree.Diff] compares with.
 //
 // Nothing outside the project is reached, whatever links it contains. The changed files belong to
 // the caller's user and are new files, so that a hard link to an old one keeps the old content.
 func (t *Tree) Apply(d Diff) error {
+	unlock, err := t.lock()
+	if err != nil {
+		return fmt.Errorf("apply changes: %w", err)
+	}
+	defer unlock()
 	if _, err := t.recover(); err != nil {
 		return err
 	}
@@ -93,7 +100,11 @@ func (t *Tree) prepare(root *os.Root, d Diff) (*journal, error) {
 					return nil, err
 				}
 				s.Made = blocked
-				s.Temp = path.Join(existing(c.Path, blocked), fmt.Sprintf(".pawl-%s-%d", filepath.Base(t.state), i))
+				beside := existing(c.Path, blocked)
+				s.Temp = path.Join(beside, fmt.Sprintf(".pawl-%s-%d", filepath.Base(t.state), i))
+				if t.far != looksFar && t.near(root, beside) {
+					s.Stage = fmt.Sprintf("stage-%d", i)
+				}
 			}
 			j.Steps = append(j.Steps, s)
 		default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -123,6 +124,9 @@ func (f *filler) visit(name string, d fs.DirEntry, err error) error {
 	}
 	switch info.Mode().Type() {
 	case fs.ModeDir:
+		if ignored && f.ignored[name+"/"] && f.isMuch(name) {
+			return f.refer(name)
+		}
 		f.dirs = append(f.dirs, dirMode{name, info.Mode().Perm()})
 		return f.to.Mkdir(name, 0o700)
 	case fs.ModeSymlink:
@@ -132,6 +136,40 @@ func (f *filler) visit(name string, d fs.DirEntry, err error) error {
 	}
 	f.leaveOut(name, "it is neither a file, a directory nor a link")
 	return nil
+}
+
+// Of an ignored directory no more than this is copied.
+const (
+	mostIgnored      = 4000 // files and directories
+	mostIgnoredBytes = 256 << 20
+)
+
+// isMuch reports whether an ignored directory holds more than is worth copying.
+func (f *filler) isMuch(dir string) bool {
+	entries, size := 0, int64(0)
+	enough := errors.New("enough")
+	return errors.Is(fs.WalkDir(f.from.FS(), dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // the copying will meet it again
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		if entries++; entries > mostIgnored || size > mostIgnoredBytes {
+			return enough
+		}
+		return nil
+	}), enough)
+}
+
+// refer puts a link in the place of an ignored directory. Leaving it out would break tests that use
+// what is installed there. What they write there they would have written there without us.
+func (f *filler) refer(dir string) error {
+	f.record.Files[dir] = entry{File{Mode: fs.ModeSymlink}, true}
+	if err := f.to.Symlink(filepath.Join(f.record.Source, filepath.FromSlash(dir)), dir); err != nil {
+		return err
+	}
+	return fs.SkipDir
 }
 
 func (f *filler) leaveOut(name, why string) {
@@ -190,7 +228,7 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 		return err
 	}
 	defer in.Close()
-	out, err := f.to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := f.to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -198,10 +236,8 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 	mode := info.Mode().Perm()
 	e := entry{File{Mode: mode}, ignored}
 	switch {
-	case ignored:
-		// Nobody asks for its digest, so the bytes need not pass through here: io.Copy lets the
-		// kernel copy or, on file systems that can, share them.
-		_, err = io.Copy(out, in)
+	case ignored: // nobody asks for its digest
+		_, err = share(out, in)
 	case info.Size() <= textLimit:
 		var data bytes.Buffer
 		if _, err = io.Copy(&data, in); err != nil {
@@ -212,7 +248,9 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 		}
 		e.Digest, err = f.keep(data.Bytes())
 	default:
-		e.Digest, err = copyDigest(out, in)
+		if _, err = share(out, in); err == nil {
+			e.Digest, err = digestOf(out)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -225,4 +263,18 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 	}
 	f.record.Files[name] = e
 	return f.to.Chtimes(name, info.ModTime(), info.ModTime()) // make and its like compare times
+}
+
+// share copies a file without the bytes passing through here: where the kernel can copy (on Linux
+// copy_file_range), [io.Copy] leaves it to it, and a file system that can, such as Btrfs or XFS,
+// then shares the blocks until one of the two is changed.
+func share(to, from *os.File) (int64, error) { return io.Copy(to, from) }
+
+// digestOf reads a file that was just written. Reading the original for it could tell of another
+// content than was copied.
+func digestOf(f *os.File) (string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	return copyDigest(io.Discard, f)
 }

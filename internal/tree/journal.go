@@ -26,9 +26,11 @@ type journal struct {
 type step struct {
 	Path string `json:"path"`
 	Temp string `json:"temp,omitempty"`
-	Made string `json:"made,omitempty"` // the topmost directory made for it
-	Old  File   `json:"old"`
-	New  File   `json:"new"`
+	// Stage is a name in the state directory to be used in place of Temp, if renaming from there works.
+	Stage string `json:"stage,omitempty"`
+	Made  string `json:"made,omitempty"` // the topmost directory made for it
+	Old   File   `json:"old"`
+	New   File   `json:"new"`
 }
 
 func (t *Tree) journalPath() string { return filepath.Join(t.state, "apply.json") }
@@ -71,7 +73,7 @@ func (t *Tree) stage(root *os.Root, j *journal) error {
 	}
 	for _, s := range j.Steps {
 		if s.New.Exists() {
-			if err := t.write(root, s.Temp, s.New); err != nil {
+			if err := t.prestage(root, s); err != nil {
 				return fmt.Errorf("%s: %w", s.Path, err)
 			}
 			t.point()
@@ -110,6 +112,11 @@ func (t *Tree) rebase(j *journal) error {
 // forget removes temporary files and then the journal.
 func (t *Tree) forget(root *os.Root, j *journal) error {
 	for _, s := range j.Steps {
+		if s.Stage != "" && filepath.IsLocal(s.Stage) {
+			if err := os.Remove(filepath.Join(t.state, s.Stage)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
 		if s.Temp == "" || !strings.HasPrefix(path.Base(s.Temp), ".pawl-") {
 			continue
 		}

@@ -2,12 +2,17 @@ package tree
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // flushed are the files that were flushed to disk, which tests do not wait for.
@@ -44,7 +49,7 @@ func TestApplyFlushesInOrder(t *testing.T) {
 	}
 	equal(t, []string{
 		"STATE/apply.json.new", "STATE",
-		"STATE/blobs/originals", "STATE/blobs/DIGEST", "SOURCE/.pawl-ID-0",
+		"STATE/blobs/originals", "STATE/blobs/DIGEST", "STATE/stage-0",
 		"STATE/apply.json.new", "STATE",
 		"SOURCE/.", // d is gone
 		"STATE/record.json.new", "STATE",
@@ -108,9 +113,16 @@ func dirs(t *testing.T, root string) (list []string) {
 // At every point where an apply can die, the next call makes the project all old or all new.
 func TestCrash(t *testing.T) {
 	t.Parallel()
+	t.Run("near", func(t *testing.T) { testCrash(t, 0) })
+	t.Run("far", func(t *testing.T) { testCrash(t, looksFar) })
+}
+
+func testCrash(t *testing.T, away far) {
+	t.Parallel()
 	outcomes := map[Recovery]int{}
 	for n := 1; ; n++ {
 		tree, d, before, after := changed(t)
+		tree.far = away
 		oldDirs, newDirs := dirs(t, tree.Source()), dirs(t, tree.Dir())
 		died, err := crashAt(tree, n, func() error { return tree.Apply(d) })
 		if err != nil {
@@ -229,8 +241,16 @@ func TestRecoverConflict(t *testing.T) {
 // Temporary files may be lost or torn when the system itself goes down.
 func TestTornTemporaryFiles(t *testing.T) {
 	t.Parallel()
+	for away := range turnsOutFar + 1 {
+		t.Run(fmt.Sprint("far ", int(away)), func(t *testing.T) { testTorn(t, away) })
+	}
+}
+
+func testTorn(t *testing.T, away far) {
+	torn := 0
 	for n := 1; ; n++ {
 		tree, d, _, after := changed(t)
+		tree.far = away
 		died, err := crashAt(tree, n, func() error { return tree.Apply(d) })
 		must(t, err)
 		if !died {
@@ -238,6 +258,13 @@ func TestTornTemporaryFiles(t *testing.T) {
 		}
 		temps, err := filepath.Glob(filepath.Join(tree.Source(), ".pawl-*"))
 		must(t, err)
+		staged, err := filepath.Glob(filepath.Join(tree.StateDir(), "stage-*"))
+		must(t, err)
+		if away == looksFar && len(staged) > 0 || away == 0 && len(temps) > 0 {
+			t.Errorf("temporary files are %v and %v", temps, staged)
+		}
+		temps = append(temps, staged...)
+		torn += len(temps)
 		for i, name := range temps {
 			if i%2 == 0 {
 				must(t, os.Remove(name))
@@ -249,4 +276,94 @@ func TestTornTemporaryFiles(t *testing.T) {
 		must(t, tree.Apply(d))
 		equal(t, after, read(t, tree.Source()))
 	}
+	if torn < 20 {
+		t.Errorf("only %d temporary files were torn", torn)
+	}
+}
+
+// While one file is changed the project is old or new at any moment, and nothing else is in it.
+func TestOneFileLeavesNoTrace(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("nothing can be renamed from one root into another")
+	}
+	now := map[bool]int{}
+	for n := 1; ; n++ {
+		tree := project(t, files{"a": "+x 1\n", "b": "1\n"})
+		before := read(t, tree.Source())
+		put(t, tree.Dir(), "a", "+x 2\n")
+		after := read(t, tree.Dir())
+		d := difference(t, tree)
+		died, err := crashAt(tree, n, func() error { return tree.Apply(d) })
+		must(t, err)
+		if !died {
+			break
+		}
+		got := read(t, tree.Source())
+		if isNew := cmp.Equal(got, after); isNew || cmp.Equal(got, before) {
+			now[isNew]++
+		} else {
+			t.Errorf("at point %d it holds %v", n, got)
+		}
+	}
+	if now[false] == 0 || now[true] == 0 {
+		t.Errorf("seen: %v", now)
+	}
+}
+
+// A copy of a project in which an apply has died is made of the whole, old or new, wherever it
+// died, and whoever else works in the project.
+func TestCopySettles(t *testing.T) {
+	t.Parallel()
+	outcomes := map[Recovery]int{}
+	for n := 1; ; n++ {
+		tree, d, before, after := changed(t)
+		died, err := crashAt(tree, n, func() error { return tree.Apply(d) })
+		must(t, err)
+		if !died {
+			break
+		}
+		other := copied(t, t.TempDir(), &Options{Dir: filepath.Dir(tree.StateDir())})
+		if other.Settled() != Nothing {
+			t.Errorf("another project was settled: %v", other.Settled())
+		}
+		again := copied(t, tree.Source(), &Options{Dir: filepath.Dir(tree.StateDir())})
+		outcomes[again.Settled()]++
+		want := after
+		if again.Settled() == Undone {
+			want = before
+		}
+		equal(t, want, read(t, again.Source()))
+		equal(t, want, read(t, again.Dir()))
+		must(t, tree.Close()) // for nothing is unfinished
+	}
+	if outcomes[Undone] < 5 || outcomes[Completed] < 5 || outcomes[Nothing] > 0 {
+		t.Errorf("outcomes %v", outcomes)
+	}
+}
+
+// Of two that apply from one state directory the second waits for the first.
+func TestApplyWaits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no such lock")
+	}
+	tree := project(t, files{"a": "1\n"})
+	put(t, tree.Dir(), "a", "2\n")
+	d := difference(t, tree)
+	done := make(chan error)
+	seen := false
+	tree.hook = func() {
+		if seen {
+			return
+		}
+		seen = true
+		go func() { _, err := Recover(tree.StateDir()); done <- err }()
+		select {
+		case err := <-done:
+			t.Errorf("it did not wait: %v", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	must(t, tree.Apply(d))
+	must(t, <-done)
+	equal(t, files{"a": "2\n"}, read(t, tree.Source()))
 }

@@ -38,7 +38,37 @@ func Recover(stateDir string) (Recovery, error) {
 	if err != nil {
 		return 0, err
 	}
+	unlock, err := t.lock()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
 	return t.recover()
+}
+
+// settle recovers what other processes left undone in a project, as far as their state directories
+// are in dir. A copy of a half changed project would be worth nothing.
+func settle(dir, source string) (Recovery, error) {
+	states, err := States(dir)
+	if err != nil {
+		return 0, err
+	}
+	done := Nothing
+	for _, s := range states {
+		t := &Tree{state: s.Dir}
+		if _, err := os.Lstat(t.journalPath()); err != nil {
+			continue
+		}
+		if err := t.loadRecord(); err != nil || t.record.Source != source {
+			continue // it is about another project, or nobody knows
+		}
+		r, err := Recover(s.Dir)
+		if _, left := os.Lstat(t.journalPath()); err != nil && left == nil {
+			return 0, fmt.Errorf("an earlier fix of it died while it changed files, and neither finishing nor undoing that works: %w", err)
+		}
+		done = max(done, r) // an error without a journal: it was taken back, since somebody has changed files
+	}
+	return done, nil
 }
 
 func (t *Tree) recover() (Recovery, error) {

@@ -40,10 +40,8 @@ func (t *Tree) complete(root *os.Root, j *journal) error {
 // place puts a new content where it belongs. The temporary file may be gone or damaged after a
 // crash of the system.
 func (t *Tree) place(root *os.Root, s step) error {
-	if staged, err := inspect(root, s.Temp); err != nil || staged != s.New {
-		if err := t.write(root, s.Temp, s.New); err != nil {
-			return err
-		}
+	if err := t.prestage(root, s); err != nil {
+		return err
 	}
 	if err := root.MkdirAll(path.Dir(s.Path), 0o777); err != nil {
 		return err
@@ -52,7 +50,43 @@ func (t *Tree) place(root *os.Root, s step) error {
 		return err
 	}
 	t.point()
+	if s.Stage != "" {
+		err := errFar
+		if t.far != turnsOutFar {
+			err = t.moveIn(s.Stage, root, s.Path)
+		}
+		if !errors.Is(err, errFar) {
+			return err
+		}
+		if err := t.rewrite(root, s.Temp, root, s); err != nil {
+			return err
+		}
+	}
 	return root.Rename(s.Temp, s.Path)
+}
+
+// errFar says that a file cannot be renamed from the state directory to where it belongs.
+var errFar = errors.New("the state directory is on another file system than the project")
+
+// prestage writes the new content of a step where it is renamed from, unless it is there.
+func (t *Tree) prestage(root *os.Root, s step) error {
+	if s.Stage == "" {
+		return t.rewrite(root, s.Temp, root, s)
+	}
+	state, err := os.OpenRoot(t.state)
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	return t.rewrite(state, s.Stage, root, s)
+}
+
+// rewrite writes the new content of a step to a file in a directory, unless it is there.
+func (t *Tree) rewrite(in *os.Root, name string, root *os.Root, s step) error {
+	if staged, err := inspect(in, name); err == nil && staged == s.New {
+		return nil
+	}
+	return t.write(in, name, s.New, func(f *os.File) { inherit(f, root, s.Path) })
 }
 
 // removeEmpty removes a directory in which there is no file; of anything else it takes no notice.
@@ -122,8 +156,8 @@ func (t *Tree) undo(root *os.Root, j *journal) error {
 	return errors.Join(errs...)
 }
 
-// write makes a new file or link from a stored content.
-func (t *Tree) write(root *os.Root, name string, f File) error {
+// write makes a new file or link from a stored content. A file is handed over before it is flushed.
+func (t *Tree) write(root *os.Root, name string, f File, prepare func(*os.File)) error {
 	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -139,5 +173,6 @@ func (t *Tree) write(root *os.Root, name string, f File) error {
 		return err
 	}
 	err = t.blobs().copyTo(out, f.Digest)
+	prepare(out) // before the permissions: a change of the group may take some away
 	return errors.Join(err, out.Chmod(f.Mode.Perm()), fsync(out), out.Close())
 }

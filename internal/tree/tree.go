@@ -46,9 +46,19 @@ type Options struct {
 type Tree struct {
 	state   string
 	record  record
+	settled Recovery
 	include func(string) bool
 	hook    func() // tests crash here
+	far     far    // tests pretend
 }
+
+// far pretends that the state directory is on another file system than the project.
+type far int
+
+const (
+	looksFar    far = iota + 1
+	turnsOutFar     // only when something is renamed
+)
 
 // LeftOut is a path that has no part in the tree, and why.
 type LeftOut struct {
@@ -64,7 +74,11 @@ type LeftOut struct {
 // followed, they would pull in what does not belong to the project), sockets, pipes and devices.
 //
 // Where the project belongs to a git repository and git is installed, what git ignores is marked,
-// so that caches and build results never count as changes.
+// so that caches and build results never count as changes. A directory that git ignores and that
+// holds much, such as installed packages, is not copied: a link to it stands there.
+//
+// If an earlier process died within [Tree.Apply] to the project, and its state directory is in the
+// same directory as this one's, that is recovered first.
 func Copy(ctx context.Context, source string, o *Options) (*Tree, error) {
 	t, err := copyTree(ctx, source, o)
 	if err != nil {
@@ -93,7 +107,11 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{state: state, include: o.Include}
+	settled, err := settle(filepath.Dir(state), source)
+	if err != nil {
+		return nil, errors.Join(err, removeAll(state))
+	}
+	t := &Tree{state: state, include: o.Include, settled: settled}
 	dir, err := surround(source, filepath.Join(state, "copy"), o.Beside)
 	if err != nil {
 		return nil, errors.Join(err, removeAll(state))
@@ -172,6 +190,10 @@ func (t *Tree) StateDir() string { return t.state }
 
 // Source returns the directory of the original.
 func (t *Tree) Source() string { return t.record.Source }
+
+// Settled says what [Copy] did before it copied, because an earlier process had died within
+// [Tree.Apply] to the same project with a state directory beside this one; [Nothing] as a rule.
+func (t *Tree) Settled() Recovery { return max(t.settled, Nothing) }
 
 // LeftOut returns what [Copy] did not copy and why, in order. What was not asked for (.git, what
 // Include refused, and what git ignores under SkipIgnored) is not listed.
