@@ -86,10 +86,13 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long the rig waits for a provider that says nothing.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
+
+// hangs are the faults after which nothing more comes.
+var hangs = []string{"no-answer", "headers-only", "stalled-stream", "pings-for-ever", "endless-error-body"}
 
 // impatient makes an engine that gives a silent provider up soon.
-func (r *rig) impatient(t *testing.T) { r.engine(t, 300*time.Millisecond) }
+func (r *rig) impatient(t *testing.T) { r.engine(t, 1500*time.Millisecond) }
 
 func (r *rig) engine(t *testing.T, patience time.Duration) {
 	r.eng = engine.New(memory.New(), &engine.Options{

@@ -185,11 +185,13 @@ func TestDeadProvider(t *testing.T) {
 					}
 					return fakeprovider.Fault{}
 				}})
-				r.impatient(t)
-				r.agent.Limits.Time = 10 * time.Second
+				if slices.Contains(hangs, name) {
+					r.impatient(t)
+				}
+				r.agent.Limits.Time = 30 * time.Second
 				begun := time.Now()
 				res := r.start(t)
-				if d := time.Since(begun); d > 15*time.Second {
+				if d := time.Since(begun); d > 40*time.Second {
 					t.Errorf("it took %v", d)
 				}
 				if res.Status != pawl.Failed || !res.Resumable {

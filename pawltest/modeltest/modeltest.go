@@ -146,7 +146,7 @@ func (c *check) bodies() [][]byte {
 // patience is how long a stream may take that nobody disturbs; soon is how long
 // one may take to end when somebody does.
 const (
-	patience = 20 * time.Second
+	patience = time.Minute
 	soon     = 3 * time.Second
 )
 
