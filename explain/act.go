@@ -90,11 +90,12 @@ func (f *fold) label(id string) string {
 
 // disposed reads one entry of an act: which call it is about, why it came to
 // that, and what came of it.
-func (f *fold) disposed(e pawl.Entry, t *tally) (id string, why, came phrase) {
-	switch e := e.Event.(type) {
+func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase) {
+	switch e := entry.Event.(type) {
 	case pawl.ToolStarted:
 		return e.Call, f.whyRun(e), "started, and no outcome is in the log"
 	case pawl.ToolFinished:
+		f.changed(entry, e)
 		t.calls++
 		if e.Status != pawl.ToolOK {
 			t.errors++

@@ -13,6 +13,7 @@ type fold struct {
 	opt   Options
 	state pawl.State
 	book
+	trying
 	step   []pawl.Entry
 	before pawl.State // of the step
 
@@ -167,6 +168,8 @@ func (f *fold) report() Report {
 	if r.now.IsZero() {
 		r.now = s.Time()
 	}
+	f.attempt("no measurement followed")
+	r.Attempts, r.Flaky = f.attempts, f.flaky
 	r.begun, _ = s.Start()
 	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" && r.Answer == reply.Text() {
 		r.Landing = true

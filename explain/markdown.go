@@ -31,6 +31,7 @@ func (r Report) Markdown() string {
 	r.answer(&b)
 	r.waits(&b)
 	r.next(&b)
+	r.tries(&b)
 	r.course(&b)
 	r.spending(&b)
 	return b.String()

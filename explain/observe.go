@@ -21,6 +21,7 @@ func (f *fold) observe(d *Decision) {
 	for _, e := range f.step {
 		switch e := e.Event.(type) {
 		case pawl.Observed:
+			f.looked(e)
 			if e.Text != "" {
 				d.outcome = append(d.outcome, phrase("saw: "+said(e.Text)))
 			}
@@ -42,6 +43,7 @@ func (f *fold) observe(d *Decision) {
 func (f *fold) measured(e pawl.Measured, t *tally) phrase {
 	before := f.measure
 	f.measure = &e
+	f.weighed(before, e)
 	if t.metric = true; before == nil {
 		p := phrasef("metric is %g", e.Value)
 		if len(e.Open) > 0 {

@@ -1,0 +1,185 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// An Attempt is what a run with a goal changed between two measurements, and
+// what the second one said of it.
+type Attempt struct {
+	Seq       uint64   `json:"seq"` // the first entry of the change
+	Iteration int      `json:"iteration"`
+	Changes   []string `json:"changes"` // a line for each call
+	Said      string   `json:"said"`
+
+	changes []phrase
+	said    phrase
+}
+
+// trying gathers the attempts of a run.
+type trying struct {
+	attempts []Attempt
+	now      Attempt // being made
+	flaky    []string
+}
+
+// changed takes in a call that is over. What only looked at the world is no
+// attempt, but for the tool that tries edits without making them.
+func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
+	c, known := f.state.Call(done.Call)
+	if f.state.Declaration().Goal == "" || !known || done.Status != pawl.ToolOK || strings.HasPrefix(done.Tool, "__") {
+		return
+	}
+	args := c.Args
+	if c.Edited != nil {
+		args = c.Edited
+	}
+	change := phrase(name(done.Call+" "+done.Tool)) + " "
+	var tried struct {
+		Summary string `json:"summary"`
+		Runs    int    `json:"runs"`
+	}
+	switch {
+	case c.Effect == pawl.Write:
+		change += changes(args)
+	case done.Tool == "try_edits" && json.Unmarshal(done.Result, &tried) == nil && tried.Summary != "":
+		change += phrase(said(tried.Summary))
+	default:
+		return
+	}
+	if len(f.now.changes) == 0 {
+		f.now.Seq, f.now.Iteration = e.Seq, e.Iteration
+	}
+	f.now.changes = append(f.now.changes, change)
+}
+
+// changes says in a line what a call was to change, by its arguments: a text in
+// a file by another, a file as a whole, or whatever they are.
+func changes(args json.RawMessage) phrase {
+	var a struct {
+		Path    string  `json:"path"`
+		Old     *string `json:"old"`
+		New     *string `json:"new"`
+		Content *string `json:"content"`
+	}
+	switch err := json.Unmarshal(args, &a); {
+	case err != nil || a.Path == "":
+	case a.Old != nil && a.New != nil:
+		from, to := differing(*a.Old, *a.New)
+		return phrasef("%s: %s → %s", name(a.Path), line(from), line(to))
+	case a.Content != nil:
+		return phrasef("%s: written, %s", name(a.Path), count(strings.Count(*a.Content, "\n"), "line"))
+	}
+	return phrase(data(args))
+}
+
+// differing are two texts without the lines at the beginning and the end that
+// they have in common.
+func differing(a, b string) (from, to []string) {
+	from, to = strings.Split(a, "\n"), strings.Split(b, "\n")
+	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
+		from, to = from[1:], to[1:]
+	}
+	for len(from) > 0 && len(to) > 0 && from[len(from)-1] == to[len(to)-1] {
+		from, to = from[:len(from)-1], to[:len(to)-1]
+	}
+	return from, to
+}
+
+// line is the first of several lines that says anything.
+func line(lines []string) phrase {
+	for i, l := range lines {
+		if strings.TrimSpace(l) == "" {
+			continue
+		}
+		if more := len(lines) - i - 1; more > 0 {
+			return phrase(name(l)) + phrasef(" and %s", count(more, "line"))
+		}
+		return phrase(name(l))
+	}
+	return "nothing"
+}
+
+// weighed ends an attempt with what the goal says.
+func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
+	if len(f.now.changes) == 0 {
+		return
+	}
+	var parts []string
+	switch {
+	case before == nil:
+		parts = append(parts, fmt.Sprintf("metric is %g", now.Value))
+	case len(before.Open)+len(now.Open) > 0:
+		parts = append(parts, fmt.Sprintf("open %d → %d", len(before.Open), len(now.Open)))
+		if fixed := apart(before.Open, now.Open); len(fixed) > 0 {
+			parts = append(parts, "fixed "+names(fixed, 5))
+		}
+		if broke := apart(now.Open, before.Open); len(broke) > 0 {
+			parts = append(parts, "broke "+names(broke, 5))
+		}
+		if len(parts) == 1 {
+			parts = append(parts, "no test changed")
+			if !slices.Equal(before.Open, now.Open) {
+				parts = parts[:1]
+			}
+		}
+	default:
+		parts = append(parts, fmt.Sprintf("metric %g → %g", before.Value, now.Value))
+	}
+	f.attempt(phrase(strings.Join(parts, "; ")))
+}
+
+// attempt files the attempt being made.
+func (f *fold) attempt(said phrase) {
+	if len(f.now.changes) == 0 {
+		return
+	}
+	f.now.said = said
+	f.now.Said = said.plain()
+	for _, c := range f.now.changes {
+		f.now.Changes = append(f.now.Changes, c.plain())
+	}
+	f.attempts = append(f.attempts, f.now)
+	f.now = Attempt{}
+}
+
+// looked takes in what an observation says of tests that fail by chance.
+func (f *fold) looked(e pawl.Observed) {
+	var seen struct {
+		Flaky []string `json:"flaky"`
+	}
+	if len(e.Data) > 0 && json.Unmarshal(e.Data, &seen) == nil && len(seen.Flaky) > 0 {
+		f.flaky = seen.Flaky
+	}
+}
+
+// What the section shows of many attempts.
+const headAttempts, tailAttempts = 8, 12
+
+func (r *Report) tries(b *strings.Builder) {
+	if len(r.Attempts) == 0 && len(r.Flaky) == 0 {
+		return
+	}
+	b.WriteString("## Attempts\n\n")
+	if len(r.Attempts) == 0 {
+		b.WriteString("Nothing was changed.\n")
+	}
+	for i, t := range r.Attempts {
+		if n := len(r.Attempts); !r.opt.Full && n > headAttempts+tailAttempts+1 && i >= headAttempts && i < n-tailAttempts {
+			if i == headAttempts {
+				fmt.Fprintf(b, "\n… %s left out …\n\n", count(n-headAttempts-tailAttempts, "attempt"))
+			}
+			continue
+		}
+		fmt.Fprintf(b, "%d. %s: %s\n", i+1, join(t.changes, "; ").markdown(), t.said.markdown())
+	}
+	b.WriteString("\n")
+	if len(r.Flaky) > 0 {
+		fmt.Fprintf(b, "Failing by chance, and so no part of the goal: %s.\n\n", phrase(names(r.Flaky, 10)).markdown())
+	}
+}

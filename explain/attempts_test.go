@@ -1,0 +1,42 @@
+package explain_test
+
+import (
+	"context"
+
+	"github.com/pawl-run/pawl"
+)
+
+const mending = `
+replies:
+  - {text: Trying a few., calls: [{tool: try_edits, args: {edits: []}}, {tool: search, args: {q: A}}]}
+  - {calls: [{tool: edit_file, args: {path: sum.go, old: "func Of() {\n\treturn a - b\n}", new: "func Of() {\n\treturn a * b\n}"}}]}
+  - {text: It broke another., calls: [{tool: edit_file, args: {path: sum.go, old: return a * b, new: "if a == b {\n\tpanic(a)\n}\nreturn a + b"}}, {tool: write_file, args: {path: new.go, content: "package sum\n"}}]}
+  - {calls: [{tool: edit_file, args: {path: "a` + "`" + ` # FORGED", old: x, new: ""}}]}
+  - {calls: [{tool: edit_file, args: {path: no, old: x, new: ""}}]}
+  - {calls: [{tool: edit_file, args: {path: last.go, old: x, new: y}}]}
+`
+
+// mender changes files until it meets a limit, and hears each time what the
+// tests say.
+func mender(l *lab) pawl.Agent {
+	a := one(l, `{text: x}`)
+	a.Model = scripted(l.t, mending)
+	edit := tool("edit_file", pawl.Write, func(_ context.Context, args map[string]any) (string, error) {
+		if args["path"] == "no" {
+			return "", context.DeadlineExceeded
+		}
+		return `"replaced"`, nil
+	})
+	try := tool("try_edits", pawl.Read, func(context.Context, map[string]any) (string, error) {
+		return `{"summary":"12 edits tried, none mends anything.","runs":3}`, nil
+	})
+	a.Tools = []pawl.Tool{search(), edit, try, tool("write_file", pawl.Write, instant)}
+	a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		return pawl.Observation{Text: "the tests ran", Data: []byte(`{"flaky":["TestSometimes"]}`)}, nil
+	})
+	a.Goal = course(pawl.Measure{Value: -1, Open: []string{"TestA"}}, pawl.Measure{Value: -1, Open: []string{"TestA"}},
+		pawl.Measure{Value: -2, Open: []string{"TestA", "TestB"}}, pawl.Measure{Value: -1, Open: []string{"TestB"}}, pawl.Measure{Value: -1, Open: []string{"TestC"}})
+	a.Goal.Success = atMost{-9}
+	a.Limits.Iterations = 6
+	return a
+}
