@@ -177,6 +177,7 @@ func TestTooLong(t *testing.T) {
 func TestDeadProvider(t *testing.T) {
 	for _, name := range []string{"unavailable-503", "rate-limit", "reset-before-headers", "no-events", "headers-only", "stalled-stream", "html-page", "endless-error-body"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			onWires(t, func(t *testing.T, w fakeprovider.Wire) {
 				dead := true
 				r := newRig(t, w, &fakeprovider.Options{FaultFor: func(n int) fakeprovider.Fault {
