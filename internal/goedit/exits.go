@@ -13,7 +13,7 @@ func (m *mutator) exits(pos token.Pos, stack []ast.Node) []twin {
 	var out []twin
 	loop, breakable := inLoop(stack)
 	if loop {
-		out = append(out, twin{"continue", 1}, twin{"break", 0.7})
+		out = append(out, twin{"continue", 1}, twin{"break", 0.95})
 	} else if breakable {
 		out = append(out, twin{"break", 0.5})
 	}

@@ -129,6 +129,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		}
 	}
 	slices.SortStableFunc(sites, compareSites)
+	mix(sites)
 
 	var edits []Edit
 	seen := map[[sha256.Size]byte]bool{}

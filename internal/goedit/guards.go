@@ -131,9 +131,49 @@ func (m *mutator) iteration(loop ast.Stmt, body *ast.BlockStmt, stack []ast.Node
 			}
 		}
 	}
+	conds = append(conds, m.diagonal(loop, stack)...)
 	conds = append(conds, m.known(first.Pos())...)
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.8)...)
 	m.guarded(first, conds, append(stack, loop), 0.4, 14)
+}
+
+// diagonal compares the variable of a loop with that of the loop around it.
+func (m *mutator) diagonal(loop ast.Stmt, stack []ast.Node) []twin {
+	inner := m.counter(loop)
+	for i := len(stack) - 1; i >= 0 && inner != nil; i-- {
+		if outer := m.counter(stack[i]); outer != nil && m.same(inner, outer) {
+			x, y := outer.Name, inner.Name
+			return []twin{{x + " == " + y, 0.8}, {x + " == 0 && " + y + " == 0", 0.7}, {y + " <= " + x, 0.4}}
+		}
+	}
+	return nil
+}
+
+// counter is the variable that a loop counts with.
+func (m *mutator) counter(loop ast.Node) *ast.Ident {
+	var x ast.Expr
+	switch n := loop.(type) {
+	case *ast.ForStmt:
+		if a, ok := n.Init.(*ast.AssignStmt); ok && len(a.Lhs) == 1 {
+			x = a.Lhs[0]
+		}
+	case *ast.RangeStmt:
+		x = n.Key
+	}
+	id, ok := x.(*ast.Ident)
+	if !ok || id.Name == "_" || !m.surelyIntegerVar(id) {
+		return nil
+	}
+	return id
+}
+
+func (m *mutator) surelyIntegerVar(id *ast.Ident) bool {
+	t := m.typ(id)
+	if t == nil {
+		return false
+	}
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
 }
 
 // checked proposes the question that an assignment calls for: whether there was
@@ -163,9 +203,29 @@ func (m *mutator) checked(s *ast.AssignStmt, next ast.Stmt, stack []ast.Node) {
 	m.guarded(next, conds, stack, 0.38, 8)
 }
 
+// reached asks whether a counter that has just been moved has come to its end.
+func (m *mutator) reached(s ast.Stmt) []twin {
+	var x ast.Expr
+	switch s := s.(type) {
+	case *ast.IncDecStmt:
+		x = s.X
+	case *ast.AssignStmt:
+		if len(s.Lhs) == 1 && s.Tok != token.DEFINE {
+			x = s.Lhs[0]
+		}
+	}
+	if x == nil || hasCall(x) {
+		return nil
+	}
+	if info, known := m.basic(x); !known || info&types.IsNumeric == 0 {
+		return nil
+	}
+	return []twin{{m.text(x) + " == 0", 1}, {m.text(x) + " > 0", 0.7}, {m.text(x) + " != 0", 0.6}}
+}
+
 // conditional proposes to make a statement depend on something.
-func (m *mutator) conditional(s ast.Stmt, stack []ast.Node) {
-	conds := m.bounded(s)
+func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
+	conds := append(m.bounded(s), m.reached(before)...)
 	if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && a.Tok == token.ASSIGN && m.same(a.Lhs[0], a.Rhs[0]) && m.ordered(a.Lhs[0]) {
 		x, y := m.text(a.Lhs[0]), m.text(a.Rhs[0])
 		conds = append(conds, twin{y + " > " + x, 0.9}, twin{y + " < " + x, 0.9})
@@ -186,7 +246,7 @@ func (m *mutator) conditional(s ast.Stmt, stack []ast.Node) {
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.8)...)
 	conds = distinct(conds)
 	for i, c := range conds[:min(len(conds), 12)] {
-		m.replace(s.Pos(), s.End(), "if "+c.text+" {\n"+m.text(s)+"\n}", guard, 0.32*c.weight/(1+0.15*float64(i)), "missing condition: if %s", c.text)
+		m.replace(s.Pos(), s.End(), "if "+c.text+" {\n"+m.text(s)+"\n}", dependent, 0.32*c.weight/(1+0.15*float64(i)), "missing condition: if %s", c.text)
 	}
 }
 
@@ -199,7 +259,7 @@ func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
 	}
 	first := m.bounded(x)
 	for i, c := range first[:min(len(first), 6)] {
-		m.replace(x.Pos(), x.End(), c.text+" && "+strong, guard, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
+		m.replace(x.Pos(), x.End(), c.text+" && "+strong, term, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
 	}
 	var more []twin
 	for _, v := range m.locals(x.Pos()) {
@@ -231,8 +291,8 @@ func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
 			continue
 		}
 		w := weight * c.weight / (1 + 0.15*float64(i))
-		m.replace(x.Pos(), x.End(), strong+" && "+paren(c.text, "||"), guard, w, "missing term: && %s", c.text)
-		m.replace(x.Pos(), x.End(), weak+" || "+c.text, guard, w*0.8, "missing term: || %s", c.text)
+		m.replace(x.Pos(), x.End(), strong+" && "+paren(c.text, "||"), term, w, "missing term: && %s", c.text)
+		m.replace(x.Pos(), x.End(), weak+" || "+c.text, term, w*0.8, "missing term: || %s", c.text)
 	}
 	if !leaving {
 		return
@@ -244,8 +304,8 @@ func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
 	odd = distinct(odd)
 	for i, c := range odd[:min(len(odd), 10)] {
 		w := weight * c.weight / (1 + 0.15*float64(i))
-		m.replace(x.Pos(), x.End(), weak+" || "+c.text, guard, w, "missing term: || %s", c.text)
-		m.replace(x.Pos(), x.Pos(), c.text+" || ", guard, 0.6*w, "missing term: %s ||", c.text)
+		m.replace(x.Pos(), x.End(), weak+" || "+c.text, term, w, "missing term: || %s", c.text)
+		m.replace(x.Pos(), x.Pos(), c.text+" || ", term, 0.6*w, "missing term: %s ||", c.text)
 	}
 }
 

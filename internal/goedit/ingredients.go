@@ -28,6 +28,7 @@ type ingredients struct {
 	statements []ingredient // simple statements
 	wrappers   []ingredient // functions of a type to itself that are called
 	errors     []ingredient // package-level variables of type error
+	chars      []ingredient // characters
 }
 
 // mostIngredients bounds each kind.
@@ -87,6 +88,10 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE {
 			put(&in.statements, n, nil)
+		}
+	case *ast.BasicLit:
+		if n.Kind == token.CHAR {
+			put(&in.chars, n, nil)
 		}
 	case *ast.CallExpr:
 		if len(n.Args) != 1 || n.Ellipsis.IsValid() {

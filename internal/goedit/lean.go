@@ -17,9 +17,13 @@ const (
 	negation
 	step
 	truth
-	name
+	variable
+	member
+	function
 	args
 	guard
+	dependent
+	term
 	jump
 	missing
 	order

@@ -11,7 +11,7 @@ var opposites = wordSets(
 	"enqueue dequeue", "open close closed", "lock unlock rlock runlock", "north south east west", "top bottom", "up down", "inc dec",
 	"x y z", "i j k", "a b c", "m n", "p q", "s t", "r c", "w h", "l r", "u v", "second minute hour millisecond", "year month day",
 	"seconds minutes hours milliseconds", "len cap size", "name title label id", "price cost amount", "and or", "any all none",
-	"true false", "success failure error", "pending active done", "encode decode", "marshal unmarshal", "index idx pos offset",
+	"true false", "locked unlocked", "enabled disabled", "active inactive", "valid invalid", "found missing", "success failure error", "pending active done", "encode decode", "marshal unmarshal", "index idx pos offset",
 	"used free", "want got", "input output", "request response", "buy sell", "ask bid", "even odd", "letter digit space", "first second third",
 )
 
@@ -66,6 +66,8 @@ func likeness(a, b string) float64 {
 	}
 	switch {
 	case shared > 0:
+		return 1.5
+	case min(len(a), len(b)) > 2 && (strings.HasSuffix(strings.ToLower(a), strings.ToLower(b)) || strings.HasSuffix(strings.ToLower(b), strings.ToLower(a))):
 		return 1.5
 	case len(a) == 1 && len(b) == 1:
 		return 1.3

@@ -3,6 +3,7 @@ package goedit
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -65,6 +66,9 @@ func (m *mutator) literal(n *ast.BasicLit) {
 			}
 			m.replace(n.Pos(), n.End(), text, literal, 1.6, "text %s → %s", n.Value, text)
 		}
+	}
+	if n.Kind == token.CHAR {
+		m.otherCharacter(n)
 	}
 	for _, with := range formats(old) {
 		m.replace(n.Pos(), n.End(), strconv.Quote(with), literal, 0.3, "format %s → %q", n.Value, with)
@@ -130,4 +134,29 @@ func formats(old string) []string {
 		}
 	}
 	return out
+}
+
+// otherCharacter proposes the package's other characters for one, and some that
+// are close to it in use.
+func (m *mutator) otherCharacter(n *ast.BasicLit) {
+	var twins []twin
+	for _, i := range m.g.ingredients(m.d.file.dir()).chars {
+		if i.text != n.Value {
+			twins = append(twins, twin{i.text, m.near(i)})
+		}
+	}
+	for _, set := range []string{"' ' '\\t' '\\n'", "',' ';' '.'", "'-' '_'", "'\\'' '\"'", "'(' ')'", "'[' ']'", "'{' '}'", "'<' '>'", "'0' '9' '1'", "'a' 'A' 'z' 'Z'", "'/' '\\\\'", "'+' '-' '*' '/' '%'"} {
+		all := strings.Fields(strings.ReplaceAll(set, "' '", "'\x00'"))
+		for i := range all {
+			all[i] = strings.ReplaceAll(all[i], "\x00", " ")
+		}
+		if slices.Contains(all, n.Value) {
+			for _, c := range all {
+				if c != n.Value {
+					twins = append(twins, twin{c, 0.8})
+				}
+			}
+		}
+	}
+	m.instead(n, distinct(twins), literal, 0.3, "character")
 }

@@ -45,11 +45,12 @@ func (m *mutator) branch(s *ast.BranchStmt, stack []ast.Node) {
 func (m *mutator) forgottenStatement(s ast.Stmt, last bool, stack []ast.Node) {
 	list := m.suggested(s.Pos())
 	for _, i := range m.g.ingredients(m.d.file.dir()).statements {
-		w := 0.5 * m.near(i)
+		w := 0.9 * m.near(i)
 		if i.text == m.text(s) {
 			continue
 		}
 		list = append(list, twin{i.text, w})
+		list = append(list, m.renamed(i.text, 0.8*w)...)
 		if x, ok := strings.CutSuffix(i.text, "++"); ok {
 			list = append(list, twin{x + "--", 0.8 * w})
 		} else if x, ok := strings.CutSuffix(i.text, "--"); ok {
@@ -57,13 +58,57 @@ func (m *mutator) forgottenStatement(s ast.Stmt, last bool, stack []ast.Node) {
 		}
 	}
 	list = distinct(list)
+	if m.placed == nil {
+		m.placed = map[string]float64{}
+	}
 	for i, x := range list[:min(len(list), 40)] {
-		w := 0.4 * x.weight / (1 + 0.06*float64(i))
+		// The same statement may be missing in one of many places.
+		w := 0.4 * x.weight / ((1 + 0.05*float64(i)) * (1 + 0.3*m.placed[x.text]))
+		m.placed[x.text]++
 		m.before(s, x.text, missing, w, "missing: %s", x.text)
 		if last && !jumps(s) {
 			m.after(s, x.text, missing, w, "missing: %s", x.text)
 		}
 	}
+}
+
+// renamed is a statement about a field of the receiver, made one about another
+// field of its type.
+func (m *mutator) renamed(text string, weight float64) []twin {
+	r := m.receiver()
+	if r == nil {
+		return nil
+	}
+	s := structOf(r.Type())
+	var out []twin
+	for i := range fieldsOf(s) {
+		from := r.Name() + "." + s.Field(i).Name()
+		if !mentions(text, from) {
+			continue
+		}
+		for j := range fieldsOf(s) {
+			if i != j && types.Identical(s.Field(i).Type(), s.Field(j).Type()) {
+				out = append(out, twin{replaceWord(text, from, r.Name()+"."+s.Field(j).Name()), weight})
+			}
+		}
+	}
+	return out
+}
+
+// replaceWord replaces a name where it stands as a whole word.
+func replaceWord(text, from, to string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		end := i + len(from)
+		if strings.HasPrefix(text[i:], from) && (i == 0 || !isWord(text[i-1])) && (end == len(text) || !isWord(text[end])) {
+			b.WriteString(to)
+			i = end
+			continue
+		}
+		b.WriteByte(text[i])
+		i++
+	}
+	return b.String()
 }
 
 // suggested are statements that the variables at a position call for: marking
@@ -116,8 +161,8 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 			}
 		case *types.Slice:
 			for _, v := range vars {
-				if types.Identical(v.typ, u.Elem()) && !v.field {
-					out = append(out, twin{x.text + " = append(" + x.text + ", " + v.text + ")", 0.8})
+				if types.Identical(v.typ, u.Elem()) {
+					out = append(out, twin{x.text + " = append(" + x.text + ", " + v.text + ")", 0.9 * times(v.field, 0.7)})
 				}
 				if types.Identical(v.typ, x.typ) && v.text != x.text {
 					out = append(out, twin{x.text + " = append(" + x.text + ", " + v.text + "...)", 0.5})
@@ -134,7 +179,8 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 		}
 		for _, v := range vars {
 			if v.text != x.text && types.Identical(v.typ, x.typ) {
-				w := 0.55 * likeness(lastName(x.text), lastName(v.text))
+				w := 0.2 * likeness(lastName(x.text), lastName(v.text))
+				w *= w * 4
 				if b, ok := x.typ.Underlying().(*types.Basic); ok && !x.field && !v.field {
 					w *= 0.9
 					if b.Info()&types.IsNumeric != 0 {

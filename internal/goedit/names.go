@@ -20,11 +20,11 @@ const mostTwins = 8
 
 // instead proposes the likeliest twins in the place of n, each weighing less
 // than the one before.
-func (m *mutator) instead(n ast.Expr, twins []twin, weight float64, what string) {
+func (m *mutator) instead(n ast.Expr, twins []twin, c class, weight float64, what string) {
 	slices.SortStableFunc(twins, func(a, b twin) int { return cmp.Compare(b.weight, a.weight) })
 	old := m.text(n)
 	for i, t := range twins[:min(len(twins), mostTwins)] {
-		m.replace(n.Pos(), n.End(), t.text, name, weight*t.weight/(1+0.25*float64(i)), "%s %s → %s", what, old, t.text)
+		m.replace(n.Pos(), n.End(), t.text, c, weight*t.weight/(1+0.25*float64(i)), "%s %s → %s", what, old, t.text)
 	}
 }
 
@@ -35,16 +35,16 @@ func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
 	if o == nil || o.Pkg() == nil || o.Type() == nil || n.Name == "_" {
 		return
 	}
-	what := "variable"
+	what, kind := "variable", variable
 	switch o := o.(type) {
 	case *types.Var:
 		if o.IsField() {
 			return
 		}
 	case *types.Const:
-		what = "constant"
+		what, kind = "constant", wrong
 	case *types.Func:
-		what = "function"
+		what, kind = "function", function
 		if o.Signature().Recv() != nil {
 			return
 		}
@@ -62,7 +62,7 @@ func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
 		weight = 0.15
 	}
 	if _, ok := parent(stack).(*ast.SelectorExpr); ok && o == m.receiver() {
-		weight = 0.12 // r.x is seldom another's x
+		weight = 0.28 // r.x is less often another's x
 	}
 	if m.twice(n, stack) {
 		weight *= 1.8
@@ -88,7 +88,11 @@ func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
 	if _, ok := o.(*types.Var); ok {
 		twins = append(twins, m.membersLike(n)...)
 	}
-	m.instead(n, twins, weight, what)
+	_, selected := parent(stack).(*ast.SelectorExpr)
+	if !selected {
+		twins = append(twins, m.fieldsLike(n, n.Name)...)
+	}
+	m.instead(n, twins, kind, weight, what)
 }
 
 // membersLike are the receiver's fields of the type of a variable.
@@ -112,6 +116,29 @@ func (m *mutator) membersLike(n *ast.Ident) []twin {
 	return out
 }
 
+// fieldsLike are the fields of the other variables at hand of the type of x.
+func (m *mutator) fieldsLike(x ast.Expr, called string) []twin {
+	t := m.typ(x)
+	if t == nil {
+		return nil
+	}
+	var out []twin
+	for _, v := range m.locals(x.Pos()) {
+		s := structOf(v.Type())
+		if s == nil || v == m.receiver() {
+			continue
+		}
+		for i := range fieldsOf(s) {
+			f := s.Field(i)
+			with := v.Name() + "." + f.Name()
+			if (f.Exported() || f.Pkg() == m.pkg()) && types.Identical(f.Type(), t) && with != m.text(x) {
+				out = append(out, twin{with, 0.6 * likeness(called, f.Name()) * times(m.idle(v) || m.reads[v] == 0, 2)})
+			}
+		}
+	}
+	return out
+}
+
 // selector proposes other members of the same type for a selected one.
 func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 	t := m.typ(n)
@@ -124,7 +151,7 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 			twins = append(twins, twin{o.Name(), likeness(n.Sel.Name, o.Name())})
 		}
 	}
-	what, weight := "member of a package", 0.34
+	what, kind, weight := "member of a package", member, 0.34
 	if id, ok := n.X.(*ast.Ident); ok {
 		if p, ok := m.g.info.Uses[id].(*types.PkgName); ok {
 			scope := p.Imported().Scope()
@@ -134,7 +161,7 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 					add(o)
 				}
 			}
-			m.instead(n.Sel, twins, weight, what)
+			m.instead(n.Sel, twins, function, weight, what)
 			return
 		}
 	}
@@ -149,17 +176,18 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 		for i := range fieldsOf(s) {
 			add(s.Field(i))
 		}
+		m.instead(n, m.fieldsLike(n, n.Sel.Name), member, 0.3, "field")
 		for _, v := range m.locals(n.Pos()) {
 			if types.Identical(v.Type(), t) {
 				w := 0.5 * likeness(n.Sel.Name, v.Name())
 				if m.idle(v) {
 					w *= 3
 				}
-				m.replace(n.Pos(), n.End(), v.Name(), name, 0.3*w, "field %s → variable %s", m.text(n), v.Name())
+				m.replace(n.Pos(), n.End(), v.Name(), member, 0.3*w, "field %s → variable %s", m.text(n), v.Name())
 			}
 		}
 	case types.MethodVal:
-		what = "method"
+		what, kind = "method", function
 		set := types.NewMethodSet(addressable(sel.Recv()))
 		for s := range set.Methods() {
 			add(s.Obj())
@@ -168,7 +196,7 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 	if m.twice(n, stack) {
 		weight *= 1.8
 	}
-	m.instead(n.Sel, twins, weight, what)
+	m.instead(n.Sel, twins, kind, weight, what)
 	m.bothSides(n, stack, twins)
 }
 
@@ -185,7 +213,7 @@ func (m *mutator) bothSides(n *ast.SelectorExpr, stack []ast.Node, twins []twin)
 	}
 	for _, t := range twins[:min(len(twins), mostTwins)] {
 		with := m.text(n.X) + "." + t.text + string(m.d.file.src[m.g.offset(n.End()):m.g.offset(other.Pos())]) + m.text(other.X) + "." + t.text
-		m.replace(b.Pos(), b.End(), with, name, 0.45*t.weight, "field %s → %s on both sides", n.Sel.Name, t.text)
+		m.replace(b.Pos(), b.End(), with, member, 0.45*t.weight, "field %s → %s on both sides", n.Sel.Name, t.text)
 	}
 }
 

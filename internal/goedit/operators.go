@@ -15,9 +15,9 @@ type swap struct {
 
 // Neighbours come first: the boundary of a comparison, the opposite of a sum.
 var comparisons = map[token.Token][]swap{
-	token.LSS: {{token.LEQ, 1}, {token.GTR, 0.7}, {token.GEQ, 0.4}, {token.NEQ, 0.15}, {token.EQL, 0.1}},
+	token.LSS: {{token.LEQ, 1}, {token.GTR, 0.7}, {token.GEQ, 0.4}, {token.NEQ, 0.3}, {token.EQL, 0.2}},
 	token.LEQ: {{token.LSS, 1}, {token.GEQ, 0.7}, {token.GTR, 0.4}, {token.NEQ, 0.1}, {token.EQL, 0.15}},
-	token.GTR: {{token.GEQ, 1}, {token.LSS, 0.7}, {token.LEQ, 0.4}, {token.NEQ, 0.15}, {token.EQL, 0.1}},
+	token.GTR: {{token.GEQ, 1}, {token.LSS, 0.7}, {token.LEQ, 0.4}, {token.NEQ, 0.3}, {token.EQL, 0.2}},
 	token.GEQ: {{token.GTR, 1}, {token.LEQ, 0.7}, {token.LSS, 0.4}, {token.NEQ, 0.1}, {token.EQL, 0.15}},
 	token.EQL: {{token.NEQ, 0.9}, {token.LEQ, 0.25}, {token.GEQ, 0.25}, {token.LSS, 0.15}, {token.GTR, 0.15}},
 	token.NEQ: {{token.EQL, 0.9}, {token.LSS, 0.25}, {token.GTR, 0.25}, {token.LEQ, 0.1}, {token.GEQ, 0.1}},
@@ -29,6 +29,13 @@ var arithmetics = map[token.Token][]swap{
 	token.MUL: {{token.QUO, 0.8}, {token.ADD, 0.55}, {token.SUB, 0.25}, {token.REM, 0.2}},
 	token.QUO: {{token.MUL, 0.8}, {token.REM, 0.65}, {token.SUB, 0.25}, {token.ADD, 0.15}},
 	token.REM: {{token.QUO, 0.8}, {token.MUL, 0.3}, {token.SUB, 0.25}, {token.ADD, 0.15}},
+
+	token.AND:     {{token.OR, 0.85}, {token.AND_NOT, 0.6}, {token.XOR, 0.4}},
+	token.OR:      {{token.AND, 0.85}, {token.XOR, 0.6}, {token.AND_NOT, 0.4}},
+	token.XOR:     {{token.OR, 0.7}, {token.AND_NOT, 0.6}, {token.AND, 0.6}},
+	token.AND_NOT: {{token.AND, 0.8}, {token.XOR, 0.6}, {token.OR, 0.4}},
+	token.SHL:     {{token.SHR, 0.9}},
+	token.SHR:     {{token.SHL, 0.9}},
 }
 
 var assignments = map[token.Token][]swap{
@@ -38,6 +45,13 @@ var assignments = map[token.Token][]swap{
 	token.QUO_ASSIGN: {{token.MUL_ASSIGN, 0.8}, {token.REM_ASSIGN, 0.55}, {token.SUB_ASSIGN, 0.3}},
 	token.REM_ASSIGN: {{token.QUO_ASSIGN, 0.8}, {token.SUB_ASSIGN, 0.3}},
 	token.ASSIGN:     {{token.ADD_ASSIGN, 0.3}},
+
+	token.AND_ASSIGN:     {{token.OR_ASSIGN, 0.7}, {token.AND_NOT_ASSIGN, 0.7}, {token.XOR_ASSIGN, 0.4}},
+	token.OR_ASSIGN:      {{token.AND_ASSIGN, 0.6}, {token.XOR_ASSIGN, 0.6}, {token.AND_NOT_ASSIGN, 0.6}, {token.ASSIGN, 0.3}},
+	token.XOR_ASSIGN:     {{token.AND_NOT_ASSIGN, 0.7}, {token.OR_ASSIGN, 0.7}, {token.AND_ASSIGN, 0.5}},
+	token.AND_NOT_ASSIGN: {{token.AND_ASSIGN, 0.7}, {token.XOR_ASSIGN, 0.6}, {token.OR_ASSIGN, 0.6}},
+	token.SHL_ASSIGN:     {{token.SHR_ASSIGN, 0.9}},
+	token.SHR_ASSIGN:     {{token.SHL_ASSIGN, 0.9}},
 }
 
 func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
@@ -75,7 +89,7 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 		return
 	}
 	for _, s := range swaps {
-		if s.to != token.REM || m.integer(n.X) && m.integer(n.Y) {
+		if s.to != token.REM && !isBits(s.to) || m.integer(n.X) && m.integer(n.Y) {
 			m.replace(n.OpPos, end, s.to.String(), arithmetic, s.weight, "arithmetic operator %s → %s", n.Op, s.to)
 		}
 	}
@@ -91,10 +105,14 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 			m.replace(n.End(), n.End(), " - 1", bounds, 0.3, "off by one: sum − 1")
 			m.replace(n.End(), n.End(), " + 1", bounds, 0.3, "off by one: sum + 1")
 		}
-	default:
+	case token.MUL, token.QUO, token.REM:
 		m.forgotten(n.X, true, 0.3, 0.3)
 		m.forgotten(n.Y, true, 0.15, 0.15)
 	}
+}
+
+func isBits(t token.Token) bool {
+	return token.AND <= t && t <= token.AND_NOT
 }
 
 // isOperand tells whether x needs no parentheses beside any operator.

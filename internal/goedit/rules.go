@@ -9,11 +9,12 @@ import (
 
 // mutator collects the sites of one declaration.
 type mutator struct {
-	g     *graph
-	d     *decl
-	clues *clues
-	reads map[types.Object]int // how often a variable is named
-	sites []site
+	g      *graph
+	d      *decl
+	clues  *clues
+	placed map[string]float64   // how often a statement was put somewhere
+	reads  map[types.Object]int // how often a variable is named
+	sites  []site
 }
 
 // mutate returns every change that the rules make to d, in source order. The
@@ -91,13 +92,16 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.otherConstant(n, stack)
 	case *ast.SliceExpr:
 		m.halves(n)
+		m.clamped(n.X, n.Low, n.High)
 	case *ast.CallExpr:
 		m.arguments(n)
 		m.around(n)
 		m.conversion(n)
 		m.made(n)
+		m.builtin(n)
 		for _, x := range n.Args {
 			m.wrapped(x, 0.22)
+			m.moved(x, 0.2)
 		}
 	case *ast.CompositeLit:
 		m.elements(n)
@@ -129,7 +133,9 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.results(n.Rhs, 0.35, "values")
 		if len(n.Lhs) == 1 {
 			m.wrapped(n.Rhs[0], 0.22)
+			m.moved(n.Rhs[0], 0.4)
 		}
+		m.crossNames(n)
 	case *ast.IfStmt:
 		m.narrower(n.Cond, leaves(n.Body), 0.3)
 		m.separate(n)
@@ -157,10 +163,12 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.results(n.Results, 0.4, "results")
 		for _, x := range n.Results {
 			m.wrapped(x, 0.22)
+			m.moved(x, 0.25)
 			if m.isBool(x) {
 				m.narrower(x, false, 0.25)
 			}
 		}
+		m.crossNames(n)
 	}
 	switch n := n.(type) {
 	case *ast.BlockStmt:
@@ -194,7 +202,11 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 			m.locked(s, next)
 		}
 		if isSimple(s) {
-			m.conditional(s, stack)
+			var before ast.Stmt
+			if i > 0 {
+				before = list[i-1]
+			}
+			m.conditional(s, before, stack)
 		}
 		if b := m.bounded(s); len(b) > 0 && i > 0 {
 			m.guarded(s, failing(b), stack, 0.3, 4)

@@ -46,7 +46,7 @@ func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
 					}
 				}
 			}
-			m.instead(x, twins, 0.42, "result")
+			m.instead(x, twins, wrong, 0.42, "result")
 			continue
 		}
 		if z := m.zero(t); z != "" && z != text {
@@ -57,7 +57,7 @@ func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
 			m.replace(x.Pos(), x.End(), z, wrong, w, "result %s → %s", firstLine(text), z)
 		}
 		if isError(t) {
-			m.instead(x, m.otherErrors(text), 0.35, "error")
+			m.instead(x, m.otherErrors(text), wrong, 0.35, "error")
 		}
 		if isOperand(x) && isName(x) {
 			continue
@@ -68,7 +68,7 @@ func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
 				twins = append(twins, twin{v.Name(), 0.5 * times(m.idle(v), 2)})
 			}
 		}
-		m.instead(x, twins, 0.25, "result")
+		m.instead(x, twins, wrong, 0.25, "result")
 	}
 }
 
@@ -133,7 +133,7 @@ func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
 	if v == 1 {
 		twins = append(twins, twin{"-1", 0.9})
 	}
-	m.instead(n, distinct(twins), weight, "constant")
+	m.instead(n, distinct(twins), wrong, weight, "constant")
 }
 
 func floatText(f float64) string {
@@ -156,7 +156,7 @@ func (m *mutator) always(n *ast.IfStmt) {
 		return
 	}
 	body := string(m.d.file.src[m.g.offset(n.Body.List[0].Pos()):m.g.offset(n.Body.List[len(n.Body.List)-1].End())])
-	m.replace(n.Pos(), n.End(), body, guard, 0.2, "always, not only if %s", firstLine(m.text(n.Cond)))
+	m.replace(n.Pos(), n.End(), body, dependent, 0.25, "always, not only if %s", firstLine(m.text(n.Cond)))
 }
 
 // locked proposes to unlock at the end what is locked.
