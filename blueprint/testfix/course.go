@@ -79,14 +79,15 @@ func (c *course) next(now ran, v verdict, first gotest.Report) string {
 	var b strings.Builder
 	if begun {
 		d := c.compare(now, v, first)
-		what := some(edits, mostEdited)
-		if what == "" {
-			what = "nothing edited"
+		// An edit that another process made is not known here, so that there was
+		// none is not to be said.
+		what, aside := some(edits, mostEdited), ""
+		if d.again = back; what != "" && back {
+			aside = " (" + what + ", which the tests have seen before)"
+		} else if what != "" {
+			aside = " (" + what + ")"
 		}
-		if d.again = back; back {
-			what += ", which the tests have seen before"
-		}
-		fmt.Fprintf(&b, "\nSince the run before (%s): open %d → %d%s.\n", what, len(c.Last), len(v.Open), d)
+		fmt.Fprintf(&b, "\nSince the run before%s: open %d → %d%s.\n", aside, len(c.Last), len(v.Open), d)
 		if len(edits) > 0 && !back && !d.helped() {
 			c.tried(what + ": " + d.outcome())
 		}
