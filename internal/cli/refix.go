@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/blueprint/testfix"
@@ -75,4 +76,23 @@ func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r rema
 		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
 		drop:     func() { _ = fix.Release() }, // nothing was written
 	}, nil
+}
+
+// lateFix finishes a fix that has succeeded and was killed before its difference
+// was in the project. The second result is false for any other run.
+func (a *app) lateFix(ctx context.Context, s pawl.State) (code int, late bool, err error) {
+	source := s.Declaration().Source
+	from, isFix, err := testfix.ParseSource(source)
+	if err != nil || !isFix {
+		return 0, false, nil
+	}
+	if _, err := os.Stat(from.State); err != nil {
+		return 0, false, nil // it was finished
+	}
+	w, err := a.reopenFix(from, source, s, remake{})
+	if err != nil {
+		return 0, true, err
+	}
+	code, err = w.conclude(ctx, pawl.ResultOf(s))
+	return code, true, err
 }

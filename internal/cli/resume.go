@@ -55,6 +55,9 @@ func (a *app) resume(ctx context.Context, j *sqlite.Journal, h pawl.Head, r *res
 		return 0, err
 	}
 	if s.Status() == pawl.Success {
+		if code, late, err := a.lateFix(ctx, s); late {
+			return code, err
+		}
 		return 0, misuse("run %s is done; fork it to go another way", h.Run)
 	}
 	w, err := a.workOf(s, remake{spec: r.spec, model: r.model})
