@@ -47,7 +47,7 @@ func (s *shelf) candidates(files memory, h goedit.Hints) ([]goedit.Edit, error) 
 		}
 	}
 	s.mu.Unlock()
-	edits, err := goedit.Candidates(files, h, &goedit.Options{Limit: mostEdits})
+	edits, err := goedit.Candidates(files, h, &goedit.Options{Limit: mostEdits, Importer: library(files)})
 	if err != nil {
 		return nil, err
 	}

@@ -86,6 +86,9 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	c := &covering{suite: f.suite, command: command, dir: dir, limit: f.patience(), lines: map[place]counts{}}
 	timed, stop := context.WithTimeoutCause(ctx, coverTime, errEnough)
 	defer stop()
+	if slices.ContainsFunc(base.report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindPanic }) {
+		c.survive = f.files
+	}
 	if err := c.build(timed, failing); err != nil && !errors.Is(err, errEnough) {
 		return coverage{}, err
 	}
@@ -120,7 +123,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	out.Runs = c.runs
 	out.Summary = fmt.Sprintf("lines executed by %d failing tests, against %d that pass; %d runs of one test each", out.Failing, out.Passing, c.runs)
 	if len(out.Without) > 0 {
-		out.Summary += "; those under without have no profile, since they panic, do not end, or pass when run alone"
+		out.Summary += "; those under without have no profile, since they end their process, do not end, or pass when run alone"
 	}
 	return out, nil
 }
@@ -130,8 +133,9 @@ type unit struct{ pkg, test string }
 
 func testName(u unit) string { return u.pkg + "." + u.test }
 
-// deadly tells of what ends a test's process before it writes a profile.
-func deadly(k gotest.Kind) bool { return k == gotest.KindPanic || k == gotest.KindTimeout }
+// deadly tells of what ends a test's process before it writes a profile, and
+// cannot be caught.
+func deadly(k gotest.Kind) bool { return k == gotest.KindTimeout }
 
 // coverable picks the tests to run: the failing ones and, of the packages
 // they are in, tests that pass. Those nearest to a failing one come first,
@@ -215,6 +219,7 @@ func whyNotCoverable(r gotest.Report) error {
 type covering struct {
 	suite   *suite
 	command goCommand
+	survive *files // to have panics caught; nil: there are none
 	dir     string
 	limit   time.Duration
 	lines   map[place]counts
@@ -252,10 +257,22 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 			covered = append(covered, p.ImportPath)
 		}
 	}
+	overlay := ""
+	if c.survive != nil {
+		var tested []string
+		for _, pkg := range packages {
+			if dir, ok := c.dirs[pkg]; ok {
+				tested = append(tested, dir)
+			}
+		}
+		if overlay, err = c.survive.survivors(tested, c.dir); err != nil {
+			return err
+		}
+	}
 	for i, pkg := range packages {
 		bin := filepath.Join(c.dir, fmt.Sprintf("%d.test", i))
 		args := slices.Concat([]string{"test", "-c", "-vet=off", "-covermode=set", "-coverpkg=" + strings.Join(covered, ","), "-o", bin},
-			runFlags(c.command.build, false), []string{pkg})
+			runFlags(c.command.build, false), overlaid(overlay), []string{pkg})
 		if race(c.command.build) {
 			args[3] = "-covermode=atomic"
 		}
@@ -265,6 +282,13 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 		c.bins[pkg] = bin
 	}
 	return nil
+}
+
+func overlaid(file string) []string {
+	if file == "" {
+		return nil
+	}
+	return []string{"-overlay=" + file}
 }
 
 func race(flags []string) bool {

@@ -58,7 +58,6 @@ func Grade(n int) string {
 const gradesTest = `package m_test
 
 import (
-	"os"
 	"testing"
 
 	"example.com/m"
@@ -83,10 +82,24 @@ func TestGood(t *testing.T) {
 	}
 }
 
+func TestPanics(t *testing.T) {
+	t.Run("deep", func(t *testing.T) {
+		if m.Grade(9) != "fail" {
+			panic("no fail")
+		}
+	})
+}
+`
+
+const exitsTest = `package exits
+
+import (
+	"os"
+	"testing"
+)
+
 func TestLeaves(t *testing.T) {
-	if m.Grade(7) != "fail" {
-		os.Exit(3)
-	}
+	os.Exit(3)
 }
 `
 
@@ -94,20 +107,21 @@ func TestCoverage(t *testing.T) {
 	t.Parallel()
 	f := module(t, map[string]string{
 		"m.go": grades, "m_test.go": gradesTest, "low/low.go": "package low\n\nfunc Fail() string { return \"failed\" }\n",
+		"exits/exits_test.go": exitsTest,
 	})
 	got, err := cover(t, f, args{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Log(got)
-	if got.Failing != 1 || got.Passing != 3 || got.Runs != 4 {
-		t.Errorf("%d failing and %d passing tests in %d runs, want 1 and 3 in 4: the subtests count each", got.Failing, got.Passing, got.Runs)
+	if got.Failing != 2 || got.Passing != 3 || got.Runs != 6 {
+		t.Errorf("%d failing and %d passing tests in %d runs, want 2 and 3 in 6: the subtests count each, and a panic is no end", got.Failing, got.Passing, got.Runs)
 	}
-	want := map[string]string{"m.go": "5-6:1/3 7-8:1/0", "low/low.go": "3:1/0"}
+	want := map[string]string{"m.go": "5-6:2/3 7-8:2/0", "low/low.go": "3:2/0"}
 	if d := cmp.Diff(want, got.Lines); d != "" {
 		t.Errorf("lines (-want +got):\n%s", d)
 	}
-	if len(got.Without) != 1 || got.Without[0] != "example.com/m.TestLeaves" {
+	if len(got.Without) != 1 || got.Without[0] != "example.com/m/exits.TestLeaves" {
 		t.Errorf("without a profile: %v, want the test that exits", got.Without)
 	}
 	if got, err := cover(t, f, args{"run": "Leaves"}); err != nil || got.Failing != 0 || len(got.Lines) != 0 || got.Runs > 1 {

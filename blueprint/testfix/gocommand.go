@@ -137,20 +137,28 @@ func (s *suite) goTest(ctx context.Context, args []string, limit time.Duration, 
 	case got.err != nil:
 		return goTested{}, fmt.Errorf("read the tests' output: %w", got.err)
 	}
-	return goTested{report: got.report, slowest: clock.slowest, ran: watch.started, stopped: why}, nil
+	return goTested{report: got.report, slowest: clock.slowest, ran: ranAny(got.report), stopped: why}, nil
+}
+
+// ranAny tells whether a test binary was made and run.
+func ranAny(r gotest.Report) bool {
+	return slices.ContainsFunc(r.Packages, func(p gotest.Package) bool {
+		return p.Status != gotest.StatusSkip && p.FailedBuild == "" && !slices.ContainsFunc(r.Failures, func(x gotest.Failure) bool {
+			return x.Package == p.Path && (x.Kind == gotest.KindBuild || x.Kind == gotest.KindSetup)
+		})
+	})
 }
 
 // watch passes the output of go test -json on and stops a command that prints
 // without end, or whose tests have been running for too long. The tests' own
 // time-out cannot be relied on: it does not count what runs before main.
 type watch struct {
-	to      io.Writer
-	limit   time.Duration
-	end     context.CancelCauseFunc
-	timer   *time.Timer
-	total   int
-	started bool
-	line    []byte
+	to    io.Writer
+	limit time.Duration
+	end   context.CancelCauseFunc
+	timer *time.Timer
+	total int
+	line  []byte
 }
 
 // longestStart is more than what precedes the package in the event that a
@@ -169,7 +177,6 @@ func (w *watch) Write(p []byte) (int, error) {
 		}
 		if ended {
 			if bytes.Contains(w.line, []byte(`"Action":"start"`)) {
-				w.started = true
 				w.timer.Reset(w.limit)
 			}
 			w.line = w.line[:0]

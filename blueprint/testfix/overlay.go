@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // would returns the files that an edit changes, as they would be then.
@@ -73,6 +74,19 @@ func placeOf(name, text, old, with string) (int, error) {
 		return 0, fmt.Errorf("old occurs more than once in %s, at lines %s; give more of the text around the one that is meant", name, lineNumbers(text, at))
 	}
 	return at[0], nil
+}
+
+// plain names the files that an edit was laid over in place of those it was
+// written to.
+func (c *candidate) plain(why, dir string) string {
+	for i, name := range slices.Sorted(maps.Keys(c.files)) {
+		mark := filepath.Base(filepath.Dir(dir)) + "/" + filepath.Base(dir) + fmt.Sprintf("/%d.go", i)
+		if at := strings.Index(why, mark); at >= 0 {
+			from := strings.LastIndexAny(why[:at], " \t(") + 1
+			why = why[:from] + name + why[at+len(mark):]
+		}
+	}
+	return why
 }
 
 // overlay writes an edit's files where the go command finds them, and returns

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -186,7 +187,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	}
 	t.note(ran)
 	if why, ok := unbuiltBy(t.base.report(), ran.report); ok {
-		c.settle(t, unbuilt, why)
+		c.settle(t, unbuilt, c.plain(why, filepath.Dir(overlay)))
 		return nil
 	}
 	some := gotest.Compare(t.base.report(), ran.report).Fixed

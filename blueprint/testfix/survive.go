@@ -1,0 +1,126 @@
+package testfix
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A test that panics takes its process down before the profile is written. So
+// for coverage the test files are laid over with copies in which each test and
+// subtest catches its panic and fails by it. A panic in another goroutine, or an
+// exit, still ends all.
+
+// survivors writes such copies of the test files in the directories, which are
+// relative to the project, and returns the name of the overlay that says so;
+// empty when there is nothing to lay over.
+func (f *files) survivors(dirs []string, to string) (string, error) {
+	replace := map[string]string{}
+	for _, dir := range dirs {
+		names, err := f.root.Open(filepath.FromSlash(dir))
+		if err != nil {
+			return "", plainly(dir, err)
+		}
+		list, err := names.Readdirnames(-1)
+		_ = names.Close() // it was only read
+		if err != nil {
+			return "", plainly(dir, err)
+		}
+		slices.Sort(list)
+		for _, name := range list {
+			name = path.Join(dir, name)
+			if !strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, _, err := f.read(name)
+			if err != nil {
+				continue // the build says what is wrong with it
+			}
+			calm, ok := survive(name, string(text))
+			if !ok {
+				continue
+			}
+			copied := filepath.Join(to, fmt.Sprintf("survive%d.go", len(replace)))
+			if err := os.WriteFile(copied, []byte(calm), 0o600); err != nil {
+				return "", fmt.Errorf("measure coverage: %w", err)
+			}
+			replace[filepath.FromSlash(name)] = copied
+		}
+	}
+	if len(replace) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", fmt.Errorf("measure coverage: %w", err)
+	}
+	overlay := filepath.Join(to, "survive.json")
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return "", fmt.Errorf("measure coverage: %w", err)
+	}
+	return overlay, nil
+}
+
+// survive makes every function of a test file that takes one *testing.T, by
+// declaration or as a subtest, catch its panic. No line moves.
+func survive(name, text string) (string, bool) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return "", false
+	}
+	type insert struct {
+		at   int
+		what string
+	}
+	var inserts []insert
+	ast.Inspect(file, func(n ast.Node) bool {
+		var kind *ast.FuncType
+		var body *ast.BlockStmt
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			kind, body = n.Type, n.Body
+		case *ast.FuncLit:
+			kind, body = n.Type, n.Body
+		}
+		if t := testingT(kind); t != "" && body != nil {
+			inserts = append(inserts, insert{
+				fset.Position(body.Lbrace).Offset + 1,
+				fmt.Sprintf(" defer func() { if r := recover(); r != nil { %s.Errorf(\"panic: %%v\", r) } }();", t),
+			})
+		}
+		return true
+	})
+	slices.SortFunc(inserts, func(a, b insert) int { return b.at - a.at })
+	for _, i := range inserts {
+		text = text[:i.at] + i.what + text[i.at:]
+	}
+	return text, len(inserts) > 0
+}
+
+// testingT returns the name of a function's only parameter if that is a
+// *testing.T and the function returns nothing.
+func testingT(f *ast.FuncType) string {
+	if f == nil || f.Results != nil || f.Params == nil || len(f.Params.List) != 1 || len(f.Params.List[0].Names) != 1 {
+		return ""
+	}
+	star, ok := f.Params.List[0].Type.(*ast.StarExpr)
+	if !ok {
+		return ""
+	}
+	sel, ok := star.X.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "T" {
+		return ""
+	}
+	if id, ok := sel.X.(*ast.Ident); !ok || id.Name != "testing" || f.Params.List[0].Names[0].Name == "_" {
+		return ""
+	}
+	return f.Params.List[0].Names[0].Name
+}
