@@ -82,6 +82,7 @@ func (a *app) leave() {
 	j := a.journal
 	a.journal = nil
 	a.mu.Unlock()
+	a.err.setStatus("")
 	a.err.mute() // what fails from here on fails because of this
 	if j != nil {
 		_ = j.Close()

@@ -123,7 +123,9 @@ const mostFlips = 12
 func (v *fixView) take(event pawl.Event) (flips []flip) {
 	switch e := event.(type) {
 	case pawl.ToolStarted:
-		v.doing = e.Tool
+		if v.doing == "" {
+			v.doing = e.Tool
+		}
 	case pawl.ToolFinished:
 		v.doing = ""
 		switch {
