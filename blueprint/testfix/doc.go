@@ -20,10 +20,12 @@
 // # What the model can do
 //
 // It can read, list and search files, replace a piece of text that occurs
-// exactly once in a file, and run the tests or some of them. Every path is
-// resolved beneath the copy, whatever links stand in the way. Test files, test
-// data and what the test command itself names are read-only unless
-// [Options.AllowTestEdits] says otherwise.
+// exactly once in a file, write whole files, see what it changed, and run the
+// tests or some of them; in a Go module it can also see which lines the failing
+// tests execute, and try small edits without making them. Every path is resolved
+// beneath the copy, whatever links stand in the way. Test files, test data, what
+// the test command itself names and files that decide which tests run are
+// read-only unless [Options.AllowTestEdits] says otherwise.
 //
 // That is confinement of the tools, not of the tests: these are programs, run
 // as the present user, and with them whatever code the model wrote. Run them
