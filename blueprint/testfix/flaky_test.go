@@ -171,3 +171,39 @@ func TestCourse(t *testing.T) {
 		t.Errorf("taking an edit back was told as a failed try:\n%s", seen[3])
 	}
 }
+
+// Another process knows what is flaky and what was tried.
+func TestCourseGoesOn(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	f, err := testfix.New(t.Context(), wavering(t, true), mechanic.New(), &testfix.Options{StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	observeOnce(t, f)
+	if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "b - a"}); err != nil {
+		t.Fatal(err)
+	}
+	observeOnce(t, f)
+	source := f.Source()
+	if err := f.Release(); err != nil {
+		t.Fatal(err)
+	}
+	f, err = testfix.Open(source, mechanic.New(), pawl.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if d := cmp.Diff([]string{"example.com/waver.TestWaver"}, f.Flaky()); d != "" {
+		t.Errorf("flaky (-want +got):\n%s", d)
+	}
+	text := observeOnce(t, f)
+	for _, want := range []string{
+		"\n- example.com/waver/sum.TestOf (test)\n", "Flaky, so no part of the goal", "\nSince the run before: open 1 → 1.\n",
+		"- sum/of.go:3 `func Of(a, b int) int { return a - b }` → `func Of(a, b int) int { return b - a }`: changed no test's verdict\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the observation lacks %q:\n%s", want, text)
+		}
+	}
+}
