@@ -15,8 +15,8 @@ import (
 )
 
 // fixView is what is seen of a fix while it runs: a line for each test as it
-// flips, and on a terminal, beneath them, one that says how far it is. Elsewhere
-// there are plain lines for all that happens.
+// flips, for what the model says and changes, and on a terminal, beneath them,
+// one that says how far it is.
 type fixView struct {
 	a      *app
 	limits pawl.Limits
@@ -96,12 +96,9 @@ func (v *fixView) add(e pawl.Entry, history bool) {
 	if history {
 		return
 	}
-	if v.live == nil {
-		if _, measured := e.Event.(pawl.Measured); !measured {
-			v.a.progress(e)
-			return
-		}
-	} else if text := v.says(e.Event); text != "" {
+	if text := v.says(e.Event); text != "" && v.live == nil {
+		v.a.sayf("[%d] %s", e.Iteration, text)
+	} else if text != "" {
 		v.a.sayf("%s", text)
 	}
 	for _, f := range flips {
@@ -235,11 +232,12 @@ func (v *fixView) painted(colour, text string) string {
 	return colour + text + normal
 }
 
-// says is what an event deserves a line of its own for, on a terminal.
+// says is what an event deserves a line of its own for. What is read, and what
+// the tests print, is left to explain.
 func (v *fixView) says(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ModelReplied:
-		if v.talks {
+		if v.talks || v.live == nil {
 			return gist(e.Reply.Text())
 		}
 		v.doing = gist(e.Reply.Text())
@@ -257,7 +255,12 @@ func (v *fixView) says(event pawl.Event) string {
 			return gistJSON(e.Result)
 		}
 		return ""
-	case pawl.ToolStarted, pawl.ToolReused, pawl.Observed, pawl.Measured:
+	case pawl.Observed:
+		if e.Failed { // and nothing is known of the tests
+			return progressText(event)
+		}
+		return ""
+	case pawl.ToolStarted, pawl.ToolReused, pawl.Measured:
 		return ""
 	}
 	return progressText(event)

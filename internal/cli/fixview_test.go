@@ -78,12 +78,10 @@ func TestFixView(t *testing.T) {
 		colour bool
 		want   string
 	}{
-		{"elsewhere", false, false, `[0] observed: FAIL
-[0] fails: m.TestA
+		{"elsewhere", false, false, `[0] fails: m.TestA
 [0] fails: m.TestB
 [1] Looking at the sum.
-[1] c1 edit_file: ok after 0 ms: sum.go: replaced at line 3
-[1] observed: FAIL
+[1] sum.go: replaced at line 3
 [1] passes now: m.TestA
 [1] newly fails: m.TestC
 [2] c2 edit_file: error after 0 ms: old does not occur
