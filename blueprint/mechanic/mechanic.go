@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ const (
 	mostReads = 16  // files asked for in one reply
 	mostFails = 3   // refused edits of one file, or failures of a tool, in a row
 	batchSize = 16  // edits tried in one turn
-	patience  = 48  // edits tried after one that mends a part, in search of one that mends all
+	patience  = 96  // edits tried after one that mends a part, in search of one that mends all
 )
 
 // Name is the model's name.
@@ -109,9 +110,6 @@ func (m model) next(mind *mind) pawl.Reply {
 		return pawl.Say(mind.says("It was not shown a run of the tests, and so has nothing to go by."))
 	case base.outcome.ok && !mind.dirty():
 		return pawl.Say(mind.says("Every test passes."))
-	case !base.outcome.repairable() && !mind.dirty():
-		return mind.giveUp("What fails does not build or cannot be set up, and that is beyond it: it changes code that compiles. Mend the build first: " +
-			brief(strings.Join(slices.Sorted(maps.Keys(base.outcome.open)), ", ")))
 	}
 
 	if back := mind.moves(base.files); len(back) > 0 {
@@ -129,11 +127,10 @@ func (m model) next(mind *mind) pawl.Reply {
 	if calls := mind.asks(); len(calls) > 0 {
 		return do("Asking what fails, and which lines that executes.", calls)
 	}
-	h := base.hints()
-	if need := mind.needed(h); len(need) > 0 {
+	if need := mind.needed(base); len(need) > 0 {
 		return do("Reading the code that the failing tests reach.", mind.reads(need))
 	}
-	return m.search(mind, h)
+	return m.search(mind)
 }
 
 // asks are the calls for what is not known yet of the state that is searched.
@@ -145,7 +142,7 @@ func (m *mind) asks() []pawl.Call {
 	if m.base().details == nil {
 		calls = append(calls, call(runTests, struct{}{}))
 	}
-	if !m.base().asked {
+	if !m.base().asked && m.base().outcome.repairable() { // what does not build executes nothing
 		calls = append(calls, call(coverage, struct{}{}))
 	}
 	return calls
@@ -198,7 +195,11 @@ func (m *mind) moves(files memory) []pawl.Call {
 }
 
 // needed are the files to read before edits can be proposed.
-func (m *mind) needed(h goedit.Hints) []string {
+func (m *mind) needed(l *level) []string {
+	h := l.hints()
+	for _, c := range l.details.complaints() { // where it does not build, and around it
+		h.Failures = append(h.Failures, goedit.Failure{Package: m.packageIn(path.Dir(c.file))})
+	}
 	have := maps.Clone(m.now)
 	for name := range m.barred {
 		if _, ok := have[name]; !ok {
@@ -207,6 +208,9 @@ func (m *mind) needed(h goedit.Hints) []string {
 	}
 	return goedit.Needed(have, m.paths, h)
 }
+
+// packageIn returns the import path of the package in a directory.
+func (m *mind) packageIn(dir string) string { return path.Join(modulePath(m.now["go.mod"]), dir) }
 
 func (m *mind) reads(paths []string) []pawl.Call {
 	var calls []pawl.Call

@@ -45,17 +45,18 @@ type part struct {
 
 // level is a state of the code that is searched for an edit that helps.
 type level struct {
-	files   memory
-	outcome outcome
-	details *details
-	asked   bool // for coverage, whatever the answer
-	lines   map[goedit.Location]goedit.Spectrum
-	several bool            // no line is executed by all failing tests, so that no single fault explains them
-	tried   map[string]bool // edits, by key
-	partial []partial       // edits that mend something and break nothing
-	first   int             // how many were tried when the first of these was found
-	been    map[string]bool // states that edits from here led to, by digest
-	path    []string        // the edits that led here
+	files    memory
+	outcome  outcome
+	details  *details
+	asked    bool // for coverage, whatever the answer
+	lines    map[goedit.Location]goedit.Spectrum
+	profiled int             // failing tests that lines are known of
+	several  bool            // no line is executed by all failing tests, so that no single fault explains them
+	tried    map[string]bool // edits, by key
+	partial  []partial       // edits that mend something and break nothing
+	first    int             // how many were tried when the first of these was found
+	been     map[string]bool // states that edits from here led to, by digest
+	path     []string        // the edits that led here
 }
 
 // partial is an edit that mends some tests, or all.

@@ -60,13 +60,7 @@ func outside(files memory) types.Importer {
 
 // imports lists what the files import that is not part of their module.
 func imports(files memory) []string {
-	module := ""
-	for line := range strings.Lines(files["go.mod"]) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok && module == "" {
-			name, _, _ = strings.Cut(name, "//")
-			module = strings.Trim(strings.TrimSpace(name), "\"`")
-		}
-	}
+	module := modulePath(files["go.mod"])
 	found := map[string]bool{}
 	for name, text := range files {
 		if !strings.HasSuffix(name, ".go") {
@@ -84,6 +78,17 @@ func imports(files memory) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// modulePath reads the module directive of a go.mod.
+func modulePath(gomod string) string {
+	for line := range strings.Lines(gomod) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+			name, _, _ = strings.Cut(name, "//")
+			return strings.Trim(strings.TrimSpace(name), "\"`")
+		}
+	}
+	return ""
 }
 
 // libraries remembers importers, for all mechanics of the process: they depend

@@ -2,6 +2,7 @@ package mechanic
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,12 +33,11 @@ func (m *mind) pending() (pawl.Reply, bool) {
 }
 
 // choose picks the edit to keep: one that mends all at once; else the one that
-// mends most, when there are several faults for sure, when those that mend a part
-// mend everything between them, when long enough nothing better was found, or at
-// the end.
+// mends most, when it is the whole of a fault, when nothing better was found for
+// long enough, or at the end.
 func (m *mind) choose(l *level, end bool) (partial, bool) {
 	var best *partial
-	union := map[string]bool{}
+	whole := false
 	for i, p := range l.partial {
 		after, fits := p.edit.on(l.files)
 		if !fits || l.been[digest(l.files, after)] || m.bars(p.edit) {
@@ -46,21 +46,33 @@ func (m *mind) choose(l *level, end bool) (partial, bool) {
 		if p.all {
 			return p, true
 		}
-		for _, id := range p.mended {
-			union[id] = true
-		}
-		if best == nil || len(p.mended) > len(best.mended) {
-			best = &l.partial[i]
+		w := l.several || l.whole(p)
+		if best == nil || w && !whole || w == whole && len(p.mended) > len(best.mended) {
+			best, whole = &l.partial[i], w
 		}
 	}
 	if best == nil {
 		return partial{}, false
 	}
-	covers := true
-	for id := range l.outcome.open {
-		covers = covers && union[id]
+	return *best, end || whole || len(l.tried) >= l.first+patience
+}
+
+// whole tells whether an edit mends every failing test that executes what it
+// changes. Then it is one of several faults: were there a single one, elsewhere,
+// it would be an accident that all of these pass. An edit that mends a part of
+// them only is more likely to hide a fault than to mend it.
+func (l *level) whole(p partial) bool {
+	before := l.files[p.edit.Path]
+	after, ok := replace(before, p.edit.Old, p.edit.New)
+	if !ok || len(p.edit.Also) > 0 || l.profiled < len(l.outcome.open) {
+		return false
 	}
-	return *best, end || covers || l.several || len(l.tried) >= l.first+patience
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	return l.lines[goedit.Location{File: p.edit.Path, Line: at + 1}].Failed == len(p.mended)
 }
 
 // bars tells whether an edit is of a file that cannot be edited.
@@ -89,10 +101,10 @@ func (e tryEdit) String() string {
 
 // search tries the next edits of the state that is searched. When none is
 // left, it keeps the best of those that helped, or goes back a state.
-func (m model) search(mind *mind, h goedit.Hints) pawl.Reply {
+func (m model) search(mind *mind) pawl.Reply {
 	top := len(mind.levels) - 1
 	l := mind.levels[top]
-	list, err := m.lists.candidates(l.files, h)
+	list, err := m.lists.candidates(l)
 	if err != nil {
 		return mind.giveUp("It cannot read the code: " + err.Error() + ".")
 	}
@@ -107,7 +119,7 @@ func (m model) search(mind *mind, h goedit.Hints) pawl.Reply {
 		l := mind.levels[top]
 		_, left := mind.choose(l, true)
 		if !left && l.details != nil {
-			list, err := m.lists.candidates(l.files, l.hints())
+			list, err := m.lists.candidates(l)
 			batch, _ := mind.untried(top, list, 1)
 			left = err == nil && len(batch) > 0
 		}
@@ -115,26 +127,28 @@ func (m model) search(mind *mind, h goedit.Hints) pawl.Reply {
 			return do("Nothing more to try from here: back to an earlier state.", mind.moves(l.files))
 		}
 	}
+	if base := mind.base(); !base.outcome.repairable() {
+		why := "nothing small that the compiler's messages suggest is left to try"
+		if mind.tries == 0 {
+			why = "the compiler's messages suggest no small edit"
+		}
+		return mind.giveUp(fmt.Sprintf("What fails does not build or cannot be set up, and %s. Mend the build first: %s", why,
+			brief(strings.Join(slices.Sorted(maps.Keys(base.outcome.open)), ", "))))
+	}
 	return mind.giveUp(fmt.Sprintf("All %d edits there were to try have been tried, and none made every test pass.", mind.tries))
 }
 
 // untried returns the next edits to try on a state, and in words what they are.
-func (m *mind) untried(top int, list []goedit.Edit, most int) (batch []tryEdit, rules []string) {
+func (m *mind) untried(top int, list []candidate, most int) (batch []tryEdit, rules []string) {
 	l := m.levels[top]
-	for _, e := range list {
+	for _, c := range list {
 		if top > 0 && len(l.tried) >= mostDeep || len(batch) == most {
 			break
 		}
-		edit := proposal(e)
-		if !l.tried[edit.key()] && !m.bars(edit) {
-			batch = append(batch, edit)
-			rules = append(rules, fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Rule))
+		if !l.tried[c.edit.key()] && !m.bars(c.edit) {
+			batch = append(batch, c.edit)
+			rules = append(rules, c.rule)
 		}
 	}
 	return batch, rules
-}
-
-// proposal writes a candidate as try_edits takes it.
-func proposal(e goedit.Edit) tryEdit {
-	return tryEdit{editArgs: editArgs{Path: e.File, Old: e.Old, New: e.New}}
 }

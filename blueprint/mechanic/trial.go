@@ -118,7 +118,7 @@ func (m *mind) covered(r pawl.ToolResult) {
 		return
 	}
 	m.runs += told.Runs
-	l.several = told.Failing > 1
+	l.profiled, l.several = told.Failing, told.Failing > 1
 	l.lines = map[goedit.Location]goedit.Spectrum{}
 	for name, text := range told.Lines {
 		for _, part := range lineRange.FindAllStringSubmatch(text, -1) {

@@ -152,6 +152,7 @@ func TestRepair(t *testing.T) {
 		{"ring", []string{"ring.go"}, []string{"+\tif r.next >= len(r.values) {", "+\treturn v[n:]"}},
 		{"config", []string{"internal/text/text.go"}, nil},
 		{"pager", []string{"pager.go"}, nil},
+		{"build", []string{"build.go"}, []string{"+func Twice(n int) int { return n + n }"}},
 		{"digits", []string{"digits.go"}, []string{"+\tfor n > 0 {"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -201,8 +202,8 @@ func TestBeyondRepair(t *testing.T) {
 		t.Skip("it runs go test dozens of times")
 	}
 	for name, want := range map[string]string{
-		"roman": "None was kept.",
-		"build": "does not build",
+		"roman":  "None was kept.",
+		"absent": "does not build",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := project(t, name)
