@@ -137,18 +137,25 @@ func (u *user) tried(run string) (n int) {
 		var e struct {
 			Type string
 			Data struct {
-				Tool string
-				Args struct{ Edits []json.RawMessage }
+				Tool   string
+				Args   struct{ Edits []json.RawMessage }
+				Result json.RawMessage
 			}
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
 			u.t.Fatalf("pawl events %s: %v", run, err)
 		}
 		switch {
-		case e.Type != "tool.started":
-		case e.Data.Tool == "try_edits":
+		case e.Type == "tool.started" && e.Data.Tool == "try_edits":
 			n += len(e.Data.Args.Edits)
-		case e.Data.Tool == "edit_file", e.Data.Tool == "write_file":
+		case e.Type == "tool.finished" && e.Data.Tool == "try_edits":
+			var tried struct {
+				Not []int `json:"not_tried"`
+			}
+			if json.Unmarshal(e.Data.Result, &tried) == nil { // else it is an error's text
+				n -= len(tried.Not)
+			}
+		case e.Type == "tool.started" && (e.Data.Tool == "edit_file" || e.Data.Tool == "write_file"):
 			n++
 		}
 	}

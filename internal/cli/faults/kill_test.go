@@ -57,8 +57,11 @@ func TestKill(t *testing.T) {
 			name, files = "two", two
 		}
 		k := kill{after: time.Duration(random.Int64N(int64(whole.took))), again: []string{"resume", "last"}}
-		if n%2 == 1 { // where it matters most
-			k.applying, k.after = true, time.Duration(random.Int64N(int64(4*time.Millisecond)))
+		if n%2 == 1 { // where it matters most: renames come as soon as all is committed
+			k.sign, k.after = `"committed":false`, time.Duration(random.Int64N(int64(10*time.Millisecond)))
+			if random.IntN(2) == 0 {
+				k.sign, k.after = `"committed":true`, time.Duration(random.Int64N(int64(time.Millisecond)))
+			}
 		}
 		if n%4 >= 2 {
 			k.again = []string{"fix"}
@@ -70,17 +73,17 @@ func TestKill(t *testing.T) {
 	t.Log(seen)
 }
 
-// A kill comes some time after the start, or after the first sign that the
-// difference is being applied.
+// A kill comes some time after the start, or after a sign in the journal of
+// what is being applied.
 type kill struct {
-	after    time.Duration
-	applying bool
-	again    []string
+	after time.Duration
+	sign  string
+	again []string
 }
 
 func (k kill) String() string {
-	if k.applying {
-		return fmt.Sprintf("%v after applying began", k.after)
+	if k.sign != "" {
+		return fmt.Sprintf("%v after %s", k.after, k.sign)
 	}
 	return fmt.Sprintf("%v after the start", k.after)
 }
@@ -141,8 +144,8 @@ func (u *user) killed(k kill) (died bool, said string) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	if k.applying {
-		u.waitForApply(ended)
+	if k.sign != "" {
+		u.waitFor(k.sign, ended)
 	}
 	select {
 	case err := <-ended:
@@ -159,11 +162,15 @@ func (u *user) killed(k kill) (died bool, said string) {
 	return err != nil, out.String()
 }
 
-// waitForApply returns when a difference is being applied, or all is over.
-func (u *user) waitForApply(ended chan error) {
+// waitFor returns when the journal of what is being applied has a sign in it, or
+// all is over.
+func (u *user) waitFor(sign string, ended chan error) {
 	for {
-		if found, _ := filepath.Glob(filepath.Join(u.state, "pawl/fix/*/apply.json*")); len(found) > 0 {
-			return
+		found, _ := filepath.Glob(filepath.Join(u.state, "pawl/fix/*/apply.json*"))
+		for _, name := range found {
+			if text, err := os.ReadFile(name); err == nil && bytes.Contains(text, []byte(sign)) {
+				return
+			}
 		}
 		select {
 		case err := <-ended:
