@@ -251,7 +251,7 @@ func (v *fixView) says(event pawl.Event) string {
 			if json.Unmarshal(e.Result, &tried) == nil {
 				return gist(tried.Summary)
 			}
-		case v.talks && (e.Tool == "edit_file" || e.Tool == "write_file"):
+		case (v.talks || v.live == nil) && (e.Tool == "edit_file" || e.Tool == "write_file"):
 			return gistJSON(e.Result)
 		}
 		return ""

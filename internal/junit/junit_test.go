@@ -84,3 +84,33 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a file holds, reading it ends, each test is named once, and no text
+// is longer than is promised.
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"mixed", "collect", "none"} {
+		data, err := os.ReadFile("testdata/" + name + ".xml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`<testsuite><testcase name="a" file="../x"><failure>` + strings.Repeat("ä\n", 9000) + `</failure></testcase></testsuite>`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := junit.Parse(strings.NewReader(string(data)), "/project")
+		seen := map[string]bool{}
+		for _, c := range r.Cases {
+			if id := c.ID(); seen[id] {
+				t.Errorf("%q is there twice (%v)", id, err)
+			} else {
+				seen[id] = true
+			}
+			if len(c.Output) > 9<<10 || len(c.At) > 20 {
+				t.Errorf("%q has %d bytes of output and %d places", c.ID(), len(c.Output), len(c.At))
+			}
+			if c.Status < junit.Passed || c.Status > junit.Errored {
+				t.Errorf("%q is %v", c.ID(), c.Status)
+			}
+		}
+	})
+}
