@@ -2,11 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -107,15 +103,6 @@ func (v *fixView) add(e pawl.Entry, history bool) {
 	v.draw()
 }
 
-// flip is a test whose verdict has changed, or a line about several.
-type flip struct {
-	mark byte // + passes, - fails, a space: neither
-	text string
-}
-
-// mostFlips is how many tests of a kind are named at a time.
-const mostFlips = 12
-
 // take keeps the books and returns what flipped.
 func (v *fixView) take(event pawl.Event) (flips []flip) {
 	switch e := event.(type) {
@@ -167,71 +154,6 @@ func trials(result json.RawMessage) int {
 	return len(r.Mends) + len(r.Fails) + len(r.Endless) + len(r.Unbuilt)
 }
 
-func (v *fixView) compare(open []string) []flip {
-	var passes, fails []flip
-	for _, id := range v.open {
-		if !slices.Contains(open, id) {
-			passes = append(passes, flip{'+', "passes now: " + id})
-		}
-	}
-	for _, id := range open {
-		switch {
-		case v.first == nil:
-			fails = append(fails, flip{'-', "fails: " + id})
-		case slices.Contains(v.open, id):
-		case v.first[id]:
-			fails = append(fails, flip{'-', "fails again: " + id})
-		default:
-			fails = append(fails, flip{'-', "newly fails: " + id})
-		}
-	}
-	if v.first == nil {
-		v.first = map[string]bool{}
-		for _, id := range open {
-			v.first[id] = true
-		}
-	}
-	return append(most(passes, "pass now"), most(fails, "fail")...)
-}
-
-func most(flips []flip, verb string) []flip {
-	if len(flips) <= mostFlips {
-		return flips
-	}
-	more := flip{' ', fmt.Sprintf("and %d more %s", len(flips)-mostFlips+1, verb)}
-	return append(flips[:mostFlips-1:mostFlips-1], more)
-}
-
-const (
-	green  = "\x1b[32m"
-	red    = "\x1b[31m"
-	dim    = "\x1b[2m"
-	normal = "\x1b[0m"
-)
-
-func (v *fixView) flip(f flip, turn int) {
-	text := oneLine(f.text)
-	switch {
-	case v.live == nil:
-		v.a.sayf("[%d] %s", turn, text)
-		return
-	case f.mark == '+':
-		text = v.painted(green, "✓ "+text)
-	case f.mark == '-':
-		text = v.painted(red, "✗ "+text)
-	default:
-		text = "  " + text
-	}
-	_, _ = io.WriteString(v.a.err, text+"\n") // it never fails
-}
-
-func (v *fixView) painted(colour, text string) string {
-	if !v.colour {
-		return text
-	}
-	return colour + text + normal
-}
-
 // says is what an event deserves a line of its own for. What is read, and what
 // the tests print, is left to explain.
 func (v *fixView) says(event pawl.Event) string {
@@ -264,53 +186,4 @@ func (v *fixView) says(event pawl.Event) string {
 		return ""
 	}
 	return progressText(event)
-}
-
-// draw writes the line beneath anew.
-func (v *fixView) draw() {
-	if v.live == nil {
-		return
-	}
-	v.a.err.setStatus(v.painted(dim, fit(v.line(), v.live()-1)))
-}
-
-// line says how far it is: attempts, open tests, ceilings used, what is done now.
-func (v *fixView) line() string {
-	s := v.state
-	elapsed := s.Elapsed()
-	if !v.since.IsZero() {
-		elapsed += v.now().Sub(v.since)
-	}
-	parts := []string{counted(v.attempts, "attempt")}
-	if v.first != nil {
-		parts = append(parts, fmt.Sprintf("open %d of %d", len(v.open), len(v.first)))
-	}
-	parts = append(parts, fmt.Sprintf("turn %d/%d", s.Iterations(), v.limits.Iterations))
-	if v.talks {
-		parts = append(parts, fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(v.limits.Tokens)))
-	}
-	if cost, known := s.Cost(); known && v.talks {
-		text := fmt.Sprintf("$%.2f", cost)
-		if v.limits.Cost > 0 {
-			text += fmt.Sprintf("/%.2f", v.limits.Cost)
-		}
-		parts = append(parts, text)
-	}
-	parts = append(parts, fmt.Sprintf("%v/%v", elapsed.Round(time.Second), v.limits.Time))
-	doing := v.doing
-	if doing == "" {
-		doing = "running the tests"
-	}
-	return strings.Join(append(parts, oneLine(doing)), " · ")
-}
-
-// short writes a number of tokens in thousands or millions.
-func short(n int) string {
-	switch {
-	case n >= 10_000_000:
-		return fmt.Sprintf("%dM", n/1_000_000)
-	case n >= 10_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprint(n)
 }
