@@ -21,6 +21,7 @@ import (
 const (
 	copyKept   = 7 * 24 * time.Hour
 	mostCopies = 10
+	copyMade   = 6 * time.Hour // what is not whole by then never will be
 )
 
 // copyOwner is a run that may go on in a working copy. A fork shares the copy
@@ -71,7 +72,8 @@ func readOwners(state string) (owners []copyOwner, err error) {
 
 // prune removes the working copies in a directory whose runs are gone from
 // their journals, and of those that nobody has gone on with for a week all but
-// the latest few. What cannot be judged stays.
+// the latest few. A copy that was cut short while it was made goes too. What
+// cannot be judged stays.
 func (a *app) prune(ctx context.Context, j *sqlite.Journal, dir string, now time.Time) {
 	states, err := tree.States(dir)
 	if err != nil {
@@ -82,7 +84,7 @@ func (a *app) prune(ctx context.Context, j *sqlite.Journal, dir string, now time
 	for _, s := range states {
 		at, gone := a.lastUsed(ctx, j, s)
 		switch {
-		case gone:
+		case gone, !s.Whole && now.Sub(s.At) > copyMade:
 			a.removeCopy(s.Dir)
 		case now.Sub(at) < copyKept:
 			kept++

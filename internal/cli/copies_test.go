@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,6 +95,21 @@ func (y *yard) left() []string {
 }
 
 const day = 24 * time.Hour
+
+// A copy that was never finished goes, unless it may still be.
+func TestPruneUnfinished(t *testing.T) {
+	y := newYard(t)
+	for name, ago := range map[string]time.Duration{"young": time.Hour, "old": day} {
+		dir := y.copy(name, 0)
+		if err := errors.Join(os.Remove(filepath.Join(dir, "record.json")), os.Chtimes(dir, time.Time{}, y.now.Add(-ago))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	y.copy("whole", day)
+	if got := y.left(); !slices.Equal(got, []string{"whole", "young"}) {
+		t.Errorf("left are %v", got)
+	}
+}
 
 // A copy goes when all its runs are gone from their journals, however young; one
 // of which that cannot be known stays.

@@ -17,6 +17,8 @@ const statePrefix = "pawl-tree-"
 type State struct {
 	Dir string
 	At  time.Time // when anything was last made or removed directly in it
+	// Whole is false while the copy is being made, and ever after if that was cut short.
+	Whole bool
 }
 
 // States lists the state directories in a directory, which need not exist.
@@ -34,7 +36,10 @@ func States(dir string) ([]State, error) {
 			continue
 		}
 		if info, err := e.Info(); err == nil { // else it was removed meanwhile
-			out = append(out, State{filepath.Join(dir, e.Name()), info.ModTime()})
+			s := State{Dir: filepath.Join(dir, e.Name()), At: info.ModTime()}
+			_, err := os.Lstat((&Tree{state: s.Dir}).recordPath())
+			s.Whole = err == nil
+			out = append(out, s)
 		}
 	}
 	return out, nil
