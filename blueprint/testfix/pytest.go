@@ -34,15 +34,21 @@ func guessPytest(dir string) ([]string, error) {
 	return nil, fmt.Errorf("%s looks like a Python project, and there is neither pytest nor python3 in PATH; install pytest, or name the command that runs the tests", dir)
 }
 
+// runners are programs that run the command in their arguments, or a module of
+// Python's; others, such as make, would not know pytest's flags.
+var runners = []string{"uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "coverage", "env", "nice", "timeout"}
+
 // afterPytest returns where the arguments of pytest begin in a command that
-// runs it, also through python -m and tools such as uv; zero: it does not.
+// runs it; zero: it does not.
 func afterPytest(argv []string) int {
-	for i, a := range argv[:min(len(argv), 5)] {
-		switch base := filepath.Base(a); {
-		case base == "pytest" || base == "py.test" || base == "pytest-3":
+	first := filepath.Base(argv[0])
+	if !slices.Contains(runners, first) && !strings.HasPrefix(first, "py") {
+		return 0
+	}
+	for i, a := range argv[:min(len(argv), 6)] {
+		switch filepath.Base(a) {
+		case "pytest", "py.test", "pytest-3":
 			return i + 1
-		case i > 0 && (base == "sh" || base == "bash" || base == "-c"):
-			return 0
 		}
 	}
 	return 0
