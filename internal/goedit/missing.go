@@ -15,8 +15,45 @@ func (m *mutator) jump(b []ast.Stmt, stack []ast.Node, weight float64) {
 	}
 	last := b[len(b)-1]
 	for i, e := range m.exits(last.End(), stack) {
+		if e.text == "continue" && endsLoop(stack) || e.text == "return" && endsFunction(stack) {
+			continue // which changes nothing
+		}
 		m.after(last, e.text, jump, weight*e.weight/(1+0.2*float64(i)), "missing: %s", e.text)
 	}
+}
+
+// endsLoop tells whether what comes after the innermost node is the next round.
+func endsLoop(stack []ast.Node) bool {
+	for i := len(stack) - 1; i > 0; i-- {
+		switch n := stack[i].(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			return true
+		case *ast.BlockStmt:
+			if last := len(n.List) - 1; i+1 < len(stack) && (last < 0 || n.List[last] != stack[i+1]) {
+				return false
+			}
+		case *ast.CaseClause, *ast.CommClause:
+			return false
+		}
+	}
+	return false
+}
+
+// endsFunction tells the same of the end of a function without results.
+func endsFunction(stack []ast.Node) bool {
+	for i := len(stack) - 1; i > 0; i-- {
+		switch n := stack[i].(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			return true
+		case *ast.ForStmt, *ast.RangeStmt, *ast.CaseClause, *ast.CommClause:
+			return false
+		case *ast.BlockStmt:
+			if last := len(n.List) - 1; i+1 < len(stack) && (last < 0 || n.List[last] != stack[i+1]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // branch proposes another way out of a loop.
@@ -63,13 +100,24 @@ func (m *mutator) forgottenStatement(s ast.Stmt, last bool, stack []ast.Node) {
 	}
 	for i, x := range list[:min(len(list), 40)] {
 		// The same statement may be missing in one of many places.
-		w := 0.4 * x.weight / ((1 + 0.05*float64(i)) * (1 + 0.3*m.placed[x.text]))
+		w := 0.4 * x.weight * alike(m.text(s), x.text) / ((1 + 0.05*float64(i)) * (1 + 0.3*m.placed[x.text]))
 		m.placed[x.text]++
 		m.before(s, x.text, missing, w, "missing: %s", x.text)
 		if last && !jumps(s) {
 			m.after(s, x.text, missing, w, "missing: %s", x.text)
 		}
 	}
+}
+
+// alike favours a place beside a statement of the same form: what is forgotten
+// is often the second of two that belong together.
+func alike(beside, text string) float64 {
+	for _, form := range []string{"++", "--", "append(", " = ", " += ", "delete("} {
+		if strings.Contains(text, form) {
+			return times(strings.Contains(beside, form) && !strings.Contains(beside, "\n"), 2)
+		}
+	}
+	return 1
 }
 
 // renamed is a statement about a field of the receiver, made one about another

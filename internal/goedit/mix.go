@@ -22,7 +22,12 @@ func mix(sites []site) {
 	for i := range sites {
 		s := &sites[i]
 		at := place{s.file, s.line}
-		s.weight /= (1 + kinds[s.class]/perKind) * (1 + lines[at]/perLine)
+		half := perKind
+		switch s.class {
+		case missing, guard, term, dependent:
+			half *= 2 // of which there are most, and which are asked for as often
+		}
+		s.weight /= (1 + kinds[s.class]/half) * (1 + lines[at]/perLine)
 		kinds[s.class]++
 		lines[at]++
 	}

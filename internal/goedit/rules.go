@@ -140,7 +140,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.narrower(n.Cond, leaves(n.Body), 0.3)
 		m.separate(n)
 		m.always(n)
-		m.jump(n.Body.List, append(stack, n), 0.42)
+		m.jump(n.Body.List, append(stack, n), 0.55)
 	case *ast.CaseClause:
 		m.jump(n.Body, append(stack, n), 0.22)
 	case *ast.ForStmt:

@@ -130,6 +130,9 @@ func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
 	if v == 0 {
 		weight *= 0.4
 	}
+	if s, ok := m.d.node.(*ast.ValueSpec); ok && len(s.Values) == 1 && s.Values[0] == n {
+		weight = 0.6 // a constant with a name has little else that can be wrong
+	}
 	if v == 1 {
 		twins = append(twins, twin{"-1", 0.9})
 	}
