@@ -28,7 +28,14 @@ func newClues(h Hints) *clues {
 		b.WriteString("\n")
 		b.WriteString(f.Test)
 		b.WriteString("\n")
-		c.swaps = append(c.swaps, textSwaps(f.Got, f.Want)...)
+		got, want := f.Got, f.Want
+		if got == "" || want == "" || strings.Contains(f.Message, want+"\n") {
+			// Values of several lines are told by nobody but the message.
+			if p := gotWant.FindStringSubmatch(f.Message); p != nil {
+				got, want = outdented(p[1]), outdented(p[2])
+			}
+		}
+		c.swaps = append(c.swaps, textSwaps(got, want)...)
 	}
 	c.text = b.String()
 	c.nilPointer = nilPointer.MatchString(c.text)
@@ -38,6 +45,11 @@ func newClues(h Hints) *clues {
 	c.hangs = hangs.MatchString(c.text)
 	return c
 }
+
+var gotWant = regexp.MustCompile(`(?s)\bgot (.{1,900}?),? want (.{1,900}?)\s*$`)
+
+// outdented takes the indentation away that package testing gives to lines.
+func outdented(s string) string { return strings.ReplaceAll(s, "\n    ", "\n") }
 
 // times is factor if something is so, else one.
 func times(so bool, factor float64) float64 {

@@ -32,7 +32,7 @@ func (m *mutator) unusual(text string, t types.Type) []twin {
 		case u.Info()&types.IsBoolean != 0:
 			return []twin{{text, 0.5}, {"!" + text, 0.5}}
 		case u.Info()&types.IsInteger != 0 && u.Info()&types.IsUnsigned == 0:
-			return []twin{{text + " == 0", 0.6 * times(c.divided, 3)}, {text + " < 0", 0.65}, {text + " <= 0", 0.6 * times(c.divided, 1.5)}}
+			return []twin{{text + " == 0", 0.6 * times(c.divided, 3) * times(c.outside, 1.8)}, {text + " < 0", 0.65 * times(c.outside, 1.5)}, {text + " <= 0", 0.6 * times(c.divided, 1.5)}}
 		case u.Info()&types.IsNumeric != 0:
 			return []twin{{text + " == 0", 0.6 * times(c.divided, 3)}, {text + " <= 0", 0.4}}
 		}

@@ -44,7 +44,7 @@ func readFaulty(t testing.TB, name string) faulty {
 }
 
 // parseHints reads lines: fail PACKAGE TEST, then its at FILE:LINE, got Q want
-// Q and | MESSAGE; pass PACKAGE TEST.
+// Q and | MESSAGE; pass PACKAGE TEST; cover FILE FROM-TO FAILED/PASSED.
 func parseHints(t testing.TB, s string) Hints {
 	var h Hints
 	for line := range strings.Lines(s) {
@@ -66,6 +66,19 @@ func parseHints(t testing.TB, s string) Hints {
 				t.Fatal(err)
 			}
 			f.Locations = append(f.Locations, Location{file, n})
+		case "cover": // FILE FROM-TO FAILED/PASSED
+			var file string
+			var from, to int
+			var s Spectrum
+			if _, err := fmt.Sscanf(strings.NewReplacer("-", " ", "/", " ").Replace(rest), "%s %d %d %d %d", &file, &from, &to, &s.Failed, &s.Passed); err != nil {
+				t.Fatal(err)
+			}
+			if h.Spectra == nil {
+				h.Spectra = map[Location]Spectrum{}
+			}
+			for n := from; n <= to; n++ {
+				h.Spectra[Location{file, n}] = s
+			}
 		case "got":
 			if _, err := fmt.Sscanf(rest, "%q want %q", &f.Got, &f.Want); err != nil {
 				t.Fatal(err)

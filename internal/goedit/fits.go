@@ -92,7 +92,8 @@ func (c *checker) openScope(pkg *types.Package, f *file, fn *ast.FuncDecl, sig *
 	for _, list := range []*types.TypeParamList{sig.TypeParams(), sig.RecvTypeParams()} {
 		for p := range list.TypeParams() {
 			if p.Obj().Name() != "_" {
-				inner.Insert(p.Obj())
+				// A name of its own, for the parameter's own is not known so early.
+				inner.Insert(types.NewTypeName(token.NoPos, pkg, p.Obj().Name(), p))
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func (m *mutator) iteration(loop ast.Stmt, body *ast.BlockStmt, stack []ast.Node
 				if s := structOf(m.typ(id)); s != nil {
 					for i := range fieldsOf(s) {
 						if b, ok := s.Field(i).Type().Underlying().(*types.Basic); ok && b.Info()&(types.IsBoolean|types.IsString) != 0 {
-							conds = append(conds, scaled(m.unusual(id.Name+"."+s.Field(i).Name(), s.Field(i).Type()), 0.8)...)
+							conds = append(conds, scaled(m.unusual(id.Name+"."+s.Field(i).Name(), s.Field(i).Type()), 1.4)...)
 						}
 					}
 				}
@@ -239,7 +239,7 @@ func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
 		case ok && b.Info()&types.IsBoolean != 0:
 			conds = append(conds, twin{v.Name(), 0.7}, twin{"!" + v.Name(), 0.7})
 		case ok && b.Info()&types.IsInteger != 0 && loop && v.Kind() == types.LocalVar:
-			conds = append(conds, twin{v.Name() + " > 0", 0.6})
+			conds = append(conds, twin{v.Name() + " > 0", 0.9})
 		}
 	}
 	conds = append(conds, m.known(s.Pos())...)
@@ -294,12 +294,14 @@ func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
 		m.replace(x.Pos(), x.End(), strong+" && "+paren(c.text, "||"), term, w, "missing term: && %s", c.text)
 		m.replace(x.Pos(), x.End(), weak+" || "+c.text, term, w*0.8, "missing term: || %s", c.text)
 	}
-	if !leaving {
-		return
-	}
 	var odd []twin
 	for _, v := range m.locals(x.Pos()) {
-		odd = append(odd, m.unusual(v.Name(), v.Type())...)
+		switch {
+		case mentions(text, v.Name()):
+			odd = append(odd, m.unusual(v.Name(), v.Type())...)
+		case leaving:
+			odd = append(odd, scaled(m.unusual(v.Name(), v.Type()), 0.7)...)
+		}
 	}
 	odd = distinct(odd)
 	for i, c := range odd[:min(len(odd), 10)] {

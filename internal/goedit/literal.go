@@ -136,6 +136,12 @@ func formats(old string) []string {
 	return out
 }
 
+// similar are characters, as they are written, that are close in use.
+var similar = [][]string{
+	{`' '`, `'\t'`, `'\n'`}, {`','`, `';'`, `'.'`, `':'`}, {`'-'`, `'_'`}, {`'\''`, `'"'`}, {`'('`, `')'`}, {`'['`, `']'`}, {`'{'`, `'}'`},
+	{`'<'`, `'>'`}, {`'0'`, `'9'`, `'1'`}, {`'a'`, `'A'`, `'z'`, `'Z'`}, {`'/'`, `'\\'`}, {`'+'`, `'-'`, `'*'`, `'/'`, `'%'`, `' '`},
+}
+
 // otherCharacter proposes the package's other characters for one, and some that
 // are close to it in use.
 func (m *mutator) otherCharacter(n *ast.BasicLit) {
@@ -145,13 +151,9 @@ func (m *mutator) otherCharacter(n *ast.BasicLit) {
 			twins = append(twins, twin{i.text, m.near(i)})
 		}
 	}
-	for _, set := range []string{"' ' '\\t' '\\n'", "',' ';' '.'", "'-' '_'", "'\\'' '\"'", "'(' ')'", "'[' ']'", "'{' '}'", "'<' '>'", "'0' '9' '1'", "'a' 'A' 'z' 'Z'", "'/' '\\\\'", "'+' '-' '*' '/' '%'"} {
-		all := strings.Fields(strings.ReplaceAll(set, "' '", "'\x00'"))
-		for i := range all {
-			all[i] = strings.ReplaceAll(all[i], "\x00", " ")
-		}
-		if slices.Contains(all, n.Value) {
-			for _, c := range all {
+	for _, set := range similar {
+		if slices.Contains(set, n.Value) {
+			for _, c := range set {
 				if c != n.Value {
 					twins = append(twins, twin{c, 0.8})
 				}
