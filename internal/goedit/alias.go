@@ -58,9 +58,6 @@ func (m *mutator) owned(n ast.Node) {
 		if baseName(n.Fun) == "append" && len(n.Args) > 1 {
 			m.copied(n.Args[0], 0.3)
 		}
-		if strings.HasPrefix(m.text(n.Fun), "sort.") || strings.HasPrefix(m.text(n.Fun), "slices.Sort") {
-			return // sorts what it is given, on purpose
-		}
 	}
 }
 
@@ -195,8 +192,7 @@ func (m *mutator) filled(s *ast.AssignStmt) {
 		if t == nil {
 			continue
 		}
-		u, ok := t.Underlying().(*types.Map)
-		if !ok {
+		if _, ok := t.Underlying().(*types.Map); !ok {
 			continue
 		}
 		text, typ := m.text(at.X), m.typeText(t)
@@ -205,10 +201,6 @@ func (m *mutator) filled(s *ast.AssignStmt) {
 		}
 		w := 0.15 * times(m.clues.nilMap, 8)
 		m.before(s, "if "+text+" == nil {\n"+text+" = make("+typ+")\n}", guard, w, "missing make of %s", text)
-		// A map within a map is missing more often than the outer one.
-		if elem, ok := u.Elem().Underlying().(*types.Map); ok && elem != nil {
-			_ = elem
-		}
 	}
 }
 

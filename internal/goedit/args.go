@@ -145,7 +145,7 @@ func (m *mutator) around(n *ast.CallExpr) {
 }
 
 // wrapped puts calls around x that the package's code puts around others.
-func (m *mutator) wrapped(x ast.Expr, weight float64) {
+func (m *mutator) wrapped(x ast.Expr) {
 	t := m.typ(x)
 	if t == nil || isLiteral(x) {
 		return
@@ -155,7 +155,7 @@ func (m *mutator) wrapped(x ast.Expr, weight float64) {
 	}
 	for i, w := range m.g.wrappers(m.d.file.dir()) {
 		if types.Identical(w.typ, t) && w.text != m.d.name {
-			m.replace(x.Pos(), x.End(), w.text+"("+m.text(x)+")", args, weight/(1+0.2*float64(i)), "%s around %s", w.text, m.text(x))
+			m.replace(x.Pos(), x.End(), w.text+"("+m.text(x)+")", args, 0.22/(1+0.2*float64(i)), "%s around %s", w.text, m.text(x))
 		}
 	}
 }

@@ -1,17 +1,21 @@
 // Package goedit proposes small repairs of Go source: given a module and the
-// tests that fail in it, it lists single edits, one operator, bound, condition
-// or constant each, the likeliest first. It runs nothing and knows nothing of
-// any program: what it has to go on is the syntax, who calls whom, and the
-// words and places in the failures' messages.
+// tests that fail in it, it lists single edits, one operator, bound, name,
+// condition or statement each, the likeliest first. Candidates runs nothing and
+// knows nothing of any program: what it has to go on is the syntax, the types,
+// who calls whom, which lines the tests executed, and the words and places in
+// the failures' messages. What a test puts in never becomes a condition, and
+// what it wants never becomes an answer; how the two values differ only says
+// which edits come first, and which of the program's own texts is wrong.
 //
 // This is mutation-based repair in its plainest form: the operators are the
 // classic mutation operators (relational, arithmetic and logical operator
 // replacement, constants off by one, negated decisions; King and Offutt, "A
 // Fortran language system for mutation-based software testing", 1991) applied
 // backwards, on the competent programmer hypothesis that a fault is one small
-// step from the right code. Sites are ranked by static call distance in place
-// of the coverage spectra that fault localisation commonly uses, because
-// coverage would cost a run of the tests for each test.
+// step from the right code. What was left out is looked for in the code around
+// ("plastic surgery", see ingredients.go). Sites are ranked by coverage spectra
+// when there are any, for they cost a run of each test, and by static call
+// distance when there are none.
 package goedit
 
 import (
@@ -94,7 +98,8 @@ type Options struct {
 const defaultLimit = 500
 
 // Candidates lists edits of the module at root, likeliest first, in an order
-// that depends on nothing but the arguments. Each edit alone leaves a file that
+// that depends on nothing but the arguments and, where build constraints are
+// concerned, the platform. Each edit alone leaves a file that
 // parses, and one that gofmt would not change if that held before. Test files,
 // generated files, vendor and testdata are never edited; files that do not
 // parse are left alone. A module without a go.mod in root is taken for one

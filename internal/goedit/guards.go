@@ -82,12 +82,10 @@ func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if x, ok := n.(*ast.IndexExpr); ok && !hasCall(x.X) {
 			if id, ok := x.Index.(*ast.Ident); ok {
-				for _, c := range m.within(x.X, x.Index) {
-					_ = c
+				if len(m.within(x.X, x.Index)) > 0 {
 					a, i := m.text(x.X), id.Name
 					w := times(m.clues.outside, 2.5)
 					conds = append(conds, twin{i + " < 0 || " + i + " >= len(" + a + ")", 0.9 * w}, twin{i + " >= len(" + a + ")", 0.7 * w})
-					break
 				}
 			}
 		}

@@ -18,7 +18,7 @@ var opposites = wordSets(
 func wordSets(sets ...string) map[string][]int {
 	out := map[string][]int{}
 	for i, s := range sets {
-		for _, w := range strings.Fields(s) {
+		for w := range strings.FieldsSeq(s) {
 			out[w] = append(out[w], i)
 		}
 	}

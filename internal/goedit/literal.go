@@ -41,7 +41,7 @@ func unquoted(s string) string {
 	return s
 }
 
-// text proposes another text or character for a literal, if that explains the
+// literal proposes another text or character for a literal, if that explains the
 // difference between got and want.
 func (m *mutator) literal(n *ast.BasicLit) {
 	if n.Kind != token.STRING && n.Kind != token.CHAR {

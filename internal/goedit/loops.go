@@ -22,7 +22,7 @@ func (m *mutator) direction(n *ast.ForStmt) {
 		return
 	}
 	i, from, to := m.text(init.Lhs[0]), m.text(init.Rhs[0]), m.text(cond.Y)
-	head := ""
+	var head string
 	switch {
 	case cond.Op == token.LSS && post.Tok == token.INC:
 		head = i + " := " + to + " - 1; " + i + " >= " + from + "; " + i + "--"

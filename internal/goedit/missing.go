@@ -79,7 +79,7 @@ func (m *mutator) branch(s *ast.BranchStmt, stack []ast.Node) {
 
 // forgottenStatement proposes to put a statement that stands elsewhere, or that
 // the variables at hand suggest, before s and, at the end of a block, after it.
-func (m *mutator) forgottenStatement(s ast.Stmt, last bool, stack []ast.Node) {
+func (m *mutator) forgottenStatement(s ast.Stmt, last bool) {
 	list := m.suggested(s.Pos())
 	for _, i := range m.g.ingredients(m.d.file.dir()).statements {
 		w := 0.9 * m.near(i)

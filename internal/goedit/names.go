@@ -147,7 +147,7 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 	}
 	var twins []twin
 	add := func(o types.Object) {
-		if o.Name() != n.Sel.Name && o.Name() != "_" && (o.Exported() || o.Pkg() != nil && o.Pkg() == m.pkg()) && sameKind(o.Type(), t) {
+		if o.Name() != n.Sel.Name && o.Name() != "_" && (o.Exported() || o.Pkg() != nil && o.Pkg() == m.pkg()) && types.Identical(o.Type(), t) {
 			twins = append(twins, twin{o.Name(), likeness(n.Sel.Name, o.Name())})
 		}
 	}
@@ -216,9 +216,6 @@ func (m *mutator) bothSides(n *ast.SelectorExpr, stack []ast.Node, twins []twin)
 		m.replace(b.Pos(), b.End(), with, member, 0.45*t.weight, "field %s → %s on both sides", n.Sel.Name, t.text)
 	}
 }
-
-// sameKind compares types, those of methods without their receivers.
-func sameKind(a, b types.Type) bool { return types.Identical(a, b) }
 
 func (m *mutator) pkg() *types.Package { return m.g.pkgs[m.d.file.dir()] }
 

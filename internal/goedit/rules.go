@@ -100,7 +100,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.made(n)
 		m.builtin(n)
 		for _, x := range n.Args {
-			m.wrapped(x, 0.22)
+			m.wrapped(x)
 			m.moved(x, 0.2)
 		}
 	case *ast.CompositeLit:
@@ -117,7 +117,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 	case *ast.SelectorExpr:
 		m.selector(n, stack)
 	case *ast.IndexExpr:
-		m.wrapped(n.Index, 0.22)
+		m.wrapped(n.Index)
 	}
 }
 
@@ -132,7 +132,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.grown(n)
 		m.results(n.Rhs, 0.35, "values")
 		if len(n.Lhs) == 1 {
-			m.wrapped(n.Rhs[0], 0.22)
+			m.wrapped(n.Rhs[0])
 			m.moved(n.Rhs[0], 0.4)
 		}
 		m.crossNames(n)
@@ -162,7 +162,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.answers(n, stack)
 		m.results(n.Results, 0.4, "results")
 		for _, x := range n.Results {
-			m.wrapped(x, 0.22)
+			m.wrapped(x)
 			m.moved(x, 0.25)
 			if m.isBool(x) {
 				m.narrower(x, false, 0.25)
@@ -190,7 +190,7 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 		}
 		m.needless(s)
 		m.across(list, i)
-		m.forgottenStatement(s, next == nil, stack)
+		m.forgottenStatement(s, next == nil)
 		switch s := s.(type) {
 		case *ast.AssignStmt:
 			m.filled(s)

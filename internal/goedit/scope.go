@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"path"
+	"slices"
 )
 
 // visible lists the variables, constants and functions that may be named at a
@@ -130,8 +131,8 @@ func (m *mutator) zero(t types.Type) string {
 
 // function is the innermost function around, its signature and body.
 func (m *mutator) function(stack []ast.Node) (*types.Signature, *ast.BlockStmt) {
-	for i := len(stack) - 1; i >= 0; i-- {
-		switch n := stack[i].(type) {
+	for _, n := range slices.Backward(stack) {
+		switch n := n.(type) {
 		case *ast.FuncLit:
 			sig, _ := m.typ(n).(*types.Signature)
 			return sig, n.Body
@@ -147,8 +148,8 @@ func (m *mutator) function(stack []ast.Node) (*types.Signature, *ast.BlockStmt) 
 
 // inLoop tells whether break and continue may stand below the nodes around.
 func inLoop(stack []ast.Node) (loop, breakable bool) {
-	for i := len(stack) - 1; i >= 0; i-- {
-		switch stack[i].(type) {
+	for _, n := range slices.Backward(stack) {
+		switch n.(type) {
 		case *ast.FuncLit, *ast.FuncDecl:
 			return false, breakable
 		case *ast.ForStmt, *ast.RangeStmt:
