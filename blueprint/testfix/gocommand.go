@@ -105,11 +105,27 @@ type goTested struct {
 // goTest runs go test -json with the arguments, each package's tests no longer
 // than limit, using at most the given memory in bytes; zero is what guard says.
 func (s *suite) goTest(ctx context.Context, args []string, limit time.Duration, memory int64) (goTested, error) {
+	argv := slices.Concat([]string{s.argv[0], "test", "-json", "-timeout=" + limit.String()}, args)
+	return s.tested(ctx, testCommand{argv: argv, dir: s.dir, env: s.env, limit: limit, ahead: buildLimit, memory: memory})
+}
+
+// testCommand is a command that prints what go test -json does.
+type testCommand struct {
+	argv   []string
+	dir    string
+	env    []string
+	limit  time.Duration // of the tests of one package
+	ahead  time.Duration // of what comes before the first of them
+	memory int64
+	alone  string // the only package, when the command tells of its tests only
+}
+
+func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	r, w := io.Pipe()
 	clock := &stopwatch{to: w}
-	watch := &watch{to: clock, limit: limit + startSlack, end: end, timer: time.AfterFunc(buildLimit, func() { end(errStuck) })}
+	watch := &watch{to: clock, limit: c.limit + startSlack, end: end, timer: time.AfterFunc(c.ahead, func() { end(errStuck) })}
 	defer watch.timer.Stop()
 	type parsed struct {
 		report gotest.Report
@@ -121,11 +137,13 @@ func (s *suite) goTest(ctx context.Context, args []string, limit time.Duration, 
 		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
 		done <- parsed{report, err}
 	}()
-	argv := slices.Concat([]string{s.argv[0], "test", "-json", "-timeout=" + limit.String()}, args)
-	_, err := process.Run(inner, process.Command{
-		Argv: argv, Dir: s.dir, Env: s.env, Stdout: watch, Stderr: watch, Grace: 700 * time.Millisecond,
-		Started: func(pid int) { go guard(inner, pid, memory, end) },
+	exit, err := process.Run(inner, process.Command{
+		Argv: c.argv, Dir: c.dir, Env: c.env, Stdout: watch, Stderr: watch, Grace: 700 * time.Millisecond,
+		Started: func(pid int) { go guard(inner, pid, c.memory, end) },
 	})
+	if c.alone != "" && exit.Code != 0 { // which test2json leaves out when a test dies
+		fmt.Fprintf(w, "\n{\"Action\":\"fail\",\"Package\":%q}\n", c.alone)
+	}
 	_ = w.Close()
 	got := <-done
 	why := context.Cause(inner)
@@ -192,7 +210,7 @@ func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
 	inner, end := context.WithTimeoutCause(ctx, buildLimit, errStuck)
 	defer end()
 	var out bounded
-	said := excerpt.New(2<<10, nil)
+	said := excerpt.New(16<<10, nil)
 	exit, err := process.Run(inner, process.Command{
 		Argv: append([]string{s.argv[0]}, args...), Dir: s.dir, Env: s.env, Stdout: &out, Stderr: said, Grace: 700 * time.Millisecond,
 	})

@@ -38,6 +38,7 @@ type trial struct {
 	command goCommand
 	dir     string // for overlays
 	affects affects
+	screen  *screen // may be nil
 	edits   []*candidate
 	runsTo  int // the most runs
 	limit   time.Duration
@@ -116,6 +117,7 @@ func digest(files map[string]string) [sha256.Size]byte {
 func (t *trial) all(ctx context.Context) {
 	ctx, end := context.WithTimeoutCause(ctx, tryTime, errEnough)
 	defer end()
+	t.screen = t.screened(ctx)
 	slots := slots()
 	var group sync.WaitGroup
 	for range min(slots, len(t.edits)) {
@@ -179,8 +181,13 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	}
 	memory := int64(share*float64(available())) / int64(slots)
 	args := []string{"-overlay=" + overlay, "-vet=off", "-p=1"}
+	var ran goTested
 	t.alone.RLock()
-	ran, err := t.fix.suite.goTest(ctx, slices.Concat(args, []string{"-count=1"}, t.command.build, t.pattern(packages), packages, t.command.args), t.limit, memory)
+	if t.screen != nil && t.screen.has[c] > 0 {
+		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), memory)
+	} else {
+		ran, err = t.fix.suite.goTest(ctx, slices.Concat(args, []string{"-count=1"}, t.command.build, t.pattern(packages), packages, t.command.args), t.limit, memory)
+	}
 	t.alone.RUnlock()
 	if err != nil {
 		return err
@@ -210,6 +217,10 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		return err
 	}
 	t.note(whole)
+	if why, ok := unbuiltBy(t.base.report(), whole.report); ok {
+		c.settle(t, unbuilt, c.plain(why, filepath.Dir(overlay)))
+		return nil
+	}
 	t.judge(c, whole)
 	return nil
 }

@@ -1,0 +1,302 @@
+package testfix
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// screen is one build for many edits, since most of what trying an edit costs
+// is to compile and link. Each function that is edited gets a copy for each edit,
+// and first asks a variable which of them is meant (mutant schemata: Untch, Offutt
+// and Harrold, "Mutation analysis using mutant schemata", ISSTA 1993). What
+// seems to mend something is still judged by a build of its own.
+type screen struct {
+	bins map[string]string // test binaries, by import path
+	dirs map[string]string // the packages' directories, relative
+	has  map[*candidate]int
+}
+
+// leastScreened is how many edits make a common build worth while.
+const leastScreened = 4
+
+// screenVar names the variable of the environment that says which edit is meant.
+const screenVar = "PAWL_TRIED_EDIT"
+
+// screened prepares the common build; nil when there is none.
+func (t *trial) screened(ctx context.Context) *screen {
+	has := map[*candidate]int{}
+	var packages []string
+	for i, c := range t.edits {
+		if c.outcome == 0 && len(c.files) == 1 && len(t.affects.of(c)) > 0 {
+			has[c] = i + 1
+			for _, p := range t.affects.of(c) {
+				if !slices.Contains(packages, p) {
+					packages = append(packages, p)
+				}
+			}
+		}
+	}
+	dir := filepath.Join(t.dir, "screen")
+	if os.Mkdir(dir, 0o700) != nil {
+		return nil
+	}
+	list, err := t.fix.suite.modules(ctx, t.command, packages)
+	if err != nil {
+		return nil
+	}
+	s := &screen{bins: map[string]string{}, dirs: map[string]string{}, has: has}
+	for _, p := range list {
+		s.dirs[p.ImportPath] = p.Dir
+	}
+	// A copy that does not compile is taken out, and its edit left to a build
+	// of its own, which says why.
+	for range 4 {
+		w := t.write(s, dir)
+		if len(s.has) < leastScreened || w == nil {
+			return nil
+		}
+		bad, err := s.build(ctx, t, w, dir, packages)
+		if err == nil {
+			return s
+		}
+		if len(bad) == 0 {
+			return nil
+		}
+		for _, c := range bad {
+			delete(s.has, c)
+		}
+	}
+	return nil
+}
+
+// written are the files of a common build, and which lines of them are whose.
+type written struct {
+	overlay string
+	lines   map[string][]lines // by base name
+}
+
+type lines struct {
+	from, to int
+	of       *candidate
+}
+
+// write makes the files; the candidates that have no place in them are dropped.
+func (t *trial) write(s *screen, dir string) *written {
+	byFile := map[string][]*candidate{}
+	for _, c := range t.edits {
+		if _, ok := s.has[c]; ok {
+			name := slices.Collect(maps.Keys(c.files))[0]
+			byFile[name] = append(byFile[name], c)
+		}
+	}
+	w := &written{filepath.Join(dir, "overlay.json"), map[string][]lines{}}
+	replace := map[string]string{}
+	asks := map[string]string{} // package names by directory
+	for i, name := range slices.Sorted(maps.Keys(byFile)) {
+		data, _, err := t.fix.files.read(name)
+		if err != nil {
+			return nil
+		}
+		text, where, pkg, in := schemata(string(data), byFile[name], s.has, name)
+		for _, c := range byFile[name] {
+			if !in[c] {
+				delete(s.has, c)
+			}
+		}
+		if len(in) == 0 {
+			continue
+		}
+		base := fmt.Sprintf("screen%d.go", i)
+		w.lines[base] = where
+		replace[filepath.FromSlash(name)] = filepath.Join(dir, base)
+		asks[path.Dir(name)] = pkg
+		if os.WriteFile(filepath.Join(dir, base), []byte(text), 0o600) != nil {
+			return nil
+		}
+	}
+	for i, d := range slices.Sorted(maps.Keys(asks)) {
+		text := "package " + asks[d] + "\n\nimport \"os\"\n\nvar pawlTried = os.Getenv(\"" + screenVar + "\")\n"
+		base := filepath.Join(dir, fmt.Sprintf("ask%d.go", i))
+		replace[filepath.Join(filepath.FromSlash(d), "pawl_tried_edit.go")] = base
+		if os.WriteFile(base, []byte(text), 0o600) != nil {
+			return nil
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil || os.WriteFile(w.overlay, text, 0o600) != nil {
+		return nil
+	}
+	return w
+}
+
+// schemata rewrites a file. Edits that are not within the body of one function
+// that can be copied are left out.
+func schemata(text string, edits []*candidate, number map[*candidate]int, name string) (out string, where []lines, pkg string, in map[*candidate]bool) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	in = map[*candidate]bool{}
+	if err != nil {
+		return text, nil, "", in
+	}
+	copies, cases := "", map[*ast.FuncDecl]string{}
+	offset := func(p token.Pos) int { return fset.Position(p).Offset }
+	first := 2 + strings.Count(text, "\n") // the switches add no line
+	for _, c := range edits {
+		after := c.files[name]
+		from, to := differs(text, after)
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil || from <= offset(f.Body.Lbrace) || to > offset(f.Body.Rbrace) {
+				continue
+			}
+			call, ok := forward(f, number[c])
+			if !ok {
+				continue
+			}
+			start, end := offset(f.Pos()), offset(f.End())+len(after)-len(text)
+			at := offset(f.Name.End())
+			code := after[start:at] + tag(number[c]) + after[at:end]
+			line := first + strings.Count(copies, "\n")
+			where = append(where, lines{line, line + strings.Count(code, "\n"), c})
+			copies += code + "\n"
+			cases[f] += fmt.Sprintf(" case %q: %s;", strconv.Itoa(number[c]), call)
+			in[c] = true
+		}
+	}
+	out = text
+	for _, d := range slices.Backward(file.Decls) {
+		if f, ok := d.(*ast.FuncDecl); ok && cases[f] != "" {
+			at := offset(f.Body.Lbrace) + 1
+			out = out[:at] + " switch pawlTried {" + cases[f] + " };" + out[at:]
+		}
+	}
+	return out + "\n" + copies, where, file.Name.Name, in
+}
+
+func tag(n int) string { return fmt.Sprintf("_pawlTried%d", n) }
+
+// differs returns the piece of a text that another does not share.
+func differs(a, b string) (from, to int) {
+	for from < len(a) && from < len(b) && a[from] == b[from] {
+		from++
+	}
+	low := 0
+	for low < len(a)-from && low < len(b)-from && a[len(a)-1-low] == b[len(b)-1-low] {
+		low++
+	}
+	return from, len(a) - low
+}
+
+// forward is the call of a function's copy with what the function was called
+// with; false when it cannot be named.
+func forward(f *ast.FuncDecl, n int) (string, bool) {
+	call := f.Name.Name + tag(n)
+	switch {
+	case f.Name.Name == "init" || f.Name.Name == "main" || f.Name.Name == "_":
+		return "", false
+	case f.Recv != nil:
+		if len(f.Recv.List) != 1 || len(f.Recv.List[0].Names) != 1 || f.Recv.List[0].Names[0].Name == "_" {
+			return "", false
+		}
+		call = f.Recv.List[0].Names[0].Name + "." + call
+	case f.Type.TypeParams != nil:
+		var names []string
+		for _, p := range f.Type.TypeParams.List {
+			for _, id := range p.Names {
+				names = append(names, id.Name)
+			}
+		}
+		call += "[" + strings.Join(names, ", ") + "]"
+	}
+	var args []string
+	for _, p := range f.Type.Params.List {
+		if len(p.Names) == 0 {
+			return "", false
+		}
+		_, variadic := p.Type.(*ast.Ellipsis)
+		for _, id := range p.Names {
+			if id.Name == "_" {
+				return "", false
+			}
+			if args = append(args, id.Name); variadic {
+				args[len(args)-1] += "..."
+			}
+		}
+	}
+	call += "(" + strings.Join(args, ", ") + ")"
+	if f.Type.Results != nil && len(f.Type.Results.List) > 0 {
+		return "return " + call, true
+	}
+	return call + "; return", true
+}
+
+var screenLine = regexp.MustCompile(`(screen\d+\.go):(\d+)`)
+
+// build compiles the test binaries. On an error it tells whose copies are at fault.
+func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, packages []string) ([]*candidate, error) {
+	for i, pkg := range packages {
+		bin := filepath.Join(dir, fmt.Sprintf("%d.test", i))
+		args := slices.Concat([]string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay=" + w.overlay, "-o", bin}, runFlags(t.command.build, false), []string{pkg})
+		if _, err := t.fix.suite.goTool(ctx, args...); err != nil {
+			var bad []*candidate
+			for _, m := range screenLine.FindAllStringSubmatch(err.Error(), -1) {
+				n, _ := strconv.Atoi(m[2])
+				for _, l := range w.lines[m[1]] {
+					if l.from <= n && n <= l.to {
+						bad = append(bad, l.of)
+					}
+				}
+			}
+			return bad, err
+		}
+		s.bins[pkg] = bin
+	}
+	return nil, nil
+}
+
+// run runs tests with an edit of the common build.
+func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, pattern []string, memory int64) (goTested, error) {
+	var all goTested
+	for i, pkg := range packages {
+		argv := slices.Concat([]string{t.fix.suite.argv[0], "tool", "test2json", "-t", "-p", pkg, s.bins[pkg], "-test.v=test2json", "-test.count=1", "-test.paniconexit0",
+			"-test.timeout=" + t.limit.String()}, runFlags(t.command.build, true))
+		for _, p := range pattern {
+			argv = append(argv, strings.Replace(p, "-run=", "-test.run=", 1))
+		}
+		if len(t.command.args) > 0 {
+			argv = append(argv, t.command.args[1:]...)
+		}
+		at := filepath.Join(t.fix.suite.dir, filepath.FromSlash(s.dirs[pkg]))
+		ran, err := t.fix.suite.tested(ctx, testCommand{
+			argv: argv, dir: at, env: append(slices.Clone(t.fix.suite.env), screenVar+"="+strconv.Itoa(s.has[c])),
+			limit: t.limit, ahead: t.limit + 5*startSlack, memory: memory, alone: pkg,
+		})
+		if err != nil {
+			return goTested{}, err
+		}
+		if i == 0 {
+			all = ran
+			continue
+		}
+		all.report.Packages = append(all.report.Packages, ran.report.Packages...)
+		all.report.Failures = append(all.report.Failures, ran.report.Failures...)
+		all.slowest = max(all.slowest, ran.slowest)
+		if ran.stopped != nil {
+			all.stopped = ran.stopped
+		}
+	}
+	all.ran = true // it was built, whatever it says of itself
+	return all, nil
+}
