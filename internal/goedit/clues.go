@@ -31,8 +31,8 @@ func newClues(h Hints) *clues {
 		got, want := f.Got, f.Want
 		if got == "" || want == "" || strings.Contains(f.Message, want+"\n") {
 			// Values of several lines are told by nobody but the message.
-			if p := gotWant.FindStringSubmatch(f.Message); p != nil {
-				got, want = outdented(p[1]), outdented(p[2])
+			if g, w, ok := gotWant(f.Message); ok {
+				got, want = g, w
 			}
 		}
 		c.swaps = append(c.swaps, textSwaps(got, want)...)
@@ -46,10 +46,14 @@ func newClues(h Hints) *clues {
 	return c
 }
 
-var gotWant = regexp.MustCompile(`(?s)\bgot (.{1,900}?),? want (.{1,900}?)\s*$`)
-
-// outdented takes the indentation away that package testing gives to lines.
-func outdented(s string) string { return strings.ReplaceAll(s, "\n    ", "\n") }
+// gotWant reads "got X, want Y" to the end of a message, without the indentation
+// that package testing gives to the lines of the two.
+func gotWant(message string) (got, want string, ok bool) {
+	_, rest, ok1 := strings.Cut(message, "got ")
+	got, want, ok2 := strings.Cut(rest, ", want ")
+	outdent := strings.NewReplacer("\n    ", "\n")
+	return outdent.Replace(got), strings.TrimRight(outdent.Replace(want), " \n"), ok1 && ok2
+}
 
 // times is factor if something is so, else one.
 func times(so bool, factor float64) float64 {
