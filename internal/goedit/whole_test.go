@@ -177,7 +177,7 @@ func TestBrokenCode(t *testing.T) {
 }
 
 func FuzzTyped(f *testing.F) {
-	for _, name := range []string{"testdata/typed/alias.txtar", "testdata/corpus/stack.txtar", "testdata/corpus/lru.txtar"} {
+	for _, name := range []string{"testdata/corpus/stack.txtar", "testdata/corpus/ring.txtar"} {
 		c := readFaulty(f, name)
 		f.Add(string(c.files[c.file].Data), "got \"a,b\", want \"a, b\"", 7, 1, 2)
 	}
@@ -189,7 +189,7 @@ func FuzzTyped(f *testing.F) {
 			Spectra:  map[Location]Spectrum{{"m.go", line}: {failed, passed}, {"m.go", line + 1}: {1, 1}},
 		}
 		nobody := importerFunc(func(p string) (*types.Package, error) { return nil, errors.New("nothing here") })
-		edits, err := Candidates(files, h, &Options{Importer: nobody, Limit: 60})
+		edits, err := Candidates(files, h, &Options{Importer: nobody, Limit: 20})
 		if err != nil {
 			return
 		}
