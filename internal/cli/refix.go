@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/blueprint/testfix"
+	"github.com/pawl-run/pawl/internal/tree"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -59,6 +60,10 @@ func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r rema
 		agent := testfix.Recorded(from, model, s.Limits())
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
+	}
+	// The process that died may have been changing the project.
+	if _, err := tree.Recover(from.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, refused(err)
 	}
 	fix, err := testfix.Open(from, model, s.Limits())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,7 +60,7 @@ func TestKill(t *testing.T) {
 		if n%2 == 1 { // where it matters most: renames come as soon as all is committed
 			k.sign, k.after = `"committed":false`, time.Duration(random.Int64N(int64(10*time.Millisecond)))
 			if random.IntN(2) == 0 {
-				k.sign, k.after = `"committed":true`, time.Duration(random.Int64N(int64(time.Millisecond)))
+				k.sign, k.after = `"committed":true`, time.Duration(random.Int64N(int64(8*time.Millisecond)))
 			}
 		}
 		if n%4 >= 2 {
