@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/blueprint/testfix"
@@ -91,8 +90,8 @@ func (a *app) lateFix(ctx context.Context, s pawl.State) (code int, late bool, e
 	if err != nil || !isFix {
 		return 0, false, nil
 	}
-	if _, err := os.Stat(from.State); err != nil {
-		return 0, false, nil // it was finished
+	if _, err := tree.Open(from.State, nil); err != nil {
+		return 0, false, nil // it was finished, and the copy is gone or going
 	}
 	w, err := a.reopenFix(from, source, s, remake{})
 	if err != nil {

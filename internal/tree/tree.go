@@ -204,6 +204,10 @@ func (t *Tree) Close() error {
 	if _, err := os.Lstat(t.journalPath()); err == nil {
 		return fmt.Errorf("close working copy %s: an apply to %s is unfinished; recover it first", t.state, t.record.Source)
 	}
+	// The record goes first: what is left if the removing is cut short must not look like a copy.
+	if err := os.Remove(t.recordPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return removeAll(t.state)
 }
 

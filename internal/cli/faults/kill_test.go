@@ -189,8 +189,9 @@ func (u *user) resumable(resume []string) []string {
 		return []string{"fix"}
 	}
 	if !slices.ContainsFunc(u.copies(), func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, "runs.json"))
-		return err == nil
+		_, noRun := os.Stat(filepath.Join(dir, "runs.json"))
+		_, noCopy := os.Stat(filepath.Join(dir, "record.json"))
+		return noRun == nil && noCopy == nil
 	}) {
 		return []string{"fix"} // it died after its copy was gone, or before it had one
 	}
