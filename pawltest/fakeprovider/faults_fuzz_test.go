@@ -3,6 +3,7 @@ package fakeprovider_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,10 +32,10 @@ func FuzzFaults(f *testing.F) {
 				return // they take their time, and have it in TestFaults
 			}
 		}
-		sound := false
+		var sound atomic.Bool
 		r := newRig(t, w, &fakeprovider.Options{Chunk: int(chunk) % 8, Seed: uint64(first), FaultFor: func(n int) fakeprovider.Fault {
 			switch {
-			case sound:
+			case sound.Load():
 			case n == 1:
 				return a.At(int(k))
 			case n == 2+int(gap)%3:
@@ -48,7 +49,7 @@ func FuzzFaults(f *testing.F) {
 			if !res.Resumable {
 				t.Fatalf("%v, %v: the run cannot go on: %v", a, b, res.Verdict)
 			}
-			sound = again > 0
+			sound.Store(again > 0)
 			res = r.resume(t)
 		}
 		if res.Status != pawl.Success || r.puts.Load() != 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -179,9 +180,9 @@ func TestDeadProvider(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onWires(t, func(t *testing.T, w fakeprovider.Wire) {
-				dead := true
+				var back atomic.Bool
 				r := newRig(t, w, &fakeprovider.Options{FaultFor: func(n int) fakeprovider.Fault {
-					if n > 1 && dead {
+					if n > 1 && !back.Load() {
 						return fakeprovider.Must(name)
 					}
 					return fakeprovider.Fault{}
@@ -199,7 +200,7 @@ func TestDeadProvider(t *testing.T) {
 					t.Fatalf("%v: %s", res.Verdict, res.Verdict.Detail)
 				}
 				r.accounts(t, res)
-				dead = false
+				back.Store(true)
 				res = r.resume(t)
 				if res.Status != pawl.Success || r.puts.Load() != 1 {
 					t.Errorf("when it is back: %v: %s; it was put %d times", res.Verdict, res.Verdict.Detail, r.puts.Load())
