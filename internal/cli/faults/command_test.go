@@ -87,7 +87,7 @@ type fixed struct {
 	Reason  struct{ Detail string }
 
 	took   time.Duration
-	runs   int    // of the tests, by the go commands that ran them
+	runs   int    // of the tests
 	edits  int    // tried
 	stderr string // what people see
 }
@@ -105,12 +105,14 @@ func (u *user) fix(flags ...string) fixed {
 	if jsonErr := json.Unmarshal(out.Bytes(), &f); jsonErr != nil {
 		u.t.Fatalf("pawl fix: %v and no result: %v\n%s", err, jsonErr, &complaint)
 	}
-	f.runs = u.testRuns()
-	f.edits = u.tried(f.Run)
+	var told int
+	f.edits, told = u.tried(f.Run)
+	f.runs = max(u.testRuns(), told)
 	return f
 }
 
-// testRuns counts the go commands that ran tests.
+// testRuns counts the go commands that ran tests. A test binary that is run by
+// itself is not seen here; those are told in the log.
 func (u *user) testRuns() (n int) {
 	calls, err := os.ReadFile(u.calls)
 	if err != nil {
@@ -125,9 +127,9 @@ func (u *user) testRuns() (n int) {
 	return n
 }
 
-// tried counts the edits that a run has tried: made, or left to the tool that
-// tries many.
-func (u *user) tried(run string) (n int) {
+// tried counts the edits that a run has tried, made or left to the tool that
+// tries many, and the runs of tests that the log tells of.
+func (u *user) tried(run string) (n, runs int) {
 	u.t.Helper()
 	out, err := u.pawl("events", run).Output()
 	if err != nil {
@@ -138,6 +140,7 @@ func (u *user) tried(run string) (n int) {
 			Type string
 			Data struct {
 				Tool   string
+				Text   string
 				Args   struct{ Edits []json.RawMessage }
 				Result json.RawMessage
 			}
@@ -150,16 +153,20 @@ func (u *user) tried(run string) (n int) {
 			n += len(e.Data.Args.Edits)
 		case e.Type == "tool.finished" && e.Data.Tool == "try_edits":
 			var tried struct {
-				Not []int `json:"not_tried"`
+				Not  []int `json:"not_tried"`
+				Runs int
 			}
 			if json.Unmarshal(e.Data.Result, &tried) == nil { // else it is an error's text
 				n -= len(tried.Not)
+				runs += tried.Runs
 			}
+		case e.Type == "observed" && !strings.HasPrefix(e.Data.Text, "Unchanged"):
+			runs++
 		case e.Type == "tool.started" && (e.Data.Tool == "edit_file" || e.Data.Tool == "write_file"):
 			n++
 		}
 	}
-	return n
+	return n, runs
 }
 
 // change is the line that a difference adds first, or takes away.
