@@ -73,13 +73,18 @@ func (g *gates) wait(endpoint string, now time.Time) (time.Duration, int) {
 // When a provider wants hours, each run asks for itself, and is parked.
 const mostHeld = 5 * time.Minute
 
-// held is how long the session's next call waits at the gate.
+// held is how long the session's next call waits at the gate. One that would
+// wait beyond its run's time does not: it hears from the provider itself, and
+// the machine ends the run on what the log then says.
 func (s *session) held(endpoint string, now time.Time) time.Duration {
 	wait, refused := s.engine.gates.wait(endpoint, now)
 	if wait <= 0 || wait > mostHeld {
 		return 0
 	}
-	return wait + s.engine.opt.Backoff(refused)
+	if wait += s.engine.opt.Backoff(refused); wait >= s.left(now) {
+		return 0
+	}
+	return wait
 }
 
 // passed tells the gates what came of a call.

@@ -134,3 +134,29 @@ func TestQuietStream(t *testing.T) {
 		})
 	}
 }
+
+// A run that has less time than its provider wants does not wait at the gate
+// beyond it: it asks, hears so itself, and ends.
+func TestGateBeyondTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent := pawl.Agent{Name: "late", Limits: pawl.Limits{Time: 5 * time.Second}, Model: remote{func(_ context.Context, _ pawl.Request, yield func(pawl.Chunk, error) bool) {
+			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassRateLimit, Message: "slowly", RetryAfter: time.Minute})
+		}}}
+		e := engine.New(memory.New(), nil)
+		defer e.Close()
+		for range 2 { // the second finds the gate closed
+			begun := time.Now()
+			h, err := e.Start(t.Context(), agent, "go", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := h.Wait(t.Context())
+			if err != nil || res.Status != pawl.Exhausted || res.Usage.ModelCalls != 1 {
+				t.Errorf("%v after %d calls, %v; want it exhausted after one", res.Verdict, res.Usage.ModelCalls, err)
+			}
+			if d := time.Since(begun); d > 5*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		}
+	})
+}

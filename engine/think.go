@@ -25,7 +25,7 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		s.sleep(min(wait, s.left(now)))
+		s.sleep(wait)
 		return nil
 	}
 	s.append(at, t.Iteration, s.m.Called(t))
