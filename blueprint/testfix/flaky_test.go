@@ -3,7 +3,6 @@ package testfix_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,9 +30,7 @@ func observeOnce(t *testing.T, f *testfix.Fix) string {
 // another that fails if broken.
 func wavering(t *testing.T, broken bool) string {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("there is no go command to run tests with")
-	}
+	needsGo(t)
 	dir := filepath.Join(t.TempDir(), "waver")
 	body := "a + b"
 	if broken {

@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// project unpacks a broken module.
-func project(t *testing.T, name string) string {
+// needsGo skips a test where there is no go command, and fails it in CI.
+func needsGo(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -27,6 +27,12 @@ func project(t *testing.T, name string) string {
 		}
 		t.Skip("there is no go command to run tests with")
 	}
+}
+
+// project unpacks a broken module.
+func project(t *testing.T, name string) string {
+	t.Helper()
+	needsGo(t)
 	dir := filepath.Join(t.TempDir(), name)
 	archive, err := txtar.ParseFile("../../testdata/broken/" + name + ".txtar")
 	if err != nil {

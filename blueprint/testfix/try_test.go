@@ -2,8 +2,6 @@ package testfix_test
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,12 +61,7 @@ func edit(path, from, to string) args { return args{"path": path, "old": from, "
 // module is a project of Go files.
 func module(t *testing.T, files map[string]string) *testfix.Fix {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("the go command is not here, and CI must have it")
-		}
-		t.Skip("there is no go command to run tests with")
-	}
+	needsGo(t)
 	dir := filepath.Join(t.TempDir(), "m")
 	files["go.mod"] = "module example.com/m\n\ngo 1.26\n"
 	write(t, dir, files)
