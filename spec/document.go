@@ -32,10 +32,15 @@ func (d *document) about(outside bool, option string, p place, format string, ar
 	d.problems = append(d.problems, Problem{option, 0, 0, fmt.Sprintf(format, args...)})
 }
 
+// plainLines ends each line of a text with LF: the YAML reader loses count of
+// lines that end in CR LF, and keeps the CR. A CR alone ends a line too.
+func plainLines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
+}
+
 // readDocument reads the values of a file; the node is nil if it has no form at all.
 func readDocument(file, content string) (*document, *node) {
-	// The YAML reader loses count of lines that end in CR LF, and keeps the CR.
-	content = strings.ReplaceAll(strings.TrimPrefix(content, "\ufeff"), "\r\n", "\n")
+	content = plainLines(content)
 	d := &document{text: content, src: newSource(file, content)}
 	if len(content) > mostBytes {
 		d.problem(place{1, 1}, "the spec has %d bytes (at most %d)", len(content), mostBytes)

@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 		if !ok || len(problems) == 0 {
 			t.Fatalf("the error is %T: %v", err, err)
 		}
-		lines := newSource(name, string(data)).lines
+		lines := newSource(name, plainLines(string(data))).lines
 		for _, p := range problems {
 			if p.Message == "" || p.Line < 1 || p.Column < 1 || p.Line > len(lines)+1 {
 				t.Errorf("%v", p)
