@@ -3,6 +3,7 @@ package pawl
 import (
 	"context"
 	"encoding/json"
+	"slices"
 )
 
 // An Agent is a value: everything a run needs to know, nothing of it running.
@@ -74,6 +75,8 @@ type Measure struct {
 	Value float64
 	Open  []string
 }
+
+func (m Measure) clone() *Measure { return &Measure{m.Value, slices.Clone(m.Open)} }
 
 // A Checker is a part of an agent (a tool, loop, policy or condition) that can
 // tell what is wrong with it, or with the agent it stands in.

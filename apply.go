@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"fmt"
+	"hash"
 	"hash/fnv"
 	"slices"
 	"strconv"
@@ -240,7 +241,8 @@ func (s *State) count(c *call, by int) {
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
 	failed, ok, exempt := 0, 0, true
-	sum := fnv.New64a()
+	sum, did := fnv.New64a(), fnv.New64a()
+	var fault hash.Hash64
 	var buf []byte
 	for _, c := range s.open {
 		s.calls = s.calls.Append(c)
@@ -259,8 +261,16 @@ func (s *State) closeTurn() {
 		if err != nil {
 			args = append(buf, c.Args...)
 		}
+		did.Write(args)
 		buf = append(append(append(append(args, 0, byte(c.Status)), c.Result...), 0), c.Error...)
 		sum.Write(buf)
+		if !c.ok() && ok == 0 {
+			if fault == nil {
+				fault = fnv.New64a()
+			}
+			fault.Write(append(append(buf[:0], c.Tool...), 0))
+			fault.Write(unvaried(buf[:0], c.Error))
+		}
 	}
 	rejected := s.rejects
 	s.open, s.rejects = nil, false
@@ -274,13 +284,50 @@ func (s *State) closeTurn() {
 	} else {
 		s.toolErrors = 0
 	}
-	switch digest := sum.Sum64(); {
+	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt}
+	digest := sum.Sum64()
+	if !exempt {
+		track.Calls, track.Outcome = did.Sum64(), digest
+	}
+	if fault != nil && ok == 0 {
+		track.Fault = fault.Sum64()
+	}
+	s.leave(track)
+	switch {
 	case exempt:
 	case digest == s.last:
 		s.stalled++
 	default:
 		s.stalled, s.last = 0, digest
 	}
+}
+
+// leave keeps a turn's track. A turn that is closed again leaves another.
+func (s *State) leave(t Track) {
+	if last, ok := s.trail.Last(); ok && last.Iteration == t.Iteration {
+		s.trail = s.trail.Set(s.trail.Len()-1, t)
+		return
+	}
+	s.trail = s.trail.Append(t)
+}
+
+// unvaried appends an error without what varies with the arguments: digits, and
+// what stands between quotes.
+func unvaried(b []byte, text string) []byte {
+	var quote byte
+	for i := range len(text) {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '`' || c == '\'' && (i == 0 || text[i-1] == ' '):
+			quote = c
+		case c < '0' || c > '9':
+			b = append(b, c)
+		}
+	}
+	return b
 }
 
 func (s *State) exempt(tool string) bool {

@@ -1,8 +1,11 @@
 package pawl
 
-import "strings"
-
-import "encoding/json"
+import (
+	"encoding/json"
+	"hash/fnv"
+	"io"
+	"strings"
+)
 
 // messageBytes is what a message costs beyond its text in an estimate: roles,
 // ids and framing, about eight tokens.
@@ -93,13 +96,21 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 		t.Thought = thought(e.Reply)
 	}
 	t.Answer = calls == 0
+	s.thought = 0
+	if text := strings.TrimSpace(t.said(s.declared().Strategy)); text != "" {
+		sum := fnv.New64a()
+		_, _ = io.WriteString(sum, text)
+		s.thought = sum.Sum64()
+	}
 	if last, ok := s.turns.Last(); ok && last.Iteration == t.Iteration {
 		s.turns = s.turns.Set(s.turns.Len()-1, t)
 	} else {
 		s.turns = s.turns.Append(t)
 	}
 	if calls == 0 {
-		s.open, s.settled = nil, e.Malformed == ""
+		if s.open, s.settled = nil, e.Malformed == ""; s.settled {
+			s.leave(Track{Iteration: entry.Iteration, Thought: s.thought})
+		}
 		return
 	}
 	s.open = make([]call, 0, calls)
@@ -267,8 +278,21 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		s.bytes += len(e.Text) + messageBytes
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
+		measure := Measure{e.Value, e.Open}
+		if last, ok := s.trail.Last(); ok { // it belongs to the action before it
+			last.Measure = &measure
+			s.leave(last)
+		} else {
+			s.baseline = &measure
+		}
 	case Reflected:
-		s.confidence, s.confident = e.Confidence, true
+		s.confidence, s.confident = min(max(e.Confidence, 0), 1), true
+		s.bytes += len(e.Hint)
+	case Grounded:
+		s.bytes += len(e.Hint)
+		if !e.OK {
+			s.refuted, s.complete = true, nil
+		}
 	case ProgressJudged:
 		s.judged = &e
 		s.bytes += len(e.Hint)

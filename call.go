@@ -165,3 +165,27 @@ type Turn struct {
 	Thought   string // the text beside calls, or the thinking when there is none
 	Answer    bool   // it called nothing
 }
+
+// said is the thought apart from the call that a strategy puts beside it.
+func (t *Turn) said(by Strategy) string {
+	if by == JSON {
+		return jsonThought(Say(t.Thought))
+	}
+	return t.Thought
+}
+
+// A Track is what one finished turn left behind, as digests: enough to tell
+// whether a run goes round in circles. Zero is the digest of nothing. Calls of
+// exempt tools leave no track.
+type Track struct {
+	Iteration int
+	Thought   uint64   // what was said beside the calls, or thought
+	Calls     uint64   // the tools and their canonical arguments
+	Outcome   uint64   // the calls and what came of each
+	Fault     uint64   // the tools and what went wrong with them, when no call succeeded; numbers and quoted words apart
+	Exempt    bool     // it called exempt tools only
+	Measure   *Measure // the goal after it, before the next turn; nil: not measured
+}
+
+// Answer reports whether the turn called nothing.
+func (t Track) Answer() bool { return t.Calls == 0 && !t.Exempt }

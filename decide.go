@@ -383,7 +383,7 @@ func sameStep(a, b Step) bool {
 func loosens(step, next Step) string {
 	switch b := next.(type) {
 	case Finish:
-		if _, ends := step.(Finish); ends {
+		if a, ends := step.(Finish); ends && (a.Verdict.Status != Success || b.Verdict.Status == Success) {
 			return "changed how the run ends"
 		}
 		return ""

@@ -7,16 +7,21 @@ import (
 )
 
 // Reflected is a judgement of how the run is going. Confidence is 0 to 1.
+// Hint, when not empty, is told to the model before its next turn.
 type Reflected struct {
 	Text       string
 	Confidence float64
 	By         string
+	Hint       string
 }
 
-// Grounded says whether an answer's claims are borne out by tool results.
+// Grounded says whether an answer's claims are borne out by tool results. One
+// that is not counts as no answer: the model goes on, and is told the Hint.
 type Grounded struct {
 	OK     bool
 	Claims []string // the ones that are not
+	By     string
+	Hint   string
 }
 
 // CausesFound is what led to what, as a graph over the tool calls.
@@ -81,11 +86,14 @@ func (e *Reflected) code(c *wire.Coder) {
 	c.String("text", &e.Text)
 	c.Float("confidence", &e.Confidence)
 	c.OptString("by", &e.By)
+	c.OptString("hint", &e.Hint)
 }
 
 func (e *Grounded) code(c *wire.Coder) {
 	c.Bool("ok", &e.OK)
 	c.OptStrings("claims", &e.Claims)
+	c.OptString("by", &e.By)
+	c.OptString("hint", &e.Hint)
 }
 
 func (e *CausesFound) code(c *wire.Coder) { c.Raw("graph", &e.Graph) }

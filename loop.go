@@ -56,7 +56,8 @@ func doneVerdict() Verdict {
 
 // A Policy reviews every step before it is taken. It is pure, and it may only
 // tighten: move a call's disposition rightwards, lower a clamp, put a Think or
-// a Record before the step, or finish the run. Anything looser is ignored and
+// a Record before the step, or finish the run, also one that was to end as a
+// success. Anything looser is ignored and
 // ends the run as failed, naming the policy. Review is asked again, after every
 // other policy, until nobody changes anything; a fact once recorded must
 // therefore be looked for in the State and not be recorded twice. String names

@@ -108,10 +108,7 @@ func ResultOf(s State) Result {
 	}
 	r.Steps = make([]Summary, 0, s.turns.Len())
 	for _, t := range s.turns.All() {
-		step := Summary{Iteration: t.Iteration, Thought: t.Thought, Calls: []CallSummary{}}
-		if s.start != nil && s.start.Declaration.Strategy == JSON {
-			step.Thought = jsonThought(Say(t.Thought))
-		}
+		step := Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []CallSummary{}}
 		r.Steps = append(r.Steps, step)
 	}
 	// Calls come in the order of their turns: those of one stand side by side in

@@ -40,6 +40,7 @@ type State struct {
 	memo
 
 	turns persist.Vector[Turn]
+	trail persist.Vector[Track]
 	calls persist.Vector[call]   // answered, in call order
 	said  persist.Vector[string] // what people said, in order
 	notes persist.Map[json.RawMessage]
@@ -83,8 +84,9 @@ type turn struct {
 	strikes   int    // rejections in this iteration
 	rejected  int    // iterations in a row that ended in rejection
 	whyNot    string
-	landed    bool // the landing answer has been tried
-	counter   int  // calls so far, for their ids
+	landed    bool   // the landing answer has been tried
+	counter   int    // calls so far, for their ids
+	thought   uint64 // digest of what was thought
 }
 
 // reservation is what a model call in flight may cost.
@@ -100,6 +102,7 @@ type memo struct {
 	acted      uint64 // seq of the latest thing that may have changed the world
 	metric     float64
 	measured   bool
+	baseline   *Measure // before the first turn
 	openIDs    []string
 	seen       string
 	blind      int // observations in a row that failed
@@ -344,6 +347,32 @@ func (s State) Turns() iter.Seq[Turn] {
 		}
 	}
 }
+
+// Tracks yields what the finished turns left behind, latest first.
+func (s State) Tracks() iter.Seq[Track] {
+	return func(yield func(Track) bool) {
+		for _, t := range s.trail.Backward() {
+			if t.Measure != nil {
+				t.Measure = t.Measure.clone()
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// Baseline is the goal as it was measured before the first turn was over, and
+// whether it was.
+func (s *State) Baseline() (Measure, bool) {
+	if s.baseline == nil {
+		return Measure{}, false
+	}
+	return *s.baseline.clone(), true
+}
+
+// Machine is the [MachineNumber] the run was written under.
+func (s *State) Machine() int { return s.declared().Machine }
 
 // Call returns a call by its id. It costs O(calls of the present turn).
 func (s *State) Call(id string) (CallState, bool) {

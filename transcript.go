@@ -47,6 +47,10 @@ func (t *Transcript) Add(e Entry, s *State) {
 		}
 	case ProgressJudged:
 		t.say(ev.Hint, s)
+	case Reflected:
+		t.say(ev.Hint, s)
+	case Grounded:
+		t.say(ev.Hint, s)
 	case InputGiven:
 		if callNumber(ev.Call) == 0 { // asked by the run, on behalf of no call
 			t.say(ev.Text, s)
