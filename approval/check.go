@@ -1,0 +1,169 @@
+package approval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/glob"
+)
+
+// problem is what is wrong with a rule.
+type problem struct {
+	rule string
+	err  error
+}
+
+func (p *problem) Error() string { return "policy " + p.rule + ": " + p.err.Error() }
+func (p *problem) Unwrap() error { return p.err }
+
+// wantTools wants each pattern to be one, and to fit a tool.
+func wantTools(a pawl.Agent, patterns []string, own bool) error {
+	if len(patterns) == 0 {
+		return errors.New(`it names no tool (give a name or a pattern such as "delete_*")`)
+	}
+	var errs []error
+	for _, p := range patterns {
+		errs = append(errs, wantTool(a, p, own))
+	}
+	return errors.Join(errs...)
+}
+
+func wantTool(a pawl.Agent, pattern string, own bool) error {
+	if pattern == "" {
+		return errors.New("a pattern is empty (write the name of a tool, or * for all)")
+	}
+	for _, r := range pattern {
+		if foreign(r) {
+			return fmt.Errorf("%q is no pattern: no tool has a %q in its name (write letters, digits, _ and -, * for any characters and ? for one)", pattern, r)
+		}
+	}
+	if machines(pattern) && own {
+		return nil // whether the machine adds its tools is not for the rule to say
+	}
+	if machines(pattern) {
+		return fmt.Errorf("%q names a tool of the machine, which changes nothing and needs no approval", pattern)
+	}
+	names := toolNames(a)
+	if slices.ContainsFunc(names, func(name string) bool { return glob.Match(pattern, name) }) {
+		return nil
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no tool fits %q: the agent has none", pattern)
+	}
+	if near := expr.Nearest(pattern, glob.Alike(pattern, names)); near != "" {
+		return fmt.Errorf("no tool fits %q (did you mean %s?)", pattern, near)
+	}
+	return fmt.Errorf("no tool fits %q%s", pattern, expr.DidYouMean("", names))
+}
+
+// foreign reports whether a character can stand in no pattern.
+func foreign(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-*?", r))
+}
+
+func toolNames(a pawl.Agent) []string {
+	names := make([]string, len(a.Tools))
+	for i, t := range a.Tools {
+		names[i] = t.Info().Name
+	}
+	return names
+}
+
+func wantEffects(effects []pawl.Effect) error {
+	if len(effects) == 0 {
+		return errors.New("it names no effect (give pawl.Write, for one)")
+	}
+	for _, e := range effects {
+		if e < pawl.Read || e > pawl.Write {
+			return fmt.Errorf("%d is no effect (use pawl.Read, pawl.Idempotent or pawl.Write)", int(e))
+		}
+	}
+	return nil
+}
+
+func wantFunc(name string, f func(pawl.State, pawl.Disposed) bool) error {
+	if strings.TrimSpace(name) == "" {
+		return errors.New("it has no name (the approver is shown it)")
+	}
+	if f == nil {
+		return errors.New("its function is nil")
+	}
+	return nil
+}
+
+// checkPredicate tells what can be told of a predicate without an agent.
+func checkPredicate(tree expr.Node) error {
+	if err := expr.Check(tree, expr.Env{Values: map[string]expr.Value{"args": nil}}); err != nil {
+		return err
+	}
+	looks := false
+	for n := range expr.All(tree) {
+		switch n := n.(type) {
+		case *expr.Duration:
+			return expr.Errorf(n.Column(), "no argument is a duration (write a number)")
+		case *expr.Path:
+			looks = true
+		}
+	}
+	if !looks {
+		return expr.Errorf(tree.Column(), "it looks at no argument (write something such as args.amount > 100)")
+	}
+	return nil
+}
+
+// wantPredicate wants the tools, the predicate, and every argument that it
+// looks at in the declarations that name all there may be. In a tool that can
+// have no such argument it would ask about every call.
+func wantPredicate(a pawl.Agent, pattern string, tree expr.Node, err error) error {
+	if err := errors.Join(wantTool(a, pattern, false), err); err != nil {
+		return err
+	}
+	var errs []error
+	for _, t := range a.Tools {
+		info := t.Info()
+		if !glob.Match(pattern, info.Name) {
+			continue
+		}
+		names, closed := argumentNames(info.Input)
+		if !closed {
+			continue
+		}
+		for n := range expr.All(tree) {
+			p, ok := n.(*expr.Path)
+			if ok && len(p.Keys) > 0 && !p.Keys[0].IsIndex && !slices.Contains(names, p.Keys[0].Name) {
+				errs = append(errs, expr.Errorf(p.Column(), "the tool %s has no argument %s%s", info.Name, p.Keys[0].Name, expr.DidYouMean(p.Keys[0].Name, names)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// argumentNames lists the properties of an object schema, and whether there
+// can be no others as far as this can tell.
+func argumentNames(schema json.RawMessage) (names []string, closed bool) {
+	var members map[string]json.RawMessage
+	if len(schema) == 0 {
+		return nil, true
+	}
+	if json.Unmarshal(schema, &members) != nil {
+		return nil, false
+	}
+	for _, open := range []string{"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"} {
+		if _, ok := members[open]; ok {
+			return nil, false
+		}
+	}
+	var properties map[string]json.RawMessage
+	if p, ok := members["properties"]; ok && json.Unmarshal(p, &properties) != nil {
+		return nil, false
+	}
+	// Arguments that the schema does not name are refused unless it says true.
+	more := string(members["additionalProperties"])
+	return slices.Collect(maps.Keys(properties)), more == "" || more == "false"
+}

@@ -1,0 +1,198 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/glob"
+)
+
+// rule is every policy of this package.
+type rule struct {
+	source string
+	does   pawl.Disposition // Ask or Refuse
+	check  func(pawl.Agent) error
+
+	// applies gives the reason for a call of which the machine would have it
+	// run or handed over; empty: the rule is not about it.
+	applies func(pawl.State, pawl.Disposed) string
+}
+
+// For gates the tools that fit one of the patterns.
+func For(patterns ...string) pawl.Policy {
+	patterns = slices.Clone(patterns)
+	return &rule{
+		source: "approval(" + quoted(patterns) + ")",
+		does:   pawl.Ask,
+		check:  func(a pawl.Agent) error { return wantTools(a, patterns, false) },
+		applies: func(_ pawl.State, d pawl.Disposed) string {
+			if p := fitting(patterns, d.Call.Tool); p != "" {
+				return p + " needs approval"
+			}
+			return ""
+		},
+	}
+}
+
+// ForEffect gates the tools that declare one of the effects. One that declares
+// none is a [pawl.Write].
+func ForEffect(effects ...pawl.Effect) pawl.Policy {
+	effects = slices.Clone(effects)
+	names := make([]string, len(effects))
+	for i, e := range effects {
+		names[i] = e.String()
+	}
+	return &rule{
+		source: "approval_effect(" + strings.Join(names, ", ") + ")",
+		does:   pawl.Ask,
+		check:  func(pawl.Agent) error { return wantEffects(effects) },
+		applies: func(_ pawl.State, d pawl.Disposed) string {
+			e := d.Info().Effect
+			if e == 0 {
+				e = pawl.Write
+			}
+			if slices.Contains(effects, e) {
+				return "every " + e.String() + " needs approval"
+			}
+			return ""
+		},
+	}
+}
+
+// Func gates the calls that the function holds for. It is known to people, and
+// to the agent's digest, by its name: raise a version in it when the function
+// comes to mean something else.
+//
+// The function must be pure and quick: it is asked before every batch, several
+// times, and again by whoever replays the run. One that panics asks.
+func Func(name string, f func(pawl.State, pawl.Disposed) bool) pawl.Policy {
+	return &rule{
+		source: "approval_func(" + expr.Quote(name) + ")",
+		does:   pawl.Ask,
+		check:  func(pawl.Agent) error { return wantFunc(name, f) },
+		applies: func(s pawl.State, d pawl.Disposed) string {
+			holds, panicked := ask(f, s, d)
+			switch {
+			case panicked: // what it said may differ from one time to the next
+				return expr.Quote(name) + " asks for approval, because it panicked"
+			case holds:
+				return expr.Quote(name) + " asks for approval"
+			}
+			return ""
+		},
+	}
+}
+
+func ask(f func(pawl.State, pawl.Disposed) bool, s pawl.State, d pawl.Disposed) (holds, panicked bool) {
+	defer func() {
+		if recover() != nil {
+			panicked = true
+		}
+	}()
+	return f(s, d), false
+}
+
+// Never refuses the tools that fit one of the patterns, whoever might approve
+// them. The model is told so, and can do something else.
+func Never(patterns ...string) pawl.Policy {
+	patterns = slices.Clone(patterns)
+	return &rule{
+		source: "never(" + quoted(patterns) + ")",
+		does:   pawl.Refuse,
+		check:  func(a pawl.Agent) error { return wantTools(a, patterns, true) },
+		applies: func(_ pawl.State, d pawl.Disposed) string {
+			if fitting(patterns, d.Call.Tool) != "" {
+				return d.Call.Tool + " is denied here and cannot be approved; find another way, or say that there is none"
+			}
+			return ""
+		},
+	}
+}
+
+// String is the rule as source.
+func (r *rule) String() string { return r.source }
+
+// Waits tells the engine that the agent needs a journal that outlives the
+// process: a person may take longer.
+func (r *rule) Waits() bool { return r.does == pawl.Ask }
+
+// Check implements [pawl.Checker].
+func (r *rule) Check(a pawl.Agent) error {
+	if err := r.check(a); err != nil {
+		return &problem{r.source, err}
+	}
+	return nil
+}
+
+// Review moves the calls that the rule is about to Ask or Refuse.
+func (r *rule) Review(s pawl.State, step pawl.Step) pawl.Step {
+	act, ok := step.(pawl.Act)
+	if !ok {
+		return step
+	}
+	changed := false
+	for i := range act.Calls {
+		d := act.Calls[i]
+		if !r.concerns(d) {
+			continue
+		}
+		why := r.applies(s, d)
+		if why == "" {
+			continue
+		}
+		if d.Do == pawl.Ask && r.does == pawl.Ask {
+			if why = also(d.Why, why); why == d.Why {
+				continue
+			}
+		}
+		if !changed {
+			act.Calls, changed = slices.Clone(act.Calls), true
+		}
+		act.Calls[i].Do, act.Calls[i].Why = r.does, why
+	}
+	return act
+}
+
+// concerns reports whether there is anything left to decide about a call.
+func (r *rule) concerns(d pawl.Disposed) bool {
+	if r.does == pawl.Refuse {
+		return d.Do != pawl.Refuse
+	}
+	return (d.Do == pawl.RunCall || d.Do == pawl.Hand || d.Do == pawl.Ask) && !machines(d.Call.Tool)
+}
+
+// also adds a reason to those that are there, once: the policies are asked
+// until none of them has anything to add.
+func also(reasons, why string) string {
+	if reasons == "" {
+		return why
+	}
+	const between = "; "
+	if strings.Contains(between+reasons+between, between+why+between) {
+		return reasons
+	}
+	return reasons + between + why
+}
+
+// machines reports whether a tool is one of the machine's.
+func machines(tool string) bool { return strings.HasPrefix(tool, "__") }
+
+// fitting is the first pattern that a tool fits; empty: none.
+func fitting(patterns []string, tool string) string {
+	for _, p := range patterns {
+		if (!machines(tool) || machines(p)) && glob.Match(p, tool) {
+			return p
+		}
+	}
+	return ""
+}
+
+func quoted(patterns []string) string {
+	all := make([]string, len(patterns))
+	for i, p := range patterns {
+		all[i] = expr.Quote(p)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,212 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/glob"
+)
+
+// When gates the calls of the tools that fit the pattern, if the predicate
+// holds for their arguments, as in
+//
+//	approval.When("submit_po", `args.amount > 100 || args.vendor != "acme"`)
+//
+// The predicate is an expression over args, as that of a tool_called condition
+// is. But it is there to keep something from happening, so what it cannot decide
+// asks: an argument that is not there or null, unless it is compared with null, and
+// one of another type than it is compared with. What stands beside it may still
+// settle the matter: args.kind == "gift" && args.amount > 100 does not ask about
+// another kind without an amount.
+func When(pattern, predicate string) pawl.Policy {
+	tree, err := expr.Parse(predicate)
+	if err == nil {
+		err = checkPredicate(tree)
+	}
+	source := predicate
+	if err == nil {
+		source = tree.String()
+	}
+	return &rule{
+		source: "approval_when(" + expr.Quote(pattern) + ", " + source + ")",
+		does:   pawl.Ask,
+		check:  func(a pawl.Agent) error { return wantPredicate(a, pattern, tree, err) },
+		applies: func(_ pawl.State, d pawl.Disposed) string {
+			if machines(d.Call.Tool) || !glob.Match(pattern, d.Call.Tool) {
+				return ""
+			}
+			if err != nil { // it was refused when the agent was checked
+				return pattern + " needs approval when " + source + ", which means nothing"
+			}
+			switch v, why := decide(tree, d.Call.Args); v {
+			case no:
+				return ""
+			case unknown:
+				return pattern + " needs approval when " + source + ", which cannot be told: " + why
+			default:
+				return pattern + " needs approval when " + source
+			}
+		},
+	}
+}
+
+// truth is one of three values. What is unknown is so in spite of everything
+// that is known, after S. C. Kleene, On notation for ordinal numbers (1938).
+type truth int
+
+const (
+	no truth = 1 + iota
+	yes
+	unknown
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// decide evaluates a predicate for the arguments of a call. Of what is unknown
+// it says why.
+func decide(tree expr.Node, args json.RawMessage) (truth, string) {
+	var value any
+	if err := newDecoder(args).Decode(&value); err != nil {
+		return unknown, "the arguments are no JSON"
+	}
+	e := evaluation{expr.Env{Values: map[string]expr.Value{"args": value}}, ""}
+	return e.truth(tree), e.why
+}
+
+// newDecoder keeps the digits of numbers.
+func newDecoder(args json.RawMessage) *json.Decoder {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	return d
+}
+
+// evaluation is the evaluation of one predicate.
+type evaluation struct {
+	env expr.Env
+	why string // the first thing that could not be decided
+}
+
+func (e *evaluation) unknown(format string, args ...any) truth {
+	if e.why == "" {
+		e.why = fmt.Sprintf(format, args...)
+	}
+	return unknown
+}
+
+func (e *evaluation) truth(n expr.Node) truth {
+	switch n := n.(type) {
+	case *expr.Not:
+		switch e.truth(n.X) {
+		case yes:
+			return no
+		case no:
+			return yes
+		}
+		return unknown
+	case *expr.And:
+		return e.all(n.Terms, no)
+	case *expr.Or:
+		return e.all(n.Terms, yes)
+	case *expr.Compare:
+		return e.compare(n)
+	}
+	v, err := expr.Eval(n, e.env)
+	if err != nil {
+		return e.unknown("%v", err)
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return e.unknown("%s is %s", n, describe(v))
+	}
+	return truthOf(b)
+}
+
+// all is && when one no settles it, and || when one yes does.
+func (e *evaluation) all(terms []expr.Node, settles truth) truth {
+	result := yes + no - settles
+	for _, n := range terms {
+		switch v := e.truth(n); v {
+		case settles:
+			return v
+		case unknown:
+			result = unknown
+		}
+	}
+	return result
+}
+
+func (e *evaluation) compare(n *expr.Compare) truth {
+	x, okX := e.value(n.X)
+	y, okY := e.value(n.Y)
+	if !okX || !okY {
+		return unknown
+	}
+	equality := n.Op == expr.Eq || n.Op == expr.Ne
+	if equality && (isNull(n.X) || isNull(n.Y)) { // it is asked whether there is such an argument
+		return truthOf((x == nil && y == nil) == (n.Op == expr.Eq))
+	}
+	for _, side := range []struct {
+		n expr.Node
+		v expr.Value
+	}{{n.X, x}, {n.Y, y}} {
+		if side.v == nil {
+			return e.unknown("%s is %s", side.n, describe(nil))
+		}
+	}
+	if describe(x) != describe(y) {
+		return e.unknown("%s is %s, and %s is %s", n.X, describe(x), n.Y, describe(y))
+	}
+	v, err := expr.Eval(&expr.Compare{Op: n.Op, X: &expr.Path{Root: "x"}, Y: &expr.Path{Root: "y"}},
+		expr.Env{Values: map[string]expr.Value{"x": x, "y": y}})
+	if err != nil {
+		return e.unknown("%s and %s have no order", n.X, n.Y)
+	}
+	holds, _ := v.(bool) // which a comparison always is
+	return truthOf(holds)
+}
+
+// value is what a side of a comparison stands for.
+func (e *evaluation) value(n expr.Node) (expr.Value, bool) {
+	switch n.(type) {
+	case *expr.Not, *expr.And, *expr.Or, *expr.Compare:
+		v := e.truth(n)
+		return v == yes, v != unknown
+	}
+	v, err := expr.Eval(n, e.env)
+	if err != nil {
+		e.unknown("%v", err)
+		return nil, false
+	}
+	return v, true
+}
+
+func isNull(n expr.Node) bool {
+	_, ok := n.(*expr.Null)
+	return ok
+}
+
+func describe(v expr.Value) string {
+	switch v.(type) {
+	case nil:
+		return "missing or null"
+	case bool:
+		return "true or false"
+	case string:
+		return "a string"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("a %T", v) // a duration, which no argument is
+}
