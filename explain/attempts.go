@@ -110,28 +110,20 @@ func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
 	if len(f.now.changes) == 0 {
 		return
 	}
-	var parts []string
+	var words []string
 	switch {
 	case before == nil:
-		parts = append(parts, fmt.Sprintf("metric is %g", now.Value))
+		words = append(words, fmt.Sprintf("metric is %g", now.Value))
 	case len(before.Open)+len(now.Open) > 0:
-		parts = append(parts, fmt.Sprintf("open %d → %d", len(before.Open), len(now.Open)))
-		if fixed := apart(before.Open, now.Open); len(fixed) > 0 {
-			parts = append(parts, "fixed "+names(fixed, 5))
-		}
-		if broke := apart(now.Open, before.Open); len(broke) > 0 {
-			parts = append(parts, "broke "+names(broke, 5))
-		}
-		if len(parts) == 1 {
-			parts = append(parts, "no test changed")
-			if !slices.Equal(before.Open, now.Open) {
-				parts = parts[:1]
-			}
+		words = append(words, fmt.Sprintf("open %d → %d", len(before.Open), len(now.Open)))
+		words = append(words, parts(moved(before.Open, now.Open))...)
+		if slices.Equal(before.Open, now.Open) {
+			words = append(words, "no test changed")
 		}
 	default:
-		parts = append(parts, fmt.Sprintf("metric %g → %g", before.Value, now.Value))
+		words = append(words, fmt.Sprintf("metric %g → %g", before.Value, now.Value))
 	}
-	f.attempt(phrase(strings.Join(parts, "; ")))
+	f.attempt(phrase(strings.Join(words, "; ")))
 }
 
 // attempt files the attempt being made.

@@ -53,21 +53,14 @@ func (f *fold) measured(e pawl.Measured, t *tally) phrase {
 		return p
 	}
 	t.from, t.to = before.Value, e.Value
-	fixed, broke := apart(before.Open, e.Open), apart(e.Open, before.Open)
+	fixed, broke, shown := moved(before.Open, e.Open)
+	t.broke += len(broke)
 	p := phrasef("metric went %g → %g", before.Value, e.Value)
 	if before.Value == e.Value {
 		p = phrasef("metric is still %g", e.Value)
 	}
-	var parts []string
-	if len(fixed) > 0 {
-		parts = append(parts, "fixed "+names(fixed, 5))
-	}
-	if len(broke) > 0 {
-		t.broke += len(broke)
-		parts = append(parts, "broke "+names(broke, 5))
-	}
-	if len(parts) > 0 {
-		p += phrase(": " + strings.Join(parts, "; "))
+	if words := parts(fixed, broke, shown); len(words) > 0 {
+		p += phrase(": " + strings.Join(words, "; "))
 	}
 	return p
 }
