@@ -20,6 +20,8 @@ type ClientOptions struct {
 	// Version is to be changed when the client does something else on the same
 	// declaration.
 	Version string
+	// Witness names files that whoever approves a call relies on; see [Options].
+	Witness []string
 }
 
 // Client declares a tool that the run's client carries out. A call of it parks
@@ -32,7 +34,7 @@ func Client(name, description string, input json.RawMessage, o *ClientOptions) p
 	return &client{declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(input), Client: true,
 		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version,
-	})}
+	}, o.Witness)}
 }
 
 type client struct{ declared }

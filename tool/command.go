@@ -42,6 +42,11 @@ type CommandOptions struct {
 	// and Env say is not part of the declaration.
 	Version string
 
+	// Witness names files, relative to Dir, that whoever approves a call relies
+	// on. When one of them has changed, or the program or a script among its
+	// operands, an approval is void and asked for anew.
+	Witness []string
+
 	// Dir is the working directory; empty is the caller's.
 	Dir string
 	// Env names the variables that the command gets of those of this process,
@@ -90,7 +95,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
 		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version,
-	}, c.problems()...)
+	}, o.Witness, c.problems()...)
 	return c
 }
 

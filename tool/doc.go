@@ -45,6 +45,14 @@
 // [Client] declares a tool that somebody outside the process runs: a browser, a
 // phone, a person with a form. The run waits until the result is handed in.
 //
+// # Witnesses
+//
+// Whoever approves a call relies on more than its arguments: the ledger he looked
+// at, the script as he read it. A tool names such files as its witnesses; a
+// command is its own witness besides, with its program, its working directory
+// and the files among its operands. What changes while an approval is pending
+// makes it void.
+//
 // # Effects
 //
 // Every tool has a [pawl.Effect]. One that says nothing is a Write: it runs

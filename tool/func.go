@@ -34,9 +34,9 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 // when the agent is prepared, and by Run.
 func FuncWith[In, Out any](name, description string, fn func(context.Context, In) (Out, error), effect pawl.Effect, o *Options) pawl.Tool {
 	input, problem := typeschema.Object[In]()
-	var missing error
+	var noFunction error
 	if fn == nil {
-		missing = errors.New("its function is nil")
+		noFunction = errors.New("its function is nil")
 	}
 	if o == nil {
 		o = &Options{}
@@ -45,7 +45,7 @@ func FuncWith[In, Out any](name, description string, fn func(context.Context, In
 		Name: name, Description: description, Input: input, Effect: effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
 		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version,
-	}, missing, problem, returnable(reflect.TypeFor[Out]())), fn}
+	}, o.Witness, noFunction, problem, returnable(reflect.TypeFor[Out]())), fn}
 }
 
 type function[In, Out any] struct {

@@ -3,6 +3,7 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,19 +29,25 @@ type Options struct {
 	// Version is to be changed when the function behind the same declaration
 	// does something else, so that older runs are not resumed with it unnoticed.
 	Version string
+	// Witness names files that whoever approves a call relies on, relative to the
+	// working directory of this process. When one of them has changed, an
+	// approval is void and asked for anew.
+	Witness []string
 }
 
 // declared is the part that all tools of this package have in common. It is
 // immutable.
 type declared struct {
-	info pawl.ToolInfo
-	err  error
+	info    pawl.ToolInfo
+	err     error
+	witness []string
 }
 
 // declare notes what is wrong with a declaration, for [pawl.Checker]. What is
 // wrong with any tool's (its name, its schema, negative numbers) is left to the
 // machine.
-func declare(info pawl.ToolInfo, problems ...error) declared {
+func declare(info pawl.ToolInfo, witness []string, problems ...error) declared {
+	problems = append(problems, checkWitnesses(witness)...)
 	if strings.TrimSpace(info.Description) == "" {
 		problems = append(problems, errors.New("it has no description; say what it does and when to use it"))
 	}
@@ -63,7 +70,7 @@ func declare(info pawl.ToolInfo, problems ...error) declared {
 			errs = append(errs, fmt.Errorf("tool %q: %w", info.Name, part))
 		}
 	}
-	return declared{info, errors.Join(errs...)}
+	return declared{info, errors.Join(errs...), slices.Clone(witness)}
 }
 
 // Info returns the declaration.

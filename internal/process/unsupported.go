@@ -30,3 +30,6 @@ func isNotExist(error) bool { return false }
 func unsupported() error {
 	return fmt.Errorf("processes cannot be identified on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
+
+// Locate always fails on this system.
+func Locate(Command) (string, error) { return "", unsupported() }

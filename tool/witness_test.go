@@ -1,0 +1,258 @@
+//go:build linux || darwin
+
+package tool_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// witness asks a tool as the engine does: by the method alone.
+func witness(t *testing.T, ctx context.Context, of pawl.Tool) (map[string]string, error) {
+	t.Helper()
+	w, ok := of.(interface {
+		Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
+	})
+	if !ok {
+		t.Fatalf("a %T has no witnesses", of)
+	}
+	return w.Witness(ctx, json.RawMessage(`{}`))
+}
+
+func mustWitness(t *testing.T, of pawl.Tool) map[string]string {
+	t.Helper()
+	found, err := witness(t, t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func write(t *testing.T, file, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every kind of tool digests the files it names.
+func TestWitnessFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "ledger.csv", "a,1\n", 0o600)
+	names := []string{"ledger.csv", "gone.csv"}
+	want := map[string]string{"ledger.csv": sha("a,1\n"), "gone.csv": "missing"}
+	for _, of := range []pawl.Tool{
+		tool.FuncWith("f", "F.", func(context.Context, struct{}) (string, error) { return "", nil }, pawl.Write, &tool.Options{Witness: names}),
+		tool.Client("c", "C.", nil, &tool.ClientOptions{Witness: names}),
+		command(part(t, "env"), &tool.CommandOptions{Witness: names}),
+	} {
+		got := mustWitness(t, of)
+		for _, own := range []string{"command line", "program", "working directory"} {
+			delete(got, own)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%T (-want +got):\n%s", of, diff)
+		}
+	}
+	if got := mustWitness(t, tool.Client("c", "C.", nil, nil)); len(got) != 0 {
+		t.Errorf("a tool without witnesses has %v", got)
+	}
+}
+
+// A file named like a part of the command does not stand for it.
+func TestWitnessNames(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "program"), "x", 0o600)
+	got := mustWitness(t, command([]string{"/bin/sh", "program"}, &tool.CommandOptions{Dir: dir, Witness: []string{"working directory"}}))
+	if got["./program"] != sha("x") || got["program"] == sha("x") || got["./working directory"] != "missing" || got["working directory"] == "missing" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// What is done to the world, and which witnesses of a command it changes.
+func TestWitnessChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(t *testing.T, dir string)
+		want []string
+	}{
+		"nothing":       {func(*testing.T, string) {}, nil},
+		"a file beside": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "other"), "x", 0o600) }, nil},
+		"the program is edited": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "a", "pay.sh"), "#!/bin/sh\nrm -r .\n", 0o700)
+		}, []string{"program"}},
+		"the program is another of the same content": {func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "a", "same.sh"), "#!/bin/sh\n", 0o700)
+			must(t, os.Remove(filepath.Join(dir, "a", "pay.sh")))
+			must(t, os.Symlink("same.sh", filepath.Join(dir, "a", "pay.sh")))
+		}, []string{"program"}},
+		"the program is gone":         {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a", "pay.sh"))) }, []string{"program"}},
+		"a script is edited":          {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "script.py"), "evil()", 0o600) }, []string{"script.py"}},
+		"a script is gone":            {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a", "script.py"))) }, []string{"script.py"}},
+		"an operand becomes a file":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "now"), "x", 0o600) }, []string{"now"}},
+		"a flag's file is edited":     {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "rules.yaml"), "all", 0o600) }, []string{"rules.yaml"}},
+		"a witness is edited":         {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "ledger.csv"), "b,2\n", 0o600) }, []string{"ledger.csv"}},
+		"a witness appears":           {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "late.csv"), "", 0o600) }, []string{"late.csv"}},
+		"the directory is elsewhere":  {func(t *testing.T, dir string) { relink(t, "b", filepath.Join(dir, "link")) }, []string{"working directory", "program"}},
+		"the directory is a new one":  {replaceDir, []string{"working directory"}},
+		"the directory is gone":       {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "link"))) }, []string{"working directory", "program", "script.py", "rules.yaml", "ledger.csv"}},
+		"the same link is made again": {func(t *testing.T, dir string) { relink(t, "a", filepath.Join(dir, "link")) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, sub := range []string{"a", "b"} {
+				fill(t, filepath.Join(dir, sub))
+			}
+			must(t, os.Symlink("a", filepath.Join(dir, "link")))
+			pay := command([]string{"./pay.sh", "script.py", "now", "-v", "--rules=rules.yaml"}, &tool.CommandOptions{
+				Dir: filepath.Join(dir, "link"), Witness: []string{"ledger.csv", "late.csv"},
+			})
+			before := mustWitness(t, pay)
+			if want := []string{"command line", "ledger.csv", "late.csv", "program", "rules.yaml", "script.py", "working directory"}; len(before) != len(want) {
+				t.Fatalf("witnesses are %v, want %q", before, want)
+			}
+			c.do(t, dir)
+			after := mustWitness(t, pay)
+			var changed []string
+			for _, name := range slices.Sorted(maps.Keys(after)) {
+				if before[name] != after[name] {
+					changed = append(changed, name)
+				}
+			}
+			for name := range before {
+				if _, still := after[name]; !still {
+					changed = append(changed, name)
+				}
+			}
+			slices.Sort(changed)
+			slices.Sort(c.want)
+			if diff := cmp.Diff(c.want, changed); diff != "" {
+				t.Errorf("changed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	must(t, os.Mkdir(dir, 0o700))
+	write(t, filepath.Join(dir, "pay.sh"), "#!/bin/sh\n", 0o700)
+	write(t, filepath.Join(dir, "script.py"), "pay()", 0o600)
+	write(t, filepath.Join(dir, "rules.yaml"), "none", 0o600)
+	write(t, filepath.Join(dir, "ledger.csv"), "a,1\n", 0o600)
+}
+
+func relink(t *testing.T, to, link string) {
+	t.Helper()
+	must(t, os.Remove(link))
+	must(t, os.Symlink(to, link))
+}
+
+// replaceDir puts another directory of the same name and content in the place
+// of the first, which is kept so that its inode is not given again.
+func replaceDir(t *testing.T, dir string) {
+	t.Helper()
+	must(t, os.Rename(filepath.Join(dir, "a"), filepath.Join(dir, "was")))
+	fill(t, filepath.Join(dir, "a"))
+}
+
+// A command that says something else is another one, although neither its argv
+// nor its variables are part of its declaration.
+func TestWitnessCommandLine(t *testing.T) {
+	digests := map[string]bool{}
+	for _, c := range []struct {
+		argv, env []string
+	}{
+		{argv: []string{"/bin/sh", "-c", "pay"}}, {argv: []string{"/bin/sh", "-c pay"}}, {argv: []string{"/bin/sh", "-c", "pay", ""}},
+		{argv: []string{"/bin/sh", "-c", "pay"}, env: []string{"TOKEN"}}, {argv: []string{"/bin/sh", "-c", "pay"}, env: []string{"TOKEN", "MORE"}},
+	} {
+		digests[mustWitness(t, command(c.argv, &tool.CommandOptions{Env: c.env}))["command line"]] = true
+	}
+	if len(digests) != 5 {
+		t.Errorf("five commands have %d digests", len(digests))
+	}
+}
+
+// A program that comes to stand before the other in PATH is noticed.
+func TestWitnessPath(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(second, "pay"), "#!/bin/sh\n", 0o700)
+	t.Setenv("PATH", first+":"+second)
+	pay := command([]string{"pay"}, nil)
+	before := mustWitness(t, pay)["program"]
+	write(t, filepath.Join(first, "pay"), "#!/bin/sh\n", 0o700)
+	if after := mustWitness(t, pay)["program"]; before == after || before == "missing" || after == "missing" {
+		t.Errorf("the program was %s and is %s", before, after)
+	}
+}
+
+// What has no content is told, never waited for.
+func TestWitnessNoFile(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
+	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+	_, err := witness(t, t.Context(), command([]string{"/bin/sh", "pipe", "sub"}, &tool.CommandOptions{Dir: dir, Witness: []string{"sub", "pipe", "/dev/null"}}))
+	want := "witness sub: it is no file but a directory (name files)\nwitness pipe: it is no file but a pipe (name files)\nwitness /dev/null: it is no file but a device (name files)"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestWitnessEnds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "ledger.csv", "a,1\n", 0o600)
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(enough)
+	if _, err := witness(t, ctx, tool.Client("c", "C.", nil, &tool.ClientOptions{Witness: []string{"ledger.csv"}})); !errors.Is(err, enough) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWitnessCheck(t *testing.T) {
+	err := tool.Client("pay", "Pay.", nil, &tool.ClientOptions{Witness: []string{"", "a\x00b", "x", "x"}}).(pawl.Checker).Check(pawl.Agent{})
+	for _, want := range []string{`tool "pay": witness "" is no file's name`, `tool "pay": witness "a\x00b" is no file's name`, `tool "pay": witness "x" is named twice`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %s", err, want)
+		}
+	}
+}
+
+// The tool keeps its own list.
+func TestWitnessCopies(t *testing.T) {
+	names := []string{"a"}
+	c := tool.Client("c", "C.", nil, &tool.ClientOptions{Witness: names})
+	names[0] = "b"
+	if got := mustWitness(t, c); got["a"] != "missing" || len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
