@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // An Agent is a value: everything a run needs to know, nothing of it running.
@@ -16,17 +17,18 @@ type Agent struct {
 	Fallback    []Model // asked in turn when the one before cannot serve; see [Class.Elsewhere]
 	Tools       []Tool
 
-	Loop     Loop      // nil: ReAct
-	Strategy Strategy  // zero: Native
-	Stop     Condition // further reasons to end; nil: none
-	Limits   Limits
-	Policies []Policy
-	Observer Observer        // nil: the agent does not observe
-	Goal     *Goal           // nil: none
-	Output   json.RawMessage // JSON Schema of the answer; nil: free text
-	Sampling Sampling
-	Serial   bool // one call at a time
-	Builtins bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+	Loop      Loop      // nil: ReAct
+	Strategy  Strategy  // zero: Native
+	Stop      Condition // further reasons to end; nil: none
+	Limits    Limits
+	Policies  []Policy
+	Observer  Observer        // nil: the agent does not observe
+	Goal      *Goal           // nil: none
+	Output    json.RawMessage // JSON Schema of the answer; nil: free text
+	Sampling  Sampling
+	Approvals Approvals
+	Serial    bool // one call at a time
+	Builtins  bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
 	Labels map[string]string // free words to find the agent's runs by
 	Source string            // where the agent came from, opaque; recorded, not digested
@@ -77,6 +79,13 @@ type Measure struct {
 }
 
 func (m Measure) clone() *Measure { return &Measure{m.Value, slices.Clone(m.Open)} }
+
+// Approvals says how requests for approval are treated. Which calls need one is
+// for policies to say.
+type Approvals struct {
+	TTL        time.Duration // how long a decision may take, and be used; zero: 24 hours
+	StopOnDeny bool          // a denial ends the run instead of being told to the model
+}
 
 // A Checker is a part of an agent (a tool, loop, policy or condition) that can
 // tell what is wrong with it, or with the agent it stands in.

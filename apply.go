@@ -93,9 +93,11 @@ func (s *State) applyRun(event Event) {
 		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""
 		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
 		s.afresh()
+		s.grants = persist.Map[*matter]{}
 		for i, c := range s.open { // requests are asked anew in the fork's own name
 			if c.Phase != Answered && c.Phase != Doubted && c.Phase != Lost {
 				c.Phase = Undecided
+				c.about((*matter).unapproved)
 				s.replace(i, c)
 			}
 		}
@@ -116,6 +118,7 @@ func (s *State) applyRun(event Event) {
 		s.status, s.verdict, s.paused, s.own = Running, Verdict{}, nil, ""
 		s.epoch, s.owner = e.Epoch, e.Owner
 		if e.Changed != nil && s.start != nil {
+			s.grants = persist.Map[*matter]{}
 			start := *s.start
 			start.Declaration = *e.Changed
 			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
@@ -150,7 +153,7 @@ func (s *State) hear(text string) {
 // afresh resets what made the run end, so that resuming it is not stopped at
 // once by the counters of the time before.
 func (s *State) afresh() {
-	s.fallback, s.squeezed = 0, false
+	s.fallback, s.squeezed, s.denied = 0, false, nil
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	if s.replied != 0 && s.reply.Stop == StopRefusal {

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"io"
 	"strings"
+	"time"
 )
 
 // messageBytes is what a message costs beyond its text in an estimate: roles,
@@ -174,7 +175,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if i := s.find(e.Call); i >= 0 {
 			c := s.open[i]
 			c.Phase = Doubted
-			c.about(func(m *matter) { m.Reason = e.Why })
+			c.about(func(m *matter) { m.Reason, m.requested = e.Why, entry.Seq })
 			s.replace(i, c)
 		}
 	case ToolSettled:
@@ -208,7 +209,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	settle := func(id, by string, result json.RawMessage) {
 		if i := s.find(id); i >= 0 {
 			c := s.open[i]
-			c.ending = &ending{Status: ToolOK, Result: result, Ran: c.Ran}
+			c.ending = &ending{Status: ToolOK, Result: result, Ran: c.Attempt > 0}
 			c.about(func(m *matter) { m.By = by })
 			s.acted = entry.Seq
 			s.answer(i, c)
@@ -216,32 +217,32 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	}
 	switch e := event.(type) {
 	case ApprovalRequested:
-		hold(e.Call, AwaitingApproval, func(m *matter) { m.Reason, m.Expires = e.Reason, e.Expires })
+		hold(e.Call, AwaitingApproval, func(m *matter) {
+			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, entry.Seq, nil
+			m.digest, m.token, m.witnesses = e.Digest, e.TokenHash, e.Witnesses
+		})
 	case ApprovalDecided:
 		s.take(e.Letter)
-		i := s.find(e.Call)
-		if i < 0 {
-			return
+		if i := s.find(e.Call); i >= 0 {
+			s.decide(i, &e, entry.Seq)
 		}
-		c := s.open[i]
-		c.Phase = Approved
-		if !e.Approved {
-			denied := *c.ending
-			denied.Error = denial(e)
-			c.Phase, c.ending = Undecided, &denied
-		}
-		c.about(func(m *matter) { m.By, m.Edited = e.By, e.Args })
-		s.replace(i, c)
 	case ApprovalExpired:
-		hold(e.Call, Undecided, func(m *matter) { m.Reason = "" })
+		hold(e.Call, Undecided, (*matter).unapproved)
 	case ApprovalInvalidated:
-		hold(e.Call, Undecided, func(m *matter) { m.Reason = "" })
+		s.acted = entry.Seq // the world is not what was seen of it
+		hold(e.Call, Undecided, func(m *matter) {
+			m.unapproved()
+			m.changed = e.Changed
+		})
+		if c, ok := s.call(e.Call); ok {
+			s.grants = s.grants.Delete(contentKey(c.Tool, c.args()))
+		}
 	case InputRequested:
 		if s.find(e.Call) < 0 {
 			s.question = &e
 			return
 		}
-		hold(e.Call, AwaitingInput, func(m *matter) { m.Reason, m.Expires = e.Question, e.Expires })
+		hold(e.Call, AwaitingInput, func(m *matter) { m.Reason, m.Expires, m.requested = e.Question, e.Expires, entry.Seq })
 	case InputGiven:
 		s.take(e.Letter)
 		if s.question != nil && s.question.Call == e.Call {
@@ -253,10 +254,55 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		s.said = s.said.Append(e.Text)
 		settle(e.Call, e.By, quote(e.Text))
 	case ClientToolRequested:
-		hold(e.Call, AwaitingClient, func(*matter) {})
+		hold(e.Call, AwaitingClient, func(m *matter) { m.requested = entry.Seq })
 	case ClientToolReturned:
 		s.take(e.Letter)
 		settle(e.Call, e.By, e.Result)
+	}
+}
+
+// unapproved takes an approval back. What the approver made of the arguments
+// goes with it.
+func (m *matter) unapproved() {
+	m.Reason, m.Edited, m.approved, m.decided, m.digest, m.token, m.witnesses = "", nil, false, 0, "", "", nil
+	m.rewitness = nil
+	m.Expires = time.Time{}
+}
+
+// decide takes in a decision about an open call. One that nobody was asked for
+// rests on what was approved for the run.
+func (s *State) decide(i int, e *ApprovalDecided, seq uint64) {
+	c := s.open[i]
+	if !e.Approved {
+		denied := *c.ending
+		denied.Error = denial(*e)
+		c.Phase, c.ending = Undecided, &denied
+		c.about(func(m *matter) { m.By = e.By })
+		s.replace(i, c)
+		s.denied = e
+		return
+	}
+	asked := c.Phase == AwaitingApproval
+	c.Phase = Approved
+	c.about(func(m *matter) {
+		m.By, m.Edited, m.approved = e.By, e.Args, true
+		if asked {
+			m.decided = seq
+		}
+		if e.Args != nil {
+			m.rewitness = e.Witnesses
+		}
+	})
+	s.replace(i, c)
+	if e.Scope != ScopeRun {
+		return
+	}
+	content := contentKey(c.Tool, c.args())
+	if asked {
+		s.grants = s.grants.Set(content, c.matter)
+	} else if g, ok := s.grants.Get(content); ok {
+		c.about(func(m *matter) { m.witnesses = (&call{matter: g}).relied() })
+		s.replace(i, c)
 	}
 }
 

@@ -3,6 +3,8 @@ package pawl
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -24,8 +26,13 @@ type CallState struct {
 	Edited    json.RawMessage
 	By        string // who decided or answered
 	Expires   time.Time
-	Ran       bool // it ran, as opposed to being refused, reused or answered by somebody
-	Retries   int  // times a hook had it run again
+	Requested uint64            // seq of the latest request about it
+	Witnesses map[string]string // what its approver relied on
+	Changed   []string          // what changed under its last approval
+	TokenHash string            // of the request's token
+	Decided   bool              // it was approved, and still is
+	Ran       bool              // it ran, as opposed to being refused, reused or answered by somebody
+	Retries   int               // times a hook had it run again
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -73,6 +80,15 @@ type matter struct {
 	Expires time.Time
 	images  []Image
 	retries int
+
+	requested uint64            // seq of the latest request about it
+	decided   uint64            // seq of the approval, if it was waited for
+	approved  bool              // it was approved, and still is
+	digest    string            // what the request was bound to
+	token     string            // its hash
+	witnesses map[string]string // what the approver relied on
+	rewitness map[string]string // of the arguments the approver made of them
+	changed   []string          // what changed under the last approval
 }
 
 var (
@@ -101,6 +117,7 @@ func (c *call) state() CallState {
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
+		Requested: c.requested, Witnesses: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,
 	}
 }
 
@@ -151,6 +168,14 @@ func (c *call) args() json.RawMessage {
 		return c.Edited
 	}
 	return c.Call.Args
+}
+
+// relied is what the approver of the arguments to run relied on.
+func (c *call) relied() map[string]string {
+	if c.Edited != nil {
+		return c.rewitness
+	}
+	return c.witnesses
 }
 
 // ok is OK.

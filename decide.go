@@ -33,7 +33,7 @@ func (m *Machine) Next(s *State) Step {
 	if t, ok := step.(Think); ok { // filled first, so that a policy sees the clamp it may lower
 		step = m.fill(s, t)
 	}
-	return m.limit(s, m.review(s, step))
+	return m.limit(s, m.approved(s, m.review(s, step)))
 }
 
 // propose is the step before anybody reviews it.
@@ -46,6 +46,9 @@ func (m *Machine) propose(s *State) Step {
 	}
 	if v, asked := s.Cancelled(); asked {
 		return Finish{Verdict: v}
+	}
+	if e := s.denied; e != nil && m.agent.Approvals.StopOnDeny {
+		return Finish{Verdict: Verdict{Holds: true, Status: Denied, Condition: "denied", Leaf: "denied", Detail: e.detail(s)}}
 	}
 	if step := m.doubts(s); step != nil {
 		return step
@@ -65,6 +68,12 @@ func (m *Machine) propose(s *State) Step {
 		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.seen))
 	}
 	if s.HasOpen() {
+		if facts := m.unbound(s); facts != nil {
+			return Record{facts}
+		}
+		if m.agent.observes() && s.outdated() {
+			return Observe{}
+		}
 		return m.act(s)
 	}
 	if q := s.question; q != nil {

@@ -36,6 +36,7 @@ type Declaration struct {
 	Output      json.RawMessage
 	Sampling    Sampling
 	Serial      bool
+	Approvals   Approvals
 	Source      string
 	Machine     int
 	Digests     map[string]string
@@ -93,6 +94,9 @@ func (d *Declaration) digest() map[string]string {
 		"sampling": digest(d.Sampling.source()),
 		"serial":   digest(fmt.Sprint(d.Serial)),
 		"observes": digest(fmt.Sprint(d.Observes)),
+	}
+	if a := d.Approvals; a != (Approvals{}) { // which logs before it do not know
+		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny))
 	}
 	for i := range d.Tools {
 		t := &d.Tools[i]
@@ -158,6 +162,10 @@ func (d *Declaration) code(c *wire.Coder) {
 	c.OptRaw("output", &d.Output)
 	c.OptObject("sampling", d.Sampling.code)
 	c.OptBool("serial", &d.Serial)
+	c.OptObject("approvals", func(c *wire.Coder) {
+		codeDuration(c, "ttl", &d.Approvals.TTL)
+		c.OptBool("stop_on_deny", &d.Approvals.StopOnDeny)
+	})
 	c.OptString("source", &d.Source)
 	c.Int("machine", &d.Machine)
 	c.StringMap("digests", &d.Digests)

@@ -20,21 +20,31 @@ type ApprovalRequested struct {
 	TokenHash string
 }
 
-// ApprovalDecided is a person's decision, consumed before the call runs.
+// ApprovalDecided is a decision, consumed before the call runs. With the scope
+// run it holds for every call of the run with equal arguments; each of them has
+// an entry of its own.
 type ApprovalDecided struct {
-	Call     string
-	Approved bool
-	By       string
-	Scope    string          // call or run
-	Args     json.RawMessage // edited arguments; nil: as asked
-	Reason   string
-	Letter   int64
+	Call      string
+	Approved  bool
+	By        string
+	Scope     string            // call or run
+	Args      json.RawMessage   // edited arguments; nil: as asked
+	Witnesses map[string]string // of the edited arguments
+	Reason    string
+	Letter    int64
 }
 
-// ApprovalExpired says that nobody decided in time.
+// The scopes of a decision.
+const (
+	ScopeCall = "call"
+	ScopeRun  = "run"
+)
+
+// ApprovalExpired says that a request or a decision is over: it was not used in
+// time, or is asked for anew.
 type ApprovalExpired struct{ Call string }
 
-// ApprovalInvalidated says that the world changed under an approval.
+// ApprovalInvalidated says what changed under a request or a decision.
 type ApprovalInvalidated struct {
 	Call    string
 	Changed []string
@@ -116,6 +126,7 @@ func (e *ApprovalDecided) code(c *wire.Coder) {
 	c.OptString("by", &e.By)
 	c.OptString("scope", &e.Scope)
 	c.OptRaw("args", &e.Args)
+	c.OptStringMap("witnesses", &e.Witnesses)
 	c.OptString("reason", &e.Reason)
 	c.OptInt64("letter", &e.Letter)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -195,6 +196,7 @@ func (e *LetterConflictError) Error() string {
 	if by == "" {
 		by = "somebody"
 	}
+	about, _, _ := strings.Cut(e.First.Request, ".") // the call, apart from which of its requests
 	return fmt.Sprintf("run %s: %s for %s was already given by %s at %s: %s",
-		e.First.Run, e.First.Kind, e.First.Request, by, e.First.Time.UTC().Format(time.RFC3339), e.First.Body)
+		e.First.Run, e.First.Kind, about, by, e.First.Time.UTC().Format(time.RFC3339), e.First.Body)
 }

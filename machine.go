@@ -103,6 +103,9 @@ func NewMachine(a Agent) (*Machine, error) {
 	if a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0 {
 		bad("sampling: MaxTokens and ThinkingTokens may not be negative")
 	}
+	if a.Approvals.TTL < 0 {
+		bad("approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
+	}
 	errs = append(errs, m.check()...)
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("agent %q: %w", a.Name, errors.Join(errs...))
@@ -111,7 +114,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	m.decl = Declaration{
 		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
-		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial,
+		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals,
 		Source: a.Source, Machine: MachineNumber,
 	}
 	if a.Stop != nil {

@@ -151,7 +151,7 @@ func (r *replay) follow(event Event) error {
 func outside(event Event) bool {
 	switch e := event.(type) {
 	case RunStarted, RunResumed, RunExtended, RunForked, CancelRequested, HookDirected,
-		InputGiven, ClientToolReturned, ApprovalDecided, ToolSettled:
+		InputGiven, ClientToolReturned, ApprovalDecided, ApprovalExpired, ApprovalInvalidated, ToolSettled:
 		return true
 	case RunPaused:
 		return e.Status == Paused && e.WakeAt.IsZero() // a shutdown
@@ -231,7 +231,9 @@ func actAgrees(_ *Machine, act Act, got []Entry) error {
 		case ApprovalRequested:
 			id, want = ev.Call, Ask
 		case InputRequested:
-			id, want = ev.Call, Hand
+			if id, want = ev.Call, Hand; find(id) != nil && find(id).Do == RunCall {
+				want = RunCall // the tool wants a person asked
+			}
 		case ClientToolRequested:
 			id, want = ev.Call, Hand
 		case Noted, MemoryStored, ProgressLogged:

@@ -39,15 +39,16 @@ type State struct {
 	turn
 	memo
 
-	turns persist.Vector[Turn]
-	trail persist.Vector[Track]
-	calls persist.Vector[call]   // answered, in call order
-	said  persist.Vector[string] // what people said, in order
-	notes persist.Map[json.RawMessage]
-	tools tally
-	keys  persist.Map[string] // digest of an Idempotent call's content, to the call that succeeded
-	doubt persist.Map[string] // digest of a Write whose outcome stays unknown, to its call
-	other persist.Map[*Reply] // latest reply by purpose, turns apart
+	turns  persist.Vector[Turn]
+	trail  persist.Vector[Track]
+	calls  persist.Vector[call]   // answered, in call order
+	said   persist.Vector[string] // what people said, in order
+	notes  persist.Map[json.RawMessage]
+	tools  tally
+	keys   persist.Map[string]  // digest of an Idempotent call's content, to the call that succeeded
+	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
+	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
+	other  persist.Map[*Reply]  // latest reply by purpose, turns apart
 }
 
 // spend is what the run has used.
@@ -115,7 +116,8 @@ type memo struct {
 	last       uint64
 	was        tempo // before the turn that was closed last
 	judged     *ProgressJudged
-	question   *InputRequested // asked on behalf of no call
+	question   *InputRequested  // asked on behalf of no call
+	denied     *ApprovalDecided // since the run was taken up
 }
 
 // tempo is what closing a turn changes, kept so that it can be opened again.

@@ -61,6 +61,10 @@ type Disposed struct {
 	Of   string // for Reuse: the earlier call
 	Key  string // for Run: the idempotency key
 
+	// Approved says that a decision lets the call run. Whether it still holds
+	// is looked at just before it starts.
+	Approved bool
+
 	info  *ToolInfo // what the tool declares; never nil
 	facts []Event   // for Reuse of a pure tool: its answer
 }

@@ -31,6 +31,14 @@ type Invocation struct {
 	Attempt int // from 1
 }
 
+// AskPerson is the error of a tool that needs a person before it can go on: the
+// run waits, and the answer becomes the call's result. The tool is not run
+// again, so it should not have done anything yet.
+type AskPerson struct{ Question string }
+
+// Error returns the question.
+func (a AskPerson) Error() string { return a.Question }
+
 // Output is what a tool gives back. JSON is any JSON value; nil stands for null.
 // Truncated says that the tool itself shortened it to its MaxOutput.
 type Output struct {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,11 @@ import (
 func (s *session) act(at uint64, a pawl.Act) error {
 	it := s.state.Iteration()
 	for i := range a.Calls {
-		if d := &a.Calls[i]; d.Do != pawl.RunCall {
+		switch d := &a.Calls[i]; d.Do {
+		case pawl.RunCall:
+		case pawl.Ask:
+			s.append(at, it, s.ask(d))
+		default:
 			s.append(at, it, d.Facts()...)
 		}
 	}
@@ -63,6 +68,10 @@ type job struct {
 
 func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	it := s.state.Iteration()
+	group = slices.DeleteFunc(group, func(d pawl.Disposed) bool { return !s.holds(at, &d) })
+	if len(group) == 0 {
+		return nil
+	}
 	jobs := s.spareJobs
 	if s.spareJobs = nil; len(group) > 1 || jobs == nil {
 		jobs = make([]job, len(group))
@@ -228,6 +237,12 @@ func (s *session) finished(j *job, cut error, left bool) {
 	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
 	info := j.d.Info()
 	write := info.Effect == pawl.Write
+	if !left && cut == nil && s.engine.lasting() {
+		if question, asks := asked(j.err); asks {
+			s.append(j.at, s.state.Iteration(), pawl.InputRequested{Call: e.Call, Question: s.told(question, &info)})
+			return
+		}
+	}
 	switch {
 	case !left && j.err == nil:
 		e.Status = pawl.ToolOK
@@ -254,6 +269,17 @@ func (s *session) finished(j *job, cut error, left bool) {
 		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
 	}
 	s.append(j.at, s.state.Iteration(), e)
+}
+
+// asked is the question of a tool that wants a person asked.
+func asked(err error) (question string, ok bool) {
+	if a, ok := errors.AsType[pawl.AskPerson](err); ok {
+		return a.Question, true
+	}
+	if a, ok := errors.AsType[*pawl.AskPerson](err); ok && a != nil {
+		return a.Question, true
+	}
+	return "", false
 }
 
 // slack spares what a tool cut to size itself: the marker and a prefix come on top.

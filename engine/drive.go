@@ -55,7 +55,11 @@ func (s *session) step() (done bool, err error) {
 	if s.state.Status().Ended() {
 		return true, s.leave()
 	}
+	heard := s.state.Letter()
 	s.readMail()
+	if s.anew = s.anew && s.state.Letter() == heard; s.state.HasOpen() {
+		s.expire()
+	}
 	// What is to end need not be parked: resuming it would forget that.
 	if _, cancelled := s.state.Cancelled(); !cancelled && s.parked() {
 		reason := "shut down"
@@ -83,6 +87,9 @@ func (s *session) step() (done bool, err error) {
 		s.append(at, s.state.Iteration(), step.Events...)
 	case pawl.Await:
 		s.append(at, s.state.Iteration(), pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
+		if decided, err := s.consult(); decided || err != nil {
+			return false, err
+		}
 		return s.part()
 	case pawl.Finish:
 		v := step.Verdict

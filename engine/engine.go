@@ -49,6 +49,12 @@ type Options struct {
 	Filters []Filter
 	// Hooks watch entries between append and effect, in order.
 	Hooks []Hook
+	// Approver decides about held calls where the run is driven. Nil: the run is
+	// parked, and waits for a letter.
+	Approver Approver
+	// Patience is the most an Approver may take about one call. Zero: 60
+	// seconds; negative: until the request expires.
+	Patience time.Duration
 	// Backoff says how long to wait before try n (from 1) of a failed model
 	// call. Nil: full jitter up to 0.5 s·2ⁿ⁻¹, at most 30 s.
 	Backoff func(n int) time.Duration
@@ -72,6 +78,9 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	}
 	if e.opt.Idle == 0 {
 		e.opt.Idle = 3 * time.Minute
+	}
+	if e.opt.Patience == 0 {
+		e.opt.Patience = time.Minute
 	}
 	if e.opt.Backoff == nil {
 		e.opt.Backoff = fullJitter
@@ -147,10 +156,17 @@ func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, volatile := e.journal.(*memory.Journal); volatile && m.Waits() {
+	if !e.lasting() && m.Waits() {
 		return nil, fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", agent.Name)
 	}
 	return m, nil
+}
+
+// lasting reports whether the journal outlives the process, so that somebody
+// can be waited for.
+func (e *Engine) lasting() bool {
+	_, volatile := e.journal.(*memory.Journal)
+	return !volatile
 }
 
 // launch makes what s has begun durable and drives it on.
@@ -178,7 +194,7 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 		s.still()
 		h.err = err
 		e.drop(s)
-		h.result = pawl.ResultOf(s.state)
+		h.result = s.withTokens(pawl.ResultOf(s.state))
 		s.feed.close()
 		close(h.done)
 	}

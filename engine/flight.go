@@ -23,6 +23,7 @@ type flight struct {
 	limit     time.Duration
 	grace     time.Duration // from being cut to being left behind
 	sheltered bool          // parking lets it finish: a Write in progress
+	yields    bool          // it gives way to any letter
 	quiet     quiet         // how long it may show no sign of life
 	cut       error         // why it was told to stop
 	over      bool          // it came back, or was left behind
@@ -81,6 +82,7 @@ var (
 	errQuiet     = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
 	errCancelled = fmt.Errorf("the run is being cancelled: %w", context.Canceled)
 	errParked    = fmt.Errorf("the run is being parked: %w", context.Canceled)
+	errMail      = fmt.Errorf("there is mail for the run: %w", context.Canceled)
 )
 
 // fly performs an effect from now on and records what came of it. It returns
@@ -221,6 +223,8 @@ func (s *session) heed() {
 		s.stop(fl, errCancelled)
 	case park && !fl.sheltered:
 		s.stop(fl, errParked)
+	case fl.yields && len(s.inbox) > 0:
+		s.stop(fl, errMail)
 	}
 }
 

@@ -39,7 +39,7 @@ type (
 // durable when it returns, whoever owns the run; saying the same again is
 // harmless, and saying something else is a *pawl.LetterConflictError.
 func (e *Engine) Answer(ctx context.Context, run, call, by, text string) error {
-	return e.post(ctx, run, pawl.LetterAnswer, call, by, answerBody{text}, pawl.AwaitingInput)
+	return e.post(ctx, run, pawl.LetterAnswer, call, by, answerBody{text}, pawl.AwaitingInput, nil)
 }
 
 // Submit hands in the result of a client tool's call.
@@ -47,7 +47,7 @@ func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.R
 	if !json.Valid(result) {
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
-	return e.post(ctx, run, pawl.LetterResult, call, by, resultBody{result}, pawl.AwaitingClient)
+	return e.post(ctx, run, pawl.LetterResult, call, by, resultBody{result}, pawl.AwaitingClient, nil)
 }
 
 // Happened settles a doubt: the call took place, with this result.
@@ -55,30 +55,18 @@ func (e *Engine) Happened(ctx context.Context, run, call, by string, result json
 	if !json.Valid(result) {
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
-	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{true, result}, pawl.Doubted)
+	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{true, result}, pawl.Doubted, nil)
 }
 
 // DidNotHappen settles a doubt: the call did not take place and may be driven again.
 func (e *Engine) DidNotHappen(ctx context.Context, run, call, by string) error {
-	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{}, pawl.Doubted)
-}
-
-// Approve lets a held call run; args replace its own when not nil.
-func (e *Engine) Approve(ctx context.Context, run, call, by string, args json.RawMessage) error {
-	if args != nil && !json.Valid(args) {
-		return fmt.Errorf("the arguments for %s are not JSON", call)
-	}
-	return e.post(ctx, run, pawl.LetterDecision, call, by, decisionBody{Approve: true, Args: args}, pawl.AwaitingApproval)
-}
-
-// Deny refuses a held call; the model is told why.
-func (e *Engine) Deny(ctx context.Context, run, call, by, reason string) error {
-	return e.post(ctx, run, pawl.LetterDecision, call, by, decisionBody{Reason: reason}, pawl.AwaitingApproval)
+	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{}, pawl.Doubted, nil)
 }
 
 // post checks that somebody waits for the letter, and puts it into the mailbox.
 // A call that was settled by the very same letter before is no error.
-func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, call, by string, body any, waits pawl.Phase) error {
+// check, unless nil, says what else is wrong with it.
+func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, call, by string, body any, waits pawl.Phase, check func(*pawl.State, pawl.CallState) error) error {
 	if e.mail == nil {
 		return errors.New("this journal has no mailbox: only its own process can decide")
 	}
@@ -97,23 +85,46 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	letter := pawl.Letter{Run: run, Kind: kind, Request: fmt.Sprintf("%s.%d", call, c.Attempt), By: by, Body: raw}
+	letter := pawl.Letter{Run: run, Kind: kind, Request: requestOf(call, &c), By: by, Body: raw}
 	if c.Phase != waits {
+		var last *pawl.Letter
 		for old, err := range e.mail.Letters(ctx, run, 0) {
 			if err == nil && old.Kind == kind && callOf(old.Request) == call {
-				if string(old.Body) == string(raw) {
-					return nil
-				}
-				return &pawl.LetterConflictError{First: old}
+				last = &old
 			}
 		}
+		if last != nil && string(last.Body) == string(raw) {
+			return nil
+		}
+		if last != nil {
+			return &pawl.LetterConflictError{First: *last}
+		}
 		return fmt.Errorf("call %s of run %s is %v, not %v", call, run, c.Phase, waits)
+	}
+	if !c.Expires.IsZero() && time.Now().After(c.Expires) {
+		return fmt.Errorf("the request for %s of run %s expired at %s; resuming the run asks again", call, run, c.Expires.UTC().Format(time.RFC3339))
+	}
+	if check != nil {
+		if err := check(&s, c); err != nil {
+			return err
+		}
 	}
 	return e.send(ctx, letter)
 }
 
-// callOf is the call a letter is about. The attempt behind the point lets a
-// doubt that comes back after a new attempt be settled anew.
+// requestOf names what a letter answers: the call, and the entry that asked. What
+// is asked again is thereby another request, and the answer to the old one void.
+func requestOf(call string, c *pawl.CallState) string {
+	return fmt.Sprintf("%s.%d", call, c.Requested)
+}
+
+// answers reports whether a letter answers what a call waits for now, and was
+// written in time.
+func answers(l *pawl.Letter, c *pawl.CallState) bool {
+	return l.Request == requestOf(c.ID, c) && (c.Expires.IsZero() || !l.Time.After(c.Expires))
+}
+
+// callOf is the call a letter is about.
 func callOf(request string) string {
 	for i := range request {
 		if request[i] == '.' {
@@ -234,23 +245,23 @@ func (s *session) read(l pawl.Letter) pawl.Event {
 	case pawl.LetterAnswer:
 		var b answerBody
 		q, asked := s.state.Question()
-		if (c.Phase == pawl.AwaitingInput || asked && q.Call == call) && json.Unmarshal(l.Body, &b) == nil {
+		if (c.Phase == pawl.AwaitingInput && answers(&l, &c) || asked && q.Call == call) && json.Unmarshal(l.Body, &b) == nil {
 			return pawl.InputGiven{Call: call, Text: s.filter(b.Text), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterResult:
 		var b resultBody
-		if c.Phase == pawl.AwaitingClient && json.Unmarshal(l.Body, &b) == nil {
+		if c.Phase == pawl.AwaitingClient && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil {
 			return pawl.ClientToolReturned{Call: call, Result: s.filterJSON(b.Result), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterSettlement:
 		var b settlementBody
-		if c.Phase == pawl.Doubted && json.Unmarshal(l.Body, &b) == nil {
+		if c.Phase == pawl.Doubted && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil {
 			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: s.filterJSON(b.Result), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterDecision:
 		var b decisionBody
-		if c.Phase == pawl.AwaitingApproval && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ApprovalDecided{Call: call, Approved: b.Approve, By: l.By, Scope: "call", Args: b.Args, Reason: b.Reason, Letter: l.ID}
+		if c.Phase == pawl.AwaitingApproval && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil && checkArgs(&s.state, c.Tool, b.Args) == nil {
+			return s.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == pawl.ScopeRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
 		}
 	}
 	return nil

@@ -43,6 +43,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
+	s.anew = true
 	return e.launch(ctx, s)
 }
 
@@ -69,6 +70,23 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 		return nil, err
 	}
 	return s, nil
+}
+
+// tightened reports whether nothing but further policies sets two declarations
+// apart: a policy can only tighten.
+func tightened(was, now pawl.Declaration, parts []string) bool {
+	if len(parts) != 1 || parts[0] != "policies" {
+		return false
+	}
+	rest := now.Policies
+	for _, p := range was.Policies {
+		i := slices.Index(rest, p)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+	return true
 }
 
 // begin claims the id of a new run. An id whose claimer got no further than
@@ -190,7 +208,7 @@ func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 		return err
 	}
 	if parts := s.state.Declaration().Differences(declared.Declaration()); len(parts) > 0 {
-		if !o.AllowChange {
+		if !o.AllowChange && !tightened(s.state.Declaration(), declared.Declaration(), parts) {
 			return &ChangedError{s.lease.Run, parts}
 		}
 		d := declared.Declaration()

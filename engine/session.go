@@ -28,12 +28,15 @@ type session struct {
 	chunk     []byte       // what the events of the state are made of
 	hooked    []pawl.Entry // appended, not yet shown to the hooks
 	timer     *time.Timer
-	failed    error           // an append that could not be encoded
-	ctx       context.Context // the run's life
-	base      context.Context // its values, without its end
-	steps     int             // how many more to take; negative: any number
-	done      func(error)     // called once, when nobody drives the session any more
-	over      uint64          // the epoch in which the run ended last; cancels from before are void
+	failed    error             // an append that could not be encoded
+	ctx       context.Context   // the run's life
+	base      context.Context   // its values, without its end
+	steps     int               // how many more to take; negative: any number
+	done      func(error)       // called once, when nobody drives the session any more
+	tokens    map[string]string // of the requests made here, by call
+	later     map[string]uint64 // the requests the approver left to others, by call
+	anew      bool              // pending requests are to be asked anew
+	over      uint64            // the epoch in which the run ended last; cancels from before are void
 
 	feed feed
 	gone chan struct{} // closed when nobody drives the session any more

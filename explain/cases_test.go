@@ -119,7 +119,7 @@ replies:
 		a := shopper(l, gate{"pay"})
 		l.run(a, "Buy shoes.")
 		time.Sleep(90 * time.Second)
-		l.must(l.eng.Approve(l.t.Context(), runID, "c_3", "bob", json.RawMessage(`{"eur":35}`)))
+		l.must(l.eng.Decide(l.t.Context(), runID, "c_3", engine.Decision{Approve: true, By: "bob", Args: json.RawMessage(`{"eur":35}`)}))
 		return l.resume(a, nil)
 	}, nil},
 	{"expired", pawl.Expired, func(l *lab) []pawl.Entry {
@@ -133,9 +133,10 @@ replies:
 		return log
 	}, &explain.Options{Now: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC)}},
 	{"denied", pawl.Denied, func(l *lab) []pawl.Entry {
-		a := shopper(l, firm{gate{"pay"}})
+		a := shopper(l, gate{"pay"})
+		a.Approvals.StopOnDeny = true
 		l.run(a, "Buy shoes.")
-		l.must(l.eng.Deny(l.t.Context(), runID, "c_3", "bob", "too dear"))
+		l.must(l.eng.Decide(l.t.Context(), runID, "c_3", engine.Decision{By: "bob", Reason: "too dear"}))
 		return l.resume(a, nil)
 	}, nil},
 	{"waiting-input", pawl.WaitingInput, func(l *lab) []pawl.Entry {

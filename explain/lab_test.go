@@ -225,20 +225,6 @@ func (g gate) Review(s pawl.State, step pawl.Step) pawl.Step {
 	return pawl.Act{Calls: calls}
 }
 
-// firm ends a run in which a person denied a call.
-type firm struct{ gate }
-
-func (f firm) String() string { return "firm(" + f.tool + ")" }
-
-func (f firm) Review(s pawl.State, step pawl.Step) pawl.Step {
-	for c := range s.Open() {
-		if c.Tool == f.tool && c.Phase == pawl.Undecided && c.By != "" {
-			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Denied, Condition: "denied", Leaf: "denied", Detail: c.Error}}
-		}
-	}
-	return f.gate.Review(s, step)
-}
-
 // course is a goal that is measured along a given course.
 func course(measures ...pawl.Measure) *pawl.Goal {
 	n := 0

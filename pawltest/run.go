@@ -317,9 +317,11 @@ func (s *stage) letter(line string) error {
 	case "submit":
 		return other.Submit(ctx, run, call, "anna", raw)
 	case "approve":
-		return other.Approve(ctx, run, call, "anna", raw)
+		return other.Decide(ctx, run, call, engine.Decision{Approve: true, By: "anna", Args: raw})
+	case "approve-run":
+		return other.Decide(ctx, run, call, engine.Decision{Approve: true, By: "anna", Args: raw, ForRun: true})
 	case "deny":
-		return other.Deny(ctx, run, call, "anna", rest)
+		return other.Decide(ctx, run, call, engine.Decision{By: "anna", Reason: rest})
 	case "happened":
 		return other.Happened(ctx, run, call, "anna", raw)
 	case "unhappened":

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl/engine"
 )
 
 func (a *app) approveCommand() *cobra.Command {
@@ -18,7 +20,7 @@ func (a *app) approveCommand() *cobra.Command {
 			}
 		}
 		return a.decide(ctx, args, all, p, with != nil, func(to addressee, call string) error {
-			return to.Approve(ctx, to.run, call, to.by, with)
+			return to.Decide(ctx, to.run, call, engine.Decision{Approve: true, By: to.by, Args: with})
 		})
 	})
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
@@ -32,7 +34,7 @@ func (a *app) denyCommand() *cobra.Command {
 	all, reason := false, ""
 	c := a.command("deny RUN [CALL…] [flags]", "Refuse calls that need approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		return a.decide(ctx, args, all, p, false, func(to addressee, call string) error {
-			return to.Deny(ctx, to.run, call, to.by, reason)
+			return to.Decide(ctx, to.run, call, engine.Decision{By: to.by, Reason: reason})
 		})
 	})
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")

@@ -1,0 +1,122 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/canon"
+)
+
+// defaultTTL is how long a request for approval stands when the agent does not say.
+const defaultTTL = 24 * time.Hour
+
+// approved lets those calls go that policies want asked about and that have
+// been: what was decided about a call, or about equal ones for the whole run.
+// Policies need not know what was approved.
+func (m *Machine) approved(s *State, step Step) Step {
+	act, ok := step.(Act)
+	if !ok {
+		return step
+	}
+	var granted []Event
+	for i := range act.Calls {
+		d := &act.Calls[i]
+		if d.Do != Ask {
+			continue
+		}
+		k := s.find(d.Call.ID)
+		if k < 0 {
+			continue
+		}
+		c := &s.open[k]
+		if c.Phase == Approved || c.approved {
+			*d = m.dispose(s, c)
+			d.Approved = true
+			continue
+		}
+		if c.changed != nil {
+			d.Why += "; changed since it was asked: " + strings.Join(c.changed, ", ")
+			continue
+		}
+		if g, ok := s.grants.Get(contentKey(c.Tool, d.Call.Args)); ok {
+			granted = append(granted, ApprovalDecided{Call: c.ID, Approved: true, By: g.By, Scope: ScopeRun,
+				Reason: "equal calls were approved for the run"})
+		}
+	}
+	if granted != nil {
+		return Record{granted}
+	}
+	return act
+}
+
+// Hold is the entry that asks for approval of a call: what the engine took
+// of the world beside what was decided, bound to the agent as it is now.
+func (m *Machine) Hold(s *State, d Disposed, tokenHash string, witnesses map[string]string) ApprovalRequested {
+	ttl := m.agent.Approvals.TTL
+	if ttl == 0 {
+		ttl = defaultTTL
+	}
+	e := ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why,
+		Expires: s.time.Add(ttl), Witnesses: witnesses, TokenHash: tokenHash}
+	e.Digest = m.binding(s.run, e.Call, e.Tool, e.Args, witnesses, e.Expires)
+	return e
+}
+
+// binding digests everything a decision is bound to.
+func (m *Machine) binding(run, call, tool string, args json.RawMessage, witnesses map[string]string, expires time.Time) string {
+	parts := [][]byte{
+		[]byte(run), []byte(call), []byte(contentKey(tool, args)), []byte(expires.UTC().Format(time.RFC3339Nano)),
+		[]byte(m.decl.Digests["tool "+tool]), []byte(m.decl.Digests["policies"]), []byte(m.decl.Digests["approvals"]),
+	}
+	for _, name := range slices.Sorted(maps.Keys(witnesses)) {
+		parts = append(parts, []byte(name), []byte(witnesses[name]))
+	}
+	return canon.Digest(parts...)
+}
+
+// unbound are the requests and decisions that were made under another agent:
+// they hold no longer, whatever was decided.
+func (m *Machine) unbound(s *State) (facts []Event) {
+	for i := range s.open {
+		c := &s.open[i]
+		if c.digest == "" || c.Phase != AwaitingApproval && c.Phase != Approved {
+			continue
+		}
+		if c.digest != m.binding(s.run, c.ID, c.Tool, c.Call.Args, c.witnesses, c.Expires) {
+			facts = append(facts, ApprovalInvalidated{Call: c.ID, Changed: []string{"the agent"}})
+		}
+	}
+	return facts
+}
+
+// outdated reports whether what was last seen of the world is older than an
+// approval that is about to be used, or than what voided one.
+func (s *State) outdated() bool {
+	for i := range s.open {
+		c := &s.open[i]
+		if c.Phase == Approved && c.decided > s.observed || c.Phase == Undecided && c.changed != nil && s.observed <= s.acted {
+			return true
+		}
+	}
+	return false
+}
+
+// detail says who denied what.
+func (e *ApprovalDecided) detail(s *State) string {
+	who, what := e.By, e.Call
+	if who == "" {
+		who = "somebody"
+	}
+	if c, ok := s.call(e.Call); ok {
+		what = fmt.Sprintf("%s (%s)", c.Tool, c.ID)
+	}
+	text := who + " denied " + what
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	return text
+}
