@@ -94,6 +94,13 @@ type Checker interface {
 	Check(Agent) error
 }
 
+// An Adviser is a policy or a loop that has models of its own asked: it names
+// one of them in [Think.Model], as the model describes itself. Advisers are
+// declared, priced and held to the run's ceilings like the agent's model.
+type Adviser interface {
+	Advisers() []Model
+}
+
 // Strategy is how a model is told to call tools.
 type Strategy int
 

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/persist"
 )
 
 // messageBytes is what a message costs beyond its text in an estimate: roles,
@@ -16,10 +18,10 @@ func (s *State) applyModel(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ModelCalled:
 		s.untold = false
-		if e.Fallback != s.fallback {
+		if e.Model == "" && e.Fallback != s.fallback {
 			s.fallback, s.tries = e.Fallback, 0
-			s.priced = s.priced && s.declared().model(e.Fallback).Price != nil
 		}
+		s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
 		if e.says() {
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}
@@ -33,15 +35,19 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		s.attempt, s.settled = e.Attempt, false
 	case ModelReplied:
-		s.thinking, s.failure, s.tries, s.lostCall, s.squeezed = reservation{}, nil, 0, false, false
+		s.thinking, s.lostCall = reservation{}, false
+		if s.spared(e.Purpose) {
+			s.missed = s.missed.Delete(string(e.Purpose))
+		} else {
+			s.failure, s.tries, s.squeezed = nil, 0, false
+		}
 		s.modelCalls++
 		s.book(e.Reply.Usage, e.Cost)
 		if e.Purpose == PurposeTurn {
 			s.replyTurn(&e, entry)
 			return
 		}
-		reply := e.Reply
-		s.other = s.other.Set(string(e.Purpose), &reply)
+		s.other = s.other.Set(string(e.Purpose), &heard{e.Reply, entry.Seq})
 		if e.Purpose == PurposeLanding {
 			s.landed, s.landing = true, e.Reply.Text()
 		}
@@ -56,6 +62,10 @@ func (s *State) applyModel(event Event, entry Entry) {
 			return
 		}
 		failure := e
+		if s.spared(e.Purpose) {
+			s.missed = s.missed.Set(string(e.Purpose), &failure)
+			return
+		}
 		s.failure = &failure
 		if e.Class != ClassCancelled {
 			s.tries++
@@ -72,12 +82,17 @@ func (s *State) applyModel(event Event, entry Entry) {
 	}
 }
 
+// spared reports whether the run goes on when a call for a purpose fails. A
+// run written under the machine before ended like that of any other.
+func (s *State) spared(p Purpose) bool { return p.judges() && s.Machine() >= 2 }
+
 func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, entry.Seq
 	if !e.Estimated {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
 	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
+	s.missed = persist.Map[*ModelFailed]{}
 	t := Turn{Iteration: entry.Iteration}
 	var calls int
 	for _, p := range e.Reply.Parts {

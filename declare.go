@@ -25,6 +25,7 @@ type Declaration struct {
 	Prompt      string
 	Model       ModelInfo
 	Fallback    []ModelInfo
+	Advisers    []ModelInfo
 	Loop        string
 	Strategy    Strategy
 	Tools       []ToolInfo
@@ -116,11 +117,19 @@ func (d *Declaration) models() []string {
 	for i := range d.Fallback {
 		names = append(names, d.Fallback[i].Name)
 	}
+	for i := range d.Advisers {
+		names = append(names, "adviser "+d.Advisers[i].Name)
+	}
 	return names
 }
 
-// model is what is declared of a fallback, or with zero of the model.
-func (d *Declaration) model(fallback int) *ModelInfo {
+// model is what is declared of an adviser, of a fallback, or of the model.
+func (d *Declaration) model(adviser string, fallback int) *ModelInfo {
+	for i := range d.Advisers {
+		if adviser != "" && d.Advisers[i].Name == adviser {
+			return &d.Advisers[i]
+		}
+	}
 	if fallback <= 0 || fallback > len(d.Fallback) {
 		return &d.Model
 	}
@@ -151,6 +160,7 @@ func (d *Declaration) code(c *wire.Coder) {
 	c.OptString("prompt", &d.Prompt)
 	d.Model.code(c)
 	wire.OptList(c, "fallback", &d.Fallback, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
+	wire.OptList(c, "advisers", &d.Advisers, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
 	c.String("loop", &d.Loop)
 	enum(c, "strategy", &d.Strategy, strategies)
 	wire.OptList(c, "tools", &d.Tools, codeTool)
@@ -272,9 +282,11 @@ func (m *ModelInfo) own() {
 // clone copies everything that could be written into.
 func (d Declaration) clone() Declaration {
 	d.Model.own()
-	d.Fallback = slices.Clone(d.Fallback)
-	for i := range d.Fallback {
-		d.Fallback[i].own()
+	d.Fallback, d.Advisers = slices.Clone(d.Fallback), slices.Clone(d.Advisers)
+	for _, all := range [][]ModelInfo{d.Fallback, d.Advisers} {
+		for i := range all {
+			all[i].own()
+		}
 	}
 	d.Tools = slices.Clone(d.Tools)
 	for i := range d.Tools {

@@ -18,7 +18,8 @@ type ModelCalled struct {
 	Reserved  int     // tokens: estimated input plus MaxTokens
 	Cost      float64 // dollars reserved; zero without a price
 	MaxTokens int
-	Fallback  int // which of the agent's fallbacks is asked; zero: its model
+	Fallback  int    // which of the agent's fallbacks is asked; zero: its model
+	Model     string // the name of the adviser that is asked; empty: none is
 	View      View
 }
 
@@ -109,6 +110,7 @@ func (e *ModelCalled) code(c *wire.Coder) {
 	c.OptFloat("reserved_usd", &e.Cost)
 	c.Int("max_tokens", &e.MaxTokens)
 	c.OptInt("fallback", &e.Fallback)
+	c.OptString("model", &e.Model)
 	e.View.code(c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,14 +15,15 @@ import (
 // A Machine is an agent made ready: checked, declared, its schemas compiled.
 // It is immutable; any number of runs may share it.
 type Machine struct {
-	agent  Agent
-	decl   Declaration
-	loop   Loop
-	tools  map[string]*armed
-	offer  []ToolInfo // what the model is shown, in declaration order
-	output *jsonschema.Schema
-	base   int // bytes of prompt and tools
-	single bool
+	agent    Agent
+	decl     Declaration
+	loop     Loop
+	tools    map[string]*armed
+	advisers []Model    // as declared
+	offer    []ToolInfo // what the model is shown, in declaration order
+	output   *jsonschema.Schema
+	base     int // bytes of prompt and tools
+	single   bool
 }
 
 // armed is a tool with its schema compiled.
@@ -80,6 +82,13 @@ func NewMachine(a Agent) (*Machine, error) {
 		}
 		fallback = append(fallback, info)
 	}
+	advisers, advice, wrong := a.advisers()
+	m.advisers, errs = advisers, append(errs, wrong...)
+	for _, info := range advice {
+		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
+			bad("limits: Cost is $%g, but the adviser %s has no price; give it one, or drop it or the ceiling", a.Limits.Cost, info.Name)
+		}
+	}
 	errs = append(errs, m.arm()...)
 	if m.single && len(a.Tools) > 0 {
 		bad("loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
@@ -112,7 +121,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 
 	m.decl = Declaration{
-		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback,
+		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Advisers: advice,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals,
 		Source: a.Source, Machine: MachineNumber,
@@ -142,10 +151,41 @@ func (m *Machine) Agent() Agent { return m.agent }
 
 // Asked returns the model that t asks, and what is declared of it.
 func (m *Machine) Asked(t Think) (Model, ModelInfo) {
+	for i := range m.advisers {
+		if info := m.decl.Advisers[i]; t.Model != "" && info.Name == t.Model {
+			return m.advisers[i], info
+		}
+	}
 	if t.Fallback == 0 {
 		return m.agent.Model, m.decl.Model
 	}
-	return m.agent.Fallback[t.Fallback-1], *m.decl.model(t.Fallback)
+	return m.agent.Fallback[t.Fallback-1], *m.decl.model("", t.Fallback)
+}
+
+// advisers gathers the models that policies and the loop bring, each name once.
+func (a *Agent) advisers() (models []Model, infos []ModelInfo, errs []error) {
+	parts := []any{a.Loop}
+	for _, p := range a.Policies {
+		parts = append(parts, p)
+	}
+	for _, part := range parts {
+		brings, ok := part.(Adviser)
+		if !ok {
+			continue
+		}
+		for _, model := range brings.Advisers() {
+			info := describe(model)
+			switch i := slices.IndexFunc(infos, func(i ModelInfo) bool { return i.Name == info.Name }); {
+			case model == nil:
+				errs = append(errs, errors.New("advisers: one of them is nil"))
+			case i < 0:
+				models, infos = append(models, model), append(infos, info)
+			case !reflect.TypeOf(model).Comparable() || models[i] != model:
+				errs = append(errs, fmt.Errorf("advisers: there are two models called %q; have one describe itself otherwise", info.Name))
+			}
+		}
+	}
+	return models, infos, errs
 }
 
 func describe(m Model) ModelInfo {

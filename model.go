@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -152,10 +153,15 @@ type Purpose string
 // The purposes the machine knows.
 const (
 	PurposeTurn    Purpose = "turn"    // a turn of the conversation
-	PurposeJudge   Purpose = "judge"   // judges the run; its reply stays out of the conversation
+	PurposeJudge   Purpose = "judge"   // judges the run, as any purpose that begins with "judge." does; see [State.Missed]
 	PurposeSummary Purpose = "summary" // shortens the conversation
 	PurposeLanding Purpose = "landing" // the last, tool-free answer of a run that met a ceiling
 )
+
+// judges reports whether the call is one the run can go on without.
+func (p Purpose) judges() bool {
+	return p == PurposeJudge || strings.HasPrefix(string(p), string(PurposeJudge)+".")
+}
 
 // StopReason is why a model stopped writing.
 type StopReason int

@@ -142,7 +142,7 @@ func (r *replay) follow(event Event) error {
 		return nil
 	}
 	now := *r.machine
-	now.decl.Model.Price, now.decl.Fallback = declared.Model.Price, declared.Fallback // prices change; what was reserved does not
+	now.decl.Model.Price, now.decl.Fallback, now.decl.Advisers = declared.Model.Price, declared.Fallback, declared.Advisers // prices change; what was reserved does not
 	r.now, r.judged = &now, true
 	return nil
 }

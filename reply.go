@@ -12,7 +12,7 @@ import (
 
 // Called is the intent to perform t, to be appended before the model is called.
 func (m *Machine) Called(t Think) ModelCalled {
-	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, Fallback: t.Fallback, View: t.View}
+	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, Fallback: t.Fallback, Model: t.Model, View: t.View}
 }
 
 // Request materialises what t sends from the conversation so far, the
@@ -33,6 +33,9 @@ func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 	}
 	if t.Purpose == PurposeTurn && m.agent.Strategy == Native {
 		r.Output = m.agent.Output
+	}
+	if t.Model != "" { // the knobs are the agent's model's
+		r.Sampling = Sampling{}
 	}
 	// A thinking budget that does not fit under the clamp is an invalid request.
 	r.Sampling.ThinkingTokens = min(r.Sampling.ThinkingTokens, t.MaxTokens/2)
@@ -99,7 +102,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 		}
 	}
 	r.Usage, e.Estimated = settle(r.Usage, t, content)
-	if price := m.decl.model(t.Fallback).Price; price != nil {
+	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {
 		e.Priced, e.Cost = true, price.Cost(r.Usage)
 	}
 	e.Reply = r
@@ -145,7 +148,7 @@ func (m *Machine) Failed(s *State, t Think, err error, retryAt time.Time) ModelF
 	if e.Usage == (Usage{}) && billable(me.Class) {
 		e.Usage = Usage{Input: t.Estimate, Output: t.MaxTokens}
 	}
-	if price := m.decl.model(t.Fallback).Price; price != nil {
+	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {
 		e.Cost = price.Cost(e.Usage)
 	}
 	return e

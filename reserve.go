@@ -25,9 +25,14 @@ func (m *Machine) fill(s *State, t Think) Think {
 	case s.failure != nil && s.failure.Purpose == t.Purpose:
 		t.Attempt = s.failure.Attempt + 1
 	}
-	t.Fallback = m.serving(s)
-	if f := s.failure; f != nil && t.Fallback == s.fallback {
-		t.NotBefore = f.RetryAt
+	if t.Fallback = 0; t.Model == "" {
+		t.Fallback = m.serving(s)
+		if f := s.failure; f != nil && t.Fallback == s.fallback {
+			t.NotBefore = f.RetryAt
+		}
+	}
+	if f, _ := s.Missed(t.Purpose); f.Class != 0 {
+		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
 	}
 	t.Estimate = m.estimate(s, t.View)
 	t.MaxTokens = m.agent.Sampling.MaxTokens
@@ -57,7 +62,7 @@ func (m *Machine) estimate(s *State, v View) int {
 // clamp lowers the reply to what tokens and dollars leave, and prices it.
 func (m *Machine) clamp(s *State, t Think) Think {
 	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.Tokens()-t.Estimate)
-	price := m.decl.model(t.Fallback).Price
+	price := m.decl.model(t.Model, t.Fallback).Price
 	if price == nil {
 		return t
 	}
@@ -100,6 +105,12 @@ func (m *Machine) limit(s *State, step Step) Step {
 func (m *Machine) limitThink(s *State, t Think) Step {
 	if v := m.late(s); v.Holds {
 		return m.exhaust(s, v)
+	}
+	if f, final := s.Missed(t.Purpose); final {
+		return failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, counted(f.Attempt, "attempt"), f.Message, t.Purpose))
+	}
+	if t.Model != "" && m.decl.model(t.Model, 0).Name != t.Model {
+		return failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
 		return Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
@@ -154,7 +165,7 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 	if s.limits.Cost > 0 {
 		leaf := costLeaf(s.limits)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.decl.model(t.Fallback).Price.most(t.Estimate))}
+			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.decl.model(t.Model, t.Fallback).Price.most(t.Estimate))}
 	}
 	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
 }

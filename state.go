@@ -48,7 +48,13 @@ type State struct {
 	keys   persist.Map[string]  // digest of an Idempotent call's content, to the call that succeeded
 	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
 	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
-	other  persist.Map[*Reply]  // latest reply by purpose, turns apart
+	other  persist.Map[*heard]  // latest reply by purpose, turns apart
+}
+
+// heard is a reply and the seq of its entry.
+type heard struct {
+	Reply
+	seq uint64
 }
 
 // spend is what the run has used.
@@ -85,9 +91,10 @@ type turn struct {
 	strikes   int    // rejections in this iteration
 	rejected  int    // iterations in a row that ended in rejection
 	whyNot    string
-	landed    bool   // the landing answer has been tried
-	counter   int    // calls so far, for their ids
-	thought   uint64 // digest of what was thought
+	landed    bool                      // the landing answer has been tried
+	counter   int                       // calls so far, for their ids
+	thought   uint64                    // digest of what was thought
+	missed    persist.Map[*ModelFailed] // judges that failed, by purpose
 }
 
 // reservation is what a model call in flight may cost.
@@ -271,6 +278,36 @@ func (s *State) Replied(p Purpose) (Reply, bool) {
 		return Reply{}, false
 	}
 	return r.clone(), true
+}
+
+// RepliedAt is the seq of the latest reply made for a purpose; zero: there is
+// none. A judge's reply with a lower one than the latest turn's is of old.
+func (s *State) RepliedAt(p Purpose) uint64 {
+	if p == PurposeTurn {
+		return s.replied
+	}
+	if r, ok := s.other.Get(string(p)); ok {
+		return r.seq
+	}
+	return 0
+}
+
+// Missed is the latest failure of a judge's call in the present turn, unless
+// it succeeded since; its Class is zero when there is none. The run goes on
+// without, whatever the failure. A policy may ask again while it is not final;
+// one that asks for what failed for good ends the run.
+func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
+	m, ok := s.missed.Get(string(p))
+	if !ok {
+		return ModelFailed{}, false
+	}
+	switch {
+	case m.Class == ClassCancelled:
+		return *m, false
+	case !m.Class.Transient(), m.RetryAt.Sub(s.time) > patience, m.Class == ClassEmpty && m.Attempt >= maxEmpty:
+		return *m, true
+	}
+	return *m, m.Attempt >= s.limits.Attempts
 }
 
 // Note returns what was last noted by the given party under the given name.

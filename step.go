@@ -28,6 +28,7 @@ type Think struct {
 	Cost      float64   // dollars reserved
 	NotBefore time.Time // when to send it; zero: at once
 	Fallback  int       // which of the agent's fallbacks to ask; zero: its model
+	Model     string    // the name of a model that a policy or the loop brings, to ask it instead; see [Adviser]
 }
 
 // Reserved is the tokens the call may use.

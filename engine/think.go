@@ -170,8 +170,12 @@ func (s *session) retryAt(f pawl.ModelFailed, err error) time.Time {
 	if !f.Class.Transient() {
 		return time.Time{}
 	}
-	wait := s.engine.opt.Backoff(s.state.Tries() + 1)
-	if f.Class == pawl.ClassNetwork && s.state.Tries() == 0 {
+	tries := s.state.Tries()
+	if missed, _ := s.state.Missed(f.Purpose); missed.Class != 0 {
+		tries = missed.Attempt // a judge's failures are counted apart
+	}
+	wait := s.engine.opt.Backoff(tries + 1)
+	if f.Class == pawl.ClassNetwork && tries == 0 {
 		wait = 0
 	}
 	if me, ok := errors.AsType[*pawl.ModelError](err); ok && me.RetryAfter > 0 {
