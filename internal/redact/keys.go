@@ -1,0 +1,224 @@
+package redact
+
+import "strings"
+
+// Words that end the name of a key whose value is a secret, alone, and behind
+// another word.
+var (
+	secretWords = set("password passwd pwd passphrase passcode secret secrets token credential credentials authorization cookie apikey authkey authtoken accesstoken accesskey secretkey privatekey clientsecret signingkey")
+	secretPairs = set("api key|access key|secret key|private key|auth key|signing key|encryption key|account key|session key|session id|service key|db pass|smtp pass|user pass")
+	secretTails = strings.Fields("password passwd passphrase apikey authtoken accesstoken secretkey privatekey clientsecret")
+	// harmlessTokens are no secrets: what tells a page from the next, or a model's text from its end.
+	harmlessTokens = set("next page continuation stop max min start end eos bos pad unk special sync per input output cache total")
+)
+
+func set(list string) map[string]bool {
+	sep := " "
+	if strings.Contains(list, "|") {
+		sep = "|"
+	}
+	m := map[string]bool{}
+	for w := range strings.SplitSeq(list, sep) {
+		m[w] = true
+	}
+	return m
+}
+
+// mostKey is the longest name of a key that is looked at.
+const mostKey = 64
+
+// secretKey reports whether a key is called like one whose value is a secret.
+// Names are taken apart at _, -, . and where case changes.
+func secretKey(key string) bool {
+	if len(key) > mostKey {
+		key = key[len(key)-mostKey:]
+	}
+	words := wordsOf(key)
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	before := ""
+	if len(words) > 1 {
+		before = words[len(words)-2]
+	}
+	switch {
+	case last == "token" && harmlessTokens[before]:
+		return false
+	case secretWords[last], secretPairs[before+" "+last]:
+		return true
+	}
+	for _, tail := range secretTails {
+		if strings.HasSuffix(last, tail) {
+			return true
+		}
+	}
+	return false
+}
+
+func wordsOf(key string) (words []string) {
+	begin := 0
+	cut := func(end int) {
+		if end > begin {
+			words = append(words, strings.ToLower(key[begin:end]))
+		}
+	}
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c == '_' || c == '-' || c == '.' || c == ' ':
+			cut(i)
+			begin = i + 1
+		case i > begin && c >= 'A' && c <= 'Z' && key[i-1] >= 'a' && key[i-1] <= 'z':
+			cut(i)
+			begin = i
+		}
+	}
+	cut(len(key))
+	return words
+}
+
+// assigned finds the values of keys that are called like secrets: in JSON, YAML
+// and the like within a text, in variables, headers, queries of URLs.
+func assigned(s string) (spans []Span) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '=' && s[i] != ':' {
+			continue
+		}
+		key, from, ok := keyBefore(s, i)
+		if !ok || !secretKey(key) {
+			continue
+		}
+		start, end := valueAfter(s, i, from, key)
+		if end <= start {
+			continue
+		}
+		if reference(s[start:end]) {
+			continue
+		}
+		spans = append(spans, Span{"assignment", start, end})
+		i = end - 1
+	}
+	return spans
+}
+
+// keyBefore is the name in front of a sign, in quotes or not, and where it begins.
+func keyBefore(s string, sign int) (key string, from int, ok bool) {
+	end := sign
+	for end > 0 && sign-end < 4 && strings.IndexByte("\"'`\\ ", s[end-1]) >= 0 {
+		end--
+	}
+	from = end
+	for from > 0 && end-from < mostKey && dotted(s[from-1]) {
+		from--
+	}
+	return s[from:end], from, from < end
+}
+
+// valueAfter is where the value behind a sign begins and ends, if there is one
+// that looks like a secret. What stands in quotes does; what does not might be
+// prose or code, and has to look less like that.
+func valueAfter(s string, sign, key int, name string) (start, end int) {
+	colon := s[sign] == ':'
+	start = sign + 1
+	if start < len(s) && (s[start] == '=' || s[start] == '>') { // :=, ==, =>
+		start++
+	}
+	tight := start
+	for start < len(s) && start-tight < 8 && (s[start] == ' ' || s[start] == '\t') {
+		start++
+	}
+	spaced := start > tight
+	if start == len(s) {
+		return 0, 0
+	}
+	if n := quoteAt(s, start); n > 0 {
+		from := start + n
+		return from, closingQuote(s, from, s[start:from])
+	}
+	if line := wholeLine(name); line != "" && (colon || !spaced) {
+		return start, start + strings.IndexAny(s[start:]+"\n", line)
+	}
+	end = start + strings.IndexAny(s[start:]+"\n", " \t\r\n,;&\"'`<>()[]{}|\\")
+	value := s[start:end]
+	next := byte('\n')
+	if end < len(s) {
+		next = s[end]
+	}
+	switch {
+	case len(value) < 4, next == '(', next == '[' && value != "", plainWord(value):
+		return 0, 0
+	case !colon && !spaced:
+		return start, end
+	case len(value) >= 6 && strings.ContainsAny(value, "0123456789") && strings.IndexByte(value, '.') < 0:
+		return start, end
+	case colon && (next == '\n' || next == '\r') && lineBegins(s, key):
+		return start, end
+	}
+	return 0, 0
+}
+
+// wholeLine is what ends the value of a header that has spaces in it; empty: its
+// value ends as any other does.
+func wholeLine(key string) string {
+	words := wordsOf(key)
+	switch words[len(words)-1] {
+	case "authorization", "cookie":
+		return "\r\n\"'`\\"
+	}
+	return ""
+}
+
+// quoteAt is the length of the quote at i, which a document in a string of
+// another has escaped; zero: there is none.
+func quoteAt(s string, i int) int {
+	n := i
+	for n < len(s) && n-i < 4 && s[n] == '\\' {
+		n++
+	}
+	if n < len(s) && (s[n] == '"' || n == i && (s[n] == '\'' || s[n] == '`')) {
+		return n - i + 1
+	}
+	return 0
+}
+
+// closingQuote is where the text that a quote has begun ends: at its like, or
+// with its line.
+func closingQuote(s string, from int, quote string) int {
+	mark := quote[len(quote)-1]
+	for i := from; i < len(s); i++ {
+		switch {
+		case s[i] == '\n':
+			return i
+		case s[i] == '\\' && len(quote) == 1:
+			i++
+		case s[i] == mark:
+			end := i
+			for end > from && i-end < len(quote)-1 && s[end-1] == '\\' {
+				end--
+			}
+			return end
+		}
+	}
+	return len(s)
+}
+
+var plain = set("null nil none true false undefined required optional string str text bytes byte bool int integer number object array list any self redacted secret password token")
+
+// plainWord reports whether a value is a word of a language or a schema.
+func plainWord(value string) bool { return plain[strings.ToLower(strings.TrimRight(value, ".?!"))] }
+
+// lineBegins reports whether nothing but white space, quotes and a dash stands
+// before i on its line.
+func lineBegins(s string, i int) bool {
+	for i > 0 {
+		switch s[i-1] {
+		case '\n':
+			return true
+		case ' ', '\t', '"', '\'', '-':
+			i--
+		default:
+			return false
+		}
+	}
+	return true
+}

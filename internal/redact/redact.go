@@ -1,0 +1,76 @@
+// Package redact keeps secrets out of texts, in two ways that are not to be
+// confused.
+//
+// [Secrets] knows values. What it finds it replaces by a reference that names
+// the secret, {{secret:NAME}}, from which the value can be put back. It is used
+// on what comes in, before a text becomes an event.
+//
+// [Text] and [JSON] know nothing and go by what a text looks like: the shapes
+// of the keys of known vendors, and the names of keys. They guess, they lose
+// what they take out, and they are used only on what leaves.
+//
+// All of it is deterministic and takes time in proportion to the text.
+package redact
+
+import "strings"
+
+// Marker stands where Text and JSON took something out.
+const Marker = "[redacted]"
+
+// Text takes out of a text what looks like a secret. It is idempotent.
+func Text(s string) string {
+	// What is left of a text can look different without what was taken out of
+	// it. Hardly any text needs a second look, none is known to need a third.
+	for range 4 {
+		next := once(s)
+		if next == s {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
+func once(s string) string {
+	spans := merge(Tokens(s), assigned(s))
+	if len(spans) == 0 {
+		return s
+	}
+	var b strings.Builder
+	rest := 0
+	for _, span := range spans {
+		b.WriteString(s[rest:span.Start])
+		b.WriteString(Marker)
+		rest = span.End
+	}
+	b.WriteString(s[rest:])
+	return b.String()
+}
+
+// A Span is a piece of a text that looks like a secret, and what it looks like.
+type Span struct {
+	Kind       string
+	Start, End int
+}
+
+// merge joins two ordered lists of spans; those that overlap become one.
+func merge(a, b []Span) []Span {
+	if len(a) == 0 {
+		return b
+	}
+	all := make([]Span, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		var next Span
+		if len(b) == 0 || len(a) > 0 && a[0].Start <= b[0].Start {
+			next, a = a[0], a[1:]
+		} else {
+			next, b = b[0], b[1:]
+		}
+		if n := len(all); n > 0 && next.Start < all[n-1].End {
+			all[n-1].End = max(all[n-1].End, next.End)
+			continue
+		}
+		all = append(all, next)
+	}
+	return all
+}

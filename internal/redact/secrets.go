@@ -1,0 +1,159 @@
+package redact
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Least is how many bytes a secret must have. A shorter value stands in too
+// many texts by chance: taking out all of them would give more away, and spoil
+// more, than leaving it.
+const Least = 6
+
+// Secrets are values that no event may hold. They are immutable and safe for
+// concurrent use; a nil *Secrets has none.
+type Secrets struct {
+	values map[string]string
+	marks  []string // by name in the tries, less one
+	plain  trie
+	coded  trie // base64 and hexadecimal, which programs break into lines
+	first  [256]bool
+}
+
+// New prepares secrets by name. What is empty is left out. The error names
+// every value that is too short to be found, and every name that cannot stand
+// in a reference, and never a value; the other secrets are prepared all the same.
+func New(values map[string]string) (*Secrets, error) {
+	s := &Secrets{values: map[string]string{}, coded: trie{wraps: true}}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
+		core := strings.TrimSpace(value)
+		switch {
+		case core == "":
+			continue
+		case len(core) < Least:
+			errs = append(errs, fmt.Errorf("secret %s has %d bytes, and one of fewer than %d cannot be kept out of texts; make it longer, or do not call it a secret", name, len(core), Least))
+			continue
+		case name == "" || strings.ContainsFunc(name, unnameable):
+			errs = append(errs, fmt.Errorf("secret %q: use letters, digits, _, - and . in its name", name))
+			continue
+		case strings.Contains(value, opening):
+			errs = append(errs, fmt.Errorf("secret %s holds %q, which begins a reference to a secret", name, opening))
+			continue
+		}
+		s.values[name] = value
+		s.marks = append(s.marks, opening+name+closing)
+		at := int32(len(s.marks))
+		plain, coded := forms(core)
+		for _, p := range plain {
+			s.plain.add(p, at)
+			s.first[p[0]] = true
+		}
+		for _, p := range coded {
+			s.coded.add(p, at)
+			s.first[p[0]] = true
+		}
+	}
+	for i, mark := range s.marks { // what was scrubbed stays as it is
+		s.plain.add(mark, int32(i+1))
+		s.first[mark[0]] = true
+	}
+	if len(s.marks) == 0 {
+		return nil, errors.Join(errs...)
+	}
+	return s, errors.Join(errs...)
+}
+
+const opening, closing = "{{secret:", "}}"
+
+func unnameable(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
+}
+
+// Scrub replaces every secret in a text, plain or encoded, by its reference.
+func (s *Secrets) Scrub(text string) string {
+	if s == nil {
+		return text
+	}
+	done, _ := s.scrub(text, true)
+	return done
+}
+
+// scrub returns the text scrubbed, and how much of its end it left alone
+// because a secret may begin there; nothing if the text is whole.
+func (s *Secrets) scrub(text string, whole bool) (done string, held int) {
+	var b []byte
+	rest := 0
+	for i := 0; i < len(text); {
+		if !s.first[text[i]] {
+			i++
+			continue
+		}
+		end, name, more := s.plain.match(text, i)
+		if e, n, m := s.coded.match(text, i); m || e > end {
+			more = more || m
+			if e > end {
+				end, name = e, n
+			}
+		}
+		switch {
+		case more && !whole:
+			return string(append(b, text[rest:i]...)), len(text) - i
+		case end == 0:
+			i++
+		default:
+			b = append(append(b, text[rest:i]...), s.marks[name-1]...)
+			i, rest = end, end
+		}
+	}
+	if b == nil {
+		return text, 0
+	}
+	return string(append(b, text[rest:]...)), 0
+}
+
+// JSON is [Secrets.Scrub] for the strings of a JSON document; see [Strings].
+func (s *Secrets) JSON(raw []byte) []byte {
+	if s == nil {
+		return raw
+	}
+	return Strings(raw, s.Scrub)
+}
+
+// Restore puts the values back where a text refers to them. A reference to a
+// secret that is not known stays.
+func (s *Secrets) Restore(text string) string {
+	if s == nil {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(text, opening)
+		if i < 0 {
+			break
+		}
+		from := i + len(opening)
+		n := strings.Index(text[from:], closing)
+		if n < 0 {
+			break
+		}
+		value, known := s.values[text[from:from+n]]
+		if !known { // another reference may begin within what looked like one
+			b.WriteString(text[:from])
+			text = text[from:]
+			continue
+		}
+		b.WriteString(text[:i])
+		b.WriteString(value)
+		text = text[from+n+len(closing):]
+	}
+	if b.Len() == 0 {
+		return text
+	}
+	b.WriteString(text)
+	return b.String()
+}
