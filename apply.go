@@ -156,6 +156,7 @@ func (s *State) afresh() {
 	s.fallback, s.squeezed, s.denied, s.missed = 0, false, nil, persist.Map[*ModelFailed]{}
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
+	s.fresh = s.Iterations()
 	if s.replied != 0 && s.reply.Stop == StopRefusal {
 		s.refuted = true // the turn is made anew
 	}
@@ -243,7 +244,7 @@ func (s *State) count(c *call, by int) {
 
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
-	failed, ok, exempt := 0, 0, true
+	failed, ok, exempt, changed := 0, 0, true, false
 	sum, did := fnv.New64a(), fnv.New64a()
 	var fault hash.Hash64
 	var buf []byte
@@ -251,6 +252,7 @@ func (s *State) closeTurn() {
 		s.calls = s.calls.Append(c)
 		if c.ok() {
 			ok++
+			changed = changed || c.Ran && c.Effect > Read
 		} else {
 			failed++
 		}
@@ -287,7 +289,7 @@ func (s *State) closeTurn() {
 	} else {
 		s.toolErrors = 0
 	}
-	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt}
+	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt, Changed: changed}
 	digest := sum.Sum64()
 	if !exempt {
 		track.Calls, track.Outcome = did.Sum64(), digest

@@ -124,7 +124,7 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 		s.turns = s.turns.Append(t)
 	}
 	if calls == 0 {
-		if s.open, s.settled = nil, e.Malformed == ""; s.settled {
+		if s.open, s.settled = nil, e.Malformed == ""; s.settled && e.Reply.Stop != StopPause {
 			s.leave(Track{Iteration: entry.Iteration, Thought: s.thought})
 		}
 		return

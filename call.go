@@ -209,6 +209,7 @@ type Track struct {
 	Outcome   uint64   // the calls and what came of each
 	Fault     uint64   // the tools and what went wrong with them, when no call succeeded; numbers and quoted words apart
 	Exempt    bool     // it called exempt tools only
+	Changed   bool     // a call that is no Read succeeded
 	Measure   *Measure // the goal after it, before the next turn; nil: not measured
 }
 

@@ -35,9 +35,10 @@ const (
 	Refuted   Judgement = 1 + iota // the model called it done, the goal says it is not
 	Repeating                      // calls and observations repeat
 	Hinted                         // a hint was put before the model
+	Regressed                      // the last turn made the goal's measure worse
 )
 
-var judgements = names[Judgement]{"judgement", []string{"refuted", "repeating", "hinted"}}
+var judgements = names[Judgement]{"judgement", []string{"refuted", "repeating", "hinted", "regressed"}}
 
 // String returns the judgement's name in the log.
 func (j Judgement) String() string { return judgements.string(j) }

@@ -121,6 +121,7 @@ type memo struct {
 	toolErrors int // failing tool turns in a row
 	stalled    int // turns in a row that repeated the one before
 	last       uint64
+	fresh      int   // turns that were over when it was last taken up afresh
 	was        tempo // before the turn that was closed last
 	judged     *ProgressJudged
 	question   *InputRequested  // asked on behalf of no call
@@ -242,6 +243,10 @@ func (s State) ToolErrors() int { return s.toolErrors }
 // Stalled counts the turns in a row that made the same calls as the one
 // before and saw the same come of it. Calls of exempt tools do not count.
 func (s *State) Stalled() int { return s.stalled }
+
+// Fresh is how many turns were over when a person last had the run go on, by
+// resuming it or by answering its own question. What repeats is counted from there.
+func (s *State) Fresh() int { return s.fresh }
 
 // Confidence is the latest, 0 to 1, and whether there is one.
 func (s State) Confidence() (float64, bool) { return s.confidence, s.confident }
@@ -373,6 +378,22 @@ func (s State) Calls() iter.Seq[CallState] {
 			}
 		}
 		s.Open()(yield)
+	}
+}
+
+// Recent yields every call so far, latest first.
+func (s State) Recent() iter.Seq[CallState] {
+	return func(yield func(CallState) bool) {
+		for i := len(s.open) - 1; i >= 0; i-- {
+			if !yield(s.open[i].state()) {
+				return
+			}
+		}
+		for _, c := range s.calls.Backward() {
+			if !yield(c.state()) {
+				return
+			}
+		}
 	}
 }
 
