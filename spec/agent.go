@@ -40,6 +40,7 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 	if s.stuck != nil {
 		a.Policies = append(a.Policies, *s.stuck)
 	}
+	s.policies(&a)
 	if s.observe != nil {
 		a.Observer = observer{s.command(s.observe)}
 	}
@@ -75,6 +76,7 @@ func (s *Spec) conditions(d *document, a *pawl.Agent) {
 		d.check("success", s.goal.success, a.Goal.Success, *a)
 	}
 	from.check("stop", stopText, a.Stop, *a)
+	s.checkGates(d, *a)
 	if from != d {
 		for _, p := range from.problems {
 			message := strings.TrimPrefix(p.Message, "stop: ")

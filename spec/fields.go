@@ -44,8 +44,8 @@ func (d *document) fields(what string, n *node, known ...string) fields {
 // later are the keys of the language that this version cannot honour. Passing
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
-	"the spec": {"steps", "trace", "skills", "approvals", "judge", "context", "guard", "cage", "hooks", "fetch", "webhooks", "thread"},
-	"tool":     {"trust", "approval", "witness"},
+	"the spec": {"steps", "trace", "skills", "judge", "context", "guard", "cage", "hooks", "fetch", "webhooks", "thread"},
+	"tool":     {"trust"},
 }
 
 // belongs says where keys belong that are often put elsewhere.
@@ -54,6 +54,7 @@ var belongs = map[string]string{
 	"tool_errors": "limits", "depth": "limits", "margin": "limits",
 	"temperature": "model", "max_tokens": "model", "thinking": "model",
 	"timeout": "a tool", "effect": "a tool", "max_output": "a tool", "max_calls": "a tool", "on_doubt": "a tool",
+	"ttl": "approvals", "on_deny": "approvals", "gates": "approvals", "witness": "a tool",
 	"window": "no_progress", "then": "no_progress", "hint": "no_progress",
 	"command": "a tool, observe or goal.metric", "env": "the spec", "dir": "the spec", "system": "the spec, as prompt",
 }
@@ -85,6 +86,7 @@ var needs = map[string]string{
 	"description": "say what it does and when to use it",
 	"command":     "list the program and its arguments",
 	"metric":      "say what measures it, as in metric: {command: [./score.sh]}",
+	"when":        "give a condition on arguments, such as args.amount > 100",
 	"success":     "give a condition, such as metric >= 0",
 	"input":       "dollars per million tokens",
 	"output":      "dollars per million tokens",

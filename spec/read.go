@@ -12,7 +12,7 @@ import (
 func (s *Spec) read(f fields) {
 	f = f.fields("the spec", f.n,
 		"name", "model", "prompt", "description", "labels", "input", "loop", "strategy", "output", "env", "dir", "tools",
-		"builtins", "parallel", "stop", "limits", "no_progress", "observe", "goal", "prices", "price_staleness")
+		"builtins", "parallel", "stop", "limits", "approvals", "no_progress", "observe", "goal", "prices", "price_staleness")
 	f.need("the spec", "name")
 	f.text("name", &s.Name)
 	if s.Name != "" && !agentName.MatchString(s.Name) {
@@ -40,6 +40,7 @@ func (s *Spec) read(f fields) {
 		s.stop = nil
 	}
 	s.readLimits(f)
+	s.readApprovals(f)
 	s.readProgress(f)
 	s.observe = s.readCommand(f, "observe", "[./report.sh]")
 	s.readGoal(f)

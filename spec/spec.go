@@ -31,6 +31,7 @@ type Spec struct {
 	serial  bool
 	stop    *node
 	limits  pawl.Limits
+	gates   []gate
 	stuck   *pawl.Policy
 	observe []string
 	goal    *goal
@@ -39,6 +40,8 @@ type Spec struct {
 	opt     Options
 	doc     *document
 	root    *node
+
+	approvals pawl.Approvals
 }
 
 // model is what a spec says of its model.

@@ -269,7 +269,7 @@ dir: none
 tools:
   - {name: t, description: d, command: [./x.sh]}
   - {name: u, description: d, command: [./y.sh]}
-  - {name: v, description: d, command: [z]}
+  - {name: v, description: d, command: [z], witness: [./x.sh, y, /]}
 `, nil)
 	var got []string
 	for _, w := range s.Warnings(nil) {
@@ -280,6 +280,8 @@ tools:
 		"spec.yaml:4:6: there is no directory none (commands run in it)",
 		"spec.yaml:6:41: ./x.sh cannot be executed (chmod +x it, or name its interpreter first)",
 		"spec.yaml:7:41: there is no file ./y.sh beside the spec",
+		"spec.yaml:8:63: the witness y is not there (it counts as missing; what makes it appear voids an approval)",
+		"spec.yaml:8:66: the witness / is no file (calls that need approval would be refused)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

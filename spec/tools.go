@@ -33,6 +33,8 @@ type toolSpec struct {
 	argv              []string
 	input             json.RawMessage
 	options           tool.CommandOptions
+	gate              gate
+	gated             bool // there is one
 }
 
 // further are the kinds of tool entries that a later version brings.
@@ -74,6 +76,9 @@ func (s *Spec) readTools(f fields) {
 		default:
 			taken[t.name] = at.place.line
 			s.tools = append(s.tools, t)
+			if t.gated {
+				s.gates = append(s.gates, t.gate)
+			}
 		}
 	}
 }
@@ -81,7 +86,7 @@ func (s *Spec) readTools(f fields) {
 func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	known := []string{
 		"name", "description", "command", "input", "effect", "timeout", "max_output", "max_calls", "parallel",
-		"stuck", "on_doubt", "client",
+		"stuck", "on_doubt", "client", "approval", "witness",
 	}
 	f = f.fields("tool", n, known...)
 	if n.kind != mapping {
@@ -104,6 +109,8 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	f.size("max_output", &o.MaxOutput)
 	f.count("max_calls", &o.MaxCalls, 1, "5")
 	o.Dir, o.Env = s.dir, s.Env
+	o.Witness = s.readWitness(f)
+	t.gate, t.gated = f.readGate(t.name)
 
 	what := "the tool"
 	if t.name != "" {
@@ -127,7 +134,9 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 
 func (t toolSpec) tool() pawl.Tool {
 	if t.client {
-		return tool.Client(t.name, t.description, t.input, &tool.ClientOptions{Effect: t.options.Effect, Exempt: t.options.Exempt})
+		return tool.Client(t.name, t.description, t.input, &tool.ClientOptions{
+			Effect: t.options.Effect, Exempt: t.options.Exempt, Witness: t.options.Witness, Dir: t.options.Dir,
+		})
 	}
 	return tool.Command(t.name, t.description, t.argv, &t.options)
 }

@@ -26,6 +26,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}
 	s.programs(d)
+	s.relied(d)
 	if r != nil {
 		s.age(d, r)
 	}
@@ -49,6 +50,28 @@ func (s *Spec) programs(d *document) {
 			d.problem(n.place, "there is no file %s beside the spec", n.text)
 		case info.IsDir() || info.Mode()&0o111 == 0:
 			d.problem(n.place, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
+		}
+	}
+}
+
+// relied looks for the witnesses of tools.
+func (s *Spec) relied(d *document) {
+	tools := s.root.get("tools")
+	if tools == nil {
+		return
+	}
+	for _, t := range tools.items {
+		named := t.get("witness")
+		if named == nil {
+			continue
+		}
+		for _, n := range named.items {
+			switch info, err := os.Stat(s.witness(n.text)); {
+			case err != nil:
+				d.problem(n.place, "the witness %s is not there (it counts as missing; what makes it appear voids an approval)", n.text)
+			case !info.Mode().IsRegular():
+				d.problem(n.place, "the witness %s is no file (calls that need approval would be refused)", n.text)
+			}
 		}
 	}
 }

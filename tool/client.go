@@ -20,8 +20,10 @@ type ClientOptions struct {
 	// Version is to be changed when the client does something else on the same
 	// declaration.
 	Version string
-	// Witness names files that whoever approves a call relies on; see [Options].
+	// Witness names files, relative to Dir, that whoever approves a call relies
+	// on; see [Options]. Empty Dir is the caller's.
 	Witness []string
+	Dir     string
 }
 
 // Client declares a tool that the run's client carries out. A call of it parks
@@ -31,13 +33,21 @@ func Client(name, description string, input json.RawMessage, o *ClientOptions) p
 	if o == nil {
 		o = &ClientOptions{}
 	}
-	return &client{declare(pawl.ToolInfo{
+	return &client{dir: o.Dir, declared: declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(input), Client: true,
 		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version,
 	}, o.Witness)}
 }
 
-type client struct{ declared }
+type client struct {
+	declared
+	dir string
+}
+
+// Witness digests the declared files.
+func (c *client) Witness(ctx context.Context, _ json.RawMessage) (map[string]string, error) {
+	return c.relied(ctx, c.dir)
+}
 
 // Run always fails: there is nothing here to run.
 func (*client) Run(context.Context, pawl.Invocation) (pawl.Output, error) {

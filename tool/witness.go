@@ -29,8 +29,12 @@ const missing = "missing"
 //
 // An error, as for a witness that is no file, says what cannot be digested.
 func (d declared) Witness(ctx context.Context, _ json.RawMessage) (map[string]string, error) {
+	return d.relied(ctx, "")
+}
+
+func (d declared) relied(ctx context.Context, dir string) (map[string]string, error) {
 	w := witnesses{ctx: ctx, found: map[string]string{}}
-	w.files(d.witness, "")
+	w.files(d.witness, dir)
 	return w.found, errors.Join(w.errs...)
 }
 

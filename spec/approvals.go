@@ -1,0 +1,115 @@
+package spec
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+)
+
+// gate is a rule of a spec about approvals, and where it stands.
+type gate struct {
+	key    string
+	at     *node
+	policy pawl.Policy
+}
+
+// readApprovals reads {ttl: 1h, on_deny: tell, gates: ["delete_*"]}.
+func (s *Spec) readApprovals(f fields) {
+	n := f.n.get("approvals")
+	if n == nil {
+		return
+	}
+	a := f.fields("approvals", n, "ttl", "on_deny", "gates")
+	a.duration("ttl", &s.approvals.TTL)
+	var onDeny int
+	a.choice("on_deny", &onDeny, "tell", "stop")
+	s.approvals.StopOnDeny = onDeny == 2
+	patterns, at := a.words("gates", `["delete_*"]`)
+	for i, p := range patterns {
+		s.gates = append(s.gates, gate{"gates", at[i], approval.For(p)})
+	}
+}
+
+// readGate reads the approval of a tool: required, or {when: EXPR}.
+func (f fields) readGate(tool string) (gate, bool) {
+	const key, example = "approval", "required, or {when: args.amount > 100}"
+	n := f.n.get(key)
+	switch {
+	case n == nil || n.kind == 0:
+		return gate{}, false
+	case n.kind == text && n.text == "required":
+		return gate{key, n, approval.For(tool)}, true
+	case n.kind == text:
+		f.problem(n.place, "%s is %q (write %s)", key, n.text, example)
+		return gate{}, false
+	case n.kind != mapping:
+		f.problem(n.place, "%s is %v (write %s)", key, n.kind, example)
+		return gate{}, false
+	}
+	g := f.fields(key, n, "when")
+	g.need(key, "when")
+	when := g.value("when", text, "a condition on arguments such as args.amount > 100")
+	if when == nil {
+		return gate{}, false
+	}
+	return gate{"when", when, approval.When(tool, when.text)}, true
+}
+
+// readWitness reads the files that an approver relies on. A name is relative to
+// where commands run; with ./ before it, to the spec's directory, as a program's is.
+func (s *Spec) readWitness(f fields) []string {
+	names, at := f.words("witness", "[ledger.csv]")
+	var all []string
+	seen := map[string]bool{}
+	for i, name := range names {
+		if strings.TrimSpace(name) == "" {
+			f.problem(at[i].place, "witness has a blank name (name a file)")
+			continue
+		}
+		if seen[name] {
+			f.problem(at[i].place, "witness %s is named twice", name)
+			continue
+		}
+		seen[name] = true
+		if strings.HasPrefix(name, "./") && s.dir != s.base {
+			name = s.witness(name)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// witness is where a witness is.
+func (s *Spec) witness(name string) string {
+	switch {
+	case filepath.IsAbs(name):
+		return name
+	case strings.HasPrefix(name, "./"):
+		return filepath.Join(s.base, name)
+	}
+	return filepath.Join(s.dir, name)
+}
+
+// policies adds the spec's gates to the agent.
+func (s *Spec) policies(a *pawl.Agent) {
+	a.Approvals = s.approvals
+	for _, g := range s.gates {
+		a.Policies = append(a.Policies, g.policy)
+	}
+}
+
+// checkGates tells what is wrong with the gates in the agent.
+func (s *Spec) checkGates(d *document, a pawl.Agent) {
+	for _, g := range s.gates {
+		c, ok := g.policy.(pawl.Checker)
+		if !ok {
+			continue
+		}
+		if err := c.Check(a); err != nil {
+			d.expression(g.key, g.at, errors.Unwrap(err)) // without the rule, which stands at the place
+		}
+	}
+}
