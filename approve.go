@@ -25,20 +25,20 @@ func (m *Machine) approved(s *State, step Step) Step {
 	var granted []Event
 	for i := range act.Calls {
 		d := &act.Calls[i]
-		if d.Do != Ask {
-			continue
-		}
 		k := s.find(d.Call.ID)
 		if k < 0 {
 			continue
 		}
 		c := &s.open[k]
-		if c.Phase == Approved || c.approved {
-			*d = m.dispose(s, c)
-			d.Approved = true
+		d.Approved = c.approved
+		switch {
+		case d.Do != Ask:
 			continue
-		}
-		if c.changed != nil {
+		case c.Phase == Approved || c.approved:
+			*d = m.dispose(s, c)
+			d.Approved = c.approved
+			continue
+		case c.changed != nil:
 			d.Why += "; changed since it was asked: " + strings.Join(c.changed, ", ")
 			continue
 		}

@@ -3,6 +3,7 @@ package pawltest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +17,8 @@ import (
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT · max_tokens N
-//	builtins · serial · observe · goal EXPR
-//	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b?]
+//	builtins · serial · observe · goal EXPR · approvals [ttl=D] [stop]
+//	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b]
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
 //	hook NAME cancel|retry WORD [REASON]: what it directs about every entry whose line has the word
 func (w *world) agent(input string) (a pawl.Agent, err error) {
@@ -50,6 +51,13 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Builtins = true
 		case "serial":
 			a.Serial = true
+		case "approvals":
+			for _, w := range strings.Fields(rest) {
+				if ttl, ok := strings.CutPrefix(w, "ttl="); ok {
+					a.Approvals.TTL, err = time.ParseDuration(ttl)
+				}
+				a.Approvals.StopOnDeny = a.Approvals.StopOnDeny || w == "stop"
+			}
 		case "observe":
 			a.Observer = w
 		case "goal":
@@ -57,8 +65,15 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Goal.Success, err = stop.Parse(rest, nil)
 		case "tool":
 			var info pawl.ToolInfo
-			if info, err = toolInfo(strings.Fields(rest)); err == nil {
-				a.Tools = append(a.Tools, scripted{w, info})
+			words := strings.Fields(rest)
+			i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "witness=") })
+			var witnesses []string
+			if i >= 0 {
+				witnesses = strings.Split(strings.TrimPrefix(words[i], "witness="), ",")
+				words = slices.Delete(words, i, i+1)
+			}
+			if info, err = toolInfo(words); err == nil {
+				a.Tools = append(a.Tools, scripted{w, info, witnesses})
 			}
 		case "policy":
 			var p pawl.Policy

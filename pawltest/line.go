@@ -202,6 +202,9 @@ func (l *line) ask(event pawl.Event) {
 			word = "approved"
 		}
 		l.add("%s %s", e.Call, word)
+		if e.Scope == pawl.ScopeRun {
+			l.add("for the run")
+		}
 		l.opt("args", e.Args)
 		l.opt("reason", e.Reason)
 		l.opt("by", e.By)

@@ -32,9 +32,8 @@ func (p moves) Review(s pawl.State, step pawl.Step) pawl.Step {
 	}
 	for i := range act.Calls {
 		d := &act.Calls[i]
-		c, _ := s.Call(d.Call.ID)
 		switch {
-		case d.Call.Tool != p.tool, p.to == pawl.Ask && c.Phase == pawl.Approved:
+		case d.Call.Tool != p.tool:
 		case p.to == pawl.RunCall || d.Do < p.to:
 			d.Do, d.Why = p.to, "the policy "+p.String()+" says so"
 		}

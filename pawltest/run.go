@@ -24,11 +24,13 @@ import (
 // -rewrite it writes down what happens instead of comparing. A transcript is a
 // list of commands, what each is given, ---- and what came of it:
 //
-//	agent          declares the agent, a line a field, and empties the world
+//	agent          declares the agent, a line a field, and empties the world;
+//	               with anew, the world and its runs stay
 //	run            [input=(TEXT)] [kill=before:WHAT|after:WHAT]: starts a run
 //	resume         [limits=(K=V, …)] [stop=(EXPR)] [change] [kill=…]
 //	fork           at=SEQ [input=(TEXT)]: goes on from there as another run
-//	answer, submit, approve, deny, happened, unhappened   CALL, given TEXT or JSON
+//	answer, submit, approve, approve-run, deny, happened, unhappened   CALL, given TEXT or JSON
+//	change         NAME, given anything: what tools rely on by that name is another now
 //	cancel         given a reason: ends a run that nobody drives
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
@@ -38,8 +40,8 @@ import (
 //	ran            what the tools really did since last asked
 //	save           NAME: with -rewrite, adds the log to ../histories/v0
 //
-// agent, run, resume and fork take lines of script: think, tool NAME -> …, see
-// and measure say what the world does next, and at D VERB what happens
+// agent, run, resume and fork take lines of script: think, tool NAME -> …, see,
+// measure and decide say what the world does next, and at D VERB what happens
 // meanwhile: cancel, park, close, or a letter. WHAT is a type of entry or a seq.
 func RunFiles(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -94,6 +96,9 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 	}
 	switch d.Cmd {
 	case "agent":
+		if word == "anew" {
+			return "", s.amend(d.Input)
+		}
 		return "", s.declare(d.Input)
 	case "run", "resume", "fork":
 		return s.drive(d)
@@ -107,6 +112,11 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 		pause, err := time.ParseDuration(word)
 		time.Sleep(pause)
 		return "", err
+	case "change":
+		s.world.mu.Lock()
+		s.world.digests[word] = strings.TrimSpace(d.Input)
+		s.world.mu.Unlock()
+		return "", nil
 	case "result":
 		return s.result()
 	case "requests":
@@ -129,7 +139,7 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 // declare sets the agent and empties the world.
 func (s *stage) declare(input string) (err error) {
 	s.clear()
-	s.world = &world{end: make(chan struct{}), tools: map[string][]string{}}
+	s.world = &world{end: make(chan struct{}), tools: map[string][]string{}, digests: map[string]string{}}
 	s.journal, s.told = memory.New(), 0
 	var fields []string
 	for line := range strings.Lines(input) {
@@ -147,6 +157,14 @@ func (s *stage) declare(input string) (err error) {
 	return err
 }
 
+// amend declares the agent anew.
+func (s *stage) amend(input string) error {
+	agent, err := s.world.agent(input)
+	agent.Model = Check(s.t, s.world)
+	s.agent = agent
+	return err
+}
+
 // script takes a line about what the world does next.
 func (s *stage) script(line string) (ok bool, err error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -160,6 +178,8 @@ func (s *stage) script(line string) (ok bool, err error) {
 		w.thoughts = append(w.thoughts, t)
 	case "see":
 		w.sights = append(w.sights, rest)
+	case "decide":
+		w.decides = append(w.decides, rest)
 	case "measure":
 		w.measures = append(w.measures, rest)
 	case "tool":
@@ -179,10 +199,12 @@ func (s *stage) engine() *engine.Engine {
 	s.world.mu.Lock()
 	s.world.proc = &mortal{Journal: s.journal}
 	s.world.mu.Unlock()
-	return engine.New(s.world.proc, &engine.Options{
+	o := &engine.Options{
 		Lease: lease, Owner: &engine.Owner{User: "transcript"}, Hooks: s.world.hooks,
 		Backoff: func(n int) time.Duration { return time.Duration(n) * time.Second },
-	})
+	}
+	o.Approver = s.world // who leaves everything to others while no line says what to decide
+	return engine.New(s.world.proc, o)
 }
 
 // drive starts or goes on with a run until it is let go of.

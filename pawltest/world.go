@@ -25,6 +25,8 @@ type world struct {
 	tools    map[string][]string
 	sights   []string
 	measures []string
+	decides  []string          // what the approver says
+	digests  map[string]string // of what the tools rely on
 	requests []pawl.Request
 	ran      []string      // what the tools really did
 	proc     *mortal       // the process that lives now
@@ -122,15 +124,69 @@ const skew = time.Nanosecond
 
 // scripted is a tool of the world.
 type scripted struct {
-	world *world
-	info  pawl.ToolInfo
+	world     *world
+	info      pawl.ToolInfo
+	witnesses []string
+}
+
+// Witness tells the digests of what the tool is declared to rely on.
+func (s scripted) Witness(context.Context, json.RawMessage) (map[string]string, error) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	var seen map[string]string
+	for _, name := range s.witnesses {
+		if seen == nil {
+			seen = map[string]string{}
+		}
+		seen[name] = s.world.digests[name]
+		if seen[name] == "gone" {
+			return nil, errors.New(name + " is gone")
+		}
+	}
+	return seen, nil
+}
+
+// Approve says the next decide line: approve [JSON], run [JSON], deny [REASON],
+// later, error TEXT, panic TEXT or hang.
+func (w *world) Approve(ctx context.Context, r engine.Request) (d engine.Decision, err error) {
+	line := take(&w.mu, &w.decides, "later")
+	word, rest, _ := strings.Cut(line, " ")
+	if after, ok := strings.CutPrefix(word, "after="); ok {
+		var pause time.Duration
+		if pause, err = time.ParseDuration(after); err != nil {
+			return d, err
+		}
+		if err := w.wait(ctx, pause, false, false); err != nil {
+			return d, err
+		}
+		word, rest, _ = strings.Cut(rest, " ")
+	}
+	clear(r.Args) // which is a copy
+	switch word {
+	case "approve", "run":
+		d.Approve, d.ForRun = true, word == "run"
+		if rest != "" {
+			d.Args = json.RawMessage(rest)
+		}
+	case "deny":
+		d.Reason = rest
+	case "later":
+		return d, engine.ErrLater
+	case "panic":
+		panic(rest)
+	case "hang":
+		return d, w.wait(ctx, 0, true, false)
+	default:
+		return d, errors.New(rest)
+	}
+	return d, nil
 }
 
 // Info returns what was declared.
 func (s scripted) Info() pawl.ToolInfo { return s.info }
 
 // Run does what the next line for the tool says: [after=D] RESULT, error TEXT,
-// panic TEXT, hang (until the context ends), stuck (even then), late (finishes
+// panic TEXT, ask QUESTION, hang (until the context ends), stuck (even then), late (finishes
 // although it was told to stop), die (its effect takes place, and the process
 // is killed before it can tell), or big N.
 func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
@@ -161,6 +217,8 @@ func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	switch word {
 	case "error":
 		return pawl.Output{}, errors.New(rest)
+	case "ask":
+		return pawl.Output{}, pawl.AskPerson{Question: rest}
 	case "panic":
 		panic(rest)
 	case "die":
