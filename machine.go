@@ -288,16 +288,21 @@ func (m *Machine) check() (errs []error) {
 }
 
 // Waits reports whether the agent declares anything that can park a run until
-// somebody outside answers: a client tool or a question. Such an agent needs a
-// journal that outlives the process.
+// somebody outside answers: a client tool, a question, or a policy or tool with
+// a method Waits() bool that says so. Such an agent needs a journal that
+// outlives the process.
 func (m *Machine) Waits() bool {
+	waits := func(part any) bool {
+		w, ok := part.(interface{ Waits() bool })
+		return ok && w.Waits()
+	}
 	for _, t := range m.tools {
-		if t.info.Client || t.info.Name == pauseTool {
+		if t.info.Client || t.info.Name == pauseTool || waits(t.tool) {
 			return true
 		}
 	}
 	for _, p := range m.agent.Policies {
-		if w, ok := p.(interface{ Waits() bool }); ok && w.Waits() {
+		if waits(p) {
 			return true
 		}
 	}

@@ -37,6 +37,7 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 	for _, t := range s.tools {
 		a.Tools = append(a.Tools, t.tool())
 	}
+	a.Tools = append(a.Tools, s.own...)
 	if s.stuck != nil {
 		a.Policies = append(a.Policies, *s.stuck)
 	}

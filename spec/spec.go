@@ -27,6 +27,7 @@ type Spec struct {
 	json    bool // strategy: json
 	output  []byte
 	tools   []toolSpec
+	own     []pawl.Tool // that come with Pawl
 	builtin bool
 	serial  bool
 	stop    *node
