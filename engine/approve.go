@@ -336,7 +336,11 @@ func (a *approval) perform(ctx context.Context) {
 // record takes the decision in. What was decided elsewhere meanwhile, and what
 // the run is to be let go of for, goes before it.
 func (a *approval) record(s *session, cut error, left bool) {
-	d := a.says
+	var d Decision
+	var failed error
+	if !left { // of one that has not come back, nothing may be read
+		d, failed = a.says, a.err
+	}
 	switch {
 	case cut == errParked && !left:
 		return
@@ -345,17 +349,17 @@ func (a *approval) record(s *session, cut error, left bool) {
 		return
 	case cut == errTimeout:
 		d = Decision{Reason: fmt.Sprintf("nobody decided within %v", a.flight.limit.Round(time.Millisecond))}
-	case errors.Is(a.err, ErrLater):
+	case errors.Is(failed, ErrLater):
 		if s.later == nil {
 			s.later = map[string]uint64{}
 		}
 		s.later[a.call.ID] = a.call.Requested
 		return
-	case a.err == nil:
-		a.err = checkArgs(&s.state, a.call.Tool, d.Args)
+	case failed == nil:
+		failed = checkArgs(&s.state, a.call.Tool, d.Args)
 	}
-	if a.err != nil && cut == nil {
-		d = Decision{Reason: "the approver failed: " + a.err.Error()}
+	if failed != nil && cut == nil {
+		d = Decision{Reason: "the approver failed: " + failed.Error()}
 	}
 	if d.By == "" {
 		d.By = "approver"
