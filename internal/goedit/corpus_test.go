@@ -113,7 +113,7 @@ func corpus(t testing.TB) []string {
 
 // maxRank is the worst place of a right edit that is still a repair in
 // reasonable time.
-const maxRank = 60
+const maxRank = 80
 
 func TestRankOfTheRightEdit(t *testing.T) {
 	var ranks []int

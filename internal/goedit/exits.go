@@ -76,9 +76,9 @@ func (m *mutator) plain(sig *types.Signature, pos token.Pos) []twin {
 			}
 		}
 		for _, e := range m.g.ingredients(m.d.file.dir()).errors {
-			w := 0.6
+			w := 0.75
 			if mentions(m.clues.text, e.text) {
-				w = 1.2
+				w = 1.4
 			}
 			for _, part := range words(e.text) {
 				if strings.Contains(strings.ToLower(m.clues.text), part) && part != "err" {
@@ -86,6 +86,12 @@ func (m *mutator) plain(sig *types.Signature, pos token.Pos) []twin {
 				}
 			}
 			out = append(out, twin{with(e.text), w})
+		}
+		// A test that wants an error seldom asks for more.
+		if m.imported("fmt") {
+			out = append(out, twin{with("fmt.Errorf(\"invalid " + m.d.name + "\")"), 0.5})
+		} else if m.imported("errors") {
+			out = append(out, twin{with("errors.New(\"invalid " + m.d.name + "\")"), 0.5})
 		}
 	default:
 		if b, ok := last.Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {

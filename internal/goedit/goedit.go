@@ -20,6 +20,7 @@ package goedit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"go/types"
@@ -128,8 +129,9 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		if !s.decl.file.editable {
 			continue
 		}
+		alone := times(g.tracesOf(s.decl.file.dir()).copies[s.decl], copyOf)
 		for _, c := range mutate(g, s.decl, clues) {
-			c.weight *= s.score * lean[c.class] * s.line(c.line)
+			c.weight *= s.score * lean[c.class] * usual(c.class) * s.line(c.line) * alone
 			sites = append(sites, c)
 		}
 	}
@@ -137,6 +139,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	mix(sites)
 
 	var edits []Edit
+	var weak []Edit
 	seen := map[[sha256.Size]byte]bool{}
 	for _, c := range sites {
 		if len(edits) == limit {
@@ -153,8 +156,15 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		seen[sum] = true
 		e := Edit{File: c.file.path, Line: c.line, Rule: c.rule, Weight: c.weight}
 		e.Old, e.New = narrow(string(c.file.src), string(after), c.line)
+		if c.weak {
+			e.Weight *= hardly
+			weak = append(weak, e)
+			continue
+		}
 		edits = append(edits, e)
 	}
+	edits = append(edits, weak[:min(len(weak), limit-len(edits))]...)
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(b.Weight, a.Weight) })
 	return edits, nil
 }
 

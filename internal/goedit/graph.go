@@ -25,6 +25,7 @@ type graph struct {
 	methods map[string][]*decl      // by name
 	members map[string][]*decl      // methods by directory and receiver
 	larder  map[string]*ingredients // by directory; made when asked for
+	shown   map[string]*traces      // by directory; made when asked for
 }
 
 // decl is a top-level declaration: a function, a type, or one line of a var or

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 )
 
 // before puts lines above a statement.
@@ -78,6 +80,7 @@ func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
 			continue
 		}
 		conds = append(conds, scaled(m.unusual(v.Name(), v.Type()), w)...)
+		conds = append(conds, scaled(m.beyondEnd(v), 0.6)...)
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if x, ok := n.(*ast.IndexExpr); ok && !hasCall(x.X) {
@@ -142,6 +145,24 @@ func (m *mutator) diagonal(loop ast.Stmt, stack []ast.Node) []twin {
 		if outer := m.counter(stack[i]); outer != nil && m.same(inner, outer) {
 			x, y := outer.Name, inner.Name
 			return []twin{{x + " == " + y, 0.8}, {x + " == 0 && " + y + " == 0", 0.7}, {y + " <= " + x, 0.4}}
+		}
+	}
+	return nil
+}
+
+// offDiagonal asks that the counters of two loops around, one in the other, are
+// not equal, or not both nothing: that it is not about a thing and itself.
+func (m *mutator) offDiagonal(stack []ast.Node) []twin {
+	for i, n := range slices.Backward(stack) {
+		loop, ok := n.(ast.Stmt)
+		if inner := m.counter(n); ok && inner != nil {
+			for _, same := range m.diagonal(loop, stack[:i]) {
+				x, y, ok := strings.Cut(same.text, " == ")
+				if ok && !strings.Contains(y, " ") {
+					return []twin{{x + " != " + y, 0.7}, {"(" + x + " != 0 || " + y + " != 0)", 0.7}}
+				}
+			}
+			return nil
 		}
 	}
 	return nil
@@ -224,6 +245,9 @@ func (m *mutator) reached(s ast.Stmt) []twin {
 // conditional proposes to make a statement depend on something.
 func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
 	conds := append(m.bounded(s), m.reached(before)...)
+	have, _ := m.taken(s)
+	conds = append(conds, have...)
+	conds = append(conds, m.standing(s)...)
 	if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && a.Tok == token.ASSIGN && m.same(a.Lhs[0], a.Rhs[0]) && m.ordered(a.Lhs[0]) {
 		x, y := m.text(a.Lhs[0]), m.text(a.Rhs[0])
 		conds = append(conds, twin{y + " > " + x, 0.9}, twin{y + " < " + x, 0.9})
@@ -243,19 +267,40 @@ func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
 	conds = append(conds, m.known(s.Pos())...)
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.8)...)
 	conds = distinct(conds)
-	for i, c := range conds[:min(len(conds), 12)] {
+	for i, c := range conds[:min(len(conds), 16)] {
 		m.replace(s.Pos(), s.End(), "if "+c.text+" {\n"+m.text(s)+"\n}", dependent, 0.32*c.weight/(1+0.15*float64(i)), "missing condition: if %s", c.text)
 	}
 }
 
 // narrower adds a term to a condition.
-func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
+func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight float64) {
 	text := m.text(x)
 	strong, weak := text, text
 	if b, ok := x.(*ast.BinaryExpr); ok && b.Op == token.LOR {
 		strong = "(" + text + ")"
 	}
 	first := m.bounded(x)
+	var asked []twin
+	ast.Inspect(x, func(n ast.Node) bool {
+		b, ok := n.(*ast.BinaryExpr)
+		if !ok || b.Op != token.LSS {
+			return true
+		}
+		if c, ok := b.Y.(*ast.CallExpr); ok && baseName(c.Fun) == "len" && len(c.Args) == 1 && m.typ(c.Args[0]) != nil && !hasCall(b.X) && !hasCall(c.Args[0]) {
+			if u, ok := m.typ(c.Args[0]).Underlying().(*types.Slice); ok {
+				for _, v := range m.locals(x.Pos()) {
+					if types.Identical(v.Type(), u.Elem()) && types.Comparable(u.Elem()) {
+						at := m.text(c.Args[0]) + "[" + m.text(b.X) + "]"
+						asked = append(asked, twin{at + " == " + v.Name(), 0.8}, twin{at + " != " + v.Name(), 0.5})
+					}
+				}
+			}
+		}
+		return true
+	})
+	for _, c := range asked[:min(len(asked), 4)] {
+		m.replace(x.Pos(), x.End(), strong+" && "+c.text, term, weight*c.weight, "missing term: && %s", c.text)
+	}
 	for i, c := range first[:min(len(first), 6)] {
 		m.replace(x.Pos(), x.End(), c.text+" && "+strong, term, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
 	}
@@ -283,8 +328,11 @@ func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
 		}
 	}
 	more = append(more, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7)...)
+	more = append(more, m.compared(x)...)
+	more = append(more, m.offDiagonal(stack)...)
+	more = append(more, m.standing(x)...)
 	more = distinct(more)
-	for i, c := range more[:min(len(more), 12)] {
+	for i, c := range more[:min(len(more), 14)] {
 		if c.text == text {
 			continue
 		}
@@ -297,6 +345,7 @@ func (m *mutator) narrower(x ast.Expr, leaving bool, weight float64) {
 		switch {
 		case mentions(text, v.Name()):
 			odd = append(odd, m.unusual(v.Name(), v.Type())...)
+			odd = append(odd, m.beyondEnd(v)...)
 		case leaving:
 			odd = append(odd, scaled(m.unusual(v.Name(), v.Type()), 0.7)...)
 		}

@@ -34,7 +34,18 @@ func textSwaps(got, want string) []textSwap {
 	return []textSwap{{from, to}, {got, want}}
 }
 
+// differs tells whether a character is part of what was got and should not have
+// been, or the other way round.
+func (c *clues) differs(char string) bool {
+	return slices.ContainsFunc(c.swaps, func(s textSwap) bool {
+		return len(s.from)+len(s.to) < 40 && strings.Contains(s.from, char) != strings.Contains(s.to, char)
+	})
+}
+
 func unquoted(s string) string {
+	if q, err := strconv.QuotedPrefix(s); err == nil {
+		s = q // what stands after it is another value
+	}
 	if u, err := strconv.Unquote(s); err == nil {
 		return u
 	}
@@ -160,5 +171,9 @@ func (m *mutator) otherCharacter(n *ast.BasicLit) {
 			}
 		}
 	}
-	m.instead(n, distinct(twins), literal, 0.3, "character")
+	weight := 0.4
+	if c, err := strconv.Unquote(n.Value); err == nil && m.clues.differs(c) {
+		weight = 0.9
+	}
+	m.instead(n, distinct(twins), literal, weight, "character")
 }

@@ -167,19 +167,22 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 		text  string
 		typ   types.Type
 		field bool
+		fill  float64 // how much speaks for giving it a value
+		use   float64 // and for using it
 	}
 	var vars []named
 	for _, v := range m.locals(pos) {
-		vars = append(vars, named{v.Name(), v.Type(), false})
+		vars = append(vars, named{v.Name(), v.Type(), false, times(v.Kind() == types.ResultVar && m.empty(v), neverFilled), times(m.idle(v), 2.5)})
 		if s := structOf(v.Type()); s != nil && (v == m.receiver() || v.Kind() != types.ResultVar) {
 			for i := range fieldsOf(s) {
 				if f := s.Field(i); f.Exported() || f.Pkg() == m.pkg() {
-					vars = append(vars, named{v.Name() + "." + f.Name(), f.Type(), true})
+					vars = append(vars, named{v.Name() + "." + f.Name(), f.Type(), true, times(m.empty(f), neverFilled), 1})
 				}
 			}
 		}
 	}
 	for _, x := range vars {
+		n := len(out)
 		switch u := x.typ.Underlying().(type) {
 		case *types.Map:
 			for _, k := range vars {
@@ -210,10 +213,15 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 		case *types.Slice:
 			for _, v := range vars {
 				if types.Identical(v.typ, u.Elem()) {
-					out = append(out, twin{x.text + " = append(" + x.text + ", " + v.text + ")", 0.9 * times(v.field, 0.7)})
+					out = append(out, twin{x.text + " = append(" + x.text + ", " + v.text + ")", 0.9 * times(v.field, 0.7) * v.use})
 				}
 				if types.Identical(v.typ, x.typ) && v.text != x.text {
 					out = append(out, twin{x.text + " = append(" + x.text + ", " + v.text + "...)", 0.5})
+				}
+				for _, i := range vars {
+					if !i.field && i.text != v.text && types.Identical(v.typ, u.Elem()) && !v.field && types.Identical(i.typ, types.Typ[types.Int]) {
+						out = append(out, twin{x.text + "[" + i.text + "] = " + v.text, 0.6 * v.use})
+					}
 				}
 			}
 		case *types.Basic:
@@ -235,9 +243,13 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 						out = append(out, twin{x.text + " += " + v.text, 0.5 * w})
 					}
 				}
-				out = append(out, twin{x.text + " = " + v.text, w})
+				out = append(out, twin{x.text + " = " + v.text, w * v.use})
+				if b, ok := x.typ.Underlying().(*types.Basic); ok && b.Info()&types.IsNumeric != 0 && x.field && !v.field {
+					out = append(out, twin{x.text + " -= " + v.text, 0.5 * v.use}, twin{x.text + " += " + v.text, 0.5 * v.use})
+				}
 			}
 		}
+		scaled(out[n:], x.fill)
 	}
 	out = distinct(out)
 	return out[:min(len(out), 30)]

@@ -4,8 +4,8 @@ import "slices"
 
 // Constants of mix, set on the corpora of the tests.
 const (
-	perKind = 12.0 // edits of one kind after which the next weighs half
-	perLine = 20.0 // edits of one line
+	perKind = 20.0 // edits of one kind after which the next weighs half
+	perLine = 80.0 // edits of one line
 )
 
 // mix keeps kinds that have many edits, and lines, from crowding out the

@@ -51,12 +51,12 @@ func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
 	default:
 		return
 	}
-	weight := 0.34
+	weight, assigned := 0.34, false
 	if p, ok := parent(stack).(*ast.AssignStmt); ok && slices.Contains(p.Lhs, ast.Expr(n)) {
 		if p.Tok == token.DEFINE {
 			return
 		}
-		weight = 0.24
+		weight, assigned = 0.24, true
 	}
 	if id, ok := parent(stack).(*ast.UnaryExpr); ok && id.Op == token.AND {
 		weight = 0.15
@@ -70,6 +70,9 @@ func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
 	var twins []twin
 	for _, v := range m.visible(n.Pos()) {
 		if v == o || !types.Identical(v.Type(), o.Type()) || v.Pos() == m.d.name0() {
+			continue
+		}
+		if isSentinel(v) && assigned {
 			continue
 		}
 		w := likeness(n.Name, v.Name())

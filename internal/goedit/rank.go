@@ -32,7 +32,11 @@ const (
 	onStack     = 1.6  // a trace goes through it
 	onLine      = 2.0  // the very line that a trace names
 	farBlame    = 0.3  // of what the graph does not reach and the spectra do
-	sameWord    = 0.15 // for each word that its name shares with the test's, at most three
+	// With spectra, what is known of who calls whom says little more: the power
+	// that its score is raised to.
+	besideSpectra = 0.35
+
+	sameWord = 0.15 // for each word that its name shares with the test's, at most three
 )
 
 // rank returns the declarations that the failing tests reach, in the order of
@@ -82,7 +86,7 @@ func rank(g *graph, h Hints) []suspect {
 		if blame[d] > 0 {
 			score := blame[d] / (1 + sharedGuilt*passing[d])
 			if seen != nil {
-				score = math.Sqrt(score)
+				score = math.Pow(score, besideSpectra)
 			}
 			out = append(out, suspect{d, score, lines[d], seen})
 		}

@@ -64,6 +64,12 @@ func (m *mutator) plainly(n ast.Node, stack []ast.Node) {
 		m.truth(n, stack)
 	case *ast.IfStmt:
 		m.negate(n.Cond, 0.6)
+	case *ast.CaseClause:
+		for _, x := range n.List {
+			if m.isBool(x) {
+				m.negate(x, 0.4)
+			}
+		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
 			m.negate(n.Cond, 0.3)
@@ -82,6 +88,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 	m.owned(n)
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
+		m.spanned(n, stack)
 		m.operands(n)
 		m.grouping(n)
 		if n.Op == token.LAND || n.Op == token.LOR {
@@ -137,15 +144,27 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		}
 		m.crossNames(n)
 	case *ast.IfStmt:
-		m.narrower(n.Cond, leaves(n.Body), 0.3)
+		m.running(n)
+		m.moves(n)
+		m.narrower(n.Cond, stack, leaves(n.Body), 0.3)
 		m.separate(n)
 		m.always(n)
 		m.jump(n.Body.List, append(stack, n), 0.55)
 	case *ast.CaseClause:
 		m.jump(n.Body, append(stack, n), 0.22)
+		m.listed(n)
+		for _, x := range n.List {
+			if m.isBool(x) {
+				m.narrower(x, stack, false, 0.25)
+			}
+		}
+		if len(n.Body) == 0 {
+			m.hollow(n.Colon+1, append(stack, n))
+		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			m.narrower(n.Cond, false, 0.25)
+			m.narrower(n.Cond, stack, false, 0.25)
+			m.inRange(n)
 		}
 		m.direction(n)
 		m.stuck(n)
@@ -165,7 +184,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 			m.wrapped(x)
 			m.moved(x, 0.25)
 			if m.isBool(x) {
-				m.narrower(x, false, 0.25)
+				m.narrower(x, stack, false, 0.25)
 			}
 		}
 		m.crossNames(n)
@@ -173,6 +192,9 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
 		m.sequence(n.List, append(stack, n))
+		if len(n.List) == 0 && n.Lbrace.IsValid() {
+			m.hollow(n.Lbrace+1, append(stack, n))
+		}
 	case *ast.CaseClause:
 		m.sequence(n.Body, append(stack, n))
 	case *ast.CommClause:
@@ -191,6 +213,7 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 		m.needless(s)
 		m.across(list, i)
 		m.forgottenStatement(s, next == nil)
+		m.secondOfTwo(s, list)
 		switch s := s.(type) {
 		case *ast.AssignStmt:
 			m.filled(s)
@@ -210,6 +233,9 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 		}
 		if b := m.bounded(s); len(b) > 0 && i > 0 {
 			m.guarded(s, failing(b), stack, 0.3, 4)
+		}
+		if _, lack := m.taken(s); len(lack) > 0 {
+			m.guarded(s, lack, stack, 0.4, 2)
 		}
 	}
 }

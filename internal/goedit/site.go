@@ -22,6 +22,7 @@ type site struct {
 	rule      string
 	class     class
 	weight    float64
+	weak      bool // see hardly; known when the result is
 }
 
 func compareSites(a, b site) int {
@@ -43,7 +44,7 @@ func compareSites(a, b site) int {
 
 // result returns the whole file after the change, or false when it would not
 // compile, as far as that can be told, or would not differ.
-func (s site) result(g *graph) ([]byte, bool) {
+func (s *site) result(g *graph) ([]byte, bool) {
 	src := s.file.src
 	if fn, ok := s.decl.node.(*ast.FuncDecl); ok && fn.Body != nil && g.line(fn.Pos()) != g.line(fn.End()) {
 		// A function of some lines can be looked at alone, which in a long
@@ -69,7 +70,7 @@ func (s site) result(g *graph) ([]byte, bool) {
 
 // inFunction is result for a change within a function. gofmt lays out a
 // function of several lines without regard to what stands around it.
-func (s site) inFunction(g *graph, fn *ast.FuncDecl, from, end int) ([]byte, bool) {
+func (s *site) inFunction(g *graph, fn *ast.FuncDecl, from, end int) ([]byte, bool) {
 	src := s.file.src
 	text := slices.Concat([]byte(clause), src[from:s.from], []byte(s.with), src[s.end:end])
 	if s.file.formatted {
@@ -91,6 +92,7 @@ func (s site) inFunction(g *graph, fn *ast.FuncDecl, from, end int) ([]byte, boo
 	if !ok || now.Body == nil || !g.fits(s.file, s.decl, fn, now) {
 		return nil, false
 	}
+	s.weak = weakens(fn, now)
 	return slices.Concat(src[:from], body, src[end:]), true
 }
 

@@ -1,6 +1,7 @@
 package goedit
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -39,6 +40,9 @@ func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
 					twins = append(twins, twin{e.text, w})
 				}
 			}
+			if isError(t) {
+				twins = append(twins, m.joinedErrors(n.Pos())...)
+			}
 			if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsInteger != 0 {
 				for _, c := range []string{"-1", "0", "1"} {
 					if c != text {
@@ -70,6 +74,35 @@ func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
 		}
 		m.instead(x, twins, wrong, 0.25, "result")
 	}
+}
+
+// joinedErrors wrap an error at hand in one of the package's.
+func (m *mutator) joinedErrors(pos token.Pos) []twin {
+	var form string
+	switch {
+	case m.imported("fmt"):
+		form = "fmt.Errorf(\"%%w: %%w\", %s, %s)"
+	case m.imported("errors"):
+		form = "errors.Join(%s, %s)"
+	default:
+		return nil
+	}
+	var out []twin
+	for _, v := range m.locals(pos) {
+		if isError(v.Type()) && v.Kind() != types.ResultVar {
+			for _, e := range m.g.ingredients(m.d.file.dir()).errors {
+				out = append(out, twin{fmt.Sprintf(form, e.text, v.Name()), 0.5 * times(mentions(m.clues.text, e.text), 1.6)})
+			}
+		}
+	}
+	return out[:min(len(out), 4)]
+}
+
+// imported tells whether a file imports a package under its own name.
+func (m *mutator) imported(p string) bool {
+	return slices.ContainsFunc(m.d.file.ast.Imports, func(s *ast.ImportSpec) bool {
+		return s.Name == nil && s.Path.Value == strconv.Quote(p)
+	})
 }
 
 func (m *mutator) otherErrors(text string) []twin {
@@ -117,7 +150,7 @@ func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
 			twins = append(twins, twin{strconv.FormatInt(x, 10), 0.6})
 		}
 	}
-	usual := [][]int64{{1000, 1024}, {60, 24, 3600, 7, 12, 100}, {10, 16, 8, 2}, {365, 366}, {32, 64, 26}, {400, 100, 4}, {0, 1}}
+	usual := [][]int64{{1000, 1024}, {12, 24, 60, 7, 100, 3600}, {10, 16, 8, 2}, {365, 366}, {32, 64, 26}, {400, 100, 4}, {0, 1}}
 	for _, set := range usual {
 		if slices.Contains(set, v) {
 			for _, x := range set {
@@ -132,6 +165,8 @@ func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
 	}
 	if s, ok := m.d.node.(*ast.ValueSpec); ok && len(s.Values) == 1 && s.Values[0] == n {
 		weight = 0.6 // a constant with a name has little else that can be wrong
+	} else if ok {
+		weight = 0.45
 	}
 	if v == 1 {
 		twins = append(twins, twin{"-1", 0.9})
