@@ -45,7 +45,23 @@ func loadScript(name string) (pawl.Model, error) {
 
 // Every archive holds a spec and, as problems, what is wrong with it.
 func TestProblems(t *testing.T) {
-	files, err := filepath.Glob("testdata/problems/*.txtar")
+	golden(t, "testdata/problems/*.txtar", func(name string, data []byte) error {
+		_, err := Parse(name, data, &Options{Registry: registry()})
+		return err
+	})
+}
+
+// The same of policies.
+func TestPolicyProblems(t *testing.T) {
+	golden(t, "testdata/policies/*.txtar", func(name string, data []byte) error {
+		_, err := ParsePolicy(name, data)
+		return err
+	})
+}
+
+func golden(t *testing.T, pattern string, parse func(name string, data []byte) error) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no golden files", err)
 	}
@@ -62,7 +78,7 @@ func TestProblems(t *testing.T) {
 					continue
 				}
 				got := "none\n"
-				if _, err := Parse(f.Name, f.Data, &Options{Registry: registry()}); err != nil {
+				if err := parse(f.Name, f.Data); err != nil {
 					if _, ok := errors.AsType[Problems](err); !ok {
 						t.Fatalf("the error is a %T", err)
 					}

@@ -94,20 +94,25 @@ func (s *Spec) readLimits(f fields) {
 		return
 	}
 	l := f.fields("limits", n, "iterations", "tokens", "time", "cost", "tool_errors", "depth", "margin")
-	l.count("iterations", &s.limits.Iterations, 1, "20")
-	if s.limits.Iterations > mostIterations {
-		l.problem(n.get("iterations").place, "iterations is %d (the most is %d)", s.limits.Iterations, mostIterations)
-	}
-	l.count("tokens", &s.limits.Tokens, 1, "500000")
-	l.duration("time", &s.limits.Time)
-	if l.measure("cost", &s.limits.Cost, "2.00") && s.limits.Cost == 0 {
-		l.problem(n.get("cost").place, "cost is 0 (it must be more than nothing; leave it out for no ceiling)")
-	}
-	l.count("tool_errors", &s.limits.ToolErrors, 1, "3")
-	l.count("depth", &s.limits.Depth, 1, "10")
+	l.ceilings(&s.limits)
 	if l.measure("margin", &s.limits.Margin, "0.1") && (s.limits.Margin == 0 || s.limits.Margin > mostMargin) {
 		l.problem(n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
 	}
+}
+
+// ceilings reads the limits that only get stricter by getting lower.
+func (f fields) ceilings(to *pawl.Limits) {
+	f.count("iterations", &to.Iterations, 1, "20")
+	if to.Iterations > mostIterations {
+		f.problem(f.n.get("iterations").place, "iterations is %d (the most is %d)", to.Iterations, mostIterations)
+	}
+	f.count("tokens", &to.Tokens, 1, "500000")
+	f.duration("time", &to.Time)
+	if f.measure("cost", &to.Cost, "2.00") && to.Cost == 0 {
+		f.problem(f.n.get("cost").place, "cost is 0 (it must be more than nothing; leave it out for no ceiling)")
+	}
+	f.count("tool_errors", &to.ToolErrors, 1, "3")
+	f.count("depth", &to.Depth, 1, "10")
 }
 
 func (s *Spec) readProgress(f fields) {

@@ -1,0 +1,375 @@
+package spec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/internal/glob"
+)
+
+// A Policy is what an organisation holds every agent to, whatever its spec
+// says: ceilings, the models that may be asked, tools that are denied, and tools
+// that a person must approve.
+//
+//	limits: {iterations: 50, tokens: 1000000, time: 1h, cost: 5.00}
+//	models: [anthropic/*, mechanic]      # no other may be asked
+//	deny: ["shell_*"]                    # these never run
+//	gates:                               # these are approved first
+//	  - "delete_*"
+//	  - {effect: write}
+//	  - {tool: submit_po, when: args.amount > 100}
+//
+// It can only tighten: it lowers ceilings and never raises one, and what it does
+// not mention it does not allow either. It is immutable.
+type Policy struct {
+	name   string
+	text   string
+	src    *source
+	limits pawl.Limits
+	models []named
+	deny   []named
+	gates  []policyGate
+	root   *node
+}
+
+// named is a pattern and where it stands.
+type named struct {
+	pattern string
+	place   place
+}
+
+// policyGate is one item under gates.
+type policyGate struct {
+	tool, when string // by tool; when may be empty
+	effect     pawl.Effect
+}
+
+// LoadPolicy reads the policy in a file. Its error is [Problems], unless the
+// file cannot be read at all.
+func LoadPolicy(path string) (*Policy, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	return ParsePolicy(path, data)
+}
+
+// ParsePolicy reads a policy. Its name is that of its file, which says whether
+// it is JSON, and need not exist. The error is [Problems].
+func ParsePolicy(name string, data []byte) (*Policy, error) {
+	d, root := readDocument(name, string(data))
+	p := &Policy{name: name, text: d.text, src: d.src}
+	switch {
+	case root == nil:
+	case root.kind == mapping:
+		p.root = root
+		p.read(d, root)
+	case root.kind != 0:
+		d.problem(root.place, "the policy is %v (write a mapping with limits, models, deny, gates)", root.kind)
+	}
+	if err := d.problems.sorted().asError(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// read reads the keys of the top level.
+func (p *Policy) read(d *document, root *node) {
+	f := d.fields("the policy", root, "limits", "models", "deny", "gates")
+	if n := root.get("limits"); n != nil {
+		f.fields("limits", n, "iterations", "tokens", "time", "cost", "tool_errors", "depth").ceilings(&p.limits)
+	}
+	if n := f.value("models", list, "a list such as [anthropic/*]"); n != nil {
+		p.models = f.patterns("models", "[anthropic/*]")
+		if len(n.items) == 0 {
+			d.problem(n.place, "models is empty, which allows none (leave it out to allow all)")
+		}
+	}
+	p.deny = f.patterns("deny", `["shell_*"]`)
+	for _, one := range p.deny {
+		d.standing("deny", one.place, approval.Never(one.pattern), one.pattern)
+	}
+	n := f.value("gates", list, `a list such as ["delete_*", {effect: write}]`)
+	if n == nil {
+		return
+	}
+	for _, item := range n.items {
+		p.readGate(d, item)
+	}
+}
+
+func (p *Policy) readGate(d *document, n *node) {
+	const example = `the name of a tool, or a mapping with tool or effect`
+	var g policyGate
+	switch n.kind {
+	case 0:
+		return
+	case text:
+		g.tool = n.text
+		d.standing("gates", n.place, approval.For(g.tool), g.tool)
+	case mapping:
+		f := d.fields("gates", n, "tool", "effect", "when")
+		effect := 0
+		f.text("tool", &g.tool)
+		f.choice("effect", &effect, "read", "idempotent", "write")
+		g.effect = pawl.Effect(effect)
+		when := f.value("when", text, "a condition on arguments such as args.amount > 100")
+		switch {
+		case n.get("tool") != nil && n.get("effect") != nil:
+			d.problem(n.place, "gates has an item with both tool and effect (write two items)")
+		case n.get("tool") == nil && n.get("effect") == nil:
+			d.problem(n.place, "gates has an item with neither tool nor effect (write %s)", example)
+		case when != nil && n.get("tool") == nil:
+			d.problem(when.place, "when is about the arguments of a tool (write tool beside it)")
+		case g.tool != "" && when != nil:
+			g.when = when.text
+			if d.standing("tool", n.get("tool").place, approval.For(g.tool), g.tool) {
+				d.standingAt("when", when, approval.When(g.tool, g.when), g.tool)
+			}
+		case g.tool != "":
+			d.standing("tool", n.get("tool").place, approval.For(g.tool), g.tool)
+		}
+	default:
+		d.problem(n.place, "gates has %v in its list (write %s)", n.kind, example)
+		return
+	}
+	p.gates = append(p.gates, g)
+}
+
+// patterns reads a list of patterns.
+func (f fields) patterns(key, example string) (all []named) {
+	words, at := f.words(key, example)
+	for i, w := range words {
+		if strings.TrimSpace(w) == "" {
+			f.problem(at[i].place, "%s has a blank pattern (write a name, or * for all)", key)
+			continue
+		}
+		all = append(all, named{w, at[i].place})
+	}
+	return all
+}
+
+// stubTool is for checking a rule before there is an agent.
+type stubTool struct {
+	pawl.Tool
+	name string
+}
+
+// Info has a name and takes any arguments.
+func (s stubTool) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: s.name, Input: []byte(`{"type":"object","additionalProperties":true}`)}
+}
+
+// fitted is an agent with a tool that fits the pattern.
+func fitted(pattern string) pawl.Agent {
+	name := strings.NewReplacer("*", "", "?", "a").Replace(pattern)
+	return pawl.Agent{Tools: []pawl.Tool{stubTool{name: name}}}
+}
+
+// standing tells what is wrong with a rule whatever the agent, and reports
+// whether nothing is.
+func (d *document) standing(key string, at place, rule pawl.Policy, pattern string) bool {
+	return d.standingAt(key, &node{kind: null, place: at}, rule, pattern)
+}
+
+func (d *document) standingAt(key string, n *node, rule pawl.Policy, pattern string) bool {
+	c, ok := rule.(pawl.Checker)
+	if !ok {
+		return true
+	}
+	err := c.Check(fitted(pattern))
+	if err != nil {
+		d.expression(key, n, errors.Unwrap(err))
+	}
+	return err == nil
+}
+
+// Source is the file's name and content, to be recorded with a run.
+func (p *Policy) Source() (name, document string) { return p.name, p.text }
+
+// Lower returns the limits with those above the policy's ceilings lowered to
+// them. Of a limit that is zero, and so not set, it says nothing.
+func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
+	least := func(to *int, most int) {
+		if most > 0 && *to > most {
+			*to = most
+		}
+	}
+	least(&l.Iterations, p.limits.Iterations)
+	least(&l.Tokens, p.limits.Tokens)
+	least(&l.ToolErrors, p.limits.ToolErrors)
+	least(&l.Depth, p.limits.Depth)
+	if most := p.limits.Time; most > 0 && l.Time > most {
+		l.Time = most
+	}
+	if most := p.limits.Cost; most > 0 && l.Cost > most {
+		l.Cost = most
+	}
+	return l
+}
+
+// Apply returns the agent under the policy. Rules about tools the agent does not
+// have add nothing to it. The error is [Problems], at their places in the
+// policy: a model that is not allowed, or one without a price under a ceiling
+// in dollars.
+func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
+	d := &document{text: p.text, src: p.src}
+	m, err := pawl.NewMachine(a)
+	if err != nil {
+		return a, fmt.Errorf("policy: %w", err)
+	}
+	declared := m.Declaration()
+	a.Limits = p.Lower(declared.Limits)
+	if a.Limits.Cost == 0 {
+		a.Limits.Cost = p.limits.Cost
+	}
+	models := slices.Concat([]pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Advisers)
+	for _, info := range models {
+		if len(p.models) > 0 && !allowed(p.models, info.Name) {
+			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, patternsOf(p.models))
+		}
+		if p.limits.Cost > 0 && info.Price == nil {
+			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's ceiling of $%g cannot be held (give it one under prices in the spec)", info.Name, p.limits.Cost)
+		}
+	}
+	if err := d.problems.sorted().asError(); err != nil {
+		return a, err
+	}
+	a.Policies = append(slices.Clip(a.Policies), p.rules(a)...)
+	return a, nil
+}
+
+// rules are those of the policy that are about the agent.
+func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
+	fits := func(pattern string) bool {
+		return slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return glob.Match(pattern, t.Info().Name) })
+	}
+	for _, one := range p.deny {
+		if fits(one.pattern) || strings.HasPrefix(one.pattern, "__") {
+			rules = append(rules, approval.Never(one.pattern))
+		}
+	}
+	for _, g := range p.gates {
+		switch {
+		case g.effect != 0 && has(a, g.effect):
+			rules = append(rules, approval.ForEffect(g.effect))
+		case g.effect != 0 || !fits(g.tool):
+		case g.when == "" || wrong(approval.When(g.tool, g.when), a):
+			// A tool without the arguments that the condition is about is asked
+			// about whenever it is called.
+			rules = append(rules, approval.For(g.tool))
+		default:
+			rules = append(rules, approval.When(g.tool, g.when))
+		}
+	}
+	// A policy that says more than the one before has then all of its rules in
+	// their order, wherever it says more.
+	slices.SortFunc(rules, func(a, b pawl.Policy) int { return cmp.Compare(a.String(), b.String()) })
+	return rules
+}
+
+// has reports whether a tool of the agent has the effect, be it because it
+// declares none.
+func has(a pawl.Agent, effect pawl.Effect) bool {
+	return slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return cmp.Or(t.Info().Effect, pawl.Write) == effect })
+}
+
+func wrong(rule pawl.Policy, a pawl.Agent) bool {
+	c, ok := rule.(pawl.Checker)
+	return ok && c.Check(a) != nil
+}
+
+// allowed reports whether a model fits one of the patterns. Scripted models may
+// be written as in a spec, script:FILE.
+func allowed(patterns []named, model string) bool {
+	names := []string{model}
+	if file, ok := strings.CutPrefix(model, scriptProvider+"/"); ok {
+		names = append(names, scriptProvider+":"+file)
+	}
+	return slices.ContainsFunc(patterns, func(p named) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return glob.Match(p.pattern, name) })
+	})
+}
+
+func patternsOf(all []named) string {
+	words := make([]string, len(all))
+	for i, one := range all {
+		words[i] = one.pattern
+	}
+	return strings.Join(words, ", ")
+}
+
+// Looser lists in what the policy allows more than another one that a run began
+// under, each as a sentence without its end; none: it is at least as strict.
+func (p *Policy) Looser(than *Policy) (ways []string) {
+	say := func(format string, args ...any) { ways = append(ways, fmt.Sprintf(format, args...)) }
+	ceiling(say, "iterations", than.limits.Iterations, p.limits.Iterations)
+	ceiling(say, "tokens", than.limits.Tokens, p.limits.Tokens)
+	ceiling(say, "time", than.limits.Time, p.limits.Time)
+	ceiling(say, "cost", than.limits.Cost, p.limits.Cost)
+	ceiling(say, "tool_errors", than.limits.ToolErrors, p.limits.ToolErrors)
+	ceiling(say, "depth", than.limits.Depth, p.limits.Depth)
+	if len(than.models) > 0 && len(p.models) == 0 {
+		say("all models are allowed, not only %s", patternsOf(than.models))
+	}
+	for _, m := range p.models {
+		if len(than.models) > 0 && !slices.ContainsFunc(than.models, func(was named) bool { return within(m.pattern, was.pattern) }) {
+			say("the model %s is allowed", m.pattern)
+		}
+	}
+	for _, one := range than.deny {
+		if !slices.ContainsFunc(p.deny, func(n named) bool { return n.pattern == one.pattern }) {
+			say("%s is not denied", one.pattern)
+		}
+	}
+	for _, g := range than.gates {
+		if !slices.Contains(p.gates, g) {
+			say("%s is not gated", g)
+		}
+	}
+	return ways
+}
+
+// within reports whether all that fits a pattern is known to fit another.
+func within(pattern, other string) bool {
+	const wild = "*?"
+	if pattern == other || !strings.ContainsAny(pattern, wild) && glob.Match(other, pattern) {
+		return true
+	}
+	before, ok := strings.CutSuffix(other, "*")
+	return ok && !strings.ContainsAny(before, wild) && strings.HasPrefix(pattern, before)
+}
+
+func ceiling[T int | float64 | time.Duration](say func(string, ...any), name string, was, is T) {
+	switch {
+	case was == 0 || is != 0 && is <= was:
+	case is == 0:
+		say("%s has no ceiling, which was %v", name, was)
+	default:
+		say("%s may be %v, not %v", name, is, was)
+	}
+}
+
+// String names the gate as in "delete_* is not gated".
+func (g policyGate) String() string {
+	switch {
+	case g.effect != 0:
+		return "every " + g.effect.String()
+	case g.when != "":
+		return g.tool + " when " + g.when
+	}
+	return g.tool
+}
