@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/progress"
 )
@@ -20,6 +21,8 @@ type Engine struct {
 	blobs   pawl.Blobs   // nil: the journal has none
 	opt     Options
 	gates   gates
+	secrets *redact.Secrets
+	untold  error // what is wrong with the options
 
 	mu       sync.Mutex
 	live     map[string]*session
@@ -45,7 +48,15 @@ type Options struct {
 	First, Idle time.Duration
 	// Owner describes this process to others; see [Owner]. Nil: [Self].
 	Owner *Owner
-	// Filters change text before it becomes an event, in order.
+	// Secrets are values by name that no event may hold. Where one stands in what
+	// people, models, tools or observers say, as it is, in base64 or hexadecimal,
+	// or escaped as in URLs and JSON, there stands {{secret:NAME}} instead, for the
+	// model and for the log. A command that is given the variable NAME gets the
+	// value back in its arguments. A value of fewer than six bytes cannot be kept
+	// out of texts: no run begins with one.
+	Secrets map[string]string
+	// Filters change text before it becomes an event, in order, and after the
+	// secrets are out of it.
 	Filters []Filter
 	// Hooks watch entries between append and effect, in order.
 	Hooks []Hook
@@ -89,6 +100,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 		self := Self()
 		e.opt.Owner = &self
 	}
+	e.keepSecrets()
 	e.mail, _ = journal.(pawl.Mailbox)
 	e.blobs, _ = journal.(pawl.Blobs)
 	return e
@@ -134,10 +146,16 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 	if labels == nil {
 		labels = agent.Labels
 	}
-	s.append(0, 0, pawl.RunStarted{
-		Declaration: m.Declaration(), Input: input, Labels: labels, Thread: o.Thread, Parent: o.Parent,
-		Owner: lease.Owner, Epoch: lease.Epoch,
+	err = s.guard(func() error { // a filter may panic
+		s.append(0, 0, pawl.RunStarted{
+			Declaration: m.Declaration(), Input: s.filter(input), Labels: labels, Thread: o.Thread, Parent: o.Parent,
+			Owner: lease.Owner, Epoch: lease.Epoch,
+		})
+		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	return e.launch(ctx, s)
 }
 
@@ -151,6 +169,9 @@ type StartOptions struct {
 
 // machine prepares an agent, the built-in policies added after its own.
 func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
+	if e.untold != nil {
+		return nil, e.untold
+	}
 	agent = progress.Guard(agent)
 	m, err := pawl.NewMachine(agent)
 	if err != nil {

@@ -59,7 +59,13 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.take(entry)
 		s.pending = append(s.pending, data)
 	}
-	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: run, Seq: seq, Input: o.Input, Owner: lease.Owner, Epoch: lease.Epoch})
+	err = s.guard(func() error { // a filter may panic
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: run, Seq: seq, Input: s.filter(o.Input), Owner: lease.Owner, Epoch: lease.Epoch})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	if err := s.takeUp(began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange}); err != nil {
 		s.release()
 		return nil, err

@@ -310,15 +310,16 @@ func TestPanics(t *testing.T) {
 			bomb = true
 			j := newTap()
 			e := engine.New(j, &engine.Options{Filters: []engine.Filter{fuse}})
-			if name != "reply" {
-				bomb = false
-				j.on(func(b pawl.Batch, write func() error) error {
-					if has(b, "tool.started") {
-						bomb = true
-					}
-					return write()
-				})
+			if _, err := e.Start(t.Context(), agent, "Go.", nil); err == nil || !strings.Contains(err.Error(), "boom") {
+				t.Fatalf("the run began with %v", err)
 			}
+			bomb = false
+			j.on(func(b pawl.Batch, write func() error) error {
+				if has(b, "tool.started") || name == "reply" && has(b, "model.called") {
+					bomb = true
+				}
+				return write()
+			})
 			_, err := wait(t, begin(t, e, agent))
 			if err == nil || !strings.Contains(err.Error(), "boom") {
 				t.Fatalf("the run ended with %v", err)

@@ -85,7 +85,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	letter := pawl.Letter{Run: run, Kind: kind, Request: requestOf(call, &c), By: by, Body: raw}
+	letter := pawl.Letter{Run: run, Kind: kind, Request: requestOf(call, &c), By: by, Body: e.secrets.JSON(raw)}
 	if c.Phase != waits {
 		var last *pawl.Letter
 		for old, err := range e.mail.Letters(ctx, run, 0) {
@@ -93,7 +93,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 				last = &old
 			}
 		}
-		if last != nil && string(last.Body) == string(raw) {
+		if last != nil && string(last.Body) == string(letter.Body) {
 			return nil
 		}
 		if last != nil {
@@ -167,7 +167,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: fmt.Sprintf("cancel.%d", s.Epoch()), By: by, Body: raw}); err != nil {
+	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: fmt.Sprintf("cancel.%d", s.Epoch()), By: by, Body: e.secrets.JSON(raw)}); err != nil {
 		if _, ok := errors.AsType[*pawl.LetterConflictError](err); !ok { // cancelled already, in other words
 			return err
 		}
@@ -202,7 +202,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
 	s.readMail()
 	if _, ok := s.state.Cancelled(); !ok { // the letter was read by an owner who came to nothing
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: by, Reason: reason})
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: by, Reason: e.secrets.Scrub(reason)})
 	}
 	v, _ := s.state.Cancelled()
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
@@ -240,7 +240,7 @@ func (s *session) read(l pawl.Letter) pawl.Event {
 			return nil // the run ended by itself before it was read
 		}
 		if json.Unmarshal(l.Body, &b) == nil {
-			return pawl.CancelRequested{By: l.By, Reason: b.Reason, Letter: l.ID}
+			return pawl.CancelRequested{By: l.By, Reason: s.filter(b.Reason), Letter: l.ID}
 		}
 	case pawl.LetterAnswer:
 		var b answerBody

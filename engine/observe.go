@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -75,6 +76,10 @@ func (o *observation) record(s *session, cut error, left bool) {
 	it := s.state.Iteration()
 	s.append(o.at, it, pawl.Observed{Text: s.filter(seen.Text), Data: s.filterJSON(seen.Data), Failed: failed})
 	if measure != nil {
-		s.append(o.at, it, pawl.Measured{Value: measure.Value, Open: measure.Open})
+		open := slices.Clone(measure.Open)
+		for i := range open {
+			open[i] = s.filter(open[i])
+		}
+		s.append(o.at, it, pawl.Measured{Value: measure.Value, Open: open})
 	}
 }

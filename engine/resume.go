@@ -134,7 +134,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*sessi
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
-	s := &session{engine: e, m: m, lease: lease, wake: make(chan struct{}, 1), gone: make(chan struct{})}
+	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	err = s.load(ctx)
 	if err != nil {
 		s.release()

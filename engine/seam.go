@@ -4,13 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"sync/atomic"
+	"time"
 
 	"github.com/pawl-run/pawl"
 )
 
-// A Filter changes text before it becomes an event: the text of replies, of
-// observations, and of tool results and errors. It must be deterministic and
-// quick, and is called from many goroutines. In JSON it is asked about each string.
+// A Filter changes text before it becomes an event: what people say to the run,
+// the text, thinking and arguments of replies, observations, tool results and
+// errors. It must be deterministic and quick, and is called from many
+// goroutines. In JSON it is asked about each string, and about each number of
+// six digits or more, which becomes a string if that changes it. Thinking that
+// is changed loses what the provider wants back with it. Of a reply on its way
+// it is asked about one line at a time.
+//
+// A policy of the agent that is a Filter too is asked after those of [Options].
 type Filter interface {
 	Filter(text string) string
 }
@@ -27,7 +36,9 @@ func (f FilterFunc) Filter(text string) string { return f(text) }
 // the run, and again on resuming for the entries of the last step, but for
 // those up to the last one that was directed. Of an entry, the hooks are asked
 // in order until one directs something. That is recorded as hook.directed,
-// which is shown to no hook; a panic of a hook directs nothing.
+// which is shown to no hook; a panic of a hook directs nothing. The run waits for
+// its hooks, half a minute at most over the entries of a step: a hook that has
+// not returned by then is left behind and not asked any more.
 type Hook interface {
 	Name() string
 	Entry(ctx context.Context, s pawl.State, e pawl.Entry) Direction
@@ -51,70 +62,11 @@ type Direction struct {
 	Reason string
 }
 
-func (s *session) filter(text string) string {
-	for _, f := range s.engine.opt.Filters {
-		text = f.Filter(text)
-	}
-	return text
-}
+func (s *session) filter(text string) string { return s.clean.text(text) }
 
-func (s *session) filterReply(r pawl.Reply) pawl.Reply {
-	if len(s.engine.opt.Filters) == 0 {
-		return r
-	}
-	parts := make([]pawl.Part, len(r.Parts))
-	for i, p := range r.Parts {
-		switch p := p.(type) {
-		case pawl.Text:
-			parts[i] = pawl.Text{Text: s.filter(p.Text)}
-		case pawl.Call:
-			p.Args = s.filterJSON(p.Args)
-			parts[i] = p
-		default: // thinking goes back to the provider byte for byte
-			parts[i] = p
-		}
-	}
-	r.Parts = parts
-	return r
-}
+func (s *session) filterReply(r pawl.Reply) pawl.Reply { return s.clean.reply(r) }
 
-// filterJSON filters the strings of a JSON document and leaves everything
-// else of it, white space and the order of keys included, as it was.
-func (s *session) filterJSON(raw json.RawMessage) json.RawMessage {
-	if len(s.engine.opt.Filters) == 0 || len(raw) == 0 {
-		return raw
-	}
-	var out []byte
-	rest := 0
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '"' {
-			continue
-		}
-		end := i + 1
-		for end < len(raw) && raw[end] != '"' {
-			if raw[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(raw) {
-			break // malformed; the machine refuses it as it is
-		}
-		end++
-		var text string
-		if json.Unmarshal(raw[i:end], &text) == nil {
-			if clean := s.filter(text); clean != text {
-				out = append(append(out, raw[rest:i]...), quote(clean)...)
-				rest = end
-			}
-		}
-		i = end - 1
-	}
-	if out == nil {
-		return raw
-	}
-	return append(out, raw[rest:]...)
-}
+func (s *session) filterJSON(raw json.RawMessage) json.RawMessage { return s.clean.json(raw) }
 
 // askHooks shows the hooks what was appended since they were last asked. It is
 // made durable first: a hook sees nothing that could still vanish. What they
@@ -126,33 +78,84 @@ func (s *session) askHooks() error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	entries := s.hooked
+	a := &asking{hooks: s.engine.opt.Hooks, deaf: s.deaf, state: s.state, entries: s.hooked}
+	a.flight = flight{effect: a, limit: hookTime, grace: time.Second, sheltered: true}
 	s.hooked = nil
-	for _, e := range entries {
-		if s.obey(e) {
+	return s.fly(&a.flight, time.Now())
+}
+
+// hookTime is the most that the hooks may take over the entries of one step.
+const hookTime = 30 * time.Second
+
+// asking is the hooks at work.
+type asking struct {
+	flight  flight
+	hooks   []Hook
+	deaf    map[int]bool // which of them are not asked any more
+	state   pawl.State
+	entries []pawl.Entry
+	said    []directed
+	at      atomic.Pointer[directed] // who is asked just now
+}
+
+// directed is what a hook makes of an entry.
+type directed struct {
+	index int
+	hook  string
+	entry pawl.Entry
+	Direction
+}
+
+// perform shows every entry to the hooks, until one of them directs something.
+func (a *asking) perform(ctx context.Context) {
+	for _, e := range a.entries {
+		for i, h := range a.hooks {
+			if a.deaf[i] {
+				continue
+			}
+			d := directed{index: i, entry: e}
+			a.at.Store(&directed{index: i})
+			d.hook = h.Name()
+			a.at.Store(&directed{index: i, hook: d.hook})
+			d.Direction = consult(ctx, h, a.state, e)
+			if !d.Cancel && !d.Retry {
+				continue
+			}
+			if a.said = append(a.said, d); d.Cancel {
+				return
+			}
 			break
 		}
 	}
-	s.hooked = nil
-	return nil
 }
 
-// obey shows an entry to the hooks, until one of them directs something, and
-// reports whether that ends the run.
-func (s *session) obey(e pawl.Entry) (ends bool) {
-	for _, h := range s.engine.opt.Hooks {
-		switch d := consult(s.base, h, s.state, e); {
-		case d.Cancel:
-			s.append(s.state.Seq(), s.state.Iteration(),
-				pawl.HookDirected{Hook: h.Name(), Direction: "cancel", Reason: d.Reason, Entry: e.Seq},
-				pawl.CancelRequested{By: "hook " + h.Name(), Reason: d.Reason})
-			return true
-		case d.Retry:
-			s.append(s.state.Seq(), s.state.Iteration(), s.state.Retry(h.Name(), d.Reason, e))
-			return false
+// record appends what the hooks direct. One that was left behind at work may
+// not be asked beside itself, so it is not asked any more.
+func (a *asking) record(s *session, _ error, left bool) {
+	it := s.state.Iteration()
+	if left {
+		at := a.at.Load()
+		deaf := maps.Clone(s.deaf)
+		if deaf == nil {
+			deaf = map[int]bool{}
+		}
+		deaf[at.index], s.deaf = true, deaf
+		s.append(s.state.Seq(), it, pawl.HookDirected{Hook: at.hook, Direction: "left behind",
+			Reason: "it did not return in time, and is not asked any more"})
+		s.hooked = nil
+		return
+	}
+	for _, d := range a.said {
+		reason := s.filter(d.Reason)
+		if d.Cancel {
+			s.append(s.state.Seq(), it,
+				pawl.HookDirected{Hook: d.hook, Direction: "cancel", Reason: reason, Entry: d.entry.Seq},
+				pawl.CancelRequested{By: "hook " + d.hook, Reason: reason})
+		} else {
+			s.append(s.state.Seq(), it, s.state.Retry(d.hook, reason, d.entry))
 		}
 	}
-	return false
+	s.hooked = nil
 }
 
 func consult(ctx context.Context, h Hook, s pawl.State, e pawl.Entry) (d Direction) {

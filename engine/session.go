@@ -16,6 +16,7 @@ type session struct {
 	engine *Engine
 	m      *pawl.Machine
 	lease  pawl.Lease
+	clean  cleaner
 	found  uint64 // the last entry when the run was claimed
 
 	state     pawl.State
@@ -27,6 +28,7 @@ type session struct {
 	lines     []byte       // the memory of pending
 	chunk     []byte       // what the events of the state are made of
 	hooked    []pawl.Entry // appended, not yet shown to the hooks
+	deaf      map[int]bool // the hooks that are not asked any more
 	timer     *time.Timer
 	failed    error             // an append that could not be encoded
 	ctx       context.Context   // the run's life
@@ -57,7 +59,7 @@ type session struct {
 
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
 	return &session{
-		engine: e, m: m, lease: lease, talk: pawl.NewTranscript(m.Agent().Strategy),
+		engine: e, m: m, lease: lease, clean: e.cleaner(m), talk: pawl.NewTranscript(m.Agent().Strategy),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 }

@@ -76,6 +76,7 @@ type modelCall struct {
 	request   pawl.Request
 	live      pawl.Entry // the template of what is streamed
 	outOfTime bool       // the deadline is the run's, not the call's
+	shown     liveReply
 	reply     *pawl.Reply
 	whole     pawl.Reply
 	err       error
@@ -101,6 +102,7 @@ func (c *modelCall) perform(ctx context.Context) {
 			return
 		}
 		if chunk.Reply != nil {
+			c.show(&pawl.Chunk{}, true)
 			c.reply = chunk.Reply
 			return
 		}
@@ -108,9 +110,17 @@ func (c *modelCall) perform(ctx context.Context) {
 			return
 		}
 		c.flight.quiet.sign()
-		if chunk != (pawl.Chunk{}) {
-			c.session.feed.delta(&c.live, &chunk)
-		}
+		c.show(&chunk, false)
+	}
+}
+
+// show hands a chunk to whoever watches, cleaned as the reply will be.
+func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
+	if clean := &c.session.clean; !clean.idle() {
+		*chunk = c.shown.add(clean, *chunk, last)
+	}
+	if *chunk != (pawl.Chunk{}) {
+		c.session.feed.delta(&c.live, chunk)
 	}
 }
 

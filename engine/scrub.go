@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// cleaner is what a text goes through before it becomes an event: the secrets
+// are taken out, then the filters are asked, the engine's and those of the
+// policies that are filters too. A filter sees no secret, and what it makes
+// appear, as by decoding, is taken out as well.
+type cleaner struct {
+	secrets *redact.Secrets
+	filters []Filter
+}
+
+// cleaner is for a run of the machine's agent; nil: nothing is known of the agent.
+func (e *Engine) cleaner(m *pawl.Machine) cleaner {
+	c := cleaner{e.secrets, e.opt.Filters}
+	if m == nil {
+		return c
+	}
+	for _, p := range m.Agent().Policies {
+		if f, ok := p.(Filter); ok {
+			c.filters = append(c.filters[:len(c.filters):len(c.filters)], f)
+		}
+	}
+	return c
+}
+
+// idle reports whether every text stays as it is.
+func (c *cleaner) idle() bool { return c.secrets == nil && len(c.filters) == 0 }
+
+func (c *cleaner) text(text string) string {
+	text = c.secrets.Scrub(text)
+	if clean := c.filtered(text); clean != text {
+		return c.secrets.Scrub(clean)
+	}
+	return text
+}
+
+func (c *cleaner) filtered(text string) string {
+	for _, f := range c.filters {
+		text = f.Filter(text)
+	}
+	return text
+}
+
+// json cleans the strings of a JSON document and leaves everything else of it,
+// white space and the order of keys included, as it was.
+func (c *cleaner) json(raw json.RawMessage) json.RawMessage {
+	if c.idle() || len(raw) == 0 {
+		return raw
+	}
+	return redact.Strings(raw, c.text)
+}
+
+func (c *cleaner) reply(r pawl.Reply) pawl.Reply {
+	if c.idle() {
+		return r
+	}
+	r.Parts = slices.Clone(r.Parts)
+	for i, p := range r.Parts {
+		switch p := p.(type) {
+		case pawl.Text:
+			r.Parts[i] = pawl.Text{Text: c.text(p.Text)}
+		case pawl.Thinking:
+			r.Parts[i] = c.thinking(p)
+		case pawl.Call:
+			p.Tool, p.Ref, p.Args = c.secrets.Scrub(p.Tool), c.secrets.Scrub(p.Ref), c.json(p.Args)
+			r.Parts[i] = p
+		}
+	}
+	c.spread(r.Parts)
+	return r
+}
+
+// thinking goes back to the provider byte for byte or not at all: what the
+// provider wants back with a text that was changed, a signature mostly, fits it
+// no more.
+func (c *cleaner) thinking(t pawl.Thinking) pawl.Thinking {
+	text := c.text(t.Text)
+	if text != t.Text || string(c.secrets.JSON(t.Opaque)) != string(t.Opaque) {
+		t.Text, t.Opaque = text, nil
+	}
+	return t
+}
+
+// spread looks for secrets that lie in several parts, since whoever reads the
+// texts, or the thoughts, of a reply reads them as one. They are then in the
+// first of them.
+func (c *cleaner) spread(parts []pawl.Part) {
+	if c.secrets == nil {
+		return
+	}
+	var text, thought strings.Builder
+	for _, p := range parts {
+		switch p := p.(type) {
+		case pawl.Text:
+			text.WriteString(p.Text)
+		case pawl.Thinking:
+			thought.WriteString(p.Text)
+		}
+	}
+	said, meant := c.secrets.Scrub(text.String()), c.secrets.Scrub(thought.String())
+	spoken, minded := said != text.String(), meant != thought.String()
+	for i, p := range parts {
+		switch p.(type) {
+		case pawl.Text:
+			if spoken {
+				parts[i], said = pawl.Text{Text: said}, ""
+			}
+		case pawl.Thinking:
+			if minded {
+				parts[i], meant = pawl.Thinking{Text: meant}, ""
+			}
+		}
+	}
+}
+
+// liveText cleans a text while it comes in. What may be the beginning of a
+// secret is held back until that is known. A filter is asked about whole lines:
+// of half a text nobody can say what it will do to the whole.
+type liveText struct {
+	secrets *redact.Stream
+	line    string
+}
+
+func (l *liveText) add(c *cleaner, piece string, last bool) string {
+	if l.secrets == nil {
+		l.secrets = c.secrets.Stream()
+	}
+	text := l.secrets.Add(piece)
+	if last {
+		text += l.secrets.Close()
+	}
+	if len(c.filters) == 0 {
+		return text
+	}
+	text = l.line + text
+	end := len(text)
+	if !last {
+		end = strings.LastIndexByte(text, '\n') + 1
+	}
+	l.line = text[end:]
+	if end == 0 {
+		return ""
+	}
+	return c.secrets.Scrub(c.filtered(text[:end]))
+}
+
+// liveReply cleans what is streamed of a reply.
+type liveReply struct {
+	text, thinking liveText
+	dead           bool // a filter panicked; the whole reply will show that
+}
+
+// add gives what of a chunk can be shown now, the last one being empty. Text is
+// held back in one place and thinking in another, so that what comes in between
+// does not part a secret.
+func (l *liveReply) add(c *cleaner, chunk pawl.Chunk, last bool) (clean pawl.Chunk) {
+	if l.dead {
+		return pawl.Chunk{}
+	}
+	defer func() {
+		if recover() != nil {
+			clean, l.dead = pawl.Chunk{}, true
+		}
+	}()
+	if chunk.Text != "" || last {
+		chunk.Text = l.text.add(c, chunk.Text, last)
+	}
+	if chunk.Thinking != "" || last {
+		chunk.Thinking = l.thinking.add(c, chunk.Thinking, last)
+	}
+	chunk.Call = c.secrets.Scrub(chunk.Call)
+	return chunk
+}
+
+// keepSecrets prepares the engine's secrets. What cannot be kept is told when a
+// run is to begin, since New has no error to tell it by.
+func (e *Engine) keepSecrets() {
+	var err error
+	if e.secrets, err = redact.New(e.opt.Secrets); err != nil {
+		e.untold = fmt.Errorf("options: %w", err)
+	}
+}
