@@ -2,8 +2,6 @@ package pawl
 
 import (
 	"fmt"
-	"hash"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,8 +243,7 @@ func (s *State) count(c *call, by int) {
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
 	failed, ok, exempt, changed := 0, 0, true, false
-	sum, did := fnv.New64a(), fnv.New64a()
-	var fault hash.Hash64
+	all, did, fault := newSum, newSum, newSum
 	var buf []byte
 	for _, c := range s.open {
 		s.calls = s.calls.Append(c)
@@ -266,15 +263,11 @@ func (s *State) closeTurn() {
 		if err != nil {
 			args = append(buf, c.Args...)
 		}
-		did.Write(args)
+		did.add(args)
 		buf = append(append(append(append(args, 0, byte(c.Status)), c.Result...), 0), c.Error...)
-		sum.Write(buf)
+		all.add(buf)
 		if !c.ok() && ok == 0 {
-			if fault == nil {
-				fault = fnv.New64a()
-			}
-			fault.Write(append(append(buf[:0], c.Tool...), 0))
-			fault.Write(unvaried(buf[:0], c.Error))
+			fault.add(unvaried(append(append(buf[:0], c.Tool...), 0), c.Error))
 		}
 	}
 	rejected := s.rejects
@@ -290,12 +283,12 @@ func (s *State) closeTurn() {
 		s.toolErrors = 0
 	}
 	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt, Changed: changed}
-	digest := sum.Sum64()
+	digest := uint64(all)
 	if !exempt {
-		track.Calls, track.Outcome = did.Sum64(), digest
+		track.Calls, track.Outcome = uint64(did), digest
 	}
-	if fault != nil && ok == 0 {
-		track.Fault = fault.Sum64()
+	if fault != newSum && ok == 0 {
+		track.Fault = uint64(fault)
 	}
 	s.leave(track)
 	switch {
@@ -304,6 +297,17 @@ func (s *State) closeTurn() {
 		s.stalled++
 	default:
 		s.stalled, s.last = 0, digest
+	}
+}
+
+// A sum is the 64-bit FNV-1a hash of what was added to it.
+type sum uint64
+
+const newSum sum = 14695981039346656037
+
+func (s *sum) add(b []byte) {
+	for _, c := range b {
+		*s = (*s ^ sum(c)) * 1099511628211
 	}
 }
 

@@ -2,8 +2,6 @@ package pawl
 
 import (
 	"encoding/json"
-	"hash/fnv"
-	"io"
 	"strings"
 	"time"
 
@@ -114,9 +112,9 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 	t.Answer = calls == 0
 	s.thought = 0
 	if text := strings.TrimSpace(t.said(s.declared().Strategy)); text != "" {
-		sum := fnv.New64a()
-		_, _ = io.WriteString(sum, text)
-		s.thought = sum.Sum64()
+		digest := newSum
+		digest.add([]byte(text))
+		s.thought = uint64(digest)
 	}
 	if last, ok := s.turns.Last(); ok && last.Iteration == t.Iteration {
 		s.turns = s.turns.Set(s.turns.Len()-1, t)

@@ -355,6 +355,9 @@ func (s *State) LastText() string {
 	return s.reply.Text()
 }
 
+// Waits reports whether an open call stands in the given phase.
+func (s *State) Waits(in Phase) bool { return s.pending(in) }
+
 // HasOpen reports whether calls are open.
 func (s *State) HasOpen() bool { return len(s.open) > 0 }
 

@@ -68,9 +68,10 @@ type job struct {
 
 func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	it := s.state.Iteration()
-	group = slices.DeleteFunc(group, func(d pawl.Disposed) bool { return !s.holds(at, &d) })
-	if len(group) == 0 {
-		return nil
+	if slices.ContainsFunc(group, func(d pawl.Disposed) bool { return d.Approved }) {
+		if group = s.stillApproved(at, group); len(group) == 0 {
+			return nil
+		}
 	}
 	jobs := s.spareJobs
 	if s.spareJobs = nil; len(group) > 1 || jobs == nil {

@@ -57,9 +57,10 @@ func (s *session) step() (done bool, err error) {
 	}
 	heard := s.state.Letter()
 	s.readMail()
-	if s.anew = s.anew && s.state.Letter() == heard; s.state.HasOpen() {
+	if s.anew = s.anew && s.state.Letter() == heard; s.state.Waits(pawl.AwaitingApproval) {
 		s.expire()
 	}
+	s.anew = false
 	// What is to end need not be parked: resuming it would forget that.
 	if _, cancelled := s.state.Cancelled(); !cancelled && s.parked() {
 		reason := "shut down"
