@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // CommandOptions is what a command may say beyond what is required. Its zero
@@ -52,6 +54,11 @@ type CommandOptions struct {
 	// Env names the variables that the command gets of those of this process,
 	// besides PATH, HOME, LANG and TMPDIR. One that is not set is not passed on.
 	Env []string
+	// Secrets names further ones, whose values are secrets. Where the command
+	// prints one, as it is or encoded, {{secret:NAME}} is given instead, and
+	// where the arguments hold that, the command gets the value. What else may
+	// come to know the values is told to the engine by its own Secrets.
+	Secrets []string
 	// Grace is the time between SIGTERM and SIGKILL; zero is 5 s.
 	Grace time.Duration
 }
@@ -87,7 +94,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 	if o == nil {
 		o = &CommandOptions{}
 	}
-	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Clone(o.Env), grace: o.Grace}
+	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace}
 	if c.grace == 0 {
 		c.grace = process.DefaultGrace
 	}
@@ -101,10 +108,11 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 
 type command struct {
 	declared
-	argv  []string
-	dir   string
-	env   []string
-	grace time.Duration
+	argv    []string
+	dir     string
+	env     []string
+	secrets []string // those of env whose values are
+	grace   time.Duration
 }
 
 func (c *command) problems() (errs []error) {
@@ -144,11 +152,15 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	if err != nil {
 		return pawl.Output{}, err
 	}
+	secrets := c.known()
 	stdout, stderr := excerpt.New(c.info.MaxOutput, nil), excerpt.New(c.info.MaxOutput, nil)
+	// What is secret goes before anything is left out, which might cut it in two.
+	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
 	exit, err := process.Run(ctx, process.Command{
 		Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace,
-		Stdin: stdin, Stdout: stdout, Stderr: stderr,
+		Stdin: redact.Strings(stdin, secrets.Restore), Stdout: toOut, Stderr: toErr,
 	})
+	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
 	switch {
 	case exit.Killed:
 		return pawl.Output{}, stopped(ctx, errors.Join(err, report(exit.String(), stderr, stdout)))
@@ -162,6 +174,20 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		return pawl.Output{}, report(fmt.Sprintf("exit status %d", exit.Code), stderr, stdout)
 	}
 	return result(stdout)
+}
+
+// known are the command's secrets as they are now. One that is too short is not
+// among them, of which it is the engine's to complain.
+func (c *command) known() *redact.Secrets {
+	if len(c.secrets) == 0 {
+		return nil
+	}
+	values := map[string]string{}
+	for _, name := range c.secrets {
+		values[name] = os.Getenv(name)
+	}
+	secrets, _ := redact.New(values)
+	return secrets
 }
 
 func (c *command) environment(inv pawl.Invocation) []string {

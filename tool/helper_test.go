@@ -42,6 +42,9 @@ func play(name string, args []string) {
 	switch name {
 	case "cat":
 		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "read": // a file into which what comes on stdin goes
+		in, _ := io.ReadAll(os.Stdin)
+		_ = os.WriteFile(args[0], in, 0o600)
 	case "say": // stdout, stderr, exit code
 		fmt.Fprint(os.Stdout, unescape(args[0]))
 		if len(args) > 1 {
