@@ -36,9 +36,12 @@ func (c command) run(ctx context.Context) (out string, truncated bool, err error
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("no result within %v: %w", commandTime, context.DeadlineExceeded))
 	defer cancel()
 	stdout, stderr := excerpt.New(commandOutput, nil), excerpt.New(commandOutput, nil)
+	secrets := known(c.env)
+	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
 	exit, err := process.Run(ctx, process.Command{
-		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...), Stdout: stdout, Stderr: stderr,
+		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...), Stdout: toOut, Stderr: toErr,
 	})
+	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
 	switch {
 	case err != nil:
 		return "", false, err

@@ -100,14 +100,15 @@ func TestExamplesAreTested(t *testing.T) {
 	}
 }
 
-// A goal is measured by one program and what it is about is shown by another.
+// A goal is measured by one program and what it is about is shown by another,
+// which has the variables under env but cannot tell them to the model.
 func TestGoal(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"report.sh": "#!/bin/sh\necho \"$SEEN $(cat state 2>/dev/null)\"\n",
 		"score.sh":  "#!/bin/sh\nif [ -e state ]; then echo '{\"value\": 0, \"open\": []}'; else echo '{\"value\": -1, \"open\": [\"state\"]}'; fi\n",
 		"work.sh":   "#!/bin/sh\necho done > state\n",
-		"s.yaml":    "replies:\n  - {expect: seen nothing, calls: [{tool: work}]}\n",
+		"s.yaml":    "replies:\n  - {expect: '{{secret:SEEN}}', calls: [{tool: work}]}\n",
 		"spec.yaml": `name: worker
 model: script:s.yaml
 prompt: p

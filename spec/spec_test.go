@@ -264,7 +264,9 @@ func TestWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PAWL_SPEC_SET", "")
-	s, _ := parseAgent(t, dir, least+`env: [PAWL_SPEC_SET, PAWL_SPEC_UNSET]
+	t.Setenv("PAWL_SPEC_SHORT", "123")
+	t.Setenv("PAWL_SPEC_LONG", "long enough")
+	s, _ := parseAgent(t, dir, least+`env: [PAWL_SPEC_SET, PAWL_SPEC_UNSET, PAWL_SPEC_SHORT, PAWL_SPEC_LONG]
 dir: none
 tools:
   - {name: t, description: d, command: [./x.sh]}
@@ -277,6 +279,7 @@ tools:
 	}
 	want := []string{
 		"spec.yaml:3:22: the variable PAWL_SPEC_UNSET is not set (commands run without it)",
+		"spec.yaml:3:39: secret PAWL_SPEC_SHORT has 3 bytes, and one of fewer than 6 cannot be kept out of texts; make it longer, or do not call it a secret; commands get it, and where they print it the log has it",
 		"spec.yaml:4:6: there is no directory none (commands run in it)",
 		"spec.yaml:6:41: ./x.sh cannot be executed (chmod +x it, or name its interpreter first)",
 		"spec.yaml:7:41: there is no file ./y.sh beside the spec",
@@ -285,6 +288,9 @@ tools:
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"PAWL_SPEC_LONG": "long enough"}, s.Secrets()); diff != "" {
+		t.Errorf("secrets (-want +got):\n%s", diff)
 	}
 }
 
