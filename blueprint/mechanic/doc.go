@@ -14,9 +14,10 @@
 // For each state of the code the edits of package goedit are tried, likeliest
 // first, a batch at a time: try_edits tells what came of each. One after which
 // every test passes is made and ends the search. One that mends a part is
-// remembered while better is looked for, unless the failing tests have no line
-// in common, which is to say several faults; then the best is made, and in the
-// state after it those that helped before are tried first. When the edits of a
+// remembered while better is looked for, through all the edits there are, unless
+// the failing tests have no line in common, which is to say several faults; then
+// the best is made, and in the state after it those that helped before are tried
+// first. When the edits of a
 // state are used up, the search goes back to the one before: an edit may make
 // one test pass and be wrong. It ends when every test passes, when nothing is
 // left to try, or at a number of edits; then it leaves the best state it has

@@ -36,7 +36,7 @@ const (
 	mostReads = 16  // files asked for in one reply
 	mostFails = 3   // refused edits of one file, or failures of a tool, in a row
 	batchSize = 16  // edits tried in one turn
-	patience  = 96  // edits tried after one that mends a part, in search of one that mends all
+	patience  = 192 // edits tried after one that mends what looks like one fault of two, in search of one that mends all
 )
 
 // Name is the model's name.

@@ -33,8 +33,10 @@ func (m *mind) pending() (pawl.Reply, bool) {
 }
 
 // choose picks the edit to keep: one that mends all at once; else the one that
-// mends most, when it is the whole of a fault, when nothing better was found for
-// long enough, or at the end.
+// mends most, at once where several faults are plain to see, when it is the whole
+// of a fault and nothing better was found for long enough, or at the end. Any
+// single edit that mends all is better than two of which each mends a part: the
+// second may well be there only to please the tests that the first has left.
 func (m *mind) choose(l *level, end bool) (partial, bool) {
 	var best *partial
 	whole := false
@@ -54,7 +56,7 @@ func (m *mind) choose(l *level, end bool) (partial, bool) {
 	if best == nil {
 		return partial{}, false
 	}
-	return *best, end || whole || len(l.tried) >= l.first+patience
+	return *best, end || l.several || whole && len(l.tried) >= l.first+patience
 }
 
 // whole tells whether an edit mends every failing test that executes what it

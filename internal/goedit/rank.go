@@ -88,6 +88,9 @@ func rank(g *graph, h Hints) []suspect {
 			if seen != nil {
 				score = math.Pow(score, besideSpectra)
 			}
+			if g.judges(d, h) {
+				score *= judged
+			}
 			out = append(out, suspect{d, score, lines[d], seen})
 		}
 	}

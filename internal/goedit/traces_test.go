@@ -111,3 +111,28 @@ func TestCopiesAreSuspected(t *testing.T) {
 		t.Errorf("the function that is a copy is edited first at place %d, one that is not at %d", copied, other)
 	}
 }
+
+// What tests compare by is suspected last, unless they are about it.
+func TestJudgesAreSuspectedLast(t *testing.T) {
+	files := fstest.MapFS{
+		"go.mod":    {Data: []byte("module m\n\ngo 1.26\n")},
+		"m.go":      {Data: []byte("package m\n\ntype point struct{ x, y int }\n\nfunc (p point) same(o point) bool { return p.x == o.x && p.y == o.y }\n\nfunc Do(n, m int) point { return point{n + 1, m} }\n")},
+		"m_test.go": {Data: []byte("package m\n\nimport \"testing\"\n\nfunc TestDo(t *testing.T) {\n\tif !Do(1, 2).same(point{1, 2}) {\n\t\tt.Error()\n\t}\n}\n\nfunc TestSame(t *testing.T) {\n\tif !Do(1, 2).same(point{1, 2}) {\n\t\tt.Error()\n\t}\n}\n")},
+	}
+	place := func(test string) int {
+		edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m", Test: test}}}, &Options{Importer: library()(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range edits {
+			if strings.Contains(e.New, "same(") {
+				return i
+			}
+		}
+		t.Fatal("no edit of the method")
+		return 0
+	}
+	if do, same := place("TestDo"), place("TestSame"); do < 5 || same > 1 {
+		t.Errorf("the comparison is first edited at place %d for TestDo and %d for TestSame", do, same)
+	}
+}

@@ -3,6 +3,8 @@ package goedit
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 )
 
 // hardly is by how much edits weigh less that make tests pass by taking the question
@@ -55,4 +57,51 @@ func constant(fn *ast.FuncDecl) bool {
 func isSentinel(o types.Object) bool {
 	_, ok := o.(*types.Var)
 	return ok && isGlobal(o) && isError(o.Type())
+}
+
+// judged is by how much a predicate weighs less that tests compare by: what is
+// wrong in it makes tests fail that are about something else, and what makes it
+// milder mends them, whatever their fault.
+const judged = 0.2
+
+// judges tells whether a function says if two things of one type are alike, and
+// tests ask it that are not, by their names, about itself.
+func (g *graph) judges(d *decl, h Hints) bool {
+	fn, ok := d.node.(*ast.FuncDecl)
+	if !ok {
+		return false
+	}
+	o, ok := g.info.Defs[fn.Name].(*types.Func)
+	if !ok {
+		return false
+	}
+	sig := o.Signature()
+	if sig.Results().Len() != 1 || !types.Identical(sig.Results().At(0).Type(), types.Typ[types.Bool]) {
+		return false
+	}
+	var of []types.Type
+	if r := sig.Recv(); r != nil {
+		of = append(of, r.Type())
+	}
+	for v := range sig.Params().Variables() {
+		of = append(of, v.Type())
+	}
+	if len(of) != 2 || !types.Identical(pointee(of[0]), pointee(of[1])) {
+		return false
+	}
+	for _, f := range h.Failures {
+		if strings.Contains(strings.ToLower(f.Test), strings.ToLower(d.name)) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(g.decls, func(t *decl) bool {
+		return t.file.test && slices.ContainsFunc(t.uses, func(u use) bool { return u.of == d })
+	})
+}
+
+func pointee(t types.Type) types.Type {
+	if p, ok := t.(*types.Pointer); ok {
+		return p.Elem()
+	}
+	return t
 }
