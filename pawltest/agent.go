@@ -20,6 +20,7 @@ import (
 //	builtins · serial · observe · goal EXPR · approvals [ttl=D] [stop]
 //	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b]
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
+//	policy reflexion, grounding, causal, steer: see judge
 //	hook NAME cancel|retry WORD [REASON]: what it directs about every entry whose line has the word
 func (w *world) agent(input string) (a pawl.Agent, err error) {
 	a = pawl.Agent{Name: "transcript", Model: w}
@@ -77,7 +78,10 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			}
 		case "policy":
 			var p pawl.Policy
-			if p, err = policy(strings.Fields(rest)); err == nil {
+			if p, err = w.judge(strings.Fields(rest)); p == nil && err == nil {
+				p, err = policy(strings.Fields(rest))
+			}
+			if err == nil {
 				a.Policies = append(a.Policies, p)
 			}
 		case "hook":

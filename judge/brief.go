@@ -1,0 +1,140 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/pawl-run/pawl"
+)
+
+// How much a judge is shown. It costs about 5,000 tokens at most however long
+// the run has been: what happened long ago has been judged before.
+const (
+	briefTurns   = 6
+	briefCalls   = 12
+	briefTask    = 4000 // bytes
+	briefText    = 600
+	briefArgs    = 600
+	briefResult  = 1200
+	briefPersons = 5
+)
+
+// A brief is what is shown of a run, as one JSON document: quoted, nothing that
+// a tool or a person said can end its own string.
+type brief struct {
+	Task   string       `json:"task"`
+	Said   []string     `json:"said_since,omitempty"` // by people
+	Goal   *briefGoal   `json:"goal,omitempty"`
+	Turns  []briefTurn  `json:"turns,omitempty"`
+	Before int          `json:"turns_before_these,omitempty"`
+	Calls  []briefCall  `json:"calls,omitempty"`
+	Claims []briefClaim `json:"claims,omitempty"`
+	Found  []briefCall  `json:"results,omitempty"`
+}
+
+type briefGoal struct {
+	Success string   `json:"success"`
+	Metric  *float64 `json:"metric,omitempty"`
+	Open    []string `json:"still_open,omitempty"`
+}
+
+type briefTurn struct {
+	Turn    int         `json:"turn"`
+	Thought string      `json:"thought,omitempty"`
+	Calls   []briefCall `json:"calls,omitempty"`
+}
+
+type briefCall struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	Effect string `json:"effect,omitempty"`
+	About  string `json:"about,omitempty"` // the tool's description
+	Args   string `json:"args"`
+	Status string `json:"status,omitempty"`
+	Result string `json:"result,omitempty"`
+}
+
+type briefClaim struct {
+	N    int    `json:"n"`
+	Text string `json:"claim"`
+}
+
+// briefly shows what a run is about.
+func briefly(s pawl.State) brief {
+	b := brief{Task: short(s.Input(), briefTask)}
+	for text := range s.UserTexts() {
+		b.Said = append(b.Said, short(text, briefText))
+	}
+	if len(b.Said) > 0 {
+		b.Said = b.Said[1:] // the task
+	}
+	b.Said = b.Said[max(0, len(b.Said)-briefPersons):]
+	if success := s.Declaration().Goal; success != "" {
+		b.Goal = &briefGoal{Success: success, Open: s.StillOpen()}
+		b.Goal.Open = b.Goal.Open[:min(len(b.Goal.Open), 20)]
+		if v, ok := s.Metric(); ok {
+			b.Goal.Metric = &v
+		}
+	}
+	return b
+}
+
+// lately shows the latest turns and what came of their calls.
+func (b *brief) lately(s pawl.State, turns int) {
+	calls := map[int][]briefCall{}
+	n := 0
+	for c := range s.Recent() {
+		if n++; n > briefCalls || c.Iteration <= s.Iteration()-turns {
+			break
+		}
+		calls[c.Iteration] = append([]briefCall{called(c)}, calls[c.Iteration]...)
+	}
+	for t := range s.Turns() {
+		if t.Iteration > s.Iteration()-turns {
+			b.Turns = append(b.Turns, briefTurn{t.Iteration, short(t.Thought, briefText), calls[t.Iteration]})
+		}
+	}
+	if len(b.Turns) > 0 {
+		b.Before = b.Turns[0].Turn - 1
+	}
+}
+
+func called(c pawl.CallState) briefCall {
+	b := briefCall{Call: c.ID, Tool: c.Tool, Args: short(string(ran(c)), briefArgs)}
+	switch {
+	case c.OK():
+		b.Status, b.Result = "ok", short(plain(c.Result), briefResult)
+	case c.Phase == pawl.Answered:
+		b.Status, b.Result = "error", short(c.Error, briefResult)
+	default:
+		b.Status = "not run yet"
+	}
+	return b
+}
+
+// ran are the arguments a call was run with: an approver's, if edited.
+func ran(c pawl.CallState) json.RawMessage {
+	if c.Edited != nil {
+		return c.Edited
+	}
+	return c.Args
+}
+
+// plain is a result as text: a JSON string without its quotes.
+func plain(raw json.RawMessage) string {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// String is the document. Angle brackets stay as they are: no browser reads it.
+func (b brief) String() string {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	_ = e.Encode(b) // strings and numbers that are none of NaN and infinity always encode
+	return out.String()
+}

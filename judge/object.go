@@ -1,0 +1,144 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on what is read of an answer. Beyond them it is no short document, and
+// looking for one in it would cost more than it is worth.
+const (
+	mostAnswer = 64 << 10
+	mostBraces = 64
+)
+
+// An object is a JSON object a judge answered with, its keys in lower case.
+type object map[string]json.RawMessage
+
+// onlyObject finds the one JSON object in a text, which prose or a fence may
+// surround: models are asked for nothing but the object and add to it all the
+// same. The error says why there is none to go by: two objects are two answers,
+// and a key that is there twice has two values.
+func onlyObject(text string) (object, error) {
+	if len(text) > mostAnswer {
+		return nil, fmt.Errorf("its answer has %d bytes", len(text))
+	}
+	var found []byte
+	n, braces := 0, 0
+	for i := 0; i < len(text); i++ {
+		if text[i] != '{' {
+			continue
+		}
+		if braces++; braces > mostBraces {
+			return nil, fmt.Errorf("its answer has more than %d braces that begin no JSON", mostBraces)
+		}
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&raw) != nil {
+			continue
+		}
+		if n++; n == 1 {
+			found = raw
+		}
+		i += len(raw) - 1
+	}
+	switch n {
+	case 0:
+		return nil, fmt.Errorf("its answer has no JSON object")
+	case 1:
+		return readObject(found)
+	}
+	return nil, fmt.Errorf("its answer has %d JSON objects", n)
+}
+
+// readObject reads an object, the keys of which must differ.
+func readObject(raw []byte) (object, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("its answer has no JSON object where one belongs")
+	}
+	o := object{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("its answer is no JSON")
+		}
+		key, _ := t.(string)
+		key = strings.ToLower(strings.TrimSpace(key))
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, fmt.Errorf("its answer is no JSON")
+		}
+		if _, twice := o[key]; twice {
+			return nil, fmt.Errorf("its answer has two values for %q", key)
+		}
+		o[key] = value
+	}
+	return o, nil
+}
+
+// text is a value that is a string; anything else counts as none.
+func (o object) text(key string) string {
+	var s string
+	if json.Unmarshal(o[key], &s) != nil {
+		return ""
+	}
+	return strings.TrimSpace(s)
+}
+
+// share is a value from 0 to 1: a number, or one written as text, "0.8" or "80%".
+func (o object) share(key string) (float64, error) {
+	raw, ok := o[key]
+	if !ok {
+		return 0, fmt.Errorf("its answer has no %s", key)
+	}
+	text, unit := string(raw), 1.0
+	var s string
+	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
+		text = strings.TrimSpace(s)
+		if cut, percent := strings.CutSuffix(text, "%"); percent {
+			text, unit = strings.TrimSpace(cut), 100
+		}
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if v /= unit; err != nil || math.IsNaN(v) {
+		return 0, fmt.Errorf("its %s is %s, no number", key, short(string(raw), 40))
+	}
+	if v < 0 || v > 1 {
+		return 0, fmt.Errorf("its %s is %s, not from 0 to 1", key, short(string(raw), 40))
+	}
+	return v, nil
+}
+
+// objects is a value that is a list of objects.
+func (o object) objects(key string) ([]object, error) {
+	var list []json.RawMessage
+	if json.Unmarshal(o[key], &list) != nil {
+		return nil, fmt.Errorf("its answer has no list %s", key)
+	}
+	all := make([]object, 0, len(list))
+	for _, raw := range list {
+		one, err := readObject(raw)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// short cuts a text of somebody else's to its first bytes, on one line.
+func short(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}

@@ -1,0 +1,113 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// trivial are words that stand in everybody's results.
+var trivial = map[string]bool{
+	"true": true, "false": true, "null": true, "none": true, "undefined": true, "error": true, "success": true,
+	"failed": true, "failure": true, "unknown": true, "done": true, "pending": true, "active": true, "inactive": true,
+	"open": true, "closed": true, "enabled": true, "disabled": true, "completed": true, "running": true,
+}
+
+// values yields what in a text could be told again: the whole of it when it is
+// short, and the words in it that stand for something. Each may come more than once.
+func values(text string, yield func(string)) {
+	whole := strings.TrimSpace(text)
+	if len(whole) <= mostLength && utf8.RuneCountInString(whole) >= 4 && !trivial[strings.ToLower(whole)] && !isNumber(whole) {
+		yield(whole)
+	}
+	for _, word := range strings.FieldsFunc(text, apart) {
+		word = strings.Trim(word, ".-:/&=+#~^")
+		if isNumber(word) {
+			if digits(word) >= 3 {
+				yield(plainNumber(word))
+			}
+			continue
+		}
+		if len(word) <= mostLength && utf8.RuneCountInString(word) >= 4 && strings.ContainsAny(word, "0123456789@/_:") {
+			yield(word)
+		}
+	}
+}
+
+// apart are the runes that no value has within.
+func apart(r rune) bool {
+	return unicode.IsSpace(r) || r < ' ' || strings.ContainsRune("\"'`()[]{}<>,;!?|*\\$€£%", r)
+}
+
+// valuesJSON yields the values of the scalars in a document.
+func valuesJSON(raw []byte, yield func(string)) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var keys []bool // for each nesting, whether it is an object
+	key := false    // whether the next string is a key
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return
+		}
+		switch t := t.(type) {
+		case json.Delim:
+			if t == '{' || t == '[' {
+				keys = append(keys, t == '{')
+			} else {
+				keys = keys[:len(keys)-1]
+			}
+			key = len(keys) > 0 && keys[len(keys)-1]
+			continue
+		case string:
+			if !key {
+				values(t, yield)
+			}
+		case json.Number:
+			if digits(t.String()) >= 3 {
+				yield(plainNumber(t.String()))
+			}
+		}
+		key = len(keys) > 0 && keys[len(keys)-1] && !key
+	}
+}
+
+func isNumber(s string) bool {
+	dots := 0
+	for i, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+		case r == '.' && i > 0 && dots == 0:
+			dots++
+		case (r == '-' || r == '+') && i == 0 && len(s) > 1:
+		default:
+			return false
+		}
+	}
+	return digits(s) > 0
+}
+
+// digits counts those that say something: not the zeros around.
+func digits(s string) (n int) {
+	s = strings.TrimLeft(s, "+-0.")
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(s, "0")
+	}
+	for _, r := range s {
+		if r >= '0' && r <= '9' {
+			n++
+		}
+	}
+	return n
+}
+
+// plainNumber writes equal numbers equally: 12.50 as 12.5.
+func plainNumber(s string) string {
+	s = strings.TrimPrefix(s, "+")
+	if strings.Contains(s, ".") && !strings.ContainsAny(s, "eE") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
