@@ -8,6 +8,7 @@ func TestDendrux(t *testing.T) {
 		{"E1_a_structured_answer_is_kept", structuredKept},
 		{"E2_the_loser_of_a_double_resume_changes_nothing", doubleResume},
 		{"E2b_resuming_a_live_run_changes_nothing", resumeLive},
+		{"E3_a_client_runs_its_own_calls_approved_or_not", clientsOwn},
 		{"E4_no_request_has_a_call_without_its_result", paired},
 		{"E4_the_end_of_a_context_parks_the_run", contextEnds},
 		{"E5_what_was_said_of_a_budget_is_not_said_again", saidOnce},

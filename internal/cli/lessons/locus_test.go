@@ -18,6 +18,8 @@ func TestLocus(t *testing.T) {
 		{"1.4_the_end_of_a_context_parks_the_run", contextEnds},
 		{"1.4_E27_a_cancel_reaches_the_tool_that_runs", cancelReaches},
 		{"1.4_every_step_is_in_the_journal_before_it_is_taken", intentFirst},
+		{"1.4_E12_a_tool_can_have_a_person_asked", asksPerson},
+		{"1.4_E13_a_result_cannot_have_a_person_asked", noForgery},
 		{"1.4_E15_a_busy_provider_is_asked_again", askedAgain},
 		{"1.4_E3_hooks_are_asked_in_order_about_every_entry", hooksInOrder},
 		{"1.4_equal_arguments_are_equal_documents", equalArguments},
