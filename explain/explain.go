@@ -39,6 +39,7 @@ type Report struct {
 	Cost      map[string]Part `json:"cost"` // by purpose of the model call; children under "children"
 	Failures  []Failure       `json:"failures"`
 	Next      []Action        `json:"next"`
+	Goal      *Goal           `json:"goal,omitempty"`     // nil: it has none
 	Attempts  []Attempt       `json:"attempts,omitempty"` // of a run with a goal
 	Flaky     []string        `json:"flaky,omitempty"`    // tests that fail by chance, and are no part of the goal
 	Landing   bool            `json:"landing"`            // the answer is the one given when a limit was met

@@ -170,6 +170,7 @@ func (f *fold) report() Report {
 	}
 	f.attempt("no measurement followed")
 	r.Attempts, r.Flaky = f.attempts, f.flaky
+	r.Goal = goal(s)
 	r.begun, _ = s.Start()
 	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" && r.Answer == reply.Text() {
 		r.Landing = true

@@ -31,6 +31,7 @@ func (r Report) Markdown() string {
 	r.answer(&b)
 	r.waits(&b)
 	r.next(&b)
+	r.goal(&b)
 	r.tries(&b)
 	r.course(&b)
 	r.spending(&b)
@@ -60,7 +61,7 @@ func (r *Report) head(b *strings.Builder) {
 var statusWords = map[pawl.Status]string{
 	pawl.Success:           "It is done: a success condition held.",
 	pawl.Exhausted:         "It met a limit before it was done.",
-	pawl.NoProgress:        "It got nowhere: it repeated itself, or its calls failed turn after turn.",
+	pawl.NoProgress:        "It got nowhere: it went in circles, only talked, or failed turn after turn.",
 	pawl.WaitingApproval:   "It is parked until a person approves or denies a call.",
 	pawl.WaitingInput:      "It is parked until a person answers a question.",
 	pawl.WaitingClientTool: "It is parked until the client hands in the result of a call.",

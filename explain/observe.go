@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/gauge"
 )
 
 // observe explains a look at the world, and what it said of the goal.
@@ -53,7 +54,7 @@ func (f *fold) measured(e pawl.Measured, t *tally) phrase {
 		return p
 	}
 	t.from, t.to = before.Value, e.Value
-	fixed, broke, shown := moved(before.Open, e.Open)
+	fixed, broke, shown := gauge.Moved(before.Open, e.Open)
 	t.broke += len(broke)
 	p := phrasef("metric went %g → %g", before.Value, e.Value)
 	if before.Value == e.Value {
@@ -63,18 +64,4 @@ func (f *fold) measured(e pawl.Measured, t *tally) phrase {
 		p += phrase(": " + strings.Join(words, "; "))
 	}
 	return p
-}
-
-// apart are the words of a that are not in b.
-func apart(a, b []string) (out []string) {
-	known := make(map[string]bool, len(b))
-	for _, w := range b {
-		known[w] = true
-	}
-	for _, w := range a {
-		if !known[w] {
-			out = append(out, w)
-		}
-	}
-	return out
 }

@@ -11,10 +11,17 @@ func (f *fold) record(d *Decision) {
 			d.subject, d.why = subject, why
 			continue
 		}
-		if why != "" {
+		if why != "" && !ladder(e.Event) {
 			d.outcome = append(d.outcome, why)
 		}
 	}
+}
+
+// ladder reports whether an event is where the policy no_progress keeps count of
+// its hints and questions, which stand beside it.
+func ladder(event pawl.Event) bool {
+	note, ok := event.(pawl.Noted)
+	return ok && note.By == "no_progress"
 }
 
 func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
@@ -87,9 +94,11 @@ func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why phrase) {
 	case pawl.Refuted:
 		return "the goal refutes the claim to be done", why
 	case pawl.Repeating:
-		return "the run repeats itself", why
+		return "the run gets nowhere", why
 	case pawl.Hinted:
-		return "a hint, because the run repeats itself", why
+		return "a hint, because the run gets nowhere", why
+	case pawl.Regressed:
+		return "the last turn made it worse", why
 	}
 	return "progress", why
 }

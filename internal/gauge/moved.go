@@ -1,14 +1,14 @@
-package explain
+package gauge
 
 import "strings"
 
-// moved says how what is open changed from one measurement to the next, by
+// Moved says how what is open changed from one measure to the next, by
 // identity: what is fixed, what is broken, and what was there to be seen only
 // when something that hid it was out of the way. Who mends an import has not
 // broken the tests that can fail from then on.
-func moved(before, now []string) (fixed, broke, shown []string) {
-	fixed = apart(before, now)
-	for _, id := range apart(now, before) {
+func Moved(before, now []string) (fixed, broke, shown []string) {
+	fixed = Apart(before, now)
+	for _, id := range Apart(now, before) {
 		if hidden(id, fixed) {
 			shown = append(shown, id)
 		} else {
@@ -16,6 +16,20 @@ func moved(before, now []string) (fixed, broke, shown []string) {
 		}
 	}
 	return fixed, broke, shown
+}
+
+// Apart are the words of a that are not in b, in the order of a.
+func Apart(a, b []string) (out []string) {
+	known := make(map[string]bool, len(b))
+	for _, w := range b {
+		known[w] = true
+	}
+	for _, w := range a {
+		if !known[w] {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // hidden reports whether one of the gone stood for an identity. "P [build]", or
@@ -33,18 +47,4 @@ func hidden(id string, gone []string) bool {
 		}
 	}
 	return false
-}
-
-// parts says it in words.
-func parts(fixed, broke, shown []string) (list []string) {
-	if len(fixed) > 0 {
-		list = append(list, "fixed "+names(fixed, 5))
-	}
-	if len(broke) > 0 {
-		list = append(list, "broke "+names(broke, 5))
-	}
-	if len(shown) > 0 {
-		list = append(list, "showed "+names(shown, 5)+", hidden before")
-	}
-	return list
 }

@@ -1,0 +1,97 @@
+package progress
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// The note in which the policy remembers what it has done about a run.
+const noteBy, noteName = "no_progress", "ladder"
+
+// rungs is what it remembers. Judgements are forgotten when a person has the
+// run go on, and others write them too.
+type rungs struct {
+	Hinted int `json:"hinted,omitempty"` // the turn after which the model was told
+	Asked  int `json:"asked,omitempty"`  // how often a person was
+	Ended  int `json:"ended,omitempty"`  // the turn after which nobody was asked any more
+}
+
+// remembered is what was done since the run began, or went on from its end.
+func remembered(s pawl.State) (r rungs) {
+	note, ok := s.Note(noteBy, noteName)
+	if !ok || json.Unmarshal(note, &r) != nil || r.Ended > 0 && r.Ended <= s.Fresh() {
+		return rungs{}
+	}
+	return r
+}
+
+func (r rungs) note() pawl.Event {
+	value, err := json.Marshal(r)
+	if err != nil {
+		value = json.RawMessage("{}") // two numbers always marshal
+	}
+	return pawl.Noted{By: noteBy, Name: noteName, Value: value}
+}
+
+// climb takes the next rung when the run is stuck, and tells the model when its
+// last turn made the goal's measure worse.
+func (p noProgress) climb(s pawl.State, step pawl.Step) pawl.Step {
+	patience := p.patience
+	if patience == 0 {
+		patience = Patience(p.window)
+	}
+	most := Period * (p.window + 1)
+	if _, measured := s.Metric(); measured {
+		most = max(most, 2*patience)
+	}
+	t := follow(s, most)
+	if len(t.turns) == 0 {
+		return step
+	}
+	at := t.turns[0].iteration
+	past := remembered(s)
+	judged, _ := s.Judged()
+
+	var facts []pawl.Event
+	told := judged.Judgement == pawl.Regressed && judged.Streak == at
+	if e, worse := t.regression(s); worse && !told {
+		facts = append(facts, e)
+	}
+	f := t.look(p.window, patience, func(from, to int) bool { return samePlace(s, from, to) })
+	if f.pattern == none {
+		if facts == nil {
+			return step
+		}
+		return pawl.Record{Events: facts}
+	}
+	if past.Hinted == at {
+		return step // the hint has not been tried yet
+	}
+	detail := f.detail(s, &t)
+	stuck := pawl.ProgressJudged{Judgement: pawl.Repeating, Detail: detail, Streak: f.times}
+	switch {
+	case p.hints() && past.Hinted <= s.Fresh():
+		past.Hinted = at
+		stuck.Judgement, stuck.Hint = pawl.Hinted, p.hint
+		if stuck.Hint == "" {
+			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice()
+		}
+		return pawl.Record{Events: append(facts, stuck, past.note())}
+	case p.then == Escalate && past.Asked < p.asks:
+		past.Asked++
+		return pawl.Record{Events: []pawl.Event{stuck, past.note(), pawl.InputRequested{
+			Call: fmt.Sprintf("q_%d", s.Seq()), Question: detail + ". How should it go on?"}}}
+	case judged.Judgement == pawl.Repeating && judged.Detail == detail:
+		leaf := f.leaf(p.window, patience)
+		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.NoProgress, Condition: leaf, Leaf: leaf, Detail: detail}}
+	case past.Asked > 0:
+		past.Ended = at
+		return pawl.Record{Events: []pawl.Event{stuck, past.note()}}
+	}
+	return pawl.Record{Events: []pawl.Event{stuck}}
+}
+
+// hints reports whether the model is told before anything else is done.
+func (p noProgress) hints() bool { return p.then == Hint || p.full || p.hint != "" }

@@ -1,0 +1,199 @@
+package progress
+
+import "github.com/pawl-run/pawl/internal/gauge"
+
+// pattern is a way of getting nowhere.
+type pattern int
+
+const (
+	none pattern = iota
+	stalled
+	cycle
+	sameFault
+	monologue
+	sameThought
+	metricWorse
+	metricFlat
+)
+
+// finding is a pattern that a run follows.
+type finding struct {
+	pattern pattern
+	period  int // of a cycle
+	turns   int // the latest so many of the trail follow it
+	times   int // how often what makes the pattern happened
+}
+
+// look finds the pattern that the latest turns follow. same says whether the
+// given calling turns came to the same, their arguments apart, and changed nothing;
+// it is asked rarely, since it costs more than a digest.
+func (t *trail) look(window, patience int, same func(from, to int) bool) finding {
+	if len(t.turns) <= window {
+		return finding{}
+	}
+	n := window + 1
+	for _, find := range []func(int) finding{t.stalled, t.monologue, t.cycle, t.sameFault} {
+		if f := find(n); f.pattern != none {
+			return f
+		}
+	}
+	if f := t.sameThought(n, same); f.pattern != none {
+		return f
+	}
+	if f := t.metricWorse(n); f.pattern != none {
+		return f
+	}
+	return t.metricFlat(patience)
+}
+
+// stalled finds n turns that called the same and saw the same. Answers between
+// them do not count.
+func (t *trail) stalled(n int) finding {
+	if t.turns[0].answer {
+		return finding{}
+	}
+	f := finding{pattern: stalled, times: -1}
+	for i, u := range t.turns {
+		switch {
+		case u.answer:
+			continue
+		case u.outcome != t.turns[0].outcome:
+			return f.enough(n - 1)
+		}
+		if f.times+1 >= n-1 && t.gain(i+1) < i {
+			break // it got better under way
+		}
+		f.times++
+		f.turns = i + 1
+	}
+	return f.enough(n - 1)
+}
+
+// enough is the finding if it happened so often, else none.
+func (f finding) enough(times int) finding {
+	if f.times < times {
+		return finding{}
+	}
+	return f
+}
+
+// cycle finds the shortest cycle that came round n times.
+func (t *trail) cycle(n int) finding {
+	for k := 2; k <= Period && k*n <= len(t.turns); k++ {
+		round := true
+		for i := 0; i < k*(n-1) && round; i++ {
+			round = t.turns[i].key() == t.turns[i+k].key()
+		}
+		if round && t.gain(k*n) >= k*(n-1) {
+			return finding{pattern: cycle, period: k, turns: k * n, times: n}
+		}
+	}
+	return finding{}
+}
+
+// sameFault finds n turns that failed in the same way. Between them there may
+// be answers, and results that were there before or after, which say nothing new.
+func (t *trail) sameFault(n int) finding {
+	fault := t.turns[0].fault
+	if fault == 0 {
+		return finding{}
+	}
+	f := finding{pattern: sameFault}
+	for i, u := range t.turns {
+		switch {
+		case u.fault == fault:
+			f.times++
+			if f.turns = i + 1; f.times == n && t.gain(f.turns) < i {
+				return finding{}
+			}
+		case !u.answer && t.novel(i):
+			return f.enough(n)
+		}
+	}
+	return f.enough(n)
+}
+
+// novel reports whether what came of a turn came of no other.
+func (t *trail) novel(i int) bool {
+	for k, u := range t.turns {
+		if k != i && u.outcome == t.turns[i].outcome {
+			return false
+		}
+	}
+	return true
+}
+
+// monologue finds n turns that called nothing. Where the loop is none of ours,
+// they are what it asks for, draft after draft or step by step, unless the model
+// says the same each time.
+func (t *trail) monologue(n int) finding {
+	f := finding{pattern: monologue}
+	for _, u := range t.turns {
+		if !u.answer || t.foreign && u.thought != t.turns[0].thought {
+			break
+		}
+		f.times++
+	}
+	if f.turns = f.times; f.times < n || t.gain(n) < n-1 {
+		return finding{}
+	}
+	return f
+}
+
+// sameThought finds n calling turns in a row that thought the same and found
+// nothing new: each of them failed, or all of them came to the same.
+func (t *trail) sameThought(n int, same func(from, to int) bool) finding {
+	for _, u := range t.turns[:n] {
+		if u.answer || u.thought == 0 || u.thought != t.turns[0].thought || u.changed {
+			return finding{}
+		}
+	}
+	if t.gain(n) < n-1 || !same(t.turns[n-1].iteration, t.turns[0].iteration) {
+		return finding{}
+	}
+	return finding{pattern: sameThought, turns: n, times: n}
+}
+
+// metricWorse finds n measures in a row that were each worse than the one before.
+func (t *trail) metricWorse(n int) finding {
+	f := finding{pattern: metricWorse}
+	var later *gauge.Measure
+	for i := 0; i <= len(t.turns); i++ {
+		m := t.before
+		if i < len(t.turns) {
+			m = t.turns[i].measure
+		}
+		if m == nil {
+			continue
+		}
+		if later != nil {
+			if t.scale.Compare(*later, *m) >= 0 || t.scale.Trend(*m, *later) == gauge.Improving {
+				break
+			}
+			f.times++
+			f.turns = i
+		}
+		later = m
+	}
+	return f.enough(n)
+}
+
+// metricFlat finds so many turns that changed something and made nothing better.
+func (t *trail) metricFlat(patience int) finding {
+	f := finding{pattern: metricFlat}
+	for i, u := range t.turns {
+		if !u.changed {
+			continue
+		}
+		if f.times++; f.times < patience {
+			continue
+		}
+		f.turns = i + 1
+		base := t.base(f.turns)
+		if base == nil || t.gain(f.turns) < f.turns || t.scale.Reached(base.Value) {
+			return finding{}
+		}
+		return f
+	}
+	return finding{}
+}

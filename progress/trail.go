@@ -1,0 +1,122 @@
+package progress
+
+import (
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/gauge"
+)
+
+// turn is a track as the patterns are looked for in it.
+type turn struct {
+	iteration int
+	thought   uint64
+	outcome   uint64
+	fault     uint64
+	answer    bool // it called nothing
+	changed   bool
+	measure   *gauge.Measure // what it left the goal at; nil: not measured
+}
+
+// key tells turns apart by what came of them. What an answer says does not
+// count: it changed nothing that the run went on.
+func (t turn) key() uint64 {
+	if t.answer {
+		return 1
+	}
+	return t.outcome
+}
+
+// A trail is the latest turns of a run, the last one first.
+type trail struct {
+	turns   []turn
+	before  *gauge.Measure // of the goal, before the first of them
+	scale   gauge.Scale
+	foreign bool // the loop is not ReAct
+}
+
+// follow reads the turns that count since the run was last taken up, at most so many.
+func follow(s pawl.State, most int) trail {
+	t := trail{turns: make([]turn, 0, most)}
+	_, measured := s.Metric()
+	fresh := s.Fresh()
+	var later *gauge.Measure // of turns left out, which belongs to the one before them
+	for track := range s.Tracks() {
+		past := track.Iteration <= fresh || len(t.turns) == most
+		if past && !measured {
+			break
+		}
+		if m := reading(track.Measure); m != nil && later == nil {
+			later = m
+		}
+		switch {
+		case past && later != nil:
+			t.before = later
+			return t.in(s, measured)
+		case past || track.Exempt:
+			continue
+		}
+		t.turns = append(t.turns, turn{track.Iteration, track.Thought, track.Outcome, track.Fault, track.Answer(), track.Changed, later})
+		later = nil
+	}
+	if base, ok := s.Baseline(); ok {
+		t.before = reading(&base)
+	}
+	return t.in(s, measured)
+}
+
+// in adds what the declaration says, which costs a copy, where it matters.
+func (t trail) in(s pawl.State, measured bool) trail {
+	if measured || len(t.turns) > 0 && t.turns[0].answer {
+		d := s.Declaration()
+		t.scale, t.foreign = gauge.ScaleOf(d.Goal), d.Loop != pawl.ReAct{}.Name()
+	}
+	return t
+}
+
+func reading(m *pawl.Measure) *gauge.Measure {
+	if m == nil {
+		return nil
+	}
+	return &gauge.Measure{Value: m.Value, Open: m.Open}
+}
+
+// base is the goal's measure before the last n turns.
+func (t *trail) base(n int) *gauge.Measure {
+	for _, older := range t.turns[n:] {
+		if older.measure != nil {
+			return older.measure
+		}
+	}
+	return t.before
+}
+
+// gain is the place of the latest of the last n turns that left the goal better
+// than it was at any time since before them, counted from the latest; n: none did.
+func (t *trail) gain(n int) int {
+	best := t.base(n)
+	first, previous, at := best, best, n
+	for i := n - 1; i >= 0; i-- {
+		m := t.turns[i].measure
+		if m == nil {
+			continue
+		}
+		switch {
+		case best == nil:
+			first, best = m, m
+		case t.scale.Compare(*m, *best) > 0 || uncovers(first, previous, m):
+			best, at = m, i
+		}
+		previous = m
+	}
+	return at
+}
+
+// uncovers reports whether a measure names what was hidden in the one before by
+// a fault that is gone, and that was there at first: who breaks the build and
+// mends it has gained nothing.
+func uncovers(first, before, now *gauge.Measure) bool {
+	if len(now.Open) <= len(before.Open) {
+		return false
+	}
+	fixed, _, shown := gauge.Moved(before.Open, now.Open)
+	return len(shown) > 0 && len(gauge.Apart(fixed, first.Open)) < len(fixed)
+}

@@ -1,0 +1,194 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// leaf names the pattern as the verdict does.
+func (f finding) leaf(window, patience int) string {
+	switch f.pattern {
+	case cycle:
+		return fmt.Sprintf("cycle(%d)", f.period)
+	case sameFault:
+		return fmt.Sprintf("same_fault(%d)", window)
+	case monologue:
+		return fmt.Sprintf("monologue(%d)", window)
+	case sameThought:
+		return fmt.Sprintf("same_thought(%d)", window)
+	case metricWorse:
+		return fmt.Sprintf("metric_worse(%d)", window)
+	case metricFlat:
+		return fmt.Sprintf("metric_flat(%d)", patience)
+	}
+	return fmt.Sprintf("stalled(%d)", window)
+}
+
+// detail says what the run does over and over.
+func (f finding) detail(s pawl.State, t *trail) string {
+	last := t.turns[0].iteration
+	switch f.pattern {
+	case cycle:
+		turns := make([]string, f.period)
+		for i := range turns { // in the order in which they come
+			u := t.turns[f.period-1-i]
+			if turns[i] = calls(s, u.iteration); u.answer {
+				turns[i] = "an answer that did not end the run"
+			}
+		}
+		if f.period == 2 {
+			return fmt.Sprintf("%s and %s alternate, %s over, with the same outcomes", turns[0], turns[1], times(f.times))
+		}
+		return fmt.Sprintf("%s come round in turn, %d times over, with the same outcomes", list(turns), f.times)
+	case sameFault:
+		return fmt.Sprintf("%s failed in the same way %d times, whatever the arguments: %s", tools(s, last), f.times, fault(s, last))
+	case monologue:
+		return fmt.Sprintf("%d turns in a row called no tool and did not end the run", f.times)
+	case sameThought:
+		return fmt.Sprintf("%d turns in a row thought the same and found nothing new: %q", f.times, clip(thought(s, last)))
+	case metricWorse:
+		return fmt.Sprintf("the metric got worse %d times in a row, from %g to %g", f.times, t.base(f.turns).Value, t.latest())
+	case metricFlat:
+		return fmt.Sprintf("%d turns changed something and got the metric no further than %g; it is %g", f.times, t.base(f.turns).Value, t.latest())
+	}
+	if f.turns == cap(t.turns) { // it may have been going on for longer
+		f.times = max(f.times, s.Stalled())
+	}
+	return fmt.Sprintf("%s was repeated %s with the same outcome", calls(s, last), times(f.times))
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// latest is the goal's value now.
+func (t *trail) latest() float64 {
+	if m := t.base(0); m != nil {
+		return m.Value
+	}
+	return 0
+}
+
+// advice says to the model what may lead out of it.
+func (p pattern) advice() string {
+	switch p {
+	case sameFault:
+		return "Read what the error says and mend its cause, or go another way."
+	case monologue:
+		return "To talk changes nothing: call a tool."
+	case metricWorse:
+		return "Take back what made it worse, and go another way."
+	case metricFlat:
+		return "Ask yourself whether the cause is elsewhere, and go another way."
+	}
+	return "Do something different: another tool, other arguments, or answer with what you have."
+}
+
+// turnCalls are the calls of a turn in their order.
+func turnCalls(s pawl.State, iteration int) (all []pawl.CallState) {
+	for c := range s.Recent() {
+		if c.Iteration < iteration {
+			break
+		}
+		if c.Iteration == iteration {
+			all = append(all, c)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// calls are those of a turn as a line: tools with their arguments.
+func calls(s pawl.State, iteration int) string {
+	var all []string
+	for _, c := range turnCalls(s, iteration) {
+		all = append(all, c.Tool+"("+clip(string(c.Args))+")")
+	}
+	return list(all)
+}
+
+// tools are the names of what a turn called.
+func tools(s pawl.State, iteration int) string {
+	var all []string
+	for _, c := range turnCalls(s, iteration) {
+		if !slices.Contains(all, c.Tool) {
+			all = append(all, c.Tool)
+		}
+	}
+	return list(all)
+}
+
+// fault is what went wrong with the last call of a turn.
+func fault(s pawl.State, iteration int) string {
+	text := ""
+	for _, c := range turnCalls(s, iteration) {
+		text = clip(c.Error)
+		if text == "" {
+			text = c.Status.String()
+		}
+	}
+	return text
+}
+
+func thought(s pawl.State, iteration int) string {
+	text := ""
+	for t := range s.Turns() {
+		if t.Iteration == iteration {
+			text = t.Thought
+		}
+	}
+	return text
+}
+
+// samePlace reports whether the turns of a stretch that brought any result
+// brought the same one.
+func samePlace(s pawl.State, from, to int) bool {
+	var first string
+	for i := from; i <= to; i++ {
+		var b strings.Builder
+		for _, c := range turnCalls(s, i) {
+			if c.OK() {
+				fmt.Fprintf(&b, "%s\x00%s\x00", c.Tool, c.Result)
+			}
+		}
+		switch came := b.String(); {
+		case came == "":
+		case first == "":
+			first = came
+		case came != first:
+			return false
+		}
+	}
+	return true
+}
+
+// list joins words as a sentence does, and leaves out what is too much.
+func list(words []string) string {
+	const most = 4
+	switch n := len(words); {
+	case n == 0:
+		return "the last turn"
+	case n == 1:
+		return words[0]
+	case n > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n-most)
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
+
+// clip cuts a text to what fits into a sentence.
+func clip(text string) string {
+	const most = 120
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
