@@ -201,7 +201,8 @@ func (d *document) standingAt(key string, n *node, rule pawl.Policy, pattern str
 func (p *Policy) Source() (name, document string) { return p.name, p.text }
 
 // Lower returns the limits with those above the policy's ceilings lowered to
-// them. Of a limit that is zero, and so not set, it says nothing.
+// them. A zero, which stands for a default, stays; but no ceiling on cost is
+// above any.
 func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
 	least := func(to *int, most int) {
 		if most > 0 && *to > most {
@@ -215,7 +216,7 @@ func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
 	if most := p.limits.Time; most > 0 && l.Time > most {
 		l.Time = most
 	}
-	if most := p.limits.Cost; most > 0 && l.Cost > most {
+	if most := p.limits.Cost; most > 0 && (l.Cost == 0 || l.Cost > most) {
 		l.Cost = most
 	}
 	return l
@@ -233,9 +234,6 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	}
 	declared := m.Declaration()
 	a.Limits = p.Lower(declared.Limits)
-	if a.Limits.Cost == 0 {
-		a.Limits.Cost = p.limits.Cost
-	}
 	models := slices.Concat([]pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Advisers)
 	for _, info := range models {
 		if len(p.models) > 0 && !allowed(p.models, info.Name) {

@@ -49,8 +49,9 @@ const (
 // and the names of its variables; its working directory, by the path it
 // resolves to and the directory that is there, so that neither another link nor
 // another directory in its place goes unnoticed; its program, by path and
-// content; and the content of every operand that is a file, such as the script
-// of an interpreter. An operand that becomes a file is a new witness.
+// content; and the content of every operand that is a script. An operand that
+// becomes one is a new witness. Other files are witnesses if they are declared:
+// a command also names what it writes.
 //
 // A change between this and the start of the program is not seen: that takes
 // who can write to those files and knows the moment.
@@ -62,9 +63,7 @@ func (c *command) Witness(ctx context.Context, _ json.RawMessage) (map[string]st
 	w.found[theCommand] = textDigest(append([]string{strings.Join(c.env, "\n")}, c.argv...)...)
 	w.directory(c.dir)
 	w.program(process.Command{Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...)})
-	for _, arg := range c.argv[1:] {
-		w.operand(arg, c.dir)
-	}
+	w.scripts(c.argv, c.dir)
 	w.files(c.witness, c.dir)
 	return w.found, errors.Join(w.errs...)
 }
@@ -97,29 +96,6 @@ func (w *witnesses) files(names []string, dir string) {
 		default:
 			w.put(name, digest)
 		}
-	}
-}
-
-// operand digests an argument that is a file, or one of the form --flag=FILE.
-func (w *witnesses) operand(arg, dir string) {
-	names := []string{arg}
-	if _, value, ok := strings.Cut(arg, "="); ok {
-		names = append(names, value)
-	}
-	for _, name := range names {
-		if name == "" {
-			continue
-		}
-		info, err := os.Stat(beside(name, dir))
-		if err != nil || !info.Mode().IsRegular() {
-			continue // a word, a directory, a device
-		}
-		digest, err := w.content(beside(name, dir), nil)
-		if err != nil {
-			w.errs = append(w.errs, fmt.Errorf("operand %s: %w", name, reason(err)))
-			continue
-		}
-		w.put(name, digest)
 	}
 }
 

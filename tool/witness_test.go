@@ -85,7 +85,7 @@ func TestWitnessFiles(t *testing.T) {
 // A file named like a part of the command does not stand for it.
 func TestWitnessNames(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "program"), "x", 0o600)
+	write(t, filepath.Join(dir, "program"), "x", 0o700)
 	got := mustWitness(t, command([]string{"/bin/sh", "program"}, &tool.CommandOptions{Dir: dir, Witness: []string{"working directory"}}))
 	if got["./program"] != sha("x") || got["program"] == sha("x") || got["./working directory"] != "missing" || got["working directory"] == "missing" {
 		t.Errorf("got %v", got)
@@ -108,17 +108,20 @@ func TestWitnessChanges(t *testing.T) {
 			must(t, os.Remove(filepath.Join(dir, "a", "pay.sh")))
 			must(t, os.Symlink("same.sh", filepath.Join(dir, "a", "pay.sh")))
 		}, []string{"program"}},
-		"the program is gone":         {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a", "pay.sh"))) }, []string{"program"}},
-		"a script is edited":          {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "script.py"), "evil()", 0o600) }, []string{"script.py"}},
-		"a script is gone":            {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a", "script.py"))) }, []string{"script.py"}},
-		"an operand becomes a file":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "now"), "x", 0o600) }, []string{"now"}},
-		"a flag's file is edited":     {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "rules.yaml"), "all", 0o600) }, []string{"rules.yaml"}},
-		"a witness is edited":         {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "ledger.csv"), "b,2\n", 0o600) }, []string{"ledger.csv"}},
-		"a witness appears":           {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "late.csv"), "", 0o600) }, []string{"late.csv"}},
-		"the directory is elsewhere":  {func(t *testing.T, dir string) { relink(t, "b", filepath.Join(dir, "link")) }, []string{"working directory", "program"}},
-		"the directory is a new one":  {replaceDir, []string{"working directory"}},
-		"the directory is gone":       {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "link"))) }, []string{"working directory", "program", "script.py", "rules.yaml", "ledger.csv"}},
-		"the same link is made again": {func(t *testing.T, dir string) { relink(t, "a", filepath.Join(dir, "link")) }, nil},
+		"the program is gone":          {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a", "pay.sh"))) }, []string{"program"}},
+		"a script is edited":           {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "script.py"), "evil()", 0o600) }, []string{"script.py"}},
+		"a script is gone":             {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a", "script.py"))) }, []string{"script.py"}},
+		"an operand becomes a script":  {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "now"), "#!/bin/sh\n", 0o600) }, []string{"now"}},
+		"an operand becomes a program": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "now"), "x", 0o700) }, []string{"now"}},
+		"an operand becomes a file":    {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "now"), "x", 0o600) }, nil},
+		"a flag's script is edited":    {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "rules.sql"), "all", 0o600) }, []string{"rules.sql"}},
+		"what is written is written":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "out.csv"), "paid", 0o600) }, nil},
+		"a witness is edited":          {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "ledger.csv"), "b,2\n", 0o600) }, []string{"ledger.csv"}},
+		"a witness appears":            {func(t *testing.T, dir string) { write(t, filepath.Join(dir, "a", "late.csv"), "", 0o600) }, []string{"late.csv"}},
+		"the directory is elsewhere":   {func(t *testing.T, dir string) { relink(t, "b", filepath.Join(dir, "link")) }, []string{"working directory", "program"}},
+		"the directory is a new one":   {replaceDir, []string{"working directory"}},
+		"the directory is gone":        {func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "link"))) }, []string{"working directory", "program", "script.py", "rules.sql", "ledger.csv"}},
+		"the same link is made again":  {func(t *testing.T, dir string) { relink(t, "a", filepath.Join(dir, "link")) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -126,11 +129,11 @@ func TestWitnessChanges(t *testing.T) {
 				fill(t, filepath.Join(dir, sub))
 			}
 			must(t, os.Symlink("a", filepath.Join(dir, "link")))
-			pay := command([]string{"./pay.sh", "script.py", "now", "-v", "--rules=rules.yaml"}, &tool.CommandOptions{
+			pay := command([]string{"./pay.sh", "script.py", "now", "-v", "--rules=rules.sql", "out.csv"}, &tool.CommandOptions{
 				Dir: filepath.Join(dir, "link"), Witness: []string{"ledger.csv", "late.csv"},
 			})
 			before := mustWitness(t, pay)
-			if want := []string{"command line", "ledger.csv", "late.csv", "program", "rules.yaml", "script.py", "working directory"}; len(before) != len(want) {
+			if want := []string{"command line", "ledger.csv", "late.csv", "program", "rules.sql", "script.py", "working directory"}; len(before) != len(want) {
 				t.Fatalf("witnesses are %v, want %q", before, want)
 			}
 			c.do(t, dir)
@@ -167,8 +170,45 @@ func fill(t *testing.T, dir string) {
 	must(t, os.Mkdir(dir, 0o700))
 	write(t, filepath.Join(dir, "pay.sh"), "#!/bin/sh\n", 0o700)
 	write(t, filepath.Join(dir, "script.py"), "pay()", 0o600)
-	write(t, filepath.Join(dir, "rules.yaml"), "none", 0o600)
+	write(t, filepath.Join(dir, "rules.sql"), "none", 0o600)
 	write(t, filepath.Join(dir, "ledger.csv"), "a,1\n", 0o600)
+	write(t, filepath.Join(dir, "out.csv"), "", 0o600)
+}
+
+// Of its operands an interpreter runs the first that is a file.
+func TestWitnessScripts(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "script"), "pay()", 0o600)
+	write(t, filepath.Join(dir, "data"), "x", 0o600)
+	write(t, filepath.Join(dir, "empty"), "", 0o600)
+	write(t, filepath.Join(dir, "tool"), "x", 0o700)
+	own := []string{"command line", "program", "working directory"}
+	for _, c := range []struct {
+		argv string
+		want string
+	}{
+		{"/bin/sh -u script data", "script"},
+		{"/bin/sh -c script data", "script"},
+		{"/bin/cat script data empty", ""},
+		{"/bin/cat data tool", "tool"},
+		{"/bin/sh tool script", "tool"},
+	} {
+		found := mustWitness(t, command(strings.Fields(c.argv), &tool.CommandOptions{Dir: dir}))
+		for _, name := range own {
+			delete(found, name)
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(found)), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.argv, got, c.want)
+		}
+	}
+	for program, want := range map[string]bool{"python3.12": true, "bash": true, "Rscript": true, "lua5.4": true, "pay": false, "3": false} {
+		link := filepath.Join(t.TempDir(), program)
+		must(t, os.Symlink("/bin/cat", link))
+		found := mustWitness(t, command([]string{link, "script"}, &tool.CommandOptions{Dir: dir}))
+		if _, got := found["script"]; got != want {
+			t.Errorf("%s: it is an interpreter: %v, want %v", program, got, want)
+		}
+	}
 }
 
 func relink(t *testing.T, to, link string) {

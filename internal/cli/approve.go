@@ -3,15 +3,18 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 )
 
 func (a *app) approveCommand() *cobra.Command {
 	p := &post{}
-	all, edited := false, ""
+	all, edited, token, scope := false, "", "", pawl.ScopeCall
 	c := a.command("approve RUN [CALL…] [flags]", "Let calls that need approval run", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		var with json.RawMessage
 		if edited != "" {
@@ -19,10 +22,15 @@ func (a *app) approveCommand() *cobra.Command {
 				return 0, misuse("--args: %q is not JSON", edited)
 			}
 		}
-		return a.decide(ctx, args, all, p, with != nil, func(to addressee, call string) error {
-			return to.Decide(ctx, to.run, call, engine.Decision{Approve: true, By: to.by, Args: with})
+		if scope != pawl.ScopeCall && scope != pawl.ScopeRun {
+			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
+		}
+		return a.decide(ctx, args, all, p, single(map[string]bool{"--args": with != nil, "--token": token != ""}), engine.Decision{
+			Approve: true, ForRun: scope == pawl.ScopeRun, Args: with, Token: token,
 		})
 	})
+	c.Flags().StringVar(&token, "token", "", "the token of the request (default: the database is authority enough)")
+	c.Flags().StringVar(&scope, "scope", pawl.ScopeCall, "what is approved: this call, or with run every call of the run with equal arguments")
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run it with these arguments instead, as JSON")
 	p.flags(c)
@@ -31,20 +39,30 @@ func (a *app) approveCommand() *cobra.Command {
 
 func (a *app) denyCommand() *cobra.Command {
 	p := &post{}
-	all, reason := false, ""
+	all, reason, token := false, "", ""
 	c := a.command("deny RUN [CALL…] [flags]", "Refuse calls that need approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.decide(ctx, args, all, p, false, func(to addressee, call string) error {
-			return to.Decide(ctx, to.run, call, engine.Decision{By: to.by, Reason: reason})
-		})
+		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), engine.Decision{Reason: reason, Token: token})
 	})
+	c.Flags().StringVar(&token, "token", "", "the token of the request (default: the database is authority enough)")
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
 	c.Flags().StringVar(&reason, "reason", "", "why; the model is told")
 	p.flags(c)
 	return a.runArgument(c)
 }
 
-// decide says yes or no to calls: those named, all, or the only one.
-func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one bool, say func(to addressee, call string) error) (int, error) {
+// single is the flag among those given that is about one call; empty: none is.
+func single(given map[string]bool) string {
+	for _, flag := range slices.Sorted(maps.Keys(given)) {
+		if given[flag] {
+			return flag
+		}
+	}
+	return ""
+}
+
+// decide says yes or no to calls: those named, all, or the only one. The flag
+// one, if any, is about one call.
+func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, d engine.Decision) (int, error) {
 	return a.mail(ctx, args[0], p, func(to addressee) error {
 		calls := args[1:]
 		waiting := to.waitsFor("approval")
@@ -61,11 +79,12 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 				calls = append(calls, w.Call)
 			}
 		}
-		if one && len(calls) > 1 {
-			return listing(waiting, "--args are for one call; name it:")
+		if one != "" && len(calls) > 1 {
+			return listing(waiting, "%s is for one call; name it:", one)
 		}
+		d.By = to.by
 		for _, call := range calls {
-			if err := to.posted("approval", call, say(to, call)); err != nil {
+			if err := to.decided(ctx, to.Decide(ctx, to.run, call, d)); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -10,13 +11,17 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return a.command("check SPEC [flags]", "Check a spec and print everything that is wrong with it", cobra.ExactArgs(1),
-		func(_ context.Context, args []string) (int, error) { return a.check(args[0]) })
+	d := &driving{}
+	c := a.command("check SPEC [flags]", "Check a spec and print everything that is wrong with it", cobra.ExactArgs(1),
+		func(_ context.Context, args []string) (int, error) { return a.check(args[0], d) })
+	d.policyFlag(c)
+	return c
 }
 
-func (a *app) check(file string) (int, error) {
+func (a *app) check(file string, d *driving) (int, error) {
 	registry := a.registry()
 	s, err := loadSpec(file, &spec.Options{Registry: registry})
+	err = checkPolicy(d.policy, s, registry, err)
 	var problems spec.Problems
 	switch {
 	case errors.As(err, &problems):
@@ -34,4 +39,23 @@ func (a *app) check(file string) (int, error) {
 		}
 	}
 	return 0, err
+}
+
+// checkPolicy adds what is wrong with a policy, or with the spec under it.
+func checkPolicy(file string, s *spec.Spec, registry *spec.Registry, wrong error) error {
+	policy, err := readPolicy(file)
+	if problems, ok := errors.AsType[spec.Problems](err); ok {
+		if before, ok := errors.AsType[spec.Problems](wrong); ok {
+			return append(slices.Clip(before), problems...)
+		}
+		return problems
+	}
+	if policy == nil || wrong != nil {
+		return wrong
+	}
+	agent, err := s.Agent(registry)
+	if err == nil {
+		_, err = policy.Apply(agent)
+	}
+	return err
 }

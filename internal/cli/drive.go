@@ -50,6 +50,10 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		defer func() { _ = events.close() }() // each line was written when it happened
 	}
 	a.announce(agent, limits)
+	if p, err := recordedPolicy(agent.Source); err == nil && p != nil && !a.quiet {
+		name, _ := p.Source()
+		a.sayf("held to %s", name)
+	}
 	view := a.watchFix(agent, limits)
 	h, err := begin(ctx)
 	if err != nil {

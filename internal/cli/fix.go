@@ -50,6 +50,8 @@ func (a *app) fixCommand() *cobra.Command {
 	f.stopFlag(c)
 	f.labelFlag(c)
 	f.eventsFlag(c)
+	f.policyFlag(c)
+	f.approvalsFlag(c)
 	return c
 }
 
@@ -84,6 +86,10 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 			return 0, misuse("--stop: %w", err)
 		}
 	}
+	policy, err := readPolicy(f.policy)
+	if err != nil {
+		return 0, err
+	}
 	name := a.fixModel(f.model)
 	model, err := a.model(name)
 	if err != nil {
@@ -104,6 +110,9 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 		agent.Stop = condition
 		again := fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}
 		agent.Source = again.into(agent.Source)
+		if agent, err = under(policy, agent); err != nil {
+			return 0, errors.Join(err, fix.Close())
+		}
 		if err := checkStop(agent); err != nil {
 			return 0, errors.Join(err, fix.Close())
 		}
@@ -112,7 +121,7 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 			return 0, errors.Join(err, fix.Close())
 		}
 		result, err := a.drive(ctx, &f.driving, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-			run, err := engine.New(j, nil).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
+			run, err := a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
 			if err == nil {
 				a.claimCopy(fix.Source().State, run.ID())
 			}

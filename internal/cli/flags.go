@@ -11,6 +11,17 @@ type driving struct {
 	stop   string
 	label  []string
 	events string
+
+	policy    string
+	approvals approvalsMode
+}
+
+func (d *driving) policyFlag(c *cobra.Command) {
+	c.Flags().StringVar(&d.policy, "policy", "", "hold the agent to this file too: ceilings, allowed models, denied and gated tools")
+}
+
+func (d *driving) approvalsFlag(c *cobra.Command) {
+	c.Flags().Var(&d.approvals, "approvals", "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
 }
 
 func (d *driving) modelFlag(c *cobra.Command) {

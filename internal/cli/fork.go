@@ -34,6 +34,8 @@ func (a *app) forkCommand() *cobra.Command {
 	r.limitFlag(c, true)
 	r.stopFlag(c)
 	r.eventsFlag(c)
+	r.policyFlag(c)
+	r.approvalsFlag(c)
 	return a.runArgument(c)
 }
 
@@ -52,7 +54,11 @@ func (a *app) fork(ctx context.Context, j *sqlite.Journal, h pawl.Head, at uint6
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(s, remake{spec: r.spec, model: r.model, asWas: true})
+	policy, err := readPolicy(r.policy)
+	if err != nil {
+		return 0, err
+	}
+	w, err := a.workOf(s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +68,7 @@ func (a *app) fork(ctx context.Context, j *sqlite.Journal, h pawl.Head, at uint6
 		return 0, err
 	}
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-		run, err := engine.New(j, nil).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
+		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
 			Input: input, Stop: o.Stop, Limits: o.Limits, AllowChange: r.spec != "" || r.model != "",
 		})
 		if s.InFlight() {

@@ -25,6 +25,7 @@ func (p *post) flags(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("continue", "no-continue")
 	c.Flags().StringVar(&p.by, "by", "", "who says so (default: the present user)")
 	p.eventsFlag(c)
+	p.approvalsFlag(c)
 }
 
 // An addressee is a run that is about to be told something.
@@ -148,6 +149,18 @@ func (to addressee) posted(kind, call string, err error) error {
 		if p.Call == call {
 			return err
 		}
+	}
+	return refused(err)
+}
+
+// decided makes sense of the error of a decision: while the run can be read, it
+// is the decision that is at fault.
+func (to addressee) decided(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, broken := engine.Load(ctx, to.journal, to.run); broken != nil {
+		return err
 	}
 	return refused(err)
 }

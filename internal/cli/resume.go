@@ -33,6 +33,8 @@ func (a *app) resumeCommand() *cobra.Command {
 	r.modelFlag(c)
 	r.stopFlag(c)
 	r.eventsFlag(c)
+	r.policyFlag(c)
+	r.approvalsFlag(c)
 	return a.runArgument(c)
 }
 
@@ -60,7 +62,11 @@ func (a *app) resume(ctx context.Context, j *sqlite.Journal, h pawl.Head, r *res
 		}
 		return 0, misuse("run %s is done; fork it to go another way", h.Run)
 	}
-	w, err := a.workOf(s, remake{spec: r.spec, model: r.model})
+	policy, err := readPolicy(r.policy)
+	if err != nil {
+		return 0, err
+	}
+	w, err := a.workOf(s, remake{spec: r.spec, model: r.model, policy: policy, loosen: r.allowChange})
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +76,7 @@ func (a *app) resume(ctx context.Context, j *sqlite.Journal, h pawl.Head, r *res
 		return 0, err
 	}
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
-		run, err := engine.New(j, nil).Resume(ctx, w.agent, h.Run, o)
+		run, err := a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, o)
 		if err == nil && w.begun != nil {
 			w.begun(run.ID())
 		}
@@ -96,8 +102,11 @@ func (a *app) raise(s pawl.State, w *work, typed limits, o *engine.ResumeOptions
 		return pawl.Limits{}, err
 	}
 	var err error
-	o.Limits, err = typed.over(s.Limits(), price(w.agent.Model))
-	return s.Limits().Merge(o.Limits), err
+	if o.Limits, err = typed.over(s.Limits(), price(w.agent.Model)); err != nil {
+		return pawl.Limits{}, err
+	}
+	o.Limits = a.hold(w.policy, s.Limits(), o.Limits)
+	return s.Limits().Merge(o.Limits), nil
 }
 
 // checkStop says what of a stop condition from the command line does not fit

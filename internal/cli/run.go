@@ -27,6 +27,8 @@ func (a *app) runCommand() *cobra.Command {
 	d.stopFlag(c)
 	d.labelFlag(c)
 	d.eventsFlag(c)
+	d.policyFlag(c)
+	d.approvalsFlag(c)
 	return c
 }
 
@@ -36,6 +38,10 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 		return 0, err
 	}
 	labels, err := parseLabels(d.label)
+	if err != nil {
+		return 0, err
+	}
+	policy, err := readPolicy(d.policy)
 	if err != nil {
 		return 0, err
 	}
@@ -52,6 +58,9 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 	if err != nil {
 		return 0, err
 	}
+	if agent, err = under(policy, agent); err != nil {
+		return 0, err
+	}
 	a.warn(s, registry)
 	all := maps.Clone(agent.Labels)
 	if all == nil {
@@ -64,7 +73,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 			return 0, err
 		}
 		result, err := a.drive(ctx, d, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return engine.New(j, nil).Start(ctx, agent, input, &engine.StartOptions{Labels: all})
+			return a.engine(j, d, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: all})
 		})
 		if err != nil {
 			return 0, err

@@ -15,6 +15,8 @@ import (
 // work is an agent with what is to be done about it when its run is over.
 type work struct {
 	agent pawl.Agent
+	// policy is what the agent is held to besides; nil: nothing.
+	policy *spec.Policy
 	// begun is told the run's id when it has begun to go on; nil: nobody wants it.
 	begun func(run string)
 	// conclude prints what has come of the run and returns the exit code.
@@ -27,14 +29,36 @@ type work struct {
 type remake struct {
 	spec  string // a file to make it of instead; empty: where it came from
 	model string // in place of the one it had; empty: that one
+	// policy is what was given to hold the agent to; nil: what it was held to.
+	// It must be no looser than that unless loosen says so.
+	policy *spec.Policy
+	loosen bool
 	// asWas takes the spec as it was recorded, not as its file is now.
 	asWas bool
 	// declared is for an agent that is only asked what it would decide.
 	declared bool
 }
 
-// workOf makes the agent of a run again.
+// workOf makes the agent of a run again, under the policy that holds.
 func (a *app) workOf(s pawl.State, r remake) (*work, error) {
+	policy, err := policyFor(s, r.policy, r.loosen)
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.reworkOf(s, r)
+	if err != nil || policy == nil {
+		return w, err
+	}
+	if w.agent, err = under(policy, w.agent); err != nil {
+		w.drop()
+		return nil, err
+	}
+	w.policy = policy
+	return w, nil
+}
+
+// reworkOf makes the agent of a run again.
+func (a *app) reworkOf(s pawl.State, r remake) (*work, error) {
 	source := s.Declaration().Source
 	switch from, isFix, err := testfix.ParseSource(source); {
 	case err != nil:

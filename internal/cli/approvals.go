@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// approvalsMode is what --approvals was given; empty: nothing.
+type approvalsMode string
+
+const (
+	modeAsk  approvalsMode = "ask"
+	modePark approvalsMode = "park"
+	modeDeny approvalsMode = "deny"
+)
+
+// String is the mode as it is typed.
+func (m *approvalsMode) String() string { return string(*m) }
+
+// Type is what the usage text calls the value.
+func (m *approvalsMode) Type() string { return "ask|park|deny" }
+
+// Set takes a mode from the command line.
+func (m *approvalsMode) Set(text string) error {
+	switch mode := approvalsMode(text); mode {
+	case modeAsk, modePark, modeDeny:
+		*m = mode
+		return nil
+	}
+	return fmt.Errorf("write ask, park or deny")
+}
+
+// engine is the engine that drives a run of the agent as the flags have it.
+func (a *app) engine(j *sqlite.Journal, d *driving, agent pawl.Agent) *engine.Engine {
+	return engine.New(j, &engine.Options{
+		Approver: a.approver(d.approvals, agent),
+		Patience: -1, // a person may take as long as the request stands
+	})
+}
+
+// approver decides about calls where they are made; nil: they are for others.
+func (a *app) approver(mode approvalsMode, agent pawl.Agent) engine.Approver {
+	if mode == "" && a.attended() {
+		mode = modeAsk
+	}
+	switch mode {
+	case modeAsk:
+		return a.asker(agent)
+	case modeDeny:
+		return engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
+			a.sayf("%s %s is denied, as --approvals deny has it", r.Call, r.Tool)
+			return engine.Decision{Reason: "approvals are denied where this run is driven", By: engine.Self().User}, nil
+		})
+	}
+	return nil
+}
+
+// attended reports whether a person can be asked: both what is read and what is
+// told is a terminal.
+func (a *app) attended() bool {
+	in, ok := a.in.(*os.File)
+	if !ok || columns(in) == 0 {
+		return false
+	}
+	shown, ok := a.err.under().(*os.File)
+	return ok && columns(shown) > 0
+}

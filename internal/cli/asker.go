@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/jsonschema"
+)
+
+// asker asks the person at the terminal about calls.
+type asker struct {
+	a      *app
+	lines  *lineReader
+	inputs map[string]json.RawMessage // schemas of arguments, by tool
+	by     string
+	now    func() time.Time
+}
+
+func (a *app) asker(agent pawl.Agent) *asker {
+	s := &asker{a: a, lines: newLineReader(a.in), inputs: map[string]json.RawMessage{}, by: engine.Self().User, now: time.Now}
+	for _, t := range agent.Tools {
+		info := t.Info()
+		s.inputs[info.Name] = info.Input
+	}
+	return s
+}
+
+const answers = "  y approves it, r approves equal calls of this run too, e edits the arguments, n REASON denies it, l leaves it for later"
+
+// Approve implements engine.Approver. Without an answer the call is for others.
+func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
+	var edited json.RawMessage
+	s.drain()
+	s.show(r, r.Args)
+	for {
+		fmt.Fprintln(s.a.err, answers)
+		line, err := s.next(ctx)
+		if err != nil {
+			return engine.Decision{}, err
+		}
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		rest = strings.TrimSpace(rest)
+		switch strings.ToLower(word) {
+		case "y", "yes", "once":
+			return engine.Decision{Approve: true, Args: edited, By: s.by}, nil
+		case "r", "run":
+			if edited == nil {
+				return engine.Decision{Approve: true, ForRun: true, By: s.by}, nil
+			}
+			s.a.sayf("  edited arguments are for this call alone; y approves it")
+		case "e", "edit":
+			args, err := s.edit(ctx, r, edited, rest)
+			if ctx.Err() != nil {
+				return engine.Decision{}, engine.ErrLater
+			}
+			if err != nil {
+				s.a.sayf("  not taken: %v", err)
+				continue
+			}
+			edited = args
+			if args == nil {
+				args = r.Args
+			}
+			s.show(r, args)
+		case "n", "no", "deny":
+			if rest == "" {
+				s.a.sayf("  why? The model is told; an empty line gives no reason")
+				if rest, err = s.next(ctx); err != nil {
+					return engine.Decision{}, err
+				}
+			}
+			return engine.Decision{Reason: strings.TrimSpace(rest), By: s.by}, nil
+		case "l", "later":
+			return engine.Decision{}, engine.ErrLater
+		}
+	}
+}
+
+// next is the next line typed. Where nobody types any more, or is asked no
+// longer, the matter is left to others.
+func (s *asker) next(ctx context.Context) (string, error) {
+	line, err := s.lines.next(ctx)
+	switch {
+	case err == nil:
+		return line, nil
+	case ctx.Err() == nil && errors.Is(err, io.EOF):
+		s.a.sayf("  there is nobody to answer; it is left for later")
+	}
+	return "", engine.ErrLater
+}
+
+// drain drops what was typed before the question was there to be seen.
+func (s *asker) drain() {
+	if s.a.attended() {
+		s.lines.drain(s.a.in)
+	}
+}
+
+// show puts before the person all that the decision is about.
+func (s *asker) show(r engine.Request, args json.RawMessage) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "approve %s? %s\n", oneLine(r.Call), oneLine(r.Tool))
+	for line := range strings.Lines(legible(args)) {
+		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	row := func(what, text string) {
+		if text = oneLine(text); text != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", what, text)
+		}
+	}
+	if edited := !equalJSON(args, r.Args); edited {
+		row("edited", "the model wanted "+legibleLine(r.Args))
+	}
+	row("why", r.Reason)
+	row("the model says", gist(r.Thought))
+	row("relies on", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
+	if !r.Expires.IsZero() {
+		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), lasting(r.Expires.Sub(s.now()))))
+	}
+	fmt.Fprint(s.a.err, b.String())
+}
+
+// legible is JSON for people, indented. What a terminal would act on or not
+// show stands there as an escape: whoever approves must see what will run.
+func legible(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return escaped(string(raw))
+	}
+	return escaped(b.String())
+}
+
+func legibleLine(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return escaped(string(raw))
+	}
+	return escaped(b.String())
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !acts(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func equalJSON(a, b json.RawMessage) bool {
+	x, errX := canon.Canonical(nil, a)
+	y, errY := canon.Canonical(nil, b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// fits says what is wrong with edited arguments.
+func (s *asker) fits(tool string, args json.RawMessage) error {
+	if !json.Valid(args) {
+		return errors.New("this is not JSON")
+	}
+	schema, err := jsonschema.Compile(s.inputs[tool], &jsonschema.Options{Closed: true})
+	if err != nil {
+		return err
+	}
+	problems := schema.Validate(args)
+	if len(problems) == 0 {
+		return nil
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = strings.TrimPrefix(p.Path+": "+p.Message, ": ")
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
