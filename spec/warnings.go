@@ -11,8 +11,9 @@ import (
 // Warnings lists what does not keep a spec from running but is likely not
 // meant: a variable under env that is not set or too short to be kept secret, a
 // directory or a program beside the spec that is not there, prices that are out
-// of date. They are warnings because a spec is also checked where its secrets and programs are not. It
-// looks at the environment and the files at each call; r may be nil.
+// of date. They are warnings because a spec is also checked where its secrets
+// and programs are not. It looks at the environment and the files at each call;
+// r may be nil.
 func (s *Spec) Warnings(r *Registry) []Problem {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	if env := s.root.get("env"); env != nil {

@@ -1,0 +1,176 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Review looks at what a model is about to read, at what it wants done, and at
+// what it ends with.
+func (g *Guard) Review(s pawl.State, step pawl.Step) pawl.Step {
+	switch step := step.(type) {
+	case pawl.Think:
+		return g.reads(s, step)
+	case pawl.Act:
+		return g.acts(s, step)
+	case pawl.Finish:
+		return g.ends(s, step)
+	}
+	return step
+}
+
+// look is one text that is looked at, and what it is called.
+type look struct {
+	what  string
+	text  string
+	where places
+}
+
+// reads looks at what the model has not read yet: before its first reply what
+// it was asked, later what came of the calls it made last. An observation and
+// an answer are looked at again before each turn until there is another.
+func (g *Guard) reads(s pawl.State, step pawl.Step) pawl.Step {
+	var looks []look
+	reply, replied := s.Replied(pawl.PurposeTurn)
+	n, last := 0, ""
+	for text := range s.UserTexts() {
+		if n++; n == 1 && !replied {
+			looks = append(looks, look{"the input", text, inInput})
+		}
+		last = text
+	}
+	if n > 1 {
+		looks = append(looks, look{fmt.Sprintf("what was said %d", n), last, inInput})
+	}
+	if replied {
+		for _, p := range reply.Parts {
+			if made, ok := p.(pawl.Call); ok {
+				c, _ := s.Call(made.ID)
+				looks = append(looks, look{"the result of " + c.ID + " (" + c.Tool + ")", plain(c.Result) + "\n" + c.Error, inResult})
+			}
+		}
+	}
+	if seen := s.Seen(); seen != "" {
+		looks = append(looks, look{"the observation", seen, inResult})
+	}
+	for _, l := range looks {
+		if stop := g.judge(s, l); stop != nil {
+			return stop
+		}
+	}
+	return step
+}
+
+// judge is the step that a text calls for; nil: none.
+func (g *Guard) judge(s pawl.State, l look) pawl.Step {
+	for _, hit := range g.found(l.text, l.where) {
+		if hit.do == Block {
+			return g.failed(l.what, hit, "")
+		}
+		if note := g.note(s, l.what, hit); note != nil {
+			return note
+		}
+	}
+	return nil
+}
+
+// failed ends the run.
+func (g *Guard) failed(what string, hit finding, instead string) pawl.Step {
+	return pawl.Finish{Answer: instead, Verdict: pawl.Verdict{
+		Holds: true, Status: pawl.Failed, Condition: "guard", Leaf: "guard", Detail: fmt.Sprintf("%s holds what is blocked: %v", what, hit),
+	}}
+}
+
+// note records a warning, unless it is recorded already; nil: it is.
+func (g *Guard) note(s pawl.State, what string, hit finding) pawl.Step {
+	name := what + ": " + hit.rule
+	value, err := json.Marshal(map[string]any{"found": hit.kinds, "in": what, "rule": hit.rule})
+	if old, ok := s.Note(g.name, name); err != nil || ok && string(old) == string(value) {
+		return nil
+	}
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: g.name, Name: name, Value: value}}}
+}
+
+// acts refuses calls whose arguments hold what is blocked, and every call of a
+// reply whose text does.
+func (g *Guard) acts(s pawl.State, step pawl.Act) pawl.Step {
+	reply, _ := s.Replied(pawl.PurposeTurn)
+	why := ""
+	for _, hit := range g.found(reply.Text(), inReply) {
+		if hit.do == Block {
+			why = fmt.Sprintf("the reply it stands in holds what is blocked: %v", hit)
+		} else if note := g.note(s, fmt.Sprintf("reply %d", s.Iteration()), hit); note != nil {
+			return note
+		}
+	}
+	refused := false
+	for i := range step.Calls {
+		d := &step.Calls[i]
+		blocked := why
+		for _, hit := range g.found(plain(d.Call.Args), inReply) {
+			if hit.do == Block {
+				blocked = fmt.Sprintf("its arguments hold what is blocked: %v; leave that out", hit)
+			} else if note := g.note(s, "the arguments of "+d.Call.ID, hit); note != nil {
+				return note
+			}
+		}
+		if blocked != "" && d.Do < pawl.Refuse {
+			d.Do, d.Why, refused = pawl.Refuse, "not run: "+blocked, true
+		}
+	}
+	if refused {
+		return pawl.Act{Calls: step.Calls}
+	}
+	return step
+}
+
+// ends withholds a final answer that holds what is blocked.
+func (g *Guard) ends(s pawl.State, step pawl.Finish) pawl.Step {
+	answer := step.Answer
+	if answer == "" {
+		answer = s.Answer()
+	}
+	for _, hit := range g.found(answer, inReply) {
+		if hit.do == Block && step.Verdict.Status == pawl.Success {
+			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))
+		}
+		if note := g.note(s, "the answer", hit); note != nil { // also of one that may not be withheld
+			return note
+		}
+	}
+	return step
+}
+
+// plain is what a JSON document says: its strings and numbers, one a line. A key
+// stands before its value, so that nothing is missed that lies in either.
+func plain(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	var text string
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.UseNumber()
+	var b strings.Builder
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			break
+		}
+		switch t := token.(type) {
+		case string:
+			b.WriteString(t)
+		case json.Number:
+			b.WriteString(t.String())
+		default:
+			continue
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

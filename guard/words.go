@@ -1,0 +1,81 @@
+package guard
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// word is a word of a text, in lower case.
+type word struct {
+	lower      string
+	start, end int
+	first      bool // a sentence ended before it
+}
+
+// words yields the words of a text: letters and digits of any script, and
+// apostrophes between them.
+func words(text string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		start, first := -1, true
+		for i := 0; i <= len(text); {
+			r, size := utf8.RuneError, 1
+			if i < len(text) {
+				if r = rune(text[i]); r >= utf8.RuneSelf {
+					r, size = utf8.DecodeRuneInString(text[i:])
+				}
+			}
+			inside := i < len(text) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
+				start >= 0 && (r == '\'' || r == '’') && i+size < len(text))
+			switch {
+			case inside && start < 0:
+				start = i
+			case !inside && start >= 0:
+				lower := strings.ReplaceAll(strings.ToLower(strings.TrimRight(text[start:i], "'’")), "’", "'")
+				if !yield(word{lower, start, i, first}) {
+					return
+				}
+				start, first = -1, false
+			}
+			if !inside && (r == '.' || r == '!' || r == '?') && i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\n') {
+				first = true
+			}
+			i += size
+		}
+	}
+}
+
+// mentions finds phrases, word for word.
+func mentions(text string, phrases [][]string) (found []span) {
+	longest := 0
+	for _, p := range phrases {
+		longest = max(longest, len(p))
+	}
+	if longest == 0 {
+		return nil
+	}
+	recent := make([]word, 0, 2*longest)
+	for w := range words(text) {
+		if len(recent) == cap(recent) {
+			recent = append(recent[:0], recent[longest:]...)
+		}
+		recent = append(recent, w)
+		for _, p := range phrases {
+			if n := len(recent) - len(p); n >= 0 && same(recent[n:], p) {
+				found = append(found, span{"topic", recent[n].start, w.end})
+				break
+			}
+		}
+	}
+	return found
+}
+
+func same(words []word, phrase []string) bool {
+	for i, w := range phrase {
+		if words[i].lower != w {
+			return false
+		}
+	}
+	return len(phrase) > 0
+}
