@@ -15,7 +15,7 @@ import (
 // lastIteration: the ceiling refuses a further turn, not the look at what the
 // last one did; and the goal goes before the rule that repeating is no progress.
 func lastIteration(t *testing.T) {
-	for name, turns := range map[string]int{"exhausted": 1, "stuck": 4} {
+	for name, turns := range map[string]int{"exhausted": 1, "stopped": 2, "stuck": 4} {
 		m, tries := new(metric), 0
 		var replies []pawl.Reply
 		for range turns {
@@ -31,6 +31,9 @@ func lastIteration(t *testing.T) {
 				}
 				return "mended", nil
 			})},
+		}
+		if name == "stopped" {
+			agent.Stop = stop.Iterations(turns)
 		}
 		res, _ := inMemory(t, agent, pawl.Success)
 		if res.Reason.Leaf != "metric >= 1" || model.asked() != turns {
