@@ -3,6 +3,7 @@ package judge
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -84,6 +85,9 @@ func (b *brief) lately(s pawl.State, turns int) {
 	calls := map[int][]briefCall{}
 	n := 0
 	for c := range s.Recent() {
+		if c.Phase != pawl.Answered {
+			continue // what is to be judged is shown apart
+		}
 		if n++; n > briefCalls || c.Iteration <= s.Iteration()-turns {
 			break
 		}
@@ -101,13 +105,9 @@ func (b *brief) lately(s pawl.State, turns int) {
 
 func called(c pawl.CallState) briefCall {
 	b := briefCall{Call: c.ID, Tool: c.Tool, Args: short(string(ran(c)), briefArgs)}
-	switch {
-	case c.OK():
+	b.Status, b.Result = "error", short(c.Error, briefResult)
+	if c.OK() {
 		b.Status, b.Result = "ok", short(plain(c.Result), briefResult)
-	case c.Phase == pawl.Answered:
-		b.Status, b.Result = "error", short(c.Error, briefResult)
-	default:
-		b.Status = "not run yet"
 	}
 	return b
 }
@@ -134,7 +134,6 @@ func (b brief) String() string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
 	_ = e.Encode(b) // strings and numbers that are none of NaN and infinity always encode
-	return out.String()
+	return strings.TrimSpace(out.String())
 }

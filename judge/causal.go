@@ -27,26 +27,22 @@ func (causes) Check(a pawl.Agent) error {
 	return alone(a, "judge.Causal", func(p pawl.Policy) bool { _, ok := p.(causes); return ok })
 }
 
-// Review puts the graph before the end of a run. A run that was resumed and
-// called more tools since gets another.
+// Review puts the graph before the end of a run. A run that went on all the
+// same, since the answer did not stand or somebody resumed it, gets another.
 func (causes) Review(s pawl.State, step pawl.Step) pawl.Step {
 	if !ends(s, step) {
 		return step
 	}
-	var last, noted string
-	for c := range s.Recent() {
-		last = c.ID
-		break
-	}
-	if raw, ok := s.Note(causal, "call"); ok && json.Unmarshal(raw, &noted) != nil || last == "" || last == noted {
+	var noted uint64
+	if raw, ok := s.Note(causal, "reply"); ok && json.Unmarshal(raw, &noted) != nil || noted == s.RepliedAt(pawl.PurposeTurn) || !acted(s) {
 		return step
 	}
 	graph, err := json.Marshal(Causes(s))
 	if err != nil {
 		return step // strings and numbers always marshal
 	}
-	id, _ := json.Marshal(last) // so does a string
-	return pawl.Record{Events: []pawl.Event{pawl.CausesFound{Graph: graph}, pawl.Noted{By: causal, Name: "call", Value: id}}}
+	reply, _ := json.Marshal(s.RepliedAt(pawl.PurposeTurn)) // so does a number
+	return pawl.Record{Events: []pawl.Event{pawl.CausesFound{Graph: graph}, pawl.Noted{By: causal, Name: "reply", Value: reply}}}
 }
 
 // ends reports whether the run ends with the step: it says so, or a ceiling will.

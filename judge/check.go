@@ -115,11 +115,10 @@ func (e *evidence) number(p *phrase, q quantity, beside []quantity) string {
 	if len(rest) > 1 && q.follows(rest) {
 		return ""
 	}
-	text := strconv.FormatFloat(q.value, 'f', -1, 64)
 	if other {
-		return text + " is said of something else"
+		return q.text + " is said of something else"
 	}
-	return text + " is nowhere in the results"
+	return q.text + " is nowhere in the results"
 }
 
 // elsewhere reports whether what is said in an atom is said of something else
@@ -179,7 +178,7 @@ func (e *evidence) denies(p *phrase) string {
 	looked := map[int]bool{}
 	for _, i := range e.speaking(p) {
 		a := &e.atoms[i]
-		if looked[i] || own(a, p) == 0 || len(p.numbers) > 0 && !slices.ContainsFunc(p.numbers, func(q quantity) bool {
+		if looked[i] || p.saidBy(a) == 0 || len(p.numbers) > 0 && !slices.ContainsFunc(p.numbers, func(q quantity) bool {
 			return q.value == 0 || slices.ContainsFunc(a.numbers, q.is) // else it is about another number
 		}) {
 			continue
@@ -228,8 +227,8 @@ func (e *evidence) speaking(p *phrase) (all []int) {
 	return all
 }
 
-// own counts the words of a clause that an atom says itself.
-func own(a *atom, p *phrase) (n int) {
+// saidBy counts the words of a clause that an atom says itself.
+func (p *phrase) saidBy(a *atom) (n int) {
 	for _, w := range p.words {
 		if a.has(w) {
 			n++

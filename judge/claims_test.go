@@ -3,6 +3,8 @@ package judge
 import (
 	"strings"
 	"testing"
+
+	"github.com/pawl-run/pawl"
 )
 
 // vendors are the results that most claims below are held against.
@@ -16,7 +18,7 @@ func vendors(t *testing.T) *evidence {
 		did{tool: "get_contract", args: `{"vendor":"V-1042"}`, result: "Acme Corp. was founded on May 4, 2011. It has 1,250 employees. " +
 			"The contract runs for 24 months and renews automatically. Support is not included. Uptime was 99.95% last year, and 1.5 GB of logs were kept. Payment is due within 30 days."},
 		did{tool: "run_tests", args: `{}`, result: `{"passed":12,"failed":3,"skipped":0,"duration_ms":90000,"errors":[]}`},
-		did{tool: "write_file", args: `{"path":"out/report.md","content":"The report."}`, result: `"ok"`},
+		did{tool: "write_file", args: `{"path":"out/report.md","content":"The report."}`, result: `"ok"`, effect: pawl.Write},
 		did{tool: "fetch", args: `{"url":"https://example.org/a"}`, result: "error not found"},
 	)
 	return evidenceOf(s.state)

@@ -177,7 +177,7 @@ func (c *course) judge() pawl.Reflected {
 		r.Hint = fmt.Sprintf("Your last turn repeated your turn %d: the same calls, and the same came of them. Do something else, or answer with what you have.", last.repeats)
 	case last.failed > 0 && last.ok == 0:
 		r.Text = "no call of the turn succeeded: " + last.why
-		r.Hint = "No call of your last turn succeeded. Find out why before you try again: " + last.why
+		r.Hint = "No call of your last turn succeeded. Find out why from what came back before you try again."
 	case last.failed > 0:
 		r.Text = fmt.Sprintf("%d of the turn's %d calls failed: %s", last.failed, last.ok+last.failed, last.why)
 	case last.ok > 0:

@@ -61,7 +61,7 @@ func evidenceOf(s pawl.State) *evidence {
 	e.text(s.Seen(), e.document(""))
 	ran := map[string]int{}
 	for c := range s.Recent() {
-		if !c.OK() {
+		if !c.OK() || strings.HasPrefix(c.Tool, own) {
 			continue
 		}
 		e.calls = append(e.calls, c)
@@ -85,9 +85,12 @@ func (e *evidence) document(about string) int {
 	return len(e.docs) - 1
 }
 
-// call takes in what a call was asked and what it said. Arguments count too: a
-// report of what was done names what it was done with. Long ones do not, since
-// they are the model's own words.
+// own begins the names of the machine's tools, in which the model speaks to itself.
+const own = "__"
+
+// call takes in what a call was asked and what it said. The arguments of what
+// was done count too: a report of it names what it was done with. Those of a
+// question do not, nor do long ones: they are the model's own words.
 func (e *evidence) call(c pawl.CallState) {
 	about := c.Tool
 	var args []string
@@ -98,10 +101,12 @@ func (e *evidence) call(c pawl.CallState) {
 		}
 	})
 	doc := e.document(about)
-	for _, v := range args {
-		e.add(doc, v)
+	if c.Effect != pawl.Read {
+		for _, v := range args {
+			e.add(doc, v)
+		}
+		e.raw.WriteString(strings.ToLower(strings.Join(args, "\n")) + "\n")
 	}
-	e.raw.WriteString(strings.ToLower(strings.Join(args, "\n")) + "\n")
 	raw := c.Result
 	if text := plain(raw); len(raw) > 0 && raw[0] == '"' {
 		if !json.Valid([]byte(text)) || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {

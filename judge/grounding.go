@@ -130,7 +130,7 @@ func (c checks) Review(s pawl.State, step pawl.Step) pawl.Step {
 		}
 	}
 	claims := claimsOf(answer)
-	if len(claims) == 0 || s.ToolCalls() == 0 {
+	if len(claims) == 0 || !acted(s) {
 		return step
 	}
 	e := evidenceOf(s)
@@ -143,6 +143,16 @@ func (c checks) Review(s pawl.State, step pawl.Step) pawl.Step {
 		verdict = c.read(opinion, claims, verdict)
 	}
 	return c.record(s, g, verdict)
+}
+
+// acted reports whether any tool was called, the machine's own apart.
+func acted(s pawl.State) bool {
+	for c := range s.Recent() {
+		if !strings.HasPrefix(c.Tool, own) {
+			return true
+		}
+	}
+	return false
 }
 
 // A finding is what was found about an answer.

@@ -14,6 +14,7 @@ type quantity struct {
 	dim   string  // what is measured, such as time; empty: a plain number
 	unit  float64 // what one of it is worth in the dimension's own unit
 	bound bound
+	text  string  // as it was written
 	also  float64 // another value it may stand for, as 5m may be 5,000,000; zero: none
 }
 
@@ -81,7 +82,7 @@ func readQuantity(word string) (quantity, bool) {
 	if err != nil || math.IsInf(v, 0) {
 		return quantity{}, false
 	}
-	q := quantity{value: v, place: 1}
+	q := quantity{value: v, place: 1, text: word}
 	if m[6] != "" {
 		q.place = math.Pow10(1 - len(m[6]))
 	}

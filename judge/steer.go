@@ -92,7 +92,7 @@ type ruling struct {
 	Verdict string `json:"verdict"` // allow, refuse or ask
 	Reason  string `json:"reason,omitempty"`
 	Args    string `json:"args"`            // the digest of the arguments it is about
-	Reply   uint64 `json:"reply,omitempty"` // the entry with the judge's reply; zero: there was none
+	Reply   uint64 `json:"reply,omitempty"` // the entry of the judge's latest reply then; zero: there was none
 }
 
 // The verdicts.
@@ -246,10 +246,7 @@ func (p steers) read(s pawl.State, o opinion, open []pawl.CallState) (facts []pa
 		case r.Verdict == ask && !p.opt.Ask:
 			r.Verdict, r.Reason = refuse, "a person would have to decide, and there is none to ask: "+r.Reason
 		}
-		if o.none == "" {
-			r.Reply = s.RepliedAt(steer)
-		}
-		r.Args = digest(c)
+		r.Args, r.Reply = digest(c), s.RepliedAt(steer)
 		value, _ := json.Marshal(r) // strings and a number always marshal
 		facts = append(facts, pawl.Noted{By: steer, Name: c.ID, Value: value})
 	}

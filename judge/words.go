@@ -217,7 +217,7 @@ func readPhrase(text string) phrase {
 		at := i
 		q, ok := readQuantity(w)
 		if v, spelt := numberWords[w]; spelt && !ok {
-			q, ok = quantity{value: v, place: 1}, true
+			q, ok = quantity{value: v, place: 1, text: w}, true
 		}
 		if ok {
 			i += q.measured(fields[i+1:])

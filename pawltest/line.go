@@ -117,6 +117,7 @@ func (l *line) model(event pawl.Event, iteration int) {
 		if e.Fallback != 0 {
 			l.opt("fallback", e.Fallback)
 		}
+		l.opt("model", e.Model)
 		if e.MaxTokens != 4096 {
 			l.opt("max_tokens", e.MaxTokens)
 		}
