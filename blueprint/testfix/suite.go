@@ -53,6 +53,7 @@ type suite struct {
 	module  string
 	timeout time.Duration
 	cap     time.Duration // for later runs of go test; zero before the first
+	hurry   time.Duration // for the first, if not zero
 	env     []string
 	memory  int64 // the most bytes a run may use; zero: see guard
 }
@@ -161,6 +162,7 @@ type ran struct {
 	limit  time.Duration // what the tests of a package were given
 	took   time.Duration
 	filled bool     // it was stopped for filling memory
+	look   look     // at what did not end, of go test
 	flaky  []string // failed and are left out, since they do so by chance
 }
 
@@ -170,9 +172,24 @@ func (n ran) named() bool { return n.golang || n.pytest }
 // run runs the tests; a pattern that is not empty picks among those of go test.
 func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
 	began := time.Now()
-	now, err := s.once(ctx, s.argv, pattern)
+	now, err := s.hurried(ctx, pattern)
 	now.took = time.Since(began)
 	return now, err
+}
+
+// hurried gives the first run of go test a short time-out, and more only when
+// that may bring something.
+func (s *suite) hurried(ctx context.Context, pattern string) (ran, error) {
+	if s.golang && s.cap == 0 && pattern == "" && !s.own && s.timeout > firstLimit {
+		s.hurry = firstLimit
+		now, err := s.once(ctx, s.argv, pattern)
+		s.hurry = 0
+		if err != nil || !now.look.late || now.look.endless() {
+			return now, err
+		}
+		s.cap = 0
+	}
+	return s.once(ctx, s.argv, pattern)
 }
 
 // once runs a form of the test command.
@@ -192,6 +209,8 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	limit := s.timeout
 	if s.cap > 0 {
 		limit = s.cap
+	} else if s.hurry > 0 {
+		limit = s.hurry
 	}
 	argv := slices.Clone(command[:2])
 	if !hasFlag(command[2:], "json") {
@@ -241,7 +260,7 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	if s.cap == 0 && pattern == "" {
 		s.cap = min(s.timeout, max(leastTimeout, patience*clock.slowest).Round(time.Second))
 	}
-	return ran{report: got.report, exit: exit, golang: true, limit: limit, filled: filled}, nil
+	return ran{report: got.report, exit: exit, golang: true, limit: limit, filled: filled, look: clock.look}, nil
 }
 
 // start runs a command to its end and tells whether it was stopped for filling memory.
@@ -277,6 +296,7 @@ type stopwatch struct {
 	line    []byte
 	late    bool // the line is too long to be the event looked for
 	slowest time.Duration
+	look    look
 }
 
 // An event that ends a package is about 150 bytes long.
@@ -302,7 +322,11 @@ func (w *stopwatch) read() {
 		Action, Package, Test string
 		Elapsed               float64
 	}
-	if w.late || !bytes.Contains(w.line, []byte(`"Elapsed"`)) || json.Unmarshal(w.line, &e) != nil {
+	if w.late {
+		return
+	}
+	w.look.read(w.line)
+	if !bytes.Contains(w.line, []byte(`"Elapsed"`)) || json.Unmarshal(w.line, &e) != nil {
 		return
 	}
 	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") && e.Package != "" {
