@@ -20,6 +20,9 @@ var (
 	hangs      = regexp.MustCompile(`all goroutines are asleep|test timed out|deadlock`)
 )
 
+// mostSwaps bounds the differences taken from all messages.
+const mostSwaps = 16
+
 func newClues(h Hints) *clues {
 	c := &clues{h: h}
 	var b strings.Builder
@@ -36,6 +39,12 @@ func newClues(h Hints) *clues {
 			}
 		}
 		c.swaps = append(c.swaps, textSwaps(got, want)...)
+		// A test that goes on after an error tells of several differences.
+		for line := range strings.Lines(f.Message) {
+			if g, w, ok := gotWant(line); ok && g != got && len(c.swaps) < mostSwaps {
+				c.swaps = append(c.swaps, textSwaps(g, w)...)
+			}
+		}
 	}
 	c.text = b.String()
 	c.nilPointer = nilPointer.MatchString(c.text)

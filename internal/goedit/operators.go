@@ -15,9 +15,9 @@ type swap struct {
 
 // Neighbours come first: the boundary of a comparison, the opposite of a sum.
 var comparisons = map[token.Token][]swap{
-	token.LSS: {{token.LEQ, 1}, {token.GTR, 0.7}, {token.GEQ, 0.4}, {token.NEQ, 0.3}, {token.EQL, 0.2}},
+	token.LSS: {{token.LEQ, 1}, {token.GTR, 0.7}, {token.GEQ, 0.4}, {token.NEQ, 0.45}, {token.EQL, 0.2}},
 	token.LEQ: {{token.LSS, 1}, {token.GEQ, 0.7}, {token.GTR, 0.4}, {token.NEQ, 0.1}, {token.EQL, 0.15}},
-	token.GTR: {{token.GEQ, 1}, {token.LSS, 0.7}, {token.LEQ, 0.4}, {token.NEQ, 0.3}, {token.EQL, 0.2}},
+	token.GTR: {{token.GEQ, 1}, {token.LSS, 0.7}, {token.LEQ, 0.4}, {token.NEQ, 0.45}, {token.EQL, 0.2}},
 	token.GEQ: {{token.GTR, 1}, {token.LEQ, 0.7}, {token.LSS, 0.4}, {token.NEQ, 0.1}, {token.EQL, 0.15}},
 	token.EQL: {{token.NEQ, 0.9}, {token.LEQ, 0.25}, {token.GEQ, 0.25}, {token.LSS, 0.15}, {token.GTR, 0.15}},
 	token.NEQ: {{token.EQL, 0.9}, {token.LSS, 0.25}, {token.GTR, 0.25}, {token.LEQ, 0.1}, {token.GEQ, 0.1}},
