@@ -47,6 +47,7 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 	}
 	a.Model = s.makeModel(d, r, &a.Limits)
 	a.Fallback = s.makeFallback(d, r, &a.Limits)
+	s.judge(d, r, &a)
 	a.Source = s.record(r)
 	s.conditions(d, &a)
 	s.contradictions(d, a)

@@ -39,6 +39,7 @@ type Spec struct {
 	prices  map[string]pawl.Price
 	stale   int
 	opt     Options
+	judges  judges
 	doc     *document
 	root    *node
 

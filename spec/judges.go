@@ -1,0 +1,131 @@
+package spec
+
+import (
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/judge"
+)
+
+// judges is what a spec says of who judges its runs.
+type judges struct {
+	reflexion *judge.ReflexionOptions
+	grounding *judge.GroundingOptions
+	steer     *judge.SteerOptions
+	policy    string // what calls are judged by
+	causal    bool
+	models    map[any]seat // of the options above
+}
+
+// seat is a model of a judge that stands somewhere in a spec.
+type seat struct {
+	name  string
+	place place
+}
+
+// readJudge reads {reflexion: {every: 1, …}, grounding: {…}, causal: true}.
+func (s *Spec) readJudge(f fields) {
+	s.judges.models = map[any]seat{}
+	n := f.n.get("judge")
+	if n == nil {
+		return
+	}
+	j := f.fields("judge", n, "reflexion", "grounding", "causal")
+	j.flag("causal", &s.judges.causal)
+	if r, ok := j.part("reflexion", "{every: 1}", "every", "on_error", "on_loop", "model"); ok {
+		o := &judge.ReflexionOptions{}
+		every, onError, onLoop := 1, true, true
+		r.count("every", &every, 0, "1")
+		r.flag("on_error", &onError)
+		r.flag("on_loop", &onLoop)
+		if o.Every = every; every == 0 {
+			o.Every = -1 // only for the other reasons
+		}
+		o.IgnoreErrors, o.IgnoreLoops = !onError, !onLoop
+		if every == 0 && !onError && !onLoop {
+			r.problem(r.n.place, "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
+		}
+		s.judges.reflexion = o
+		s.judgedBy(r, o)
+	}
+	if g, ok := j.part("grounding", "{model: anthropic/claude-haiku-4-5}", "replans", "model"); ok {
+		o := &judge.GroundingOptions{}
+		replans := 2
+		g.count("replans", &replans, 0, "2")
+		if o.Replans = replans; replans == 0 {
+			o.Replans = -1
+		}
+		s.judges.grounding = o
+		s.judgedBy(g, o)
+	}
+}
+
+// part opens a key that holds a mapping, or true for one that says nothing.
+func (f fields) part(key, example string, known ...string) (fields, bool) {
+	n := f.n.get(key)
+	switch {
+	case n == nil || n.kind == boolean && n.text == "false":
+		return f, false
+	case n.kind == boolean:
+		return fields{f.document, &node{kind: mapping, place: n.place}}, true
+	case n.kind != mapping && n.kind != 0:
+		f.problem(n.place, "%s is %v (write %s, or true)", key, n.kind, example)
+		return f, false
+	}
+	return f.fields(key, n, known...), true
+}
+
+// judgedBy reads the model that judges.
+func (s *Spec) judgedBy(f fields, o any) {
+	var m seat
+	if f.text("model", &m.name); m.name != "" {
+		m.place = f.n.get("model").place
+		s.judges.models[o] = m
+	}
+}
+
+// readSteer reads {policy: …, model: …, writes_only: false, ask: true}.
+func (s *Spec) readSteer(f fields) {
+	ask := true
+	o := &judge.SteerOptions{}
+	f.text("policy", &s.judges.policy)
+	f.flag("writes_only", &o.WritesOnly)
+	f.flag("ask", &ask)
+	o.Ask = ask
+	s.judges.steer = o
+	s.judgedBy(f, o)
+}
+
+// judge adds the policies that judge, each with its model. One that several are
+// to ask is made once.
+func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
+	made := map[string]pawl.Model{}
+	model := func(o any) pawl.Model {
+		m, ok := s.judges.models[o]
+		switch {
+		case !ok:
+			return nil
+		case r == nil:
+			return standIn{}
+		case made[m.name] == nil:
+			made[m.name] = s.makeOne(d, r, m.name, s.base, m.place, &a.Limits)
+		}
+		return made[m.name]
+	}
+	if o := s.judges.steer; o != nil {
+		steer := *o
+		steer.Model = model(o)
+		a.Policies = append(a.Policies, judge.Steer(s.judges.policy, &steer))
+	}
+	if o := s.judges.reflexion; o != nil {
+		reflexion := *o
+		reflexion.Model = model(o)
+		a.Policies = append(a.Policies, judge.Reflexion(&reflexion))
+	}
+	if o := s.judges.grounding; o != nil {
+		grounding := *o
+		grounding.Model = model(o)
+		a.Policies = append(a.Policies, judge.Grounding(&grounding))
+	}
+	if s.judges.causal {
+		a.Policies = append(a.Policies, judge.Causal())
+	}
+}
