@@ -15,6 +15,7 @@ func TestDendrux(t *testing.T) {
 		{"E6_a_cancel_while_pausing_needs_no_second", cancelWhilePausing},
 		{"E7_reasoning_tokens_survive_a_pause", reasoningKept},
 		{"E8_sampling_survives_a_pause", samplingKept},
+		{"E10_a_run_that_a_guard_stops_says_that_and_why", blocked},
 		{"E11_a_death_after_the_claim_loses_nothing", deathAfterClaim},
 		{"E12_a_pause_in_the_last_iteration_gets_its_answer", lastPause},
 		{"E14_the_strategy_survives_a_pause", strategyKept},

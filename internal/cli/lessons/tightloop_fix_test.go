@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/progress"
 )
 
 // fixed runs a fix of a project with a model, and returns its working copy's log.
@@ -112,6 +113,9 @@ func mendedImport(t *testing.T) {
 	}
 	if first := report.Attempts[0]; strings.Contains(first.Said, "broke") {
 		t.Errorf("explain says of the mended import: %s", first.Said)
+	}
+	if failed := progress.Of(*state(t, j)).Failed(); len(failed) != 0 {
+		t.Errorf("the failed approaches are %+v", failed)
 	}
 }
 

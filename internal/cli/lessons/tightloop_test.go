@@ -9,6 +9,8 @@ func TestTightloop(t *testing.T) {
 	learn(t, []lesson{
 		{"W1_success_on_the_last_iteration_counts", lastIteration},
 		{"W2_a_metric_belongs_to_the_action_before_it", blame},
+		{"W2_the_failed_approach_is_the_one_that_failed", rightBlame},
+		{"W3_no_way_of_getting_nowhere_is_overlooked", blindSpots},
 		{"W3_failing_differently_each_time_is_no_progress", failingDifferently},
 		{"W3_polling_what_changes_is_progress", polling},
 		{"W4_the_same_world_voids_no_approval", sameWorld},
