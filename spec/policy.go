@@ -28,20 +28,20 @@ import (
 //	  - {tool: submit_po, when: args.amount > 100}
 //
 // It can only tighten: it lowers ceilings and never raises one, and what it does
-// not mention it does not allow either. It is immutable.
+// not mention is as the spec has it. It is immutable.
 type Policy struct {
 	name   string
 	text   string
 	src    *source
 	limits pawl.Limits
-	models []named
-	deny   []named
+	models []wildcard
+	deny   []wildcard
 	gates  []policyGate
 	root   *node
 }
 
-// named is a pattern and where it stands.
-type named struct {
+// wildcard is a pattern and where it stands.
+type wildcard struct {
 	pattern string
 	place   place
 }
@@ -150,14 +150,14 @@ func (p *Policy) readGate(d *document, n *node) {
 }
 
 // patterns reads a list of patterns.
-func (f fields) patterns(key, example string) (all []named) {
+func (f fields) patterns(key, example string) (all []wildcard) {
 	words, at := f.words(key, example)
 	for i, w := range words {
 		if strings.TrimSpace(w) == "" {
 			f.problem(at[i].place, "%s has a blank pattern (write a name, or * for all)", key)
 			continue
 		}
-		all = append(all, named{w, at[i].place})
+		all = append(all, wildcard{w, at[i].place})
 	}
 	return all
 }
@@ -292,17 +292,17 @@ func wrong(rule pawl.Policy, a pawl.Agent) bool {
 
 // allowed reports whether a model fits one of the patterns. Scripted models may
 // be written as in a spec, script:FILE.
-func allowed(patterns []named, model string) bool {
+func allowed(patterns []wildcard, model string) bool {
 	names := []string{model}
 	if file, ok := strings.CutPrefix(model, scriptProvider+"/"); ok {
 		names = append(names, scriptProvider+":"+file)
 	}
-	return slices.ContainsFunc(patterns, func(p named) bool {
+	return slices.ContainsFunc(patterns, func(p wildcard) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return glob.Match(p.pattern, name) })
 	})
 }
 
-func patternsOf(all []named) string {
+func patternsOf(all []wildcard) string {
 	words := make([]string, len(all))
 	for i, one := range all {
 		words[i] = one.pattern
@@ -324,12 +324,12 @@ func (p *Policy) Looser(than *Policy) (ways []string) {
 		say("all models are allowed, not only %s", patternsOf(than.models))
 	}
 	for _, m := range p.models {
-		if len(than.models) > 0 && !slices.ContainsFunc(than.models, func(was named) bool { return within(m.pattern, was.pattern) }) {
+		if len(than.models) > 0 && !slices.ContainsFunc(than.models, func(was wildcard) bool { return within(m.pattern, was.pattern) }) {
 			say("the model %s is allowed", m.pattern)
 		}
 	}
 	for _, one := range than.deny {
-		if !slices.ContainsFunc(p.deny, func(n named) bool { return n.pattern == one.pattern }) {
+		if !slices.ContainsFunc(p.deny, func(n wildcard) bool { return n.pattern == one.pattern }) {
 			say("%s is not denied", one.pattern)
 		}
 	}
