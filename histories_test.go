@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,11 +98,16 @@ func again(t *testing.T, d pawl.Declaration) pawl.Agent {
 			a.Policies = append(a.Policies, refuses(m[1]))
 			continue
 		}
-		var window int
-		if _, err := fmt.Sscanf(source, "no_progress(%d, fail)", &window); err != nil {
-			t.Fatalf("policy %q: %v", source, err)
+		m := regexp.MustCompile(`^no_progress\((\d+), (fail|escalate|hint)(?:, (".*"))?\)$`).FindStringSubmatch(source)
+		if m == nil {
+			t.Fatalf("policy %q", source)
 		}
-		a.Policies = append(a.Policies, progress.NoProgress(window, progress.Fail, ""))
+		var hint string
+		if m[3] != "" {
+			hint = must(strconv.Unquote(m[3]))
+		}
+		then := map[string]progress.Then{"fail": progress.Fail, "escalate": progress.Escalate, "hint": progress.Hint}[m[2]]
+		a.Policies = append(a.Policies, progress.NoProgress(must(strconv.Atoi(m[1])), then, hint))
 	}
 	return a
 }

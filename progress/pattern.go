@@ -82,7 +82,7 @@ func (t *trail) cycle(n int) finding {
 	for k := 2; k <= Period && k*n <= len(t.turns); k++ {
 		round := true
 		for i := 0; i < k*(n-1) && round; i++ {
-			round = t.turns[i].key() == t.turns[i+k].key()
+			round = t.key(i) == t.key(i+k)
 		}
 		if round && t.gain(k*n) >= k*(n-1) {
 			return finding{pattern: cycle, period: k, turns: k * n, times: n}

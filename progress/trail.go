@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"slices"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
@@ -17,12 +19,15 @@ type turn struct {
 }
 
 // key tells turns apart by what came of them. What an answer says does not
-// count: it changed nothing that the run went on.
-func (t turn) key() uint64 {
-	if t.answer {
-		return 1
+// count, since nothing came of it, unless it is what the loop asked for.
+func (t *trail) key(i int) uint64 {
+	switch u := t.turns[i]; {
+	case !u.answer:
+		return u.outcome
+	case t.foreign:
+		return u.thought
 	}
-	return t.outcome
+	return 0
 }
 
 // A trail is the latest turns of a run, the last one first.
@@ -65,7 +70,7 @@ func follow(s pawl.State, most int) trail {
 
 // in adds what the declaration says, which costs a copy, where it matters.
 func (t trail) in(s pawl.State, measured bool) trail {
-	if measured || len(t.turns) > 0 && t.turns[0].answer {
+	if measured || slices.ContainsFunc(t.turns, func(u turn) bool { return u.answer }) {
 		d := s.Declaration()
 		t.scale, t.foreign = gauge.ScaleOf(d.Goal), d.Loop != pawl.ReAct{}.Name()
 	}

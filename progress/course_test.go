@@ -1,0 +1,207 @@
+package progress_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// turns is a model that makes one reply after the other, and the last one for ever.
+func turns(replies ...pawl.Reply) pawl.Model {
+	n := 0
+	return pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		n++
+		return replies[min(n, len(replies))-1], nil
+	})
+}
+
+func does(tool string, n int) pawl.Reply {
+	return pawl.Do(pawl.Call{Tool: tool, Args: fmt.Appendf(nil, `{"n":%d}`, n)})
+}
+
+// edit is a tool that changes something.
+type edit struct{}
+
+func (edit) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "edit", Description: "Edit.", Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+}
+
+func (edit) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{JSON: json.RawMessage(`"done"`)}, nil
+}
+
+// measures is a goal that is measured along a given course.
+func measures(success pawl.Condition, course ...pawl.Measure) *pawl.Goal {
+	n := 0
+	return &pawl.Goal{Success: success, Metric: pawl.MetricFunc(func(context.Context, pawl.Observation) (pawl.Measure, error) {
+		n++
+		return course[min(n, len(course))-1], nil
+	})}
+}
+
+func drive(t *testing.T, agent pawl.Agent) pawl.State {
+	t.Helper()
+	j := memory.New()
+	run, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := engine.Load(t.Context(), j, run.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestOf(t *testing.T) {
+	open := func(ids ...string) pawl.Measure { return pawl.Measure{Value: float64(-len(ids)), Open: ids} }
+	s := drive(t, pawl.Agent{
+		Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 5},
+		Model: turns(does("edit", 1), does("edit", 2), pawl.Say("Done."), does("edit", 3), does("edit", 4)),
+		Goal: measures(stop.Metric(">=", 0),
+			open("p [build]", "q.C"), open("p.A", "p.B", "q.C"), open("p.B", "q.D"), open("p.B", "q.D"), open("q.D")),
+	})
+	r := progress.Of(s)
+	var got []string
+	for _, c := range r.Changes {
+		got = append(got, fmt.Sprintf("turn %d %s %g to %g fixed %v broke %v shown %v: %v", c.Iteration, c.Calls, c.From.Value, c.To.Value, c.Fixed, c.Broke, c.Shown, c.Trend))
+	}
+	want := []string{
+		`turn 1 [edit({"n":1})] -2 to -3 fixed [p [build]] broke [] shown [p.A p.B]: improving`,
+		`turn 2 [edit({"n":2})] -3 to -2 fixed [p.A q.C] broke [q.D] shown []: regressing`,
+		`turn 4 [edit({"n":3})] -2 to -2 fixed [] broke [] shown []: flat`,
+		`turn 5 [edit({"n":4})] -2 to -1 fixed [p.B] broke [] shown []: improving`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if r.Baseline.Value != -2 || r.Latest.Value != -1 || r.Trend != progress.Improving {
+		t.Errorf("%v to %v, %v", r.Baseline, r.Latest, r.Trend)
+	}
+	if fmt.Sprint(r.Fixed, r.Broke) != "[p [build] q.C] [q.D]" {
+		t.Errorf("in all fixed %q, broke %q", r.Fixed, r.Broke)
+	}
+	if failed := r.Failed(); len(failed) != 1 || failed[0].Iteration != 2 || failed[0].Calls[0] != `edit({"n":2})` {
+		t.Errorf("failed approaches: %+v", failed)
+	}
+	for _, s := range []pawl.State{{}, drive(t, pawl.Agent{Name: "a", Model: turns(pawl.Say("hi"))})} {
+		if r := progress.Of(s); r.Trend != progress.Unknown || r.Baseline != nil || r.Latest != nil || len(r.Changes)+len(r.Failed()) != 0 {
+			t.Errorf("without a goal: %+v", r)
+		}
+	}
+}
+
+// TestRegressionIsTold: once, before the next turn, and of the turn that did it.
+func TestRegressionIsTold(t *testing.T) {
+	told := map[int]int{}
+	turn := 0
+	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		for _, m := range r.Messages {
+			told[turn] += strings.Count(m.Text(), "Your last turn (edit) broke b")
+		}
+		turn++
+		return does("edit", turn), nil
+	})
+	open := func(ids ...string) pawl.Measure { return pawl.Measure{Value: float64(-len(ids)), Open: ids} }
+	drive(t, pawl.Agent{
+		Name: "mender", Model: model, Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 4},
+		Goal: measures(stop.Metric(">=", 0), open("a"), open("a"), open("a", "b"), open("a", "b"), open("a")),
+	})
+	if diff := cmp.Diff(map[int]int{0: 0, 1: 0, 2: 1, 3: 1, 4: 1}, told); diff != "" { // what was said stays said
+		t.Error(diff)
+	}
+}
+
+// TestLowerIsBetter: a goal that wants less is not stuck while it gets less.
+func TestLowerIsBetter(t *testing.T) {
+	for _, c := range []struct {
+		success pawl.Condition
+		want    string
+	}{{stop.Metric("<=", 0), "iterations >= 6"}, {stop.Metric(">=", 100), "metric_worse(1)"}} {
+		s := drive(t, pawl.Agent{
+			Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 6}, Policies: []pawl.Policy{progress.NoProgress(1, 0, "")},
+			Model: turns(does("edit", 1), does("edit", 2), does("edit", 3), does("edit", 4), does("edit", 5), does("edit", 6)),
+			Goal: measures(c.success, pawl.Measure{Value: 9}, pawl.Measure{Value: 8}, pawl.Measure{Value: 7}, pawl.Measure{Value: 6},
+				pawl.Measure{Value: 5}, pawl.Measure{Value: 4}, pawl.Measure{Value: 3}),
+		})
+		if got := s.Verdict().Leaf; got != c.want {
+			t.Errorf("%v: ended by %s, want %s", c.success, got, c.want)
+		}
+	}
+}
+
+// onward is a loop for which nothing is ever final.
+type onward struct{}
+
+func (onward) Name() string { return "onward" }
+
+func (onward) Next(s pawl.State) pawl.Step {
+	if s.HasOpen() {
+		return pawl.Act{}
+	}
+	return pawl.Think{Purpose: pawl.PurposeTurn}
+}
+
+func TestTalkWithoutAGoal(t *testing.T) {
+	said := 0
+	for want, model := range map[string]pawl.Model{
+		"monologue(3)": turns(pawl.Say("I am thinking about it.")),
+		"iterations >= 9": pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			said++
+			return pawl.Say(fmt.Sprint("draft ", said)), nil
+		}),
+	} {
+		s := drive(t, pawl.Agent{Name: "talker", Model: model, Loop: onward{}, Limits: pawl.Limits{Iterations: 9}})
+		if got := s.Verdict().Leaf; got != want {
+			t.Errorf("ended by %s, want %s", got, want)
+		}
+	}
+}
+
+// TestFirstMachine: what the first machine let go on goes on, also now.
+func TestFirstMachine(t *testing.T) {
+	data, err := os.ReadFile("../testdata/histories/v0/circles.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := progress.NoProgress(progress.Window, progress.Fail, "")
+	think := pawl.Think{Purpose: pawl.PurposeTurn}
+	for machine, want := range map[int]int{1: 0, 2: 8} { // 0: never
+		var s pawl.State
+		first := 0
+		for line := range bytes.Lines(data) {
+			e, err := pawl.DecodeEntry(bytes.TrimSpace(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch ev := e.Event.(type) {
+			case pawl.RunStarted:
+				ev.Declaration.Machine = machine
+				e.Event = ev
+			case pawl.ModelCalled:
+				if step := policy.Review(s, think); step != pawl.Step(think) && first == 0 {
+					first = s.Iteration()
+				}
+			}
+			s = pawl.Apply(s, e)
+		}
+		if first != want {
+			t.Errorf("machine %d objects after turn %d, want %d", machine, first, want)
+		}
+	}
+}
