@@ -106,7 +106,11 @@ func (s *session) step() (done bool, err error) {
 // leave makes the end durable and gives the run up.
 func (s *session) leave() error {
 	defer s.release()
-	return s.flush()
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.farewell()
+	return nil
 }
 
 // part lets go of a run that is parked. A letter may have come since the mail

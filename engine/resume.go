@@ -185,6 +185,7 @@ func (s *session) recall(e pawl.Entry) {
 	case pawl.ModelCalled:
 		s.hooked = s.hooked[:0]
 	case pawl.HookDirected:
+		s.count(ev)
 		s.hooked = slices.DeleteFunc(s.hooked, func(old pawl.Entry) bool { return ev.Entry == 0 || old.Seq <= ev.Entry })
 		return
 	case pawl.ToolStarted:

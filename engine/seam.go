@@ -32,11 +32,12 @@ func (f FilterFunc) Filter(text string) string { return f(text) }
 
 // A Hook watches entries, one by one and in order, between their being
 // appended and the next effect; an intent (model.called, tool.started) is shown
-// together with what came of it. It is called from the goroutine that drives
-// the run, and again on resuming for the entries of the last step, but for
-// those up to the last one that was directed. Of an entry, the hooks are asked
-// in order until one directs something. That is recorded as hook.directed,
-// which is shown to no hook; a panic of a hook directs nothing. The run waits for
+// together with what came of it. It is called from one goroutine of a run at a
+// time, and again on resuming for the entries of the last step, but for those up
+// to the last one that was directed. Of an entry, the hooks are asked in order
+// until one directs something. That is recorded as hook.directed,
+// which is shown to no hook; a panic of a hook directs nothing, and neither does
+// what it makes of the last entry, run.stopped or run.paused. The run waits for
 // its hooks, half a minute at most over the entries of a step: a hook that has
 // not returned by then is left behind and not asked any more.
 type Hook interface {
@@ -58,6 +59,9 @@ type Direction struct {
 	// is anything else made again: such a direction, and one too many, is
 	// recorded as refused and changes nothing.
 	Retry bool
+	// Budget is how often, in the whole run and counted in its log, this hook may
+	// have something made again; zero: as often as the machine allows.
+	Budget int
 	// Reason says why, for the log and, of a reply, for the model.
 	Reason string
 }
@@ -151,11 +155,56 @@ func (a *asking) record(s *session, _ error, left bool) {
 			s.append(s.state.Seq(), it,
 				pawl.HookDirected{Hook: d.hook, Direction: "cancel", Reason: reason, Entry: d.entry.Seq},
 				pawl.CancelRequested{By: "hook " + d.hook, Reason: reason})
-		} else {
-			s.append(s.state.Seq(), it, s.state.Retry(d.hook, reason, d.entry))
+			continue
 		}
+		again := s.state.Retry(d.hook, reason, d.entry)
+		if d.Budget > 0 && again.Refused == "" && s.retried[d.hook] >= d.Budget {
+			again.Direction, again.Refused = "retry refused", fmt.Sprintf("its budget of %d is used up", d.Budget)
+		}
+		s.append(s.state.Seq(), it, again)
+		s.count(again)
 	}
 	s.hooked = nil
+}
+
+// farewell shows the hooks how the run ended or why it is parked. Nothing comes
+// after that, so what they direct about it counts for nothing, and nobody waits
+// for them to be recorded.
+func (s *session) farewell() {
+	var last []pawl.Entry
+	for _, e := range s.hooked {
+		switch e.Event.(type) {
+		case pawl.RunStopped, pawl.RunPaused:
+			last = append(last, e)
+		}
+	}
+	s.hooked = nil // what else there is the hooks are asked when the run is resumed
+	if last == nil {
+		return
+	}
+	a := &asking{hooks: s.engine.opt.Hooks, deaf: s.deaf, state: s.state, entries: last}
+	ctx, cancel := context.WithTimeout(s.base, hookTime)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.perform(ctx)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// count counts the retries of a hook.
+func (s *session) count(d pawl.HookDirected) {
+	if d.Direction != "retry" {
+		return
+	}
+	if s.retried == nil {
+		s.retried = map[string]int{}
+	}
+	s.retried[d.Hook]++
 }
 
 func consult(ctx context.Context, h Hook, s pawl.State, e pawl.Entry) (d Direction) {

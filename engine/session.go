@@ -25,10 +25,11 @@ type session struct {
 	after     uint64     // the last durable entry
 	spareCall *modelCall // memory for the next one
 	spareJobs []job
-	lines     []byte       // the memory of pending
-	chunk     []byte       // what the events of the state are made of
-	hooked    []pawl.Entry // appended, not yet shown to the hooks
-	deaf      map[int]bool // the hooks that are not asked any more
+	lines     []byte         // the memory of pending
+	chunk     []byte         // what the events of the state are made of
+	hooked    []pawl.Entry   // appended, not yet shown to the hooks
+	deaf      map[int]bool   // the hooks that are not asked any more
+	retried   map[string]int // what each hook has had made again in this run
 	timer     *time.Timer
 	failed    error             // an append that could not be encoded
 	ctx       context.Context   // the run's life

@@ -1,0 +1,235 @@
+package hook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/hook"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/tool"
+)
+
+var took = regexp.MustCompile(` after [^:]+:`)
+
+// plain leaves out what differs from run to run.
+func plain(_ []string, a slog.Attr) slog.Attr {
+	switch a.Key {
+	case slog.TimeKey, "run", "duration", "entry_time":
+		return slog.Attr{}
+	case slog.MessageKey:
+		return slog.String(a.Key, took.ReplaceAllString(a.Value.String(), ":"))
+	}
+	return a
+}
+
+var key = "ghp_" + strings.Repeat("aB3x", 9)
+
+// clerk looks something up, fails at something, and answers.
+func clerk() pawl.Agent {
+	type in struct {
+		Name string `json:"name"`
+	}
+	look := func(_ context.Context, i in) (map[string]string, error) {
+		if i.Name == "nobody" {
+			return nil, errors.New("no such\nperson, password=hunter2")
+		}
+		return map[string]string{"token": "abc", "note": "the key is " + key}, nil
+	}
+	return pawl.Agent{
+		Name: "clerk",
+		Model: script.Replies(
+			pawl.Do(pawl.Call{Tool: "look", Args: json.RawMessage(`{"name": "ada"}`)}, pawl.Call{Tool: "look", Args: json.RawMessage(`{"name": "nobody"}`)}),
+			pawl.Say("Done with "+key),
+		),
+		Tools:  []pawl.Tool{tool.Func("look", "Look somebody up.", look, pawl.Read)},
+		Serial: true,
+	}
+}
+
+func drive(t *testing.T, j pawl.Journal, agent pawl.Agent, hooks ...engine.Hook) pawl.Result {
+	t.Helper()
+	e := engine.New(j, &engine.Options{Hooks: hooks})
+	h, err := e.Start(t.Context(), agent, "Go.", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Replay(t.Context(), agent, "r"); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+func TestRecords(t *testing.T) {
+	var b bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: plain}))
+	drive(t, memory.New(), clerk(), hook.Records(logger, &hook.Options{Texts: 60}))
+	want := []string{
+		`level=INFO msg=run.started seq=1 at=0 iteration=0 agent=clerk model=script/replies input=Go.`,
+		`level=DEBUG msg=model.called seq=2 at=1 iteration=1 purpose=turn attempt=1 reserved_tokens=`,
+		`level=INFO msg=model.replied seq=3 at=1 iteration=1 purpose=turn input_tokens=`,
+		`level=DEBUG msg=tool.started seq=4 at=3 iteration=1 call=c_1 tool=look effect=read attempt=1 args="{\"name\":\"ada\"}"`,
+		`level=INFO msg=tool.finished seq=5 at=3 iteration=1 call=c_1 tool=look status=ok result="{\"note\":\"the key is [redacted]\",\"token\":\"[redacted]\"}"`,
+		`level=DEBUG msg=tool.started seq=6 at=3 iteration=1 call=c_2 tool=look effect=read attempt=1 args="{\"name\":\"nobody\"}"`,
+		`level=WARN msg=tool.finished seq=7 at=3 iteration=1 call=c_2 tool=look status=error error="no such person, password=[redacted]"`,
+		`level=DEBUG msg=model.called seq=8 at=7 iteration=2 purpose=turn attempt=1 reserved_tokens=`,
+		`level=INFO msg=model.replied seq=9 at=7 iteration=2 purpose=turn text="Done with [redacted]" input_tokens=`,
+		`level=INFO msg=run.stopped seq=10 at=9 iteration=2 status=success leaf=done detail="the model answered without calling a tool"`,
+	}
+	got := strings.Split(strings.TrimSpace(b.String()), "\n")
+	for i, line := range got {
+		if before, _, ok := strings.Cut(line, "_tokens="); ok {
+			got[i] = before + "_tokens="
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTextsCanBeLeftOut(t *testing.T) {
+	var b bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&b, nil))
+	drive(t, memory.New(), clerk(), hook.Records(logger, &hook.Options{Texts: -1}), hook.Log(logger, &hook.Options{Texts: -1}))
+	for _, text := range []string{"Go.", "ada", "Done", "note", "person"} {
+		if strings.Contains(b.String(), text) {
+			t.Errorf("%q is in %s", text, b.String())
+		}
+	}
+}
+
+// faulty is a handler that fails in every way it can.
+type faulty struct {
+	slog.Handler
+	panics bool
+}
+
+func (f faulty) Enabled(context.Context, slog.Level) bool { return true }
+
+func (f faulty) Handle(context.Context, slog.Record) error {
+	if f.panics {
+		panic("no disk")
+	}
+	return errors.New("no disk")
+}
+
+// A log that cannot be written changes nothing about the run.
+func TestBrokenLog(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		l := slog.New(faulty{panics: panics})
+		j := memory.New()
+		if r := drive(t, j, clerk(), hook.Records(l, nil), hook.Log(l, nil)); r.Status != pawl.Success {
+			t.Errorf("ended as %v", r.Status)
+		}
+		for e, err := range engine.Entries(t.Context(), j, "r", 1) {
+			if _, directed := e.Event.(pawl.HookDirected); directed || err != nil {
+				t.Errorf("%+v %v", e, err)
+			}
+		}
+	}
+}
+
+// The budget is the run's: it is not used up by other runs of the same hook, and
+// a run that is resumed by another process has what is left of it.
+func TestRetryBudget(t *testing.T) {
+	retry := hook.Retry(3, nil)
+	agent := func(pause bool) pawl.Agent {
+		turn := 0
+		return pawl.Agent{Name: "mute", Builtins: true, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			said := 0
+			for _, m := range r.Messages {
+				if m.Role == pawl.Assistant {
+					said++
+				}
+			}
+			turn++
+			if said == 2 && pause {
+				return pawl.Do(pawl.Call{Tool: "__pause_for_human__", Args: json.RawMessage(`{"question":"?"}`)}), nil
+			}
+			return pawl.Say("N/A"), nil
+		})}
+	}
+	retries := func(j pawl.Journal) (counts string) {
+		n := map[string]int{}
+		for e, err := range engine.Entries(t.Context(), j, "r", 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := e.Event.(pawl.HookDirected); ok {
+				n[d.Direction+d.Refused]++
+			}
+		}
+		return fmt.Sprint(n)
+	}
+	for range 2 {
+		j := memory.New()
+		a := agent(false)
+		a.Builtins = false
+		// Three replies are turned down, which is as many as one iteration has; the
+		// next iteration's stands.
+		if r := drive(t, j, a, retry); r.Status != pawl.Success || r.Answer != "N/A" {
+			t.Errorf("ended as %v: %+v", r.Status, r.Reason)
+		}
+		if got, want := retries(j), "map[retry:3 retry refusedits budget of 3 is used up:1]"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	a := agent(true)
+	if r := drive(t, j, a, retry); r.Status != pawl.WaitingInput {
+		t.Fatalf("parked as %v", r.Status)
+	}
+	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{hook.Retry(3, nil)}})
+	if err := e.Answer(t.Context(), "r", "c_1", "ada", "yes"); err != nil {
+		t.Fatal(err)
+	}
+	h, err := e.Resume(t.Context(), a, "r", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+		t.Errorf("ended as %v: %v", r.Status, err)
+	}
+	if got, want := retries(j), "map[retry:3 retry refusedits budget of 3 is used up:1]"; got != want {
+		t.Errorf("resumed: got %s, want %s", got, want)
+	}
+}
+
+func TestUnusable(t *testing.T) {
+	for text, unusable := range map[string]bool{
+		"…": true, " - ": true, "```\n```": true, "N/A": true, "`null`": true, "None.": true,
+		"42": false, "no": false, "€": false, "{}": false, "[]": false, "はい": false,
+	} {
+		if got := hook.Unusable(pawl.Say(text)); (got != "") != unusable {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	if hook.Unusable(pawl.Reply{Stop: pawl.StopRefusal, Parts: []pawl.Part{pawl.Text{Text: "I will not."}}}) == "" {
+		t.Error("a refusal is an answer")
+	}
+	if hook.Unusable(pawl.Do(pawl.Call{Tool: "x"})) != "" {
+		t.Error("a call is of no use")
+	}
+}

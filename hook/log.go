@@ -1,0 +1,115 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// Options say how much is logged. The zero value is right for most programs.
+type Options struct {
+	// Texts is how many characters of a text are logged: of what is said, asked
+	// for, returned. Zero: 200; negative: none.
+	Texts int
+}
+
+// Log logs what a person would want to follow, a line for each entry that says
+// something, to l; nil is [slog.Default]. What went wrong is a warning, a run
+// that ends without success too.
+func Log(l *slog.Logger, o *Options) engine.Hook { return lines{newWriter(l, o)} }
+
+type lines struct{ writer }
+
+// Name returns "log".
+func (lines) Name() string { return "log" }
+
+// Entry logs the entry.
+func (h lines) Entry(ctx context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+	if text := h.line(e.Event); text != "" {
+		h.log.Log(ctx, level(e.Event), text, "run", e.Run, "iteration", e.Iteration)
+	}
+	return engine.Direction{}
+}
+
+// line is what an entry has to say to a person; empty: nothing.
+func (w writer) line(event pawl.Event) string {
+	switch e := event.(type) {
+	case pawl.RunStarted:
+		return fmt.Sprintf("%s begins: %s", e.Declaration.Agent, w.text(e.Input))
+	case pawl.RunPaused:
+		return fmt.Sprintf("%v: %s", e.Status, w.text(e.Reason))
+	case pawl.RunResumed:
+		return "goes on"
+	case pawl.RunStopped:
+		return fmt.Sprintf("%v: %s (%s)", e.Status, e.Condition, w.text(e.Detail))
+	case pawl.CancelRequested:
+		return fmt.Sprintf("%s asks it to end: %s", e.By, w.text(e.Reason))
+	case pawl.ModelReplied:
+		return w.reply(e.Reply)
+	case pawl.ModelFailed:
+		text := fmt.Sprintf("the model call failed (%v): %s", e.Class, w.text(e.Message))
+		if !e.RetryAt.IsZero() {
+			text += "; next try at " + e.RetryAt.Format(time.RFC3339)
+		}
+		return text
+	case pawl.PlanRejected:
+		return "the plan was turned down: " + w.text(strings.Join(e.Reasons, "; "))
+	case pawl.Observed:
+		return "observed: " + w.text(e.Text)
+	case pawl.Measured:
+		return fmt.Sprintf("metric %g, open: %d", e.Value, len(e.Open))
+	case pawl.ProgressLogged:
+		return w.text(e.Message)
+	}
+	return w.call(event)
+}
+
+func (w writer) reply(r pawl.Reply) string {
+	var calls []string
+	for _, p := range r.Parts {
+		if c, ok := p.(pawl.Call); ok {
+			calls = append(calls, c.Tool)
+		}
+	}
+	text := "says " + w.text(r.Text())
+	if calls != nil {
+		text += "; wants " + strings.Join(calls, ", ")
+	}
+	return text
+}
+
+// call is what became of a call.
+func (w writer) call(event pawl.Event) string {
+	switch e := event.(type) {
+	case pawl.ToolStarted:
+		return fmt.Sprintf("%s %s %s", e.Call, e.Tool, w.json(e.Args))
+	case pawl.ToolFinished:
+		if e.Status == pawl.ToolOK {
+			return fmt.Sprintf("%s %s: ok after %v: %s", e.Call, e.Tool, e.Duration.Round(time.Millisecond), w.json(e.Result))
+		}
+		return fmt.Sprintf("%s %s: %v after %v: %s", e.Call, e.Tool, e.Status, e.Duration.Round(time.Millisecond), w.text(e.Error))
+	case pawl.ToolReused:
+		return fmt.Sprintf("%s %s: the result of %s is used again", e.Call, e.Tool, e.Of)
+	case pawl.ToolRefused:
+		return fmt.Sprintf("%s %s: refused: %s", e.Call, e.Tool, w.text(e.Why))
+	case pawl.ToolDoubted:
+		return fmt.Sprintf("%s %s: in doubt: %s", e.Call, e.Tool, w.text(e.Why))
+	case pawl.ApprovalRequested:
+		return fmt.Sprintf("%s %s %s needs approval: %s", e.Call, e.Tool, w.json(e.Args), w.text(e.Reason))
+	case pawl.ApprovalDecided:
+		if e.Approved {
+			return fmt.Sprintf("%s: approved by %s", e.Call, e.By)
+		}
+		return fmt.Sprintf("%s: denied by %s: %s", e.Call, e.By, w.text(e.Reason))
+	case pawl.InputRequested:
+		return fmt.Sprintf("%s asks: %s", e.Call, w.text(e.Question))
+	case pawl.InputGiven:
+		return fmt.Sprintf("%s is answered: %s", e.Call, w.text(e.Text))
+	}
+	return ""
+}

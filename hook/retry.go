@@ -1,0 +1,71 @@
+package hook
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// Retry has replies of a turn made again that are of no use, at most so many in
+// a run. unusable says what is wrong with a reply, which the model is told;
+// empty: nothing is. Nil is [Unusable].
+//
+// How often it has asked the engine reads off the log, so that the hook serves
+// any number of runs, and a run that is resumed has no more tries than it had.
+// Whatever the hook wants, the machine asks for one reply at most three times.
+// A reply that is empty, and a call to a provider that fails, never get as far:
+// the machine has them made again by itself.
+func Retry(attempts int, unusable func(pawl.Reply) string) engine.Hook {
+	return retry{attempts, unusable}
+}
+
+type retry struct {
+	attempts int
+	unusable func(pawl.Reply) string
+}
+
+// Name returns "retry".
+func (retry) Name() string { return "retry" }
+
+// Entry objects to a reply of a turn that is of no use.
+func (r retry) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+	reply, ok := e.Event.(pawl.ModelReplied)
+	if !ok || reply.Purpose != pawl.PurposeTurn || r.attempts <= 0 {
+		return engine.Direction{}
+	}
+	unusable := r.unusable
+	if unusable == nil {
+		unusable = Unusable
+	}
+	why := unusable(reply.Reply)
+	if why == "" || r.unusable == nil && reply.Reply.Stop != pawl.StopRefusal && s.Declaration().Output != nil {
+		return engine.Direction{} // what an answer must be like says its schema
+	}
+	return engine.Direction{Retry: true, Budget: r.attempts, Reason: why}
+}
+
+// empties are words that stand for no answer.
+var empties = map[string]bool{"null": true, "none": true, "nil": true, "undefined": true, "n/a": true}
+
+// Unusable says why a reply is of no use to anybody: the model refuses, or there
+// is neither a call nor a word in it. A JSON document, if only an empty one, is
+// taken for an answer.
+func Unusable(r pawl.Reply) string {
+	for _, p := range r.Parts {
+		if _, ok := p.(pawl.Call); ok {
+			return ""
+		}
+	}
+	text := strings.ToLower(strings.Trim(strings.TrimSpace(r.Text()), "`\"'."))
+	switch {
+	case r.Stop == pawl.StopRefusal:
+		return "you refused; if all of it cannot be done, do what can"
+	case strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["):
+	case empties[text], strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) }) < 0:
+		return "there is no answer in it"
+	}
+	return ""
+}

@@ -1,0 +1,86 @@
+package hook
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// writer is a logger and how much of a text goes to it.
+type writer struct {
+	log  *slog.Logger
+	most int
+}
+
+const usual = 200
+
+func newWriter(l *slog.Logger, o *Options) writer {
+	w := writer{l, usual}
+	if l == nil {
+		w.log = slog.Default()
+	}
+	if o != nil && o.Texts != 0 {
+		w.most = max(o.Texts, 0)
+	}
+	return w
+}
+
+// text is as much of a text as is logged, on one line, redacted before it is
+// cut: half a key is no longer known for one.
+func (w writer) text(s string) string {
+	if w.most == 0 || s == "" {
+		return ""
+	}
+	s = strings.Join(strings.Fields(redact.Text(s)), " ")
+	if utf8.RuneCountInString(s) > w.most {
+		s = string([]rune(s)[:w.most]) + "…"
+	}
+	return s
+}
+
+// json is text for a JSON value, of which a string is its text.
+func (w writer) json(raw json.RawMessage) string {
+	if w.most == 0 || len(raw) == 0 {
+		return ""
+	}
+	var text string
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return w.text(text)
+	}
+	return w.text(string(redact.JSON(raw)))
+}
+
+// level is how much an entry matters: what only prepares or remembers is for
+// debugging, what went wrong but is dealt with a warning, a failed run an error.
+func level(event pawl.Event) slog.Level {
+	switch e := event.(type) {
+	case pawl.RunStopped:
+		switch e.Status {
+		case pawl.Success:
+			return slog.LevelInfo
+		case pawl.Failed:
+			return slog.LevelError
+		}
+		return slog.LevelWarn
+	case pawl.ToolFinished:
+		if e.Status == pawl.ToolOK {
+			return slog.LevelInfo
+		}
+		return slog.LevelWarn
+	case pawl.Observed:
+		if e.Failed {
+			return slog.LevelWarn
+		}
+		return slog.LevelInfo
+	case pawl.ModelFailed, pawl.PlanRejected, pawl.ToolRefused, pawl.ToolDoubted, pawl.CancelRequested,
+		pawl.ApprovalExpired, pawl.ApprovalInvalidated:
+		return slog.LevelWarn
+	case pawl.ModelCalled, pawl.ToolStarted, pawl.Noted, pawl.ContextCompacted, pawl.MemoryStored:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
