@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestGolden(t *testing.T) {
-	for _, sc := range scenes {
+	for _, sc := range slices.Concat(scenes, ruts) {
 		t.Run(sc.name, func(t *testing.T) {
 			log := inLab(t, sc.play)
 			r, err := explain.Of(sequence(log), sc.opt)

@@ -11,6 +11,9 @@ func (f *fold) record(d *Decision) {
 			d.subject, d.why = subject, why
 			continue
 		}
+		if _, asks := e.Event.(pawl.InputRequested); asks {
+			why = "a person is asked: " + why
+		}
 		if why != "" && !ladder(e.Event) {
 			d.outcome = append(d.outcome, why)
 		}

@@ -46,7 +46,7 @@ func (f finding) detail(s pawl.State, t *trail) string {
 	case sameFault:
 		return fmt.Sprintf("%s failed in the same way %d times, whatever the arguments: %s", tools(s, last), f.times, fault(s, last))
 	case monologue:
-		return fmt.Sprintf("%d turns in a row called no tool and did not end the run", f.times)
+		return fmt.Sprintf("the model only talks: %d turns in a row called no tool and did not end the run", f.times)
 	case sameThought:
 		return fmt.Sprintf("%d turns in a row thought the same and found nothing new: %q", f.times, clip(thought(s, last)))
 	case metricWorse:
