@@ -37,6 +37,8 @@ Acme does not offer refunds.
 Acme doesn't offer refunds.
 Globex offers refunds.
 Initech is not in stock.
+V-3001 is not in stock.
+V-2077 costs $1,200.
 Acme is in stock and delivers within 3 days.
 Delivery from Globex takes ten days.
 There are 3 vendors for laptops.
@@ -103,6 +105,8 @@ Acme is rated 4.9.
 Acme offers refunds.
 Globex does not offer refunds.
 Initech is in stock.
+V-3001 is in stock.
+V-2077 costs $1,000.
 Globex is not in stock.
 Acme delivers within 21 days.
 Acme is the vendor with id V-1043.

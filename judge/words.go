@@ -179,7 +179,7 @@ func same(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return a == b || len(a) >= 4 && len(b)-len(a) <= 5 && strings.HasPrefix(b, a)
+	return a == b || len(a) >= 4 && len(b)-len(a) <= 5 && strings.HasPrefix(b, a) && !strings.ContainsAny(b, "0123456789")
 }
 
 var (
@@ -264,6 +264,7 @@ func (p *phrase) word(raw, w string, begun bool) {
 		return
 	case isIdent(w):
 		p.idents = append(p.idents, w)
+		p.add(w, false)
 		return
 	}
 	// What is left after the parts of a compound are taken apart.

@@ -92,10 +92,23 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// The call that costs too much is refused, the answer that says the opposite of
+// what was found is sent back, and the judges' calls are paid for and declared.
+func TestJudged(t *testing.T) {
+	e, a, r := drive(t, "../examples/specs/judged.yaml")
+	if r.Status != pawl.Success || !strings.HasSuffix(r.Answer, "TP-4711 is not refundable.") || r.ToolCalls != 2 || r.Iterations != 5 ||
+		r.Confidence == nil || *r.Confidence != 0.8 || r.Usage.ModelCalls != 11 || r.CostUSD == nil {
+		t.Error(show(r))
+	}
+	if n, err := e.Replay(t.Context(), a, r.Run); err != nil || n == 0 {
+		t.Errorf("replayed %d steps: %v", n, err)
+	}
+}
+
 // No example is left out of the tests.
 func TestExamplesAreTested(t *testing.T) {
 	files, err := filepath.Glob("../examples/specs/*.yaml")
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 4 {
 		t.Errorf("there are %d example specs: %v", len(files), err)
 	}
 }
