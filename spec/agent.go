@@ -42,6 +42,9 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 		a.Policies = append(a.Policies, *s.stuck)
 	}
 	s.policies(&a)
+	if s.guard != nil {
+		a.Policies = append(a.Policies, s.guard)
+	}
 	if s.observe != nil {
 		a.Observer = observer{s.command(s.observe)}
 	}

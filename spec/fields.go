@@ -44,7 +44,7 @@ func (d *document) fields(what string, n *node, known ...string) fields {
 // later are the keys of the language that this version cannot honour. Passing
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
-	"the spec": {"steps", "trace", "skills", "context", "guard", "cage", "fetch", "webhooks", "thread"},
+	"the spec": {"steps", "trace", "skills", "context", "cage", "fetch", "webhooks", "thread"},
 	"tool":     {"trust"},
 }
 

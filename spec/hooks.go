@@ -1,9 +1,17 @@
 package spec
 
+// A Hook is a hook that a spec names, for the program to make and to give to the
+// engine that drives the agent.
+type Hook struct {
+	Name     string // log or retry
+	JSON     bool   // of log: a JSON object for every entry, instead of lines for people
+	Attempts int    // of retry: the most in a run
+}
+
 // readHooks reads the list of what watches a run from beside it: each entry is
-// a word, or a mapping of one word to its options.
+// a word, or a mapping of one word to its options. Who steers a run is a policy.
 func (s *Spec) readHooks(f fields) {
-	const example = "[{steer: {policy: Never write to anybody outside the company.}}]"
+	const example = "[log, {retry: {attempts: 3}}, {steer: {policy: Never write to anybody outside the company.}}]"
 	n := f.value("hooks", list, "a list such as "+example)
 	if n == nil {
 		return
@@ -31,8 +39,14 @@ func (s *Spec) readHooks(f fields) {
 		switch name {
 		case "steer":
 			s.readSteer(f.fields(name, options, "policy", "model", "writes_only", "ask"))
-		case "log", "retry":
-			f.problem(item.place, "the hook %s is not supported by this version (leave it out)", name)
+		case "log":
+			format := 0
+			f.fields(name, options, "format").choice("format", &format, "text", "json")
+			s.Hooks = append(s.Hooks, Hook{Name: name, JSON: format == 2})
+		case "retry":
+			h := Hook{Name: name, Attempts: 3}
+			f.fields(name, options, "attempts").count("attempts", &h.Attempts, 1, "3")
+			s.Hooks = append(s.Hooks, h)
 		default:
 			f.problem(item.place, "there is no hook %s (write %s)", name, example)
 		}

@@ -12,7 +12,7 @@ import (
 func (s *Spec) read(f fields) {
 	f = f.fields("the spec", f.n,
 		"name", "model", "prompt", "description", "labels", "input", "loop", "strategy", "output", "env", "dir", "tools",
-		"builtins", "parallel", "stop", "limits", "approvals", "no_progress", "observe", "goal", "judge", "hooks", "prices", "price_staleness")
+		"builtins", "parallel", "stop", "limits", "approvals", "no_progress", "observe", "goal", "judge", "hooks", "guard", "prices", "price_staleness")
 	f.need("the spec", "name")
 	f.text("name", &s.Name)
 	if s.Name != "" && !agentName.MatchString(s.Name) {
@@ -44,6 +44,7 @@ func (s *Spec) read(f fields) {
 	s.readProgress(f)
 	s.observe = s.readCommand(f, "observe", "[./report.sh]")
 	s.readGoal(f)
+	s.readGuard(f)
 	s.readJudge(f)
 	s.readHooks(f)
 	s.readPrices(f)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/guard"
 )
 
 // A Spec is an agent as a file describes it. It is immutable and safe for
@@ -17,6 +18,7 @@ type Spec struct {
 	Labels      map[string]string
 	Input       string   // what to run on when nothing else is said; empty: nothing
 	Env         []string // names of variables that commands get; their values are secrets
+	Hooks       []Hook   // what the engine is to be given
 
 	path    string // as it was named
 	base    string // the spec's directory, absolute
@@ -33,6 +35,7 @@ type Spec struct {
 	stop    *node
 	limits  pawl.Limits
 	gates   []gate
+	guard   *guard.Guard
 	stuck   *pawl.Policy
 	observe []string
 	goal    *goal

@@ -1,0 +1,31 @@
+package spec
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+)
+
+// What a spec says of guards and hooks is in the agent, or there for the engine.
+func TestGuardAndHooks(t *testing.T) {
+	_, a := parseAgent(t, t.TempDir(), least+`guard: {pii: redact, secrets: block, injection: warn, topics: [a b, c]}
+hooks: [{log: {format: json}}, retry, steer]
+`, nil)
+	m, err := pawl.NewMachine(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.Declaration().Policies
+	if diff := cmp.Diff(`guard(pii: redact, secrets: block, injection: warn, topics("a b", "c"): block)`, got[0]); diff != "" {
+		t.Error(diff)
+	}
+	if f, ok := a.Policies[0].(interface{ Filter(string) string }); !ok || f.Filter("a@b.de") != "[redacted email]" {
+		t.Errorf("%T does not redact", a.Policies[0])
+	}
+	s, _ := parseAgent(t, t.TempDir(), least+"hooks: [{log: {format: json}}, retry]\n", nil)
+	if diff := cmp.Diff([]Hook{{Name: "log", JSON: true}, {Name: "retry", Attempts: 3}}, s.Hooks); diff != "" {
+		t.Error(diff)
+	}
+}
