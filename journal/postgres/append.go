@@ -1,0 +1,184 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so
+// is one of more than 64 MB.
+//
+// Once the statement is on its way the context no longer counts. If the
+// connection breaks before the answer comes, the batch is put again on another
+// one; a first try that was done after all is recognised.
+func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
+	size := 0
+	for _, r := range b.Records {
+		size += len(r)
+	}
+	last := b.After + uint64(len(b.Records))
+	switch {
+	case len(b.Records) == 0:
+		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
+	case size > maxBytes:
+		return fmt.Errorf("run %s: a batch of %d bytes is more than the %d that are taken at once", b.Run, size, maxBytes)
+	case last > math.MaxInt64 || last < b.After:
+		return fmt.Errorf("run %s: a log ends before record %d: %w", b.Run, uint64(math.MaxInt64), pawl.ErrConflict)
+	case b.Epoch > math.MaxInt64:
+		return fmt.Errorf("run %s: epoch %d was never given out: %w", b.Run, b.Epoch, pawl.ErrFenced)
+	}
+	labels, err := encode(b.Head.Labels)
+	if err != nil {
+		return fmt.Errorf("run %s: labels: %w", b.Run, err)
+	}
+	data, sizes := join(b.Records, size)
+	h, run := b.Head, []byte(b.Run)
+	var status string
+	if h.Status != 0 {
+		status = h.Status.String()
+	}
+	err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
+		done, err := c.Exec(ctx, `WITH run AS (
+				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
+					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17
+				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)
+			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $18, $19, $20 FROM run`,
+			run, b.Epoch, b.After, last, h.Iterations, h.Cost, h.Priced, instant(h.Updated), status, []byte(h.Agent),
+			[]byte(h.Loop), labels, []byte(h.Thread), []byte(h.Parent), []byte(h.Origin), instant(h.Created), instant(h.WakeAt),
+			sizes, checksum(run, last, sizes, data), data)
+		if err != nil || done.RowsAffected() == 1 {
+			return nil, err
+		}
+		return refuse(ctx, c, b, last, sizes, data, again)
+	})
+	if err == nil {
+		j.news.about(b.Run)
+	}
+	return err
+}
+
+// refuse says why a batch was not taken, unless it was taken before. A batch
+// is known by its place, its bytes and its epoch: in one epoch there is one owner.
+func refuse(ctx context.Context, c *pgx.Conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
+	var epoch, end uint64
+	err := c.QueryRow(ctx, `SELECT epoch, seq FROM runs WHERE id = $1`, []byte(b.Run)).Scan(&epoch, &end)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return unknown(b.Run), nil
+	}
+	if err == nil && again {
+		var ours bool
+		err = c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM batches b JOIN runs r ON r.ref = b.run
+			WHERE r.id = $1 AND b.seq = $2 AND b.epoch = $3 AND b.sizes IS NOT DISTINCT FROM $4 AND b.data = $5)`,
+			[]byte(b.Run), last, b.Epoch, sizes, data).Scan(&ours)
+		if err == nil && ours {
+			return nil, nil
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case epoch != b.Epoch:
+		return fenced(b.Run, b.Epoch, epoch), nil
+	}
+	return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, end, b.After, pawl.ErrConflict), nil
+}
+
+// join puts records back to back, with the lengths of all but the last.
+func join(records [][]byte, size int) (data, sizes []byte) {
+	data = make([]byte, 0, size)
+	for i, r := range records {
+		data = append(data, r...)
+		if i < len(records)-1 {
+			sizes = binary.AppendUvarint(sizes, uint64(len(r)))
+		}
+	}
+	return data, sizes
+}
+
+// split cuts data into records that cannot grow into each other.
+func split(sizes, data []byte) ([][]byte, error) {
+	var out [][]byte
+	for len(sizes) > 0 {
+		n, w := binary.Uvarint(sizes)
+		if w <= 0 || n > uint64(len(data)) {
+			return nil, errors.New("their sizes do not fit")
+		}
+		out = append(out, data[:n:n])
+		data, sizes = data[n:], sizes[w:]
+	}
+	return append(out, data[:len(data):len(data)]), nil
+}
+
+// checksum finds what the server need not notice: bytes that changed on its
+// disk, whose pages it sums only if it was set up to, and rows that moved.
+func checksum(run []byte, last uint64, sizes, data []byte) uint32 {
+	crc := crc32.Update(0, castagnoli, run)
+	crc = crc32.Update(crc, castagnoli, binary.BigEndian.AppendUint64(nil, last))
+	crc = crc32.Update(crc, castagnoli, sizes)
+	return crc32.Update(crc, castagnoli, data)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encode makes labels an array in which the server can look for one.
+func encode(labels map[string]string) ([][]byte, error) {
+	var out [][]byte
+	for k, v := range labels {
+		text, err := json.Marshal([2]string{k, v})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	slices.SortFunc(out, slices.Compare)
+	return out, nil
+}
+
+func decode(labels [][]byte) (map[string]string, error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]string, len(labels))
+	for _, text := range labels {
+		var pair [2]string
+		if err := json.Unmarshal(text, &pair); err != nil {
+			return nil, err
+		}
+		out[pair[0]] = pair[1]
+	}
+	return out, nil
+}
+
+// instant is a time as the database keeps it, NULL for none.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Microsecond)
+	return &t
+}
+
+// moment is what instant came from.
+func moment(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
+
+func fenced(run string, have, want uint64) error {
+	return fmt.Errorf("run %s: epoch %d was asked for, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
+}

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl"
+)
+
+// List yields the heads of runs, the one created last first; see [pawl.Journal].
+func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		before, left := int64(math.MaxInt64), q.Max
+		for {
+			most := portionRows
+			if q.Max > 0 {
+				most = min(most, left)
+			}
+			heads, last, err := j.heads(ctx, q, before, most)
+			for _, h := range heads {
+				if !yield(h, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(pawl.Head{}, err)
+				return
+			}
+			left -= len(heads)
+			if len(heads) < most || q.Max > 0 && left == 0 {
+				return
+			}
+			before = last
+		}
+	}
+}
+
+// heads reads some of a list, and the age of the last of them.
+func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most int) (out []pawl.Head, last int64, err error) {
+	sql, args, err := selection(q, before, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		out = nil
+		rows, err := c.Query(ctx, sql, args...)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var h pawl.Head
+			if last, err = scan(rows, &h); err != nil {
+				return nil, err
+			}
+			out = append(out, h)
+		}
+		return nil, rows.Err()
+	})
+	return out, last, err
+}
+
+// selection says a query in SQL.
+func selection(q pawl.Query, before int64, most int) (sql string, args []any, err error) {
+	args = []any{before, most}
+	where := `ref < $1`
+	add := func(column, compare string, arg any) {
+		args = append(args, arg)
+		where += fmt.Sprintf(` AND %s %s $%d`, column, compare, len(args))
+	}
+	if q.Run != "" {
+		add(`id`, `>=`, []byte(q.Run))
+		if end := after(q.Run); end != nil {
+			add(`id`, `<`, end)
+		}
+	}
+	if q.Status != 0 {
+		add(`status`, `=`, q.Status.String())
+	}
+	if q.Agent != "" {
+		add(`agent`, `=`, []byte(q.Agent))
+	}
+	if q.Loop != "" {
+		add(`loop`, `=`, []byte(q.Loop))
+	}
+	if len(q.Labels) > 0 {
+		labels, err := encode(q.Labels)
+		if err != nil {
+			return "", nil, err
+		}
+		add(`labels`, `@>`, labels)
+	}
+	if !q.Due.IsZero() {
+		add(`wake_at`, `<=`, q.Due)
+	}
+	return `SELECT ref, id, owner, epoch, until, seq, iterations, cost, priced, updated, status,
+		agent, loop, labels, thread, parent, origin, created, wake_at
+		FROM runs WHERE ` + where + ` ORDER BY ref DESC LIMIT $2`, args, nil
+}
+
+// after is the first id behind all that begin with prefix; nil if there is none.
+func after(prefix string) []byte {
+	b := []byte(prefix)
+	for len(b) > 0 {
+		if b[len(b)-1]++; b[len(b)-1] != 0 {
+			return b
+		}
+		b = b[:len(b)-1]
+	}
+	return nil
+}
+
+func scan(rows pgx.Rows, h *pawl.Head) (ref int64, err error) {
+	var id, owner, agent, loop, thread, parent, origin []byte
+	var until, updated, created, wake *time.Time
+	var status string
+	var labels [][]byte
+	if err := rows.Scan(&ref, &id, &owner, &h.Lease.Epoch, &until, &h.Seq, &h.Iterations, &h.Cost, &h.Priced, &updated, &status,
+		&agent, &loop, &labels, &thread, &parent, &origin, &created, &wake); err != nil {
+		return 0, err
+	}
+	h.Run, h.Agent, h.Loop = string(id), string(agent), string(loop)
+	h.Thread, h.Parent, h.Origin = string(thread), string(parent), string(origin)
+	h.Updated, h.Created, h.WakeAt = moment(updated), moment(created), moment(wake)
+	h.Lease.Run, h.Lease.Owner, h.Lease.Until = h.Run, string(owner), moment(until)
+	if status != "" {
+		if err := h.Status.UnmarshalText([]byte(status)); err != nil {
+			return 0, fmt.Errorf("run %s: %w", h.Run, err)
+		}
+	}
+	if h.Labels, err = decode(labels); err != nil {
+		return 0, fmt.Errorf("run %s: labels: %w", h.Run, err)
+	}
+	return ref, nil
+}

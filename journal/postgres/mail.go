@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Post makes a letter durable; see [pawl.Mailbox]. Letters are posted one
+// after the other, so that nobody can see one before all with a lower ID: an
+// ID from a sequence is given when it is asked for, but seen when its
+// transaction ends, which may be in another order.
+func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+	kind, err := l.Kind.MarshalText()
+	if err != nil {
+		return pawl.Letter{}, err
+	}
+	if len(l.Body) > maxBytes {
+		return pawl.Letter{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
+	}
+	p := &post{letter: l, kind: string(kind), channel: j.letters.channel}
+	if err := j.write(ctx, p.send); err != nil {
+		return pawl.Letter{}, err
+	}
+	return p.out, nil
+}
+
+type post struct {
+	letter  pawl.Letter
+	kind    string
+	channel string
+	out     pawl.Letter
+}
+
+// send finds the letter or puts it in. Done twice it is done once.
+func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	l := p.letter
+	for {
+		if found, refusal, err := p.look(ctx, c); found || refusal != nil || err != nil {
+			return refusal, err
+		}
+		// The letter and the word of it are one commit. Both answer only if there
+		// was no such letter; if somebody has put it in meanwhile, it is found now.
+		var id int64
+		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last)
+			INSERT INTO letters (id, run, kind, request, sender, body, time)
+			SELECT last, ref, $2, $3, $4, $5, $6 FROM next, runs WHERE runs.id = $1
+			ON CONFLICT (run, kind, request) DO NOTHING RETURNING id, pg_notify($7, $8)::text`,
+			[]byte(l.Run), p.kind, []byte(l.Request), []byte(l.By), []byte(l.Body), instant(l.Time), p.channel, payload(l.Run)).Scan(&id, nil)
+		if err == nil {
+			p.out = l
+			p.out.ID, p.out.Body = id, bytes.Clone(l.Body)
+			p.out.Time = moment(instant(l.Time))
+			return nil, nil
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return nil, err
+		}
+	}
+}
+
+// look finds the letter that was there first, and compares.
+func (p *post) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, broken error) {
+	var id *int64
+	var by, body []byte
+	var at *time.Time
+	err := c.QueryRow(ctx, `SELECT l.id, l.sender, l.body, l.time FROM runs r
+		LEFT JOIN letters l ON l.run = r.ref AND l.kind = $2 AND l.request = $3 WHERE r.id = $1`,
+		[]byte(p.letter.Run), p.kind, []byte(p.letter.Request)).Scan(&id, &by, &body, &at)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, unknown(p.letter.Run), nil
+	case err != nil || id == nil:
+		return false, nil, err
+	}
+	p.out = p.letter
+	p.out.ID, p.out.By, p.out.Body, p.out.Time = *id, string(by), body, moment(at)
+	if !bytes.Equal(body, p.letter.Body) {
+		return true, &pawl.LetterConflictError{First: p.out}, nil
+	}
+	return true, nil, nil
+}
+
+// Letters yields letters in order of ID; see [pawl.Mailbox].
+func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
+	return func(yield func(pawl.Letter, error) bool) {
+		for {
+			letters, err := j.some(ctx, run, after)
+			for _, l := range letters {
+				if !yield(l, nil) {
+					return
+				}
+				after = l.ID
+			}
+			if err != nil {
+				yield(pawl.Letter{}, err)
+				return
+			}
+			if len(letters) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// some reads letters with an ID above after; none if there are none.
+func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl.Letter, err error) {
+	where, args := ``, []any{after, portionRows, portionBytes}
+	if run != "" {
+		where, args = ` AND run = (SELECT ref FROM runs WHERE id = $4)`, append(args, []byte(run))
+	}
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		out = nil
+		rows, err := c.Query(ctx, `SELECT l.id, r.id, kind, request, sender, body, time FROM
+			(SELECT id, run, kind, request, sender, body, time, sum(size) OVER (ORDER BY id) - size AS before FROM
+				(SELECT id, run, kind, request, sender, body, time, coalesce(octet_length(body), 0) AS size
+				FROM letters WHERE id > $1`+where+` ORDER BY id LIMIT $2) AS rows) AS l
+			JOIN runs r ON r.ref = l.run WHERE before < $3 ORDER BY l.id`, args...)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var l pawl.Letter
+			var run, request, by, body []byte
+			var kind string
+			var at *time.Time
+			if err := rows.Scan(&l.ID, &run, &kind, &request, &by, &body, &at); err != nil {
+				return nil, err
+			}
+			if err := l.Kind.UnmarshalText([]byte(kind)); err != nil {
+				return nil, fmt.Errorf("letter %d: %w", l.ID, err)
+			}
+			l.Run, l.Request, l.By, l.Body, l.Time = string(run), string(request), string(by), body, moment(at)
+			out = append(out, l)
+		}
+		return nil, rows.Err()
+	})
+	return out, err
+}

@@ -1,0 +1,164 @@
+// Package postgres is a journal in a PostgreSQL database, shared by any number
+// of processes on any number of machines.
+//
+// An append is one statement and one round trip: it compares epoch and end of
+// the log, adds the batch and replaces the head, or does nothing. Leases are
+// judged by the server's clock alone. Who waits for news need not look again
+// and again: see [Journal.WatchLetters] and [Journal.WatchLogs].
+//
+// A connection that breaks does not break a run. What was asked is asked again
+// on another one, and if the first try had been done after all, that is found
+// out and not done twice.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox]
+// and [pawl.Blobs]. Its errors name the database, never the password. Times
+// are kept to the microsecond; a lease's Until is by the server's clock.
+type Journal struct {
+	name     string // for errors
+	schema   string
+	pool     *pgxpool.Pool
+	patience time.Duration
+	closed   atomic.Bool
+	letters  *hub
+	logs     *hub
+	news     *news
+}
+
+var (
+	_ pawl.Journal = (*Journal)(nil)
+	_ pawl.Mailbox = (*Journal)(nil)
+	_ pawl.Blobs   = (*Journal)(nil)
+)
+
+// Options are what can be chosen about a database. Nil means none.
+type Options struct {
+	// Schema is where the tables are, "pawl" if empty; it is created if need be.
+	// Lower-case letters, digits and underscores, at most 40. Journals in
+	// different schemas know nothing of each other.
+	Schema string
+}
+
+// maxBytes bounds one batch, letter or blob.
+const maxBytes = 64 << 20
+
+// patience is how long a call puts up with a database that cannot be reached
+// before it fails: a restart, or the change to another server, should be over
+// by then.
+const patience = 30 * time.Second
+
+var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
+
+// Open opens the database that url names (postgres://user@host:5432/name?…,
+// with the parameters of libpq and pgxpool's pool_max_conns, which is 4 or the
+// number of processors if that is more) and creates or updates the tables. A database of a
+// newer version is refused, as is a schema with tables of another program, and
+// both are left as they are. It fails at once when the database cannot be
+// reached. The context bounds the opening only.
+//
+// A connection pooler in between must give whole sessions.
+func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
+	schema := "pawl"
+	if o != nil && o.Schema != "" {
+		schema = o.Schema
+	}
+	if !schemas.MatchString(schema) {
+		return nil, fmt.Errorf("journal: the schema %q is not made of at most 40 lower-case letters, digits and underscores", schema)
+	}
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j := &Journal{name: name(config.ConnConfig), schema: schema, patience: patience}
+	if err := j.open(ctx, config); err != nil {
+		return nil, j.err(err)
+	}
+	return j, nil
+}
+
+func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
+	c := config.ConnConfig
+	if c.ConnectTimeout <= 0 {
+		c.ConnectTimeout = 10 * time.Second
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "pawl"
+	}
+	config.AfterConnect = j.enter
+	if config.PingTimeout <= 0 {
+		config.PingTimeout = 5 * time.Second // or a connection that fell silent would be waited for
+	}
+	var err error
+	if j.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return err
+	}
+	first, err := j.pool.Acquire(ctx)
+	if err == nil {
+		err = j.migrate(ctx, first.Conn())
+		first.Release()
+	}
+	if err != nil {
+		j.pool.Close()
+		return err
+	}
+	j.letters, j.logs = newHub(c, j.schema+".letters"), newHub(c, j.schema+".logs")
+	j.news = &news{j: j}
+	return nil
+}
+
+// enter sets what a connection must not take from the server's or the user's
+// defaults. An answer means durable, so a server that does not wait for its disk is told
+// to; stronger settings, which wait for replicas too, stay. With stricter
+// isolation, statements that meet would fail instead of waiting for each other.
+func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `SELECT set_config('search_path', $1, false),
+		set_config('default_transaction_isolation', 'read committed', false),
+		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`,
+		pgx.QueryExecModeExec, j.schema)
+	return err
+}
+
+// name is what errors call the database: where it is, without who asks.
+func name(c *pgx.ConnConfig) string {
+	return "postgres://" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
+}
+
+// Close waits for what is being asked and closes the connections. Every later
+// call fails, and everybody who watches is let go.
+func (j *Journal) Close() error {
+	if j.closed.Swap(true) {
+		return nil
+	}
+	j.news.close()
+	j.letters.close()
+	j.logs.close()
+	j.pool.Close()
+	return nil
+}
+
+// errClosed is what a closed journal answers.
+var errClosed = errors.New("the journal is closed")
+
+// err names the database in an error of it.
+func (j *Journal) err(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("journal %s: %w", j.name, err)
+}

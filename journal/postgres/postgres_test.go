@@ -1,0 +1,27 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/postgres"
+	"github.com/pawl-run/pawl/pawltest/journaltest"
+)
+
+func TestContract(t *testing.T) {
+	url, schema := started(t).url(), schema()
+	journaltest.Run(t,
+		func(t *testing.T) pawl.Journal {
+			j := openAt(t, url, schema)
+			raw(t, `DELETE FROM `+schema+`.runs; DELETE FROM `+schema+`.batches; DELETE FROM `+schema+`.letters; DELETE FROM `+schema+`.blobs`)
+			return j
+		},
+		&journaltest.Options{Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
+			if err := j.(*postgres.Journal).Close(); err != nil {
+				t.Fatal(err)
+			}
+			return openAt(t, url, schema)
+		}})
+}

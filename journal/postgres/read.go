@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl"
+)
+
+// portion bounds what is read before the caller sees it, in bytes or rows: who
+// is at work on what he was given keeps no connection from others.
+const (
+	portionBytes = 1 << 20
+	portionRows  = 512
+)
+
+// Read yields a run's records from seq on; see [pawl.Journal].
+func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
+	return func(yield func(pawl.Row, error) bool) {
+		from := max(from, 1)
+		var ref int64
+		var end uint64
+		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+			err := c.QueryRow(ctx, `SELECT ref, seq FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &end)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return unknown(run), nil
+			}
+			return nil, err
+		})
+		if err != nil {
+			yield(pawl.Row{}, err)
+			return
+		}
+		for from <= end {
+			rows, err := j.portion(ctx, ref, run, from, end)
+			for _, row := range rows {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(pawl.Row{}, err)
+				return
+			}
+			from = rows[len(rows)-1].Seq + 1
+		}
+	}
+}
+
+// portion reads some records from seq on, at least one of those up to end.
+func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end uint64) (out []pawl.Row, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		out = nil
+		// The lengths are known without fetching the bytes, so the server stops
+		// where the portion is full; what it has begun to send must be taken.
+		rows, err := c.Query(ctx, `SELECT seq, sizes, crc, data FROM
+			(SELECT seq, sizes, crc, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before FROM
+				(SELECT seq, sizes, crc, data FROM batches WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq LIMIT $4) AS rows) AS summed
+			WHERE before < $5 ORDER BY seq`, ref, from, end, portionRows, portionBytes)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		next := from
+		for rows.Next() {
+			var last uint64
+			var crc uint32
+			var sizes, data []byte
+			if err := rows.Scan(&last, &sizes, &crc, &data); err != nil {
+				return nil, err
+			}
+			if checksum([]byte(run), last, sizes, data) != crc {
+				return damaged(run, "the records up to %d are not as they were written", last), nil
+			}
+			records, err := split(sizes, data)
+			if err != nil {
+				return damaged(run, "the records up to %d: %w", last, err), nil
+			}
+			seq := last - uint64(len(records)) + 1
+			if seq > next || seq < next && next != from {
+				return damaged(run, "record %d is followed by %d", next-1, seq), nil
+			}
+			for _, data := range records {
+				if seq >= from {
+					out = append(out, pawl.Row{Seq: seq, Data: data})
+				}
+				seq++
+			}
+			next = seq
+		}
+		if err := rows.Err(); err != nil {
+			return nil, err
+		}
+		if len(out) == 0 {
+			return damaged(run, "it ends at %d, but should at %d", from-1, end), nil
+		}
+		return nil, nil
+	})
+	if errors.As(err, new(*damage)) {
+		err = j.err(err)
+	}
+	return out, err
+}
+
+// A damage is what a log cannot have become by appending.
+type damage struct{ err error }
+
+func (e *damage) Error() string { return e.err.Error() }
+func (e *damage) Unwrap() error { return e.err }
+
+func damaged(run, format string, args ...any) error {
+	return &damage{fmt.Errorf("run %s: the log is damaged: "+format, append([]any{run}, args...)...)}
+}

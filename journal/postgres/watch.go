@@ -1,0 +1,296 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"iter"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// WatchLetters yields the ids of runs for which letters have come, from any
+// process, soon after they are durable, until ctx ends or the journal is
+// closed. The empty id means that any run may have some: it comes first, when
+// listening has begun, and again whenever word may have been lost. So who
+// looks at all mail then and at a run's mail when it is named misses nothing
+// as long as the database can be reached; who cannot bear even that gap looks
+// by himself now and then. Ids that come while the caller is at work are kept,
+// each once. All watchers of a journal share one connection beside the pool.
+// No error is ever yielded: a connection that breaks is made anew.
+func (j *Journal) WatchLetters(ctx context.Context) iter.Seq2[string, error] {
+	return j.letters.watch(ctx)
+}
+
+// WatchLogs is [Journal.WatchLetters] for entries. Word of them follows their
+// commit by some milliseconds and is not part of it, since those who give word
+// in a commit wait for each other: what a process appended just before it was
+// killed is not told of.
+func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.watch(ctx) }
+
+// A hub hands what comes over one channel of the database to all who watch. It
+// has a connection as long as there is one.
+type hub struct {
+	channel string
+	config  *pgx.ConnConfig
+
+	mu       sync.Mutex
+	watchers map[*watcher]bool
+	stop     context.CancelFunc // of the listener; nil if there is none
+	gone     chan struct{}      // closed when the listener has ended
+	on       bool               // the listener listens
+	closed   bool
+}
+
+// A watcher keeps what it has not been told yet.
+type watcher struct {
+	changed map[string]bool
+	wake    chan struct{}
+}
+
+// mostChanged is how many ids are kept for a watcher; with more, it is told that any may have changed.
+const mostChanged = 1000
+
+func newHub(config *pgx.ConnConfig, channel string) *hub {
+	return &hub{channel: channel, config: config, watchers: make(map[*watcher]bool)}
+}
+
+func (h *hub) watch(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		w := &watcher{wake: make(chan struct{}, 1)}
+		h.enter(w)
+		defer h.leave(w)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.wake:
+			}
+			h.mu.Lock()
+			changed, closed := w.changed, h.closed
+			w.changed = nil
+			h.mu.Unlock()
+			if closed {
+				return
+			}
+			if changed[""] {
+				changed = map[string]bool{"": true}
+			}
+			for run := range changed {
+				if ctx.Err() != nil || !yield(run, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (h *hub) enter(w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watchers[w] = true
+	switch {
+	case h.closed, h.on:
+		w.tell("")
+	case h.stop == nil:
+		ctx, stop := context.WithCancel(context.Background())
+		before, gone := h.gone, make(chan struct{})
+		h.stop, h.gone = stop, gone
+		go func() {
+			defer close(gone)
+			if before != nil {
+				<-before
+			}
+			h.listen(ctx)
+		}()
+	}
+}
+
+func (h *hub) leave(w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.watchers, w)
+	if len(h.watchers) == 0 && h.stop != nil {
+		h.stop()
+		h.stop, h.on = nil, false
+	}
+}
+
+func (h *hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	if h.stop != nil {
+		h.stop()
+	}
+	for w := range h.watchers {
+		w.tell("")
+	}
+	gone := h.gone
+	h.mu.Unlock()
+	if gone != nil {
+		<-gone
+	}
+}
+
+// tell keeps a run for w; the hub is locked.
+func (w *watcher) tell(run string) {
+	if w.changed == nil {
+		w.changed = make(map[string]bool)
+	}
+	if len(w.changed) >= mostChanged {
+		run = ""
+	}
+	w.changed[run] = true
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tell hands a run to all; on says whether the listener listens now.
+func (h *hub) tell(ctx context.Context, run string, on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if ctx.Err() != nil {
+		return // another listener may have begun
+	}
+	if h.on = on; on {
+		for w := range h.watchers {
+			w.tell(run)
+		}
+	}
+}
+
+// listen keeps a connection on which word comes until ctx ends.
+func (h *hub) listen(ctx context.Context) {
+	for n := 0; ctx.Err() == nil; n++ {
+		if h.hear(ctx) {
+			n = 0
+		}
+		h.tell(ctx, "", false)
+		pause(ctx, n)
+	}
+}
+
+// silence is how long nothing is heard before the connection is tried: one
+// that was cut without a word would be listened to for ever.
+const silence = 30 * time.Second
+
+// hear reports whether it got as far as listening.
+func (h *hub) hear(ctx context.Context) (heard bool) {
+	c, err := pgx.ConnectConfig(ctx, h.config.Copy())
+	if err != nil {
+		return false
+	}
+	defer func() {
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		_ = c.Close(ctx)
+	}()
+	if _, err := c.Exec(ctx, `LISTEN `+pgx.Identifier{h.channel}.Sanitize()); err != nil {
+		return false
+	}
+	h.tell(ctx, "", true)
+	for {
+		run, err := next(ctx, c)
+		if err != nil {
+			return true
+		}
+		if run != nil {
+			h.tell(ctx, *run, true)
+		}
+	}
+}
+
+// next is the next word, nil after a silence.
+func next(ctx context.Context, c *pgx.Conn) (*string, error) {
+	some, stop := context.WithTimeout(ctx, silence)
+	defer stop()
+	n, err := c.WaitForNotification(some)
+	if err == nil {
+		run, err := hex.DecodeString(n.Payload)
+		if err != nil {
+			run = nil // somebody else's word, on our channel: look everywhere
+		}
+		return new(string(run)), nil
+	}
+	if some.Err() == nil || ctx.Err() != nil || c.IsClosed() {
+		return nil, err
+	}
+	some, stop = context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	return nil, c.Ping(some)
+}
+
+// payload is how a run is named in a word, which is text and shorter than 8,000 bytes.
+func payload(run string) string {
+	if len(run) > 3900 {
+		return ""
+	}
+	return hex.EncodeToString([]byte(run))
+}
+
+// news gives word of runs that have new entries, many at a time.
+type news struct {
+	j *Journal
+
+	mu     sync.Mutex
+	runs   map[string]bool
+	timer  *time.Timer // set: word will be given
+	closed bool
+	giving sync.WaitGroup
+}
+
+// newsEvery is how long word is put off, so that what follows at once goes with it.
+const newsEvery = 10 * time.Millisecond
+
+func (n *news) about(run string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	if n.runs == nil {
+		n.runs = make(map[string]bool)
+	}
+	if n.runs[run] = true; n.timer == nil {
+		n.giving.Add(1)
+		n.timer = time.AfterFunc(newsEvery, func() {
+			defer n.giving.Done()
+			n.give()
+		})
+	}
+}
+
+// give gives word of all there is. Nobody is told when it cannot be given: who
+// watches finds out by himself, if later.
+func (n *news) give() {
+	n.mu.Lock()
+	runs := n.runs
+	n.runs, n.timer = nil, nil
+	n.mu.Unlock()
+	if len(runs) == 0 {
+		return
+	}
+	words := make([]string, 0, len(runs))
+	for run := range maps.Keys(runs) {
+		words = append(words, payload(run))
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	_, _ = n.j.pool.Exec(ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run`, n.j.logs.channel, words)
+}
+
+// close gives the last word and ends it.
+func (n *news) close() {
+	n.mu.Lock()
+	n.closed = true
+	if n.timer != nil && n.timer.Stop() {
+		n.giving.Done()
+	}
+	n.mu.Unlock()
+	n.giving.Wait()
+	n.give()
+}
