@@ -144,6 +144,10 @@ func (m *mutator) diagonal(loop ast.Stmt, stack []ast.Node) []twin {
 	for i := len(stack) - 1; i >= 0 && inner != nil; i-- {
 		if outer := m.counter(stack[i]); outer != nil && m.same(inner, outer) {
 			x, y := outer.Name, inner.Name
+			if belowZero(loop) && belowZero(stack[i]) {
+				// Steps to either side, as around a place: no step is no neighbour.
+				return []twin{{x + " == 0 && " + y + " == 0", 2}, {x + " == " + y, 0.4}}
+			}
 			return []twin{{x + " == " + y, 0.8}, {x + " == 0 && " + y + " == 0", 0.7}, {y + " <= " + x, 0.4}}
 		}
 	}
@@ -156,16 +160,34 @@ func (m *mutator) offDiagonal(stack []ast.Node) []twin {
 	for i, n := range slices.Backward(stack) {
 		loop, ok := n.(ast.Stmt)
 		if inner := m.counter(n); ok && inner != nil {
-			for _, same := range m.diagonal(loop, stack[:i]) {
-				x, y, ok := strings.Cut(same.text, " == ")
-				if ok && !strings.Contains(y, " ") {
-					return []twin{{x + " != " + y, 0.7}, {"(" + x + " != 0 || " + y + " != 0)", 0.7}}
+			var out []twin
+			for _, c := range m.diagonal(loop, stack[:i]) {
+				if strings.Contains(c.text, " == ") {
+					text := strings.NewReplacer("==", "!=", "&&", "||").Replace(c.text)
+					if strings.Contains(text, "||") {
+						text = "(" + text + ")"
+					}
+					out = append(out, twin{text, 0.9 * c.weight})
 				}
 			}
-			return nil
+			return out
 		}
 	}
 	return nil
+}
+
+// belowZero tells whether a loop counts from a negative number.
+func belowZero(loop ast.Node) bool {
+	f, ok := loop.(*ast.ForStmt)
+	if !ok {
+		return false
+	}
+	a, ok := f.Init.(*ast.AssignStmt)
+	if !ok || len(a.Rhs) != 1 {
+		return false
+	}
+	u, ok := a.Rhs[0].(*ast.UnaryExpr)
+	return ok && u.Op == token.SUB
 }
 
 // counter is the variable that a loop counts with.

@@ -121,3 +121,50 @@ func (m *mutator) stuck(n *ast.ForStmt) {
 		return !deeper
 	})
 }
+
+// headed weighs edits that turn one half of a loop's head against the other: a
+// loop that counts up while it is below something is sound as it is, and was
+// hardly meant to count down. Where the halves disagree, it is the fault.
+func headed(f *ast.ForStmt, step, op token.Token) float64 {
+	if op == token.ILLEGAL || f == nil {
+		return 1
+	}
+	if toward(step, op) {
+		return 0.1
+	}
+	return 2
+}
+
+// toward tells whether a step leads to where a comparison does not hold.
+func toward(step, op token.Token) bool {
+	switch op {
+	case token.LSS, token.LEQ:
+		return step == token.INC
+	case token.GTR, token.GEQ:
+		return step == token.DEC
+	}
+	return op == token.NEQ
+}
+
+// condOp is the comparison of a loop that counts the variable it steps.
+func condOp(f *ast.ForStmt) token.Token {
+	b, ok := f.Cond.(*ast.BinaryExpr)
+	p, isStep := f.Post.(*ast.IncDecStmt)
+	if !ok || !isStep {
+		return token.ILLEGAL
+	}
+	x, ok1 := b.X.(*ast.Ident)
+	y, ok2 := p.X.(*ast.Ident)
+	if _, compares := comparisons[b.Op]; !compares || !ok1 || !ok2 || x.Name != y.Name {
+		return token.ILLEGAL
+	}
+	return b.Op
+}
+
+// stepOf is the step of a loop whose condition is what is looked at.
+func stepOf(f *ast.ForStmt, heads bool) (token.Token, bool) {
+	if !heads || condOp(f) == token.ILLEGAL {
+		return token.ILLEGAL, false
+	}
+	return f.Post.(*ast.IncDecStmt).Tok, true
+}

@@ -57,7 +57,7 @@ func (m *mutator) plainly(n ast.Node, stack []ast.Node) {
 	case *ast.CallExpr:
 		m.length(n, stack)
 	case *ast.IncDecStmt:
-		m.incDec(n)
+		m.incDec(n, stack)
 	case *ast.AssignStmt:
 		m.assign(n)
 	case *ast.Ident:

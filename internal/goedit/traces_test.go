@@ -139,3 +139,21 @@ func TestJudgesAreSuspectedLast(t *testing.T) {
 		t.Errorf("the comparison is first edited at place %d for TestDo and %d for TestSame", do, same)
 	}
 }
+
+// The two halves of a loop's head are turned against each other late, and made
+// to agree early.
+func TestHeadsOfLoops(t *testing.T) {
+	place := func(head string) int {
+		edits, _ := proposals(t, "package m\n\nfunc Do(n, m int) (k int) {\n\tfor "+head+" {\n\t\tk += m\n\t}\n\treturn k\n}\n", Hints{})
+		for i, e := range edits {
+			if e.Rule == "++ → --" {
+				return i
+			}
+		}
+		t.Fatal("no edit of the step")
+		return 0
+	}
+	if sound, odd := place("i := 0; i < n; i++"), place("i := n; i > 0; i++"); odd > 3 || sound < odd+10 {
+		t.Errorf("the step is turned at place %d where it is sound, and at %d where it is not", sound, odd)
+	}
+}
