@@ -68,6 +68,7 @@ replies:
 			pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 0})
 		return l.run(a, "Make the tests pass.")
 	}, nil},
+	{"judged", pawl.Failed, judged, nil},
 	{"attempts", pawl.Exhausted, func(l *lab) []pawl.Entry { return l.run(mender(l), "Make the tests pass.") }, nil},
 	{"exhausted-iterations", pawl.Exhausted, func(l *lab) []pawl.Entry {
 		a := seeker(l)

@@ -10,6 +10,7 @@
 package explain
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -42,6 +43,7 @@ type Report struct {
 	Goal      *Goal           `json:"goal,omitempty"`     // nil: it has none
 	Attempts  []Attempt       `json:"attempts,omitempty"` // of a run with a goal
 	Flaky     []string        `json:"flaky,omitempty"`    // tests that fail by chance, and are no part of the goal
+	Causes    json.RawMessage `json:"causes,omitempty"`   // what led to what, if the run looked for it
 	Landing   bool            `json:"landing"`            // the answer is the one given when a limit was met
 
 	opt     Options

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ type book struct {
 	decisions []Decision
 	cost      map[string]Part
 	failures  []Failure
+	graph     json.RawMessage // what led to what, as it was found last
 	growth    growth
 }
 
@@ -169,7 +171,7 @@ func (f *fold) report() Report {
 		r.now = s.Time()
 	}
 	f.attempt("no measurement followed")
-	r.Attempts, r.Flaky = f.attempts, f.flaky
+	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
 	r.Goal = goal(s)
 	r.begun, _ = s.Start()
 	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" && r.Answer == reply.Text() {

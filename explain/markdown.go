@@ -33,6 +33,7 @@ func (r Report) Markdown() string {
 	r.next(&b)
 	r.goal(&b)
 	r.tries(&b)
+	r.led(&b)
 	r.course(&b)
 	r.spending(&b)
 	return b.String()

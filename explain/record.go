@@ -54,15 +54,11 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	case pawl.ProgressJudged:
 		return f.judged(e, t)
 	case pawl.Reflected:
-		f.because("a judgement came in")
-		return "a judgement", phrasef("confidence %.2f%s: %s", e.Confidence, by(e.By), said(e.Text))
+		return f.reflected(e, t)
 	case pawl.Grounded:
-		if e.OK {
-			return "the answer is grounded", "tool results bear out its claims"
-		}
-		return "the answer is not grounded", phrase("no tool result bears out " + names(e.Claims, 5))
+		return f.grounded(e, t)
 	case pawl.CausesFound:
-		return "causes", phrase("what led to what: " + data(e.Graph))
+		return f.caused(e)
 	case pawl.ContextCompacted:
 		f.growth.compacted++
 		f.growth.fall = true
@@ -79,6 +75,9 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	case pawl.ApprovalInvalidated:
 		return phrase("the approval of " + name(f.label(e.Call)) + " does not hold any more"), phrase("what it relied on has changed: " + names(e.Changed, 5))
 	case pawl.Noted:
+		if subject, why, is := ruled(e); is {
+			return subject, why
+		}
 		return phrase("a note " + name(e.Name)), phrasef("%s noted %s", name(e.By), data(e.Value))
 	case pawl.ModelDelta:
 		return "a piece of a reply", ""

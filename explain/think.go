@@ -24,8 +24,13 @@ func (f *fold) think(d *Decision) {
 		if called.Attempt > 1 {
 			d.subject += phrasef(", attempt %d", called.Attempt)
 		}
+		if called.Model != "" {
+			d.subject += phrase(" by " + name(called.Model))
+		}
 		d.why = f.whyThink(called)
-		f.fallback = called.Fallback
+		if called.Model == "" {
+			f.fallback = called.Fallback
+		}
 		if called.Purpose == pawl.PurposeTurn {
 			f.answered, f.causes, f.rejected = nil, nil, 0
 			d.tally.turns = 1
@@ -52,19 +57,24 @@ func (f *fold) think(d *Decision) {
 
 // whyThink is what made the machine call the model.
 func (f *fold) whyThink(c pawl.ModelCalled) phrase {
-	switch failed, ok := f.before.Failure(); {
+	failed, ok := f.before.Failure()
+	if missed, _ := f.before.Missed(c.Purpose); missed.Class != 0 {
+		failed, ok = missed, true
+	}
+	switch {
 	case f.lost:
 		return "again: the attempt before was lost with the run's owner"
-	case ok && c.Fallback > f.fallback:
+	case ok && c.Model == "" && c.Fallback > f.fallback:
 		return phrasef("%s is asked instead: attempt %d failed (%v: %s)", name(f.fallbackName(c.Fallback)), failed.Attempt, failed.Class, said(failed.Message))
 	case ok && failed.Purpose == c.Purpose:
 		return phrasef("again: attempt %d failed (%v: %s)", failed.Attempt, failed.Class, said(failed.Message))
 	}
+	if why := whyJudge(c.Purpose); why != "" {
+		return why
+	}
 	switch c.Purpose {
 	case pawl.PurposeLanding:
 		return "a ceiling was met: one last answer, without tools"
-	case pawl.PurposeJudge:
-		return "a policy or the loop wanted a judgement"
 	case pawl.PurposeSummary:
 		return "the conversation was to be shortened"
 	case pawl.PurposeTurn:

@@ -1,0 +1,161 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// The purposes and names of the policies that judge, as they stand in the log.
+const (
+	judgeReflexion = "judge.reflexion"
+	judgeGrounding = "judge.grounding"
+	judgeCausal    = "judge.causal"
+	judgeSteer     = "judge.steer"
+)
+
+// whyJudge is what a judge's call was made for; empty: it is none.
+func whyJudge(p pawl.Purpose) phrase {
+	switch p {
+	case pawl.PurposeJudge:
+		return "a policy or the loop wanted a judgement"
+	case judgeReflexion:
+		return "to judge how the run is going"
+	case judgeGrounding:
+		return "to hold the answer against what the tools said"
+	case judgeSteer:
+		return "to judge the calls before they run"
+	}
+	if strings.HasPrefix(string(p), string(pawl.PurposeJudge)+".") {
+		return "a policy wanted a judgement"
+	}
+	return ""
+}
+
+func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why phrase) {
+	f.because("a judgement came in")
+	why = phrasef("confidence %.2f%s: %s", e.Confidence, by(e.By), said(e.Text))
+	if e.Text == "" {
+		why = phrasef("confidence %.2f%s", e.Confidence, by(e.By))
+	}
+	return "a judgement", why + f.told(e.Hint, t)
+}
+
+func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
+	if e.OK {
+		return "the answer is grounded", phrase("tool results bear out its claims" + by(e.By))
+	}
+	f.because("the answer did not stand")
+	return "the answer is not grounded", phrase("no tool result bears out "+names(e.Claims, 5)+by(e.By)) + f.told(e.Hint, t)
+}
+
+// told says what hint a judgement gave.
+func (f *fold) told(hint string, t *tally) phrase {
+	if hint == "" {
+		return ""
+	}
+	t.hints++
+	return phrase("; the model is told: " + said(hint))
+}
+
+// ruled explains what a policy that judges noted for itself, and reports whether
+// it was one. Only what was found about a call says more than the entry beside it.
+func ruled(e pawl.Noted) (subject, why phrase, is bool) {
+	switch e.By {
+	case judgeReflexion, judgeGrounding, judgeCausal:
+		return phrase("a note " + name(e.Name)), "", true
+	case judgeSteer:
+		var r struct{ Verdict, Reason string }
+		if json.Unmarshal(e.Value, &r) != nil || r.Verdict == "" {
+			return "", "", false
+		}
+		return phrase("a verdict on " + name(e.Name)), phrasef("%s: %s: %s", name(e.Name), name(r.Verdict), said(r.Reason)), true
+	}
+	return "", "", false
+}
+
+// causes is a graph of what led to what, as far as it is shown.
+type causes struct {
+	Nodes []struct {
+		ID   string
+		Tool string
+	}
+	Edges []struct {
+		From, To string
+		Values   []string
+	}
+	Cycles         []struct{ Calls []string }
+	Contradictions []struct{ Tool, First, Then, Was, Is string }
+}
+
+// readCauses reads a graph; false: it is none that can be shown.
+func readCauses(raw json.RawMessage) (c causes, ok bool) {
+	return c, json.Unmarshal(raw, &c) == nil && c.Nodes != nil
+}
+
+func (f *fold) caused(e pawl.CausesFound) (subject, why phrase) {
+	c, ok := readCauses(e.Graph)
+	if !ok {
+		return "causes", phrase("what led to what: " + data(e.Graph))
+	}
+	f.graph = e.Graph
+	what := []string{"results were used " + count(len(c.Edges), "time")}
+	if n := len(c.Cycles); n > 0 {
+		what = append(what, count(n, "circle"))
+	}
+	if n := len(c.Contradictions); n > 0 {
+		what = append(what, count(n, "contradiction"))
+	}
+	return "what led to what", phrase(strings.Join(what, ", "))
+}
+
+// What a page shows of what led to what.
+const mostCauses = 20
+
+// led shows what led to what.
+func (r *Report) led(b *strings.Builder) {
+	c, ok := readCauses(r.Causes)
+	if r.Causes == nil || !ok {
+		return
+	}
+	b.WriteString("## What led to what\n\n")
+	if len(c.Edges)+len(c.Cycles)+len(c.Contradictions) == 0 {
+		b.WriteString("No result was used in a later call or in the answer, as far as its values show.\n\n")
+		return
+	}
+	tools := map[string]string{}
+	for _, n := range c.Nodes {
+		tools[n.ID] = n.Tool
+	}
+	label := func(id string) string {
+		if tool := tools[id]; tool != "" {
+			return name(id + " " + tool)
+		}
+		return "the answer"
+	}
+	lines := 0
+	line := func(p phrase) {
+		if lines++; lines <= mostCauses || r.opt.Full {
+			fmt.Fprintf(b, "- %s\n", p.markdown())
+		}
+	}
+	for _, k := range c.Contradictions {
+		line(phrasef("%s and %s contradict each other, and nothing was changed between: %s, then %s", label(k.First), label(k.Then), said(k.Was), said(k.Is)))
+	}
+	for _, k := range c.Cycles {
+		steps := make([]string, len(k.Calls))
+		for i, id := range k.Calls {
+			steps[i] = label(id)
+		}
+		line(phrase("in a circle: " + strings.Join(steps, " → ")))
+	}
+	for _, k := range c.Edges {
+		line(phrasef("%s → %s: %s", label(k.From), label(k.To), names(k.Values, 5)))
+	}
+	if lines > mostCauses && !r.opt.Full {
+		fmt.Fprintf(b, "- and %d more, in %s\n", lines-mostCauses, span("pawl explain "+shell(r.Run)+" --json"))
+	}
+	b.WriteString("\n")
+}
