@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/gauge"
 )
 
 // maxRounds is how often the policies are asked before they are held to disagree.
@@ -164,6 +166,14 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 	}
 	if len(s.openIDs) > 0 {
 		hint += ". Still open: " + strings.Join(s.openIDs[:min(len(s.openIDs), 20)], ", ")
+	}
+	if base := s.baseline; base != nil && s.Machine() > 1 {
+		if base.Value != s.metric {
+			hint += fmt.Sprintf(". At the start the metric was %g", base.Value)
+		}
+		if _, broke, _ := gauge.Moved(base.Open, s.openIDs); len(broke) > 0 {
+			hint += ". Not open at the start, and so broken since: " + strings.Join(broke[:min(len(broke), 20)], ", ")
+		}
 	}
 	return Record{[]Event{ProgressJudged{Judgement: Refuted, Detail: detail, Hint: hint + ". Go on."}}}
 }
