@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // sink is where --events goes.
@@ -98,7 +100,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 		if events != nil {
 			line, err := e.AppendJSON(nil)
 			if err == nil {
-				_, err = events.w.Write(append(line, '\n'))
+				_, err = events.w.Write(append(redact.JSON(line), '\n'))
 			}
 			if err != nil {
 				a.sayf("pawl: --events: %v; the run goes on without", err)
@@ -120,7 +122,19 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	for _, m := range agent.Fallback {
 		models = append(models, place(m))
 	}
-	a.sayf("%s: model %s; at most %v", agent.Name, strings.Join(models, ", then "), limits)
+	text := strings.Join(models, ", then ")
+	var judges []string
+	for _, p := range agent.Policies {
+		if adviser, ok := p.(pawl.Adviser); ok {
+			for _, m := range adviser.Advisers() {
+				judges = append(judges, place(m))
+			}
+		}
+	}
+	if slices.Sort(judges); judges != nil {
+		text += "; judged by " + strings.Join(slices.Compact(judges), " and ")
+	}
+	a.sayf("%s: model %s; at most %v", agent.Name, text, limits)
 	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
 		a.sayf("%s", fixPlaces(from, agent.Model))
 	}
@@ -210,7 +224,7 @@ func (a *app) next(ctx context.Context, r pawl.Result) []string {
 	if j == nil { // a second signal has closed it
 		return []string{r.Action}
 	}
-	report, err := explain.Of(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1), &explain.Options{Now: time.Now(), Status: r.Status})
+	report, err := explain.Of(redacted(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1)), &explain.Options{Now: time.Now(), Status: r.Status})
 	if err != nil || len(report.Next) == 0 {
 		return []string{r.Action}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -23,6 +24,9 @@ func progressText(event pawl.Event) string {
 			return fmt.Sprintf("asking fallback %d", e.Fallback)
 		}
 	case pawl.ModelReplied:
+		if strings.HasPrefix(string(e.Purpose), string(pawl.PurposeJudge)) {
+			return "" // what came of it follows
+		}
 		return gist(e.Reply.Text())
 	case pawl.ModelFailed:
 		text := fmt.Sprintf("the model call failed (%v): %s", e.Class, gist(e.Message))
@@ -41,6 +45,13 @@ func progressText(event pawl.Event) string {
 		return fmt.Sprintf("metric %g", e.Value)
 	case pawl.ProgressJudged:
 		return "progress: " + gist(e.Detail)
+	case pawl.Reflected:
+		return fmt.Sprintf("confidence %.2f: %s", e.Confidence, gist(e.Text))
+	case pawl.Grounded:
+		if e.OK {
+			return "the answer is grounded"
+		}
+		return "the answer is not grounded: " + gist(strings.Join(e.Claims, "; "))
 	case pawl.ProgressLogged:
 		return gist(e.Message)
 	case pawl.RunResumed:
