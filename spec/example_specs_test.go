@@ -105,10 +105,39 @@ func TestJudged(t *testing.T) {
 	}
 }
 
+// A customer who is dissatisfied more than twice gets a ticket, and the run is
+// over; one who is content the third time does not.
+func TestSupport(t *testing.T) {
+	for third, leaf := range map[string]string{
+		"Still useless.":       `tool_called("open_ticket")`,
+		"It works, thank you.": "done", // the script opens a ticket all the same, which ends nothing
+	} {
+		e, a, r := drive(t, "../examples/specs/support.yaml")
+		for _, text := range []string{"That was not helpful.", third} {
+			if r.Status != pawl.WaitingInput || len(r.Pending) != 1 {
+				t.Fatal(show(r))
+			}
+			if err := e.Answer(t.Context(), r.Run, r.Pending[0].Call, "customer", text); err != nil {
+				t.Fatal(err)
+			}
+			run, err := e.Resume(t.Context(), a, r.Run, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err = run.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.Status != pawl.Success || r.Reason.Leaf != leaf {
+			t.Error(show(r))
+		}
+	}
+}
+
 // No example is left out of the tests.
 func TestExamplesAreTested(t *testing.T) {
 	files, err := filepath.Glob("../examples/specs/*.yaml")
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 5 {
 		t.Errorf("there are %d example specs: %v", len(files), err)
 	}
 }
