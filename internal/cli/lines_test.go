@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+func TestLines(t *testing.T) {
+	l := newLineReader(strings.NewReader("one\r\n\nlast"))
+	for _, want := range []string{"one", "", "last"} {
+		if got, err := l.next(t.Context()); got != want || err != nil {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	for range 2 {
+		if got, err := l.next(t.Context()); got != "" || !errors.Is(err, io.EOF) {
+			t.Errorf("%q, %v; want the end", got, err)
+		}
+	}
+	if _, err := newLineReader(nil).next(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+// What is typed when a question is over and before the next is asked answers
+// neither; what is typed after that answers the next.
+func TestLinesTypedTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, keys := io.Pipe()
+		l := newLineReader(in)
+		over := errors.New("over")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			synctest.Wait()
+			cancel(over)
+		}()
+		if got, err := l.next(ctx); !errors.Is(err, over) {
+			t.Fatalf("%q, %v", got, err)
+		}
+		if _, err := keys.Write([]byte("for nobody\n")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		go func() {
+			if _, err := keys.Write([]byte("for the next\n")); err != nil {
+				t.Error(err)
+			}
+			if err := keys.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		if got, err := l.next(t.Context()); got != "for the next" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if got, err := l.next(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
