@@ -13,11 +13,7 @@ import (
 func TestContract(t *testing.T) {
 	url, schema := started(t).url(), schema()
 	journaltest.Run(t,
-		func(t *testing.T) pawl.Journal {
-			j := openAt(t, url, schema)
-			raw(t, `DELETE FROM `+schema+`.runs; DELETE FROM `+schema+`.batches; DELETE FROM `+schema+`.letters; DELETE FROM `+schema+`.blobs`)
-			return j
-		},
+		func(t *testing.T) pawl.Journal { return emptied(t, schema) },
 		&journaltest.Options{Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
 			if err := j.(*postgres.Journal).Close(); err != nil {
 				t.Fatal(err)
