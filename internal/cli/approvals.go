@@ -37,10 +37,10 @@ func (m *approvalsMode) Set(text string) error {
 
 // engine is the engine that drives a run of the agent as the flags have it.
 func (a *app) engine(j *sqlite.Journal, d *driving, agent pawl.Agent) *engine.Engine {
-	return engine.New(j, &engine.Options{
-		Approver: a.approver(d.approvals, agent),
-		Patience: -1, // a person may take as long as the request stands
-	})
+	o := a.options(agent.Source)
+	o.Approver = a.approver(d.approvals, agent)
+	o.Patience = -1 // a person may take as long as the request stands
+	return engine.New(j, o)
 }
 
 // approver decides about calls where they are made; nil: they are for others.

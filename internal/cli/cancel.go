@@ -25,11 +25,14 @@ func (a *app) cancel(ctx context.Context, j *sqlite.Journal, h pawl.Head, reason
 	if h.Status.Ended() {
 		return 0, misuse("run %s is over: %v", h.Run, h.Status)
 	}
-	if err := engine.New(j, nil).Cancel(ctx, h.Run, engine.Self().User, reason); err != nil {
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil {
 		return 0, err
 	}
-	h, err := again(ctx, j, h.Run)
-	if err != nil {
+	if err := engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, h.Run, engine.Self().User, reason); err != nil {
+		return 0, err
+	}
+	if h, err = again(ctx, j, h.Run); err != nil {
 		return 0, err
 	}
 	if !a.quiet {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // sink is where --events goes.
@@ -99,7 +100,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 		if events != nil {
 			line, err := e.AppendJSON(nil)
 			if err == nil {
-				_, err = events.w.Write(append(line, '\n'))
+				_, err = events.w.Write(append(redact.JSON(line), '\n'))
 			}
 			if err != nil {
 				a.sayf("pawl: --events: %v; the run goes on without", err)
@@ -223,7 +224,7 @@ func (a *app) next(ctx context.Context, r pawl.Result) []string {
 	if j == nil { // a second signal has closed it
 		return []string{r.Action}
 	}
-	report, err := explain.Of(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1), &explain.Options{Now: time.Now(), Status: r.Status})
+	report, err := explain.Of(redacted(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1)), &explain.Options{Now: time.Now(), Status: r.Status})
 	if err != nil || len(report.Next) == 0 {
 		return []string{r.Action}
 	}

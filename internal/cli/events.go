@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
@@ -25,8 +26,8 @@ func (a *app) eventsCommand() *cobra.Command {
 	return a.runArgument(c)
 }
 
-// entries prints the log as it stands in the journal, byte for byte, so that a
-// log this build cannot read can still be looked at.
+// entries prints the log as it stands in the journal, byte for byte but for what
+// looks like a secret, so that a log this build cannot read can still be looked at.
 func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
 	next := uint64(1)
 	for {
@@ -34,7 +35,7 @@ func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow b
 			if err != nil {
 				return err
 			}
-			if _, err := a.out.Write(append(row.Data, '\n')); err != nil {
+			if _, err := a.out.Write(append(redact.JSON(row.Data), '\n')); err != nil {
 				return err
 			}
 			next = row.Seq + 1

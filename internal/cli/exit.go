@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -102,7 +103,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		a.sayf("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
 			changed.Run, strings.Join(changed.Parts, ", "))
 	default:
-		fmt.Fprintln(a.err, "pawl: "+clean(err.Error()))
+		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
 	}
 	return codeOf(err)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/blueprint/mechanic"
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/stop"
 )
@@ -261,7 +262,7 @@ func (a *app) lastWords(ctx context.Context, run string) {
 	if err != nil {
 		return // how the run ended was said above
 	}
-	if text := strings.TrimSpace(clean(s.LastText())); text != "" {
+	if text := strings.TrimSpace(redact.Text(clean(s.LastText()))); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)
 	}
 }

@@ -44,7 +44,7 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 		if err != nil {
 			return 0, err
 		}
-		to := addressee{engine.New(j, nil), j, h.Run, s, p.by}
+		to := addressee{engine.New(j, a.options(s.Declaration().Source)), j, h.Run, s, p.by}
 		if to.by == "" {
 			to.by = engine.Self().User
 		}

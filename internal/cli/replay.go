@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
@@ -50,7 +51,7 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	out.Agrees = err == nil
 	code := 0
 	if err != nil {
-		text := err.Error()
+		text := redact.Text(err.Error())
 		out.Error, code = &text, exitBroken
 	}
 	if a.json {

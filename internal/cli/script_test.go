@@ -39,13 +39,15 @@ func TestMain(m *testing.M) {
 
 // stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
 // leaves a line and tells how many there are, `stub hold FILE` leaves one, and
-// another when FILE.go is there.
+// another when FILE.go is there, `stub leak` says in every way what CANARY is.
 func stub(args []string) error {
 	switch args[0] {
 	case "say":
 		fmt.Println(args[1])
 	case "fail":
 		return fmt.Errorf("%s", args[1])
+	case "leak":
+		return leak(args[1:])
 	case "count":
 		n, err := leave(args[1], "ran")
 		fmt.Println(n)
@@ -105,6 +107,7 @@ func TestScripts(t *testing.T) {
 			"provider": provider,
 			"wire":     wire,
 			"code":     code,
+			"nowhere":  nowhere,
 			"until":    until,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])

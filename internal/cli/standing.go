@@ -48,5 +48,5 @@ func reportOn(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report,
 	if h.Status == pawl.Running && !owned(h.Lease) {
 		o.Status = pawl.Interrupted
 	}
-	return explain.Of(engine.Entries(ctx, j, h.Run, 1), o)
+	return explain.Of(redacted(engine.Entries(ctx, j, h.Run, 1)), o)
 }

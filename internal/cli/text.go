@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // escapes are the sequences of ECMA-48: CSI with its parameters, strings ended
@@ -45,7 +47,9 @@ func acts(r rune) bool {
 }
 
 // oneLine is a text with its white space folded, cleaned.
-func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+func oneLine(s string) string { return fold(clean(s)) }
+
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // shorten keeps the beginning of a text of more than most characters.
 func shorten(s string, most int) string {
@@ -55,16 +59,17 @@ func shorten(s string, most int) string {
 	return string([]rune(s)[:most]) + "…"
 }
 
-// gist is a text for one line of progress.
-func gist(s string) string { return shorten(oneLine(s), 160) }
+// gist is a text of a model's or a tool's for one line. What looks like a secret
+// goes before the text is cut: half a key is no longer known for one.
+func gist(s string) string { return shorten(fold(redact.Text(clean(s))), 160) }
 
-// gistJSON is a JSON value for one line; a string is shown as its text.
+// gistJSON is gist for a JSON value; a string is shown as its text.
 func gistJSON(raw json.RawMessage) string {
 	var text string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
 		return gist(text)
 	}
-	return gist(string(raw))
+	return gist(string(redact.JSON(raw)))
 }
 
 // printJSON writes one document on one line.

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"iter"
+	"log/slog"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/hook"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// ownKeys are variables of ours that no tool is given, and that one may find all
+// the same, as by looking at the processes of its user.
+var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_TOKEN"}
+
+// leastKey is how long such a value must be to be one. Who runs a model of his
+// own gives it a word for a key, and that word stands in many texts.
+const leastKey = 16
+
+// options are what an engine must know of the agent that came from a source:
+// the values no event may hold, and the hooks its spec names.
+func (a *app) options(source string) *engine.Options {
+	o := &engine.Options{Secrets: map[string]string{}}
+	if made, err := spec.ParseSource(source, nil); spec.IsSource(source) && err == nil {
+		o.Secrets = made.Secrets()
+		o.Hooks = a.hooks(made.Hooks)
+	}
+	for _, name := range ownKeys {
+		if value := a.getenv(name); len(value) >= leastKey {
+			o.Secrets[name] = value
+		}
+	}
+	return o
+}
+
+// hooks makes the hooks that a spec names. What is for people is not shown to
+// those who want quiet.
+func (a *app) hooks(named []spec.Hook) (all []engine.Hook) {
+	for _, h := range named {
+		switch {
+		case h.Name == "retry":
+			all = append(all, hook.Retry(h.Attempts, nil))
+		case h.JSON:
+			all = append(all, hook.Records(slog.New(slog.NewJSONHandler(a.err, nil)), nil))
+		case !a.quiet:
+			all = append(all, hook.Log(slog.New(slog.NewTextHandler(a.err, nil)), nil))
+		}
+	}
+	return all
+}
+
+// redacted are entries as they may be shown: the journal has what was said and
+// done, and who reads about it need not have the keys.
+func redacted(entries iter.Seq2[pawl.Entry, error]) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		for e, err := range entries {
+			if err == nil {
+				e, err = withoutSecrets(e)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func withoutSecrets(e pawl.Entry) (pawl.Entry, error) {
+	line, err := e.AppendJSON(nil)
+	if err != nil {
+		return e, err
+	}
+	return pawl.DecodeEntry(redact.JSON(line))
+}
