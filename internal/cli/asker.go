@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // asker asks the person at the terminal about calls.
@@ -112,7 +113,8 @@ func (s *asker) drain() {
 func (s *asker) show(r engine.Request, args json.RawMessage) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "approve %s? %s\n", oneLine(r.Call), oneLine(r.Tool))
-	for line := range strings.Lines(legible(args)) {
+	shown := redact.JSON(args)
+	for line := range strings.Lines(legible(shown)) {
 		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	row := func(what, text string) {
@@ -121,7 +123,10 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 		}
 	}
 	if edited := !equalJSON(args, r.Args); edited {
-		row("edited", "the model wanted "+legibleLine(r.Args))
+		row("edited", "the model wanted "+legibleLine(redact.JSON(r.Args)))
+	}
+	if !bytes.Equal(shown, args) {
+		row("hidden", "what looks like a secret; an editor shows it")
 	}
 	row("why", r.Reason)
 	row("the model says", gist(r.Thought))
