@@ -275,6 +275,16 @@ func race(args []string) error {
 // and who was told that it is cancelled finds it so, or finds that it had ended.
 func TestCancelRace(t *testing.T) {
 	t.Parallel()
+	rounds := 1
+	if os.Getenv("PAWL_PROOF") != "" {
+		rounds = 30
+	}
+	for range rounds {
+		cancelRace(t)
+	}
+}
+
+func cancelRace(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, filepath.Join(dir, "pawl.db"))
 	cmd := program(t, "child", "race", dir)

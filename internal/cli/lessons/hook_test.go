@@ -90,7 +90,7 @@ func (badHandler) Handle(context.Context, slog.Record) error { panic("the disk i
 
 // brokenLog: a log that cannot be written costs no run.
 func brokenLog(t *testing.T) {
-	l := slog.New(badHandler{slog.NewTextHandler(io.Discard, nil)})
+	l := slog.New(badHandler{slog.DiscardHandler})
 	agent := looker(t, nil)
 	e := engine.New(memory.New(), hooks(hook.Log(l, nil), hook.Records(l, nil)))
 	ends(t, begin(t, e, agent), pawl.Success)
