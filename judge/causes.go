@@ -2,6 +2,8 @@ package judge
 
 import (
 	"cmp"
+	"encoding/json"
+	"reflect"
 	"slices"
 
 	"github.com/pawl-run/pawl"
@@ -259,13 +261,22 @@ func (t *trace) contradictions() {
 			}
 			// A write in the turn of either may have come between: calls of a
 			// batch are run in an order of their own when one waits for approval.
-			if was := before[c.key]; was != nil && wrote < was.Iteration && !canon.Equal(was.Result, c.Result) {
+			if was := before[c.key]; was != nil && wrote < was.Iteration && !equal(was.Result, c.Result) {
 				t.contra = append(t.contra, Contradiction{Tool: c.Tool, First: was.ID, Then: c.ID,
 					Was: short(plain(was.Result), mostValue), Is: short(plain(c.Result), mostValue)})
 			}
 			before[c.key] = c
 		}
 	}
+}
+
+// equal reports whether two results say the same, however it is written.
+func equal(a, b json.RawMessage) bool {
+	if canon.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // changes reports whether a call may have changed something: all do that may

@@ -18,6 +18,7 @@ const (
 	wordsAlone   = 0.5
 	leastWords   = 4
 	opposed      = 0.75 // of a claim's words in what denies it
+	mostSpeaking = 2000 // atoms that are looked at for what denies a clause
 	mostPlaces   = 50   // a number that is in more of them tells nothing
 )
 
@@ -81,7 +82,7 @@ func (e *evidence) wrong(p *phrase, beside []quantity, raw string, english bool)
 	n := len(p.words)
 	part := share(known, n)
 	switch {
-	case !english && names == 0, n == 0:
+	case !english, n == 0:
 	case strict > 0:
 		if n > 2 && part < wordsBesides {
 			return "the results speak of something else"
@@ -153,8 +154,8 @@ func (e *evidence) everywhere(w string, doc int) bool {
 	}
 	places := map[*place]bool{}
 	has := 0
-	for i := range e.atoms {
-		if a := &e.atoms[i]; a.doc == doc && a.place != e.docs[doc] && !places[a.place] {
+	for i := range e.of(doc) {
+		if a := &e.of(doc)[i]; a.place != e.docs[doc] && !places[a.place] {
 			places[a.place] = true
 			if a.place.has(w) {
 				has++
@@ -216,13 +217,19 @@ func (e *evidence) denies(p *phrase) string {
 	return ""
 }
 
-// speaking are the atoms that may have one of a clause's words. Those of a word
-// that is in thousands of them tell nothing.
+// speaking are the atoms that may have one of a clause's words, those of its
+// rarest words first: a word that is in thousands of them tells nothing.
 func (e *evidence) speaking(p *phrase) (all []int) {
+	lists := make([][]int, 0, len(p.words))
 	for _, w := range p.words {
-		if near := e.near[beginning(w)]; len(near) <= mostRows {
-			all = append(all, near...)
+		lists = append(lists, e.near[beginning(w)])
+	}
+	slices.SortFunc(lists, func(a, b []int) int { return len(a) - len(b) })
+	for i, list := range lists {
+		if i > 0 && len(all)+len(list) > mostSpeaking {
+			break
 		}
+		all = append(all, list[:min(len(list), mostSpeaking)]...)
 	}
 	return all
 }

@@ -93,7 +93,7 @@ func split(text string) (all []string) {
 	text = strings.TrimSpace(text)
 	from := 0
 	for i, r := range text {
-		if !strings.ContainsRune(".!?。！？", r) {
+		if i < from || !strings.ContainsRune(".!?。！？", r) {
 			continue
 		}
 		rest := text[i+utf8.RuneLen(r):]
@@ -104,10 +104,12 @@ func split(text string) (all []string) {
 		case r == '.' && next != 0 && (unicode.IsLower(next) || abbreviated(text[from:i])):
 			continue
 		}
-		if s := strings.TrimSpace(text[from : i+utf8.RuneLen(r)]); s != "" {
+		end := i + utf8.RuneLen(r)
+		end += len(rest) - len(strings.TrimLeft(rest, "\"')]*_”’"))
+		if s := strings.TrimSpace(text[from:end]); s != "" {
 			all = append(all, s)
 		}
-		from = i + utf8.RuneLen(r)
+		from = end
 	}
 	if s := strings.Trim(text[from:], " \"')]*_”’"); s != "" {
 		all = append(all, s)

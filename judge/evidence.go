@@ -34,6 +34,7 @@ func (a *atom) near(stem string) bool { return a.has(stem) || a.place.has(stem) 
 // evidence is all that an answer may lean on.
 type evidence struct {
 	atoms  []atom
+	begin  []int    // the first atom of each document
 	docs   []*place // what each document is about as a whole: the tool and the arguments
 	dates  []string
 	vocab  map[string]bool
@@ -80,9 +81,17 @@ func (e *evidence) full() bool { return e.raw.Len() >= mostEvidence }
 
 func (e *evidence) document(about string) int {
 	p := readPhrase(spaced(about))
-	e.docs = append(e.docs, &place{p, p})
+	e.docs, e.begin = append(e.docs, &place{p, p}), append(e.begin, len(e.atoms))
 	e.learn(&p)
 	return len(e.docs) - 1
+}
+
+// of are the atoms of a document, which stand together.
+func (e *evidence) of(doc int) []atom {
+	if doc+1 < len(e.begin) {
+		return e.atoms[e.begin[doc]:e.begin[doc+1]]
+	}
+	return e.atoms[e.begin[doc]:]
 }
 
 // own begins the names of the machine's tools, in which the model speaks to itself.
@@ -376,7 +385,7 @@ func (e *evidence) columns(list []any) {
 // learn takes in the words that occur.
 func (e *evidence) learn(p *phrase) {
 	for _, ident := range p.idents {
-		if isoDate.MatchString(ident) {
+		if isoDate.MatchString(ident) || isoMonth.MatchString(ident) {
 			e.dates = append(e.dates, ident)
 		}
 	}
@@ -413,7 +422,7 @@ func (e *evidence) knows(stem string) bool {
 // a longer one. Of a path, its last part will do.
 func (e *evidence) spells(raw, ident string) bool {
 	for _, date := range e.dates {
-		if strings.HasPrefix(date, ident) && (len(ident) == len("2006-01-02") || len(ident) == len("2006-01")) {
+		if strings.HasPrefix(date, ident) && (isoDate.MatchString(ident) || isoMonth.MatchString(ident)) {
 			return true
 		}
 	}

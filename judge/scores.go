@@ -48,7 +48,7 @@ func readScores(text string, n int) (map[int]scored, error) {
 		}
 	} else if !strings.Contains(text, "{") {
 		for line := range strings.Lines(text) {
-			m := scoreLine.FindStringSubmatch(line)
+			m := scoreLine.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {
 				continue
 			}

@@ -153,7 +153,7 @@ func stem(w string) string {
 		if cut == w || len(cut) < 3 || !strings.ContainsAny(cut, "aeiouy") {
 			continue
 		}
-		if n := len(cut); cut[n-1] == cut[n-2] && !strings.ContainsAny(cut[n-1:], "lsz") {
+		if n := len(cut); n > 3 && cut[n-1] == cut[n-2] && !strings.ContainsAny(cut[n-1:], "lsz") {
 			cut = cut[:n-1]
 		}
 		w = cut
@@ -184,6 +184,7 @@ func same(a, b string) bool {
 
 var (
 	isoDate    = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(?:[t ]\d{2}:\d{2}.*)?$`)
+	isoMonth   = regexp.MustCompile(`^\d{4}-\d{2}$`)
 	rangeShape = regexp.MustCompile(`^([$€£]?\d[\d,.]*)[–—-]([$€£]?\d[\d,.]*[%a-z]*)$`)
 	yearDigits = regexp.MustCompile(`^\d{4}$`)
 	dayDigits  = regexp.MustCompile(`^\d{1,2}(?:st|nd|rd|th)?$`)
@@ -301,6 +302,8 @@ func firstRune(s string) (rune, bool) {
 func isIdent(w string) bool {
 	letters := strings.ContainsFunc(w, unicode.IsLetter)
 	switch {
+	case strings.ContainsFunc(w, func(r rune) bool { return r >= 0x80 }):
+		return false
 	case !letters:
 		return strings.ContainsAny(w, "0123456789")
 	case strings.ContainsAny(w, "0123456789") && !strings.ContainsAny(w, "'"):
@@ -376,7 +379,7 @@ func (q *quantity) measured(rest []string) (used int) {
 		q.scale(f)
 		used++
 	}
-	if u, ok := units[word()]; ok && len(word()) > 1 && q.dim == "" {
+	if u, ok := units[word()]; ok && q.dim == "" {
 		q.dim, q.unit = u.dim, u.size
 		used++
 	} else if word() == "%" {
