@@ -39,6 +39,9 @@ func (f finding) detail(s pawl.State, t *trail) string {
 				turns[i] = "an answer that did not end the run"
 			}
 		}
+		// A circle has no beginning: it is told the same way wherever it was noticed.
+		first := slices.Index(turns, slices.Min(turns))
+		turns = slices.Concat(turns[first:], turns[:first])
 		if f.period == 2 {
 			return fmt.Sprintf("%s and %s alternate, %s over, with the same outcomes", turns[0], turns[1], times(f.times))
 		}
