@@ -159,6 +159,19 @@ func TestAskingShowsAll(t *testing.T) {
 	}
 }
 
+// What looks like a secret is not put on a terminal, and that it is not is said.
+func TestAskingHidesSecrets(t *testing.T) {
+	files(t, shop)
+	model := "replies:\n  - calls: [{tool: pay, args: {amount: 1, to: ghp_16C7e42F292c6912E7710c838347Ae178B4a}}]\n"
+	if err := os.WriteFile("shop.script.yaml", []byte(model), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := typing(t, t.Context(), strings.NewReader("e {\"amount\":2}\nl\n"), nil, "run", "shop.yaml", "go", "--approvals", "ask")
+	if code != 5 || strings.Contains(stderr, "16C7e42F292c6912E7710c838347Ae178B4a") || strings.Count(stderr, "  hidden: what looks like a secret") != 1 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
 // What is decided elsewhere meanwhile goes before, and what is typed for it
 // answers no other question.
 func TestAskingIsOvertaken(t *testing.T) {

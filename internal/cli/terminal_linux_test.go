@@ -1,0 +1,82 @@
+package cli_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pawl-run/pawl/internal/cli"
+)
+
+// terminal opens a pseudo-terminal: what a person has, and what a program has.
+func terminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no pseudo-terminals: ", err)
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Skip("there are no pseudo-terminals: ", err)
+	}
+	t.Cleanup(func() { _ = program.Close() })
+	return person, program
+}
+
+// On a terminal a person is asked without a word about it on the command line,
+// and only what is typed after the question is an answer to it.
+func TestAskingOnATerminal(t *testing.T) {
+	files(t, shop)
+	person, program := terminal(t)
+	seen := &screen{}
+	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
+	if _, err := person.WriteString("y\ny\ny\n"); err != nil {
+		t.Fatal(err)
+	}
+	if !soon(func() bool { return strings.Count(seen.String(), "y") == 3 }) { // the terminal has them, and shows them
+		t.Fatalf("it shows %q", seen)
+	}
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.Main(t.Context(), []string{"run", "shop.yaml", "go"}, program, io.Discard, program,
+			[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
+	}()
+	if !soon(func() bool { return strings.Contains(seen.String(), "y approves it") }) {
+		t.Fatalf("nobody is asked:\n%s", seen)
+	}
+	time.Sleep(100 * time.Millisecond) // what was typed before would have been read by now
+	if n := effects(t, "paid.txt"); n != 0 {
+		t.Errorf("paid %d times with what was typed before the question", n)
+	}
+	if _, err := person.WriteString("l\n"); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 5 || effects(t, "paid.txt") != 0 {
+		t.Errorf("exit %d, paid %d times\n%s", code, effects(t, "paid.txt"), seen)
+	}
+}
+
+// --approvals park asks nobody, also on a terminal.
+func TestParkingOnATerminal(t *testing.T) {
+	files(t, shop)
+	person, program := terminal(t)
+	seen := &screen{}
+	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
+	code := cli.Main(t.Context(), []string{"run", "shop.yaml", "go", "--approvals", "park"}, program, io.Discard, program,
+		[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
+	if code != 5 || strings.Contains(seen.String(), "y approves it") {
+		t.Errorf("exit %d\n%s", code, seen)
+	}
+}
