@@ -74,8 +74,11 @@ var numberShape = regexp.MustCompile(`^([~≈]?)([-+−]?)([$€£]?)([-−]?)(\
 
 // readQuantity reads a word that is a number; false: it is none.
 func readQuantity(word string) (quantity, bool) {
+	if len(word) > 40 || !strings.ContainsAny(word, "0123456789") {
+		return quantity{}, false
+	}
 	m := numberShape.FindStringSubmatch(word)
-	if m == nil || len(word) > 40 {
+	if m == nil {
 		return quantity{}, false
 	}
 	v, err := strconv.ParseFloat(strings.ReplaceAll(m[5], ",", "")+m[6], 64)

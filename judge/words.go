@@ -190,10 +190,13 @@ var (
 	dayDigits  = regexp.MustCompile(`^\d{1,2}(?:st|nd|rd|th)?$`)
 )
 
+// unquote takes out what only dresses words up.
+var unquote = strings.NewReplacer("’", "'", "‘", "'", "“", " ", "”", " ", "\"", " ", "`", " ", "*", " ", "=", " ", "|", " ", "…", " ")
+
 // readPhrase reads a clause.
 func readPhrase(text string) phrase {
 	var p phrase
-	fields := strings.Fields(strings.NewReplacer("’", "'", "‘", "'", "“", " ", "”", " ", "\"", " ", "`", " ", "*", " ", "=", " ", "|", " ", "…", " ").Replace(text))
+	fields := strings.Fields(unquote.Replace(text))
 	begun := false
 	pending := exactly
 	for i := 0; i < len(fields); i++ {
@@ -206,7 +209,11 @@ func readPhrase(text string) phrase {
 			i, begun = i+used-1, true
 			continue
 		}
-		if m := rangeShape.FindStringSubmatch(w); m != nil {
+		var m []string
+		if strings.ContainsAny(w, "0123456789") {
+			m = rangeShape.FindStringSubmatch(w)
+		}
+		if m != nil {
 			for _, end := range m[1:] {
 				if q, ok := readQuantity(strings.Trim(end, ".,")); ok {
 					p.numbers = append(p.numbers, q)
@@ -326,6 +333,9 @@ var fileEnds = set("txt md csv json yaml yml xml html pdf go py js ts sh sql log
 // date reads a date however it is written and adds it as an identifier of its
 // day or month. It returns how many words it took; zero: there is none.
 func (p *phrase) date(w string, rest []string) int {
+	if !strings.ContainsAny(w, "0123456789") && !longMonths[w] {
+		return 0
+	}
 	if m := isoDate.FindStringSubmatch(w); m != nil {
 		p.idents = append(p.idents, m[1])
 		return 1
