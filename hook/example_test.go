@@ -40,7 +40,7 @@ func Example() {
 	}
 	// Output:
 	// level=INFO msg="adder begins: What is 20 + 22?" iteration=0
-	// level=INFO msg="says ; wants add" iteration=1
+	// level=INFO msg="wants add" iteration=1
 	// level=INFO msg="c_1 add: ok: 42" iteration=1
 	// level=INFO msg="says …" iteration=2
 	// level=WARN msg="the plan was turned down: there is no answer in it" iteration=2

@@ -76,11 +76,14 @@ func (w writer) reply(r pawl.Reply) string {
 			calls = append(calls, c.Tool)
 		}
 	}
-	text := "says " + w.text(r.Text())
-	if calls != nil {
-		text += "; wants " + strings.Join(calls, ", ")
+	var parts []string
+	if text := w.text(r.Text()); text != "" {
+		parts = append(parts, "says "+text)
 	}
-	return text
+	if calls != nil {
+		parts = append(parts, "wants "+strings.Join(calls, ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // call is what became of a call.
