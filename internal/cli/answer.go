@@ -57,6 +57,22 @@ func (to addressee) asked(ctx context.Context) (string, error) {
 	return last, nil
 }
 
+func (a *app) submitCommand() *cobra.Command {
+	p := &post{}
+	c := a.command("submit RUN CALL JSON [flags]", "Hand in the result of a call that the client runs", cobra.ExactArgs(3),
+		func(ctx context.Context, args []string) (int, error) {
+			result := json.RawMessage(args[2])
+			if !json.Valid(result) {
+				return 0, misuse("%q is not JSON; give the call's result, such as '\"done\"' or null", args[2])
+			}
+			return a.mail(ctx, args[0], p, func(to addressee) error {
+				return to.posted("client_tool", args[1], to.Submit(ctx, to.run, args[1], to.by, result))
+			})
+		})
+	p.flags(c)
+	return a.runArgument(c)
+}
+
 func (a *app) settleCommand() *cobra.Command {
 	p := &post{}
 	happened, not := "", false

@@ -66,7 +66,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.fixCommand(),
 		a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),
-		a.resumeCommand(), a.answerCommand(), a.approveCommand(), a.denyCommand(), a.settleCommand(), a.cancelCommand(),
+		a.resumeCommand(), a.answerCommand(), a.approveCommand(), a.denyCommand(), a.submitCommand(), a.settleCommand(), a.cancelCommand(),
 		a.forkCommand(), a.replayCommand(), a.checkCommand(), a.versionCommand(),
 	)
 	return root
