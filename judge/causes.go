@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
@@ -236,10 +237,7 @@ func (t *trace) close(from, to *step, next map[*step]*step) {
 		return
 	}
 	slices.Sort(keys)
-	name := ""
-	for _, k := range keys {
-		name += k + "\x01"
-	}
+	name := strings.Join(keys, "\x01")
 	if !t.seen[name] {
 		t.seen[name] = true
 		t.cycles = append(t.cycles, Cycle{ids})

@@ -97,9 +97,9 @@ func split(text string) (all []string) {
 			continue
 		}
 		rest := text[i+utf8.RuneLen(r):]
-		next, _ := firstRune(strings.TrimLeft(rest, " \"')]*_”’"))
+		next := firstRune(strings.TrimLeft(rest, " \"')]*_”’"))
 		switch {
-		case rest != "" && r < 0x80 && !strings.ContainsRune(" \"')]*_”’", []rune(rest[:min(len(rest), 4)])[0]):
+		case rest != "" && r < 0x80 && !strings.ContainsRune(" \"')]*_”’", firstRune(rest)):
 			continue // within a number, a name, an address
 		case r == '.' && next != 0 && (unicode.IsLower(next) || abbreviated(text[from:i])):
 			continue

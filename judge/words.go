@@ -2,6 +2,7 @@ package judge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -28,10 +29,8 @@ func (p *phrase) has(stem string) bool {
 }
 
 func (p *phrase) add(stem string, name bool) {
-	for _, w := range p.words {
-		if w == stem {
-			return
-		}
+	if slices.Contains(p.words, stem) {
+		return
 	}
 	p.words = append(p.words, stem)
 	if name {
@@ -287,21 +286,21 @@ func (p *phrase) word(raw, w string, begun bool) {
 			p.denied = !p.denied
 			continue
 		}
-		first, _ := firstRune(part)
 		if other, ok := opposites[stem(low)]; ok {
 			p.denied = !p.denied
 			p.add(other, false)
 			continue
 		}
-		p.add(root(low), begun && unicode.IsUpper(first) && !longMonths[low])
+		p.add(root(low), begun && unicode.IsUpper(firstRune(part)) && !longMonths[low])
 	}
 }
 
-func firstRune(s string) (rune, bool) {
+// firstRune is the first rune of a text; zero: it is empty.
+func firstRune(s string) rune {
 	for _, r := range s {
-		return r, true
+		return r
 	}
-	return 0, false
+	return 0
 }
 
 // isIdent reports whether a word names one thing and is spelt one way: it has
