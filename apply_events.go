@@ -337,7 +337,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		s.bytes += len(e.Text) + messageBytes
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
-		measure := Measure{e.Value, e.Open}
+		measure := Measure(e)
 		if last, ok := s.trail.Last(); ok { // it belongs to the action before it
 			last.Measure = &measure
 			s.leave(last)

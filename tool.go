@@ -19,6 +19,15 @@ type Tool interface {
 	Run(ctx context.Context, inv Invocation) (Output, error)
 }
 
+// A Reconciler is a tool that can find out whether a call of it took place whose
+// outcome nobody knows: a Write that was cut short. It is asked before the
+// [OnDoubt] of the tool counts, once by everybody who takes the run up. What it
+// says settles the doubt: a call that took place has the output as its result,
+// one that did not is driven again. An error says that it cannot tell.
+type Reconciler interface {
+	Reconcile(ctx context.Context, inv Invocation) (out Output, happened bool, err error)
+}
+
 // An Invocation is one attempt at one call. Key is the idempotency key: the
 // same for every attempt, and for an [Idempotent] tool the same for equal
 // arguments within the run, so that the far side can tell a repeat.
@@ -34,7 +43,7 @@ type Invocation struct {
 // AskPerson is the error of a tool that needs a person before it can go on: the
 // run waits, and the answer becomes the call's result. The tool is not run
 // again, so it should not have done anything yet.
-type AskPerson struct{ Question string }
+type AskPerson struct{ Question string } //nolint:errname // it is a request, and only by its way an error
 
 // Error returns the question.
 func (a AskPerson) Error() string { return a.Question }

@@ -285,7 +285,6 @@ type approval struct {
 	call     pawl.CallState
 	says     Decision
 	err      error
-	later    bool
 }
 
 // consult asks the engine's approver about the calls that wait. It reports

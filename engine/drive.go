@@ -73,6 +73,13 @@ func (s *session) step() (done bool, err error) {
 	if err := s.askHooks(); err != nil {
 		return true, err
 	}
+	if s.state.Waits(pawl.Lost) || s.state.Waits(pawl.Doubted) {
+		if _, cancelled := s.state.Cancelled(); !cancelled {
+			if asked, err := s.reconcile(); asked || err != nil {
+				return false, err
+			}
+		}
+	}
 	at := s.state.Seq()
 	switch step := s.m.Next(&s.state).(type) {
 	case pawl.Observe:

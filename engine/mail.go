@@ -251,12 +251,12 @@ func (s *session) read(l pawl.Letter) pawl.Event {
 	case pawl.LetterResult:
 		var b resultBody
 		if c.Phase == pawl.AwaitingClient && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ClientToolReturned{Call: call, Result: s.filterJSON(b.Result), By: l.By, Letter: l.ID}
+			return pawl.ClientToolReturned{Call: call, Result: s.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterSettlement:
 		var b settlementBody
 		if c.Phase == pawl.Doubted && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: s.filterJSON(b.Result), By: l.By, Letter: l.ID}
+			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: s.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterDecision:
 		var b decisionBody
@@ -265,4 +265,21 @@ func (s *session) read(l pawl.Letter) pawl.Event {
 		}
 	}
 	return nil
+}
+
+// handed is a result that somebody hands in for a call of a tool: filtered, and
+// within the cap that the tool would be held to. The whole stays in the letter.
+func (s *session) handed(tool string, raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return raw
+	}
+	info := pawl.ToolInfo{Name: tool, MaxOutput: 16 << 10}
+	for _, t := range s.state.Declaration().Tools {
+		if t.Name == tool {
+			info = t
+		}
+	}
+	var e pawl.ToolFinished
+	s.result(&e, &info, pawl.Output{JSON: raw})
+	return e.Result
 }

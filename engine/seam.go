@@ -213,5 +213,19 @@ func consult(ctx context.Context, h Hook, s pawl.State, e pawl.Entry) (d Directi
 			d = Direction{Reason: fmt.Sprint("hook panicked: ", p)}
 		}
 	}()
-	return h.Entry(ctx, s, e)
+	own, err := copied(e)
+	if err != nil {
+		return Direction{}
+	}
+	return h.Entry(ctx, s, own)
+}
+
+// copied is an entry whose bytes are nobody else's: what is written into it
+// reaches neither the log nor the state, which share theirs.
+func copied(e pawl.Entry) (pawl.Entry, error) {
+	line, err := e.AppendJSON(nil)
+	if err != nil {
+		return e, err
+	}
+	return pawl.DecodeEntry(line)
 }

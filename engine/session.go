@@ -37,6 +37,7 @@ type session struct {
 	steps     int               // how many more to take; negative: any number
 	done      func(error)       // called once, when nobody drives the session any more
 	tokens    map[string]string // of the requests made here, by call
+	asked     map[string]int    // the attempts whose tools were asked what came of them, by call
 	later     map[string]uint64 // the requests the approver left to others, by call
 	anew      bool              // pending requests are to be asked anew
 	over      uint64            // the epoch in which the run ended last; cancels from before are void

@@ -53,7 +53,7 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 		case "serial":
 			a.Serial = true
 		case "approvals":
-			for _, w := range strings.Fields(rest) {
+			for w := range strings.FieldsSeq(rest) {
 				if ttl, ok := strings.CutPrefix(w, "ttl="); ok {
 					a.Approvals.TTL, err = time.ParseDuration(ttl)
 				}

@@ -41,8 +41,9 @@ import (
 //	save           NAME: with -rewrite, adds the log to ../histories/v0
 //
 // agent, run, resume and fork take lines of script: think, tool NAME -> …, see,
-// measure and decide say what the world does next, and at D VERB what happens
-// meanwhile: cancel, park, close, or a letter. WHAT is a type of entry or a seq.
+// measure and decide say what the world does next, tool NAME? -> what a tool
+// says of a call that was cut short, and at D VERB what happens meanwhile:
+// cancel, park, close, or a letter. WHAT is a type of entry or a seq.
 func RunFiles(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {

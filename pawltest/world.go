@@ -146,6 +146,30 @@ func (s scripted) Witness(context.Context, json.RawMessage) (map[string]string, 
 	return seen, nil
 }
 
+// Reconcile says the next line for the tool's name with a question mark:
+// happened RESULT, not, error TEXT, panic TEXT, or hang. Without one it cannot tell.
+func (s scripted) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {
+	s.world.mu.Lock()
+	line, lines := "error it cannot tell", s.world.tools[inv.Tool+"?"]
+	if len(lines) > 0 {
+		line, s.world.tools[inv.Tool+"?"] = lines[0], lines[1:]
+		s.world.ran = append(s.world.ran, fmt.Sprintf("%s? call=%s attempt=%d", inv.Tool, inv.Call, inv.Attempt))
+	}
+	s.world.mu.Unlock()
+	switch word, rest, _ := strings.Cut(line, " "); word {
+	case "happened":
+		return pawl.Output{JSON: json.RawMessage(rest)}, true, nil
+	case "not":
+		return pawl.Output{}, false, nil
+	case "panic":
+		panic(rest)
+	case "hang":
+		return pawl.Output{}, false, s.world.wait(ctx, 0, true, false)
+	default:
+		return pawl.Output{}, false, errors.New(rest)
+	}
+}
+
 // Approve says the next decide line: approve [JSON], run [JSON], deny [REASON],
 // later, error TEXT, panic TEXT or hang.
 func (w *world) Approve(ctx context.Context, r engine.Request) (d engine.Decision, err error) {

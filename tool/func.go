@@ -45,12 +45,21 @@ func FuncWith[In, Out any](name, description string, fn func(context.Context, In
 		Name: name, Description: description, Input: input, Effect: effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
 		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version,
-	}, o.Witness, noFunction, problem, returnable(reflect.TypeFor[Out]())), fn}
+	}, o.Witness, noFunction, problem, returnable(reflect.TypeFor[Out]())), fn, o.Reconcile}
 }
 
 type function[In, Out any] struct {
 	declared
-	fn func(context.Context, In) (Out, error)
+	fn        func(context.Context, In) (Out, error)
+	reconcile func(context.Context, pawl.Invocation) (pawl.Output, bool, error)
+}
+
+// Reconcile tells whether a call took place, if the options say how.
+func (f *function[In, Out]) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {
+	if f.reconcile == nil {
+		return pawl.Output{}, false, errors.New("it cannot tell")
+	}
+	return f.reconcile(context.WithValue(ctx, invocation{}, inv), inv)
 }
 
 // Run calls the function.

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,9 @@ type Options struct {
 	Exempt bool
 	// OnDoubt is what becomes of a Write whose outcome nobody knows; zero asks.
 	OnDoubt pawl.OnDoubt
+	// Reconcile finds out whether a call took place that was cut short; see
+	// [pawl.Reconciler]. Nil: nobody can tell but a person.
+	Reconcile func(context.Context, pawl.Invocation) (out pawl.Output, happened bool, err error)
 	// Version is to be changed when the function behind the same declaration
 	// does something else, so that older runs are not resumed with it unnoticed.
 	Version string

@@ -43,6 +43,7 @@ func writeProtected(t *testing.T) {
 	for name, c := range map[string]struct {
 		hook, watcher func(pawl.State, pawl.Entry) engine.Direction
 	}{
+		"hook":    {vandal, nothing},
 		"watcher": {nothing, vandal},
 	} {
 		t.Run(name, func(t *testing.T) {

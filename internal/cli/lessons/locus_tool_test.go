@@ -140,7 +140,7 @@ func capHolds(t *testing.T) {
 	}
 	short := func(t *testing.T, r pawl.Request) {
 		t.Helper()
-		for id, most := range map[string]int{"c_1": most, "c_2": most, "c_3": most, "c_4": most, "c_6": most} {
+		for id, most := range map[string]int{"c_1": most, "c_2": most, "c_3": most, "c_4": most, "c_5": 16 << 10, "c_6": most} {
 			if res, ok := result(r, id); !ok || len(res.Text()) > most+300 {
 				t.Errorf("of %s the model is given %d bytes, want %d", id, len(res.Text()), most)
 			}
@@ -150,6 +150,25 @@ func capHolds(t *testing.T) {
 	a := agent()
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, a), pawl.WaitingClientTool)
+	submit(t, e, "c_5", `"`+long+`"`)
+	ends(t, resume(t, e, a, nil), pawl.Success)
+	short(t, a.Model.(*ear).last())
+
+	// What is run again because a log was cut short, and what a person says
+	// came of a call, is no exception.
+	started := 0
+	for i, e := range log(t, j) {
+		if s, ok := e.Event.(pawl.ToolStarted); ok && s.Tool == "pay" {
+			started = i + 1
+		}
+	}
+	again := cut(t, j, started)
+	a, e = agent(), engine.New(again, nil)
+	ends(t, resume(t, e, a, nil), pawl.WaitingDoubt)
+	if err := e.Happened(t.Context(), run, "c_4", "ada", json.RawMessage(`"`+long+`"`)); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, resume(t, e, a, nil), pawl.WaitingClientTool)
 	submit(t, e, "c_5", `1`)
 	ends(t, resume(t, e, a, nil), pawl.Success)
 	short(t, a.Model.(*ear).last())
