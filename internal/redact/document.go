@@ -97,7 +97,7 @@ func (d *document) text() {
 		return
 	}
 	top := &d.stack[len(d.stack)-1]
-	top.value, top.secret = true, secretKey(text)
+	top.value, top.secret = true, secretKey(clean) // as it will be read
 	if text == opaqueKey {
 		d.hide()
 	}

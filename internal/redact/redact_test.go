@@ -30,6 +30,7 @@ func TestText(t *testing.T) {
 		{"redis://:hunter2@cache", "redis://:[redacted]@cache"},
 		{"-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\nrest", "[redacted]\nrest"},
 		{"-----BEGIN PRIVATE KEY-----\nMIIB", "[redacted]"},
+		{`{"a":"-----BEGIN PRIVATE KEY-----\nMIIB","b":1}`, `{"a":"[redacted]","b":1}`},
 		{"DB_PASSWORD=hunter2 PORT=80", "DB_PASSWORD=[redacted] PORT=80"},
 		{"password: hunter2", "password: [redacted]"},
 		{"  password: correcthorse\n  user: ada", "  password: [redacted]\n  user: ada"},

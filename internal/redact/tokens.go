@@ -160,8 +160,8 @@ func privateKey(s string, i int) Span {
 	}
 	body := i + len(begin) + n + len(dashes)
 	stop := strings.Index(s[body:], end)
-	if stop < 0 {
-		return Span{"private_key", i, len(s)}
+	if stop < 0 { // what was cut short ends where nothing of a key can stand
+		return Span{"private_key", i, run(s, body, func(c byte) bool { return alnum(c) || strings.IndexByte("+/=:,- \t\r\n\\", c) >= 0 })}
 	}
 	stop += body + len(end)
 	if n := strings.Index(s[stop:min(len(s), stop+64)], dashes); n >= 0 {
