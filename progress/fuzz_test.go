@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -153,42 +154,71 @@ func FuzzPatterns(f *testing.F) {
 	f.Add([]byte{0, 64, 128, 0, 64, 128, 0, 64, 128}, uint8(2))
 	f.Add([]byte{7, 7, 7, 16, 17, 18, 16, 17, 18, 200, 201, 202, 203}, uint8(1))
 	f.Add([]byte{96, 97, 98, 99, 96, 97, 98, 99, 160, 161, 162, 163}, uint8(1))
-	f.Fuzz(func(t *testing.T, turns []byte, w uint8) {
-		window := int(w%3) + 1
-		tr := trail{scale: gauge.ScaleOf("metric >= 100")}
-		if w&4 != 0 {
-			tr.before = &gauge.Measure{Value: 2}
+	f.Fuzz(func(t *testing.T, turns []byte, w uint8) { byDefinition(t, turns, w) })
+}
+
+// TestDefinitions does for a sample what the fuzzer does for as long as it is let.
+func TestDefinitions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	found := map[pattern]int{}
+	for range 30_000 {
+		turns := make([]byte, rng.IntN(40))
+		few := 1 + rng.IntN(5) // kinds of turns in this run
+		kinds := make([]byte, few)
+		for i := range kinds {
+			kinds[i] = byte(rng.Uint32())
 		}
-		for i, b := range turns[:min(len(turns), 40)] {
-			u := turn{iteration: i + 1, outcome: uint64('A'+b&3) << 8}
-			switch b >> 5 {
-			case 1:
-				u.answer, u.outcome = true, 0
-			case 2:
-				u.fault = uint64(b>>2&1) + 1
-				u.outcome += 1 << 20
-			case 3:
-				u.thought = uint64(b>>2&1) + 1
-				u.outcome += uint64(b>>3&1) << 13 // the case of the letter
-			case 4:
-				u.changed, u.measure = true, &gauge.Measure{Value: float64(b >> 2 & 7)}
-			case 5:
-				u.measure = &gauge.Measure{Value: float64(b >> 2 & 3)}
-			case 6:
-				u.changed, u.outcome, u.measure = true, uint64(i)<<20, &gauge.Measure{Value: float64(b & 1)}
+		for i := range turns {
+			turns[i] = kinds[rng.IntN(few)]
+			if i >= few && rng.IntN(4) > 0 {
+				turns[i] = turns[i-few]
 			}
-			tr.turns = append(tr.turns, u)
 		}
-		slices.Reverse(tr.turns)
-		patience := Patience(window)
-		got, want := tr.look(window, patience, tr.sameWords), naive(tr, window, patience)
-		if got.pattern != want {
-			t.Errorf("window %d: %v, want pattern %d\n%+v", window, got, want, tr.turns)
+		found[byDefinition(t, turns, uint8(rng.Uint32()))]++
+	}
+	for p := none; p <= metricFlat; p++ {
+		if found[p] < 5 {
+			t.Errorf("pattern %d came up %d times only", p, found[p])
 		}
-		if got.pattern != none && (got.turns < 1 || got.turns > len(tr.turns) || got.times < 1) {
-			t.Errorf("%v in %d turns", got, len(tr.turns))
+	}
+}
+
+func byDefinition(t *testing.T, turns []byte, w uint8) pattern {
+	window := int(w%3) + 1
+	tr := trail{scale: gauge.ScaleOf("metric >= 100")}
+	if w&4 != 0 {
+		tr.before = &gauge.Measure{Value: 2}
+	}
+	for i, b := range turns[:min(len(turns), 40)] {
+		u := turn{iteration: i + 1, outcome: uint64('A'+b&3) << 8}
+		switch b >> 5 {
+		case 1:
+			u.answer, u.outcome = true, 0
+		case 2:
+			u.fault = uint64(b>>2&1) + 1
+			u.outcome += 1 << 20
+		case 3:
+			u.thought = uint64(b>>2&1) + 1
+			u.outcome += uint64(b>>3&1) << 13 // the case of the letter
+		case 4:
+			u.changed, u.measure = true, &gauge.Measure{Value: float64(b >> 2 & 7)}
+		case 5:
+			u.measure = &gauge.Measure{Value: float64(b >> 2 & 3)}
+		case 6:
+			u.changed, u.outcome, u.measure = true, uint64(i)<<20, &gauge.Measure{Value: float64(b & 1)}
 		}
-	})
+		tr.turns = append(tr.turns, u)
+	}
+	slices.Reverse(tr.turns)
+	patience := Patience(window)
+	got, want := tr.look(window, patience, tr.sameWords), naive(tr, window, patience)
+	if got.pattern != want {
+		t.Errorf("window %d: %v, want pattern %d\n%+v", window, got, want, tr.turns)
+	}
+	if got.pattern != none && (got.turns < 1 || got.turns > len(tr.turns) || got.times < 1) {
+		t.Errorf("%v in %d turns", got, len(tr.turns))
+	}
+	return want
 }
 
 // FuzzNew: turns each of which is new follow no pattern, whatever their words,

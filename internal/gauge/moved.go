@@ -1,12 +1,18 @@
 package gauge
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Moved says how what is open changed from one measure to the next, by
 // identity: what is fixed, what is broken, and what was there to be seen only
 // when something that hid it was out of the way. Who mends an import has not
 // broken the tests that can fail from then on.
 func Moved(before, now []string) (fixed, broke, shown []string) {
+	if slices.Equal(before, now) {
+		return nil, nil, nil // as after most turns
+	}
 	fixed = Apart(before, now)
 	for _, id := range Apart(now, before) {
 		if hidden(id, fixed) {
