@@ -33,7 +33,7 @@ type Judgement int
 // The judgements.
 const (
 	Refuted   Judgement = 1 + iota // the model called it done, the goal says it is not
-	Repeating                      // calls and observations repeat
+	Repeating                      // it gets nowhere: its latest turns follow a pattern
 	Hinted                         // a hint was put before the model
 	Regressed                      // the last turn made the goal's measure worse
 )
@@ -43,8 +43,9 @@ var judgements = names[Judgement]{"judgement", []string{"refuted", "repeating", 
 // String returns the judgement's name in the log.
 func (j Judgement) String() string { return judgements.string(j) }
 
-// ProgressJudged says how the run gets on. Hint, when not empty, is told to the
-// model before its next turn.
+// ProgressJudged says how the run gets on. Streak is how often what makes the
+// pattern happened; of a regression, the turn that did it. Hint, when not empty,
+// is told to the model before its next turn.
 type ProgressJudged struct {
 	Judgement Judgement
 	Detail    string
