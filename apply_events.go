@@ -202,6 +202,9 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if e.Happened {
 			s.acted = entry.Seq
 			c.ending = &ending{Status: ToolOK, Result: e.Result, Ran: true}
+			if e.Error != "" {
+				c.ending = &ending{Status: ToolFailed, Error: e.Error, Ran: true}
+			}
 			s.answer(i, c)
 			return
 		}

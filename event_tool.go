@@ -79,11 +79,14 @@ type ToolDoubted struct {
 	Why  string
 }
 
-// ToolSettled ends a doubt. A call that did not happen is driven again.
+// ToolSettled ends a doubt, or says what came of a call whose run lost its
+// owner. A call that did not happen is driven again; one that did has the
+// Result or, when there is one, failed with the Error.
 type ToolSettled struct {
 	Call     string
 	Happened bool
 	Result   json.RawMessage
+	Error    string
 	By       string
 	Letter   int64
 }
@@ -152,6 +155,7 @@ func (e *ToolSettled) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.Bool("happened", &e.Happened)
 	c.OptRaw("result", &e.Result)
+	c.OptString("error", &e.Error)
 	c.OptString("by", &e.By)
 	c.OptInt64("letter", &e.Letter)
 }

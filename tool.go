@@ -19,11 +19,13 @@ type Tool interface {
 	Run(ctx context.Context, inv Invocation) (Output, error)
 }
 
-// A Reconciler is a tool that can find out whether a call of it took place whose
-// outcome nobody knows: a Write that was cut short. It is asked before the
-// [OnDoubt] of the tool counts, once by everybody who takes the run up. What it
-// says settles the doubt: a call that took place has the output as its result,
-// one that did not is driven again. An error says that it cannot tell.
+// A Reconciler is a tool that can find out what came of a call that was running
+// when its run lost its owner, or that is in doubt. It is asked before the
+// [OnDoubt] of the tool counts, once by everybody who takes the run up, and it
+// first ends or waits for what still runs of the call. A call that took place
+// has the output as its result or, when there is an error too, failed with that;
+// one that did not take place is driven again. An error with happened false says
+// that it cannot tell.
 type Reconciler interface {
 	Reconcile(ctx context.Context, inv Invocation) (out Output, happened bool, err error)
 }

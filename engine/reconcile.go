@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// reconciliation asks a tool whether a call took place whose outcome nobody knows.
+// reconciliation asks a tool what came of a call.
 type reconciliation struct {
 	flight   flight
 	tool     pawl.Reconciler
@@ -19,12 +19,12 @@ type reconciliation struct {
 	err      error
 }
 
-// reconcile asks the tools that can tell about their lost Writes and doubts,
-// once for each attempt, before anybody else is asked. It reports whether one
-// was asked.
+// reconcile asks the tools that can tell about their lost calls and doubts, once
+// for each attempt, before anybody else is asked and anything is driven again. It
+// reports whether one was asked.
 func (s *session) reconcile() (asked bool, err error) {
 	for c := range s.state.Open() {
-		if c.Phase != pawl.Doubted && (c.Phase != pawl.Lost || c.Effect != pawl.Write) || s.asked[c.ID] == c.Attempt {
+		if c.Phase != pawl.Doubted && c.Phase != pawl.Lost || s.asked[c.ID] == c.Attempt {
 			continue
 		}
 		if s.asked == nil {
@@ -65,11 +65,14 @@ func (r *reconciliation) perform(ctx context.Context) {
 
 // record settles the doubt if the tool could tell. If not, the doubt stands.
 func (r *reconciliation) record(s *session, cut error, left bool) {
-	if left || cut != nil || r.err != nil {
+	if left || cut != nil || r.err != nil && !r.happened {
 		return
 	}
 	e := pawl.ToolSettled{Call: r.inv.Call, Happened: r.happened, By: "reconcile"}
-	if r.happened {
+	switch {
+	case r.err != nil:
+		e.Error = s.told(r.err.Error(), &r.info)
+	case r.happened:
 		var result pawl.ToolFinished
 		s.result(&result, &r.info, r.out)
 		e.Result = result.Result

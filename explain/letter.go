@@ -88,6 +88,9 @@ func (f *fold) letter(d *Decision, event pawl.Event) {
 		d.why = "it did not happen, so it may be driven again"
 		if e.Happened {
 			d.why = phrase("it happened, with " + data(e.Result))
+			if e.Error != "" {
+				d.why = phrase("it happened and failed: " + said(e.Error))
+			}
 			over(e.Call)
 		}
 	}

@@ -189,6 +189,7 @@ func (l *line) tool(event pawl.Event) {
 	case pawl.ToolSettled:
 		l.add("%s happened=%v", e.Call, e.Happened)
 		l.opt("result", e.Result)
+		l.opt("error", e.Error)
 		l.opt("by", e.By)
 	}
 }
