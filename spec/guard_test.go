@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,5 +28,22 @@ hooks: [{log: {format: json}}, retry, steer]
 	s, _ := parseAgent(t, t.TempDir(), least+"hooks: [{log: {format: json}}, retry]\n", nil)
 	if diff := cmp.Diff([]Hook{{Name: "log", JSON: true}, {Name: "retry", Attempts: 3}}, s.Hooks); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What an engine needs of a source it gets, whatever else is wrong with it by now.
+func TestNeeds(t *testing.T) {
+	t.Setenv("PAWL_SPEC_TOKEN", "long enough")
+	_, a := parseAgent(t, t.TempDir(), least+"env: [PAWL_SPEC_TOKEN]\nhooks: [retry]\n", nil)
+	for _, source := range []string{a.Source, strings.Replace(a.Source, "hooks:", "limits: {cost: 1}\\nnonsense: 1\\nhooks:", 1)} {
+		secrets, hooks := Needs(source)
+		if secrets["PAWL_SPEC_TOKEN"] != "long enough" || len(hooks) != 1 {
+			t.Errorf("%s needs %v and %v", source, secrets, hooks)
+		}
+	}
+	for _, source := range []string{"", "{}", `{"kind":"spec","document":"["}`} {
+		if secrets, hooks := Needs(source); secrets != nil || hooks != nil {
+			t.Errorf("%q needs %v and %v", source, secrets, hooks)
+		}
 	}
 }

@@ -97,3 +97,19 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	}
 	return Parse(rec.Path, []byte(rec.Document), &again)
 }
+
+// Needs is what an engine is to be given for the agent of a source: the values
+// of the variables under env, as [Spec.Secrets] gives them, and the hooks.
+// Whatever else has come to be wrong with the spec does not matter to that, and
+// a source that is none needs nothing.
+func Needs(source string) (secrets map[string]string, hooks []Hook) {
+	var rec record
+	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
+		return nil, nil
+	}
+	s, _ := parse(rec.Path, []byte(rec.Document), &Options{dir: rec.Dir})
+	if s == nil {
+		return nil, nil
+	}
+	return s.Secrets(), s.Hooks
+}

@@ -22,17 +22,16 @@ const leastKey = 16
 // options are what an engine must know of the agent that came from a source:
 // the values no event may hold, and the hooks its spec names.
 func (a *app) options(source string) *engine.Options {
-	o := &engine.Options{Secrets: map[string]string{}}
-	if made, err := spec.ParseSource(source, nil); spec.IsSource(source) && err == nil {
-		o.Secrets = made.Secrets()
-		o.Hooks = a.hooks(made.Hooks)
+	secrets, hooks := spec.Needs(source)
+	if secrets == nil {
+		secrets = map[string]string{}
 	}
 	for _, name := range ownKeys {
 		if value := a.getenv(name); len(value) >= leastKey {
-			o.Secrets[name] = value
+			secrets[name] = value
 		}
 	}
-	return o
+	return &engine.Options{Secrets: secrets, Hooks: a.hooks(hooks)}
 }
 
 // hooks makes the hooks that a spec names. What is for people is not shown to
