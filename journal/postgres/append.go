@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -38,9 +39,12 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	case b.Epoch > math.MaxInt64:
 		return fmt.Errorf("run %s: epoch %d was never given out: %w", b.Run, b.Epoch, pawl.ErrFenced)
 	}
-	labels, err := encode(b.Head.Labels)
-	if err != nil {
-		return fmt.Errorf("run %s: labels: %w", b.Run, err)
+	var labels []byte
+	if len(b.Head.Labels) > 0 {
+		var err error
+		if labels, err = json.Marshal(b.Head.Labels); err != nil {
+			return fmt.Errorf("run %s: labels: %w", b.Run, err)
+		}
 	}
 	data, sizes := join(b.Records, size)
 	h, run := b.Head, []byte(b.Run)
@@ -48,14 +52,15 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if h.Status != 0 {
 		status = h.Status.String()
 	}
-	err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
+	found := marks(h.Agent, h.Labels)
+	err := j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 		done, err := c.Exec(ctx, `WITH run AS (
 				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
-					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17
+					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18
 				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)
-			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $18, $19, $20 FROM run`,
+			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`,
 			run, b.Epoch, b.After, last, h.Iterations, h.Cost, h.Priced, instant(h.Updated), status, []byte(h.Agent),
-			[]byte(h.Loop), labels, []byte(h.Thread), []byte(h.Parent), []byte(h.Origin), instant(h.Created), instant(h.WakeAt),
+			[]byte(h.Loop), labels, []byte(h.Thread), []byte(h.Parent), []byte(h.Origin), instant(h.Created), instant(h.WakeAt), found,
 			sizes, checksum(run, last, sizes, data), data)
 		if err != nil || done.RowsAffected() == 1 {
 			return nil, err
@@ -131,33 +136,26 @@ func checksum(run []byte, last uint64, sizes, data []byte) uint32 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encode makes labels an array in which the server can look for one.
-func encode(labels map[string]string) ([][]byte, error) {
+// marks are what a list looks for: digests of the agent and of each label,
+// which fit into an index however long they are.
+func marks(agent string, labels map[string]string) [][]byte {
 	var out [][]byte
-	for k, v := range labels {
-		text, err := json.Marshal([2]string{k, v})
-		if err != nil {
-			return nil, err
+	mark := func(parts ...string) {
+		h := sha256.New()
+		for _, p := range parts {
+			h.Write(binary.AppendUvarint(nil, uint64(len(p))))
+			h.Write([]byte(p))
 		}
-		out = append(out, text)
+		out = append(out, h.Sum(nil)[:16])
+	}
+	if agent != "" {
+		mark("agent", agent)
+	}
+	for k, v := range labels {
+		mark("label", k, v)
 	}
 	slices.SortFunc(out, slices.Compare)
-	return out, nil
-}
-
-func decode(labels [][]byte) (map[string]string, error) {
-	if len(labels) == 0 {
-		return nil, nil
-	}
-	out := make(map[string]string, len(labels))
-	for _, text := range labels {
-		var pair [2]string
-		if err := json.Unmarshal(text, &pair); err != nil {
-			return nil, err
-		}
-		out[pair[0]] = pair[1]
-	}
-	return out, nil
+	return out
 }
 
 // instant is a time as the database keeps it, NULL for none.

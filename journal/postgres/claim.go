@@ -16,11 +16,14 @@ import (
 
 // Claim takes, renews or gives up a lease; see [pawl.Claim]. Whether a lease
 // has lapsed is judged by the server's clock, read when the run's row is held:
-// the clocks of those who claim do not matter, and waiting does not eat the lease.
+// the clocks of those who claim do not matter, and waiting does not eat the
+// lease. The id of a run has at most 2,000 bytes.
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	switch {
 	case c.Run == "":
 		return pawl.Lease{}, errors.New("a claim needs the id of a run")
+	case c.Epoch == 0 && c.New && len(c.Run) > longestID:
+		return pawl.Lease{}, fmt.Errorf("run %.20s…: an id of %d bytes is more than the %d that are taken", c.Run, len(c.Run), longestID)
 	case c.Epoch == 0 && c.TTL <= 0:
 		return pawl.Lease{}, fmt.Errorf("run %s: a lease that is taken needs a time to live above zero", c.Run)
 	case c.Epoch > math.MaxInt64:
@@ -45,6 +48,10 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	}
 	return q.lease, nil
 }
+
+// longestID is what surely fits into an index and, in hexadecimal, into a word
+// of news, which is shorter than 8,000 bytes.
+const longestID = 2000
 
 type claim struct {
 	pawl.Claim

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
@@ -42,10 +43,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 
 // heads reads some of a list, and the age of the last of them.
 func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most int) (out []pawl.Head, last int64, err error) {
-	sql, args, err := selection(q, before, most)
-	if err != nil {
-		return nil, 0, err
-	}
+	sql, args := selection(q, before, most)
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		out = nil
 		rows, err := c.Query(ctx, sql, args...)
@@ -66,7 +64,7 @@ func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most in
 }
 
 // selection says a query in SQL.
-func selection(q pawl.Query, before int64, most int) (sql string, args []any, err error) {
+func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 	args = []any{before, most}
 	where := `ref < $1`
 	add := func(column, compare string, arg any) {
@@ -82,25 +80,18 @@ func selection(q pawl.Query, before int64, most int) (sql string, args []any, er
 	if q.Status != 0 {
 		add(`status`, `=`, q.Status.String())
 	}
-	if q.Agent != "" {
-		add(`agent`, `=`, []byte(q.Agent))
-	}
 	if q.Loop != "" {
 		add(`loop`, `=`, []byte(q.Loop))
 	}
-	if len(q.Labels) > 0 {
-		labels, err := encode(q.Labels)
-		if err != nil {
-			return "", nil, err
-		}
-		add(`labels`, `@>`, labels)
+	if found := marks(q.Agent, q.Labels); len(found) > 0 {
+		add(`marks`, `@>`, found)
 	}
 	if !q.Due.IsZero() {
 		add(`wake_at`, `<=`, q.Due)
 	}
 	return `SELECT ref, id, owner, epoch, until, seq, iterations, cost, priced, updated, status,
 		agent, loop, labels, thread, parent, origin, created, wake_at
-		FROM runs WHERE ` + where + ` ORDER BY ref DESC LIMIT $2`, args, nil
+		FROM runs WHERE ` + where + ` ORDER BY ref DESC LIMIT $2`, args
 }
 
 // after is the first id behind all that begin with prefix; nil if there is none.
@@ -116,10 +107,9 @@ func after(prefix string) []byte {
 }
 
 func scan(rows pgx.Rows, h *pawl.Head) (ref int64, err error) {
-	var id, owner, agent, loop, thread, parent, origin []byte
+	var id, owner, agent, loop, labels, thread, parent, origin []byte
 	var until, updated, created, wake *time.Time
 	var status string
-	var labels [][]byte
 	if err := rows.Scan(&ref, &id, &owner, &h.Lease.Epoch, &until, &h.Seq, &h.Iterations, &h.Cost, &h.Priced, &updated, &status,
 		&agent, &loop, &labels, &thread, &parent, &origin, &created, &wake); err != nil {
 		return 0, err
@@ -133,7 +123,10 @@ func scan(rows pgx.Rows, h *pawl.Head) (ref int64, err error) {
 			return 0, fmt.Errorf("run %s: %w", h.Run, err)
 		}
 	}
-	if h.Labels, err = decode(labels); err != nil {
+	if len(labels) == 0 {
+		return ref, nil
+	}
+	if err := json.Unmarshal(labels, &h.Labels); err != nil {
 		return 0, fmt.Errorf("run %s: labels: %w", h.Run, err)
 	}
 	return ref, nil

@@ -52,7 +52,7 @@ func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken e
 		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last)
 			INSERT INTO letters (id, run, kind, request, sender, body, time)
 			SELECT last, ref, $2, $3, $4, $5, $6 FROM next, runs WHERE runs.id = $1
-			ON CONFLICT (run, kind, request) DO NOTHING RETURNING id, pg_notify($7, $8)::text`,
+			ON CONFLICT (run, kind, sha256(request)) DO NOTHING RETURNING id, pg_notify($7, $8)::text`,
 			[]byte(l.Run), p.kind, []byte(l.Request), []byte(l.By), []byte(l.Body), instant(l.Time), p.channel, payload(l.Run)).Scan(&id, nil)
 		if err == nil {
 			p.out = l
@@ -72,7 +72,7 @@ func (p *post) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, brok
 	var by, body []byte
 	var at *time.Time
 	err := c.QueryRow(ctx, `SELECT l.id, l.sender, l.body, l.time FROM runs r
-		LEFT JOIN letters l ON l.run = r.ref AND l.kind = $2 AND l.request = $3 WHERE r.id = $1`,
+		LEFT JOIN letters l ON l.run = r.ref AND l.kind = $2 AND sha256(l.request) = sha256($3) WHERE r.id = $1`,
 		[]byte(p.letter.Run), p.kind, []byte(p.letter.Request)).Scan(&id, &by, &body, &at)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

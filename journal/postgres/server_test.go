@@ -4,6 +4,7 @@ package postgres_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,9 @@ type server struct {
 	id       *syscall.Credential // who it runs as; nil: we
 
 	keeper *exec.Cmd
-	hold   io.Closer // when this is closed the server ends
+	hold   io.Closer     // when this is closed the server ends
+	gone   chan struct{} // closed when it has
+	end    error
 }
 
 // common is the server of all tests, started by the first that needs one.
@@ -183,20 +186,30 @@ func (s *server) start() error {
 	if err := s.keeper.Start(); err != nil {
 		return err
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	s.gone = make(chan struct{})
+	go func() {
+		defer close(s.gone)
+		s.end = s.keeper.Wait()
+	}()
+	for end := time.Now().Add(20 * time.Second); ; {
 		c, err := pgx.Connect(context.Background(), s.url())
 		if err == nil {
 			return c.Close(context.Background())
 		}
-		if time.Now().After(end) {
-			text, _ := os.ReadFile(s.log())
-			return fmt.Errorf("the server does not come up: %w\n%s", err, text)
+		select {
+		case <-s.gone:
+		case <-time.After(20 * time.Millisecond):
+			if time.Now().Before(end) {
+				continue
+			}
 		}
+		text, _ := os.ReadFile(s.log())
+		return fmt.Errorf("the server does not come up: %w\n%s", err, text[max(0, len(text)-2000):])
 	}
 }
 
-// playServer keeps a server until its input ends, and takes its data with it
-// if it was let go for good.
+// playServer keeps a server until its input ends, and then removes its data:
+// tests that are cut short leave nothing behind.
 func playServer() error {
 	dir, cmd := os.Args[1], exec.Command(os.Args[2], os.Args[3:]...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = os.Stdout, os.Stderr, "/"
@@ -211,16 +224,20 @@ func playServer() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	letGo := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(letGo)
 		_ = cmd.Process.Signal(syscall.SIGQUIT) // at once: nobody needs the data
 		time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
 	}()
 	err := cmd.Wait()
-	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return errors.New("killed")
+	select {
+	case <-letGo:
+		return errors.Join(err, os.RemoveAll(dir))
+	default: // it is started again
+		return cmp.Or(err, errors.New("it ended by itself"))
 	}
-	return errors.Join(err, os.RemoveAll(dir))
 }
 
 func (s *server) log() string { return s.dir + ".log" }
@@ -228,8 +245,9 @@ func (s *server) log() string { return s.dir + ".log" }
 func (s *server) close() {
 	if s.hold != nil {
 		_ = s.hold.Close()
-		_ = s.keeper.Wait()
+		<-s.gone
 	}
+	_ = os.RemoveAll(s.dir)
 	_ = os.Remove(s.log())
 }
 
@@ -252,8 +270,9 @@ func (s *server) kill(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.keeper.Wait(); err == nil {
-		t.Fatal("the server was not killed")
+	<-s.gone
+	if exit := new(exec.ExitError); !errors.As(s.end, &exit) {
+		t.Fatal("the server was not killed: ", s.end)
 	}
 	_ = s.hold.Close()
 }
@@ -265,6 +284,12 @@ func (s *server) restart(t *testing.T) {
 	for range 50 {
 		if err = s.start(); err == nil {
 			return
+		}
+		select {
+		case <-s.gone:
+			_ = s.hold.Close()
+		default:
+			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

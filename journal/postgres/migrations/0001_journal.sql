@@ -2,7 +2,8 @@
 -- what no encoding of a database can, and bytes sort and compare as Go does.
 
 -- A run: who owns it, and its head. ref is the age of the run, claim tells one
--- taking of the lease from another, until is by this server's clock.
+-- taking of the lease from another, until is by this server's clock, labels are
+-- a JSON object. marks are digests of the agent and of each label, by which lists find them.
 CREATE TABLE runs (
   ref        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id         bytea NOT NULL UNIQUE,
@@ -18,7 +19,8 @@ CREATE TABLE runs (
   status     text NOT NULL DEFAULT '',
   agent      bytea NOT NULL DEFAULT '',
   loop       bytea NOT NULL DEFAULT '',
-  labels     bytea[],
+  labels     bytea,
+  marks      bytea[],
   thread     bytea NOT NULL DEFAULT '',
   parent     bytea NOT NULL DEFAULT '',
   origin     bytea NOT NULL DEFAULT '',
@@ -28,8 +30,7 @@ CREATE TABLE runs (
 
 -- Nothing here changes while a run goes on, so that appends need not touch them.
 CREATE INDEX runs_status ON runs (status, ref);
-CREATE INDEX runs_agent ON runs (agent, ref);
-CREATE INDEX runs_labels ON runs USING gin (labels);
+CREATE INDEX runs_marks ON runs USING gin (marks);
 CREATE INDEX runs_wake_at ON runs (wake_at) WHERE wake_at IS NOT NULL;
 
 -- What one append wrote: seq is that of its last record, data the records back
@@ -53,9 +54,10 @@ CREATE TABLE letters (
   request bytea NOT NULL,
   sender  bytea NOT NULL,
   body    bytea,
-  time    timestamptz,
-  UNIQUE (run, kind, request)
+  time    timestamptz
 );
+-- By digest, for an index takes nothing long, and who chose the request is unknown.
+CREATE UNIQUE INDEX letters_request ON letters (run, kind, sha256(request));
 CREATE INDEX letters_run ON letters (run, id);
 
 -- The ID given last. Who posts holds this row until his commit is seen, so

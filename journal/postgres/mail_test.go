@@ -1,0 +1,128 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/postgres"
+)
+
+// TestPosters posts one letter 64 times at once, in two versions, over four
+// journals: one is stored, and all are told which.
+func TestPosters(t *testing.T) {
+	j, schema := prepared(t)
+	journals := []*postgres.Journal{j}
+	for range 3 {
+		journals = append(journals, openAt(t, started(t).url(), schema))
+	}
+	const posters = 64
+	var all sync.WaitGroup
+	told := make([]pawl.Letter, posters)
+	conflicts := make([]bool, posters)
+	for i := range posters {
+		all.Go(func() {
+			l := pawl.Letter{Run: "r", Kind: pawl.LetterDecision, Request: "q", By: fmt.Sprint(i), Body: fmt.Appendf(nil, "%d", i%2)}
+			got, err := journals[i%4].Post(context.Background(), l)
+			conflict := new(pawl.LetterConflictError)
+			switch {
+			case errors.As(err, &conflict):
+				told[i], conflicts[i] = conflict.First, true
+			case err != nil:
+				t.Error(err)
+			default:
+				told[i] = got
+			}
+		})
+	}
+	all.Wait()
+	for i, l := range told {
+		if d := cmp.Diff(told[0], l); d != "" {
+			t.Fatal(d)
+		}
+		if same := string(l.Body) == fmt.Sprint(i%2); same == conflicts[i] {
+			t.Errorf("poster %d is told of %s, as a conflict: %v", i, l.Body, conflicts[i])
+		}
+	}
+	n := 0
+	for l, err := range j.Letters(t.Context(), "", 0) {
+		if n++; err != nil || l.ID != told[0].ID {
+			t.Error(l, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d letters are stored", n)
+	}
+}
+
+// TestLettersInOrder holds a post back before its end. One that came later
+// must not be seen before it, or who follows by the last ID would miss it.
+func TestLettersInOrder(t *testing.T) {
+	j, schema := prepared(t)
+	c, err := pgx.Connect(t.Context(), started(t).url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	if _, err := c.Exec(t.Context(), `BEGIN; UPDATE `+schema+`.mailbox SET last = last + 1;
+		INSERT INTO `+schema+`.letters (id, run, kind, request, sender, body) SELECT last, ref, 'answer', 'slow', '', '1' FROM `+schema+`.mailbox, `+schema+`.runs WHERE runs.id = 'r'`,
+		pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	posted := make(chan error, 1)
+	go func() {
+		_, err := j.Post(context.Background(), pawl.Letter{Run: "r", Kind: pawl.LetterAnswer, Request: "quick", Body: []byte("2")})
+		posted <- err
+	}()
+	var seen []string
+	last := int64(0)
+	look := func() {
+		for l, err := range j.Letters(t.Context(), "", last) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen, last = append(seen, l.Request), l.ID
+		}
+	}
+	for range 10 {
+		look()
+		time.Sleep(10 * time.Millisecond)
+	}
+	if _, err := c.Exec(t.Context(), `COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-posted; err != nil {
+		t.Fatal(err)
+	}
+	look()
+	if d := cmp.Diff([]string{"slow", "quick"}, seen); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestManyLetters reads more than fit in a portion.
+func TestManyLetters(t *testing.T) {
+	j, schema := prepared(t)
+	raw(t, `INSERT INTO `+schema+`.letters (id, run, kind, request, sender, body)
+		SELECT last + n, ref, 'answer', n::text::bytea, '', repeat('x', CASE WHEN n % 100 = 0 THEN 700000 ELSE 1 END)::bytea
+		FROM `+schema+`.mailbox, `+schema+`.runs, generate_series(1, 1500) AS n WHERE runs.id = 'r'`)
+	n, last := 0, int64(0)
+	for l, err := range j.Letters(t.Context(), "r", 0) {
+		if n++; err != nil || l.ID <= last || l.Request != fmt.Sprint(n) {
+			t.Fatal(n, l.ID, l.Request, err)
+		}
+		last = l.ID
+	}
+	if n != 1500 {
+		t.Errorf("%d letters came", n)
+	}
+}
