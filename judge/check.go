@@ -82,7 +82,7 @@ func (e *evidence) wrong(p *phrase, beside []quantity, raw string, english bool)
 	n := len(p.words)
 	part := share(known, n)
 	switch {
-	case !english, n == 0:
+	case !english, p.report, n == 0:
 	case strict > 0:
 		if n > 2 && part < wordsBesides {
 			return "the results speak of something else"
@@ -179,7 +179,7 @@ func (e *evidence) denies(p *phrase) string {
 	looked := map[int]bool{}
 	for _, i := range e.speaking(p) {
 		a := &e.atoms[i]
-		if looked[i] || p.saidBy(a) == 0 || len(p.numbers) > 0 && !slices.ContainsFunc(p.numbers, func(q quantity) bool {
+		if looked[i] || e.old[a.doc] || p.saidBy(a) == 0 || len(p.numbers) > 0 && !slices.ContainsFunc(p.numbers, func(q quantity) bool {
 			return q.value == 0 || slices.ContainsFunc(a.numbers, q.is) // else it is about another number
 		}) {
 			continue

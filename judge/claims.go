@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode"
@@ -20,6 +21,12 @@ const mostClaims = 200
 // claimsOf takes an answer apart. Code, headings, questions, plans, opinions,
 // advice and courtesies claim nothing.
 func claimsOf(answer string) (all []claim) {
+	answer = strings.TrimSpace(answer)
+	if strings.HasPrefix(answer, "{") || strings.HasPrefix(answer, "[") {
+		if json.Valid([]byte(answer)) {
+			return document(answer)
+		}
+	}
 	for _, sentence := range sentences(answer) {
 		if len(all) == mostClaims {
 			break
@@ -30,6 +37,7 @@ func claimsOf(answer string) (all []claim) {
 		c := claim{text: sentence}
 		for _, part := range clauses(sentence) {
 			p := readPhrase(part)
+			p.report = report.MatchString(sentence)
 			if len(p.words)+len(p.numbers)+len(p.idents) > 0 && !hedged(part) {
 				c.clauses = append(c.clauses, p)
 			}
@@ -39,6 +47,28 @@ func claimsOf(answer string) (all []claim) {
 		}
 	}
 	return all
+}
+
+// document takes an answer apart that is JSON: its texts. Its short numbers are
+// as often what the model makes of a thing as what it found: a score, a rank.
+func document(answer string) (all []claim) {
+	scalars([]byte(answer), func(v string) {
+		if len(all) == mostClaims {
+			return
+		}
+		if q, ok := readQuantity(v); ok {
+			if digits(v) >= 3 {
+				all = append(all, claim{text: v, clauses: []phrase{{numbers: []quantity{q}}}})
+			}
+			return
+		}
+		if strings.ContainsAny(v, " \n") && v != answer {
+			all = append(all, claimsOf(v)...)
+		} else if w := strings.ToLower(v); isIdent(w) {
+			all = append(all, claim{text: v, clauses: []phrase{{idents: []string{w}}}})
+		}
+	})
+	return all[:min(len(all), mostClaims)]
 }
 
 var (
@@ -135,6 +165,7 @@ func clauses(sentence string) []string { return clauseEnds.Split(sentence, -1) }
 var (
 	courtesy = regexp.MustCompile(`(?i)^(?:hello|hi|hey|thanks|thank you|sure|of course|certainly|great|absolutely|you're welcome|no problem|sorry|apologies|i apologi[sz]e|please|feel free|let me know|if you|hope|i hope|happy to|glad to|good (?:morning|afternoon|evening|luck))\b`)
 	plan     = regexp.MustCompile(`(?i)^(?:so |now |next,? |then,? |first,? |finally,? |and )*(?:i|we)(?:'ll| will|'m going to| am going to| are going to| plan| intend| need| want| would|'d| can| could| should| must| might| may| hope| have to| am unable| was unable| were unable| cannot| can't| couldn't| could not| don't| do not| did not| didn't| am not| have no| had no)\b|^(?:let me|let's|here (?:is|are)|here's|below (?:is|are)|see )`)
+	report   = regexp.MustCompile(`(?i)^(?:i|we|i've|we've|i’ve|we’ve)\b|^(?:\w+ed|wrote|sent|made|built|ran|found|took|put|set|got|did|chose)\b`)
 	view     = regexp.MustCompile(`(?i)\b(?:i think|i believe|i feel|i guess|i suspect|i assume|in my (?:opinion|view)|i'd say|i would say|imo|it (?:seems|appears|looks like)|seems? to|appears? to)\b`)
 	hedges   = regexp.MustCompile(`\b(?:probably|perhaps|maybe|possibly|presumably|likely|unlikely|might|may|could|should|would|ought|recommend(?:ed|s)?|suggest(?:ed|s)?|consider|advis(?:e|able)|worth|better to|best to|if you|in case|assuming|typically|usually|generally|often|sometimes)\b`)
 	unknown  = regexp.MustCompile(`(?i)\b(?:(?:no|not enough|insufficient) (?:information|details|data|evidence|results?)|not (?:specified|mentioned|stated|known|clear|found|provided|given)|unknown|unclear|could not (?:be )?(?:find|found|determine|verify|confirm)|couldn't (?:find|determine|verify|confirm)|unable to)\b`)

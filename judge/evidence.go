@@ -45,6 +45,8 @@ type evidence struct {
 	calls  []pawl.CallState
 	near   map[string][]int // atoms by the beginnings of their words
 	common map[string]bool  // whether a word is everywhere in a document
+	old    map[int]bool     // documents that a later one of the same question stands for
+	asked  map[string]bool  // what was asked of which tool, latest first
 }
 
 // mostEvidence bounds what is read: the latest results of a run that goes on
@@ -54,7 +56,8 @@ const mostEvidence = 2 << 20
 
 // evidenceOf gathers what tools, observations and people said.
 func evidenceOf(s pawl.State) *evidence {
-	e := &evidence{vocab: map[string]bool{}, prefix: map[string]bool{}, near: map[string][]int{}, common: map[string]bool{}}
+	e := &evidence{vocab: map[string]bool{}, prefix: map[string]bool{}, near: map[string][]int{}, common: map[string]bool{},
+		old: map[int]bool{}, asked: map[string]bool{}}
 	e.text(s.Declaration().Prompt, e.document(""))
 	for text := range s.UserTexts() {
 		e.text(text, e.document(""))
@@ -107,10 +110,15 @@ func (e *evidence) call(c pawl.CallState) {
 		if len(v) <= mostLength {
 			args = append(args, v)
 			about += " " + v
+			return
 		}
+		p := readPhrase(v[:min(len(v), mostAnswer)])
+		e.learn(&phrase{words: p.words}) // it may be spoken of
 	})
 	doc := e.document(about)
-	if c.Effect != pawl.Read {
+	key := c.Tool + digest(c)
+	e.old[doc], e.asked[key] = e.asked[key], true
+	if c.Ran && c.Effect != pawl.Read {
 		for _, v := range args {
 			e.add(doc, v)
 		}

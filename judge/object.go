@@ -14,7 +14,7 @@ import (
 // looking for one in it would cost more than it is worth.
 const (
 	mostAnswer = 64 << 10
-	mostBraces = 64
+	mostBraces = 32
 )
 
 // An object is a JSON object a judge answered with, its keys in lower case.

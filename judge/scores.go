@@ -46,7 +46,7 @@ func readScores(text string, n int) (map[int]scored, error) {
 			value, ok := o.support()
 			add(i, scored{value, short(o.text("why"), mostReason)}, ok)
 		}
-	} else if !strings.Contains(text, "{") {
+	} else if len(text) <= mostAnswer && !strings.Contains(text, "{") {
 		for line := range strings.Lines(text) {
 			m := scoreLine.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil {

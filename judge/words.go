@@ -17,6 +17,7 @@ type phrase struct {
 	denied  bool
 	whole   bool // it says so of all there are
 	sums    bool // it speaks of what numbers come to together
+	report  bool // it reports what the speaker did, whose words are the speaker's own
 }
 
 func (p *phrase) has(stem string) bool {
