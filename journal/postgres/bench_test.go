@@ -64,7 +64,7 @@ func BenchmarkAppend(b *testing.B) {
 func openBare(b *testing.B) *pgx.Conn {
 	b.Helper()
 	ctx := context.Background()
-	c, err := pgx.Connect(ctx, started(b).url()+"&synchronous_commit=on&default_transaction_isolation=read+committed")
+	c, err := pgx.Connect(ctx, started(b).url()+"&synchronous_commit=on&default_transaction_isolation=read%20committed")
 	if err != nil {
 		b.Fatal(err)
 	}

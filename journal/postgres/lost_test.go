@@ -161,21 +161,24 @@ func (w *wire) carry(c net.Conn) {
 		if n == 16 && binary.BigEndian.Uint32(sent[4:]) == 80877102 {
 			return // a request to cancel what was cut would spoil the worst case
 		}
-		switch f := w.fate(sent); f {
+		switch w.fate(sent) {
 		case unsent:
 			return
-		case unread, late:
+		case unread:
 			close(silent)
-			if f == late {
-				_ = c.Close()
-				w.lates.Add(1)
-				defer w.lates.Done()
-				w.wait()
+			if _, err := s.Write(sent); err == nil {
+				<-answered // it is done: small answers come at once and whole
 			}
-			if _, err := s.Write(sent); err != nil {
-				return
+			return
+		case late:
+			w.lates.Add(1)
+			close(silent)
+			_ = c.Close()
+			w.wait()
+			if _, err := s.Write(sent); err == nil {
+				<-answered
 			}
-			<-answered // it is done: small answers come at once and whole
+			w.lates.Done()
 			return
 		}
 		if _, err := s.Write(sent); err != nil {
