@@ -270,7 +270,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		s.said = s.said.Append(e.Text)
 		settle(e.Call, e.By, quote(e.Text))
 	case ClientToolRequested:
-		hold(e.Call, AwaitingClient, func(m *matter) { m.requested = entry.Seq })
+		hold(e.Call, AwaitingClient, func(m *matter) { m.Reason, m.requested = "", entry.Seq })
 	case ClientToolReturned:
 		s.take(e.Letter)
 		settle(e.Call, e.By, e.Result)
@@ -363,6 +363,9 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		}
 	case Noted:
 		s.notes = s.notes.Set(e.By+"\x00"+e.Name, e.Value)
+		if e.By == importer {
+			s.letter = 0
+		}
 	case MemoryStored:
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:

@@ -27,7 +27,9 @@ func (s *session) act(at uint64, a pawl.Act) error {
 		case pawl.Ask:
 			s.append(at, it, s.ask(d))
 		default:
-			s.append(at, it, d.Facts()...)
+			if d.Do != pawl.Hand || s.holds(at, d) {
+				s.append(at, it, d.Facts()...)
+			}
 		}
 	}
 	if len(a.Calls) == 1 && a.Calls[0].Do == pawl.RunCall {
