@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pawl-run/pawl"
 )
 
 func TestSentences(t *testing.T) {
@@ -147,5 +145,3 @@ func BenchmarkGrounding(b *testing.B) {
 		}
 	}
 }
-
-var _ = pawl.Success
