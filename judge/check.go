@@ -58,7 +58,7 @@ func (e *evidence) wrong(p *phrase, beside []quantity, raw string, english bool)
 		}
 	}
 	for _, q := range p.numbers {
-		if q.value == 0 || p.denied { // what is not so need not be anywhere
+		if q.value == 0 || q.loose || p.denied { // what is not so need not be anywhere
 			continue
 		}
 		strict++
@@ -116,10 +116,37 @@ func (e *evidence) number(p *phrase, q quantity, beside []quantity) string {
 	if len(rest) > 1 && q.follows(rest) {
 		return ""
 	}
+	if p.relates && q.follows(e.related(p)) {
+		return ""
+	}
 	if other {
 		return q.text + " is said of something else"
 	}
 	return q.text + " is nowhere in the results"
+}
+
+// mostRelated is how many numbers are tried for what may follow from two of them.
+const mostRelated = 40
+
+// related are the numbers that are said of what a clause is about.
+func (e *evidence) related(p *phrase) (all []quantity) {
+	for _, i := range e.speaking(p) {
+		a := &e.atoms[i]
+		for _, b := range e.of(a.doc) {
+			if b.place != a.place {
+				continue
+			}
+			for _, q := range b.numbers {
+				if len(all) == mostRelated {
+					return all
+				}
+				if !slices.Contains(all, q) {
+					all = append(all, q)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // elsewhere reports whether what is said in an atom is said of something else

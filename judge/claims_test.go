@@ -19,6 +19,7 @@ func vendors(t *testing.T) *evidence {
 			"The contract runs for 24 months and renews automatically. Support is not included. Uptime was 99.95% last year, and 1.5 GB of logs were kept. Payment is due within 30 days."},
 		did{tool: "run_tests", args: `{}`, result: `{"passed":12,"failed":3,"skipped":0,"duration_ms":90000,"errors":[]}`},
 		did{tool: "write_file", args: `{"path":"out/report.md","content":"The report."}`, result: `"ok"`, effect: pawl.Write},
+		did{tool: "calendar", args: `{"day":"2026-12-01"}`, result: `[{"title":"Meeting with Acme","start":"2026-12-01T08:40"},{"title":"Call","start":"2026-12-01 14:15:00"}]`},
 		did{tool: "fetch", args: `{"url":"https://example.org/a"}`, result: "error not found"},
 	)
 	return evidenceOf(s.state)
@@ -64,6 +65,15 @@ The tests took 90s.
 No tests were skipped.
 There were no errors.
 There were 0 errors.
+Acme is rated 4.5 out of 5.
+Acme has 4.5/5 stars.
+Option 7: Globex in Paris.
+The meeting with Acme is at 8:40 on December 1.
+The meeting is on 1 December at 08:40.
+The call is at 2:15 pm.
+Initech is 20% cheaper than Acme.
+Globex costs $200 more than Acme.
+The error is on line 57 of the report.
 Not all tests passed.
 Some tests failed.
 The report is in out/report.md.
@@ -102,6 +112,10 @@ Acme costs €1,000.
 Acme costs 1200 USD.
 Initech costs $1,000.
 Acme is rated 4.9.
+Acme is rated 4.9 out of 5.
+The meeting is at 9:40 on December 1.
+The meeting is on December 2.
+Initech is 70% cheaper than Acme.
 Acme offers refunds.
 Globex does not offer refunds.
 Initech is in stock.

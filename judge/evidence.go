@@ -393,7 +393,7 @@ func (e *evidence) columns(list []any) {
 // learn takes in the words that occur.
 func (e *evidence) learn(p *phrase) {
 	for _, ident := range p.idents {
-		if isoDate.MatchString(ident) || isoMonth.MatchString(ident) {
+		if isoDate.MatchString(ident) || isoMonth.MatchString(ident) || strings.HasPrefix(ident, "-") {
 			e.dates = append(e.dates, ident)
 		}
 	}
@@ -434,7 +434,21 @@ func (e *evidence) spells(raw, ident string) bool {
 			return true
 		}
 	}
+	if strings.HasPrefix(ident, "-") { // a day of any year
+		for _, date := range e.dates {
+			if strings.HasSuffix(date, ident) {
+				return true
+			}
+		}
+		return false
+	}
 	forms := []string{ident}
+	if m := clock.FindStringSubmatch(ident); m != nil {
+		hour, _ := strconv.Atoi(m[1]) // two digits
+		for _, h := range []int{hour, hour + 12} {
+			forms = append(forms, fmt.Sprintf("%02d:%s", h%24, m[2]), fmt.Sprintf("%02d:%s", h%24, m[2])+":00")
+		}
+	}
 	if last := ident[strings.LastIndexByte(ident, '/')+1:]; last != ident && isIdent(last) && !strings.Contains(ident, "://") {
 		forms = append(forms, last)
 	}
@@ -454,7 +468,13 @@ func (e *evidence) spells(raw, ident string) bool {
 	return false
 }
 
+// joined reports whether the byte there goes on with a word or a number. The t
+// between a date and a time does not.
 func joined(s string, i int) bool {
+	if i > 0 && i < len(s)-1 && s[i] == 't' && s[i-1] >= '0' && s[i-1] <= '9' && s[i+1] >= '0' && s[i+1] <= '9' {
+		return false
+	}
+
 	return i >= 0 && i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] >= 'a' && s[i] <= 'z' || s[i] == '_')
 }
 

@@ -15,6 +15,7 @@ type quantity struct {
 	unit  float64 // what one of it is worth in the dimension's own unit
 	bound bound
 	text  string  // as it was written
+	loose bool    // it counts an item of a list, or what something is out of, and need be nowhere
 	also  float64 // another value it may stand for, as 5m may be 5,000,000; zero: none
 }
 

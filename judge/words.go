@@ -17,6 +17,7 @@ type phrase struct {
 	denied  bool
 	whole   bool // it says so of all there are
 	sums    bool // it speaks of what numbers come to together
+	relates bool // it speaks of how numbers relate
 	report  bool // it reports what the speaker did, whose words are the speaker's own
 }
 
@@ -52,6 +53,10 @@ var (
 		"can't couldn't won't wouldn't shouldn't hasn't haven't hadn't isnt doesnt dont cant wont false zero")
 	wholes = set("all every each always entire whole none no never nobody nothing")
 	sums   = set("total totals totalling sum sums altogether overall average averages mean combined together add adds adding up median")
+	// numbered are words that a number of no consequence follows.
+	numbered = set("step option item number no phase part section point level tier chapter figure table line lines page pages top priority round stage # task")
+	// compares are words that speak of how two numbers relate.
+	compares = set("cheaper dearer more less fewer difference differ differs faster slower increase increased decrease decreased growth grew rose fell dropped saves saved saving savings times twice half double higher lower longer shorter larger smaller bigger older younger ratio remaining left remains apart gap ahead behind")
 	// stops carry no meaning of their own, or only that something is reported.
 	stops = set("a an the and or but if then than that this these those there here it its they them their he she his her we our us you your i me my " +
 		"is are was were be been being am do does did done has have had having will would can could shall should may might must " +
@@ -185,6 +190,8 @@ func same(a, b string) bool {
 var (
 	isoDate    = regexp.MustCompile(`^(\d{4}-\d{2}-\d{2})(?:[t ]\d{2}:\d{2}.*)?$`)
 	isoMonth   = regexp.MustCompile(`^\d{4}-\d{2}$`)
+	fraction   = regexp.MustCompile(`^(\d+(?:\.\d+)?)/\d+$`)
+	clock      = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
 	rangeShape = regexp.MustCompile(`^([$€£]?\d[\d,.]*)[–—-]([$€£]?\d[\d,.]*[%a-z]*)$`)
 	yearDigits = regexp.MustCompile(`^\d{4}$`)
 	dayDigits  = regexp.MustCompile(`^\d{1,2}(?:st|nd|rd|th)?$`)
@@ -222,6 +229,13 @@ func readPhrase(text string) phrase {
 			begun = true
 			continue
 		}
+		if m := fraction.FindStringSubmatch(w); m != nil { // 4.5/5
+			if q, ok := readQuantity(m[1]); ok {
+				p.numbers = append(p.numbers, q)
+				begun = true
+				continue
+			}
+		}
 		at := i
 		q, ok := readQuantity(w)
 		if v, spelt := numberWords[w]; spelt && !ok {
@@ -236,6 +250,10 @@ func readPhrase(text string) phrase {
 			}
 			if q.bound == exactly {
 				q.bound = pending
+			}
+			if at > 0 {
+				before := strings.ToLower(strings.Trim(fields[at-1], "(,#"))
+				q.loose = numbered[before] || before == "of" && at > 1 && strings.EqualFold(fields[at-2], "out")
 			}
 			pending, begun = exactly, true
 			if q.value == 0 { // as many as none
@@ -263,7 +281,7 @@ func readPhrase(text string) phrase {
 
 // word takes in a word that is no number.
 func (p *phrase) word(raw, w string, begun bool) {
-	p.whole, p.sums = p.whole || wholes[w], p.sums || sums[w]
+	p.whole, p.sums, p.relates = p.whole || wholes[w], p.sums || sums[w], p.relates || compares[w]
 	switch {
 	case negations[w]:
 		p.denied = !p.denied
@@ -369,6 +387,12 @@ func (p *phrase) date(w string, rest []string) int {
 	case day(w) != "" && month(clean(0)) != "" && yearDigits.MatchString(clean(1)): // 1 May 2024
 		p.idents = append(p.idents, clean(1)+"-"+month(clean(0))+"-"+day(w))
 		return 3
+	case month(w) != "" && day(clean(0)) != "": // May 1
+		p.idents = append(p.idents, "-"+month(w)+"-"+day(clean(0)))
+		return 2
+	case day(w) != "" && month(clean(0)) != "" && clean(0) != "may": // 1 May, but not what 3 may do
+		p.idents = append(p.idents, "-"+month(clean(0))+"-"+day(w))
+		return 2
 	case month(w) != "" && yearDigits.MatchString(clean(0)): // May 2024
 		p.idents = append(p.idents, clean(0)+"-"+month(w))
 		return 2
