@@ -58,6 +58,19 @@ type Blobs interface {
 	Blob(ctx context.Context, digest string) ([]byte, error)
 }
 
+// A Remover is a [Journal] that can forget. Without it, what was kept is kept.
+type Remover interface {
+	// Remove deletes a run: log, head, lease and letters. It takes whoever holds
+	// the lease: ErrFenced if epoch is not the lease's, ErrUnknownRun if there is
+	// no such run. What refers to the run's place in the journal (the ids of
+	// letters) is given to nobody else afterwards.
+	Remove(ctx context.Context, run string, epoch uint64) error
+	// RemoveBlobs deletes the blobs that were last stored before a time and that
+	// keep does not want, and returns how many. A blob that is stored again in
+	// between stays.
+	RemoveBlobs(ctx context.Context, before time.Time, keep func(digest string) bool) (int, error)
+}
+
 // A Claim asks for a lease.
 //
 // With Epoch zero it takes a lease: a fresh one if the run is unknown (New must

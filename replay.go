@@ -155,6 +155,8 @@ func outside(event Event) bool {
 		return true
 	case RunPaused:
 		return e.Status == Paused && e.WakeAt.IsZero() // a shutdown
+	case Noted:
+		return e.By == importer
 	}
 	return false
 }

@@ -4,9 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/pawl-run/pawl"
 )
+
+// A blob is large bytes, and when they were stored last.
+type blob struct {
+	data   []byte
+	stored time.Time
+}
 
 // PutBlob keeps data under its digest; see [pawl.Blobs].
 func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
@@ -15,13 +22,15 @@ func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, ok := j.blobs[digest]; ok {
-		return nil
+	b, ok := j.blobs[digest]
+	if !ok {
+		b.data = bytes.Clone(data)
 	}
+	b.stored = time.Now()
 	if j.blobs == nil {
-		j.blobs = make(map[string][]byte)
+		j.blobs = make(map[string]blob)
 	}
-	j.blobs[digest] = bytes.Clone(data)
+	j.blobs[digest] = b
 	return nil
 }
 
@@ -31,10 +40,10 @@ func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, err
 	}
 	j.mu.Lock()
-	data, ok := j.blobs[digest]
+	b, ok := j.blobs[digest]
 	j.mu.Unlock()
 	if !ok {
 		return nil, fmt.Errorf("blob %s: %w", digest, pawl.ErrUnknownBlob)
 	}
-	return bytes.Clone(data), nil
+	return bytes.Clone(b.data), nil
 }

@@ -54,7 +54,8 @@ func (r *run) match(q pawl.Query) (pawl.Head, bool) {
 	defer r.mu.Unlock()
 	h := r.head
 	switch {
-	case !strings.HasPrefix(h.Run, q.Run),
+	case r.gone,
+		!strings.HasPrefix(h.Run, q.Run),
 		q.Status != 0 && h.Status != q.Status,
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,

@@ -16,6 +16,7 @@ type office struct {
 	all   []*pawl.Letter
 	byRun map[string][]*pawl.Letter
 	known map[address]*pawl.Letter
+	last  int64 // the ID given last
 }
 
 type address struct {
@@ -32,11 +33,11 @@ func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) 
 	if _, err := l.Kind.MarshalText(); err != nil {
 		return pawl.Letter{}, err
 	}
-	if _, err := j.run(l.Run); err != nil {
-		return pawl.Letter{}, err
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if _, err := j.run(l.Run); err != nil { // under the lock, or it may be removed in between
+		return pawl.Letter{}, err
+	}
 	o := &j.office
 	at := address{l.Run, l.Kind, l.Request}
 	if first, ok := o.known[at]; ok {
@@ -48,7 +49,8 @@ func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) 
 	if o.known == nil {
 		o.byRun, o.known = make(map[string][]*pawl.Letter), make(map[address]*pawl.Letter)
 	}
-	l.ID = int64(len(o.all)) + 1
+	o.last++
+	l.ID = o.last
 	l.Body = bytes.Clone(l.Body)
 	o.all = append(o.all, &l)
 	o.byRun[l.Run] = append(o.byRun[l.Run], &l)

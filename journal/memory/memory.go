@@ -14,21 +14,22 @@ import (
 )
 
 // A Journal keeps logs, letters and blobs in memory until the process ends;
-// nothing is ever dropped before that. It implements [pawl.Journal],
-// [pawl.Mailbox] and [pawl.Blobs]. Runs do not wait for each other.
+// nothing is dropped before that but what is removed. It implements [pawl.Journal],
+// [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each other.
 type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
 
 	mu     sync.Mutex
 	order  []*run // by age, the oldest first
 	office office
-	blobs  map[string][]byte
+	blobs  map[string]blob
 }
 
 var (
 	_ pawl.Journal = (*Journal)(nil)
 	_ pawl.Mailbox = (*Journal)(nil)
 	_ pawl.Blobs   = (*Journal)(nil)
+	_ pawl.Remover = (*Journal)(nil)
 )
 
 // New returns an empty journal.
@@ -40,15 +41,18 @@ type run struct {
 	log   log
 	head  pawl.Head
 	lease pawl.Lease
+	gone  bool // it was removed
 }
 
 func (j *Journal) run(id string) (*run, error) {
 	v, ok := j.runs.Load(id)
 	if !ok {
-		return nil, fmt.Errorf("run %s: %w", id, pawl.ErrUnknownRun)
+		return nil, unknown(id)
 	}
 	return v.(*run), nil
 }
+
+func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
 
 // Claim takes, renews or gives up a lease; see [pawl.Claim].
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
@@ -70,6 +74,8 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	defer r.mu.Unlock()
 	l := &r.lease
 	switch {
+	case r.gone:
+		return pawl.Lease{}, unknown(c.Run)
 	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
 		return pawl.Lease{}, &pawl.HeldError{Lease: *l}
 	case c.Epoch == 0:
@@ -120,6 +126,9 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.gone {
+		return unknown(b.Run)
+	}
 	if b.Epoch != r.lease.Epoch {
 		return fenced(b.Run, b.Epoch, r.lease.Epoch)
 	}

@@ -115,6 +115,10 @@ func (w *writer) look(run string) (*known, error) {
 		k.epoch = uint64(s.ColumnInt64(0))
 		k.end = uint64(s.ColumnInt64(1)) & math.MaxUint32
 	})
+	if err == nil && !found && w.known[run] == k { // another process removed it, and may have made it anew
+		delete(w.known, run)
+		return w.look(run)
+	}
 	if err != nil || !found {
 		return nil, err
 	}

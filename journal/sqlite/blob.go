@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -25,7 +26,13 @@ func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error
 		if err := bind(w.stmts.blob, sum[:], data); err != nil {
 			return nil, err
 		}
-		return nil, w.stmts.blob.Exec()
+		if err := w.stmts.blob.Exec(); err != nil {
+			return nil, err
+		}
+		if err := bind(w.stmts.stored, time.Now(), sum[:]); err != nil {
+			return nil, err
+		}
+		return nil, w.stmts.stored.Exec()
 	})
 }
 

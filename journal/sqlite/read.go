@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -25,18 +26,9 @@ const (
 func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
 		from := max(from, 1)
-		var ref int64
-		if err := j.pool.read(ctx, func(r *reader) error {
-			return r.query(`SELECT ref FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) (bool, error) {
-				ref = s.ColumnInt64(0)
-				return false, nil
-			}, run)
-		}); err != nil {
-			yield(pawl.Row{}, j.err(err))
-			return
-		}
-		if ref == 0 {
-			yield(pawl.Row{}, unknown(run))
+		ref, err := j.ref(ctx, run)
+		if err != nil {
+			yield(pawl.Row{}, err)
 			return
 		}
 		for from <= math.MaxUint32 {
@@ -51,11 +43,29 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 				return
 			}
 			if len(rows) == 0 {
+				// A log that was removed halfway has not ended there.
+				if now, err := j.ref(ctx, run); err != nil || now != ref {
+					yield(pawl.Row{}, cmp.Or(err, unknown(run)))
+				}
 				return
 			}
 			from = rows[len(rows)-1].Seq + 1
 		}
 	}
+}
+
+// ref is the place of a run.
+func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
+	err = j.pool.read(ctx, func(r *reader) error {
+		return r.query(`SELECT ref FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) (bool, error) {
+			ref = s.ColumnInt64(0)
+			return false, nil
+		}, run)
+	})
+	if err == nil && ref == 0 {
+		return 0, unknown(run)
+	}
+	return ref, j.err(err)
 }
 
 // portion reads some records from seq on; none at the end of the log.

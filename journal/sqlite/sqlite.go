@@ -21,8 +21,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox]
-// and [pawl.Blobs]. Its errors name the file.
+// A Journal is an open database. It implements [pawl.Journal],
+// [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover]. Its errors name the file.
 type Journal struct {
 	path   string
 	writer *writer
@@ -33,6 +33,7 @@ var (
 	_ pawl.Journal = (*Journal)(nil)
 	_ pawl.Mailbox = (*Journal)(nil)
 	_ pawl.Blobs   = (*Journal)(nil)
+	_ pawl.Remover = (*Journal)(nil)
 )
 
 // Options are what can be chosen about a database. Nil means none.

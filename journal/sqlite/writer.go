@@ -207,7 +207,7 @@ func (w *writer) close() error {
 type statements struct {
 	begin, commit, find, end, insert, head *sqlite3.Stmt
 	lease, create, own                     *sqlite3.Stmt
-	letter, post, blob                     *sqlite3.Stmt
+	letter, post, blob, stored             *sqlite3.Stmt
 }
 
 func (s *statements) prepare(c *conn) error {
@@ -222,11 +222,14 @@ func (s *statements) prepare(c *conn) error {
 		{&s.insert, `INSERT INTO batches (id, iterations, cost, priced, updated, sizes, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&s.head, `UPDATE runs SET status = ?2, agent = ?3, loop = ?4, labels = ?5, thread = ?6, parent = ?7, origin = ?8, created = ?9, wake_at = ?10 WHERE ref = ?1`},
 		{&s.lease, `SELECT ref, owner, epoch, until FROM runs WHERE id = ?`},
-		{&s.create, `INSERT INTO runs (id, owner, epoch, until) VALUES (?, ?, ?, ?)`},
+		{&s.create, `INSERT INTO runs (ref, id, owner, epoch, until) VALUES
+			((SELECT max(run, coalesce((SELECT max(ref) FROM runs), 0)) + 1 FROM removed), ?, ?, ?, ?)`},
 		{&s.own, `UPDATE runs SET owner = ?2, epoch = ?3, until = ?4 WHERE ref = ?1`},
 		{&s.letter, `SELECT id, sender, body, time FROM letters WHERE run = ? AND kind = ? AND request = ?`},
-		{&s.post, `INSERT INTO letters (run, kind, request, sender, body, time) VALUES (?, ?, ?, ?, ?, ?)`},
+		{&s.post, `INSERT INTO letters (id, run, kind, request, sender, body, time) VALUES
+			((SELECT max(letter, coalesce((SELECT max(id) FROM letters), 0)) + 1 FROM removed), ?, ?, ?, ?, ?, ?)`},
 		{&s.blob, `INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`},
+		{&s.stored, `INSERT INTO stored (blob, time) SELECT ref, ? FROM blobs WHERE digest = ? ON CONFLICT DO UPDATE SET time = excluded.time`},
 	} {
 		var err error
 		if *p.into, err = c.statement(p.sql); err != nil {

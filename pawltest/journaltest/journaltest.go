@@ -1,5 +1,5 @@
 // Package journaltest checks that a journal keeps the contract of [pawl.Journal],
-// and of [pawl.Mailbox] and [pawl.Blobs] where it implements them.
+// and of [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover] where it implements them.
 package journaltest
 
 import (
@@ -29,7 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Journal, o *Options) {
 	if o == nil {
 		o = &Options{}
 	}
-	for _, part := range [][]rule{claims, appends, races, reads, lists, letters, blobs} {
+	for _, part := range [][]rule{claims, appends, races, reads, lists, letters, blobs, removals} {
 		for _, r := range part {
 			t.Run(r.name, func(t *testing.T) {
 				c := &check{T: t, rule: r.says, Journal: open(t), options: o}

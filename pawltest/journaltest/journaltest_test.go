@@ -26,6 +26,8 @@ type broken struct {
 	list   func(j *memory.Journal, q pawl.Query) iter.Seq2[pawl.Head, error]
 	post   func(j *memory.Journal, l pawl.Letter) (pawl.Letter, error)
 	blob   func(j *memory.Journal, digest string) ([]byte, error)
+	remove func(j *memory.Journal, run string, epoch uint64) error
+	sweep  func(j *memory.Journal, before time.Time, keep func(string) bool) (int, error)
 }
 
 func (b *broken) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
@@ -68,6 +70,20 @@ func (b *broken) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return b.Journal.Blob(ctx, digest)
 	}
 	return b.blob(b.Journal, digest)
+}
+
+func (b *broken) Remove(ctx context.Context, run string, epoch uint64) error {
+	if b.remove == nil {
+		return b.Journal.Remove(ctx, run, epoch)
+	}
+	return b.remove(b.Journal, run, epoch)
+}
+
+func (b *broken) RemoveBlobs(ctx context.Context, before time.Time, keep func(string) bool) (int, error) {
+	if b.sweep == nil {
+		return b.Journal.RemoveBlobs(ctx, before, keep)
+	}
+	return b.sweep(b.Journal, before, keep)
 }
 
 var bg = context.Background()
@@ -187,6 +203,16 @@ var cases = map[string]struct {
 			return kept.([]byte), err
 		}
 	}()}},
+	"removes what others own": {"remove/fenced", broken{remove: func(j *memory.Journal, run string, _ uint64) error {
+		return j.Remove(bg, run, current(j, run).Lease.Epoch)
+	}}},
+	"removes nothing": {"remove/run", broken{remove: func(*memory.Journal, string, uint64) error { return nil }}},
+	"removes what is wanted": {"remove/blobs", broken{sweep: func(j *memory.Journal, before time.Time, _ func(string) bool) (int, error) {
+		return j.RemoveBlobs(bg, before, func(string) bool { return false })
+	}}},
+	"removes what is new": {"remove/stored", broken{sweep: func(j *memory.Journal, _ time.Time, keep func(string) bool) (int, error) {
+		return j.RemoveBlobs(bg, time.Now().Add(time.Hour), keep)
+	}}},
 }
 
 // TestSuiteNotices runs the suite in another process on journals that break

@@ -1,0 +1,75 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Remove deletes a run with its letters; see [pawl.Remover]. Who is reading it goes on
+// reading what was there.
+func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r, err := j.run(id)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lease.Epoch != epoch {
+		return fenced(id, epoch, r.lease.Epoch)
+	}
+	if !j.runs.CompareAndDelete(id, r) {
+		return unknown(id)
+	}
+	// Nobody who found the run before may append to it now.
+	r.gone = true
+	j.order = slices.DeleteFunc(slices.Clone(j.order), func(o *run) bool { return o == r })
+	j.office.clear(id)
+	return nil
+}
+
+// clear takes a run's letters out. Lists that were handed out stay as they were.
+func (o *office) clear(run string) {
+	letters := o.byRun[run]
+	if len(letters) == 0 {
+		return
+	}
+	delete(o.byRun, run)
+	for _, l := range letters {
+		delete(o.known, address{l.Run, l.Kind, l.Request})
+	}
+	o.all = slices.DeleteFunc(slices.Clone(o.all), func(l *pawl.Letter) bool { return l.Run == run })
+}
+
+// RemoveBlobs deletes blobs; see [pawl.Remover].
+func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(digest string) bool) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	j.mu.Lock()
+	var old []string
+	for digest, b := range j.blobs {
+		if b.stored.Before(before) {
+			old = append(old, digest)
+		}
+	}
+	j.mu.Unlock()
+	old = slices.DeleteFunc(old, keep) // it may ask this journal
+	n := 0
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, digest := range old {
+		if b, ok := j.blobs[digest]; ok && b.stored.Before(before) {
+			delete(j.blobs, digest)
+			n++
+		}
+	}
+	return n, nil
+}

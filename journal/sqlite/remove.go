@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Remove deletes a run with its letters; see [pawl.Remover]. The room it took is
+// used for what comes next, or given back by [Journal.Compact].
+func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
+	return j.write(ctx, func(w *writer) (refusal, broken error) { return w.remove(run, epoch) })
+}
+
+func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
+	k, err := w.look(run)
+	switch {
+	case err != nil:
+		return nil, err
+	case k == nil:
+		return unknown(run), nil
+	case k.epoch != epoch:
+		return fenced(run, epoch, k.epoch), nil
+	}
+	for _, sql := range []string{
+		`UPDATE removed SET run = max(run, ?1), letter = max(letter, coalesce((SELECT max(id) FROM letters WHERE run = ?1), 0))`,
+		`DELETE FROM letters WHERE run = ?1`,
+		`DELETE FROM batches WHERE id > ?1 << 32 AND id <= (?1 << 32) + 4294967295`,
+		`DELETE FROM runs WHERE ref = ?1`,
+	} {
+		if err := w.exec(sql, k.ref); err != nil {
+			return nil, err
+		}
+	}
+	delete(w.known, run)
+	return nil, nil
+}
+
+// exec runs what is not worth being kept compiled.
+func (w *writer) exec(sql string, args ...any) error {
+	s, _, err := w.c.Prepare(sql)
+	if err != nil {
+		return fmt.Errorf("%w in %s", err, sql)
+	}
+	if err = bind(s, args...); err == nil {
+		err = s.Exec()
+	}
+	return errors.Join(err, s.Close())
+}
+
+// RemoveBlobs deletes blobs; see [pawl.Remover].
+func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(digest string) bool) (int, error) {
+	const old = `FROM blobs LEFT JOIN stored ON blob = ref WHERE coalesce(time < ?, true)`
+	refs := make(map[string]int64)
+	err := j.pool.read(ctx, func(r *reader) error {
+		return r.query(`SELECT ref, digest `+old, func(s *sqlite3.Stmt) (bool, error) {
+			refs[hex.EncodeToString(s.ColumnRawBlob(1))] = s.ColumnInt64(0)
+			return true, nil
+		}, before)
+	})
+	if err != nil {
+		return 0, j.err(err)
+	}
+	var gone []int64
+	for digest, ref := range refs {
+		if !keep(digest) {
+			gone = append(gone, ref)
+		}
+	}
+	slices.Sort(gone)
+	n := 0
+	for _, ref := range gone { // each by itself: others are not to wait for all
+		err := j.write(ctx, func(w *writer) (refusal, broken error) {
+			err := w.exec(`DELETE FROM blobs WHERE ref IN (SELECT ref `+old+` AND ref = ?)`, before, ref)
+			if err == nil && w.c.Changes() > 0 {
+				n++
+				err = w.exec(`DELETE FROM stored WHERE blob = ?`, ref)
+			}
+			return nil, err
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// Compact gives the room of what was removed back to the file system, and returns
+// how many bytes the file had and has. It writes the whole database anew, and
+// who appends meanwhile waits: it is for times when nothing is running.
+func (j *Journal) Compact(ctx context.Context) (was, is int64, err error) {
+	if j.writer == nil {
+		return 0, 0, j.err(ErrReadOnly)
+	}
+	c, err := connect(ctx, j.path, j.pool.o, view{})
+	if err != nil {
+		return 0, 0, j.err(err)
+	}
+	err = func() error {
+		if _, err := c.number(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+			return err
+		}
+		if was, err = size(j.path); err != nil {
+			return err
+		}
+		if err := c.Exec(`VACUUM`); err != nil {
+			return err
+		}
+		if _, err := c.number(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+			return err
+		}
+		is, err = size(j.path)
+		return err
+	}()
+	return was, is, j.err(errors.Join(err, c.close()))
+}
+
+// size is how long the database and what is not in it yet are.
+func size(path string) (int64, error) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	n := file.Size()
+	if log, err := os.Stat(path + "-wal"); err == nil {
+		n += log.Size()
+	}
+	return n, nil
+}

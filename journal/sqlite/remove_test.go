@@ -1,0 +1,130 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// TestRemovedElsewhere removes a run behind the back of who has written to it:
+// he may never come to write to another run, not even one of the same name.
+func TestRemovedElsewhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	mine, theirs := openAt(t, path, nil), openAt(t, path, nil)
+	claim := func(j *sqlite.Journal, run string) pawl.Lease {
+		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	old := claim(mine, "r")
+	add(t, mine, old, 0, "old")
+	if err := theirs.Remove(t.Context(), "r", old.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	other := claim(theirs, "other")
+	add(t, theirs, other, 0, "other")
+	late := pawl.Batch{Run: "r", Epoch: old.Epoch, After: 1, Records: [][]byte{[]byte("late")}}
+	if err := mine.Append(t.Context(), late); !errors.Is(err, pawl.ErrUnknownRun) {
+		t.Errorf("an append to a run that was removed: %v", err)
+	}
+	anew := claim(theirs, "r")
+	if err := mine.Append(t.Context(), late); !errors.Is(err, pawl.ErrConflict) {
+		t.Errorf("an append to a run that was removed and made anew: %v", err)
+	}
+	add(t, mine, anew, 0, "new")
+	for run, want := range map[string]string{"r": "new", "other": "other"} {
+		for r, err := range mine.Read(t.Context(), run, 0) {
+			if err != nil || string(r.Data) != want || r.Seq != 1 {
+				t.Errorf("run %s has %q as %d, %v", run, r.Data, r.Seq, err)
+			}
+		}
+	}
+}
+
+// TestRemovedWhileRead checks that a log which goes away halfway does not look
+// like a short one.
+func TestRemovedWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	j := openAt(t, path, nil)
+	l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := pawl.Batch{Run: "r", Epoch: l.Epoch}
+	for i := range 1000 {
+		b.Records = append(b.Records, fmt.Append(nil, i))
+	}
+	for ; b.After < 3000; b.After += 1000 {
+		if err := j.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r, err := range j.Read(t.Context(), "r", 0) {
+		if errors.Is(err, pawl.ErrUnknownRun) && r.Seq == 0 {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Seq == 1 {
+			if err := j.Remove(t.Context(), "r", l.Epoch); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Error("the log ended as if there was no more")
+}
+
+// TestCompact removes most of a database and gives the room back, with another
+// process beside it that goes on writing.
+func TestCompact(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	j, beside := openAt(t, path, nil), openAt(t, path, nil)
+	stays, err := beside.Claim(t.Context(), pawl.Claim{Run: "stays", TTL: time.Minute, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, beside, stays, 0, "before")
+	big := bytes.Repeat([]byte("x"), 1<<20)
+	l, err := j.Claim(t.Context(), pawl.Claim{Run: "goes", TTL: time.Minute, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(t.Context(), pawl.Batch{Run: "goes", Epoch: l.Epoch, Records: [][]byte{big}}); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(big)
+	if err := j.PutBlob(t.Context(), hex.EncodeToString(sum[:]), big); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Remove(t.Context(), "goes", l.Epoch); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := j.RemoveBlobs(t.Context(), time.Now().Add(time.Second), func(string) bool { return false }); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	was, is, err := j.Compact(t.Context())
+	if err != nil || was < 2<<20 || is > 100<<10 {
+		t.Errorf("the file had %d bytes and has %d, %v", was, is, err)
+	}
+	add(t, beside, stays, 1, "after")
+	n := 0
+	for _, err := range j.Read(t.Context(), "stays", 0) {
+		if n++; err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d records are there, not 2", n)
+	}
+}
