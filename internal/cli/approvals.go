@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // approvalsMode is what --approvals was given; empty: nothing.
@@ -36,7 +35,7 @@ func (m *approvalsMode) Set(text string) error {
 }
 
 // engine is the engine that drives a run of the agent as the flags have it.
-func (a *app) engine(j *sqlite.Journal, d *driving, agent pawl.Agent) *engine.Engine {
+func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	o := a.options(agent.Source)
 	o.Approver = a.approver(d.approvals, agent)
 	o.Patience = -1 // a person may take as long as the request stands

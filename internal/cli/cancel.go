@@ -7,13 +7,12 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
 	reason := ""
 	c := a.command("cancel RUN [flags]", "End a run, whichever process drives it", cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 			return a.cancel(ctx, j, h, reason)
 		})
 	})
@@ -21,7 +20,7 @@ func (a *app) cancelCommand() *cobra.Command {
 	return a.runArgument(c)
 }
 
-func (a *app) cancel(ctx context.Context, j *sqlite.Journal, h pawl.Head, reason string) (int, error) {
+func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (int, error) {
 	if h.Status.Ended() {
 		return 0, misuse("run %s is over: %v", h.Run, h.Status)
 	}

@@ -13,8 +13,6 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
-
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // app is one invocation.
@@ -31,7 +29,7 @@ type app struct {
 	code int // of the command that ran
 
 	mu      sync.Mutex
-	journal *sqlite.Journal // open, if any
+	journal store // open, if any
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT

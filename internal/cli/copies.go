@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,15 +38,12 @@ func ownersFile(state string) string { return filepath.Join(state, "runs.json") 
 // claimCopy notes that a run works in a copy. A copy of which this cannot be
 // noted is kept as long as one whose run began when it was made.
 func (a *app) claimCopy(state, run string) {
-	path, err := a.databasePath()
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
+	db, err := a.databaseName()
 	if err != nil {
 		return
 	}
 	owners, err := readOwners(state)
-	me := copyOwner{run, path}
+	me := copyOwner{run, db}
 	if err != nil || slices.Contains(owners, me) {
 		return
 	}
@@ -74,7 +72,7 @@ func readOwners(state string) (owners []copyOwner, err error) {
 // their journals, and of those that nobody has gone on with for a week all but
 // the latest few. A copy that was cut short while it was made goes too. What
 // cannot be judged stays.
-func (a *app) prune(ctx context.Context, j *sqlite.Journal, dir string, now time.Time) {
+func (a *app) prune(ctx context.Context, j store, dir string, now time.Time) {
 	states, err := tree.States(dir)
 	if err != nil {
 		return
@@ -106,7 +104,7 @@ func (a *app) removeCopy(state string) {
 
 // lastUsed is when any of a copy's runs has last gone on; gone: all of them,
 // and there were some, are known to be no more.
-func (a *app) lastUsed(ctx context.Context, j *sqlite.Journal, s tree.State) (at time.Time, gone bool) {
+func (a *app) lastUsed(ctx context.Context, j store, s tree.State) (at time.Time, gone bool) {
 	owners, err := readOwners(s.Dir)
 	if err != nil || len(owners) == 0 {
 		return s.At, false
@@ -131,16 +129,16 @@ func (a *app) lastUsed(ctx context.Context, j *sqlite.Journal, s tree.State) (at
 }
 
 // headOf looks a run up in its own journal.
-func (a *app) headOf(ctx context.Context, j *sqlite.Journal, o copyOwner) (pawl.Head, error) {
-	path, err := a.databasePath()
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
+func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, error) {
+	db, err := a.databaseName()
 	if err != nil {
 		return pawl.Head{}, err
 	}
-	if o.Database == path {
+	if o.Database == db {
 		return again(ctx, j, o.Run)
+	}
+	if onServer(o.Database) {
+		return pawl.Head{}, fmt.Errorf("%s is not the database that is open, and who may open it is not known", o.Database)
 	}
 	if _, err := os.Stat(o.Database); errors.Is(err, fs.ErrNotExist) {
 		return pawl.Head{}, pawl.ErrUnknownRun

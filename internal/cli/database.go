@@ -4,25 +4,39 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// open opens the database for the length of one command. One that may not be
+// A store is the journal that commands work on.
+type store interface {
+	pawl.Journal
+	pawl.Mailbox
+	pawl.Blobs
+	io.Closer
+}
+
+// open opens the database for the length of one command. A file that may not be
 // written is opened for reading: commands that only look do not notice, and the
 // others are told at their first write.
-func (a *app) open(ctx context.Context) (*sqlite.Journal, error) {
-	path, err := a.databasePath()
+func (a *app) open(ctx context.Context) (store, error) {
+	url, err := a.databaseURL()
 	if err != nil {
 		return nil, err
 	}
-	j, err := sqlite.Open(ctx, path, nil)
+	var j store
+	if onServer(url) {
+		j, err = opened(postgres.Open(ctx, url, nil))
+	} else if j, err = opened(sqlite.Open(ctx, url, nil)); err != nil {
+		j, err = openReading(ctx, url, err)
+	}
 	if err != nil {
-		if j, err = openReading(ctx, path, err); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	a.mu.Lock()
 	a.journal = j
@@ -30,9 +44,17 @@ func (a *app) open(ctx context.Context) (*sqlite.Journal, error) {
 	return j, nil
 }
 
+// opened makes no journal of a pointer to none.
+func opened[J store](j J, err error) (store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
 // openReading opens for reading what could not be opened for writing. What came
 // of that is said if this fails, too.
-func openReading(ctx context.Context, path string, writing error) (*sqlite.Journal, error) {
+func openReading(ctx context.Context, path string, writing error) (store, error) {
 	j, err := sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true})
 	if err == nil {
 		return j, nil
@@ -45,7 +67,7 @@ func openReading(ctx context.Context, path string, writing error) (*sqlite.Journ
 }
 
 // with runs do on the open database and closes it afterwards.
-func (a *app) with(ctx context.Context, do func(*sqlite.Journal) (int, error)) (int, error) {
+func (a *app) with(ctx context.Context, do func(store) (int, error)) (int, error) {
 	j, err := a.open(ctx)
 	if err != nil {
 		return 0, err

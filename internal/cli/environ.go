@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"net/url"
 	"path/filepath"
 	"strings"
 )
@@ -17,23 +18,45 @@ func (a *app) getenv(name string) string {
 	return value
 }
 
-// databasePath is the file named by --database, by PAWL_DATABASE, or the user's own.
-func (a *app) databasePath() (string, error) {
-	from, url := "--database", a.database
-	if url == "" {
-		from, url = "PAWL_DATABASE", a.getenv("PAWL_DATABASE")
+// databaseURL is what --database or PAWL_DATABASE names, or the user's own file:
+// a path, or the URL of a server.
+func (a *app) databaseURL() (string, error) {
+	from, named := "--database", a.database
+	if named == "" {
+		from, named = "PAWL_DATABASE", a.getenv("PAWL_DATABASE")
 	}
-	if url == "" {
+	if named == "" {
 		return a.ownDatabase()
 	}
-	scheme, rest, ok := strings.Cut(url, ":")
-	switch {
-	case ok && scheme == "sqlite" && rest != "":
-		return rest, nil
-	case scheme == "postgres" || scheme == "postgresql":
-		return "", misuse("%s: PostgreSQL is not supported by this version; use sqlite:PATH", from)
+	if onServer(named) {
+		return named, nil
 	}
-	return "", misuse("%s is %q; write sqlite:PATH", from, url)
+	if path, ok := strings.CutPrefix(named, "sqlite:"); ok && path != "" {
+		return path, nil
+	}
+	return "", misuse("%s is %q; write sqlite:PATH or postgres://USER@HOST/NAME", from, named)
+}
+
+// onServer reports whether a database is named by the URL of a server, not by a path.
+func onServer(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
+// databaseName is by what a database is known again: its full path, or its URL
+// without who asks and how, where a password may be.
+func (a *app) databaseName() (string, error) {
+	name, err := a.databaseURL()
+	if err != nil {
+		return "", err
+	}
+	if !onServer(name) {
+		return filepath.Abs(name)
+	}
+	u, err := url.Parse(name)
+	if err != nil {
+		return "", errors.New("the URL of the database cannot be read") // the error would say all of it
+	}
+	return "postgres://" + u.Host + u.Path, nil
 }
 
 // ownDatabase is where runs are kept when nobody says: under the user's state

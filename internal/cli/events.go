@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // lookEvery is how often the journal is asked for news of another process.
@@ -18,7 +17,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	follow := false
 	c := a.command("events RUN [flags]", "Print a run's entries in order, one JSON object a line", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return 0, a.entries(ctx, j, h, follow)
 			})
 		})

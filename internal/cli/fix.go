@@ -18,7 +18,6 @@ import (
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -96,7 +95,7 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+	return a.with(ctx, func(j store) (int, error) {
 		if o.StateDir != "" {
 			a.prune(ctx, j, o.StateDir, time.Now())
 		}

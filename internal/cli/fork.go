@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -23,7 +22,7 @@ func (a *app) forkCommand() *cobra.Command {
 					return 0, err
 				}
 			}
-			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return a.fork(ctx, j, h, at, input, r)
 			})
 		})
@@ -39,7 +38,7 @@ func (a *app) forkCommand() *cobra.Command {
 	return a.runArgument(c)
 }
 
-func (a *app) fork(ctx context.Context, j *sqlite.Journal, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
+func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
 	typed, err := parseLimits(r.limit, true)
 	if err != nil {
 		return 0, err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // A post is what the commands have in common that say something to a run.
@@ -39,7 +38,7 @@ type addressee struct {
 
 // mail says something to a run and goes on with it where that is due.
 func (a *app) mail(ctx context.Context, ref string, p *post, say func(to addressee) error) (int, error) {
-	return a.onRun(ctx, ref, func(j *sqlite.Journal, h pawl.Head) (int, error) {
+	return a.onRun(ctx, ref, func(j store, h pawl.Head) (int, error) {
 		s, err := engine.Load(ctx, j, h.Run)
 		if err != nil {
 			return 0, err
@@ -57,7 +56,7 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 
 // after goes on with a run that has got a letter, if this user parked it in
 // this directory and nobody drives it, or if that is asked for.
-func (a *app) after(ctx context.Context, j *sqlite.Journal, run string, p *post) (int, error) {
+func (a *app) after(ctx context.Context, j store, run string, p *post) (int, error) {
 	h, err := again(ctx, j, run)
 	if err != nil {
 		return 0, err

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // mostCandidates is how many runs are listed when a name fits none or several.
@@ -85,8 +84,8 @@ func candidates(runs []pawl.Head) string {
 }
 
 // onRun is [app.with] for a command about one run.
-func (a *app) onRun(ctx context.Context, ref string, do func(j *sqlite.Journal, h pawl.Head) (int, error)) (int, error) {
-	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Head) (int, error)) (int, error) {
+	return a.with(ctx, func(j store) (int, error) {
 		h, err := find(ctx, j, ref)
 		if err != nil {
 			return 0, err
@@ -101,7 +100,7 @@ func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]str
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	ids := []string{"last"}
-	_, err := a.with(c.Context(), func(j *sqlite.Journal) (int, error) {
+	_, err := a.with(c.Context(), func(j store) (int, error) {
 		found, err := heads(c.Context(), j, pawl.Query{Run: strings.ToUpper(begun)}, 50)
 		for _, h := range found {
 			ids = append(ids, fmt.Sprintf("%s\t%s, %v", h.Run, h.Agent, h.Status))

@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // replayed is the outcome of deciding a log again.
@@ -23,7 +22,7 @@ type replayed struct {
 func (a *app) replayCommand() *cobra.Command {
 	return a.runArgument(a.command("replay RUN [flags]", "Decide every recorded step of a run again and compare; nothing is called", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return a.replay(ctx, j, h.Run)
 			})
 		}))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -23,7 +22,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	r := &resuming{}
 	c := a.command("resume RUN [flags]", "Go on with a run that is parked, ended without success, or was interrupted", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return a.resume(ctx, j, h, r)
 			})
 		})
@@ -38,7 +37,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	return a.runArgument(c)
 }
 
-func (a *app) resume(ctx context.Context, j *sqlite.Journal, h pawl.Head, r *resuming) (int, error) {
+func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (int, error) {
 	typed, err := parseLimits(r.limit, true)
 	if err != nil {
 		return 0, err

@@ -61,7 +61,7 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "print the result as JSON; lists and streams as JSON lines")
 	flags.BoolVar(&a.quiet, "quiet", false, "show no progress")
-	flags.StringVar(&a.database, "database", "", "where runs are kept, as sqlite:PATH (default: $PAWL_DATABASE, or pawl/pawl.db in the user's state directory)")
+	flags.StringVar(&a.database, "database", "", "where runs are kept, as sqlite:PATH or postgres://USER@HOST/NAME (default: $PAWL_DATABASE, or pawl/pawl.db in the user's state directory)")
 	flags.SortFlags = false
 	root.AddCommand(
 		a.runCommand(), a.fixCommand(),

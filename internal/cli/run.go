@@ -14,7 +14,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -67,7 +66,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 		all = labels
 	}
 	maps.Copy(all, labels)
-	return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+	return a.with(ctx, func(j store) (int, error) {
 		limits, err := ceilings(agent)
 		if err != nil {
 			return 0, err

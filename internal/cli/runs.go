@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // runLine is a run in a list, as JSON.
@@ -44,7 +43,7 @@ func (a *app) runsCommand() *cobra.Command {
 		if q.Max < 0 {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
-		return a.with(ctx, func(j *sqlite.Journal) (int, error) {
+		return a.with(ctx, func(j store) (int, error) {
 			lines, err := list(ctx, j, q, want)
 			if err != nil {
 				return 0, err

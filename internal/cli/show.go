@@ -11,13 +11,12 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 func (a *app) showCommand() *cobra.Command {
 	return a.runArgument(a.command("show RUN [flags]", "Show where a run stands and what it has come to", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				report, err := reportOn(ctx, j, h)
 				if err != nil {
 					return 0, err

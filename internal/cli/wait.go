@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 func (a *app) waitCommand() *cobra.Command {
@@ -17,7 +16,7 @@ func (a *app) waitCommand() *cobra.Command {
 			if timeout < 0 {
 				return 0, misuse("--timeout is %v; it must not be negative", timeout)
 			}
-			return a.onRun(ctx, args[0], func(j *sqlite.Journal, h pawl.Head) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return a.wait(ctx, j, h, timeout)
 			})
 		})
