@@ -2,12 +2,9 @@ package judge
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 )
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // What a claim must have of the evidence. A claim with numbers or identifiers
 // stands and falls with them, so that its words need only show that the same
@@ -66,7 +63,7 @@ func (e *evidence) wrong(p *phrase, beside []quantity, raw string, english bool)
 			return why
 		}
 	}
-	known, names, unknown := 0, 0, ""
+	known, names := 0, 0
 	for _, w := range p.words {
 		if e.knows(w) {
 			known++
@@ -74,9 +71,6 @@ func (e *evidence) wrong(p *phrase, beside []quantity, raw string, english bool)
 		}
 		if slices.Contains(p.names, w) {
 			names++
-		}
-		if unknown == "" {
-			unknown = w
 		}
 	}
 	n := len(p.words)
@@ -231,7 +225,7 @@ func (e *evidence) denies(p *phrase) string {
 		case len(p.words) == 1 && len(no.words) > 1: // it says more, and may mean something else
 			continue
 		}
-		if p.whole && !p.denied { // one that is not so is enough
+		if p.whole { // one that is otherwise is enough
 			return "the results say the opposite"
 		}
 		// What says the same of the same thing outweighs it.

@@ -55,6 +55,8 @@ The contract runs for 2 years.
 The contract renews automatically.
 Support is not included.
 The contract includes no support.
+Not every vendor offers refunds.
+No tests were skipped at all.
 Uptime was 99.95 percent.
 Uptime was almost 100%.
 1536 MB of logs were kept.
@@ -136,6 +138,9 @@ Uptime was 95%.
 15 tests passed.
 All tests passed.
 No tests failed.
+No vendor offers refunds.
+Every vendor offers refunds.
+All vendors are in stock.
 The tests took 9 seconds.
 The report is in out/summary.md.
 The confirmation number is PO-55871.
