@@ -90,6 +90,7 @@ func (s *State) applyRun(event Event) {
 	case RunForked:
 		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""
 		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
+		s.notes = s.notes.Set(importer+"\x00"+importNote, nil)
 		s.afresh()
 		s.grants = persist.Map[*matter]{}
 		for i, c := range s.open { // requests are asked anew in the fork's own name

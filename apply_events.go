@@ -363,7 +363,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		}
 	case Noted:
 		s.notes = s.notes.Set(e.By+"\x00"+e.Name, e.Value)
-		if e.By == importer {
+		if e.Imported() {
 			s.letter = 0
 		}
 	case MemoryStored:

@@ -9,23 +9,35 @@ const importNote = "imported"
 
 // imported is what is noted of an import.
 type imported struct {
-	Redacted bool   `json:"redacted,omitempty"`
 	By       string `json:"by,omitempty"`
+	Redacted bool   `json:"redacted,omitempty"`
+	Torn     bool   `json:"torn,omitempty"`
 }
 
-// Import makes the entry's event that stands behind a log which came from
-// another journal: who brought it, and whether what looks like a secret was
-// taken out of it before. The letters of the other journal are not in this one,
-// so those that come are counted anew.
-func (s *State) Import(by string, redacted bool) Noted {
-	value, _ := json.Marshal(imported{redacted, by}) // a flag and a text always marshal
+// Import makes the event that stands behind a log which came from another
+// journal: who brought it, whether what looks like a secret was taken out of it
+// before, and whether its end is missing. The letters of the other journal are
+// not in this one, so those that come are counted anew.
+func (s *State) Import(by string, redacted, torn bool) Noted {
+	value, _ := json.Marshal(imported{by, redacted, torn}) // flags and a text always marshal
 	return Noted{By: importer, Name: importNote, Value: value}
 }
 
 // Redacted reports whether the log was changed on its way here. Such a run can be
 // read; to go on, it would have to do so from what nobody said.
-func (s *State) Redacted() bool {
-	value, ok := s.Note(importer, importNote)
-	var i imported
-	return ok && json.Unmarshal(value, &i) == nil && i.Redacted
+func (s *State) Redacted() bool { return s.imported().Redacted }
+
+// Torn reports whether the end of the log was lost on its way here. What it told
+// of may have happened; the run does not know and must not do it again. A fork
+// is another run and knows of nothing behind its beginning.
+func (s *State) Torn() bool { return s.imported().Torn }
+
+// Imported reports whether the note is one that [State.Import] makes.
+func (n Noted) Imported() bool { return n.By == importer }
+
+func (s *State) imported() (i imported) {
+	if value, ok := s.Note(importer, importNote); ok && json.Unmarshal(value, &i) != nil {
+		return imported{}
+	}
+	return i
 }

@@ -156,7 +156,7 @@ func outside(event Event) bool {
 	case RunPaused:
 		return e.Status == Paused && e.WakeAt.IsZero() // a shutdown
 	case Noted:
-		return e.By == importer
+		return e.Imported()
 	}
 	return false
 }

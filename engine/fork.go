@@ -74,6 +74,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 }
 
 // prefix reads entries 1 to seq of a run and checks that the log may be cut there.
+// It reads on to the end, where it stands that a log was redacted.
 func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Entry, error) {
 	var s pawl.State
 	var shared []pawl.Entry
@@ -96,9 +97,9 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Ent
 		case after == 0:
 			after = entry.Seq
 		}
-		if after != 0 {
-			break
-		}
+	}
+	if s.Redacted() {
+		return nil, fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
 	switch {
 	case seq == 0 || uint64(len(shared)) < seq:

@@ -74,6 +74,9 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 	if err != nil {
 		return err
 	}
+	if s.Redacted() {
+		return fmt.Errorf("run %s: %w", run, ErrRedacted)
+	}
 	c, ok := s.Call(call)
 	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.LetterAnswer {
 		c, ok = pawl.CallState{Phase: pawl.AwaitingInput}, true

@@ -35,6 +35,9 @@ func (e *ChangedError) Error() string {
 		e.Run, strings.Join(e.Parts, ", "))
 }
 
+// ErrRedacted is why a run that came from a redacted export cannot go on.
+var ErrRedacted = errors.New("it was imported from a redacted export and can be read only; export it with its secrets (raw) where it was made to go on with it")
+
 // Resume goes on with a run that is parked, ended otherwise than by success,
 // or interrupted. It fails with a *pawl.HeldError if the run has a live owner
 // and a *ChangedError if the agent is not the one it began with.
@@ -168,6 +171,9 @@ func (s *session) load(ctx context.Context) error {
 	if n := s.state.Declaration().Machine; n > pawl.MachineNumber {
 		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", s.lease.Run, n, pawl.MachineNumber)
 	}
+	if s.state.Redacted() {
+		return fmt.Errorf("run %s: %w", s.lease.Run, ErrRedacted)
+	}
 	s.found = s.state.Seq()
 	s.after = s.found
 	s.heard = s.state.Letter()
@@ -182,6 +188,10 @@ func (s *session) recall(e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStopped:
 		s.over = s.state.Epoch()
+	case pawl.Noted:
+		if ev.Imported() { // epochs are counted anew in another journal
+			s.over = 0
+		}
 	case pawl.ModelCalled:
 		s.hooked = s.hooked[:0]
 	case pawl.HookDirected:
@@ -202,6 +212,9 @@ func (s *session) recall(e pawl.Entry) {
 func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 	if st := s.state.Status(); st == pawl.Success {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", s.lease.Run, s.state.Verdict())
+	}
+	if s.state.Torn() {
+		return fmt.Errorf("run %s was imported from an export that broke off: what the missing entries told of would be done again; fork it to go on from where it is known", s.lease.Run)
 	}
 	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
 	declared, err := s.engine.machine(agent)

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// ExportOptions are what may be said of an export. Nil means none.
+type ExportOptions struct {
+	// Raw keeps the bytes of the log, and adds the blobs it refers to. Without
+	// it, what looks like a secret is taken out of every entry, and the run can
+	// be read where it is imported, not resumed.
+	Raw bool
+}
+
+// Export writes a run as lines of JSON, from which [Import] makes it again: a
+// head, then the entries as they stand in the log, the blobs, and an end. Each
+// line has a sum that depends on all lines before it; see [chain]. A run that is
+// being driven is exported as far as it went when the export began. Export
+// fails, with the first lines written, when the log cannot be read to the end.
+func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *ExportOptions) error {
+	if o == nil {
+		o = &ExportOptions{}
+	}
+	last, err := lastOf(ctx, j, run)
+	if err != nil {
+		return fmt.Errorf("export run %s: %w", run, err)
+	}
+	x := exporter{w: w}
+	x.line(exportHead{Export: exportFormat, Run: run, Redacted: !o.Raw, Entries: last})
+	var s pawl.State
+	var blobs []string
+	for row, err := range j.Read(ctx, run, 1) {
+		if err != nil {
+			return fmt.Errorf("export run %s: %w", run, err)
+		}
+		if row.Seq > last {
+			break
+		}
+		entry, err := entryOf(&s, run, row.Data)
+		if err == nil && !o.Raw {
+			row.Data = redact.JSON(row.Data)
+			_, err = pawl.DecodeEntry(row.Data)
+		}
+		if err != nil {
+			return fmt.Errorf("export run %s, entry %d: %w", run, row.Seq, err)
+		}
+		if e, ok := entry.Event.(pawl.ToolFinished); ok && o.Raw && e.Blob != "" {
+			blobs = append(blobs, e.Blob)
+		}
+		x.raw(row.Data)
+	}
+	if s.Seq() != last {
+		return fmt.Errorf("export run %s: the log ends at entry %d, not %d", run, s.Seq(), last)
+	}
+	if store, ok := j.(pawl.Blobs); ok {
+		for _, digest := range blobs {
+			data, err := store.Blob(ctx, digest)
+			if errors.Is(err, pawl.ErrUnknownBlob) {
+				continue // the log has an excerpt of what could not be kept
+			}
+			if err != nil {
+				return fmt.Errorf("export run %s: %w", run, err)
+			}
+			x.line(exportBlob{Blob: digest, Data: base64.StdEncoding.EncodeToString(data)})
+		}
+	}
+	x.line(exportEnd{End: last})
+	if x.err != nil {
+		return fmt.Errorf("export run %s: %w", run, x.err)
+	}
+	return nil
+}
+
+// entryOf reads the next line of a log and folds it.
+func entryOf(s *pawl.State, run string, data []byte) (pawl.Entry, error) {
+	entry, err := pawl.DecodeEntry(data)
+	if err == nil && entry.Run != run {
+		err = fmt.Errorf("it belongs to run %s", entry.Run)
+	}
+	if err == nil {
+		err = pawl.CheckEntry(*s, entry)
+	}
+	if err == nil {
+		s.Fold(entry)
+	}
+	return entry, err
+}
+
+// lastOf is the seq of a run's last entry.
+func lastOf(ctx context.Context, j pawl.Journal, run string) (uint64, error) {
+	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
+		if err != nil {
+			return 0, err
+		}
+		if h.Run == run {
+			if h.Seq == 0 {
+				return 0, errors.New("it has no entries: it was never started")
+			}
+			return h.Seq, nil
+		}
+	}
+	return 0, pawl.ErrUnknownRun
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Imported is what became of an export.
+type Imported struct {
+	Run      string `json:"run"`
+	Entries  uint64 `json:"entries"` // how many were imported
+	Of       uint64 `json:"of"`      // how many the export had when it was whole
+	Blobs    int    `json:"blobs"`
+	Redacted bool   `json:"redacted"` // it can be read only
+	Torn     bool   `json:"torn"`     // the file breaks off, if only before its last line
+}
+
+// A DamagedError says why a file is no export, or no longer one.
+type DamagedError struct {
+	Line int // from 1
+	Err  error
+}
+
+// Error names the line.
+func (e *DamagedError) Error() string { return fmt.Sprintf("line %d of the export: %v", e.Line, e.Err) }
+
+// Unwrap returns what is wrong with the line.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Import makes the run again that [Export] wrote, under the same id and owned by
+// nobody. A raw one can be resumed with its agent. One that was redacted can be
+// read only.
+//
+// A file that breaks off is imported as far as it goes; if entries are missing,
+// the run can be read and forked, not resumed, since it may have done more than
+// it knows of. Anything else that is wrong with the file is a *DamagedError, and
+// nothing is imported; likewise pawl.ErrRunExists if the run is there already. A
+// process that dies in Import leaves a run with all entries or with none, as long
+// as they fit into one batch of 32 MB.
+func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) {
+	f := importFile{in: bufio.NewReader(r)}
+	if err := f.read(); err != nil {
+		return Imported{}, fmt.Errorf("import: %w", err)
+	}
+	if err := f.seal(); err != nil {
+		return Imported{}, fmt.Errorf("import run %s: %w", f.head.Run, err)
+	}
+	if err := f.store(ctx, j); err != nil {
+		return Imported{}, fmt.Errorf("import run %s: %w", f.head.Run, err)
+	}
+	return Imported{
+		Run: f.head.Run, Entries: uint64(len(f.lines)) - 1, Of: f.head.Entries, Blobs: len(f.blobs),
+		Redacted: f.head.Redacted, Torn: !f.ended,
+	}, nil
+}
+
+// importFile is an export that is being read.
+type importFile struct {
+	in    *bufio.Reader
+	chain chain
+	line  int
+
+	head  exportHead
+	state pawl.State
+	lines [][]byte
+	blobs [][]byte
+	ended bool
+}
+
+// read takes the file in up to its end, or to where it breaks off.
+func (f *importFile) read() error {
+	for {
+		line, whole, err := f.next()
+		if err != nil {
+			return err
+		}
+		if line == nil {
+			break
+		}
+		f.line++
+		before := f.chain
+		body, err := f.chain.open(line)
+		if err != nil && !whole && torn(line) {
+			break
+		}
+		if err == nil {
+			if err = f.take(body); err != nil {
+				f.chain = before
+			}
+		}
+		if err != nil {
+			return &DamagedError{f.line, err}
+		}
+	}
+	if f.state.Seq() == 0 {
+		return &DamagedError{max(f.line, 1), errors.New("the file breaks off before its first entry")}
+	}
+	return nil
+}
+
+// mostLine bounds a line: a journal takes 64 MB at once, which is a third more in base64.
+const mostLine = 96 << 20
+
+// next is the next line without its end, nil if there is none. It is not whole
+// if the file ends in it.
+func (f *importFile) next() (line []byte, whole bool, err error) {
+	for {
+		part, err := f.in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line[:len(line)-1], true, nil
+		case errors.Is(err, io.EOF):
+			return line, false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		case len(line) > mostLine:
+			return nil, false, &DamagedError{f.line + 1, fmt.Errorf("it is longer than %d bytes", mostLine)}
+		}
+	}
+}
+
+// torn reports whether a line is the beginning of one: an object that is not over yet.
+func torn(line []byte) bool {
+	var v json.RawMessage
+	return line[0] == '{' && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&v), io.ErrUnexpectedEOF)
+}
+
+// take reads a line whose sum is right.
+func (f *importFile) take(line []byte) error {
+	starts := func(text string) bool { return bytes.HasPrefix(line, []byte(text)) }
+	switch {
+	case f.ended:
+		return errors.New("it stands behind the end")
+	case f.line == 1:
+		if err := strictly(line, &f.head); err != nil {
+			return err
+		}
+		if f.head.Export != exportFormat {
+			return fmt.Errorf("its format is %d, this build reads %d", f.head.Export, exportFormat)
+		}
+		if f.head.Run == "" || f.head.Entries == 0 {
+			return errors.New("it names no run, or one without entries")
+		}
+		return nil
+	case starts(`{"blob":`):
+		return f.blob(line)
+	case starts(`{"end":`):
+		var end exportEnd
+		if err := strictly(line, &end); err != nil {
+			return err
+		}
+		if f.ended = true; end.End != f.head.Entries || f.state.Seq() != end.End {
+			return fmt.Errorf("the end of %d entries comes after %d of %d", end.End, f.state.Seq(), f.head.Entries)
+		}
+		return nil
+	}
+	if len(f.blobs) > 0 || f.state.Seq() == f.head.Entries {
+		return fmt.Errorf("an entry stands behind the last one, %d", f.head.Entries)
+	}
+	entry, err := entryOf(&f.state, f.head.Run, line)
+	if n := f.state.Declaration().Machine; err == nil && entry.Seq == 1 && n > pawl.MachineNumber {
+		err = fmt.Errorf("the run was written by a newer build (machine %d; this is %d)", n, pawl.MachineNumber)
+	}
+	f.lines = append(f.lines, line)
+	return err
+}
+
+func (f *importFile) blob(line []byte) error {
+	var b exportBlob
+	if err := strictly(line, &b); err != nil {
+		return err
+	}
+	data, err := base64.StdEncoding.DecodeString(b.Data)
+	if err != nil {
+		return err
+	}
+	if f.head.Redacted || f.state.Seq() != f.head.Entries || digestOf(data) != b.Blob {
+		return fmt.Errorf("the blob %s is not what it is called, or stands in a place where none can be", b.Blob)
+	}
+	f.blobs = append(f.blobs, data)
+	return nil
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// seal adds the entry that says where the log came from. It was written when the
+// last one was: the time between is not the run's.
+func (f *importFile) seal() error {
+	s := &f.state
+	entry := pawl.Entry{Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration()}
+	note := s.Import(self().String(), f.head.Redacted, s.Seq() < f.head.Entries)
+	line, err := entry.Seal(note, nil, bytes.Clone)
+	if err == nil {
+		s.Fold(entry)
+		f.lines = append(f.lines, line)
+	}
+	return err
+}
+
+// mostBatch is how many bytes of entries are appended at once.
+const mostBatch = 32 << 20
+
+// store writes the run. One that cannot be written whole is not left behind,
+// where the journal can remove it.
+func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
+	e := New(j, nil)
+	if len(f.blobs) > 0 && e.blobs == nil {
+		return errors.New("it has blobs, and this journal keeps none")
+	}
+	lease, err := e.begin(ctx, f.head.Run)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		for _, data := range f.blobs {
+			if err := e.blobs.PutBlob(ctx, digestOf(data), data); err != nil {
+				return err
+			}
+		}
+		b := pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, Head: f.state.Head()}
+		if f.head.Redacted {
+			b.Head.WakeAt = time.Time{} // it will not go on
+		}
+		for rest := f.lines; len(rest) > 0; {
+			n, size := 0, 0
+			for n < len(rest) && (n == 0 || size+len(rest[n]) <= mostBatch) {
+				size += len(rest[n])
+				n++
+			}
+			b.Records = rest[:n]
+			if err := j.Append(ctx, b); err != nil {
+				return err
+			}
+			b.After += uint64(n)
+			rest = rest[n:]
+		}
+		return nil
+	}()
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if r, ok := j.(pawl.Remover); ok && err != nil {
+		return errors.Join(err, r.Remove(done, lease.Run, lease.Epoch))
+	}
+	// A lease that cannot be given up lapses by itself.
+	_, _ = j.Claim(done, pawl.Claim{Run: lease.Run, Owner: lease.Owner, Epoch: lease.Epoch})
+	return err
+}
