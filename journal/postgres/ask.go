@@ -52,7 +52,7 @@ func (j *Journal) ask(ctx context.Context, writes bool, q question) error {
 		if sent && writes && open(err) {
 			again, until = true, on
 		}
-		if passing(err) && until.Err() == nil && pause(until, n) {
+		if passing(err) && !j.closed.Load() && until.Err() == nil && pause(until, n) {
 			last = err
 			continue
 		}

@@ -26,7 +26,7 @@ func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error
 		data = []byte{} // nil is NULL
 	}
 	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
-		_, err := c.Exec(ctx, `INSERT INTO blobs (digest, data) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING`, sum[:], data)
+		_, err := c.Exec(ctx, `INSERT INTO blobs (digest, data) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET stored = clock_timestamp()`, sum[:], data)
 		return nil, err
 	})
 }

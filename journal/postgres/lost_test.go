@@ -221,6 +221,9 @@ var lossy = map[string]struct {
 		l, err := j.Post(context.Background(), pawl.Letter{Run: "r", Kind: pawl.LetterAnswer, Request: "q", Body: []byte(`"yes"`)})
 		return string(l.Body), err
 	}, `"yes"`},
+	"remove": {1, func(j *postgres.Journal) (any, error) {
+		return nil, j.Remove(context.Background(), "r", 1)
+	}, nil},
 	"blob": {0, func(j *postgres.Journal) (any, error) {
 		return nil, j.PutBlob(context.Background(), digest("blob"), []byte("blob"))
 	}, nil},

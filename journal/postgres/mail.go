@@ -46,12 +46,14 @@ func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken e
 		if found, refusal, err := p.look(ctx, c); found || refusal != nil || err != nil {
 			return refusal, err
 		}
-		// The letter and the word of it are one commit. Both answer only if there
-		// was no such letter; if somebody has put it in meanwhile, it is found now.
+		// The letter and the word of it are one commit. Nothing comes back if
+		// somebody has put it in meanwhile, or has removed the run; a run that is
+		// held for a key cannot be removed, but appended to.
 		var id int64
-		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last)
+		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last),
+				run AS (SELECT ref FROM runs WHERE id = $1 FOR KEY SHARE)
 			INSERT INTO letters (id, run, kind, request, sender, body, time)
-			SELECT last, ref, $2, $3, $4, $5, $6 FROM next, runs WHERE runs.id = $1
+			SELECT last, ref, $2, $3, $4, $5, $6 FROM next, run
 			ON CONFLICT (run, kind, sha256(request)) DO NOTHING RETURNING id, pg_notify($7, $8)::text`,
 			[]byte(l.Run), p.kind, []byte(l.Request), []byte(l.By), []byte(l.Body), instant(l.Time), p.channel, payload(l.Run)).Scan(&id, nil)
 		if err == nil {

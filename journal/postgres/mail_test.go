@@ -126,3 +126,44 @@ func TestManyLetters(t *testing.T) {
 		t.Errorf("%d letters came", n)
 	}
 }
+
+// TestRemovedWhole removes runs under the hands of those who append and post
+// to them. Nothing of a run is left behind.
+func TestRemovedWhole(t *testing.T) {
+	j, schema := prepared(t)
+	for round := range 15 {
+		run := fmt.Sprint("run-", round)
+		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "o", TTL: time.Hour, New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		errs := make([]error, 3)
+		for i := range errs {
+			all.Go(func() {
+				for n := 0; errs[i] == nil; n++ {
+					if i == 0 {
+						errs[i] = j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, After: uint64(n), Records: [][]byte{[]byte("x")}})
+					} else {
+						_, errs[i] = j.Post(t.Context(), pawl.Letter{Run: run, Kind: pawl.LetterAnswer, Request: fmt.Sprint(i, n), Body: []byte(`1`)})
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(round) * 2 * time.Millisecond)
+		if err := j.Remove(t.Context(), run, l.Epoch); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+		for _, err := range errs {
+			if !errors.Is(err, pawl.ErrUnknownRun) {
+				t.Error(err)
+			}
+		}
+	}
+	raw(t, `DO $$ BEGIN
+		ASSERT (SELECT count(*) FROM `+schema+`.runs) = 2, 'runs are left';
+		ASSERT NOT EXISTS (SELECT FROM `+schema+`.letters), 'letters are left';
+		ASSERT (SELECT count(*) FROM `+schema+`.batches) = 1, 'batches are left';
+	END $$`)
+}

@@ -27,8 +27,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox]
-// and [pawl.Blobs]. Its errors name the database, never the password. Times
+// A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox],
+// [pawl.Blobs] and [pawl.Remover]. Its errors name the database, never the password. Times
 // are kept to the microsecond; a lease's Until is by the server's clock.
 type Journal struct {
 	name     string // for errors
@@ -45,6 +45,7 @@ var (
 	_ pawl.Journal = (*Journal)(nil)
 	_ pawl.Mailbox = (*Journal)(nil)
 	_ pawl.Blobs   = (*Journal)(nil)
+	_ pawl.Remover = (*Journal)(nil)
 )
 
 // Options are what can be chosen about a database. Nil means none.
@@ -139,7 +140,8 @@ func name(c *pgx.ConnConfig) string {
 	return "postgres://" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 
-// Close waits for what is being asked and closes the connections. Every later
+// Close waits for what is being asked, but for no database that is gone, and
+// closes the connections. Every later
 // call fails, and everybody who watches is let go.
 func (j *Journal) Close() error {
 	if j.closed.Swap(true) {

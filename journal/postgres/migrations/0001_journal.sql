@@ -65,8 +65,9 @@ CREATE INDEX letters_run ON letters (run, id);
 CREATE TABLE mailbox (last bigint NOT NULL);
 INSERT INTO mailbox VALUES (0);
 
--- Large bytes by their SHA-256.
+-- Large bytes by their SHA-256, and when they were stored last.
 CREATE TABLE blobs (
   digest bytea PRIMARY KEY,
+  stored timestamptz NOT NULL DEFAULT clock_timestamp(),
   data   bytea NOT NULL
 );

@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Remove deletes a run with its letters; see [pawl.Remover]. The server uses
+// the room again by itself. Who removed a run and did not hear of it is told
+// that it is done.
+func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
+	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
+		for {
+			var ref int64
+			var held uint64
+			err := c.QueryRow(ctx, `SELECT ref, epoch FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &held)
+			switch {
+			case errors.Is(err, pgx.ErrNoRows) && again:
+				return nil, nil // nobody else may
+			case errors.Is(err, pgx.ErrNoRows):
+				return unknown(run), nil
+			case err != nil:
+				return nil, err
+			case held != epoch:
+				return fenced(run, epoch, held), nil
+			}
+			// One transaction. The run goes first, so that whoever was adding to it
+			// is waited for, and what he added is seen by what follows.
+			b := new(pgx.Batch)
+			b.Queue(`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, ref, epoch)
+			b.Queue(`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
+			b.Queue(`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
+			results := c.SendBatch(ctx, b)
+			done, err := results.Exec()
+			if err := errors.Join(err, results.Close()); err != nil {
+				return nil, err
+			}
+			if done.RowsAffected() == 1 {
+				return nil, nil
+			}
+		}
+	})
+}
+
+// RemoveBlobs deletes blobs; see [pawl.Remover].
+func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(digest string) bool) (int, error) {
+	cutoff, err := j.serverTime(ctx, before)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for from := []byte{}; ; {
+		old, err := j.oldBlobs(ctx, from, cutoff)
+		if err != nil || len(old) == 0 {
+			return n, err
+		}
+		from = old[len(old)-1]
+		var gone [][]byte
+		for _, digest := range old {
+			if !keep(hex.EncodeToString(digest)) {
+				gone = append(gone, digest)
+			}
+		}
+		if len(gone) == 0 {
+			continue
+		}
+		err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+			done, err := c.Exec(ctx, `DELETE FROM blobs WHERE digest = ANY($1) AND stored < $2`, gone, cutoff)
+			n += int(done.RowsAffected())
+			return nil, err
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// serverTime is a time of ours by the server's clock, or a little before that.
+func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		var now time.Time
+		err := c.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
+		out = now.Add(-time.Since(t))
+		return nil, err
+	})
+	return out, err
+}
+
+// oldBlobs lists some digests behind one, in order.
+func (j *Journal) oldBlobs(ctx context.Context, from []byte, cutoff time.Time) (out [][]byte, err error) {
+	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		rows, err := c.Query(ctx, `SELECT digest FROM blobs WHERE digest > $1 AND stored < $2 ORDER BY digest LIMIT $3`, from, cutoff, portionRows)
+		if err != nil {
+			return nil, err
+		}
+		out, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
+		return nil, err
+	})
+	return out, err
+}
