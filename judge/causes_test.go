@@ -46,6 +46,7 @@ func TestCauses(t *testing.T) {
 			"Call 555-0199 for V-1042.", "c_1>c_2 V-1042; c_1>answer V-1042; c_2>answer 555-0199"},
 		"within a text":            {[][]did{turn(did{tool: "find", args: `{}`, result: "The order PO-7788 is late."}), turn(did{tool: "mail", args: `{"text":"Where is (PO-7788)?"}`, result: `"sent"`})}, "", "c_1>c_2 PO-7788"},
 		"a number":                 {[][]did{turn(did{tool: "find", args: `{}`, result: `{"total":1234.50}`}), turn(did{tool: "pay", args: `{"eur":1234.5}`, result: `"ok"`})}, "", "c_1>c_2 1234.5"},
+		"a number with commas":     {[][]did{turn(did{tool: "find", args: `{}`, result: `{"total":1200}`})}, "It is 1,200 in all, or 1,200.0.", "c_1>answer 1200"},
 		"the first who brought it": {[][]did{turn(did{tool: "a", args: `{}`, result: `"key-4711"`}), turn(did{tool: "b", args: `{}`, result: `"key-4711"`}), turn(did{tool: "c", args: `{"k":"key-4711"}`, result: `1`})}, "", "c_1>c_3 key-4711"},
 		"one comes after another":  {[][]did{turn(did{tool: "a", args: `{"n":1}`, result: `{"ok":true,"n":0}`}), turn(did{tool: "b", args: `{"ok":true,"n":0}`, result: `{"ok":true}`})}, "It is true.", ""},
 		"trivial values":           {[][]did{turn(did{tool: "a", args: `{}`, result: `{"status":"pending","n":10,"s":"abc","t":"true","none":null}`}), turn(did{tool: "b", args: `{"status":"pending","n":10,"s":"abc","t":"true","none":null}`, result: `1`})}, "", ""},

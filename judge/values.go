@@ -3,6 +3,7 @@ package judge
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ func values(text string, yield func(string)) {
 	if len(whole) <= mostLength && utf8.RuneCountInString(whole) >= 4 && !trivial[strings.ToLower(whole)] && !isNumber(whole) {
 		yield(whole)
 	}
+	text = grouped.ReplaceAllStringFunc(text, func(n string) string { return strings.ReplaceAll(n, ",", "") })
 	for _, word := range strings.FieldsFunc(text, apart) {
 		word = strings.Trim(word, ".-:/&=+#~^")
 		if isNumber(word) {
@@ -35,6 +37,9 @@ func values(text string, yield func(string)) {
 		}
 	}
 }
+
+// grouped is a number with commas between thousands.
+var grouped = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 
 // apart are the runes that no value has within.
 func apart(r rune) bool {
