@@ -81,6 +81,9 @@ var statusWords = map[pawl.Status]string{
 func (r *Report) whyStopped(b *strings.Builder) {
 	b.WriteString("## Why it stopped\n\n")
 	words := statusWords[r.Status]
+	if r.Status == pawl.Failed && r.Reason.Leaf == "grounding" {
+		words = "Its answers claimed what no tool had said."
+	}
 	if words == "" {
 		words = "The log does not say where it stands."
 	}

@@ -201,6 +201,10 @@ func failed(s pawl.State, r *Report, run, resume string) []Action {
 	if r.Reason.Leaf == "refused" {
 		before = append(before, action(fmt.Sprintf("pawl fork %s --at %d INPUT", run, r.seq), "to put it to the model in other words"))
 	}
+	if r.Reason.Leaf == "grounding" {
+		why = "to have the model answer anew, with as many tries as before"
+		before = append(before, action(resume+" --model PROVIDER/NAME --allow-change", "to go on with a model that keeps to what the tools said"))
+	}
 	if r.Reason.Leaf == "policy" {
 		before = append(before, action(resume+" --spec SPEC --allow-change", "to go on with policies that agree"))
 	}
