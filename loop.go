@@ -57,12 +57,12 @@ func doneVerdict() Verdict {
 // A Policy reviews every step before it is taken. It is pure, and it may only
 // tighten: move a call's disposition rightwards, lower a clamp, put a Think or
 // a Record before the step, or finish the run, also one that was to end as a
-// success. Anything looser is ignored and
-// ends the run as failed, naming the policy. Review is asked again, after every
-// other policy, until nobody changes anything; a fact once recorded must
-// therefore be looked for in the State and not be recorded twice. String names
-// the policy with its parameters, as in no_progress(3), and is digested: a run
-// does not resume under weaker policies unawares.
+// success or exhausted, with an answer that may not be given. Anything looser is
+// ignored and ends the run as failed, naming the policy. Review is asked again,
+// after every other policy, until nobody changes anything; a fact once recorded
+// must therefore be looked for in the State and not be recorded twice. String
+// names the policy with its parameters, as in no_progress(3), and is digested: a
+// run does not resume under weaker policies unawares.
 type Policy interface {
 	Review(State, Step) Step
 	String() string

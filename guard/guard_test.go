@@ -174,3 +174,18 @@ func TestNonsenseIsRefused(t *testing.T) {
 		g.Filter("a@b.de")
 	}
 }
+
+// The last words of an exhausted run are withheld like any other answer.
+func TestLandingIsWithheld(t *testing.T) {
+	again := func(context.Context, struct{}) (string, error) { return "more", nil }
+	agent := pawl.Agent{
+		Name: "guarded", Limits: pawl.Limits{Iterations: 1},
+		Model:    script.Replies(pawl.Do(pawl.Call{Tool: "again", Args: json.RawMessage(`{}`)}), pawl.Say("So far: "+token)),
+		Policies: []pawl.Policy{guard.New(guard.Secrets(guard.Block))},
+		Tools:    []pawl.Tool{tool.Func("again", "Go on.", again, pawl.Read)},
+	}
+	r, err := engine.Run(t.Context(), agent, "go")
+	if err != nil || r.Status != pawl.Failed || strings.Contains(r.Answer, token) || !strings.Contains(r.Reason.Detail, "the answer holds what is blocked") {
+		t.Errorf("%v %q %q, %v", r.Status, r.Answer, r.Reason.Detail, err)
+	}
+}

@@ -134,7 +134,7 @@ func (g *Guard) ends(s pawl.State, step pawl.Finish) pawl.Step {
 		answer = s.Answer()
 	}
 	for _, hit := range g.found(answer, inReply) {
-		if hit.do == Block && step.Verdict.Status == pawl.Success {
+		if ended := step.Verdict.Status; hit.do == Block && (ended == pawl.Success || ended == pawl.Exhausted) {
 			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))
 		}
 		if note := g.note(s, "the answer", hit); note != nil { // also of one that may not be withheld
