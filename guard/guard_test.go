@@ -180,7 +180,12 @@ func TestLandingIsWithheld(t *testing.T) {
 	again := func(context.Context, struct{}) (string, error) { return "more", nil }
 	agent := pawl.Agent{
 		Name: "guarded", Limits: pawl.Limits{Iterations: 1},
-		Model:    script.Replies(pawl.Do(pawl.Call{Tool: "again", Args: json.RawMessage(`{}`)}), pawl.Say("So far: "+token)),
+		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if r.Purpose == pawl.PurposeLanding {
+				return pawl.Say("So far: " + token), nil
+			}
+			return pawl.Do(pawl.Call{Tool: "again", Args: json.RawMessage(`{}`)}), nil
+		}),
 		Policies: []pawl.Policy{guard.New(guard.Secrets(guard.Block))},
 		Tools:    []pawl.Tool{tool.Func("again", "Go on.", again, pawl.Read)},
 	}
