@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"time"
 )
@@ -33,3 +34,21 @@ func unsupported() error {
 
 // Locate always fails on this system.
 func Locate(Command) (string, error) { return "", unsupported() }
+
+// Line is of no use on this system.
+type Line struct{}
+
+// Respawn always fails on this system.
+func Respawn(string) (*Line, error) { return nil, unsupported() }
+
+// Respawned is always false on this system.
+func Respawned(string) (*Line, bool) { return nil, false }
+
+// Dial always fails on this system.
+func (l *Line) Dial() (net.Conn, error) { return nil, unsupported() }
+
+// Accept always fails on this system.
+func (l *Line) Accept() (net.Conn, error) { return nil, unsupported() }
+
+// Close does nothing on this system.
+func (l *Line) Close() error { return nil }

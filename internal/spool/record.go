@@ -1,0 +1,186 @@
+package spool
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"time"
+)
+
+// Begin says that a command is about to be started, and by whom.
+type Begin struct {
+	Attempt
+	Supervisor string        `json:"supervisor"` // the process that runs it, for good
+	Argv       string        `json:"argv"`       // digest
+	At         time.Time     `json:"at"`
+	Timeout    time.Duration `json:"timeout"`
+}
+
+// Exit says how a command ended and what it printed.
+type Exit struct {
+	Code    int           `json:"code"`
+	Signal  string        `json:"signal,omitempty"`
+	Refused *Refusal      `json:"refused,omitempty"` // it could not be started
+	Error   string        `json:"error,omitempty"`   // what else went wrong
+	Cut     Cut           `json:"cut,omitempty"`
+	Out     Said          `json:"out"`
+	Err     Said          `json:"err"`
+	Took    time.Duration `json:"took"`
+}
+
+// Refusal is why a command could not be started.
+type Refusal struct {
+	Program string `json:"program"`
+	Reason  string `json:"reason"`
+}
+
+// Cut is why a command was ended before it ended by itself.
+type Cut int
+
+// The reasons; zero: it was not.
+const (
+	Late    Cut = 1 + iota // its time was over
+	Stopped                // somebody wanted it
+)
+
+// String returns the reason in a word.
+func (c Cut) String() string {
+	switch c {
+	case Late:
+		return "late"
+	case Stopped:
+		return "stopped"
+	}
+	return "none"
+}
+
+// Said is what a command printed on one stream, as an excerpt.
+type Said struct {
+	Text      string `json:"text"`
+	Truncated bool   `json:"truncated,omitempty"`
+	Total     int64  `json:"total"`
+	Digest    string `json:"digest"` // SHA-256 of all of it
+}
+
+// Fate is what a file says of an attempt.
+type Fate struct {
+	Begin   *Begin
+	Process string // of the command, for good; empty: not known
+	Exit    *Exit
+	Never   *Attempt
+	Torn    bool // behind this comes what cannot be read
+}
+
+// attempt is which one it is about.
+func (f Fate) attempt() (Attempt, bool) {
+	switch {
+	case f.Begin != nil:
+		return f.Begin.Attempt, true
+	case f.Never != nil:
+		return *f.Never, true
+	}
+	return Attempt{}, false
+}
+
+// About reports whether it is about this attempt.
+func (f Fate) About(a Attempt) bool {
+	is, ok := f.attempt()
+	return ok && is == a
+}
+
+// record is one of its members.
+type record struct {
+	Begin   *Begin   `json:"begin,omitempty"`
+	Process string   `json:"process,omitempty"`
+	Exit    *Exit    `json:"exit,omitempty"`
+	Never   *Attempt `json:"never,omitempty"`
+}
+
+// A File is the file of an attempt that goes on.
+type File struct{ f *os.File }
+
+// Running notes the command's process. It is not made durable: no process
+// outlives the loss of what was only written.
+func (f *File) Running(process string) error { return write(f.f, record{Process: process}) }
+
+// Exited notes how the command ended; from here on others can read it.
+func (f *File) Exited(e *Exit) error { return write(f.f, record{Exit: e}) }
+
+// Close makes everything durable.
+func (f *File) Close() error {
+	err := f.f.Sync()
+	if e := f.f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
+// Records are framed: the length of what follows the frame, and the CRC-32C
+// (Castagnoli) of length and content, both of four bytes, the lower one first.
+const frame = 8
+
+// mostRecord bounds what a damaged length can make us believe.
+const mostRecord = 1 << 30
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// write appends a record at one stroke.
+func write(f *os.File, r record) error {
+	content, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	data := binary.LittleEndian.AppendUint32(make([]byte, 0, frame+len(content)), uint32(len(content)))
+	data = binary.LittleEndian.AppendUint32(data, checksum(data, content))
+	_, err = f.Write(append(data, content...))
+	return err
+}
+
+func checksum(length, content []byte) uint32 {
+	return crc32.Update(crc32.Checksum(length[:4], castagnoli), castagnoli, content)
+}
+
+// parse reads the longest valid prefix.
+func parse(data []byte) (f Fate) {
+	for len(data) > 0 {
+		if len(data) < frame {
+			f.Torn = true
+			return f
+		}
+		n := binary.LittleEndian.Uint32(data)
+		if n > mostRecord || uint64(n) > uint64(len(data)-frame) {
+			f.Torn = true
+			return f
+		}
+		content := data[frame : frame+int(n)]
+		var r record
+		if checksum(data, content) != binary.LittleEndian.Uint32(data[4:]) || json.Unmarshal(content, &r) != nil {
+			f.Torn = true
+			return f
+		}
+		f.add(r)
+		data = data[frame+int(n):]
+	}
+	return f
+}
+
+// add takes in the first record of each kind: there is one of each at most.
+func (f *Fate) add(r record) {
+	if f.Begin == nil {
+		f.Begin = r.Begin
+	}
+	if f.Process == "" {
+		f.Process = r.Process
+	}
+	if f.Exit == nil {
+		f.Exit = r.Exit
+	}
+	if f.Never == nil {
+		f.Never = r.Never
+	}
+}

@@ -1,0 +1,213 @@
+// Package spool keeps what is known of commands apart from the process that
+// wants to know: one small file for each attempt at a call, written by who runs
+// the command and read by whoever takes the run up after a crash.
+//
+// A file is created before its command starts, by name and exclusively. So it
+// is also the place where it is decided whether the command starts at all: who
+// finds no file may create one that says "never", and then the command cannot
+// start any more, however late somebody comes to start it.
+package spool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Dir is a directory of such files.
+type Dir struct{ path string }
+
+// At is the directory of that name, which need not be there.
+func At(path string) Dir { return Dir{path} }
+
+// Path is its name.
+func (d Dir) Path() string { return d.path }
+
+// Make makes the directory, for its user only, and notes in it since when it is
+// kept; see [Dir.Since].
+func (d Dir) Make(now time.Time) error {
+	if _, err := d.Since(); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(d.path, 0o700); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	// Who else could write here could say that a payment was never made.
+	info, err := os.Stat(d.path)
+	if err == nil && info.Mode().Perm()&0o022 != 0 {
+		err = fmt.Errorf("%s can be written by others; chmod 700 it", d.path)
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	err = d.setSince(now)
+	return errors.Join(err, syncDir(filepath.Dir(d.path)))
+}
+
+// An Attempt is one attempt at a call.
+type Attempt struct {
+	Run    string `json:"run"`
+	Call   string `json:"call"`
+	Key    string `json:"key"`
+	Number int    `json:"number"`
+}
+
+// name is the attempt's file: the digest of its run, by which the files of a run
+// are found, and that of all of it.
+func (a Attempt) name() string {
+	whole := digest(fmt.Sprintf("%q %q %q %d", a.Run, a.Call, a.Key, a.Number))
+	return prefix(a.Run) + whole[:32] + ending
+}
+
+const ending = ".spool"
+
+func prefix(run string) string { return digest(run)[:16] + "-" }
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Begin creates the attempt's file and returns when that is durable. The error
+// wraps fs.ErrExist if there is one: then the command must not be started.
+func (d Dir) Begin(b Begin) (*File, error) {
+	f, err := d.create(b.Attempt, record{Begin: &b})
+	if err != nil {
+		return nil, err
+	}
+	return &File{f}, nil
+}
+
+// Never says durably that the attempt was not started and never will be. The
+// error wraps fs.ErrExist if it may have been.
+func (d Dir) Never(a Attempt) error {
+	f, err := d.create(a, record{Never: &a})
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (d Dir) create(a Attempt, first record) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(d.path, a.name()), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	err = write(f, first)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = syncDir(d.path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("spool: %w", err)
+	}
+	return f, nil
+}
+
+// Read returns what is known of an attempt. The error wraps fs.ErrNotExist if
+// there is no file.
+func (d Dir) Read(a Attempt) (Fate, error) {
+	data, err := os.ReadFile(filepath.Join(d.path, a.name()))
+	if err != nil {
+		return Fate{}, fmt.Errorf("spool: %w", err)
+	}
+	return parse(data), nil
+}
+
+// Forget removes what is known of a run's calls, except of those to be kept and
+// of those of which too little is known to tell.
+func (d Dir) Forget(run string, keep func(call string) bool) error {
+	var errs []error
+	for _, name := range d.files(prefix(run)) {
+		path := filepath.Join(d.path, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // another has removed it
+		}
+		if a, ok := parse(data).attempt(); ok && a.Run == run && !keep(a.Call) {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Sweep removes what has not been touched since then. Of runs older than that
+// nothing is known any more, and Since says so before the first file goes.
+func (d Dir) Sweep(before time.Time) error {
+	var old []string
+	for _, name := range d.files("") {
+		if info, err := os.Stat(filepath.Join(d.path, name)); err == nil && info.ModTime().Before(before) {
+			old = append(old, name)
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	if since, err := d.Since(); err != nil || since.Before(before) {
+		if err := d.setSince(before); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, name := range old {
+		if err := os.Remove(filepath.Join(d.path, name)); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (d Dir) files(prefix string) (names []string) {
+	entries, _ := os.ReadDir(d.path) // what cannot be read has nothing to be removed
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), ending) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+const sinceName = "since"
+
+// Since is from when on the directory is complete. That it has no file of an
+// attempt says nothing about runs that were begun before.
+func (d Dir) Since() (time.Time, error) {
+	text, err := os.ReadFile(filepath.Join(d.path, sinceName))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, strings.TrimSpace(string(text)))
+}
+
+func (d Dir) setSince(t time.Time) error {
+	f, err := os.CreateTemp(d.path, sinceName+".*")
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	_, err = f.WriteString(t.UTC().Format(time.RFC3339Nano) + "\n")
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(d.path, sinceName))
+	}
+	if err != nil {
+		return fmt.Errorf("spool: %w", errors.Join(err, os.Remove(f.Name())))
+	}
+	return syncDir(d.path)
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,204 @@
+package spool
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	now  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	pay  = Attempt{Run: "r", Call: "c_1", Key: "r/c_1", Number: 1}
+	fate = Fate{
+		Begin:   &Begin{Attempt: pay, Supervisor: "7.8.boot", Argv: "ab", At: now, Timeout: time.Minute},
+		Process: "9.10.boot",
+		Exit:    &Exit{Code: 3, Out: Said{Text: "out\n", Total: 4, Digest: "cd"}, Err: Said{Text: "é", Truncated: true, Total: 99}, Took: time.Second},
+	}
+)
+
+// written is a directory with a whole record, and the record's bytes.
+func written(t testing.TB) (Dir, []byte) {
+	t.Helper()
+	d := At(filepath.Join(t.TempDir(), "a", "spool"))
+	if err := d.Make(now); err != nil {
+		t.Fatal(err)
+	}
+	f, err := d.Begin(*fate.Begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Running(fate.Process), f.Exited(fate.Exit), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(d.path, pay.name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, data
+}
+
+func TestRecord(t *testing.T) {
+	d, _ := written(t)
+	got, err := d.Read(pay)
+	if diff := cmp.Diff(fate, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if _, err := d.Begin(*fate.Begin); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an attempt is begun twice: %v", err)
+	}
+	if err := d.Never(pay); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("an attempt that was made never was: %v", err)
+	}
+	for path, want := range map[string]os.FileMode{d.path: 0o700, filepath.Join(d.path, pay.name()): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s is open to others: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
+
+// Who has said that an attempt never was has kept it from being made.
+func TestNever(t *testing.T) {
+	d, _ := written(t)
+	again := pay
+	again.Number = 2
+	if _, err := d.Read(again); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("another attempt has a record: %v", err)
+	}
+	if err := d.Never(again); err != nil {
+		t.Fatal(err)
+	}
+	b := *fate.Begin
+	b.Attempt = again
+	if _, err := d.Begin(b); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("it is begun all the same: %v", err)
+	}
+	if got, err := d.Read(again); err != nil || got.Never == nil || !got.About(again) || got.About(pay) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// However a record is cut, no more is read than was written whole.
+func TestTorn(t *testing.T) {
+	_, data := written(t)
+	whole := 0
+	for n := range data {
+		got := parse(data[:n])
+		switch {
+		case got.Exit != nil:
+			t.Fatalf("%d of %d bytes have an end", n, len(data))
+		case got.Begin != nil && cmp.Diff(fate.Begin, got.Begin) != "",
+			got.Process != "" && (got.Process != fate.Process || got.Begin == nil):
+			t.Fatalf("%d bytes read %+v", n, got)
+		case !got.Torn:
+			whole++
+		}
+	}
+	if whole != 3 { // nothing, the beginning, and with the process
+		t.Errorf("%d cuts are taken for whole", whole)
+	}
+}
+
+// No flipped bit changes what is read, except by there being less of it.
+func TestFlipped(t *testing.T) {
+	_, data := written(t)
+	for at := range data {
+		for bit := range 8 {
+			bad := append([]byte(nil), data...)
+			bad[at] ^= 1 << bit
+			got := parse(bad)
+			if !got.Torn || got.Exit != nil || got.Begin != nil && cmp.Diff(fate.Begin, got.Begin) != "" {
+				t.Fatalf("bit %d of byte %d: %+v", bit, at, got)
+			}
+		}
+	}
+}
+
+func TestForget(t *testing.T) {
+	d, _ := written(t)
+	other, open := pay, pay
+	other.Run, open.Call = "other", "c_2"
+	if err := errors.Join(d.Never(other), d.Never(open)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Forget("r", func(call string) bool { return call == "c_2" }); err != nil {
+		t.Fatal(err)
+	}
+	for a, want := range map[Attempt]bool{pay: false, other: true, open: true} {
+		if _, err := d.Read(a); (err == nil) != want {
+			t.Errorf("%+v is kept: %v", a, err)
+		}
+	}
+}
+
+// What is swept is not taken for what never was.
+func TestSweep(t *testing.T) {
+	d, _ := written(t)
+	young := pay
+	young.Number = 2
+	if err := d.Never(young); err != nil {
+		t.Fatal(err)
+	}
+	old := now.Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(d.path, pay.name()), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Sweep(old.Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := d.Since(); err != nil || !since.Equal(now) || len(d.files("")) != 2 {
+		t.Errorf("nothing was old, and %v remain since %v: %v", d.files(""), since, err)
+	}
+	before := now.Add(time.Second) // so that the young one is not older
+	if err := os.Chtimes(filepath.Join(d.path, young.name()), before, before); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Sweep(before); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := d.Since(); err != nil || !since.Equal(before) {
+		t.Errorf("complete since %v, want %v: %v", since, before, err)
+	}
+	if _, err := d.Read(pay); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the old one is still there: %v", err)
+	}
+	if _, err := d.Read(young); err != nil {
+		t.Errorf("the young one is not: %v", err)
+	}
+}
+
+func TestMakeKeepsItsDate(t *testing.T) {
+	d, _ := written(t)
+	if err := d.Make(now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if since, err := d.Since(); err != nil || !since.Equal(now) {
+		t.Errorf("%v, %v", since, err)
+	}
+	open := At(t.TempDir())
+	if err := os.Chmod(open.path, 0o777); err != nil { //nolint:gosec // that is the point
+		t.Fatal(err)
+	}
+	if err := open.Make(now); err == nil {
+		t.Error("a directory that everybody can write is taken")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	_, data := written(f)
+	f.Add(data)
+	f.Add(data[:len(data)/2])
+	f.Add([]byte("\xff\xff\xff\xff\x00\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := parse(data)
+		if more := parse(append(data[:len(data):len(data)], 1)); !more.Torn {
+			t.Error("a byte too many is not noticed")
+		} else if more.Torn = got.Torn; cmp.Diff(got, more) != "" {
+			t.Errorf("a byte too many changes %+v to %+v", got, more)
+		}
+	})
+}
