@@ -1,0 +1,452 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// wordy is a tool that says more than the log keeps, and a password.
+var wordy = job{pawl.ToolInfo{Name: "wordy", Effect: pawl.Write, MaxOutput: 100}, func(context.Context, pawl.Invocation) (string, error) {
+	return "password=hunter2 " + strings.Repeat("much ", 300), nil
+}}
+
+// exported is a run that ended without success, and its export.
+func exported(t testing.TB, raw bool) ([]byte, pawl.Journal) {
+	t.Helper()
+	j := memory.New()
+	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("wordy", 1)}, []pawl.Call{call("wordy", 2)}), Tools: []pawl.Tool{wordy}}
+	agent.Limits.Iterations = 1
+	h, err := engine.New(j, nil).Start(context.Background(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := h.Wait(context.Background()); err != nil || res.Status != pawl.Exhausted {
+		t.Fatal(res.Status, err)
+	}
+	var out bytes.Buffer
+	if err := engine.Export(context.Background(), j, "r", &out, &engine.ExportOptions{Raw: raw}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), j
+}
+
+// logOf is the lines of a run's log; none if there is no such run.
+func logOf(t testing.TB, j pawl.Journal, run string) (lines []string) {
+	t.Helper()
+	for r, err := range j.Read(context.Background(), run, 1) {
+		if err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
+			t.Fatal(err)
+		}
+		if err == nil {
+			lines = append(lines, string(r.Data))
+		}
+	}
+	return lines
+}
+
+func imports(t testing.TB, file []byte) (pawl.Journal, engine.Imported, error) {
+	t.Helper()
+	j := memory.New()
+	got, err := engine.Import(context.Background(), j, bytes.NewReader(file))
+	return j, got, err
+}
+
+// TestImport: what a raw export brings is the log, its blobs and its head, byte
+// for byte, owned by nobody and there once only.
+func TestImport(t *testing.T) {
+	file, from := exported(t, true)
+	to, got, err := imports(t, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is := logOf(t, from, "r"), logOf(t, to, "r")
+	want := engine.Imported{Run: "r", Entries: uint64(len(was)), Of: uint64(len(was)), Blobs: 1}
+	if got != want {
+		t.Errorf("the import is %+v, not %+v", got, want)
+	}
+	if len(is) != len(was)+1 || strings.Join(is[:len(was)], "\n") != strings.Join(was, "\n") {
+		t.Errorf("the log is another:\n%s", strings.Join(is, "\n"))
+	}
+	for h, err := range to.List(t.Context(), pawl.Query{}) {
+		if err != nil || h.Status != pawl.Exhausted || h.Lease.Owner != "" || !h.Lease.Until.IsZero() || h.Seq != uint64(len(is)) {
+			t.Errorf("the head is %+v, %v", h, err)
+		}
+	}
+	for e, err := range engine.Entries(t.Context(), to, "r", 1) {
+		if f, ok := e.Event.(pawl.ToolFinished); ok {
+			if data, err := to.(pawl.Blobs).Blob(t.Context(), f.Blob); err != nil || len(data) < 1500 {
+				t.Errorf("of the blob there are %d bytes, %v", len(data), err)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := engine.Import(t.Context(), to, bytes.NewReader(file)); !errors.Is(err, pawl.ErrRunExists) {
+		t.Errorf("importing it again: %v", err)
+	}
+	// What was imported is exported as it is, mark and all.
+	var again bytes.Buffer
+	if err := engine.Export(t.Context(), to, "r", &again, &engine.ExportOptions{Raw: true}); err != nil {
+		t.Fatal(err)
+	}
+	if third, _, err := imports(t, again.Bytes()); err != nil || strings.Join(logOf(t, third, "r")[:len(is)], "\n") != strings.Join(is, "\n") {
+		t.Errorf("the export of an import: %v", err)
+	}
+}
+
+// TestImportGoesOn: an imported run waits for the letters that come to it here,
+// though those it had before bear greater numbers, and can be cancelled here,
+// though its epochs were greater. Replaying it finds nothing to object to.
+func TestImportGoesOn(t *testing.T) {
+	open := func() *sqlite.Journal {
+		j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &sqlite.Options{Normal: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = j.Close() })
+		return j
+	}
+	from := open()
+	there := engine.New(from, nil)
+	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("client", 1)}, []pawl.Call{call("client", 2)}), Tools: []pawl.Tool{fake{name: "client", client: true}}}
+	ends(t, begin(t, there, agent), pawl.WaitingClientTool)
+	// Letters of others, so that the numbers here begin below.
+	other, err := there.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, other, pawl.WaitingClientTool)
+	for i := range 20 {
+		l := pawl.Letter{Run: "other", Kind: pawl.LetterResult, Request: fmt.Sprint("x", i), Body: json.RawMessage(`1`), Time: time.Now()}
+		if _, err := from.Post(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, resume(t, there, agent), pawl.WaitingClientTool)
+	for range 5 {
+		ends(t, resume(t, there, agent), pawl.WaitingClientTool)
+	}
+	var file bytes.Buffer
+	if err := engine.Export(t.Context(), from, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+		t.Fatal(err)
+	}
+	to := open()
+	if _, err := engine.Import(t.Context(), to, &file); err != nil {
+		t.Fatal(err)
+	}
+	here := engine.New(to, nil)
+	before, err := engine.Load(t.Context(), to, "r")
+	if err != nil || before.Letter() != 0 || before.Status() != pawl.WaitingClientTool {
+		t.Fatal(before.Letter(), before.Status(), err)
+	}
+	if err := here.Submit(t.Context(), "r", "c_2", "x", json.RawMessage(`2`)); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, resume(t, here, agent), pawl.Success)
+	s, err := engine.Load(t.Context(), to, "r")
+	if err != nil || s.Letter() != 1 {
+		t.Errorf("the last letter read is %d, not 1: %v", s.Letter(), err)
+	}
+	if _, err := here.Replay(t.Context(), agent, "r"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestImportCancelled: a cancel that is asked for here is not taken for one from
+// before the end of the run elsewhere.
+func TestImportCancelled(t *testing.T) {
+	j, g := newTap(), newGate()
+	e := engine.New(j, nil)
+	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("gate", 1)})
+	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	for range 5 { // epochs that the other journal will not come to
+		ends(t, resume(t, e, agent), pawl.WaitingClientTool)
+	}
+	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := engine.Export(t.Context(), j, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+		t.Fatal(err)
+	}
+	to := newTap()
+	if _, err := engine.Import(t.Context(), to, &file); err != nil {
+		t.Fatal(err)
+	}
+	here := engine.New(to, nil)
+	if err := here.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
+		t.Fatal(err)
+	}
+	h := resume(t, here, agent)
+	<-g.in
+	if err := here.Cancel(t.Context(), "r", "x", "enough of it here, too"); err != nil {
+		t.Fatal(err)
+	}
+	g.out <- struct{}{}
+	if res := ends(t, h, pawl.Cancelled); !strings.Contains(res.Reason.Detail, "here, too") {
+		t.Errorf("it was cancelled for another reason: %s", res.Reason.Detail)
+	}
+}
+
+// TestImportRedacted: a redacted export says so, has no secret and no blob, and
+// what it becomes can be read and not gone on with in any way.
+func TestImportRedacted(t *testing.T) {
+	file, from := exported(t, false)
+	if bytes.Contains(file, []byte("hunter2")) || bytes.Contains(file, []byte(`{"blob"`)) || !bytes.Contains(file, []byte(`"redacted":true`)) {
+		t.Fatalf("the export is %s", file)
+	}
+	to, got, err := imports(t, file)
+	if err != nil || !got.Redacted || got.Torn || got.Entries != uint64(len(logOf(t, from, "r"))) {
+		t.Fatal(got, err)
+	}
+	s, err := engine.Load(t.Context(), to, "r")
+	if err != nil || s.Status() != pawl.Exhausted {
+		t.Fatal(s.Status(), err)
+	}
+	e := engine.New(to, nil)
+	agent := pawl.Agent{Name: "clerk", Model: turns(), Tools: []pawl.Tool{wordy}}
+	is := logOf(t, to, "r")
+	_, resumed := e.Resume(t.Context(), agent, "r", &engine.ResumeOptions{AllowChange: true})
+	_, forked := e.Fork(t.Context(), agent, "r", 1, &engine.ForkOptions{AllowChange: true})
+	_, stepped := e.Step(t.Context(), agent, "r", s.Seq())
+	answered := e.Answer(t.Context(), "r", "c_1", "x", "yes")
+	for what, err := range map[string]error{"resume": resumed, "fork": forked, "step": stepped, "answer": answered} {
+		if !errors.Is(err, engine.ErrRedacted) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := logOf(t, to, "r"); len(now) != len(is) {
+		t.Errorf("the log has %d entries more", len(now)-len(is))
+	}
+}
+
+// TestImportTorn cuts a file at every byte: what is imported are the lines that
+// are whole, and the run goes on only if it lacks nothing.
+func TestImportTorn(t *testing.T) {
+	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("wordy", 1)}, []pawl.Call{call("wordy", 2)}), Tools: []pawl.Tool{wordy}}
+	agent.Limits.Iterations = 1
+	file, from := exported(t, true)
+	was := logOf(t, from, "r")
+	blob := bytes.Index(file, []byte(`{"blob":`))
+	for n := range len(file) + 1 {
+		lines := bytes.Count(file[:n], []byte("\n"))
+		if n < len(file) && file[n] == '\n' {
+			lines++ // only the break is missing
+		}
+		whole := uint64(min(max(lines-1, 0), len(was)))
+		to, got, err := imports(t, file[:n])
+		if whole == 0 {
+			if damaged := new(engine.DamagedError); !errors.As(err, &damaged) || len(logOf(t, to, "r")) != 0 {
+				t.Fatalf("cut at %d: %v", n, err)
+			}
+			continue
+		}
+		if err != nil || got.Entries != whole || got.Torn != (n < len(file)-1) || got.Of != uint64(len(was)) {
+			t.Fatalf("cut at %d of %d: %+v, %v; %d entries are whole", n, len(file), got, err, whole)
+		}
+		is := logOf(t, to, "r")
+		if strings.Join(is[:whole], "\n") != strings.Join(was[:whole], "\n") || uint64(len(is)) != whole+1 {
+			t.Fatalf("cut at %d: the log is no prefix", n)
+		}
+		if n%97 != 0 && n < blob {
+			continue
+		}
+		e := engine.New(to, nil)
+		h, err := e.Resume(t.Context(), agent, "r", nil)
+		if lacks := whole < uint64(len(was)); lacks != (err != nil) || lacks && !strings.Contains(err.Error(), "fork it") {
+			t.Fatalf("cut at %d: resuming: %v", n, err)
+		}
+		if h != nil {
+			_, _ = h.Wait(t.Context())
+		}
+	}
+	// A person may go on from where it is known.
+	to, got, err := imports(t, file[:bytes.Index(file, []byte(`"type":"tool.started"`))])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []uint64{got.Entries, got.Entries + 1} {
+		e := engine.New(to, nil)
+		h, err := e.Fork(t.Context(), agent, "r", at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := ends(t, h, pawl.Exhausted)
+		if h, err = e.Resume(t.Context(), agent, res.Run, nil); err != nil {
+			t.Errorf("resuming the fork at %d: %v", at, err)
+			continue
+		}
+		ends(t, h, pawl.Exhausted)
+	}
+}
+
+// TestImportFlipped turns bits in every byte of the file: nothing is imported.
+func TestImportFlipped(t *testing.T) {
+	file, _ := exported(t, true)
+	for i := range 8 * len(file) {
+		at, bit := i/8, byte(1)<<(i%8)
+		if at > 200 && at < len(file)-200 && i%8 != at%8 {
+			continue // at the ends every bit, between them one of each byte
+		}
+		file[at] ^= bit
+		to, got, err := imports(t, file)
+		file[at] ^= bit
+		if damaged := new(engine.DamagedError); !errors.As(err, &damaged) {
+			t.Fatalf("byte %d, bit %08b: %+v, %v", at, bit, got, err)
+		}
+		for h := range to.List(t.Context(), pawl.Query{}) {
+			t.Fatalf("byte %d, bit %08b: %+v was imported", at, bit, h)
+		}
+	}
+}
+
+// sealed makes a file of lines, with sums that are right.
+func sealed(lines ...string) []byte {
+	var out []byte
+	var before [sha256.Size]byte
+	for _, line := range lines {
+		before = sha256.Sum256(append(before[:], line...))
+		out = fmt.Appendf(out, "%s,\"sum\":%q}\n", line[:len(line)-1], hex.EncodeToString(before[:16]))
+	}
+	return out
+}
+
+// unsealed takes the sums off.
+func unsealed(file []byte) (lines []string) {
+	for line := range strings.Lines(string(file)) {
+		at := strings.LastIndex(line, `,"sum":`)
+		lines = append(lines, line[:at]+"}")
+	}
+	return lines
+}
+
+// TestImportDamaged changes whole lines, once as an accident would and once with
+// sums made anew, so that the rules behind the sums are seen to hold.
+func TestImportDamaged(t *testing.T) {
+	file, _ := exported(t, true)
+	whole := unsealed(file)
+	if !bytes.Equal(sealed(whole...), file) {
+		t.Fatal("the test does not know how sums are made")
+	}
+	last := len(whole) - 1
+	edit := func(n int, old, with string) func([]string) []string {
+		return func(l []string) []string {
+			if !strings.Contains(l[n], old) {
+				t.Errorf("line %d does not have %s: %s", n+1, old, l[n])
+			}
+			l[n] = strings.Replace(l[n], old, with, 1)
+			return l
+		}
+	}
+	splice := func(at, del int, with ...string) func([]string) []string {
+		return func(l []string) []string {
+			return append(append(append([]string{}, l[:at]...), with...), l[at+del:]...)
+		}
+	}
+	for name, c := range map[string]struct {
+		do   func([]string) []string
+		says string // when the sums are right
+	}{
+		"a gap":            {splice(3, 1), "entry 4 follows entry 2"},
+		"twice":            {splice(3, 0, whole[2]), "entry 2 follows entry 2"},
+		"swapped":          {func(l []string) []string { l[2], l[3] = l[3], l[2]; return l }, "entry 3 follows entry 1"},
+		"another run's":    {edit(3, `"run":"r"`, `"run":"q"`), "it belongs to run q"},
+		"an unknown type":  {edit(3, `"type":"`, `"type":"x`), "is unknown to this build"},
+		"a wrong seq":      {edit(3, `"seq":3`, `"seq":4`), "entry 4 follows entry 2"},
+		"an at too late":   {edit(3, `"at":1`, `"at":3`), "comes after it"},
+		"no first entry":   {splice(1, 1), "entry 2 follows entry 0"},
+		"no head":          {splice(0, 1), "it is no line of an export"},
+		"another format":   {edit(0, `"export":1`, `"export":2`), "its format is 2"},
+		"a newer machine":  {edit(1, `"machine":2`, `"machine":999`), "a newer build (machine 999"},
+		"too many":         {edit(0, `"entries":`, `"entries":1`), "where none can be"},
+		"fewer":            {edit(last, `"end":`, `"end":1`), "comes after"},
+		"behind the end":   {splice(last+1, 0, whole[last]), "stands behind the end"},
+		"an empty line":    {splice(3, 0, "{}"), "entry"},
+		"a text":           {splice(3, 0, `{"what":"is this"}`), "entry"},
+		"another blob":     {edit(last-1, `"data":"`, `"data":"AAAA`), "is not what it is called"},
+		"a blob too early": {splice(3, 0, whole[last-1]), "where none can be"},
+		"a redacted blob":  {edit(0, `"redacted":false`, `"redacted":true`), "where none can be"},
+		"a nameless run":   {edit(0, `"run":"r"`, `"run":""`), "names no run"},
+		"a live entry":     {edit(3, `"seq":3,`, ``), "entry 0 follows entry 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := c.do(append([]string{}, whole...))
+			j, got, err := imports(t, sealed(changed...))
+			if damaged := new(engine.DamagedError); !errors.As(err, &damaged) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("with sums made anew: %+v, %v", got, err)
+			}
+			if len(logOf(t, j, "r")) > 0 {
+				t.Error("something was imported")
+			}
+			// The lines with the sums they had.
+			sums := map[string]string{}
+			for i, line := range strings.Split(strings.TrimSpace(string(file)), "\n") {
+				sums[whole[i]] = line
+			}
+			var out strings.Builder
+			for _, line := range changed {
+				if sums[line] != "" {
+					line = sums[line]
+				}
+				out.WriteString(line + "\n")
+			}
+			if _, got, err := imports(t, []byte(out.String())); err == nil {
+				t.Errorf("with the old sums: %+v", got)
+			}
+		})
+	}
+}
+
+// FuzzImport: whatever the file, and whether its sums are right or not, what is
+// imported is a log, and otherwise there is a *DamagedError and nothing else.
+func FuzzImport(f *testing.F) {
+	raw, _ := exported(f, true)
+	redacted, _ := exported(f, false)
+	before, _, _ := bytes.Cut(raw, []byte(`{"blob":`))
+	for _, file := range [][]byte{before, redacted} {
+		f.Add(file, false)
+		f.Add([]byte(strings.Join(unsealed(file), "\n")), true)
+	}
+	f.Fuzz(func(t *testing.T, file []byte, seal bool) {
+		if seal {
+			lines := strings.Split(string(file), "\n")
+			if slices.Contains(lines, "") {
+				return
+			}
+			file = sealed(lines...)
+		}
+		j, got, err := imports(t, file)
+		if err != nil {
+			if damaged := new(engine.DamagedError); !errors.As(err, &damaged) {
+				t.Fatalf("%v", err)
+			}
+			for h := range j.List(t.Context(), pawl.Query{}) {
+				t.Fatalf("%+v was imported", h)
+			}
+			return
+		}
+		s, err := engine.Load(t.Context(), j, got.Run)
+		if err != nil || s.Seq() != got.Entries+1 || s.Redacted() != got.Redacted {
+			t.Fatalf("%+v is a log of %d, %v", got, s.Seq(), err)
+		}
+	})
+}
