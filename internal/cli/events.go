@@ -10,9 +10,6 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// lookEvery is how often the journal is asked for news of another process.
-const lookEvery = 100 * time.Millisecond
-
 func (a *app) eventsCommand() *cobra.Command {
 	follow := false
 	c := a.command("events RUN [flags]", "Print a run's entries in order, one JSON object a line", cobra.ExactArgs(1),
@@ -28,6 +25,11 @@ func (a *app) eventsCommand() *cobra.Command {
 // entries prints the log as it stands in the journal, byte for byte but for what
 // looks like a secret, so that a log this build cannot read can still be looked at.
 func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
+	wait, stop := func() error { return nil }, func() {}
+	if follow {
+		wait, stop = news(ctx, j, h.Run)
+	}
+	defer stop()
 	next := uint64(1)
 	for {
 		for row, err := range j.Read(ctx, h.Run, next) {
@@ -42,7 +44,7 @@ func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow b
 		if !follow || h.Status.Ended() && next > h.Seq {
 			return nil
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		if err := wait(); err != nil {
 			return err
 		}
 		var err error

@@ -28,11 +28,13 @@ func (a *app) waitCommand() *cobra.Command {
 // not move by itself, so there is nothing to wait for either.
 func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	deadline := time.Now().Add(timeout)
+	next, stop := news(ctx, j, h.Run)
+	defer stop()
 	for h.Status == pawl.Running && owned(h.Lease) {
 		if timeout > 0 && time.Now().After(deadline) {
 			return 0, misuse("run %s is still running after %v", h.Run, timeout)
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		if err := next(); err != nil {
 			return 0, err
 		}
 		var err error

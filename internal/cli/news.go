@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// How often the journal is asked for news of another process: one that tells of
+// them is asked all the same, since word may get lost with whoever gives it.
+const (
+	lookEvery  = 100 * time.Millisecond
+	lookAnyway = time.Second
+)
+
+// news returns a function that waits until there may be news of a run, or ctx
+// ends, and one that stops listening for them.
+func news(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
+	teller, ok := j.(interface {
+		WatchLogs(ctx context.Context) iter.Seq2[string, error]
+	})
+	if !ok {
+		return func() error { return pause(ctx, lookEvery) }, func() {}
+	}
+	listening, stop := context.WithCancel(ctx)
+	word := make(chan struct{}, 1)
+	go func() {
+		for about := range teller.WatchLogs(listening) {
+			if about == run || about == "" {
+				select {
+				case word <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}()
+	return func() error {
+		select {
+		case <-word:
+			return nil
+		case <-time.After(lookAnyway):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}, stop
+}
