@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/spool"
 )
 
 // CommandOptions is what a command may say beyond what is required. Its zero
@@ -88,6 +88,9 @@ type CommandOptions struct {
 // Whatever the command has started and left behind is ended in the same way, so
 // a tool cannot start a service in the background.
 //
+// Where the program calls [Supervise], a command runs under a supervisor that
+// outlives this process, and the tool is able to tell what came of it.
+//
 // Commands run on Linux and macOS. What is wrong with the declaration is told
 // when the agent is prepared, and by Run.
 func Command(name, description string, argv []string, o *CommandOptions) pawl.Tool {
@@ -148,46 +151,39 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	if c.err != nil {
 		return pawl.Output{}, c.err
 	}
-	stdin, err := line(inv.Args)
+	j, err := c.job(inv)
 	if err != nil {
 		return pawl.Output{}, err
 	}
-	secrets := c.known()
-	stdout, stderr := excerpt.New(c.info.MaxOutput, nil), excerpt.New(c.info.MaxOutput, nil)
-	// What is secret goes before anything is left out, which might cut it in two.
-	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
-	exit, err := process.Run(ctx, process.Command{
-		Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace,
-		Stdin: redact.Strings(stdin, secrets.Restore), Stdout: toOut, Stderr: toErr,
-	})
-	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
-	switch {
-	case exit.Killed:
-		return pawl.Output{}, stopped(ctx, errors.Join(err, report(exit.String(), stderr, stdout)))
-	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-		return pawl.Output{}, stopped(ctx, errors.New("it was not started"))
-	case err != nil:
-		return pawl.Output{}, err
-	case exit.Signal != "":
-		return pawl.Output{}, report(exit.String(), stderr, stdout)
-	case exit.Code != 0:
-		return pawl.Output{}, report(fmt.Sprintf("exit status %d", exit.Code), stderr, stdout)
+	var exit *spool.Exit
+	if supervision.on() {
+		exit, err = c.supervised(ctx, j, inv)
+	} else {
+		exit = j.perform(ctx, nil)
 	}
-	return result(stdout)
+	if err != nil {
+		return pawl.Output{}, err
+	}
+	return outcome(exit, func(what error) error { return stopped(ctx, what) })
 }
 
-// known are the command's secrets as they are now. One that is too short is not
-// among them, of which it is the engine's to complain.
-func (c *command) known() *redact.Secrets {
-	if len(c.secrets) == 0 {
-		return nil
+// job is one attempt at the command, with what it needs to know.
+func (c *command) job(inv pawl.Invocation) (*job, error) {
+	stdin, err := line(inv.Args)
+	if err != nil {
+		return nil, err
 	}
-	values := map[string]string{}
-	for _, name := range c.secrets {
-		values[name] = os.Getenv(name)
+	j := &job{Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace, MaxOutput: c.info.MaxOutput}
+	if len(c.secrets) > 0 {
+		j.Secrets = map[string]string{}
+		for _, name := range c.secrets {
+			j.Secrets[name] = os.Getenv(name)
+		}
 	}
-	secrets, _ := redact.New(values)
-	return secrets
+	// A secret that is too short is not among them, of which it is the engine's to complain.
+	secrets, _ := redact.New(j.Secrets)
+	j.Stdin = redact.Strings(stdin, secrets.Restore)
+	return j, nil
 }
 
 func (c *command) environment(inv pawl.Invocation) []string {
@@ -214,31 +210,23 @@ func line(args json.RawMessage) ([]byte, error) {
 }
 
 // result is what the command printed, as JSON if it is that.
-func result(stdout *excerpt.Buffer) (pawl.Output, error) {
-	text := strings.TrimRight(stdout.String(), "\r\n")
-	if !stdout.Truncated() && json.Valid([]byte(text)) && nested([]byte(text)) <= mostNested {
+func result(stdout spool.Said) (pawl.Output, error) {
+	text := strings.TrimRight(stdout.Text, "\r\n")
+	if !stdout.Truncated && json.Valid([]byte(text)) && nested([]byte(text)) <= mostNested {
 		return pawl.Output{JSON: json.RawMessage(strings.TrimSpace(text))}, nil
 	}
 	out, err := encode(text)
-	out.Truncated = stdout.Truncated()
+	out.Truncated = stdout.Truncated
 	return out, err
-}
-
-// report tells how a command failed and what it said about it. Many programs
-// complain on stdout, which counts only where stderr has nothing.
-func report(how string, stderr, stdout *excerpt.Buffer) error {
-	for _, said := range []*excerpt.Buffer{stderr, stdout} {
-		if text := strings.TrimSpace(said.String()); text != "" {
-			return fmt.Errorf("%s: %s", how, text)
-		}
-	}
-	return fmt.Errorf("%s, and it printed nothing", how)
 }
 
 // stopped is the error of a command that its context has ended. It reads as the
 // cause and what became of the command, and is both the context's error and
 // the cause, which may not wrap it.
 func stopped(ctx context.Context, what error) error {
+	if ctx.Err() == nil { // somebody else has
+		return fmt.Errorf("stopped from outside: %w", what)
+	}
 	return &stopError{text: fmt.Sprintf("stopped: %v; %v", context.Cause(ctx), what), is: []error{ctx.Err(), context.Cause(ctx)}}
 }
 

@@ -24,6 +24,7 @@ import (
 )
 
 func command(argv []string, o *tool.CommandOptions) pawl.Tool {
+	anew()
 	return tool.Command("command", "A command.", argv, o)
 }
 
@@ -227,6 +228,36 @@ func gone(t *testing.T, ids []process.Identity, want int) {
 			t.Errorf("process %d is left", id.PID)
 		}
 	}
+}
+
+// BenchmarkCommandSupervised runs a command by turns in the plain way and under
+// a supervisor, so that both meet the same machine.
+func BenchmarkCommandSupervised(b *testing.B) {
+	c := command(part(b, "say", "{}"), nil)
+	var plain, watched time.Duration
+	n := 0
+	defer tool.Unsupervise()
+	run := func() time.Duration {
+		began := time.Now()
+		if _, err := c.Run(b.Context(), pawl.Invocation{Run: "r", Call: strconv.Itoa(n), Attempt: 1}); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	tool.Supervise()
+	tool.Spool(filepath.Join(b.TempDir(), "spool"), nil)
+	first := run()
+	for b.Loop() {
+		n++
+		tool.Idle(true)
+		plain += run()
+		tool.Idle(false)
+		watched += run()
+	}
+	b.ReportMetric(float64(plain)/float64(b.N)/1e6, "plain-ms")
+	b.ReportMetric(float64(watched)/float64(b.N)/1e6, "supervised-ms")
+	b.ReportMetric(float64(watched)/float64(plain), "ratio")
+	b.ReportMetric(float64(first)/1e6, "first-ms")
 }
 
 func BenchmarkCommand(b *testing.B) {

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pawl-run/pawl/tool"
 )
 
 // The test binary is its own helper program: called with this word it plays the
@@ -22,6 +24,10 @@ import (
 const playing = "play"
 
 func TestMain(m *testing.M) {
+	if os.Args[0] == tool.SupervisorName {
+		tool.Supervise()
+		os.Exit(96) // it was to supervise
+	}
 	if len(os.Args) > 2 && os.Args[1] == playing {
 		play(os.Args[2], os.Args[3:])
 		syscall.Exit(0) // unlike os.Exit, without a second of waiting for races

@@ -6,8 +6,10 @@ import (
 	"os"
 
 	"github.com/pawl-run/pawl/internal/cli"
+	"github.com/pawl-run/pawl/tool"
 )
 
 func main() {
+	tool.Supervise()
 	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }

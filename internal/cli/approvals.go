@@ -37,6 +37,7 @@ func (m *approvalsMode) Set(text string) error {
 // engine is the engine that drives a run of the agent as the flags have it.
 func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	o := a.options(agent.Source)
+	a.spool(o)
 	o.Approver = a.approver(d.approvals, agent)
 	o.Patience = -1 // a person may take as long as the request stands
 	return engine.New(j, o)

@@ -81,6 +81,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	}
 	result, err := h.Wait(watching)
 	unhook()
+	a.unspool(watching, result)
 	return result, err
 }
 

@@ -1,0 +1,158 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/spool"
+)
+
+// supervisorName is what the program is called when it supervises. The number is
+// that of the protocol: another build, put in our place meanwhile, must not
+// answer to it if it speaks otherwise.
+const supervisorName = "pawl-supervisor-1"
+
+// Supervise has the commands of this program run under a supervisor: the same
+// program, started once more when the first command runs, which stays alive if
+// this process is killed. It sees each command to its end, or to the tool's
+// Timeout, and keeps on disk what came of it; so whoever takes the run up finds
+// the true result, waits for a command that still runs, and knows of one that
+// was never started. What is left to people is the loss of the machine, and of
+// the supervisor.
+//
+// It must be the first thing main does: in the supervisor it does not return.
+// Without it commands run in this process, and a command tool cannot tell what
+// came of a call that it does not remember. It starts nothing by itself.
+func Supervise() {
+	if line, ok := process.Respawned(supervisorName); ok {
+		supervise(line)
+		os.Exit(0)
+	}
+	supervision.mu.Lock()
+	defer supervision.mu.Unlock()
+	supervision.enabled = true
+}
+
+// Spool says where supervised commands are recorded from now on, and which
+// values, by name, are kept out of what they print besides the tools' own
+// secrets. The directory is made for the user only, if it is not there.
+//
+// It belongs beside the journal, so that they stay together: every process that
+// drives a run of that journal must supervise and record there. Then, and only
+// then, the absence of a record means that a command was never started. Without
+// Spool, and when dir is empty, it is pawl/spool in the user's state directory;
+// what is recorded there counts, and the absence of a record says nothing.
+//
+// If the directory cannot be used, commands fail before they are started.
+func Spool(dir string, secrets map[string]string) {
+	s := &supervision
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.secrets, s.whole, s.err = maps.Clone(secrets), dir != "", nil
+	if s.dir = (spool.Dir{}); dir == "" {
+		return
+	}
+	path, err := filepath.Abs(dir)
+	if s.dir, s.err = spool.At(path), err; err == nil && s.enabled {
+		s.err = s.dir.Make(time.Now())
+	}
+}
+
+// Forget removes what the spool holds of calls that have their answer in s,
+// which must be durable. What nobody removes is removed after a week.
+func Forget(s pawl.State) error {
+	if !supervision.on() {
+		return nil
+	}
+	dir, _, err := supervision.place()
+	if err != nil {
+		return err
+	}
+	var open []string
+	for c := range s.Open() {
+		if c.Phase != pawl.Answered {
+			open = append(open, c.ID)
+		}
+	}
+	return dir.Forget(s.Run(), func(call string) bool { return slices.Contains(open, call) })
+}
+
+// supervision is how the commands of this process are supervised.
+var supervision supervising
+
+type supervising struct {
+	mu      sync.Mutex
+	enabled bool
+	dir     spool.Dir
+	whole   bool // the absence of a record counts
+	err     error
+	secrets map[string]string
+	line    *process.Line // to the supervisor; nil: there is none yet
+}
+
+func (s *supervising) on() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.enabled
+}
+
+// place is where to record, and what to keep out of it.
+func (s *supervising) place() (spool.Dir, map[string]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == (spool.Dir{}) && s.err == nil {
+		dir := os.Getenv("XDG_STATE_HOME")
+		if !filepath.IsAbs(dir) {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return spool.Dir{}, nil, fmt.Errorf("spool: %w", err)
+			}
+			dir = filepath.Join(home, ".local", "state")
+		}
+		s.dir = spool.At(filepath.Join(dir, "pawl", "spool"))
+		s.err = s.dir.Make(time.Now())
+	}
+	return s.dir, s.secrets, s.err
+}
+
+// complete reports whether the absence of a record means that an attempt was
+// not started: the directory must have been there when the run began, of which
+// its id tells, and the call must be the run's own. A fork has the calls of
+// another run, whose record has another name.
+func (s *supervising) complete(dir spool.Dir, a spool.Attempt, effect pawl.Effect) bool {
+	s.mu.Lock()
+	whole := s.whole
+	s.mu.Unlock()
+	began, ok := begun(a.Run)
+	since, err := dir.Since()
+	own := effect != pawl.Write || a.Key == a.Run+"/"+a.Call
+	return whole && own && ok && err == nil && !began.Before(since.Truncate(time.Millisecond))
+}
+
+// begun is when a run was begun, if its id is a ULID (github.com/ulid/spec): the
+// first ten letters are milliseconds, five bits each.
+func begun(run string) (time.Time, bool) {
+	if len(run) != 26 || run[0] > '7' {
+		return time.Time{}, false
+	}
+	var ms int64
+	for _, r := range run[:10] {
+		n := slices.Index([]rune("0123456789ABCDEFGHJKMNPQRSTVWXYZ"), r)
+		if n < 0 {
+			return time.Time{}, false
+		}
+		ms = ms<<5 | int64(n)
+	}
+	return time.UnixMilli(ms), true
+}
+
+// errUntold is the answer of a tool that cannot tell.
+var errUntold = errors.New("what came of the command is not known")

@@ -1,0 +1,231 @@
+//go:build linux || darwin
+
+package tool_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/spool"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// anew gives each command a spool of its own, as tests that know of no
+// supervisor make the same attempt again and again.
+var anew = func() {}
+
+// later is a run that was begun after every spool was made.
+const later = "7ZZZZZZZZZ0000000000000000"
+
+func attempt(call string) pawl.Invocation {
+	return pawl.Invocation{Run: later, Call: call, Key: later + "/" + call, Attempt: 1}
+}
+
+func recorded(inv pawl.Invocation) spool.Attempt {
+	return spool.Attempt{Run: inv.Run, Call: inv.Call, Key: inv.Key, Number: inv.Attempt}
+}
+
+// supervised has commands supervised for the length of a test.
+func supervised(t *testing.T, secrets map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "spool")
+	tool.Supervise()
+	tool.Spool(dir, secrets)
+	t.Cleanup(tool.Unsupervise)
+	return dir
+}
+
+// Whatever holds of a command holds under a supervisor.
+func TestSupervisedAsPlain(t *testing.T) {
+	supervised(t, nil)
+	anew = func() { tool.Spool(filepath.Join(t.TempDir(), "spool"), nil) }
+	defer func() { anew = func() {} }()
+	for name, test := range map[string]func(*testing.T){
+		"golden": TestCommands, "environment": TestCommandEnvironment, "dir": TestCommandDir, "large": TestCommandLargeArguments,
+		"timeout": TestCommandTimeout, "not started": TestCommandNotStarted, "leaves": TestCommandLeaves,
+		"flood": TestCommandFlood, "secrets": TestCommandGetsItsSecretsBack, "cut": TestCommandSecretsAreOutBeforeTheCut,
+	} {
+		t.Run(name, test)
+	}
+	t.Run("stops", TestCommandStops)
+}
+
+func TestReconcile(t *testing.T) {
+	dir := supervised(t, nil)
+	for _, c := range []struct {
+		name   string
+		argv   []string
+		effect pawl.Effect
+		why    error // to end it with; nil: it ends by itself
+		want   string
+		told   string // what the supervised call itself came to, where that differs
+	}{
+		{name: "ended", argv: part(t, "say", `{"a":1}`), want: `true {"a":1} <nil>`},
+		{name: "failed", argv: part(t, "say", "out", "no such ticket", "3"), want: "true  exit status 3: no such ticket"},
+		{name: "died", argv: part(t, "die", "9"), want: "true  killed by SIGKILL: half a res"},
+		{name: "missing", argv: []string{"/nowhere/at/all"}, want: `true  cannot start "/nowhere/at/all": there is no file /nowhere/at/all; a path with a slash is relative to the working directory`},
+		{name: "stopped", argv: part(t, "hang", "/dev/null"), why: errors.New("enough"), want: "false  what came of the command is not known: it was cut short", told: "stopped: enough"},
+		{name: "stopped read", argv: part(t, "hang", "/dev/null"), effect: pawl.Read, why: errors.New("enough"), want: "false  <nil>", told: "stopped: enough"},
+		{name: "late", argv: part(t, "hang", "/dev/null"), why: context.DeadlineExceeded, want: "true  stopped: no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := command(c.argv, &tool.CommandOptions{Effect: c.effect})
+			inv := attempt(c.name)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			if c.why != nil {
+				go func() {
+					running(t, dir, inv)
+					cancel(c.why)
+				}()
+			}
+			out, err := cmd.Run(ctx, inv)
+			cancel(nil)
+			if got := text(true, out, err); c.told == "" && got != c.want || !strings.Contains(got, c.told) {
+				t.Errorf("the call itself came to %s", got)
+			}
+			for range 2 { // asking changes nothing
+				out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv)
+				if got := text(happened, out, err); !strings.HasPrefix(got, c.want) {
+					t.Errorf("got %s, want %s", got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func text(happened bool, out pawl.Output, err error) string {
+	said := "<nil>"
+	if err != nil {
+		said = err.Error()
+	}
+	return map[bool]string{true: "true ", false: "false "}[happened] + string(out.JSON) + " " + said
+}
+
+// running waits until the record says that a command runs, and returns it.
+func running(t *testing.T, dir string, inv pawl.Invocation) spool.Fate {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if f, err := spool.At(dir).Read(recorded(inv)); err == nil && f.Process != "" {
+			return f
+		}
+	}
+	t.Error("the command is not running after ten seconds")
+	return spool.Fate{}
+}
+
+// Who finds no record keeps the command from ever starting, and says that it
+// never did; unless the record may be elsewhere.
+func TestReconcileNotStarted(t *testing.T) {
+	dir := supervised(t, nil)
+	file := filepath.Join(t.TempDir(), "leader")
+	cmd := command(part(t, "hang", file), nil)
+	inv := attempt("c_1")
+	for range 2 {
+		if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); text(happened, out, err) != "false  <nil>" {
+			t.Errorf("got %s", text(happened, out, err))
+		}
+	}
+	if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "somebody else") {
+		t.Errorf("it starts after all: %v", err)
+	}
+	if exists(file) {
+		t.Error("it was started after all")
+	}
+
+	forked, older, named := attempt("c_2"), attempt("c_2"), attempt("c_2")
+	forked.Key = "another/c_2"
+	older.Run, older.Key = "00000000000000000000000000", "00000000000000000000000000/c_2"
+	named.Run, named.Key = "mine", "mine/c_2"
+	unknown := func(inv pawl.Invocation) {
+		t.Helper()
+		out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv)
+		if got := text(happened, out, err); !strings.HasPrefix(got, "false  what came of the command is not known: there is no record") {
+			t.Errorf("%+v: got %s", inv, got)
+		}
+	}
+	unknown(forked)
+	unknown(older)
+	unknown(named)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	tool.Spool("", nil)
+	unknown(attempt("c_3"))
+
+	tool.Unsupervise()
+	if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); happened || err == nil {
+		t.Errorf("nothing is supervised: %s", text(happened, out, err))
+	}
+	tool.Supervise()
+	tool.Spool(dir, nil)
+}
+
+// A command that has lost its supervisor is ended, whoever notices.
+func TestSupervisorDies(t *testing.T) {
+	dir := supervised(t, nil)
+	file := filepath.Join(t.TempDir(), "leader")
+	cmd := command(part(t, "deaf", file), &tool.CommandOptions{Grace: 50 * time.Millisecond})
+	inv := attempt("c_1")
+	ids := make(chan []process.Identity, 1)
+	go func() {
+		ids <- identities(t.Context(), []string{file})
+		fate := running(t, dir, inv)
+		if id, err := process.ParseIdentity(fate.Begin.Supervisor); err == nil {
+			_ = syscall.Kill(id.PID, syscall.SIGKILL)
+		}
+	}()
+	if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "whether it took effect is unknown") {
+		t.Errorf("got %v", err)
+	}
+	gone(t, <-ids, 1)
+	if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); text(happened, out, err) != "false  what came of the command is not known: its supervisor has died" {
+		t.Errorf("got %s", text(happened, out, err))
+	}
+	out, err := command(part(t, "say", "on"), nil).Run(t.Context(), attempt("c_2"))
+	if err != nil || string(out.JSON) != `"on"` {
+		t.Errorf("there is no other supervisor: %s, %v", out.JSON, err)
+	}
+}
+
+// Neither a command's secrets nor those of others come to the disk, and what is
+// known in the log is forgotten.
+func TestSpoolHasNoSecrets(t *testing.T) {
+	dir := supervised(t, map[string]string{"OTHER_KEY": "0123456789another"})
+	c := secret(t, part(t, "say", "the token is "+ledgerToken+" or 0123456789another", ledgerToken, "1"), 0)
+	if _, err := c.Run(t.Context(), attempt("c_1")); err == nil {
+		t.Fatal("it did not fail")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*.spool"))
+	if len(files) != 1 {
+		t.Fatalf("%d files", len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(data), "{{secret:LEDGER_TOKEN}} or {{secret:OTHER_KEY}}") {
+		t.Errorf("the record is %s, %v", data, err)
+	}
+	for _, canary := range []string{"zebra", "another\"", "0123456789"} {
+		if strings.Contains(string(data), canary) {
+			t.Errorf("the record has %s: %s", canary, data)
+		}
+	}
+}
+
+// Commands fail before they start when they cannot be recorded.
+func TestSpoolUnusable(t *testing.T) {
+	supervised(t, nil)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tool.Spool(filepath.Join(file, "spool"), nil)
+	ran := filepath.Join(t.TempDir(), "ran")
+	if _, err := command(part(t, "read", ran), nil).Run(t.Context(), attempt("c_1")); err == nil || !strings.Contains(err.Error(), "could not be recorded") || exists(ran) {
+		t.Errorf("got %v", err)
+	}
+}
