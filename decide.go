@@ -35,7 +35,30 @@ func (m *Machine) Next(s *State) Step {
 	if t, ok := step.(Think); ok { // filled first, so that a policy sees the clamp it may lower
 		step = m.fill(s, t)
 	}
-	return m.limit(s, m.approved(s, m.review(s, step)))
+	step = m.limit(s, m.approved(s, m.review(s, step)))
+	if f, ends := step.(Finish); ends && f.Verdict.Status == Exhausted && s.Machine() >= 2 {
+		return m.lastWords(s, f)
+	}
+	return step
+}
+
+// lastWords asks the policies about the end of a run whose ceilings are met,
+// which come after them: what it has to say is theirs to withhold or to note.
+// Nothing else they want can be had any more.
+func (m *Machine) lastWords(s *State, end Finish) Step {
+	for _, p := range m.agent.Policies {
+		switch next := p.Review(*s, end).(type) {
+		case Record:
+			if unsound(next) == "" && s.idle < mostIdle {
+				return next
+			}
+		case Finish:
+			if unsound(next) == "" && loosens(end, next) == "" {
+				end = next
+			}
+		}
+	}
+	return end
 }
 
 // propose is the step before anybody reviews it.
