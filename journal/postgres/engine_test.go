@@ -62,12 +62,15 @@ func noting(tool pawl.Tool, most int) pawl.Agent {
 func TestRunGoesOn(t *testing.T) {
 	s := started(t)
 	j := fresh(t)
-	tool := &note{at: 4, event: func() { s.kill(t) }}
+	begun, killed := make(chan struct{}), make(chan struct{})
+	tool := &note{at: 4, event: func() { close(begun); <-killed }}
 	run, err := engine.New(j, nil).Start(t.Context(), noting(tool, 8), "go", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-s.gone
+	<-begun
+	s.kill(t)
+	close(killed)
 	s.restart(t)
 	result, err := run.Wait(t.Context())
 	if err != nil || result.Status != pawl.Success || result.ToolCalls != 8 {
