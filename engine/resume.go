@@ -35,8 +35,11 @@ func (e *ChangedError) Error() string {
 		e.Run, strings.Join(e.Parts, ", "))
 }
 
-// ErrRedacted is why a run that came from a redacted export cannot go on.
-var ErrRedacted = errors.New("it was imported from a redacted export and can be read only; export it with its secrets (raw) where it was made to go on with it")
+// Why a run that was imported cannot be resumed.
+var (
+	ErrRedacted = errors.New("it was imported from a redacted export and can only be read; to go on with it, import a raw export")
+	ErrTorn     = errors.New("it was imported from an export that broke off, and what the missing entries told of would be done again; fork it to go on from where it is known")
+)
 
 // Resume goes on with a run that is parked, ended otherwise than by success,
 // or interrupted. It fails with a *pawl.HeldError if the run has a live owner
@@ -214,7 +217,7 @@ func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", s.lease.Run, s.state.Verdict())
 	}
 	if s.state.Torn() {
-		return fmt.Errorf("run %s was imported from an export that broke off: what the missing entries told of would be done again; fork it to go on from where it is known", s.lease.Run)
+		return fmt.Errorf("run %s: %w", s.lease.Run, ErrTorn)
 	}
 	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
 	declared, err := s.engine.machine(agent)

@@ -75,7 +75,7 @@ func codeOf(err error) int {
 	case errors.As(err, &f):
 		return f.code
 	case errors.As(err, &held), errors.As(err, &changed), errors.As(err, &first), errors.As(err, &problems),
-		errors.Is(err, pawl.ErrUnknownRun):
+		errors.Is(err, pawl.ErrUnknownRun), errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn):
 		return exitUsage
 	}
 	return exitBroken

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -60,6 +61,9 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 			return code, err
 		}
 		return 0, misuse("run %s is done; fork it to go another way", h.Run)
+	}
+	if s.Redacted() {
+		return 0, fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
 	}
 	policy, err := readPolicy(r.policy)
 	if err != nil {

@@ -92,8 +92,9 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 }
 
 // Compact gives the room of what was removed back to the file system, and returns
-// how many bytes the file had and has. It writes the whole database anew, and
-// who appends meanwhile waits: it is for times when nothing is running.
+// how many bytes the file had and has. If there is any, it writes the whole
+// database anew, and who appends meanwhile waits: it is for times when nothing is
+// running.
 func (j *Journal) Compact(ctx context.Context) (was, is int64, err error) {
 	if j.writer == nil {
 		return 0, 0, j.err(ErrReadOnly)
@@ -107,6 +108,10 @@ func (j *Journal) Compact(ctx context.Context) (was, is int64, err error) {
 			return err
 		}
 		if was, err = size(j.path); err != nil {
+			return err
+		}
+		free, err := c.number(`PRAGMA freelist_count`)
+		if is = was; err != nil || free == 0 {
 			return err
 		}
 		if err := c.Exec(`VACUUM`); err != nil {

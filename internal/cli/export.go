@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	o := &engine.ExportOptions{}
+	c := a.command("export RUN [flags]", "Print a run as JSON lines that import reads, without what looks like a secret", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+				out := bufio.NewWriter(a.out)
+				err := engine.Export(ctx, j, h.Run, out, o)
+				return 0, errors.Join(err, out.Flush())
+			})
+		})
+	c.Flags().BoolVar(&o.Raw, "raw", false, "leave everything as it stands in the log, and add the blobs; only such an export can be resumed where it is imported")
+	return a.runArgument(c)
+}
+
+func (a *app) importCommand() *cobra.Command {
+	return a.command("import FILE [flags]", "Make a run of what export printed; FILE may be - for standard input", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			in := io.NopCloser(a.in)
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return 0, refused(err)
+				}
+				in = f
+			}
+			code, err := a.with(ctx, func(j store) (int, error) { return 0, a.take(ctx, j, args[0], in) })
+			return code, errors.Join(err, in.Close())
+		})
+}
+
+// take imports a file, and says what is missing.
+func (a *app) take(ctx context.Context, j store, name string, in io.Reader) error {
+	got, err := engine.Import(ctx, j, in)
+	if errors.As(err, new(*engine.DamagedError)) || errors.Is(err, pawl.ErrRunExists) {
+		return refused(fmt.Errorf("%s: %w", name, err))
+	}
+	if err != nil {
+		return err
+	}
+	switch missing := got.Of - got.Entries; {
+	case missing > 0:
+		a.sayf("%s breaks off: %d of %d entries are imported, %d are lost; the run can be read and forked, not resumed", name, got.Entries, got.Of, missing)
+	case got.Torn:
+		a.sayf("%s breaks off behind the last entry: all %d entries are imported, blobs may be missing", name, got.Entries)
+	}
+	if got.Redacted {
+		a.sayf("%s is redacted: the run can be read, not resumed", name)
+	}
+	if a.json {
+		return printJSON(a.out, got)
+	}
+	_, err = fmt.Fprintln(a.out, got.Run)
+	return err
+}

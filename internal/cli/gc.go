@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// A sweep is one gc.
+type sweep struct {
+	older    string
+	statuses string
+	dry      bool
+
+	before time.Time
+	want   map[pawl.Status]bool // empty: every end of a run
+}
+
+// sweepLine is a run that was removed, as JSON.
+type sweepLine struct {
+	Run       string      `json:"run"`
+	Agent     string      `json:"agent"`
+	Status    pawl.Status `json:"status"`
+	UpdatedAt time.Time   `json:"updated_at"`
+	Bytes     int64       `json:"bytes"` // of its log
+	Removed   bool        `json:"removed"`
+}
+
+// sweepSum is what came of it all, as JSON.
+type sweepSum struct {
+	Runs     int   `json:"runs"`
+	Bytes    int64 `json:"bytes"`
+	Blobs    int   `json:"blobs"`
+	Held     int   `json:"held"`      // runs that somebody has taken up
+	FileWas  int64 `json:"file_was"`  // bytes; zero: not known
+	FileIs   int64 `json:"file_is"`   // bytes
+	Compacts bool  `json:"compacted"` // the room was given back to the file system
+}
+
+func (a *app) gcCommand() *cobra.Command {
+	s := &sweep{}
+	c := a.command("gc [flags]", "Remove runs that ended long ago, with their letters and what only they refer to", cobra.NoArgs,
+		func(ctx context.Context, _ []string) (int, error) {
+			if err := s.parse(time.Now()); err != nil {
+				return 0, err
+			}
+			return a.with(ctx, func(j store) (int, error) { return 0, a.gc(ctx, j, s) })
+		})
+	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs that have not gone on for this long, as 30d or 12h")
+	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended)")
+	c.Flags().BoolVar(&s.dry, "dry-run", false, "only list what would be removed")
+	return c
+}
+
+func (s *sweep) parse(now time.Time) error {
+	age, err := parseAge(s.older)
+	if err != nil {
+		return misuse("--older-than: %w", err)
+	}
+	s.before, s.want = now.Add(-age), map[pawl.Status]bool{}
+	for name := range strings.SplitSeq(s.statuses, ",") {
+		var status pawl.Status
+		if s.statuses == "" {
+			break
+		}
+		if err := status.UnmarshalText([]byte(strings.TrimSpace(name))); err != nil {
+			return misuse("--status: %w", err)
+		}
+		if status == pawl.Running {
+			return misuse("--status: a run that somebody drives is not removed; cancel it first")
+		}
+		s.want[status] = true
+	}
+	return nil
+}
+
+// parseAge reads a duration that may have days.
+func parseAge(text string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	var age time.Duration
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "d"), 64)
+	if err == nil && strings.HasSuffix(text, "d") && n < 36500 {
+		age = time.Duration(n * float64(day))
+	} else {
+		age, err = time.ParseDuration(text)
+	}
+	if err != nil || age < 0 {
+		return 0, fmt.Errorf("%q is no age; write it as 30d, 12h or 0s", text)
+	}
+	return age, nil
+}
+
+// wants reports whether a run is to go, and under which status.
+func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, bool, error) {
+	if h.Seq == 0 { // claimed, never begun; nobody sees it
+		return 0, len(s.want) == 0 && !h.Lease.Until.After(s.before), nil
+	}
+	if h.Updated.After(s.before) || owned(h.Lease) {
+		return h.Status, false, nil
+	}
+	if len(s.want) == 0 {
+		return h.Status, h.Status.Ended(), nil
+	}
+	status := h.Status
+	if status == pawl.Running || status.Waiting() {
+		var err error
+		if status, err = standing(ctx, j, h); err != nil {
+			return 0, false, err
+		}
+	}
+	return status, s.want[status], nil
+}
+
+func (a *app) gc(ctx context.Context, j store, s *sweep) error {
+	r, ok := j.(pawl.Remover)
+	if !ok {
+		return misuse("this database cannot remove runs")
+	}
+	all, busy := map[string]pawl.Head{}, false
+	var order []pawl.Head
+	for h, err := range j.List(ctx, pawl.Query{}) {
+		if err != nil {
+			return err
+		}
+		all[h.Run] = h
+		order = append(order, h)
+		busy = busy || owned(h.Lease)
+	}
+	var lines []sweepLine
+	var sum sweepSum
+	for _, h := range order {
+		status, wanted, err := s.wants(ctx, j, h)
+		if err != nil {
+			a.sayf("run %s stays: %v", h.Run, err)
+			continue
+		}
+		if parent, there := all[h.Parent]; !wanted || there && !parent.Status.Ended() { // a parent that goes on needs its child
+			continue
+		}
+		line := sweepLine{h.Run, h.Agent, status, h.Updated, logSize(ctx, j, h.Run), false}
+		if !s.dry {
+			if line.Removed, err = remove(ctx, j, r, h); err != nil {
+				return err
+			}
+			if !line.Removed {
+				sum.Held++
+				continue
+			}
+		}
+		if h.Seq > 0 {
+			lines = append(lines, line)
+			sum.Runs++
+			sum.Bytes += line.Bytes
+		}
+	}
+	if err := a.printSwept(lines); err != nil {
+		return err
+	}
+	if !s.dry {
+		if err := clearBlobs(ctx, j, r, &sum); err != nil {
+			return err
+		}
+		if c, ok := j.(interface {
+			Compact(ctx context.Context) (was, is int64, err error)
+		}); ok && !busy && sum.Held == 0 {
+			var err error
+			if sum.FileWas, sum.FileIs, err = c.Compact(ctx); err != nil {
+				return err
+			}
+			sum.Compacts = true
+		}
+	}
+	return a.sumUp(s, sum)
+}
+
+// logSize is how many bytes a log has; what cannot be read counts for nothing.
+func logSize(ctx context.Context, j store, run string) (n int64) {
+	for row, err := range j.Read(ctx, run, 1) {
+		if err != nil {
+			break
+		}
+		n += int64(len(row.Data))
+	}
+	return n
+}
+
+// remove takes a run that nobody owns, and removes it if it has not gone on
+// since h was read. Who takes it up at the same moment has it.
+func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, error) {
+	c := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: time.Minute}
+	if engine.ParseOwner(h.Lease.Owner).Gone() {
+		c.Over = h.Lease.Epoch
+	}
+	lease, err := j.Claim(ctx, c)
+	if errors.As(err, new(*pawl.HeldError)) || errors.Is(err, pawl.ErrUnknownRun) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	now, err := again(ctx, j, h.Run)
+	if err == nil && now.Seq == h.Seq && lease.Epoch == h.Lease.Epoch+1 {
+		err = r.Remove(ctx, h.Run, lease.Epoch)
+		if err == nil || errors.Is(err, pawl.ErrUnknownRun) || errors.Is(err, pawl.ErrFenced) {
+			return err == nil, nil
+		}
+	}
+	_, _ = j.Claim(context.WithoutCancel(ctx), pawl.Claim{Run: h.Run, Owner: lease.Owner, Epoch: lease.Epoch}) // else it lapses
+	return false, err
+}
+
+// clearBlobs removes the blobs that no log refers to. One is stored before the entry
+// that refers to it is written; a day is more than passes between the two.
+func clearBlobs(ctx context.Context, j store, r pawl.Remover, sum *sweepSum) error {
+	var used map[string]bool
+	var broken error
+	var err error
+	sum.Blobs, err = r.RemoveBlobs(ctx, time.Now().Add(-24*time.Hour), func(digest string) bool {
+		if used == nil && broken == nil {
+			used, broken = references(ctx, j)
+		}
+		return broken != nil || used[digest] // what cannot be known to be unwanted stays
+	})
+	return errors.Join(broken, err)
+}
+
+// references are the digests of the blobs that logs speak of. They are looked for
+// as text: an entry that this build cannot read keeps its blob, too.
+func references(ctx context.Context, j store) (map[string]bool, error) {
+	const member = `"blob":"`
+	used := map[string]bool{}
+	for h, err := range j.List(ctx, pawl.Query{}) {
+		if err != nil {
+			return nil, err
+		}
+		for row, err := range j.Read(ctx, h.Run, 1) {
+			if errors.Is(err, pawl.ErrUnknownRun) {
+				break // removed meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			for rest := string(row.Data); ; {
+				var found bool
+				if _, rest, found = strings.Cut(rest, member); !found {
+					break
+				}
+				digest, _, _ := strings.Cut(rest, `"`)
+				used[digest] = true
+			}
+		}
+	}
+	return used, nil
+}
+
+func (a *app) printSwept(lines []sweepLine) error {
+	if a.json {
+		for _, l := range lines {
+			if err := printJSON(a.out, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tUPDATED\tSIZE")
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%s\n", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt), room(l.Bytes))
+	}
+	return w.Flush()
+}
+
+func (a *app) sumUp(s *sweep, sum sweepSum) error {
+	if a.json {
+		return printJSON(a.out, sum)
+	}
+	would := ""
+	if s.dry {
+		would = "would be "
+	}
+	a.sayf("%d runs %sremoved, %s of log", sum.Runs, would, room(sum.Bytes))
+	if sum.Blobs > 0 {
+		a.sayf("%d blobs removed that no run refers to", sum.Blobs)
+	}
+	if sum.Held > 0 {
+		a.sayf("%d runs stay: they were taken up meanwhile", sum.Held)
+	}
+	switch {
+	case sum.FileWas > sum.FileIs:
+		a.sayf("the database has %s instead of %s", room(sum.FileIs), room(sum.FileWas))
+	case !s.dry && !sum.Compacts && sum.Runs > 0:
+		a.sayf("the room is used for what comes next; while nothing runs, gc also gives it back to the file system")
+	}
+	return nil
+}
+
+// room is a number of bytes for people.
+func room(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
