@@ -124,7 +124,7 @@ func TestBackendKilled(t *testing.T) {
 // wait for the disk are lost when the server is killed.
 func TestSabotage(t *testing.T) {
 	s := started(t)
-	raw(t, `CREATE TABLE unsafe (n int)`)
+	raw(t, `DROP TABLE IF EXISTS unsafe; CREATE TABLE unsafe (n int)`)
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, s.url())
 	if err != nil {

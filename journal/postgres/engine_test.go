@@ -105,6 +105,7 @@ tools:
 			t.Fatal(err)
 		}
 	}
+	raw(t, `DROP SCHEMA IF EXISTS pawl CASCADE`)
 	environ := []string{"PAWL_DATABASE=" + started(t).url(), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	pawlDo := func(want int, args ...string) string {
 		t.Helper()

@@ -106,7 +106,8 @@ func TestOpenAtOnce(t *testing.T) {
 // what writes says why not.
 func TestReader(t *testing.T) {
 	j, schema := prepared(t)
-	raw(t, `CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA `+schema+` TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA `+schema+` TO reader`)
+	raw(t, `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'reader') THEN CREATE ROLE reader LOGIN; END IF; END $$;
+		GRANT USAGE ON SCHEMA `+schema+` TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA `+schema+` TO reader`)
 	want := strings.Join(logOf(t, j, "r"), " ")
 	r := openAt(t, strings.Replace(started(t).url(), "postgres@", "reader@", 1), schema)
 	if got := strings.Join(logOf(t, r, "r"), " "); got != want {

@@ -234,7 +234,7 @@ func playServer() error {
 	err := cmd.Wait()
 	select {
 	case <-letGo:
-		return errors.Join(err, os.RemoveAll(dir))
+		return errors.Join(err, os.RemoveAll(dir), os.RemoveAll(dir+".log"))
 	default: // it is started again
 		return cmp.Or(err, errors.New("it ended by itself"))
 	}
