@@ -95,10 +95,18 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 		if err := rows.Err(); err != nil {
 			return nil, err
 		}
-		if len(out) == 0 {
-			return damaged(run, "it ends at %d, but should at %d", from-1, end), nil
+		if len(out) > 0 {
+			return nil, nil
 		}
-		return nil, nil
+		rows.Close()
+		var there bool
+		if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref).Scan(&there); err != nil {
+			return nil, err
+		}
+		if !there { // it was removed meanwhile
+			return unknown(run), nil
+		}
+		return damaged(run, "it ends at %d, but should at %d", from-1, end), nil
 	})
 	if errors.As(err, new(*damage)) {
 		err = j.err(err)
