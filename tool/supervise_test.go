@@ -51,7 +51,7 @@ func TestSupervisedAsPlain(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"golden": TestCommands, "environment": TestCommandEnvironment, "dir": TestCommandDir, "large": TestCommandLargeArguments,
 		"timeout": TestCommandTimeout, "not started": TestCommandNotStarted, "leaves": TestCommandLeaves,
-		"flood": TestCommandFlood, "secrets": TestCommandGetsItsSecretsBack, "cut": TestCommandSecretsAreOutBeforeTheCut,
+		"secrets": TestCommandGetsItsSecretsBack, "cut": TestCommandSecretsAreOutBeforeTheCut,
 	} {
 		t.Run(name, test)
 	}

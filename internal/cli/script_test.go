@@ -7,20 +7,28 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pawl-run/pawl/internal/cli"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // TestMain lets the test binary be pawl itself, and the programs that its tools run.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
+		"spawl": func() { // as main has it
+			tool.Supervise()
+			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+		},
+		"pawl-supervisor-1": tool.Supervise, // what the one above starts
 		"pawl": func() {
 			code := cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 			if file := os.Getenv("CODE"); file != "" { // for processes in the background
@@ -39,7 +47,8 @@ func TestMain(m *testing.M) {
 
 // stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
 // leaves a line and tells how many there are, `stub hold FILE` leaves one, and
-// another when FILE.go is there, `stub leak` says in every way what CANARY is.
+// another when FILE.go is there, `stub deaf FILE` the same and does not heed
+// SIGTERM, `stub leak` says in every way what CANARY is.
 func stub(args []string) error {
 	switch args[0] {
 	case "say":
@@ -52,6 +61,9 @@ func stub(args []string) error {
 		n, err := leave(args[1], "ran")
 		fmt.Println(n)
 		return err
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		return stub([]string{"hold", args[1]})
 	case "hold":
 		if _, err := leave(args[1], "begin"); err != nil {
 			return err

@@ -124,7 +124,9 @@ func (d Dir) Read(a Attempt) (Fate, error) {
 }
 
 // Forget removes what is known of a run's calls, except of those to be kept and
-// of those of which too little is known to tell.
+// of those of which too little is known to tell. What says "never" stays until
+// it is swept: without it a process that was stopped on its way to the command,
+// and goes on only now, would start it.
 func (d Dir) Forget(run string, keep func(call string) bool) error {
 	var errs []error
 	for _, name := range d.files(prefix(run)) {
@@ -133,7 +135,7 @@ func (d Dir) Forget(run string, keep func(call string) bool) error {
 		if err != nil {
 			continue // another has removed it
 		}
-		if a, ok := parse(data).attempt(); ok && a.Run == run && !keep(a.Call) {
+		if b := parse(data).Begin; b != nil && b.Run == run && !keep(b.Call) {
 			errs = append(errs, os.Remove(path))
 		}
 	}

@@ -120,15 +120,24 @@ func TestFlipped(t *testing.T) {
 
 func TestForget(t *testing.T) {
 	d, _ := written(t)
-	other, open := pay, pay
-	other.Run, open.Call = "other", "c_2"
-	if err := errors.Join(d.Never(other), d.Never(open)); err != nil {
+	other, open, never := pay, pay, pay
+	other.Run, open.Call, never.Number = "other", "c_2", 2
+	for _, a := range []Attempt{other, open} {
+		f, err := d.Begin(Begin{Attempt: a})
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Never(never); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Forget("r", func(call string) bool { return call == "c_2" }); err != nil {
 		t.Fatal(err)
 	}
-	for a, want := range map[Attempt]bool{pay: false, other: true, open: true} {
+	for a, want := range map[Attempt]bool{pay: false, other: true, open: true, never: true} {
 		if _, err := d.Read(a); (err == nil) != want {
 			t.Errorf("%+v is kept: %v", a, err)
 		}

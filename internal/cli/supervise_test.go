@@ -1,0 +1,323 @@
+//go:build linux || darwin
+
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/spool"
+)
+
+// payments has two Writes, one after the other.
+const payments = `
+name: paying
+model: script:paying.script.yaml
+tools:
+  - {name: bill, description: Bill., command: [stub, hold, billed.txt]}
+  - {name: pay, description: Pay., command: [stub, PART, paid.txt], timeout: LIMIT}
+`
+
+// watched is a user whose commands are supervised.
+type watched struct {
+	*testing.T
+	run string
+}
+
+func watch(t *testing.T, part, limit string) *watched {
+	files(t, map[string]string{
+		"paying.yaml":        strings.NewReplacer("PART", part, "LIMIT", limit).Replace(payments),
+		"paying.script.yaml": "replies: [{calls: [{tool: bill}]}, {calls: [{tool: pay}]}, {text: done}]\n",
+	})
+	return &watched{T: t}
+}
+
+func (w *watched) command(args ...string) *exec.Cmd {
+	c := exec.Command("spawl", args...)
+	c.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")
+	return c
+}
+
+// begin starts the run, and says when it waits in its first call.
+func (w *watched) begin() *exec.Cmd {
+	w.Helper()
+	c := w.command("run", "paying.yaml", "go")
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	if err := c.Start(); err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		if w.Failed() {
+			w.Logf("it said\n%s", &said)
+		}
+	})
+	w.until("bill", func() bool { return lines("billed.txt", "begin") == 1 })
+	out, err := w.command("runs", "--json").Output()
+	var r struct {
+		Run string `json:"run"`
+	}
+	if e := json.NewDecoder(bytes.NewReader(out)).Decode(&r); err != nil || e != nil || r.Run == "" {
+		w.Fatalf("no run in %s: %v, %v", out, err, e)
+	}
+	w.run = r.Run
+	return c
+}
+
+func (w *watched) until(what string, holds func() bool) {
+	w.Helper()
+	if !soon(holds) {
+		w.Fatalf("it does not come to %s", what)
+	}
+}
+
+func (w *watched) release(file string) {
+	if err := os.WriteFile(file+".go", nil, 0o600); err != nil {
+		w.Error(err)
+	}
+}
+
+func (w *watched) fate(call string) spool.Fate {
+	f, _ := spool.At("runs.db.spool").Read(spool.Attempt{Run: w.run, Call: call, Key: w.run + "/" + call, Number: 1})
+	return f
+}
+
+func (w *watched) supervisor() process.Identity {
+	w.Helper()
+	id, err := process.ParseIdentity(w.fate("c_1").Begin.Supervisor)
+	if err != nil || !id.Alive() {
+		w.Fatalf("no supervisor: %v", err)
+	}
+	return id
+}
+
+func (w *watched) signal(pid int, s syscall.Signal) {
+	w.Helper()
+	if err := syscall.Kill(pid, s); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// stop returns when the process does not move any more, where that can be seen.
+func (w *watched) stop(pid int) {
+	w.Helper()
+	w.signal(pid, syscall.SIGSTOP)
+	stat := fmt.Sprintf("/proc/%d/stat", pid)
+	if _, err := os.Stat(stat); err != nil {
+		time.Sleep(200 * time.Millisecond)
+		return
+	}
+	w.until("a stop", func() bool {
+		data, err := os.ReadFile(stat)
+		return err == nil && bytes.Contains(data, []byte(") T "))
+	})
+}
+
+// kill kills pawl, and checks that it was alive.
+func (w *watched) kill(c *exec.Cmd) {
+	w.Helper()
+	w.signal(c.Process.Pid, syscall.SIGKILL)
+	_ = c.Wait() // its status says it
+	if s := c.ProcessState.Sys().(syscall.WaitStatus); s.Signal() != syscall.SIGKILL {
+		w.Fatalf("it was not killed: %v", c.ProcessState)
+	}
+}
+
+// resumes goes on with the run, of which nobody is asked anything.
+func (w *watched) resumes(settled ...string) {
+	w.Helper()
+	out, err := w.command("resume", w.run).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "done") {
+		w.Errorf("resume: %v\n%s", err, out)
+	}
+	events, err := w.command("events", w.run).Output()
+	for _, s := range settled {
+		if err != nil || !strings.Contains(string(events), s) {
+			w.Errorf("%v, no %s in\n%s", err, s, events)
+		}
+	}
+	if n := strings.Count(string(events), `"type":"tool.doubted"`); n != 0 {
+		w.Errorf("%d doubts", n)
+	}
+	if out, err := w.command("replay", w.run).CombinedOutput(); err != nil {
+		w.Errorf("replay: %v\n%s", err, out)
+	}
+}
+
+// over checks that there was one effect of each call, and that nothing is left
+// but what keeps a call that was never made from being made.
+func (w *watched) over(supervisor process.Identity, ends int) {
+	w.Helper()
+	for file, ends := range map[string]int{"billed.txt": 1, "paid.txt": ends} {
+		if b, e := lines(file, "begin"), lines(file, "end"); b != 1 || e != ends {
+			w.Errorf("%s has %d beginnings and %d ends, want 1 and %d", file, b, e, ends)
+		}
+	}
+	w.until("the end of the supervisor", supervisor.Gone)
+	left, _ := filepath.Glob("runs.db.spool/*.spool")
+	if never := w.fate("c_2").Never != nil; len(left) > 1 || len(left) == 1 && !never {
+		w.Errorf("left in the spool: %q, never %v", left, never)
+	}
+}
+
+func lines(file, line string) int {
+	data, _ := os.ReadFile(file) // one that is not there has none
+	return strings.Count(string(data), line+"\n")
+}
+
+// Pawl is killed while a Write waits to be started: its supervisor, which does
+// not move, has the request. The call is made by whoever resumes, and not made
+// again when the supervisor wakes up.
+func TestKilledBeforeTheCommand(t *testing.T) {
+	w := watch(t, "hold", "20s")
+	c := w.begin()
+	super := w.supervisor()
+	w.stop(c.Process.Pid)
+	w.release("billed.txt")
+	w.until("the record of bill", func() bool { return w.fate("c_1").Exit != nil })
+	time.Sleep(200 * time.Millisecond) // for the answer, which follows at once
+	w.stop(super.PID)
+	w.signal(c.Process.Pid, syscall.SIGCONT)
+	w.until("the intent to pay", func() bool {
+		events, _ := w.command("events", w.run).Output()
+		return strings.Count(string(events), `"type":"tool.started"`) == 2
+	})
+	w.kill(c)
+	w.release("paid.txt")
+	w.resumes(`"by":"reconcile"`)
+	w.signal(super.PID, syscall.SIGCONT)
+	w.over(super, 1)
+}
+
+// Pawl is killed while a Write runs, which ends while nobody looks, or after
+// the run was taken up.
+func TestKilledDuringTheCommand(t *testing.T) {
+	for _, part := range []string{"hold", "deaf"} {
+		for name, wait := range map[string]bool{"ends before": true, "ends after": false} {
+			t.Run(part+" "+name, func(t *testing.T) {
+				w := watch(t, part, "20s")
+				c := w.begin()
+				super := w.supervisor()
+				w.release("billed.txt")
+				w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+				w.kill(c)
+				if wait {
+					w.release("paid.txt")
+					w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
+				} else {
+					time.AfterFunc(time.Second, func() { w.release("paid.txt") })
+				}
+				w.resumes(`"by":"reconcile"`, `"result":"held"`)
+				w.over(super, 1)
+			})
+		}
+	}
+}
+
+// Pawl is killed when a Write has ended that it has not recorded.
+func TestKilledAfterTheCommand(t *testing.T) {
+	w := watch(t, "hold", "20s")
+	c := w.begin()
+	super := w.supervisor()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.stop(c.Process.Pid)
+	w.release("paid.txt")
+	w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
+	w.kill(c)
+	w.resumes(`"by":"reconcile"`, `"result":"held"`)
+	w.over(super, 1)
+}
+
+// A command has no more time because pawl is dead, even if it is deaf.
+func TestKilledAndLate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes the five seconds between SIGTERM and SIGKILL: -short")
+	}
+	w := watch(t, "deaf", "500ms")
+	c := w.begin()
+	super := w.supervisor()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.kill(c)
+	w.until("its end", func() bool { return w.fate("c_2").Exit != nil })
+	if e := w.fate("c_2").Exit; e.Cut != spool.Late || e.Signal != "SIGKILL" {
+		t.Errorf("it ended with %+v", e)
+	}
+	w.resumes(`"by":"reconcile"`, "no result within 500ms")
+	w.over(super, 0)
+}
+
+// With the supervisor gone as well nobody can tell, and nothing runs on.
+func TestSupervisorKilledToo(t *testing.T) {
+	w := watch(t, "hold", "20s")
+	c := w.begin()
+	super := w.supervisor()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	pay, err := process.ParseIdentity(w.fate("c_2").Process)
+	if err != nil || !pay.Alive() {
+		t.Fatalf("%v, alive %v", err, pay.Alive())
+	}
+	w.stop(super.PID) // so that it cannot answer pawl that it ends
+	w.kill(c)
+	w.signal(super.PID, syscall.SIGKILL)
+	out, _ := w.command("resume", w.run).CombinedOutput()
+	if !strings.Contains(string(out), "waiting_doubt") {
+		t.Errorf("there is no doubt:\n%s", out)
+	}
+	if !pay.Gone() {
+		t.Error("the command runs on")
+	}
+	if out, err := w.command("settle", w.run, "c_2", "--happened", `"held"`).CombinedOutput(); err != nil {
+		t.Errorf("settle: %v\n%s", err, out)
+	}
+	w.over(super, 0)
+}
+
+// Nothing is left of a run that nobody disturbs, nor of a command that is told
+// to end twice.
+func TestNothingIsLeft(t *testing.T) {
+	w := watch(t, "deaf", "20s")
+	c := w.begin()
+	super := w.supervisor()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.release("paid.txt")
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	w.over(super, 1)
+
+	w = watch(t, "deaf", "20s")
+	c = w.begin()
+	super = w.supervisor()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.until("its process", func() bool { return w.fate("c_2").Process != "" })
+	pay, err := process.ParseIdentity(w.fate("c_2").Process)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		w.signal(c.Process.Pid, syscall.SIGINT)
+		time.Sleep(100 * time.Millisecond)
+	}
+	_ = c.Wait() // it exits with 5
+	w.until("the end of the command", pay.Gone)
+	w.until("the end of the supervisor", super.Gone)
+	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") {
+		t.Errorf("there is no doubt:\n%s", out)
+	}
+}
