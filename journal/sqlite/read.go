@@ -38,6 +38,9 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 					return
 				}
 			}
+			if damaged(err) {
+				err = fmt.Errorf("run %s, behind record %d: %w", run, from+uint64(len(rows))-1, err)
+			}
 			if err != nil {
 				yield(pawl.Row{}, j.err(err))
 				return

@@ -60,6 +60,12 @@ func migrate(ctx context.Context, c *conn) error {
 		if err := c.Exec(`PRAGMA page_size = 2048`); err != nil {
 			return err
 		}
+		// Each page keeps a checksum in its last eight bytes, which is looked at
+		// whenever the page is read (https://sqlite.org/cksumvfs.html). A database
+		// that was made without stays without: its logs have sums of their own.
+		if _, err := c.FileControl("", sqlite3.FCNTL_RESERVE_BYTES, 8); err != nil {
+			return err
+		}
 	}
 	if err := c.wal(ctx); err != nil {
 		return err

@@ -150,10 +150,15 @@ func (j *Journal) err(err error) error {
 	return fmt.Errorf("journal %s: %w", j.path, explain(err))
 }
 
+// damaged reports whether SQLite found a page that is not what was written.
+func damaged(err error) bool {
+	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_DATA)
+}
+
 // explain says what SQLite's terser codes mean for somebody who has a file and a problem.
 func explain(err error) error {
 	switch {
-	case errors.Is(err, sqlite3.CORRUPT):
+	case damaged(err):
 		return fmt.Errorf("the database is damaged; restore it from a copy: %w", err)
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("the file is damaged or is no SQLite database: %w", err)

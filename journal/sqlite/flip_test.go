@@ -1,0 +1,104 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// everything is all that a database says, as text.
+func everything(ctx context.Context, path, blob string) (string, error) {
+	j, err := sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	var errs []error
+	for h, err := range j.List(ctx, pawl.Query{}) {
+		fmt.Fprintln(&b, h)
+		errs = append(errs, err)
+		for r, err := range j.Read(ctx, h.Run, 0) {
+			fmt.Fprintln(&b, r.Seq, string(r.Data))
+			errs = append(errs, err)
+		}
+	}
+	for l, err := range j.Letters(ctx, "", 0) {
+		fmt.Fprintln(&b, l.ID, l.Run, l.Kind, l.Request, l.By, string(l.Body), l.Time)
+		errs = append(errs, err)
+	}
+	data, err := j.Blob(ctx, blob)
+	b.Write(data)
+	return b.String(), errors.Join(append(errs, err, j.Close())...)
+}
+
+// TestFlipped turns one bit in every few bytes of a database, and in every byte
+// of its head: it says what it said before, or that it is damaged.
+func TestFlipped(t *testing.T) {
+	path, blob := filled(t)
+	j := openAt(t, path, nil)
+	for i := range 5 {
+		if _, err := j.Post(t.Context(), pawl.Letter{Run: "r", Kind: pawl.LetterDecision, Request: fmt.Sprint(i), By: "ann", Body: json.RawMessage(`{"approve":false}`)}); err != nil {
+			t.Fatal(err)
+		}
+		l, err := j.Claim(t.Context(), pawl.Claim{Run: fmt.Sprint("run-", i), TTL: time.Minute, New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(t, j, l, 0, "one")
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := everything(t.Context(), path, blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticed, flips := 0, 0
+	for at := 0; at < len(db); at++ {
+		if at >= 100 {
+			at += 210
+		}
+		if at >= len(db) {
+			break
+		}
+		flipped := filepath.Join(filepath.Dir(path), "flipped.db")
+		bit := byte(1) << (at % 8)
+		db[at] ^= bit
+		if err := os.WriteFile(flipped, db, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db[at] ^= bit
+		got, err := everything(t.Context(), flipped, blob)
+		flips++
+		switch {
+		case err != nil:
+			noticed++
+			if !strings.Contains(err.Error(), flipped) {
+				t.Errorf("byte %d, bit %08b: the error does not name the file: %v", at, bit, err)
+			}
+		case got != want:
+			t.Errorf("byte %d, bit %08b: nobody noticed, and it says\n%s", at, bit, got)
+		}
+	}
+	t.Logf("%d bytes, %d flips, %d noticed", len(db), flips, noticed)
+	if noticed < flips/2 {
+		t.Errorf("of %d flips only %d were noticed", flips, noticed)
+	}
+	if bytes.Equal(db[20:21], []byte{0}) {
+		t.Error("the database has no checksums")
+	}
+}
