@@ -139,4 +139,15 @@ tools:
 	for _, args := range [][]string{{"replay", "last"}, {"explain", "last"}, {"show", "last"}, {"wait", "last"}} {
 		pawlDo(0, args...)
 	}
+	if err := os.WriteFile("run.jsonl", []byte(pawlDo(0, "export", "last", "--raw")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pawlDo(0, "gc", "--older-than", "0h")
+	if got := pawlDo(0, "runs", "--json"); got != "" {
+		t.Errorf("after a sweep the list is %s", got)
+	}
+	pawlDo(0, "import", "run.jsonl")
+	if got := pawlDo(0, "events", "last"); !strings.HasPrefix(got, events) { // which is noted behind it
+		t.Errorf("imported, the log is %s\nand does not begin with %s", got, events)
+	}
 }
