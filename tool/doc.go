@@ -40,6 +40,16 @@
 //		Effect: pawl.Read,
 //	})
 //
+// A program that calls [Supervise] first has its commands run under a supervisor,
+// which outlives a crash of the program: whoever resumes the run finds what came
+// of a command that was running then, and no person need be asked. [Spool] says
+// where that is recorded.
+//
+//	func main() {
+//		tool.Supervise()
+//		…
+//	}
+//
 // # Clients
 //
 // [Client] declares a tool that somebody outside the process runs: a browser, a

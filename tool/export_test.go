@@ -1,7 +1,5 @@
 package tool
 
-import "github.com/pawl-run/pawl/internal/spool"
-
 // SupervisorName is what the test binary is called when it supervises.
 const SupervisorName = supervisorName
 
@@ -13,7 +11,7 @@ func Unsupervise() {
 	if s.line != nil {
 		s.line.Close()
 	}
-	s.enabled, s.line, s.dir, s.whole, s.secrets, s.err = false, nil, spool.Dir{}, false, nil, nil
+	s.enabled, s.line, s.dir, s.whole, s.made, s.secrets = false, nil, "", false, false, nil
 }
 
 // Idle has commands run in the plain way for a while.

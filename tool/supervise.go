@@ -28,13 +28,17 @@ const supervisorName = "pawl-supervisor-1"
 // was never started. What is left to people is the loss of the machine, and of
 // the supervisor.
 //
+// A command that takes effect and ends by itself costs a few milliseconds more
+// than without, most of them for a record on the disk before it starts; the
+// first one of a process also the start of the program.
+//
 // It must be the first thing main does: in the supervisor it does not return.
 // Without it commands run in this process, and a command tool cannot tell what
 // came of a call that it does not remember. It starts nothing by itself.
 func Supervise() {
 	if line, ok := process.Respawned(supervisorName); ok {
 		supervise(line)
-		os.Exit(0)
+		os.Exit(0) //nolint:forbidigo // main is not to go on: this process is not what it takes itself for
 	}
 	supervision.mu.Lock()
 	defer supervision.mu.Unlock()
@@ -56,13 +60,9 @@ func Spool(dir string, secrets map[string]string) {
 	s := &supervision
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.secrets, s.whole, s.err = maps.Clone(secrets), dir != "", nil
-	if s.dir = (spool.Dir{}); dir == "" {
-		return
-	}
-	path, err := filepath.Abs(dir)
-	if s.dir, s.err = spool.At(path), err; err == nil && s.enabled {
-		s.err = s.dir.Make(time.Now())
+	s.secrets, s.whole, s.dir, s.made = maps.Clone(secrets), dir != "", dir, false
+	if s.enabled {
+		_, _ = s.make() // what is wrong with it is told by who needs it
 	}
 }
 
@@ -91,9 +91,9 @@ var supervision supervising
 type supervising struct {
 	mu      sync.Mutex
 	enabled bool
-	dir     spool.Dir
-	whole   bool // the absence of a record counts
-	err     error
+	dir     string // of the spool; empty: the user's
+	whole   bool   // the absence of a record counts
+	made    bool   // the directory is there
 	secrets map[string]string
 	line    *process.Line // to the supervisor; nil: there is none yet
 }
@@ -108,19 +108,35 @@ func (s *supervising) on() bool {
 func (s *supervising) place() (spool.Dir, map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == (spool.Dir{}) && s.err == nil {
-		dir := os.Getenv("XDG_STATE_HOME")
-		if !filepath.IsAbs(dir) {
+	dir, err := s.make()
+	return dir, s.secrets, err
+}
+
+// make makes the spool's directory, for who holds the lock.
+func (s *supervising) make() (spool.Dir, error) {
+	path := s.dir
+	if path == "" {
+		state := os.Getenv("XDG_STATE_HOME")
+		if !filepath.IsAbs(state) { // which the XDG Base Directory Specification says is to be ignored
 			home, err := os.UserHomeDir()
 			if err != nil {
-				return spool.Dir{}, nil, fmt.Errorf("spool: %w", err)
+				return spool.Dir{}, fmt.Errorf("spool: %w", err)
 			}
-			dir = filepath.Join(home, ".local", "state")
+			state = filepath.Join(home, ".local", "state")
 		}
-		s.dir = spool.At(filepath.Join(dir, "pawl", "spool"))
-		s.err = s.dir.Make(time.Now())
+		path = filepath.Join(state, "pawl", "spool")
 	}
-	return s.dir, s.secrets, s.err
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return spool.Dir{}, fmt.Errorf("spool: %w", err)
+	}
+	dir := spool.At(path)
+	if !s.made {
+		err = dir.Make(time.Now())
+		s.made = err == nil
+	}
+	s.dir = path
+	return dir, err
 }
 
 // complete reports whether the absence of a record means that an attempt was

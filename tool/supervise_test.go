@@ -159,11 +159,14 @@ func TestReconcileNotStarted(t *testing.T) {
 	unknown(attempt("c_3"))
 
 	tool.Unsupervise()
+	tool.Spool(dir, nil) // before there is anything to be recorded
 	if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); happened || err == nil {
 		t.Errorf("nothing is supervised: %s", text(happened, out, err))
 	}
 	tool.Supervise()
-	tool.Spool(dir, nil)
+	if out, err := command(part(t, "say", "on"), nil).Run(t.Context(), attempt("c_4")); err != nil || string(out.JSON) != `"on"` {
+		t.Errorf("%s, %v", out.JSON, err)
+	}
 }
 
 // A command that has lost its supervisor is ended, whoever notices.
@@ -190,6 +193,45 @@ func TestSupervisorDies(t *testing.T) {
 	out, err := command(part(t, "say", "on"), nil).Run(t.Context(), attempt("c_2"))
 	if err != nil || string(out.JSON) != `"on"` {
 		t.Errorf("there is no other supervisor: %s, %v", out.JSON, err)
+	}
+}
+
+// A supervisor that is told to end ends its commands at once, and the next one
+// has another.
+func TestSupervisorEnds(t *testing.T) {
+	dir := supervised(t, nil)
+	file := filepath.Join(t.TempDir(), "leader")
+	cmd := command(part(t, "deaf", file), nil)
+	inv := attempt("c_1")
+	ids := make(chan []process.Identity, 1)
+	go func() {
+		ids <- identities(t.Context(), []string{file})
+		if id, err := process.ParseIdentity(running(t, dir, inv).Begin.Supervisor); err == nil {
+			_ = syscall.Kill(id.PID, syscall.SIGTERM)
+		}
+	}()
+	if _, err := cmd.Run(t.Context(), inv); err == nil || err.Error() != "stopped from outside: killed by SIGKILL, and it printed nothing" {
+		t.Errorf("got %v", err)
+	}
+	gone(t, <-ids, 1)
+	for _, call := range []string{"c_2", "c_3"} {
+		out, err := command(part(t, "say", "on"), nil).Run(t.Context(), attempt(call))
+		if err != nil || string(out.JSON) != `"on"` {
+			t.Errorf("there is no other supervisor: %s, %v", out.JSON, err)
+		}
+	}
+}
+
+// What belongs to no run is run as often as anybody likes.
+func TestSupervisedWithoutRun(t *testing.T) {
+	dir := supervised(t, nil)
+	for range 2 {
+		if out, err := command(part(t, "say", "on"), nil).Run(t.Context(), pawl.Invocation{}); err != nil || string(out.JSON) != `"on"` {
+			t.Errorf("%s, %v", out.JSON, err)
+		}
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*.spool")); len(files) != 0 {
+		t.Errorf("recorded: %q", files)
 	}
 }
 
@@ -224,6 +266,9 @@ func TestSpoolUnusable(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool.Spool(filepath.Join(file, "spool"), nil)
+	if err := tool.Forget(pawl.State{}); err == nil {
+		t.Error("nothing can be forgotten there")
+	}
 	ran := filepath.Join(t.TempDir(), "ran")
 	if _, err := command(part(t, "read", ran), nil).Run(t.Context(), attempt("c_1")); err == nil || !strings.Contains(err.Error(), "could not be recorded") || exists(ran) {
 		t.Errorf("got %v", err)

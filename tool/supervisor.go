@@ -60,6 +60,7 @@ func supervise(line *process.Line) {
 		case sig := <-signals:
 			if sig == syscall.SIGTERM {
 				s.end()
+				_ = line.Close() // what is asked from now on is asked of another
 			}
 		}
 	}
@@ -81,9 +82,13 @@ func (s *supervisor) end() {
 	defer s.mu.Unlock()
 	s.ending = true
 	for c := range s.running {
-		c.stop(context.Canceled)
-		go func() { _ = c.id.End(shortest) }() // what does not even end by SIGKILL is the kernel's
+		c.end()
 	}
+}
+
+func (c *supervisedCall) end() {
+	c.stop(context.Canceled)
+	go func() { _ = c.id.End(shortest) }() // what does not even end by SIGKILL is the kernel's
 }
 
 // serve runs one command. It is recorded before it starts and when it has ended,
@@ -119,7 +124,7 @@ func (s *supervisor) serve(conn net.Conn) {
 		defer s.mu.Unlock()
 		s.running[call] = true
 		if s.ending {
-			stop(context.Canceled)
+			call.end()
 		}
 	})
 	s.mu.Lock()
