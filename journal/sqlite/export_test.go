@@ -1,0 +1,19 @@
+package sqlite
+
+import "context"
+
+// OnDisk has a journal opened on a file system by its name.
+func (o *Options) OnDisk(name string) *Options {
+	o.vfs = name
+	return o
+}
+
+// Abandon leaves all runs without an owner, as the end of their process does.
+func (j *Journal) Abandon(ctx context.Context) error {
+	return j.write(ctx, func(w *writer) (refusal, broken error) {
+		return nil, w.exec(`UPDATE runs SET owner = '', until = NULL`)
+	})
+}
+
+// NewDisk gives a file system that loses what was not synced, and can break.
+var NewDisk = newDisk

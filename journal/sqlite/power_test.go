@@ -1,0 +1,281 @@
+package sqlite_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// A payer is a tool that must not be run twice, and what it has done.
+type payer struct {
+	mu    sync.Mutex
+	paid  []string
+	first func(call string) // asked before anything is done; nil: nobody
+}
+
+func (p *payer) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "pay", Description: "Pay.", Effect: pawl.Write, Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}
+}
+
+func (p *payer) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	if p.first != nil {
+		p.first(inv.Call)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paid = append(p.paid, inv.Call)
+	return pawl.Output{JSON: json.RawMessage(`"paid"`)}, nil
+}
+
+// has reports whether a call was paid.
+func (p *payer) has(call string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.paid, call)
+}
+
+// payments is how often the agent pays, one call a turn.
+const payments = 3
+
+func (p *payer) agent() pawl.Agent {
+	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		turn := 0
+		for _, m := range r.Messages {
+			if m.Role == pawl.Assistant {
+				turn++
+			}
+		}
+		if turn >= payments {
+			return pawl.Say("done"), nil
+		}
+		return pawl.Do(pawl.Call{Tool: "pay", Args: fmt.Appendf(nil, `{"n":%d}`, turn)}), nil
+	})
+	return pawl.Agent{Name: "payer", Model: model, Tools: []pawl.Tool{p}}
+}
+
+// goesOn takes a run up that its process has left, and brings it to its end. A doubt
+// is settled by what the world shows.
+func goesOn(t *testing.T, j *sqlite.Journal, p *payer) {
+	t.Helper()
+	if err := j.Abandon(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(j, nil)
+	for range payments + 2 {
+		h, err := e.Resume(t.Context(), p.agent(), "r", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := h.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Status == pawl.Success {
+			break
+		}
+		if res.Status != pawl.WaitingDoubt {
+			t.Fatalf("the run is %v: %s", res.Status, res.Reason.Detail)
+		}
+		for _, d := range res.Pending {
+			if p.has(d.Call) {
+				err = e.Happened(t.Context(), "r", d.Call, "me", json.RawMessage(`"paid"`))
+			} else {
+				err = e.DidNotHappen(t.Context(), "r", d.Call, "me")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, err := engine.Load(t.Context(), j, "r")
+	if err != nil || s.Status() != pawl.Success {
+		t.Fatalf("the run is %v, %v", s.Status(), err)
+	}
+	times := map[string]int{}
+	for _, call := range p.paid {
+		times[call]++
+	}
+	for call, n := range times {
+		if n != 1 || len(times) != payments {
+			t.Errorf("of %d payments, %s was made %d times", len(times), call, n)
+		}
+	}
+}
+
+// started counts the calls whose start and whose end the log knows.
+func started(t *testing.T, j *sqlite.Journal) (begun, ended int) {
+	t.Helper()
+	for e, err := range engine.Entries(t.Context(), j, "r", 1) {
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e.Event.(type) {
+		case pawl.ToolStarted:
+			begun++
+		case pawl.ToolFinished:
+			ended++
+		}
+	}
+	return begun, ended
+}
+
+// snapshot is what a power cut at one moment leaves, and what was certain then.
+type snapshot struct {
+	path         string
+	paid         []string
+	begun, ended int
+	over         bool
+}
+
+// cuts runs the payer and cuts the power before every effect and at the end.
+func cuts(t *testing.T, o *sqlite.Options, chances int) (all []snapshot) {
+	t.Helper()
+	d, name := sqlite.NewDisk(t)
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), o.OnDisk(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &payer{}
+	cut := func(begun int, over bool) {
+		for i := range chances + 1 {
+			var rnd *rand.Rand
+			if i > 0 {
+				rnd = rand.New(rand.NewPCG(uint64(i), uint64(begun)))
+			}
+			all = append(all, snapshot{d.Cut(t, rnd), append([]string(nil), p.paid...), begun, len(p.paid), over})
+		}
+	}
+	p.first = func(string) { cut(len(p.paid)+1, false) }
+	h, err := engine.New(j, nil).Start(t.Context(), p.agent(), "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
+		t.Fatal(res.Status, err)
+	}
+	cut(payments, true)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestPowerCut loses what was not synced, all of it or some, before every effect: the
+// log knows of the effect, and of all that came before, and the run goes on
+// without doing anything twice.
+func TestPowerCut(t *testing.T) {
+	t.Parallel()
+	for _, s := range cuts(t, &sqlite.Options{}, 4) {
+		j, err := sqlite.Open(t.Context(), s.path, &sqlite.Options{Normal: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if begun, ended := started(t, j); begun < s.begun || ended < s.ended {
+			t.Errorf("the log knows of %d calls and the outcome of %d, not of %d and %d", begun, ended, s.begun, s.ended)
+		}
+		if s.over {
+			if state, err := engine.Load(t.Context(), j, "r"); err != nil || state.Status() != pawl.Success {
+				t.Errorf("the run is %v, %v", state.Status(), err)
+			}
+		} else {
+			goesOn(t, j, &payer{paid: s.paid})
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPowerCutLoses shows that the cut takes what is not synced: a journal that
+// does not wait for the disk loses its latest appends, though nothing but them.
+func TestPowerCutLoses(t *testing.T) {
+	t.Parallel()
+	lost := 0
+	for _, s := range cuts(t, &sqlite.Options{Normal: true}, 4) {
+		j, err := sqlite.Open(t.Context(), s.path, &sqlite.Options{Normal: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if begun, ended := started(t, j); begun < s.begun || ended < s.ended {
+			lost++
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if lost == 0 {
+		t.Error("nothing was lost, so the other test shows nothing")
+	}
+}
+
+// TestDiskFails breaks the disk at its nth write or sync, for good: nothing is done
+// that the log does not know of, and when the disk is mended, the run goes on.
+func TestDiskFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		op  string
+		err error
+	}{
+		"full":      {"write", syscall.ENOSPC},
+		"write":     {"write", syscall.EIO},
+		"sync":      {"sync", syscall.EIO},
+		"read-only": {"", syscall.EROFS},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parked := 0
+			for n, broken := 0, true; broken; n += 5 {
+				d, fs := sqlite.NewDisk(t)
+				path := filepath.Join(t.TempDir(), "j.db")
+				j, err := sqlite.Open(t.Context(), path, (&sqlite.Options{}).OnDisk(fs))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := &payer{}
+				d.Breaks(c.op, n, c.err)
+				h, err := engine.New(j, nil).Start(t.Context(), p.agent(), "go", &engine.StartOptions{ID: "r"})
+				if err == nil {
+					_, err = h.Wait(t.Context())
+				}
+				if broken = d.Mend() > 0; broken && err == nil && len(p.paid) < payments {
+					t.Errorf("failing from %d on: no error", n)
+				}
+				if begun, _ := started(t, j); begun < len(p.paid) {
+					t.Errorf("failing from %d on: %d calls were made, the log knows of %d", n, len(p.paid), begun)
+				}
+				s, err := engine.Load(t.Context(), j, "r")
+				switch {
+				case errors.Is(err, pawl.ErrUnknownRun) || err == nil && s.Seq() == 0: // it never began
+				case err != nil:
+					t.Error(err)
+				case s.Status() != pawl.Success:
+					parked++
+					goesOn(t, j, p)
+				}
+				if err := j.Close(); err != nil {
+					t.Error(err)
+				}
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if parked == 0 {
+				t.Error("no run was left in the middle")
+			}
+		})
+	}
+}
