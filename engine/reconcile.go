@@ -64,8 +64,9 @@ func (r *reconciliation) perform(ctx context.Context) {
 }
 
 // record settles the doubt if the tool could tell. If not, the doubt stands.
-func (r *reconciliation) record(s *session, cut error, left bool) {
-	if left || cut != nil || r.err != nil && !r.happened {
+// An answer that came after its time is one all the same.
+func (r *reconciliation) record(s *session, _ error, left bool) {
+	if left || r.err != nil && !r.happened {
 		return
 	}
 	e := pawl.ToolSettled{Call: r.inv.Call, Happened: r.happened, By: "reconcile"}
