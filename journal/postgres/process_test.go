@@ -273,14 +273,22 @@ func playWriter() error {
 // breaks. Each record holds its seq and its place in the batch, so that a
 // reader can tell what is missing.
 func appending(ctx context.Context, j *postgres.Journal, run, me string, acknowledged func(end uint64)) error {
-	c, end := pawl.Claim{Run: run, Owner: me, TTL: time.Minute, New: true}, uint64(0)
+	c := pawl.Claim{Run: run, Owner: me, TTL: time.Minute, New: true}
 	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
 		if err != nil {
 			return err
 		}
-		c.New, c.Over, end = false, h.Lease.Epoch, h.Seq // the one before was killed
+		c.New, c.Over = false, h.Lease.Epoch // the one before was killed
 	}
 	l, err := j.Claim(ctx, c)
+	// Where the log ends is asked now: what the one before had sent may have been done until then.
+	end := uint64(0)
+	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
+		if err != nil {
+			return err
+		}
+		end = h.Seq
+	}
 	for err == nil && ctx.Err() == nil {
 		b := pawl.Batch{Run: run, Epoch: l.Epoch, After: end, Head: pawl.Head{Status: pawl.Running}}
 		n := 1 + rand.IntN(3)
