@@ -45,7 +45,9 @@ type Mailbox interface {
 	Post(ctx context.Context, l Letter) (Letter, error)
 
 	// Letters yields the letters with an ID greater than after, in order of
-	// ID, for one run or, when run is empty, for all.
+	// ID, for one run or, when run is empty, for all. A letter becomes visible
+	// only after every letter with a lower ID, so that who follows by the last ID
+	// misses none, however the posts overlap.
 	Letters(ctx context.Context, run string, after int64) iter.Seq2[Letter, error]
 }
 
@@ -95,7 +97,7 @@ type Lease struct {
 	Run   string
 	Owner string
 	Epoch uint64
-	Until time.Time // zero: nobody owns the run
+	Until time.Time // by the journal's clock, which on a server need not be ours; zero: nobody owns the run
 }
 
 // A Batch is what one Append writes. Records are whole entries, encoded;
