@@ -27,7 +27,10 @@ func news(ctx context.Context, j pawl.Journal, run string) (wait func() error, s
 	listening, stop := context.WithCancel(ctx)
 	word := make(chan struct{}, 1)
 	go func() {
-		for about := range teller.WatchLogs(listening) {
+		for about, err := range teller.WatchLogs(listening) {
+			if err != nil {
+				return // looking anyway is enough
+			}
 			if about == run || about == "" {
 				select {
 				case word <- struct{}{}:
