@@ -92,6 +92,17 @@ func (m *mutator) moved(x ast.Expr, weight float64) {
 	}
 }
 
+// kept is how likely a number that is assigned is to lack one. What is put into
+// a field or an element is mostly as it should be: who reads it there compares
+// it wrongly.
+func kept(where ast.Expr) float64 {
+	switch where.(type) {
+	case *ast.SelectorExpr, *ast.IndexExpr:
+		return 0.1
+	}
+	return 0.4
+}
+
 // crossNames exchanges two names of one type within a statement, wherever in it
 // they stand.
 func (m *mutator) crossNames(s ast.Stmt) {

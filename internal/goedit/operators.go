@@ -68,7 +68,11 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 				s.weight *= headed(f, p, n.Op)
 			}
 			if s.to == token.EQL || s.to == token.NEQ || m.ordered(n.X) && m.ordered(n.Y) {
+				before := len(m.sites)
 				m.replace(n.OpPos, end, s.to.String(), comparison, s.weight*rare, "comparison operator %s → %s", n.Op, s.to)
+				for i := range m.sites[before:] {
+					m.sites[before+i].atBound = atBound(n.Op, s.to)
+				}
 			}
 		}
 		m.limit(n, stack)
@@ -114,6 +118,21 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 		m.forgotten(n.X, true, 0.3, 0.3)
 		m.forgotten(n.Y, true, 0.15, 0.15)
 	}
+}
+
+// atBound tells whether two comparisons differ for equal operands only.
+func atBound(a, b token.Token) bool {
+	switch a {
+	case token.LSS:
+		return b == token.LEQ
+	case token.LEQ:
+		return b == token.LSS
+	case token.GTR:
+		return b == token.GEQ
+	case token.GEQ:
+		return b == token.GTR
+	}
+	return false
 }
 
 func isBits(t token.Token) bool {

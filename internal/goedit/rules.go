@@ -140,7 +140,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.results(n.Rhs, 0.35, "values")
 		if len(n.Lhs) == 1 {
 			m.wrapped(n.Rhs[0])
-			m.moved(n.Rhs[0], 0.4)
+			m.moved(n.Rhs[0], kept(n.Lhs[0]))
 		}
 		m.crossNames(n)
 	case *ast.IfStmt:

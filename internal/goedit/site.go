@@ -22,6 +22,7 @@ type site struct {
 	rule      string
 	class     class
 	weight    float64
+	atBound   bool // it compares equal operands otherwise, and nothing else
 	weak      bool // see hardly; known when the result is
 }
 
