@@ -3,7 +3,6 @@ package lessons
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,9 +46,7 @@ func needGo(t testing.TB) {
 	if testing.Short() {
 		t.Skip("it runs go test")
 	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("there is no go command")
-	}
+	needProgram(t, "go")
 }
 
 // longLog: a test that prints more than is ever kept, and in it all that a
@@ -122,9 +119,7 @@ func mendedImport(t *testing.T) {
 // largeFile: a file too long to be shown whole is changed in one place and is
 // otherwise what it was.
 func largeFile(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("there is no shell")
-	}
+	needProgram(t, "sh")
 	long := strings.Repeat("a line that nobody wants changed\n", 8_000)
 	model := says(t,
 		pawl.Do(pawl.Call{Tool: "read_file", Args: []byte(`{"path":"big.txt"}`)}),
