@@ -41,7 +41,10 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 				return pawl.Output{}, false, fmt.Errorf("%w: there is no record of it in %s", errUntold, dir.Path())
 			}
 			// Whoever was about to start it finds that he may not.
-			if err := dir.Never(a); err == nil || !errors.Is(err, fs.ErrExist) {
+			switch err := dir.Never(a); {
+			case err == nil:
+				return never(effect)
+			case !errors.Is(err, fs.ErrExist):
 				return pawl.Output{}, false, err
 			}
 			continue // he was faster
@@ -52,7 +55,7 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 		case !fate.About(a):
 			return pawl.Output{}, false, fmt.Errorf("%w: its record in %s is damaged", errUntold, dir.Path())
 		case fate.Never != nil:
-			return pawl.Output{}, false, nil
+			return never(effect)
 		case fate.Exit != nil:
 			return c.ended(fate, effect)
 		}
@@ -68,6 +71,16 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 		case <-time.After(pause):
 		}
 	}
+}
+
+// never is what the absence of a record tells. A program that does not supervise
+// may have driven the run, on the same journal, and left none: nothing that may
+// be done once only rests on that.
+func never(effect pawl.Effect) (pawl.Output, bool, error) {
+	if effect == pawl.Write {
+		return pawl.Output{}, false, fmt.Errorf("%w: no supervisor has started it, and none will", errUntold)
+	}
+	return pawl.Output{}, false, nil
 }
 
 // patience is how many looks, a second in all, an empty record may take to be

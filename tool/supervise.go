@@ -24,9 +24,9 @@ const supervisorName = "pawl-supervisor-1"
 // program, started once more when the first command runs, which stays alive if
 // this process is killed. It sees each command to its end, or to the tool's
 // Timeout, and keeps on disk what came of it; so whoever takes the run up finds
-// the true result, waits for a command that still runs, and knows of one that
-// was never started. What is left to people is the loss of the machine, and of
-// the supervisor.
+// the true result, or waits for a command that still runs. What is left to
+// people is the loss of the machine, and of the supervisor, and a Write that no
+// supervisor had begun.
 //
 // A command that takes effect and ends by itself costs a few milliseconds more
 // than without, most of them for a record on the disk before it starts; the
@@ -50,8 +50,9 @@ func Supervise() {
 // secrets. The directory is made for the user only, if it is not there.
 //
 // It belongs beside the journal, so that they stay together: every process that
-// drives a run of that journal must supervise and record there. Then, and only
-// then, the absence of a record means that a command was never started. Without
+// drives a run of that journal should supervise and record there. Then the
+// absence of a record means that a command was never started, which is enough to
+// drive one again, unless it is a Write. Without
 // Spool, and when dir is empty, it is pawl/spool in the user's state directory;
 // what is recorded there counts, and the absence of a record says nothing.
 //

@@ -121,15 +121,15 @@ func running(t *testing.T, dir string, inv pawl.Invocation) spool.Fate {
 	return spool.Fate{}
 }
 
-// Who finds no record keeps the command from ever starting, and says that it
-// never did; unless the record may be elsewhere.
+// Who finds no record keeps the command from ever starting, and does not say of
+// a Write that it never did: a program that does not supervise leaves no record.
 func TestReconcileNotStarted(t *testing.T) {
 	dir := supervised(t, nil)
 	file := filepath.Join(t.TempDir(), "leader")
 	cmd := command(part(t, "hang", file), nil)
 	inv := attempt("c_1")
 	for range 2 {
-		if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); text(happened, out, err) != "false  <nil>" {
+		if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); text(happened, out, err) != "false  what came of the command is not known: no supervisor has started it, and none will" {
 			t.Errorf("got %s", text(happened, out, err))
 		}
 	}
