@@ -22,10 +22,10 @@ func (s *Spec) readApprovals(f fields) {
 	if n == nil {
 		return
 	}
-	a := f.fields("approvals", n, "ttl", "on_deny", "gates")
+	a := f.fields(approvalsKeys, n)
 	a.duration("ttl", &s.approvals.TTL)
 	var onDeny int
-	a.choice("on_deny", &onDeny, "tell", "stop")
+	a.choice("on_deny", &onDeny)
 	s.approvals.StopOnDeny = onDeny == 2
 	patterns, at := a.words("gates", `["delete_*"]`)
 	for i, p := range patterns {
@@ -49,8 +49,8 @@ func (f fields) readGate(tool string) (gate, bool) {
 		f.problem(n.place, "%s is %v (write %s)", key, n.kind, example)
 		return gate{}, false
 	}
-	g := f.fields(key, n, "when")
-	g.need(key, "when")
+	g := f.fields(whenKeys, n)
+	g.need(key)
 	when := g.value("when", text, "a condition on arguments such as args.amount > 100")
 	if when == nil {
 		return gate{}, false

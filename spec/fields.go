@@ -15,17 +15,22 @@ import (
 type fields struct {
 	*document
 	n *node
+	t *table
 }
 
-// fields opens a mapping whose keys are known. Those that a later version
+// fields opens a mapping with the keys of a table. Those that a later version
 // brings are told as such. Of what is no mapping it reads nothing.
-func (d *document) fields(what string, n *node, known ...string) fields {
+func (d *document) fields(t *table, n *node) fields { return d.titled(t.title, t, n) }
+
+// titled is fields of a mapping that is called otherwise than its table.
+func (d *document) titled(what string, t *table, n *node) fields {
+	known := t.names()
 	if n.kind == 0 {
-		return fields{d, &node{kind: mapping, place: n.place}}
+		return fields{d, &node{kind: mapping, place: n.place}, t}
 	}
 	if n.kind != mapping {
 		d.problem(n.place, "%s is %v (write a mapping with %s)", what, n.kind, strings.Join(known[:min(3, len(known))], ", "))
-		return fields{d, &node{kind: mapping, place: n.place}}
+		return fields{d, &node{kind: mapping, place: n.place}, t}
 	}
 	for _, p := range n.pairs {
 		switch {
@@ -38,7 +43,7 @@ func (d *document) fields(what string, n *node, known ...string) fields {
 			d.problem(p.place, "unknown key %s in %s%s", p.key, what, expr.DidYouMean(p.key, known))
 		}
 	}
-	return fields{d, n}
+	return fields{d, n, t}
 }
 
 // later are the keys of the language that this version cannot honour. Passing
@@ -72,12 +77,19 @@ func (f fields) value(key string, want kind, example string) *node {
 	return n
 }
 
-// need tells when a required key is not there.
-func (f fields) need(what string, keys ...string) {
-	for _, key := range keys {
-		if f.n.get(key) == nil {
-			f.problem(f.n.place, "%s has no %s (%s)", what, key, needs[key])
+// need tells which required keys are not there.
+func (f fields) need(what string) {
+	for _, k := range f.t.keys {
+		if k.needed {
+			f.lacks(what, k.name)
 		}
+	}
+}
+
+// lacks tells when a key is not there.
+func (f fields) lacks(what, key string) {
+	if f.n.get(key) == nil {
+		f.problem(f.n.place, "%s has no %s (%s)", what, key, needs[key])
 	}
 }
 
@@ -201,8 +213,9 @@ func (f fields) size(key string, to *int) {
 	*to = int(bytes)
 }
 
-// choice reads one of a few words; zero is none of them.
-func (f fields) choice(key string, to *int, words ...string) {
+// choice reads one of the few words of a key; zero is none of them.
+func (f fields) choice(key string, to *int) {
+	words := f.t.words(key)
 	n := f.value(key, text, strings.Join(words, " or "))
 	if n == nil {
 		return

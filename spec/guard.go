@@ -14,7 +14,7 @@ func (s *Spec) readGuard(f fields) {
 	if n == nil {
 		return
 	}
-	g := f.fields("guard", n, "pii", "secrets", "injection", "topics", "data_flow")
+	g := f.fields(guardKeys, n)
 	var rules []guard.Rule
 	for _, rule := range []struct {
 		key  string
@@ -25,7 +25,7 @@ func (s *Spec) readGuard(f fields) {
 		{"injection", guard.Injection},
 	} {
 		do := 0
-		if g.choice(rule.key, &do, "redact", "block", "warn"); do > 0 {
+		if g.choice(rule.key, &do); do > 0 {
 			rules = append(rules, rule.make(guard.Action(do)))
 		}
 	}

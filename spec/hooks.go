@@ -38,14 +38,14 @@ func (s *Spec) readHooks(f fields) {
 		seen[name] = true
 		switch name {
 		case "steer":
-			s.readSteer(f.fields(name, options, "policy", "model", "writes_only", "ask"))
+			s.readSteer(f.fields(steerKeys, options))
 		case "log":
 			format := 0
-			f.fields(name, options, "format").choice("format", &format, "text", "json")
+			f.fields(logKeys, options).choice("format", &format)
 			s.Hooks = append(s.Hooks, Hook{Name: name, JSON: format == 2})
 		case "retry":
 			h := Hook{Name: name, Attempts: 3}
-			f.fields(name, options, "attempts").count("attempts", &h.Attempts, 1, "3")
+			f.fields(retryKeys, options).count("attempts", &h.Attempts, 1, "3")
 			s.Hooks = append(s.Hooks, h)
 		default:
 			f.problem(item.place, "there is no hook %s (write %s)", name, example)

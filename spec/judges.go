@@ -28,9 +28,9 @@ func (s *Spec) readJudge(f fields) {
 	if n == nil {
 		return
 	}
-	j := f.fields("judge", n, "reflexion", "grounding", "causal")
+	j := f.fields(judgeKeys, n)
 	j.flag("causal", &s.judges.causal)
-	if r, ok := j.part("reflexion", "{every: 1}", "every", "on_error", "on_loop", "model"); ok {
+	if r, ok := j.part("reflexion", "{every: 1}", reflexionKeys); ok {
 		o := &judge.ReflexionOptions{}
 		every, onError, onLoop := 1, true, true
 		r.count("every", &every, 0, "1")
@@ -46,7 +46,7 @@ func (s *Spec) readJudge(f fields) {
 		s.judges.reflexion = o
 		s.judgedBy(r, o)
 	}
-	if g, ok := j.part("grounding", "{model: anthropic/claude-haiku-4-5}", "replans", "model"); ok {
+	if g, ok := j.part("grounding", "{model: anthropic/claude-haiku-4-5}", groundingKeys); ok {
 		o := &judge.GroundingOptions{}
 		replans := 2
 		g.count("replans", &replans, 0, "2")
@@ -59,18 +59,18 @@ func (s *Spec) readJudge(f fields) {
 }
 
 // part opens a key that holds a mapping, or true for one that says nothing.
-func (f fields) part(key, example string, known ...string) (fields, bool) {
+func (f fields) part(key, example string, t *table) (fields, bool) {
 	n := f.n.get(key)
 	switch {
 	case n == nil || n.kind == boolean && n.text == "false":
 		return f, false
 	case n.kind == boolean:
-		return fields{f.document, &node{kind: mapping, place: n.place}}, true
+		return fields{f.document, &node{kind: mapping, place: n.place}, t}, true
 	case n.kind != mapping && n.kind != 0:
 		f.problem(n.place, "%s is %v (write %s, or true)", key, n.kind, example)
 		return f, false
 	}
-	return f.fields(key, n, known...), true
+	return f.fields(t, n), true
 }
 
 // judgedBy reads the model that judges.

@@ -27,7 +27,7 @@ func (s *Spec) readModel(f fields) {
 		s.model.unreadable = true
 		return
 	}
-	m := f.fields("model", n, "name", "temperature", "max_tokens", "thinking", "fallback")
+	m := f.fields(modelKeys, n)
 	s.model.place = n.place
 	if name := n.get("name"); name != nil {
 		s.model.place = name.place

@@ -88,9 +88,9 @@ func ParsePolicy(name string, data []byte) (*Policy, error) {
 
 // read reads the keys of the top level.
 func (p *Policy) read(d *document, root *node) {
-	f := d.fields("the policy", root, "limits", "models", "deny", "gates")
+	f := d.fields(policyKeys, root)
 	if n := root.get("limits"); n != nil {
-		f.fields("limits", n, "iterations", "tokens", "time", "cost", "tool_errors", "depth").ceilings(&p.limits)
+		f.fields(policyLimitKeys, n).ceilings(&p.limits)
 	}
 	if n := f.value("models", list, "a list such as [anthropic/*]"); n != nil {
 		p.models = f.patterns("models", "[anthropic/*]")
@@ -121,10 +121,10 @@ func (p *Policy) readGate(d *document, n *node) {
 		g.tool = n.text
 		d.standing("gates", n.place, approval.For(g.tool), g.tool)
 	case mapping:
-		f := d.fields("gates", n, "tool", "effect", "when")
+		f := d.fields(policyGateKeys, n)
 		effect := 0
 		f.text("tool", &g.tool)
-		f.choice("effect", &effect, "read", "idempotent", "write")
+		f.choice("effect", &effect)
 		g.effect = pawl.Effect(effect)
 		when := f.value("when", text, "a condition on arguments such as args.amount > 100")
 		switch {

@@ -10,10 +10,8 @@ import (
 
 // read reads the keys of the top level.
 func (s *Spec) read(f fields) {
-	f = f.fields("the spec", f.n,
-		"name", "model", "prompt", "description", "labels", "input", "loop", "strategy", "output", "env", "dir", "tools",
-		"builtins", "parallel", "stop", "limits", "approvals", "no_progress", "observe", "goal", "judge", "hooks", "guard", "prices", "price_staleness")
-	f.need("the spec", "name")
+	f = f.fields(specKeys, f.n)
+	f.need("the spec")
 	f.text("name", &s.Name)
 	if s.Name != "" && !agentName.MatchString(s.Name) {
 		f.problem(f.n.get("name").place, "name is %q (use lower-case letters, digits and hyphens)", s.Name)
@@ -49,7 +47,7 @@ func (s *Spec) read(f fields) {
 	s.readHooks(f)
 	s.readPrices(f)
 	s.stale = staleWarn
-	f.choice("price_staleness", &s.stale, "warn", "token-only", "refuse")
+	f.choice("price_staleness", &s.stale)
 }
 
 func (s *Spec) readLabels(f fields) {
@@ -72,11 +70,11 @@ func (s *Spec) readLoop(f fields) {
 		f.problem(n.place, "loop workflow is not supported by this version (write react or single)")
 	} else {
 		var loop int
-		f.choice("loop", &loop, "react", "single")
+		f.choice("loop", &loop)
 		s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}}[loop]
 	}
 	var strategy int
-	f.choice("strategy", &strategy, "native", "json")
+	f.choice("strategy", &strategy)
 	s.json = strategy == 2
 }
 
@@ -96,7 +94,7 @@ func (s *Spec) readLimits(f fields) {
 	if n == nil {
 		return
 	}
-	l := f.fields("limits", n, "iterations", "tokens", "time", "cost", "tool_errors", "depth", "margin")
+	l := f.fields(limitKeys, n)
 	l.ceilings(&s.limits)
 	if l.measure("margin", &s.limits.Margin, "0.1") && (s.limits.Margin == 0 || s.limits.Margin > mostMargin) {
 		l.problem(n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
@@ -123,10 +121,10 @@ func (s *Spec) readProgress(f fields) {
 	if n == nil {
 		return
 	}
-	p := f.fields("no_progress", n, "window", "then", "hint")
+	p := f.fields(progressKeys, n)
 	window, then, hint := progress.Window, 0, ""
 	p.count("window", &window, 0, "3")
-	p.choice("then", &then, "fail", "escalate", "hint")
+	p.choice("then", &then)
 	p.text("hint", &hint)
 	policy := progress.NoProgress(window, cmp.Or(progress.Then(then), progress.Fail), hint)
 	s.stuck = &policy
@@ -137,9 +135,9 @@ func (s *Spec) readGoal(f fields) {
 	if n == nil {
 		return
 	}
-	g := f.fields("goal", n, "metric", "success")
+	g := f.fields(goalKeys, n)
 	if n.kind == mapping {
-		g.need("goal", "metric", "success")
+		g.need("goal")
 	}
 	s.goal = &goal{metric: s.readCommand(g, "metric", "[./score.sh]"), success: g.value("success", text, "a condition such as metric >= 0")}
 }
@@ -151,9 +149,9 @@ func (s *Spec) readPrices(f fields) {
 	}
 	s.prices = map[string]pawl.Price{}
 	for _, p := range n.pairs {
-		row := f.fields("the price of "+p.key, p.value, "input", "output", "cache_read", "cache_write")
+		row := f.titled("the price of "+p.key, priceKeys, p.value)
 		if p.value.kind == mapping {
-			row.need("the price of "+p.key, "input", "output")
+			row.need("the price of " + p.key)
 		}
 		var price pawl.Price
 		row.measure("input", &price.Input, "1.0")

@@ -140,7 +140,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		}
 		s.base = abs
 	}
-	s.read(fields{d, root})
+	s.read(fields{d, root, specKeys})
 	_, problems := s.assemble(o.Registry)
 	return s, append(d.problems, problems...)
 }

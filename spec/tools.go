@@ -93,7 +93,7 @@ func (s *Spec) readTools(f fields) {
 
 // readOwn reads an entry that names tools that come with Pawl.
 func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
-	f = f.fields("tool", item, "builtin", "approval")
+	f = f.titled("tool", builtinKeys, item)
 	names := f.value("builtin", list, "a list of names, such as [ask_human]")
 	if names == nil {
 		return
@@ -116,11 +116,7 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 }
 
 func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
-	known := []string{
-		"name", "description", "command", "input", "effect", "timeout", "max_output", "max_calls", "parallel",
-		"stuck", "on_doubt", "client", "approval", "witness",
-	}
-	f = f.fields("tool", n, known...)
+	f = f.fields(toolKeys, n)
 	if n.kind != mapping {
 		return t
 	}
@@ -129,9 +125,9 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	f.flag("client", &t.client)
 	t.input = f.arguments("input")
 	var effect, doubt, stuck int
-	f.choice("effect", &effect, "read", "idempotent", "write")
-	f.choice("on_doubt", &doubt, "ask", "fail", "tell")
-	f.choice("stuck", &stuck, "exempt")
+	f.choice("effect", &effect)
+	f.choice("on_doubt", &doubt)
+	f.choice("stuck", &stuck)
 	parallel := true
 	f.flag("parallel", &parallel)
 	o := &t.options
@@ -148,13 +144,13 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	if t.name != "" {
 		what = "tool " + t.name
 	}
-	f.need(what, "name", "description")
+	f.need(what)
 	if !t.client {
-		f.need(what, "command")
+		f.lacks(what, "command")
 		t.argv = s.argv(f, "command", "[./lookup.sh]")
 		return t
 	}
-	for _, key := range []string{"command", "timeout", "max_output", "max_calls", "parallel", "on_doubt"} {
+	for _, key := range commandOnly {
 		for _, p := range n.pairs {
 			if p.key == key {
 				f.problem(p.place, "%s is for commands, and %s is run by the client (leave it out)", key, what)
@@ -236,10 +232,10 @@ func (s *Spec) readCommand(f fields, key, example string) []string {
 	if n == nil {
 		return nil
 	}
-	c := f.fields(key, n, "command")
+	c := f.titled(key, commandKeys, n)
 	if n.kind != mapping {
 		return nil
 	}
-	c.need(key, "command")
+	c.need(key)
 	return s.argv(c, "command", example)
 }

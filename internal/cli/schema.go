@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl/spec"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	return a.command("schema", "Print the JSON Schema of specs, for editors", cobra.NoArgs,
+		func(context.Context, []string) (int, error) {
+			_, err := a.out.Write(spec.Schema())
+			return 0, err
+		})
+}

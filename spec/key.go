@@ -1,0 +1,133 @@
+package spec
+
+import "slices"
+
+// A table has the keys of one mapping of the language. The reader of a spec
+// knows a mapping by its table and nothing else, the published schema and the
+// reference are written from it, so the three cannot come apart.
+type table struct {
+	name  string // among the definitions of the schema
+	title string // of what it is, in problems: "the spec", "limits"
+	about string
+	keys  []key
+	more  object // what the schema says of it besides its keys
+}
+
+// A key is one of them.
+type key struct {
+	name      string
+	value     shape
+	otherwise string // what holds without it; empty: nothing does
+	about     string // what it says, as one sentence without its end
+	inGo      string // where a program says the same: Type.Field, or a function
+	needed    bool
+}
+
+// A shape is what the value of a key may be. Which texts are right may be more
+// than a shape can say.
+type shape struct {
+	says   string // in the reference
+	schema object // JSON Schema
+	words  []string
+	tables []*table // it refers to
+}
+
+// object is a JSON Schema, or a part of one.
+type object = map[string]any
+
+// names of the keys, in their order.
+func (t *table) names() []string {
+	all := make([]string, len(t.keys))
+	for i, k := range t.keys {
+		all[i] = k.name
+	}
+	return all
+}
+
+// words are those that a key may have as its value.
+func (t *table) words(name string) []string {
+	if i := slices.IndexFunc(t.keys, func(k key) bool { return k.name == name }); i >= 0 {
+		return t.keys[i].value.words
+	}
+	return nil
+}
+
+// The shapes of single values.
+var (
+	aText      = shape{says: "text", schema: object{"type": "string", "pattern": `\S`}}
+	anyText    = shape{says: "text", schema: object{"type": "string"}}
+	aFlag      = shape{says: "true or false", schema: object{"type": "boolean"}}
+	aModel     = shape{says: "PROVIDER/NAME", schema: object{"type": "string", "pattern": `\S`}}
+	aCondition = shape{says: "condition", schema: object{"type": "string"}}
+	aDuration  = shape{says: "duration, such as 90s or 1h30m", schema: object{"type": "string", "pattern": `^\+?([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`}}
+	aSize      = shape{says: "size, such as 16KB", schema: object{"anyOf": []any{
+		object{"type": "number", "minimum": 1, "maximum": 1 << 30},
+		object{"type": "string", "pattern": `^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`},
+	}}}
+	aSchema  = shape{says: "JSON Schema", schema: object{"type": "object"}}
+	wordList = listOf(anyText)
+	argv     = shape{says: "list of a program and its arguments", schema: object{"type": "array", "minItems": 1, "items": object{"type": []any{"string", "number", "boolean"}}}}
+)
+
+// aCount is a whole number.
+func aCount(least int) shape {
+	return shape{says: "whole number", schema: object{"type": "integer", "minimum": least}}
+}
+
+// aMeasure is a number that is not negative, or more than nothing.
+func aMeasure(positive bool) shape {
+	if positive {
+		return shape{says: "number", schema: object{"type": "number", "exclusiveMinimum": 0}}
+	}
+	return shape{says: "number", schema: object{"type": "number", "minimum": 0}}
+}
+
+// oneOf is one of a few words.
+func oneOf(words ...string) shape {
+	s := shape{words: words, schema: object{"enum": anyOf(words)}}
+	for i, w := range words {
+		if i > 0 {
+			s.says += ", "
+		}
+		s.says += "`" + w + "`"
+	}
+	return s
+}
+
+func anyOf[T any](list []T) []any {
+	all := make([]any, len(list))
+	for i, v := range list {
+		all[i] = v
+	}
+	return all
+}
+
+func listOf(s shape) shape {
+	return shape{says: "list of " + s.says, schema: object{"type": "array", "items": s.schema}, tables: s.tables}
+}
+
+// mapOf is a mapping with keys of the author's choice.
+func mapOf(s shape) shape {
+	return shape{says: "mapping to " + s.says, schema: object{"type": "object", "additionalProperties": s.schema}, tables: s.tables}
+}
+
+// in is a mapping with the keys of a table.
+func in(t *table) shape {
+	return shape{says: "[" + t.title + "](#" + t.name + ")", schema: object{"$ref": "#/$defs/" + t.name}, tables: []*table{t}}
+}
+
+// either is one of several shapes.
+func either(all ...shape) shape {
+	var s shape
+	var schemas []any
+	for i, one := range all {
+		if i > 0 {
+			s.says += ", or "
+		}
+		s.says += one.says
+		s.tables = append(s.tables, one.tables...)
+		schemas = append(schemas, one.schema)
+	}
+	s.schema = object{"anyOf": schemas}
+	return s
+}

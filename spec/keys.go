@@ -1,0 +1,157 @@
+package spec
+
+// The keys of a spec.
+var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys: []key{
+	{name: "name", needed: true, value: shape{says: "letters a-z, digits, hyphens", schema: object{"type": "string", "pattern": "^[a-z0-9-]+$"}},
+		about: "what the agent is called", inGo: "pawl.Agent.Name"},
+	{name: "description", value: aText, about: "what it is for", inGo: "pawl.Agent.Description"},
+	{name: "labels", value: mapOf(anyText), about: "words to find its runs by", inGo: "pawl.Agent.Labels"},
+	{name: "model", value: either(aModel, in(modelKeys)), otherwise: "`--model`, or `PAWL_MODEL`",
+		about: "the model, which is to be known to the program: anthropic/…, openai/…, google/…, script:FILE, mechanic", inGo: "pawl.Agent.Model"},
+	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
+	{name: "input", value: aText, about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
+	{name: "loop", value: oneOf("react", "single"), otherwise: "react", about: "how it goes on: model and tools in turn, or one reply without tools", inGo: "pawl.Agent.Loop"},
+	{name: "strategy", value: oneOf("native", "json"), otherwise: "native",
+		about: "how the model calls tools: by its provider's own calls, or as one JSON object a turn with thought, action and action_input", inGo: "pawl.Agent.Strategy"},
+	{name: "output", value: aSchema, about: "what the answer must look like; it is asked for again until it does", inGo: "pawl.Agent.Output"},
+	{name: "env", value: wordList, about: "variables that commands get; their values are secrets, which no log holds", inGo: "engine.Options.Secrets"},
+	{name: "dir", value: aText, otherwise: "the spec's directory", about: "where commands run, relative to the spec's directory", inGo: "tool.CommandOptions.Dir"},
+	{name: "tools", value: toolList, about: "what the model may call", inGo: "pawl.Agent.Tools"},
+	{name: "builtins", value: aFlag, otherwise: "false",
+		about: "offer `__complete__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`", inGo: "pawl.Agent.Builtins"},
+	{name: "parallel", value: aFlag, otherwise: "true", about: "let the calls of one reply run at the same time", inGo: "pawl.Agent.Serial"},
+	{name: "stop", value: aCondition, about: "[when](command.md#conditions) to end, besides when the model is done", inGo: "pawl.Agent.Stop"},
+	{name: "limits", value: in(limitKeys), about: "ceilings", inGo: "pawl.Agent.Limits"},
+	{name: "approvals", value: in(approvalsKeys), about: "which calls a person approves, and how", inGo: "pawl.Agent.Approvals"},
+	{name: "no_progress", value: in(progressKeys), otherwise: "a window of 3, then fail", about: "what to do when the run [gets stuck](command.md#getting-stuck)", inGo: "progress.NoProgress"},
+	{name: "observe", value: in(commandKeys), about: "a command whose output the model sees before its first turn and after each action", inGo: "pawl.Agent.Observer"},
+	{name: "goal", value: in(goalKeys), about: "a number that says whether the work is done, whatever the model says", inGo: "pawl.Agent.Goal"},
+	{name: "judge", value: in(judgeKeys), about: "who judges the run while it goes on", inGo: "pawl.Agent.Policies"},
+	{name: "guard", value: in(guardKeys), about: "what may not go in and out of the model", inGo: "guard.New"},
+	{name: "hooks", value: hookList, about: "what watches the run from beside it", inGo: "engine.Options.Hooks"},
+	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
+	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",
+		about: "what to do when the price table is more than 90 days old: say so, do without prices, or do nothing", inGo: "pawl.ModelInfo.Price"},
+}}
+
+var modelKeys = &table{name: "model", title: "model", about: "The model, and how it is asked.", keys: []key{
+	{name: "name", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model", inGo: "pawl.Agent.Model"},
+	{name: "temperature", value: aMeasure(false), otherwise: "the provider's", about: "how much chance there is in replies", inGo: "pawl.Sampling.Temperature"},
+	{name: "max_tokens", value: aCount(1), otherwise: "4096", about: "the most tokens of one reply", inGo: "pawl.Sampling.MaxTokens"},
+	{name: "thinking", value: aCount(0), otherwise: "none", about: "tokens of it for reasoning", inGo: "pawl.Sampling.ThinkingTokens"},
+	{name: "fallback", value: wordList, about: "models to turn to when this one cannot serve", inGo: "pawl.Agent.Fallback"},
+}}
+
+// ceilingKeys are those that a policy may set as well.
+var ceilingKeys = []key{
+	{name: "iterations", value: shape{says: "whole number up to 10,000", schema: object{"type": "integer", "minimum": 1, "maximum": mostIterations}},
+		otherwise: "20", about: "model turns", inGo: "pawl.Limits.Iterations"},
+	{name: "tokens", value: aCount(1), otherwise: "500000", about: "tokens of all model calls, in and out", inGo: "pawl.Limits.Tokens"},
+	{name: "time", value: aDuration, otherwise: "30m", about: "time while running, not while waiting", inGo: "pawl.Limits.Time"},
+	{name: "cost", value: aMeasure(true), otherwise: "no ceiling", about: "dollars; the model must have a price", inGo: "pawl.Limits.Cost"},
+	{name: "tool_errors", value: aCount(1), otherwise: "3", about: "turns in a row in which every call failed", inGo: "pawl.Limits.ToolErrors"},
+	{name: "depth", value: aCount(1), otherwise: "10", about: "runs within runs", inGo: "pawl.Limits.Depth"},
+}
+
+var limitKeys = &table{name: "limits", title: "limits", about: "Ceilings. The first three are always there.", keys: append(ceilingKeys[:len(ceilingKeys):len(ceilingKeys)],
+	key{name: "margin", value: shape{says: "fraction up to 10", schema: object{"type": "number", "exclusiveMinimum": 0, "maximum": mostMargin}},
+		otherwise: "0.1", about: "what is added to every estimate of a request's tokens", inGo: "pawl.Limits.Margin"},
+)}
+
+var approvalsKeys = &table{name: "approvals", title: "approvals", about: "Which calls wait for a person, and for how long.", keys: []key{
+	{name: "ttl", value: aDuration, otherwise: "24h", about: "how long a decision may take, and be used", inGo: "pawl.Approvals.TTL"},
+	{name: "on_deny", value: oneOf("tell", "stop"), otherwise: "tell", about: "tell the model, or end the run as denied", inGo: "pawl.Approvals.StopOnDeny"},
+	{name: "gates", value: wordList, about: "names or patterns of tools whose calls are approved first", inGo: "approval.For"},
+}}
+
+var progressKeys = &table{name: "no_progress", title: "no_progress", about: "What being stuck is, and what is done about it.", keys: []key{
+	{name: "window", value: aCount(0), otherwise: "3", about: "how often something must come round; 0 switches it off", inGo: "progress.NoProgress"},
+	{name: "then", value: oneOf("fail", "escalate", "hint"), otherwise: "fail", about: "end the run, ask a person, or tell the model once", inGo: "progress.Then"},
+	{name: "hint", value: aText, otherwise: "what the pattern suggests", about: "what the model is told before anything else", inGo: "progress.NoProgress"},
+}}
+
+var commandKeys = &table{name: "command", title: "command", about: "A program that looks at the world.", keys: []key{
+	{name: "command", needed: true, value: argv, about: "the program and its arguments; there is no shell", inGo: "pawl.ObserverFunc"},
+}}
+
+var goalKeys = &table{name: "goal", title: "goal", about: "When the work is done, measured.", keys: []key{
+	{name: "metric", needed: true, value: in(commandKeys), about: "a command that prints a number, or `{\"value\": N, \"open\": [\"id\", …]}`", inGo: "pawl.Goal.Metric"},
+	{name: "success", needed: true, value: aCondition, about: "what the number must be, as in `metric >= 0`", inGo: "pawl.Goal.Success"},
+}}
+
+var judgeKeys = &table{name: "judge", title: "judge", about: "Who judges the run while it goes on.", keys: []key{
+	{name: "reflexion", value: either(aFlag, in(reflexionKeys)), about: "gives the run a confidence and the model hints", inGo: "judge.Reflexion"},
+	{name: "grounding", value: either(aFlag, in(groundingKeys)), about: "sends answers back that no tool result bears out", inGo: "judge.Grounding"},
+	{name: "causal", value: aFlag, otherwise: "false", about: "records what led to what", inGo: "judge.Causal"},
+}}
+
+var reflexionKeys = &table{name: "reflexion", title: "reflexion", about: "When the run is judged.", keys: []key{
+	{name: "every", value: aCount(0), otherwise: "1", about: "after how many turns; 0: for the next two reasons only", inGo: "judge.ReflexionOptions.Every"},
+	{name: "on_error", value: aFlag, otherwise: "true", about: "after a turn in which a call failed, too", inGo: "judge.ReflexionOptions.IgnoreErrors"},
+	{name: "on_loop", value: aFlag, otherwise: "true", about: "after a turn that repeats one shortly before, too", inGo: "judge.ReflexionOptions.IgnoreLoops"},
+	{name: "model", value: aModel, otherwise: "rules", about: "the model that judges", inGo: "judge.ReflexionOptions.Model"},
+}}
+
+var groundingKeys = &table{name: "grounding", title: "grounding", about: "How answers are held to what was found.", keys: []key{
+	{name: "replans", value: aCount(0), otherwise: "2", about: "answers that are sent back before the run fails", inGo: "judge.GroundingOptions.Replans"},
+	{name: "model", value: aModel, otherwise: "rules", about: "the model that judges", inGo: "judge.GroundingOptions.Model"},
+}}
+
+var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in and out of the model.", keys: []key{
+	{name: "pii", value: guardWord, about: "personal data", inGo: "guard.PII"},
+	{name: "secrets", value: guardWord, about: "what looks like a key", inGo: "guard.Secrets"},
+	{name: "injection", value: guardWord, about: "what reads like instructions in results of tools", inGo: "guard.Injection"},
+	{name: "topics", value: wordList, about: "what is not to be spoken of", inGo: "guard.Topics"},
+	{name: "data_flow", value: shape{says: "false", schema: object{"const": false}}, otherwise: "false", about: "nothing yet", inGo: "guard.New"},
+}}
+
+var guardWord = oneOf("redact", "block", "warn")
+
+var (
+	hookList = shape{says: "list of `log`, `retry`, `steer`, each bare or with [log](#log), [retry](#retry), [steer](#steer)",
+		schema: object{"type": "array", "items": object{"anyOf": []any{
+			object{"enum": anyOf(hookNames)},
+			object{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": object{
+				"log": in(logKeys).schema, "retry": in(retryKeys).schema, "steer": in(steerKeys).schema,
+			}},
+		}}}, tables: []*table{logKeys, retryKeys, steerKeys}}
+	hookNames = []string{"log", "retry", "steer"}
+)
+
+var logKeys = &table{name: "log", title: "log", about: "Every entry, to standard error.", keys: []key{
+	{name: "format", value: oneOf("text", "json"), otherwise: "text", about: "lines for people, or JSON objects", inGo: "hook.Log"},
+}}
+
+var retryKeys = &table{name: "retry", title: "retry", about: "Has replies made again that are of no use.", keys: []key{
+	{name: "attempts", value: aCount(1), otherwise: "3", about: "how often in a run", inGo: "hook.Retry"},
+}}
+
+var steerKeys = &table{name: "steer", title: "steer", about: "Has a model allow, refuse or hold each call.", keys: []key{
+	{name: "policy", value: aText, otherwise: "a call must serve the task", about: "what calls are judged by", inGo: "judge.Steer"},
+	{name: "model", value: aModel, otherwise: "the agent's own", about: "the model that judges", inGo: "judge.SteerOptions.Model"},
+	{name: "writes_only", value: aFlag, otherwise: "false", about: "leave calls alone that only read", inGo: "judge.SteerOptions.WritesOnly"},
+	{name: "ask", value: aFlag, otherwise: "true", about: "hold what is in doubt for a person, rather than refuse it", inGo: "judge.SteerOptions.Ask"},
+}}
+
+var priceKeys = &table{name: "price", title: "a price", about: "Dollars a million tokens.", keys: []key{
+	{name: "input", needed: true, value: aMeasure(false), about: "of the request", inGo: "pawl.Price.Input"},
+	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Price.Output"},
+	{name: "cache_read", value: aMeasure(false), otherwise: "as input", about: "of the request, read from the provider's cache", inGo: "pawl.Price.CacheRead"},
+	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Price.CacheWrite"},
+}}
+
+// The keys of a policy, which is no spec and not part of its schema.
+var (
+	policyKeys = &table{name: "policy", title: "the policy", about: "What an organisation holds agents to.", keys: []key{
+		{name: "limits", value: in(policyLimitKeys), about: "ceilings", inGo: "spec.Policy.Lower"},
+		{name: "models", value: wordList, about: "the models that may be asked", inGo: "spec.Policy.Apply"},
+		{name: "deny", value: wordList, about: "tools that never run", inGo: "approval.Never"},
+		{name: "gates", value: listOf(either(aText, in(policyGateKeys))), about: "tools that are approved first", inGo: "approval.For"},
+	}}
+	policyLimitKeys = &table{name: "policy_limits", title: "limits", about: "Ceilings.", keys: ceilingKeys}
+	policyGateKeys  = &table{name: "policy_gate", title: "gates", about: "A gate.", keys: []key{
+		{name: "tool", value: aText, about: "the tool, or a pattern", inGo: "approval.For"},
+		{name: "effect", value: effectWord, about: "all tools of an effect", inGo: "approval.ForEffect"},
+		{name: "when", value: aCondition, about: "only calls whose arguments are such", inGo: "approval.When"},
+	}}
+)

@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+)
+
+// toolList is what stands under tools. The kinds of entries are told apart by
+// their keys.
+var toolList = shape{
+	says:   "list of tools: [command](#tool), [client](#tool) or [builtin](#builtin)",
+	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema}}},
+	tables: []*table{toolKeys, builtinKeys},
+}
+
+var effectWord = oneOf("read", "idempotent", "write")
+
+var toolKeys = &table{
+	name: "tool", title: "tool", about: "A tool: a program, or, with `client: true`, something that whoever started the run does.",
+	keys: []key{
+		{name: "name", needed: true, value: shape{says: "up to 64 letters, digits, _ and -", schema: object{"type": "string", "pattern": "^(_?[a-zA-Z0-9-][a-zA-Z0-9_-]{0,62}|_)$"}},
+			about: "what the model calls it", inGo: "pawl.ToolInfo.Name"},
+		{name: "description", needed: true, value: aText, about: "what it does and when to use it", inGo: "pawl.ToolInfo.Description"},
+		{name: "command", value: argv, about: "the program and its arguments; there is no shell. What starts with `./` is relative to the spec's directory", inGo: "tool.Command"},
+		{name: "client", value: aFlag, otherwise: "false", about: "the run waits until somebody submits the result", inGo: "tool.Client"},
+		{name: "input", value: argumentSchema, otherwise: "no arguments", about: "the arguments, an object", inGo: "tool.CommandOptions.Input"},
+		{name: "effect", value: effectWord, otherwise: "write", about: "what repeating a call would do: nothing, nothing more, or something", inGo: "tool.CommandOptions.Effect"},
+		{name: "timeout", value: aDuration, otherwise: "60s", about: "of one attempt", inGo: "tool.CommandOptions.Timeout"},
+		{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of the output the model sees, its beginning and its end", inGo: "tool.CommandOptions.MaxOutput"},
+		{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may run in a run", inGo: "tool.CommandOptions.MaxCalls"},
+		{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.CommandOptions.Alone"},
+		{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck, as when polling", inGo: "tool.CommandOptions.Exempt"},
+		{name: "on_doubt", value: oneOf("ask", "fail", "tell"), otherwise: "ask", about: "what to do when nobody knows whether a write took place: ask a person, end the run, or tell the model", inGo: "tool.CommandOptions.OnDoubt"},
+		{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
+		{name: "witness", value: wordList, about: "files whose content the approver relied on, relative to `dir`", inGo: "tool.CommandOptions.Witness"},
+	},
+	more: object{
+		"if":   object{"properties": object{"client": object{"const": true}}, "required": []any{"client"}},
+		"then": object{"properties": forbidden(commandOnly)},
+		"else": object{"required": []any{"command"}},
+	},
+}
+
+// commandOnly are the keys that say how a program runs.
+var commandOnly = []string{"command", "timeout", "max_output", "max_calls", "parallel", "on_doubt"}
+
+func forbidden(names []string) object {
+	all := object{}
+	for _, name := range names {
+		all[name] = false
+	}
+	return all
+}
+
+var builtinKeys = &table{name: "builtin", title: "builtin", about: "Tools that come with Pawl.", keys: []key{
+	{name: "builtin", needed: true, value: ownNames, about: "which", inGo: "tool.AskHuman"},
+	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
+}}
+
+var ownNames = shape{says: "list of names", schema: object{"type": "array", "items": object{"enum": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
+
+var approvalValue = either(oneOf("required"), in(whenKeys))
+
+var whenKeys = &table{name: "approval", title: "approval", about: "A gate on one tool.", keys: []key{
+	{name: "when", needed: true, value: aCondition, about: "a condition on arguments, as in `args.amount > 100`", inGo: "approval.When"},
+}}
+
+// argumentSchema is a JSON Schema of an object.
+var argumentSchema = shape{says: "JSON Schema", schema: object{"type": "object", "properties": object{
+	"type": object{"not": object{"enum": []any{"array", "string", "number", "integer", "boolean", "null"}}},
+}}}

@@ -1,0 +1,68 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+)
+
+// Schema is the JSON Schema (2020-12) of specs, for editors and whoever writes
+// specs by program. It is written from the tables that specs are read by: a spec
+// that reads well is valid, and one of a wrong shape is not. Conditions, names of
+// models and what contradicts itself only reading a spec tells.
+func Schema() []byte {
+	defs := object{}
+	for _, t := range roots {
+		define(t, defs)
+	}
+	root := object{
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "Pawl agent",
+		"$ref":    "#/$defs/" + specKeys.name,
+		"$defs":   defs,
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(root); err != nil {
+		panic("spec: " + err.Error()) // the tables are our own, and constant
+	}
+	return b.Bytes()
+}
+
+// roots are the tables of whole documents.
+var roots = []*table{specKeys}
+
+// define adds a table, and those that it refers to.
+func define(t *table, defs object) {
+	if defs[t.name] != nil {
+		return
+	}
+	properties, needed := object{}, []any{}
+	def := object{"type": "object", "description": t.about, "additionalProperties": false, "properties": properties}
+	defs[t.name] = def
+	for _, k := range t.keys {
+		properties[k.name] = k.describe()
+		if k.needed {
+			needed = append(needed, k.name)
+		}
+		for _, other := range k.value.tables {
+			define(other, defs)
+		}
+	}
+	if len(needed) > 0 {
+		def["required"] = needed
+	}
+	maps.Copy(def, t.more)
+}
+
+// describe is the schema of a key's value, with what it is about.
+func (k key) describe() object {
+	s := object{"description": k.about}
+	if k.otherwise != "" {
+		s["description"] = k.about + "; without it: " + k.otherwise
+	}
+	maps.Copy(s, k.value.schema)
+	return s
+}

@@ -1,0 +1,260 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/guard"
+	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/judge"
+	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// every is every table of the language, in the order in which they are met.
+func every(t *testing.T) []*table {
+	t.Helper()
+	var all []*table
+	var meet func(*table)
+	meet = func(next *table) {
+		if slices.Contains(all, next) {
+			return
+		}
+		all = append(all, next)
+		for _, k := range next.keys {
+			for _, other := range k.value.tables {
+				meet(other)
+			}
+		}
+	}
+	for _, root := range roots {
+		meet(root)
+	}
+	return all
+}
+
+// The published schema and the reference are those of the tables.
+func TestPublished(t *testing.T) {
+	published(t, "../docs/spec.schema.json", Schema())
+	const reference = "../docs/spec.md"
+	old, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(old), "<!-- written by the tests of package spec -->\n")
+	_, after, ended := strings.Cut(rest, "<!-- end -->\n")
+	if !ok || !ended {
+		t.Fatal("the reference has no part for the keys")
+	}
+	published(t, reference, []byte(before+"<!-- written by the tests of package spec -->\n"+keysAsMarkdown(t)+"<!-- end -->\n"+after))
+}
+
+func published(t *testing.T, file string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	if err == nil && bytes.Equal(got, want) {
+		return
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("%s is not up to date (run the test with -rewrite): %v\n%s", file, err, cmp.Diff(string(got), string(want)))
+}
+
+func keysAsMarkdown(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, one := range every(t) {
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| key | value | without it | says | in Go |\n|---|---|---|---|---|\n", one.name, one.about)
+		for _, k := range one.keys {
+			otherwise := k.otherwise
+			if k.needed {
+				otherwise = "required"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", k.name, k.value.says, otherwise, k.about, k.inGo)
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// goPlaces are the types and functions in which a program says what a spec does.
+var goPlaces = map[string]any{
+	"pawl.Agent": pawl.Agent{}, "pawl.Limits": pawl.Limits{}, "pawl.Sampling": pawl.Sampling{}, "pawl.Approvals": pawl.Approvals{},
+	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
+	"pawl.ObserverFunc": pawl.ObserverFunc(nil), "progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
+	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{},
+	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.AskHuman": tool.AskHuman,
+	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never,
+	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,
+	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
+	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics,
+	"spec.Policy": &Policy{},
+}
+
+// What every key says can be said in Go: the place that its table names is there.
+func TestSayableInGo(t *testing.T) {
+	for _, one := range append(every(t), policyKeys, policyLimitKeys, policyGateKeys) {
+		for _, k := range one.keys {
+			if why := sayable(k.inGo); why != "" {
+				t.Errorf("%s.%s: %s", one.name, k.name, why)
+			}
+			if k.about == "" || k.value.says == "" {
+				t.Errorf("%s.%s has nothing for the reference", one.name, k.name)
+			}
+		}
+	}
+	for _, wrong := range []string{"", "pawl.Agent.Nothing", "pawl.Nothing", "tool.Command.Nothing", "hook.Nothing"} {
+		if sayable(wrong) == "" {
+			t.Errorf("%q is found", wrong)
+		}
+	}
+}
+
+func sayable(name string) string {
+	if function, ok := strings.CutPrefix(name, "hook."); ok { // of a package that this one may not know
+		files, _ := filepath.Glob("../hook/*.go")
+		for _, file := range files {
+			if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), "\nfunc "+function+"(") {
+				return ""
+			}
+		}
+		return "there is no " + name
+	}
+	if v := reflect.ValueOf(goPlaces[name]); v.IsValid() {
+		if v.Kind() == reflect.Func && !v.IsNil() && !strings.HasSuffix(runtime.FuncForPC(v.Pointer()).Name(), "/"+name) {
+			return name + " is another function"
+		}
+		return ""
+	}
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 || goPlaces[name[:i]] == nil {
+		return fmt.Sprintf("%q is no place in Go that the test knows", name)
+	}
+	of := reflect.TypeOf(goPlaces[name[:i]])
+	if _, ok := of.MethodByName(name[i+1:]); ok {
+		return ""
+	}
+	if of.Kind() == reflect.Struct {
+		if _, ok := of.FieldByName(name[i+1:]); ok {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s has no %s", of, name[i+1:])
+}
+
+// shapes are what a problem says that the schema can tell as well.
+var shapes = regexp.MustCompile(` is (empty|a boolean|a number|text|a list|a mapping)\b|^unknown key| has no (name|description|command|metric|when|success|input|output) \(|it must be at least|is not supported by this version`)
+
+// agree tells when reading a spec and the schema do not agree about it.
+func agree(t *testing.T, schema *jsonschema.Schema, name string, data []byte) {
+	t.Helper()
+	d, root := readDocument(name, string(data))
+	if root == nil || len(d.problems) > 0 {
+		return // no document
+	}
+	var doc bytes.Buffer
+	root.json(&doc)
+	found := schema.Validate(doc.Bytes())
+	_, err := Parse(name, data, &Options{Registry: registry()})
+	if err == nil && len(found) > 0 {
+		t.Errorf("%s reads well, but the schema says: %v", name, found)
+	}
+	if problems, _ := err.(Problems); len(found) == 0 {
+		for _, p := range problems {
+			if shapes.MatchString(p.Message) {
+				t.Errorf("the schema takes %s, of which reading says: %v\n%s", name, p, data)
+			}
+		}
+	}
+}
+
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	schema, err := jsonschema.Compile(Schema(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// The schema takes every spec that reads well, and refuses what is of a wrong
+// shape: the examples, and every bad spec there is.
+func TestSchemaAgrees(t *testing.T) {
+	schema := compiled(t)
+	examples, _ := filepath.Glob("../examples/specs/*.*")
+	archives, _ := filepath.Glob("testdata/problems/*.txtar")
+	if len(examples) == 0 || len(archives) == 0 {
+		t.Fatal("there is nothing to compare")
+	}
+	for _, file := range examples {
+		if data, err := os.ReadFile(file); err == nil {
+			agree(t, schema, file, data)
+		}
+	}
+	for _, file := range archives {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range archive.Files {
+			if part.Name != "problems" {
+				agree(t, schema, part.Name, part.Data)
+			}
+		}
+	}
+}
+
+// Every key of every table with a value of every kind: what the schema refuses
+// reading refuses, and the other way round as far as shapes go.
+func TestSchemaAgreesKeyByKey(t *testing.T) {
+	schema := compiled(t)
+	const tooled = `"name": "t", "description": "d"`
+	around := map[string]string{ // how a mapping of a table stands in a spec
+		"spec": `{"model": "mechanic", %s}`, "tool": `{"name": "a", "model": "mechanic", "tools": [{%s}]}`,
+		"builtin":  `{"name": "a", "model": "mechanic", "tools": [{"builtin": ["ask_human"], %s}]}`,
+		"approval": `{"name": "a", "model": "mechanic", "tools": [{` + tooled + `, "command": ["true"], "approval": {%s}}]}`,
+		"command":  `{"name": "a", "model": "mechanic", "observe": {%s}}`, "price": `{"name": "a", "model": "mechanic", "prices": {"m": {"input": 1, %s}}}`,
+		"reflexion": `{"name": "a", "model": "mechanic", "judge": {"reflexion": {%s}}}`, "grounding": `{"name": "a", "model": "mechanic", "judge": {"grounding": {%s}}}`,
+		"log": `{"name": "a", "model": "mechanic", "hooks": [{"log": {%s}}]}`, "retry": `{"name": "a", "model": "mechanic", "hooks": [{"retry": {%s}}]}`,
+		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,
+	}
+	values := []string{`null`, `true`, `0`, `1`, `-1`, `1.5`, `20000`, `""`, `"x"`, `"30s"`, `"iterations >= 3"`, `[]`, `["x"]`, `[1]`, `[null]`, `[{}]`, `{}`, `{"type": "object"}`, `{"x": "y"}`, `{"x": 1}`}
+	for _, one := range every(t) {
+		form := around[one.name]
+		if form == "" {
+			form = `{"name": "a", "model": "mechanic", "` + one.title + `": {%s}}`
+		}
+		for _, k := range append(slices.Clone(one.keys), key{name: "nothing"}) {
+			for _, v := range values {
+				doc := fmt.Sprintf(form, fmt.Sprintf("%q: %s", k.name, v))
+				if one == toolKeys && k.name != "name" {
+					doc = fmt.Sprintf(form, tooled+fmt.Sprintf(", %q: %s", k.name, v))
+					agree(t, schema, "spec.json", []byte(strings.Replace(doc, tooled, tooled+`, "client": true`, 1)))
+				}
+				if !json.Valid([]byte(doc)) {
+					t.Fatal(doc)
+				}
+				agree(t, schema, "spec.json", []byte(doc))
+			}
+		}
+	}
+}
