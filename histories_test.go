@@ -2,21 +2,18 @@ package pawl_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"iter"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -24,12 +21,11 @@ import (
 // rewritten: one that no longer replays means that runs which are out there
 // cannot be resumed, and calls for a new machine number.
 func TestHistories(t *testing.T) {
-	files, err := filepath.Glob("testdata/histories/*/*.jsonl")
-	if err != nil || len(files) < 4 {
-		t.Fatalf("%d histories (%v)", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
+	missing := kinds(t)
+	versions := map[string]int{}
+	for _, file := range histories(t, "v*") {
+		version := filepath.Base(filepath.Dir(file))
+		t.Run(version+"/"+strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			lines := history(t, file)
 			j := volatile{memory.New()}
 			first := must(pawl.DecodeEntry(bytes.Clone(lines[0])))
@@ -44,16 +40,77 @@ func TestHistories(t *testing.T) {
 				t.Fatalf("%d steps agree: %v", steps, err)
 			}
 			s := must(engine.Load(t.Context(), j, first.Run))
-			if s.Status() != pawl.Success || s.Seq() != uint64(len(lines)) {
-				t.Errorf("it folds to %v at entry %d", s.Status(), s.Seq())
+			if want := ending(t, lines); s.Status().String() != want || s.Seq() != uint64(len(lines)) {
+				t.Errorf("it folds to %v at entry %d, not to %s", s.Status(), s.Seq(), want)
 			}
+			delete(missing, "ends "+s.Status().String())
 			for _, line := range lines { // what is read is written the same
-				if got := must(must(pawl.DecodeEntry(bytes.Clone(line))).AppendJSON(nil)); !bytes.Equal(got, line) {
+				e := must(pawl.DecodeEntry(bytes.Clone(line)))
+				if got := must(e.AppendJSON(nil)); !bytes.Equal(got, line) {
 					t.Errorf("rewritten as\n%s\nnot\n%s", got, line)
 				}
+				delete(missing, e.Event.Type())
 			}
+			versions[version]++
 		})
 	}
+	if versions["v0"] < 8 || versions[fmt.Sprint("v", pawl.MachineNumber-1)] < 50 {
+		t.Errorf("of each machine there are %v histories", versions)
+	}
+	for _, known := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("no history has %s", known)
+	}
+}
+
+// kinds is what the histories are to have between them: each type of entry, and each ending.
+func kinds(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, line := range history(t, "testdata/events.golden.jsonl") {
+		all[must(pawl.DecodeEntry(line)).Event.Type()] = true
+	}
+	delete(all, "model.delta")                                         // is in no log
+	for _, child := range []string{"child.started", "child.stopped"} { // no build that was kept logs of had children
+		delete(all, child)
+	}
+	for s := pawl.Success; s <= pawl.Queued; s++ {
+		all["ends "+s.String()] = true
+	}
+	for _, seen := range []pawl.Status{pawl.Queued, pawl.Expired, pawl.Interrupted} { // by whoever looks; no log says so
+		delete(all, "ends "+seen.String())
+	}
+	return all
+}
+
+// ending is what the last entry about it says that the run has come to.
+func ending(t *testing.T, lines [][]byte) string {
+	t.Helper()
+	status := "running"
+	for _, line := range lines {
+		var e struct {
+			Type string
+			Data struct{ Status string }
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		switch e.Type {
+		case "run.paused", "run.stopped":
+			status = e.Data.Status
+		case "run.resumed", "run.forked":
+			status = "running"
+		}
+	}
+	return status
+}
+
+func histories(t *testing.T, which string) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/histories/" + which + "/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d histories (%v)", len(files), err)
+	}
+	return files
 }
 
 func history(t *testing.T, file string) (lines [][]byte) {
@@ -65,74 +122,6 @@ func history(t *testing.T, file string) (lines [][]byte) {
 		lines = append(lines, bytes.TrimSpace(line))
 	}
 	return lines
-}
-
-// again makes an agent of what a log says of the one it was written by. It can
-// decide, which is pure, but not act.
-func again(t *testing.T, d pawl.Declaration) pawl.Agent {
-	a := pawl.Agent{
-		Name: d.Agent, Description: d.Description, Prompt: d.Prompt, Strategy: d.Strategy, Limits: d.Limits,
-		Output: d.Output, Sampling: d.Sampling, Serial: d.Serial, Model: recalled{d.Model},
-	}
-	if d.Loop == "single" {
-		a.Loop = pawl.SingleCall{}
-	}
-	if d.Observes {
-		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{}, errors.New("long gone") })
-	}
-	if d.Stop != "" {
-		a.Stop = must(stop.Parse(d.Stop, nil))
-	}
-	if d.Goal != "" {
-		a.Goal = &pawl.Goal{Metric: &realm{}, Success: must(stop.Parse(d.Goal, nil))}
-	}
-	for _, info := range d.Tools {
-		if strings.HasPrefix(info.Name, "__") {
-			a.Builtins = d.Strategy != pawl.JSON
-			continue
-		}
-		a.Tools = append(a.Tools, deed{nil, info})
-	}
-	for _, source := range d.Policies {
-		if m := regexp.MustCompile(`^refuse\((\w+)\)$`).FindStringSubmatch(source); m != nil {
-			a.Policies = append(a.Policies, refuses(m[1]))
-			continue
-		}
-		m := regexp.MustCompile(`^no_progress\((\d+), (fail|escalate|hint)(?:, (".*"))?\)$`).FindStringSubmatch(source)
-		if m == nil {
-			t.Fatalf("policy %q", source)
-		}
-		var hint string
-		if m[3] != "" {
-			hint = must(strconv.Unquote(m[3]))
-		}
-		then := map[string]progress.Then{"fail": progress.Fail, "escalate": progress.Escalate, "hint": progress.Hint}[m[2]]
-		a.Policies = append(a.Policies, progress.NoProgress(must(strconv.Atoi(m[1])), then, hint))
-	}
-	return a
-}
-
-type recalled struct{ info pawl.ModelInfo }
-
-func (r recalled) Describe() pawl.ModelInfo { return r.info }
-func (r recalled) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(func(pawl.Chunk, error) bool) {}
-}
-
-// refuses is the policy of that name that the transcripts use.
-type refuses string
-
-func (r refuses) String() string { return "refuse(" + string(r) + ")" }
-
-func (r refuses) Review(_ pawl.State, step pawl.Step) pawl.Step {
-	if act, ok := step.(pawl.Act); ok {
-		for i := range act.Calls {
-			if d := &act.Calls[i]; d.Call.Tool == string(r) && d.Do < pawl.Refuse {
-				d.Do, d.Why = pawl.Refuse, "the policy "+r.String()+" says so"
-			}
-		}
-	}
-	return step
 }
 
 // TestReplayNotices: a log that was tampered with does not replay.

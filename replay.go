@@ -118,6 +118,9 @@ func (r *replay) origin(seq uint64, run string) string {
 func (r *replay) follow(event Event) error {
 	switch e := event.(type) {
 	case RunStarted:
+		if n := e.Declaration.Machine; n > MachineNumber {
+			return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", r.state.run, n, MachineNumber)
+		}
 	case RunResumed:
 		if e.Changed == nil {
 			return nil
@@ -219,6 +222,8 @@ func actAgrees(_ *Machine, act Act, got []Entry) error {
 			id = ev.Call
 			if d := find(id); d != nil && (d.Key != ev.Key || d.info.Effect != ev.Effect) {
 				return fmt.Errorf("entry %d: call %s was started with another key or effect", e.Seq, id)
+			} else if d != nil && (d.Call.Tool != ev.Tool || !bytes.Equal(d.Call.Args, ev.Args)) {
+				return fmt.Errorf("entry %d: call %s was started as %s%s, not as %s%s", e.Seq, id, ev.Tool, ev.Args, d.Call.Tool, d.Call.Args)
 			}
 		case ToolFinished:
 			if id = ev.Call; find(id) != nil && find(id).Do == Reuse {

@@ -98,6 +98,9 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Ent
 			after = entry.Seq
 		}
 	}
+	if err := readable(&s, run); err != nil {
+		return nil, err
+	}
 	if s.Redacted() {
 		return nil, fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}

@@ -171,8 +171,8 @@ func (s *session) load(ctx context.Context) error {
 	if s.state.Seq() == 0 {
 		return fmt.Errorf("run %s has no entries: it was never started", s.lease.Run)
 	}
-	if n := s.state.Declaration().Machine; n > pawl.MachineNumber {
-		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", s.lease.Run, n, pawl.MachineNumber)
+	if err := readable(&s.state, s.lease.Run); err != nil {
+		return err
 	}
 	if s.state.Redacted() {
 		return fmt.Errorf("run %s: %w", s.lease.Run, ErrRedacted)
@@ -181,6 +181,15 @@ func (s *session) load(ctx context.Context) error {
 	s.after = s.found
 	s.heard = s.state.Letter()
 	return s.fetch(ctx)
+}
+
+// readable says whether this build knows all that a log may say. One of a newer
+// build could be read as meaning something else, so it is not gone on with.
+func readable(s *pawl.State, run string) error {
+	if n := s.Declaration().Machine; n > pawl.MachineNumber {
+		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", run, n, pawl.MachineNumber)
+	}
+	return nil
 }
 
 // recall keeps what the new owner must know of an old entry beside the state:

@@ -38,7 +38,8 @@ import (
 //	requests       what the model was sent since last asked, without what it
 //	               had been sent in the request before
 //	ran            what the tools really did since last asked
-//	save           NAME: with -rewrite, adds the log to ../histories/v0
+//	save           NAME: with -rewrite, adds the log to ../histories/vN, where N is
+//	               one less than the machine's number
 //
 // agent, run, resume and fork take lines of script: think, tool NAME -> …, see,
 // measure and decide say what the world does next, tool NAME? -> what a tool

@@ -102,7 +102,7 @@ func (s *stage) result() (string, error) {
 // save keeps the log for good, for later builds to decide again. A history
 // that is there already is never written over.
 func (s *stage) save(d *datadriven.TestData, name string) error {
-	file := filepath.Join(s.dir, "..", "histories", "v0", name+".jsonl")
+	file := filepath.Join(s.dir, "..", "histories", fmt.Sprint("v", pawl.MachineNumber-1), name+".jsonl")
 	if _, err := os.Stat(file); err == nil || !d.Rewrite {
 		return err
 	}
