@@ -117,8 +117,10 @@ func (s *State) applyRun(event Event) {
 		s.status, s.verdict, s.paused, s.own = Running, Verdict{}, nil, ""
 		s.epoch, s.owner = e.Epoch, e.Owner
 		if e.Changed != nil && s.start != nil {
-			s.grants = persist.Map[*matter]{}
 			start := *s.start
+			if len(start.Declaration.Differences(*e.Changed)) > 0 { // else it is the prices that changed
+				s.grants = persist.Map[*matter]{}
+			}
 			start.Declaration = *e.Changed
 			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
 		}

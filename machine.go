@@ -23,6 +23,7 @@ type Machine struct {
 	offer    []ToolInfo // what the model is shown, in declaration order
 	output   *jsonschema.Schema
 	base     int // bytes of prompt and tools
+	white    int // of them, white space in the tools' schemas, which may change freely
 	single   bool
 }
 
@@ -143,7 +144,26 @@ func NewMachine(a Agent) (*Machine, error) {
 		}
 	}
 	m.base += len(a.Output)
+	for _, t := range m.offer {
+		m.white += white(t.Input)
+	}
 	return m, nil
+}
+
+// white counts the white space between the tokens of a JSON text.
+func white(raw []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
+			n++
+		}
+	}
+	return n
 }
 
 // Agent returns the agent the machine was made of.

@@ -49,6 +49,9 @@ func (m *Machine) fill(s *State, t Think) Think {
 // but never less than the provider counted last time plus what came since.
 func (m *Machine) estimate(s *State, v View) int {
 	bytes := m.base + len(v.System) + len(v.Prompt)
+	if s.Machine() > 1 {
+		bytes -= m.white // or the same agent, spelt otherwise, would decide otherwise
+	}
 	if !v.Alone {
 		bytes += s.bytes
 	}

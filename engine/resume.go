@@ -95,6 +95,16 @@ func tightened(was, now pawl.Declaration, parts []string) bool {
 	return true
 }
 
+// repriced reports whether two declarations have other prices for the same
+// models. It does not hinder anybody, but what is reserved from here on comes of
+// the new ones, and the log has to say so.
+func repriced(was, now pawl.Declaration) bool {
+	same := func(a, b pawl.ModelInfo) bool {
+		return a.Price == b.Price || a.Price != nil && b.Price != nil && *a.Price == *b.Price
+	}
+	return !same(was.Model, now.Model) || !slices.EqualFunc(was.Fallback, now.Fallback, same) || !slices.EqualFunc(was.Advisers, now.Advisers, same)
+}
+
 // begin claims the id of a new run. An id whose claimer got no further than
 // that is free: it may be derived from what must not be done twice, and would
 // otherwise be lost for ever.
@@ -239,6 +249,9 @@ func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 		}
 		d := declared.Declaration()
 		resumed.Changed = &d
+	} else if repriced(s.state.Declaration(), declared.Declaration()) {
+		d := declared.Declaration()
+		resumed.Changed = &d
 	}
 	switch was := s.state.StopSource(); {
 	case o.Stop != nil:
@@ -253,7 +266,8 @@ func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 	default:
 		s.m = declared
 	}
-	if o.Limits != (pawl.Limits{}) { // they must be such as an agent may have
+	// The ceilings that stand must be such as this agent may have.
+	if o.Limits != (pawl.Limits{}) || s.state.Limits().Cost > 0 {
 		bounded := agent
 		bounded.Limits = s.state.Limits().Merge(o.Limits)
 		if _, err := s.engine.machine(bounded); err != nil {

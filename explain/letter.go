@@ -123,8 +123,11 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
 		}
 	}
 	if e.Changed != nil {
-		parts := before.Declaration().Differences(*e.Changed)
-		d.outcome = append(d.outcome, phrase("under a changed agent: "+names(parts, 6)))
+		text := phrase("at other prices")
+		if parts := before.Declaration().Differences(*e.Changed); len(parts) > 0 {
+			text = phrase("under a changed agent: " + names(parts, 6))
+		}
+		d.outcome = append(d.outcome, text)
 	}
 }
 
