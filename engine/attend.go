@@ -8,10 +8,21 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// lookEvery is how often the mailbox is looked into; the rule is once a second.
-const lookEvery = 400 * time.Millisecond
+// lookEvery is how often the mailbox is looked into; the rule is once a second,
+// which is enough for who hears of letters.
+const (
+	lookEvery        = 400 * time.Millisecond
+	lookEveryHearing = 900 * time.Millisecond
+)
 
-func (e *Engine) lookEvery() time.Duration { return min(lookEvery, e.opt.Lease/3) }
+// lookEvery is for who holds the engine's lock.
+func (e *Engine) lookEvery() time.Duration {
+	every := lookEvery
+	if e.ear != nil && e.ear.hears {
+		every = lookEveryHearing
+	}
+	return min(every, e.opt.Lease/3)
+}
 
 // attend keeps the leases of all live runs and brings them their mail. A clock
 // calls it, one for the whole engine however many runs it has, which is stopped
@@ -21,7 +32,8 @@ func (e *Engine) attend() {
 	e.tending.Lock()
 	defer e.tending.Unlock()
 	e.mu.Lock()
-	after := e.letters
+	after, behind := e.letters, e.behind
+	e.behind = nil
 	if len(e.live) == 0 {
 		e.watching = false
 		e.mu.Unlock()
@@ -32,6 +44,9 @@ func (e *Engine) attend() {
 	if e.mail != nil {
 		e.bring(ctx, after)
 	}
+	for _, s := range behind {
+		_ = s.fetch(ctx) // it stays behind if it cannot be read now either
+	}
 	if now := time.Now(); now.Sub(e.renewed) >= e.opt.Lease/3 {
 		e.renewed = now
 		e.renew(ctx)
@@ -39,6 +54,7 @@ func (e *Engine) attend() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.watching = len(e.live) > 0; e.watching {
+		e.prick(time.Now())
 		e.clock.Reset(e.lookEvery())
 	}
 }
@@ -58,6 +74,20 @@ func (e *Engine) bring(ctx context.Context, after int64) {
 			_ = s.fetch(ctx) // not l alone, which may come behind one that found the run not yet live
 		}
 	}
+}
+
+// late has the attendant fetch the mail of a run at his next look. That its
+// letters are brought anyway cannot be relied on: they may be counted as brought.
+func (e *Engine) late(s *session) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.live[s.lease.Run] != s {
+		return // it reads its mail when it is resumed
+	}
+	if e.behind == nil {
+		e.behind = map[string]*session{}
+	}
+	e.behind[s.lease.Run] = s
 }
 
 // renew prolongs the leases. A run somebody else has taken over is let go of;

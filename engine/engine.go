@@ -18,6 +18,7 @@ import (
 type Engine struct {
 	journal pawl.Journal
 	mail    pawl.Mailbox // nil: the journal has none
+	teller  teller       // nil: the journal is none
 	blobs   pawl.Blobs   // nil: the journal has none
 	opt     Options
 	gates   gates
@@ -31,8 +32,12 @@ type Engine struct {
 	watching bool        // the clock is set, or the attendant at work
 	renewed  time.Time   // when leases were last prolonged
 	letters  int64
+	behind   map[string]*session // their mail could not be read
+	ear      *ear                // nil: nobody listens
+	deaf     time.Time           // when the teller may be asked again
 
-	tending sync.Mutex // held by the attendant at work
+	tending sync.Mutex     // held by the attendant at work
+	ears    sync.WaitGroup // who listens, or listened and has not come back
 }
 
 // Options are an engine's settings. The zero value is right for most programs.
@@ -73,6 +78,14 @@ type Options struct {
 
 // New returns an engine on a journal. The journal outlives it: closing the
 // engine does not close the journal.
+//
+// Letters that other processes post are found by looking into the journal's
+// mailbox at least once a second. A journal with a method
+//
+//	WatchLetters(ctx context.Context) iter.Seq2[string, error]
+//
+// is listened to as well, while there are live runs: it yields the ids of runs
+// that have mail, and the empty id when any run may have some.
 func New(journal pawl.Journal, o *Options) *Engine {
 	e := &Engine{journal: journal, live: map[string]*session{}}
 	if o != nil {
@@ -102,6 +115,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	}
 	e.keepSecrets()
 	e.mail, _ = journal.(pawl.Mailbox)
+	e.teller, _ = journal.(teller)
 	e.blobs, _ = journal.(pawl.Blobs)
 	return e
 }
@@ -260,7 +274,8 @@ func (e *Engine) Close() error {
 	for _, s := range all {
 		<-s.gone
 	}
-	e.tending.Lock() // the journal may be closed now: nobody looks into it any more
+	e.ears.Wait() // the journal may be closed now: nobody looks into it any more
+	e.tending.Lock()
 	defer e.tending.Unlock()
 	return nil
 }
@@ -285,7 +300,7 @@ func (e *Engine) adopt(ctx context.Context, s *session) error {
 		}
 	}
 	e.mu.Unlock()
-	_ = s.fetch(ctx) // what cannot be read now is brought at the next look or the next resume
+	_ = s.fetch(ctx) // what cannot be read now is fetched at the next look
 	return nil
 }
 
@@ -293,10 +308,12 @@ func (e *Engine) drop(s *session) {
 	e.mu.Lock()
 	if e.live[s.lease.Run] == s {
 		delete(e.live, s.lease.Run)
+		delete(e.behind, s.lease.Run)
 	}
 	if len(e.live) == 0 && e.watching && e.clock.Stop() {
 		e.watching = false // else the attendant is at work, and finds out
 	}
+	e.unlisten()
 	e.mu.Unlock()
 	close(s.gone)
 }

@@ -209,7 +209,8 @@ func (s *session) deliver(letters ...pawl.Letter) {
 	s.poke()
 }
 
-// fetch delivers all the mail there is for the run, in order.
+// fetch delivers all the mail there is for the run, in order. What cannot be
+// read now is fetched again at the attendant's next look.
 func (s *session) fetch(ctx context.Context) error {
 	if s.engine.mail == nil {
 		return nil
@@ -220,6 +221,7 @@ func (s *session) fetch(ctx context.Context) error {
 	var letters []pawl.Letter
 	for l, err := range s.engine.mail.Letters(ctx, s.lease.Run, after) {
 		if err != nil {
+			s.engine.late(s)
 			return fmt.Errorf("read the mail of run %s: %w", s.lease.Run, err)
 		}
 		letters = append(letters, l)

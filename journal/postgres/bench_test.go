@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/postgres"
 )
 
@@ -191,4 +192,45 @@ func BenchmarkNews(b *testing.B) {
 	}
 	b.ReportMetric(median(posting), "ns/post")
 	b.ReportMetric(median(news), "ns/then-heard")
+}
+
+// BenchmarkLetter measures how long after another engine has posted a letter
+// the owner of a run heeds it, who listens or only looks.
+func BenchmarkLetter(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		of   func(*postgres.Journal) pawl.Journal
+	}{
+		{"listening", func(j *postgres.Journal) pawl.Journal { return j }},
+		{"looking", func(j *postgres.Journal) pawl.Journal {
+			return struct { // with no word of news
+				pawl.Journal
+				pawl.Mailbox
+			}{j, j}
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			name := schema()
+			j, other := openAt(b, started(b).url(), name), openAt(b, started(b).url(), name)
+			here := engine.New(c.of(j), nil)
+			b.Cleanup(func() { _ = here.Close() })
+			newIdle().begin(b, here) // as long as there is a run, there is somebody who listens
+			time.Sleep(time.Second)
+			var took []float64
+			for b.Loop() {
+				tool := newIdle()
+				run := tool.begin(b, here)
+				at := time.Now()
+				if _, err := other.Post(b.Context(), pawl.Letter{Run: run.ID(), Kind: pawl.LetterCancel, Request: "cancel.1", Body: []byte(`{"reason":"enough"}`)}); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, float64((<-tool.ended).Sub(at)))
+				if result, err := run.Wait(b.Context()); err != nil || result.Status != pawl.Cancelled {
+					b.Fatal(result.Verdict, err)
+				}
+			}
+			b.ReportMetric(median(took), "ns/letter-heeded")
+			b.ReportMetric(slices.Max(took), "ns/slowest")
+		})
+	}
 }
