@@ -1,0 +1,275 @@
+// Package fetch makes a tool that reads pages of the web, and nothing else of the
+// network.
+//
+//	fetch.Tool(nil)                                                 // any public host
+//	fetch.Tool(&fetch.Options{Allow: []string{"docs.example.org"}}) // that host only
+//
+// What counts is the address that is connected to, checked after names are
+// resolved and again for each redirect, so that no name, no spelling of an
+// address and no change of mind of a name server leads to this machine, its
+// network or the metadata service of its cloud. No proxy, no cookie and no
+// credential of the user's is used. A page is what somebody else wrote: what it
+// says may be meant to mislead the model.
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// Options are what may be said of the tool. The zero value allows all public
+// hosts.
+type Options struct {
+	// Allow names the only hosts to fetch from: docs.example.org, *.example.org for
+	// all beneath it, 10.0.0.7, localhost:8080. They may be on a private network or
+	// on this machine; a link-local address, where clouds hand out credentials,
+	// must be named itself. Empty: all that are public.
+	Allow []string
+	// Timeout is the deadline of one call, with all redirects; zero is 30 s.
+	Timeout time.Duration
+}
+
+// The bounds of a call.
+const (
+	mostRedirects = 10
+	mostHeader    = 64 << 10
+	mostBody      = 4 << 20  // after decompression
+	mostText      = 48 << 10 // at once
+	mostError     = 1 << 10  // of the text of a page that says what went wrong
+	maxResult     = 400 << 10
+	defaultTime   = 30 * time.Second
+)
+
+type args struct {
+	URL  string `json:"url" jsonschema:"an http or https URL"`
+	From int    `json:"from,omitempty" jsonschema:"where in the text to begin, in bytes: what next said when the page was fetched before"`
+}
+
+// A page is what the model gets.
+type page struct {
+	URL    string `json:"url"` // after redirects
+	Type   string `json:"type"`
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text"`
+	Next   int    `json:"next,omitempty"`   // where the rest begins
+	Length int    `json:"length,omitempty"` // of the whole text, if there is a rest
+	Cut    bool   `json:"cut,omitempty"`    // the page goes on beyond what is read
+}
+
+// Tool is the tool fetch: it gets a page by its URL, as text. HTML is made
+// readable, other texts are given as they are, what is no text is refused. It
+// is a Read. What is wrong with the options is told when the agent is prepared.
+func Tool(o *Options) pawl.Tool {
+	if o == nil {
+		o = &Options{}
+	}
+	f := &fetcher{}
+	var errs []error
+	for _, text := range o.Allow {
+		h, err := parseHost(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("tool \"fetch\": %w", err))
+		}
+		f.allow = append(f.allow, h)
+	}
+	timeout := o.Timeout
+	if timeout == 0 {
+		timeout = defaultTime
+	}
+	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{Timeout: timeout, MaxOutput: maxResult})
+	f.err = errors.Join(errs...)
+	f.client = &http.Client{
+		CheckRedirect: f.redirect,
+		Transport: &http.Transport{
+			DialContext:            f.dial,
+			DisableKeepAlives:      true, // a connection serves the host that it was checked for
+			MaxResponseHeaderBytes: mostHeader,
+			ForceAttemptHTTP2:      true,
+		},
+	}
+	return f
+}
+
+type fetcher struct {
+	pawl.Tool
+	allow  []host
+	client *http.Client
+	err    error
+	lookup func(host string) string // for tests: where a name leads
+}
+
+// Check returns what is wrong with the options.
+func (f *fetcher) Check(a pawl.Agent) error {
+	if c, ok := f.Tool.(pawl.Checker); ok {
+		return errors.Join(f.err, c.Check(a))
+	}
+	return f.err
+}
+
+// dial connects to an address that may be connected to. It is checked by the last
+// one who sees it before the kernel does.
+func (f *fetcher) dial(ctx context.Context, network, to string) (net.Conn, error) {
+	name, port, err := net.SplitHostPort(to)
+	if err != nil {
+		return nil, err
+	}
+	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return f.connectable(name, port, at.Addr())
+	}}
+	if f.lookup != nil {
+		to = f.lookup(name)
+	}
+	return d.DialContext(ctx, network, to)
+}
+
+// redirect checks where a page sends us.
+func (f *fetcher) redirect(next *http.Request, before []*http.Request) error {
+	if len(before) > mostRedirects {
+		return &refusal{fmt.Sprintf("it redirects more than %d times", mostRedirects)}
+	}
+	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return &refusal{fmt.Sprintf("it redirects from https to %s, which anybody on the way can read and change", next.URL.Scheme)}
+	}
+	if err := f.acceptable(next.URL); err != nil {
+		return &refusal{"it redirects to where it may not: " + err.Error()}
+	}
+	next.Header.Del("Referer") // which may hold what only the first host was to know
+	return nil
+}
+
+// acceptable says why a URL is not fetched, as far as its text tells.
+func (f *fetcher) acceptable(u *url.URL) error {
+	port := u.Port()
+	switch {
+	case u.Scheme == "http" && port == "":
+		port = "80"
+	case u.Scheme == "https" && port == "":
+		port = "443"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return &refusal{fmt.Sprintf("%q is no URL to fetch; give one that begins with https:// or http://", u)}
+	}
+	switch {
+	case u.Hostname() == "":
+		return &refusal{fmt.Sprintf("%q names no host", u)}
+	case u.User != nil:
+		return &refusal{"a URL with a name or password is not fetched"}
+	case len(f.allow) == 0 || slices.ContainsFunc(f.allow, func(h host) bool { return h.is(u.Hostname(), port) }):
+		return nil
+	}
+	return &refusal{fmt.Sprintf("the host %s is not allowed", u.Host)}
+}
+
+func (f *fetcher) fetch(ctx context.Context, a args) (*page, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	u, err := url.Parse(strings.TrimSpace(a.URL))
+	if err != nil {
+		return nil, fmt.Errorf("url: %w", err)
+	}
+	if a.From < 0 {
+		return nil, fmt.Errorf("from is %d; it counts from 0", a.From)
+	}
+	if err := f.acceptable(u); err != nil {
+		return nil, err
+	}
+	u.Fragment = ""
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "pawl")
+	request.Header.Set("Accept", "text/html, text/*;q=0.9, application/json;q=0.9, */*;q=0.1")
+	response, err := f.client.Do(request)
+	if err != nil {
+		return nil, plainly(u, err)
+	}
+	defer response.Body.Close()
+	p, err := read(response)
+	if err != nil {
+		return nil, plainly(u, err)
+	}
+	if response.StatusCode/100 != 2 {
+		text := strings.TrimSpace(p.Text)
+		return nil, fmt.Errorf("%s answers %s: %s", p.URL, response.Status, strings.ToValidUTF8(text[:min(len(text), mostError)], ""))
+	}
+	return p.part(a.From)
+}
+
+// read makes a page of a response.
+func read(response *http.Response) (*page, error) {
+	p := &page{URL: response.Request.URL.String()}
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostBody+1))
+	if err != nil {
+		return nil, err
+	}
+	if p.Cut = len(body) > mostBody; p.Cut {
+		body = body[:mostBody]
+	}
+	given := response.Header.Get("Content-Type")
+	if given == "" {
+		given = http.DetectContentType(body)
+	}
+	kind, parameters, err := mime.ParseMediaType(given)
+	if err != nil && kind == "" {
+		kind, _, _ = strings.Cut(given, ";")
+	}
+	p.Type = kind
+	text, err := decode(body, kind, parameters["charset"])
+	switch {
+	case err != nil && response.StatusCode/100 == 2:
+		return nil, fmt.Errorf("%s is %w", p.URL, err)
+	case err != nil:
+		return p, nil // why it was not given counts more than in which form
+	case kind == "text/html" || kind == "application/xhtml+xml":
+		p.Title, p.Text = readable(text, response.Request.URL)
+	default:
+		p.Text = text
+	}
+	return p, nil
+}
+
+// part keeps as much of the text as the model gets at once.
+func (p *page) part(from int) (*page, error) {
+	whole := p.Text
+	if from > len(whole) {
+		return nil, fmt.Errorf("from is %d, but the text of %s has %d bytes", from, p.URL, len(whole))
+	}
+	to := min(from+mostText, len(whole))
+	for ; to < len(whole) && to > from && whole[to]&0xc0 == 0x80; to-- { // not within a character
+	}
+	p.Text = strings.ToValidUTF8(whole[from:to], "")
+	if to < len(whole) {
+		p.Next, p.Length = to, len(whole)
+	}
+	return p, nil
+}
+
+// plainly is what went wrong without what the packages beneath say around it.
+func plainly(u *url.URL, err error) error {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return fmt.Errorf("%s: %w", u, r)
+	}
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s: %w", u, outer.Err)
+	}
+	return fmt.Errorf("%s: %w", u, err)
+}
