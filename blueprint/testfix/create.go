@@ -8,16 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/beneath"
 )
 
 // create writes a whole file, new or not.
 func (f *files) create(name, content string) (string, error) {
-	name, err := local(name)
+	name, err := beneath.Local(name)
 	if err != nil {
 		return "", err
 	}
-	if len(content) > largest {
-		return "", fmt.Errorf("%s would have %d bytes; files above %d are not handled", name, len(content), largest)
+	if len(content) > beneath.Largest {
+		return "", fmt.Errorf("%s would have %d bytes; files above %d are not handled", name, len(content), beneath.Largest)
 	}
 	if !utf8.ValidString(content) || strings.ContainsRune(content, 0) {
 		return "", errors.New("content is not text in UTF-8")
@@ -39,7 +41,7 @@ func (f *files) create(name, content string) (string, error) {
 			return "", err
 		}
 		if err := f.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
-			return "", plainly(name, err)
+			return "", beneath.Plainly(name, err)
 		}
 		perm = 0o644
 	default:

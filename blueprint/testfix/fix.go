@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/tree"
 )
 
@@ -109,7 +110,7 @@ func start(t *tree.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error
 func named(dir string, argv []string) []string {
 	var paths []string
 	add := func(name string) {
-		if p, err := local(name); err == nil {
+		if p, err := beneath.Local(name); err == nil {
 			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p))); err == nil && info.Mode().IsRegular() {
 				paths = append(paths, p)
 			}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/beneath"
 )
 
 // would returns the files that an edit changes, as they would be then.
@@ -21,7 +23,7 @@ func (f *files) would(e tryEdit) (map[string]string, error) {
 	}
 	texts, spans := map[string]string{}, map[string][]span{}
 	for _, p := range append([]tryPiece{{e.Path, e.Old, e.New}}, e.Also...) {
-		name, err := local(p.Path)
+		name, err := beneath.Local(p.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +40,7 @@ func (f *files) would(e tryEdit) (map[string]string, error) {
 			}
 			texts[name] = string(data)
 		}
-		at, err := placeOf(name, texts[name], p.Old, p.New)
+		at, err := beneath.Place(name, texts[name], p.Old, p.New)
 		if err != nil {
 			return nil, err
 		}
@@ -53,27 +55,11 @@ func (f *files) would(e tryEdit) (map[string]string, error) {
 		for _, s := range list {
 			texts[name] = texts[name][:s.from] + s.with + texts[name][s.to:]
 		}
-		if len(texts[name]) > largest {
-			return nil, fmt.Errorf("%s would become larger than %d bytes", name, largest)
+		if len(texts[name]) > beneath.Largest {
+			return nil, fmt.Errorf("%s would become larger than %d bytes", name, beneath.Largest)
 		}
 	}
 	return texts, nil
-}
-
-// placeOf finds the only occurrence of a text.
-func placeOf(name, text, old, with string) (int, error) {
-	at := occurrences(text, old)
-	switch {
-	case old == "":
-		return 0, fmt.Errorf("old is empty; give the text to replace, exactly as it stands in %s", name)
-	case old == with:
-		return 0, fmt.Errorf("old and new are the same; %s stays as it is", name)
-	case len(at) == 0:
-		return 0, fmt.Errorf("old does not occur in %s%s", name, nearest(text, old))
-	case len(at) > 1:
-		return 0, fmt.Errorf("old occurs more than once in %s, at lines %s; give more of the text around the one that is meant", name, lineNumbers(text, at))
-	}
-	return at[0], nil
 }
 
 // plain names the files that an edit was laid over in place of those it was

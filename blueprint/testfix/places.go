@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/beneath"
 )
 
 // mostPlaces is how many places of an output are told.
@@ -43,7 +45,7 @@ func (s *suite) places(text string) []string {
 // name may stand behind words, which end with a space.
 func (s *suite) within(name string) string {
 	for {
-		if p, err := local(strings.TrimPrefix(name, "./")); err == nil && s.exists(p) {
+		if p, err := beneath.Local(strings.TrimPrefix(name, "./")); err == nil && s.exists(p) {
 			return path.Clean(p)
 		}
 		_, after, more := strings.Cut(name, " ")
@@ -56,7 +58,7 @@ func (s *suite) within(name string) string {
 
 // exists tells whether a path is that of a file or directory of the project.
 func (s *suite) exists(name string) bool {
-	p, err := local(name)
+	p, err := beneath.Local(name)
 	if err != nil {
 		return false
 	}

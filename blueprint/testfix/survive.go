@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/beneath"
 )
 
 // A test that panics takes its process down before the profile is written. So
@@ -26,12 +28,12 @@ func (f *files) survivors(dirs []string, to string) (string, error) {
 	for _, dir := range dirs {
 		names, err := f.root.Open(filepath.FromSlash(dir))
 		if err != nil {
-			return "", plainly(dir, err)
+			return "", beneath.Plainly(dir, err)
 		}
 		list, err := names.Readdirnames(-1)
 		_ = names.Close() // it was only read
 		if err != nil {
-			return "", plainly(dir, err)
+			return "", beneath.Plainly(dir, err)
 		}
 		slices.Sort(list)
 		for _, name := range list {

@@ -1,30 +1,22 @@
 package testfix
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/tree"
 	"github.com/pawl-run/pawl/tool"
 )
 
-// Bounds on results. A result is JSON, in which a byte may take six.
-const (
-	readLimit   = 48 << 10
-	listLimit   = 48 << 10
-	searchLimit = 24 << 10
-	lineLimit   = 300
-	maxResult   = 400 << 10
-)
+// maxResult is how many bytes a result may have. It is JSON, in which a byte of
+// text may take six.
+const maxResult = 400 << 10
 
 type readArgs struct {
 	Path  string `json:"path" jsonschema:"the file, relative to the project's root"`
@@ -89,127 +81,18 @@ func (f *Fix) tools() []pawl.Tool {
 }
 
 func (f *Fix) readFile(_ context.Context, a readArgs) (string, error) {
-	if a.Start < 0 || a.End < 0 || a.End > 0 && a.End < a.Start {
-		return "", fmt.Errorf("lines %d to %d are no range; lines count from 1", a.Start, a.End)
-	}
-	data, _, err := f.files.read(a.Path)
-	if err != nil {
-		return "", err
-	}
-	lines := bytes.SplitAfter(data, []byte("\n"))
-	if len(lines[len(lines)-1]) == 0 && len(lines) > 1 {
-		lines = lines[:len(lines)-1]
-	}
-	start, end := max(a.Start, 1), len(lines)
-	if a.End > 0 {
-		end = min(end, a.End)
-	}
-	if start > len(lines) {
-		return "", fmt.Errorf("%s has %d lines", a.Path, len(lines))
-	}
-	var b strings.Builder
-	shown := start - 1
-	for shown < end && (b.Len()+len(lines[shown]) <= readLimit || shown == start-1) {
-		if a.Numbers {
-			fmt.Fprintf(&b, "%d\t", shown+1)
-		}
-		b.Write(lines[shown])
-		shown++
-	}
-	text := b.String()
-	if len(text) > readLimit+20 { // a number may stand before it
-		return "", fmt.Errorf("line %d of %s has %d bytes; lines above %d are not shown", start, a.Path, len(text), readLimit)
-	}
-	if start == 1 && shown == len(lines) {
-		return text, nil
-	}
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return text + fmt.Sprintf("[lines %d to %d of %d]", start, shown, len(lines)), nil
+	return beneath.Part(f.files.root, a.Path, a.Start, a.End, a.Numbers)
 }
 
 func (f *Fix) listFiles(ctx context.Context, a listArgs) (string, error) {
-	var b strings.Builder
-	left := 0
-	top := true
-	err := f.files.walk(ctx, a.Path, func(p string, d fs.DirEntry) error {
-		asked := top
-		top = false
-		switch {
-		case d.IsDir() && (asked || !dependencies(p)), strings.HasPrefix(d.Name(), ".pawl-"):
-			return nil
-		case d.IsDir():
-			p += "/"
-		case d.Type()&fs.ModeSymlink != 0:
-			p += " (link)"
-		case !d.Type().IsRegular():
-			p += " (no regular file)"
-		}
-		if b.Len()+len(p) > listLimit {
-			left++
-			return nil
-		}
-		b.WriteString(p + "\n")
-		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	if left > 0 {
-		fmt.Fprintf(&b, "[%d more; list a directory of them]\n", left)
-	}
-	if b.Len() == 0 {
-		return "[no files]\n", nil
-	}
-	return b.String(), nil
+	return beneath.List(ctx, f.files.root, a.Path)
 }
 
 // errEnough ends what is not needed any more.
 var errEnough = errors.New("enough")
 
 func (f *Fix) searchFiles(ctx context.Context, a searchArgs) (string, error) {
-	re, err := regexp.Compile(a.Pattern)
-	if err != nil {
-		return "", fmt.Errorf("pattern: %w; it is a regular expression in RE2 syntax", err)
-	}
-	var b strings.Builder
-	err = f.files.walk(ctx, a.Path, func(p string, d fs.DirEntry) error {
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		data, _, err := f.files.read(p)
-		if err != nil {
-			return nil // no text
-		}
-		lines := bufio.NewScanner(bytes.NewReader(data))
-		lines.Buffer(nil, largest+1)
-		for n := 1; lines.Scan(); n++ {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if !re.Match(lines.Bytes()) {
-				continue
-			}
-			text := lines.Text()
-			if len(text) > lineLimit {
-				text = strings.ToValidUTF8(text[:lineLimit], "") + "…"
-			}
-			if b.Len()+len(text) > searchLimit {
-				b.WriteString("[there are more matches; narrow the pattern or the path]\n")
-				return errEnough
-			}
-			fmt.Fprintf(&b, "%s:%d: %s\n", p, n, text)
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return "", err
-	}
-	if b.Len() == 0 {
-		return "[no match]\n", nil
-	}
-	return b.String(), nil
+	return beneath.Search(ctx, f.files.root, a.Path, a.Pattern)
 }
 
 func (f *Fix) editFile(_ context.Context, a editArgs) (string, error) {
@@ -226,7 +109,7 @@ func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
 		return "", err
 	}
 	if a.Path != "" {
-		name, err := local(a.Path)
+		name, err := beneath.Local(a.Path)
 		if err != nil {
 			return "", err
 		}
@@ -235,7 +118,7 @@ func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
 	if d.Empty() {
 		return "[nothing was changed]\n", nil
 	}
-	text, _ := excerpt.Cut(d.String(), readLimit)
+	text, _ := excerpt.Cut(d.String(), beneath.ReadLimit)
 	return text, nil
 }
 

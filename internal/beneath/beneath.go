@@ -1,0 +1,148 @@
+// Package beneath reads, changes, lists and searches text files beneath a
+// directory for somebody who is not trusted with paths: a model.
+//
+// Where a path leads is decided by the kernel, as [os.Root] asks it to, never by
+// comparing names: neither dots nor links lead out. Only regular files are opened
+// for long; a pipe or device that somebody put there holds nobody up. Errors are
+// written for the model: they name the path it gave, not where the directory is.
+package beneath
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// Largest is the size of the largest file that is handled: far above that of
+// source, and small enough to be in memory a few times.
+const Largest = 4 << 20
+
+// temporary begins the names of files that are being written.
+const temporary = ".pawl-"
+
+// Local checks a path and returns it cleaned; empty is the directory itself. It
+// is a first look, which tells mistakes plainly. What holds is the root.
+func Local(name string) (string, error) {
+	if name == "" {
+		name = "."
+	}
+	if strings.ContainsAny(name, "\x00\n") || strings.HasPrefix(name, "/") || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", fmt.Errorf("path %q leads outside; give one relative to the root, such as internal/ledger/ledger.go", name)
+	}
+	return path.Clean(name), nil
+}
+
+// Read returns the content and the permissions of a text file of at most
+// [Largest] bytes. A link is followed as long as it stays beneath the root.
+func Read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
+	name, err := Local(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	file, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block the opening
+	if err != nil {
+		return nil, 0, Plainly(name, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, 0, Plainly(name, err)
+	case info.IsDir():
+		return nil, 0, fmt.Errorf("%s is a directory; list_files shows what is in it", name)
+	case !info.Mode().IsRegular():
+		return nil, 0, fmt.Errorf("%s is no regular file", name)
+	case info.Size() > Largest:
+		return nil, 0, fmt.Errorf("%s has %d bytes; files above %d are not handled", name, info.Size(), Largest)
+	}
+	data, err := io.ReadAll(io.LimitReader(file, Largest+1))
+	switch {
+	case err != nil:
+		return nil, 0, Plainly(name, err)
+	case len(data) > Largest:
+		return nil, 0, fmt.Errorf("%s grows while it is read", name)
+	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
+		return nil, 0, fmt.Errorf("%s is not text in UTF-8", name)
+	}
+	return data, info.Mode().Perm(), nil
+}
+
+// Write puts a file in the place of another, or where there is none, in one
+// step: whoever looks sees the old content or the new one, and after a crash it
+// is one of them. A link is replaced, not followed.
+func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
+	temp := path.Join(path.Dir(name), temporary+rand.Text())
+	file, err := root.OpenFile(filepath.FromSlash(temp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return Plainly(name, err)
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Chmod(perm), file.Sync(), file.Close())
+	if err == nil {
+		err = root.Rename(filepath.FromSlash(temp), filepath.FromSlash(name))
+	}
+	if err != nil {
+		return errors.Join(Plainly(name, err), root.Remove(filepath.FromSlash(temp)))
+	}
+	return nil
+}
+
+// dependencies are directories of other people's code, seen only when asked for.
+func dependencies(name string) bool {
+	base := path.Base(name)
+	return base == "vendor" || base == "node_modules" || base == ".git"
+}
+
+// walk visits what lies beneath a path, in order, without following links.
+func walk(ctx context.Context, root *os.Root, name string, visit func(name string, d fs.DirEntry) error) error {
+	name, err := Local(name)
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), name, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && p == name:
+			return err
+		case err != nil:
+			return nil // one that cannot be read, or is gone by now, is not there
+		}
+		if err := visit(p, d); err != nil {
+			return err
+		}
+		if d.IsDir() && p != name && dependencies(p) {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return Plainly(name, err)
+}
+
+// Plainly says what is wrong with a path in a model's words, without telling
+// where the root is.
+func Plainly(name string, err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no %s; list_files shows what there is", name)
+	case errors.As(err, &pe):
+		return fmt.Errorf("%s: %w", name, pe.Err)
+	case errors.As(err, &le):
+		return fmt.Errorf("%s: %w", name, le.Err)
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package beneath
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds on what is shown at once, in bytes.
+const (
+	ReadLimit   = 48 << 10
+	listLimit   = 48 << 10
+	searchLimit = 24 << 10
+	lineLimit   = 300 // of a line in a search, or in an error
+)
+
+// Part returns lines start to end of a text file, counted from 1; zero is its
+// beginning, or its end. With numbers each line begins with its own and a tab. If
+// it is not all of the file, a last line in square brackets says which part.
+func Part(root *os.Root, name string, start, end int, numbers bool) (string, error) {
+	if start < 0 || end < 0 || end > 0 && end < start {
+		return "", fmt.Errorf("lines %d to %d are no range; lines count from 1", start, end)
+	}
+	data, _, err := Read(root, name)
+	if err != nil {
+		return "", err
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if len(lines[len(lines)-1]) == 0 && len(lines) > 1 {
+		lines = lines[:len(lines)-1]
+	}
+	first, last := max(start, 1), len(lines)
+	if end > 0 {
+		last = min(last, end)
+	}
+	if first > len(lines) {
+		return "", fmt.Errorf("%s has %d lines", name, len(lines))
+	}
+	var b strings.Builder
+	shown := first - 1
+	for shown < last && (b.Len()+len(lines[shown]) <= ReadLimit || shown == first-1) {
+		if numbers {
+			fmt.Fprintf(&b, "%d\t", shown+1)
+		}
+		b.Write(lines[shown])
+		shown++
+	}
+	text := b.String()
+	if len(text) > ReadLimit+20 { // a number may stand before it
+		return "", fmt.Errorf("line %d of %s has %d bytes; lines above %d are not shown", first, name, len(text), ReadLimit)
+	}
+	if first == 1 && shown == len(lines) {
+		return text, nil
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text + fmt.Sprintf("[lines %d to %d of %d]", first, shown, len(lines)), nil
+}
+
+// List names the files beneath a directory, one a line and in order. A name that
+// ends in / is a directory of other people's code, whose content is not listed.
+func List(ctx context.Context, root *os.Root, name string) (string, error) {
+	var b strings.Builder
+	left := 0
+	top := true
+	err := walk(ctx, root, name, func(p string, d fs.DirEntry) error {
+		asked := top
+		top = false
+		switch {
+		case d.IsDir() && (asked || !dependencies(p)), strings.HasPrefix(d.Name(), temporary):
+			return nil
+		case d.IsDir():
+			p += "/"
+		case d.Type()&fs.ModeSymlink != 0:
+			p += " (link)"
+		case !d.Type().IsRegular():
+			p += " (no regular file)"
+		}
+		if b.Len()+len(p) > listLimit {
+			left++
+			return nil
+		}
+		b.WriteString(shownName(p) + "\n")
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "[%d more; list a directory of them]\n", left)
+	}
+	if b.Len() == 0 {
+		return "[no files]\n", nil
+	}
+	return b.String(), nil
+}
+
+// shownName is a name on one line: a file may be called what looks like several.
+func shownName(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// errEnough ends what is not needed any more.
+var errEnough = errors.New("enough")
+
+// Search finds the lines beneath a path that match a regular expression in RE2
+// syntax, each shown as path:line: text. What is no text is passed over.
+func Search(ctx context.Context, root *os.Root, name, pattern string) (string, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", fmt.Errorf("pattern: %w; it is a regular expression in RE2 syntax", err)
+	}
+	var b strings.Builder
+	err = walk(ctx, root, name, func(p string, d fs.DirEntry) error {
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		data, _, err := Read(root, p)
+		if err != nil {
+			return nil // no text
+		}
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		lines.Buffer(nil, Largest+1)
+		for n := 1; lines.Scan(); n++ {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if !re.Match(lines.Bytes()) {
+				continue
+			}
+			text := lines.Text()
+			if len(text) > lineLimit {
+				text = strings.ToValidUTF8(text[:lineLimit], "") + "…"
+			}
+			if b.Len()+len(text) > searchLimit {
+				b.WriteString("[there are more matches; narrow the pattern or the path]\n")
+				return errEnough
+			}
+			fmt.Fprintf(&b, "%s:%d: %s\n", shownName(p), n, text)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return "", err
+	}
+	if b.Len() == 0 {
+		return "[no match]\n", nil
+	}
+	return b.String(), nil
+}
