@@ -1,0 +1,392 @@
+//go:build linux || darwin
+
+package files_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool/files"
+)
+
+func use(t testing.TB, dir, name string, args map[string]any) (string, error) {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	out, err := the(t, dir, name).Run(ctx, pawl.Invocation{Tool: name, Args: raw})
+	if err != nil {
+		return "", err
+	}
+	return pawl.ToolResult{Content: out.JSON}.Text(), nil
+}
+
+func the(t testing.TB, dir, name string) pawl.Tool {
+	t.Helper()
+	for _, tool := range files.Tools(dir) {
+		if tool.Info().Name == name {
+			return tool
+		}
+	}
+	t.Fatalf("there is no tool %s", name)
+	return nil
+}
+
+// write makes files, with the directories on the way.
+func write(t testing.TB, dir string, texts map[string]string) {
+	t.Helper()
+	for name, text := range texts {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// state is every file beneath a directory with its content, or what else it is.
+func state(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		found[path] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			found[path] += " " + read(t, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestInfo(t *testing.T) {
+	effects := map[string]pawl.Effect{}
+	for _, tool := range files.Tools(".") {
+		info := tool.Info()
+		effects[info.Name] = info.Effect
+		if c, ok := tool.(pawl.Checker); ok {
+			if err := c.Check(pawl.Agent{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	want := map[string]pawl.Effect{"read_file": pawl.Read, "list_files": pawl.Read, "search_files": pawl.Read, "edit_file": pawl.Write, "write_file": pawl.Write}
+	if diff := cmp.Diff(want, effects); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// escapes are paths that would lead out, if anything believed them: climbing,
+// absolute, through links of every kind, disguised.
+func escapes(outside string) []string {
+	all := []string{
+		"/etc/passwd", "//etc/passwd", "/", "/proc/self/environ", "/dev/stdin", "~/.ssh/id_rsa", "$HOME/secret", "${HOME}/secret", "file:///etc/passwd",
+		"..", "../", "../secret", "sub/../../secret", "./../secret", "sub/./../../secret", "sub//..//../secret", ".../secret", "..\\secret", "sub\\..\\..\\secret",
+		"secret\x00.txt", "in.txt\x00/../../secret", "..\x00/secret", "in.txt\n../secret", "%2e%2e/secret", "..%2fsecret", "%2e%2e%2fsecret", "..%c0%afsecret",
+		"．．/secret", "..／secret", "\u202e../secret", " ../secret", "../secret ", "sub/link-to-parent/secret", "link-up/secret",
+		"link-file", "link-dir/secret", "link-abs", "link-absdir/secret", "link-chain", "link-relative", "sub/link-up2/secret", "link-proc/self/environ",
+		"link-root/etc/passwd", "link-dir", "link-absdir/", "link-dir/../secret", "link-loop", "link-loop/x", "link-nowhere",
+		outside, outside + "/secret", filepath.Join(outside, "secret") + "/", "/proc/self/root" + outside + "/secret", "/proc/self/cwd/../secret",
+	}
+	for n := range 40 {
+		up := strings.Repeat("../", n+1)
+		all = append(all, up+"secret", up+"etc/passwd", "sub/"+up+"etc/passwd", strings.Repeat("sub/../", n)+"../secret", "./"+strings.Repeat("./", n)+"../secret", up+outside+"/secret")
+	}
+	return all
+}
+
+// jail is a directory with everything in it that might lead out, beside a secret.
+func jail(t testing.TB) (dir, outside string) {
+	t.Helper()
+	top := t.TempDir()
+	dir, outside = filepath.Join(top, "dir"), filepath.Join(top, "outside")
+	write(t, top, map[string]string{"secret": "the secret", "outside/secret": "the secret", "dir/in.txt": "inside\n", "dir/sub/in.txt": "inside\n"})
+	for name, to := range map[string]string{
+		"link-file": "../secret", "link-dir": "../outside", "link-abs": filepath.Join(top, "secret"), "link-absdir": outside, "link-chain": "sub/next",
+		"sub/next": "../link-relative", "link-relative": "sub/../../secret", "sub/link-to-parent": "../..", "link-up": "..", "sub/link-up2": "../../", "link-proc": "/proc",
+		"link-root": "/", "link-loop": "link-loop", "link-nowhere": "../none", "good-link": "in.txt",
+	} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, outside
+}
+
+func TestNothingLeadsOut(t *testing.T) {
+	dir, outside := jail(t)
+	before := state(t, filepath.Dir(dir))
+	n := 0
+	for _, path := range escapes(outside) {
+		for name, more := range map[string]map[string]any{
+			"read_file": {}, "list_files": {}, "search_files": {"pattern": "."},
+			"edit_file": {"old": "the secret", "new": "gone"},
+		} {
+			args := maps.Clone(more)
+			args["path"] = path
+			n++
+			if got, err := use(t, dir, name, args); err == nil && strings.Contains(got, "the secret") || err == nil && name == "edit_file" || err == nil && name == "read_file" {
+				t.Errorf("%s %q: %q", name, path, got)
+			} else if err != nil && (strings.Contains(err.Error(), "the secret") || strings.Contains(err.Error(), filepath.Dir(dir)) && !strings.Contains(path, outside)) {
+				t.Errorf("%s %q tells too much: %v", name, path, err)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, state(t, filepath.Dir(dir))); diff != "" {
+		t.Error(diff)
+	}
+	if n < 800 {
+		t.Errorf("only %d attacks", n)
+	}
+	// A path that is no way out is a name like any other, and may be written.
+	for _, path := range escapes(outside) {
+		_, _ = use(t, dir, "write_file", map[string]any{"path": path, "content": "written"})
+	}
+	for path, is := range state(t, filepath.Dir(dir)) {
+		if !strings.HasPrefix(path, dir+"/") && path != dir && before[path] != is {
+			t.Errorf("%s was %q and is %q", path, before[path], is)
+		}
+	}
+	if got, err := use(t, dir, "read_file", map[string]any{"path": "good-link"}); err != nil || got != "inside\n" {
+		t.Errorf("a link that stays inside: %q, %v", got, err)
+	}
+	if _, err := use(t, dir, "write_file", map[string]any{"path": "good-link", "content": "x"}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Error(err)
+	}
+}
+
+// While somebody swaps a directory for a link, nothing is read or written through it.
+func TestSwappedWhileUsed(t *testing.T) {
+	dir, outside := jail(t)
+	write(t, dir, map[string]string{"swap/secret": "harmless"})
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		swap, aside := filepath.Join(dir, "swap"), filepath.Join(dir, "aside")
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Rename(swap, aside)
+			_ = os.Symlink(outside, swap)
+			_ = os.Remove(swap)
+			_ = os.Rename(aside, swap)
+		}
+	}()
+	for range 300 {
+		if got, err := use(t, dir, "read_file", map[string]any{"path": "swap/secret"}); err == nil && got == "the secret" {
+			t.Error("read through a link")
+		}
+		_, _ = use(t, dir, "write_file", map[string]any{"path": "swap/secret", "content": "harmless"})
+		if got, _ := use(t, dir, "search_files", map[string]any{"path": "swap", "pattern": "the"}); strings.Contains(got, "the secret") {
+			t.Error("searched through a link")
+		}
+	}
+	close(stop)
+	<-done
+	if got := state(t, outside); len(got) != 2 || read(t, filepath.Join(outside, "secret")) != "the secret" {
+		t.Error(got)
+	}
+}
+
+// What is no regular file is refused, and at once.
+func TestNoFiles(t *testing.T) {
+	dir := t.TempDir()
+	special(t, dir)
+	if l, err := net.Listen("unix", filepath.Join(dir, "socket")); err == nil {
+		defer l.Close()
+	}
+	write(t, dir, map[string]string{"huge": strings.Repeat("x", 4<<20+1), "binary": "a\x00b", "latin1": "\xe9"})
+	for path, want := range map[string]string{
+		"pipe": "no regular file", "socket": "", "device": "", ".": "is a directory", "huge": "files above", "binary": "not text", "latin1": "not text", "none": "there is no none",
+	} {
+		for name, args := range map[string]map[string]any{"read_file": {}, "edit_file": {"old": "a", "new": "b"}, "write_file": {"content": "x"}} {
+			if name == "write_file" && !slices.Contains([]string{"pipe", "socket", "device", "."}, path) {
+				continue
+			}
+			args["path"] = path
+			began := time.Now()
+			_, err := use(t, dir, name, args)
+			if err == nil || name == "read_file" && !strings.Contains(err.Error(), want) || time.Since(began) > time.Second {
+				t.Errorf("%s %s: %v after %v", name, path, err, time.Since(began))
+			}
+		}
+	}
+	if got, err := use(t, dir, "search_files", map[string]any{"pattern": "."}); err != nil || got != "[no match]\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := use(t, dir, "list_files", nil); err != nil || !strings.Contains(got, "pipe (no regular file)\n") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestWriteAndEdit(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"run.sh": "#!/bin/sh\nexit 1\n"})
+	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := use(t, dir, "edit_file", map[string]any{"path": "run.sh", "old": "exit 1", "new": "exit 0"}); err != nil || got != "run.sh: replaced at line 2" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "run.sh")); err != nil || info.Mode().Perm() != 0o750 || read(t, filepath.Join(dir, "run.sh")) != "#!/bin/sh\nexit 0\n" {
+		t.Error(info.Mode(), err)
+	}
+	if got, err := use(t, dir, "write_file", map[string]any{"path": "a/b/new.txt", "content": "new\n"}); err != nil || got != "a/b/new.txt: written, 4 bytes" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"edit_file", map[string]any{"path": "run.sh", "old": "exit 7", "new": ""}, "old does not occur in run.sh; the nearest lines are:\n    2\texit 0"},
+		{"edit_file", map[string]any{"path": "run.sh", "old": "i", "new": ""}, "old occurs more than once in run.sh, at lines 1, 2"},
+		{"edit_file", map[string]any{"path": "run.sh", "old": "exit  0", "new": ""}, "with this white space"},
+		{"edit_file", map[string]any{"path": "run.sh", "old": "", "new": "x"}, "old is empty"},
+		{"edit_file", map[string]any{"path": "run.sh", "old": "exit", "new": "exit"}, "are the same"},
+		{"edit_file", map[string]any{"path": "none.sh", "old": "a", "new": "b"}, "there is no none.sh"},
+		{"edit_file", map[string]any{"path": "run.sh", "old": "exit 0", "new": "a\x00"}, "not text"},
+		{"write_file", map[string]any{"path": "a/b", "content": "x"}, "is a directory"},
+		{"write_file", map[string]any{"path": "a/", "content": "x"}, "names a directory"},
+		{"write_file", map[string]any{"path": "", "content": "x"}, "names a directory"},
+		{"write_file", map[string]any{"path": "run.sh/x", "content": "x"}, "run.sh"},
+		{"write_file", map[string]any{"path": "x", "content": "a\x00b"}, "not text"},
+		{"write_file", map[string]any{"path": "x", "content": strings.Repeat("x", 4<<20+1)}, "files above"},
+		{"read_file", map[string]any{"path": "run.sh", "start": 3}, "has 2 lines"},
+		{"search_files", map[string]any{"pattern": "("}, "RE2 syntax"},
+	} {
+		if got, err := use(t, dir, c.tool, c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %.80v: %q, %v; want %q", c.tool, c.args, got, err, c.want)
+		}
+	}
+	for path := range state(t, dir) {
+		if strings.Contains(path, ".pawl-") {
+			t.Errorf("%s was left", path)
+		}
+	}
+	if _, err := use(t, filepath.Join(dir, "gone"), "list_files", nil); err == nil || strings.Contains(err.Error(), dir) {
+		t.Error(err)
+	}
+}
+
+func TestListAndSearch(t *testing.T) {
+	dir := t.TempDir()
+	many := map[string]string{"b.txt": "two\none\n", "a.txt": "one\n", "vendor/v.txt": "one\n", "odd\nname": "one\n", "long.txt": strings.Repeat("one ", 200) + "\n"}
+	write(t, dir, many)
+	got, err := use(t, dir, "list_files", nil)
+	if want := "a.txt\nb.txt\nlong.txt\n\"odd\\nname\"\nvendor/\n"; err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	got, err = use(t, dir, "search_files", map[string]any{"pattern": "^one"})
+	if want := "a.txt:1: one\nb.txt:2: one\nlong.txt:1: " + strings.Repeat("one ", 75) + "…\n"; err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	for i := range 3000 {
+		many[fmt.Sprintf("many/%030d.txt", i)] = "one\n"
+	}
+	write(t, dir, many)
+	if got, err = use(t, dir, "list_files", map[string]any{"path": "many"}); err != nil || len(got) > 50<<10 || !strings.Contains(got, " more; list a directory of them]") {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err = use(t, dir, "search_files", map[string]any{"pattern": "one"}); err != nil || len(got) > 26<<10 || !strings.Contains(got, "there are more matches") {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// What came of a write that a crash cut short the file tells, if it has the content.
+func TestReconcile(t *testing.T) {
+	dir := t.TempDir()
+	ask := func(tool, content string) (bool, error) {
+		args, _ := json.Marshal(map[string]any{"path": "x.txt", "content": content, "old": "a", "new": "b"})
+		_, happened, err := the(t, dir, tool).(pawl.Reconciler).Reconcile(t.Context(), pawl.Invocation{Args: args})
+		return happened, err
+	}
+	if happened, err := ask("write_file", "abc"); happened || err == nil {
+		t.Error(happened, err)
+	}
+	write(t, dir, map[string]string{"x.txt": "abc"})
+	if happened, err := ask("write_file", "abc"); !happened || err != nil {
+		t.Error(happened, err)
+	}
+	if happened, err := ask("write_file", "abd"); happened || err == nil {
+		t.Error(happened, err)
+	}
+	if happened, err := ask("edit_file", ""); happened || err == nil {
+		t.Error(happened, err)
+	}
+}
+
+// An approval of a change rests on the file as it was.
+func TestWitness(t *testing.T) {
+	dir, _ := jail(t)
+	ask := func(path string) string {
+		args, _ := json.Marshal(map[string]any{"path": path})
+		found, err := the(t, dir, "edit_file").(interface {
+			Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
+		}).Witness(t.Context(), args)
+		if err != nil || len(found) != 1 {
+			t.Error(found, err)
+		}
+		return found[path]
+	}
+	if ask("none") != "missing" || ask("in.txt") == ask("none") || ask("in.txt") != ask("sub/in.txt") || strings.Contains(ask("link-abs"), "secret") {
+		t.Error(ask("none"), ask("in.txt"), ask("link-abs"))
+	}
+	was := ask("in.txt")
+	write(t, dir, map[string]string{"in.txt": "other"})
+	if ask("in.txt") == was {
+		t.Error("a change goes unnoticed")
+	}
+}
+
+// FuzzPaths holds that no path reads what is outside or changes it.
+func FuzzPaths(f *testing.F) {
+	for _, s := range escapes("/tmp") {
+		f.Add(s)
+	}
+	dir, outside := jail(f)
+	f.Fuzz(func(t *testing.T, path string) {
+		for _, name := range []string{"read_file", "search_files", "write_file"} {
+			if got, err := use(t, dir, name, map[string]any{"path": path, "pattern": ".", "content": "x"}); err == nil && strings.Contains(got, "the secret") {
+				t.Errorf("%s %q: %q", name, path, got)
+			}
+		}
+		if read(t, filepath.Join(outside, "secret")) != "the secret" || read(t, filepath.Join(outside, "../secret")) != "the secret" {
+			t.Fatalf("%q changed what is outside", path)
+		}
+	})
+}
