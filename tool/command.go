@@ -155,7 +155,13 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	if err != nil {
 		return pawl.Output{}, err
 	}
+	return c.perform(ctx, j, inv)
+}
+
+// perform runs a job, under the supervisor if there is one.
+func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (pawl.Output, error) {
 	var exit *spool.Exit
+	var err error
 	if supervision.on() && inv.Run != "" && inv.Call != "" { // else nobody can come to ask
 		exit, err = c.supervised(ctx, j, inv)
 	} else {

@@ -50,6 +50,9 @@
 //		…
 //	}
 //
+// [RunCommand] is a command of the model's choice. Tools for files and for pages
+// of the web are in the packages files and fetch beneath this one.
+//
 // # Clients
 //
 // [Client] declares a tool that somebody outside the process runs: a browser, a

@@ -22,12 +22,14 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
+type witnesser interface {
+	Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
+}
+
 // witness asks a tool as the engine does: by the method alone.
 func witness(t *testing.T, ctx context.Context, of pawl.Tool) (map[string]string, error) {
 	t.Helper()
-	w, ok := of.(interface {
-		Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
-	})
+	w, ok := of.(witnesser)
 	if !ok {
 		t.Fatalf("a %T has no witnesses", of)
 	}
