@@ -37,7 +37,9 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 	for _, t := range s.tools {
 		a.Tools = append(a.Tools, t.tool())
 	}
-	a.Tools = append(a.Tools, s.own...)
+	for _, name := range s.own {
+		a.Tools = append(a.Tools, ownTools[name](s))
+	}
 	if s.stuck != nil {
 		a.Policies = append(a.Policies, *s.stuck)
 	}

@@ -134,10 +134,39 @@ func TestSupport(t *testing.T) {
 	}
 }
 
+// The tools that come with Pawl see one directory, and a person is asked before
+// any program but one.
+func TestNotes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../examples/specs")); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(dir, "notes", "INDEX.md")
+	want, err := os.ReadFile(index)
+	if err == nil {
+		err = os.Remove(index)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, a, r := drive(t, filepath.Join(dir, "notes.yaml"))
+	got, err := os.ReadFile(index)
+	if r.Status != pawl.Success || r.ToolCalls != 6 || r.Iterations != 4 || err != nil || string(got) != string(want) {
+		t.Errorf("%s\n%s, %v", show(r), got, err)
+	}
+	var names []string
+	for _, tool := range a.Tools {
+		names = append(names, tool.Info().Name)
+	}
+	if got := strings.Join(names, " "); got != "list_files search_files read_file edit_file write_file fetch ask_human run_command" {
+		t.Error(got)
+	}
+}
+
 // No example is left out of the tests.
 func TestExamplesAreTested(t *testing.T) {
 	files, err := filepath.Glob("../examples/specs/*.yaml")
-	if err != nil || len(files) != 5 {
+	if err != nil || len(files) != 6 {
 		t.Errorf("there are %d example specs: %v", len(files), err)
 	}
 }

@@ -49,7 +49,7 @@ func (d *document) titled(what string, t *table, n *node) fields {
 // later are the keys of the language that this version cannot honour. Passing
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
-	"the spec": {"steps", "trace", "skills", "context", "cage", "fetch", "webhooks", "thread"},
+	"the spec": {"steps", "trace", "skills", "context", "cage", "webhooks", "thread"},
 	"tool":     {"trust"},
 }
 

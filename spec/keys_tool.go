@@ -3,6 +3,7 @@ package spec
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // toolList is what stands under tools. The kinds of entries are told apart by
@@ -52,12 +53,18 @@ func forbidden(names []string) object {
 	return all
 }
 
-var builtinKeys = &table{name: "builtin", title: "builtin", about: "Tools that come with Pawl.", keys: []key{
-	{name: "builtin", needed: true, value: ownNames, about: "which", inGo: "tool.AskHuman"},
+var builtinKeys = &table{name: "builtin", title: "builtin", about: "[Tools](tools.md) that come with Pawl. Files are those beneath `dir`.", keys: []key{
+	{name: "builtin", needed: true, value: ownNames, about: "which", inGo: "files.Tools"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}
 
-var ownNames = shape{says: "list of names", schema: object{"type": "array", "items": object{"enum": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
+var ownNames = shape{says: "list of `" + strings.Join(slices.Sorted(maps.Keys(ownTools)), "`, `") + "`", schema: object{"type": "array", "items": object{"enum": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
+
+var fetchKeys = &table{name: "fetch", title: "fetch", about: "Where the builtin tool fetch may go.", keys: []key{
+	{name: "allow", value: hostList, otherwise: "all public hosts", about: "the only hosts, such as `docs.example.org`, `*.example.org` or `localhost:8080`; they may be private", inGo: "fetch.Options.Allow"},
+}}
+
+var hostList = shape{says: "list of hosts", schema: object{"type": "array", "minItems": 1, "items": anyText.schema}}
 
 var approvalValue = either(oneOf("required"), in(whenKeys))
 

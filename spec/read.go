@@ -43,6 +43,7 @@ func (s *Spec) read(f fields) {
 	s.observe = s.readCommand(f, "observe", "[./report.sh]")
 	s.readGoal(f)
 	s.readGuard(f)
+	s.readFetch(f)
 	s.readJudge(f)
 	s.readHooks(f)
 	s.readPrices(f)

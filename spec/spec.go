@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/guard"
+	"github.com/pawl-run/pawl/tool/fetch"
 )
 
 // A Spec is an agent as a file describes it. It is immutable and safe for
@@ -29,7 +30,8 @@ type Spec struct {
 	json    bool // strategy: json
 	output  []byte
 	tools   []toolSpec
-	own     []pawl.Tool // that come with Pawl
+	own     []string // tools that come with Pawl
+	fetch   fetch.Options
 	builtin bool
 	serial  bool
 	stop    *node

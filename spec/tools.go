@@ -2,7 +2,6 @@ package spec
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,9 +39,6 @@ type toolSpec struct {
 
 // further are the kinds of tool entries that a later version brings.
 var further = []string{"mcp", "agent", "workflow"}
-
-// ownTools are the tools that come with Pawl, by name.
-var ownTools = map[string]func() pawl.Tool{"ask_human": tool.AskHuman}
 
 func (s *Spec) readTools(f fields) {
 	n := f.value("tools", list, "a list of tools, each with name, description and command")
@@ -87,30 +83,6 @@ func (s *Spec) readTools(f fields) {
 			if t.gated {
 				s.gates = append(s.gates, t.gate)
 			}
-		}
-	}
-}
-
-// readOwn reads an entry that names tools that come with Pawl.
-func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
-	f = f.titled("tool", builtinKeys, item)
-	names := f.value("builtin", list, "a list of names, such as [ask_human]")
-	if names == nil {
-		return
-	}
-	for _, n := range names.items {
-		if ownTools[n.text] == nil {
-			f.problem(n.place, "there is no builtin tool %q (this version has %s)", n.text, strings.Join(slices.Sorted(maps.Keys(ownTools)), ", "))
-			continue
-		}
-		if line, clash := taken[n.text]; clash {
-			f.problem(n.place, "there is another tool %s in line %d (give each a name of its own)", n.text, line)
-			continue
-		}
-		taken[n.text] = n.place.line
-		s.own = append(s.own, ownTools[n.text]())
-		if g, gated := f.readGate(n.text); gated {
-			s.gates = append(s.gates, g)
 		}
 	}
 }

@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/tool/fetch"
+	"github.com/pawl-run/pawl/tool/files"
+)
+
+// ownTools are the tools that come with Pawl, by name.
+var ownTools = map[string]func(*Spec) pawl.Tool{
+	"ask_human":    func(*Spec) pawl.Tool { return tool.AskHuman() },
+	"read_file":    func(s *Spec) pawl.Tool { return files.Read(s.dir) },
+	"write_file":   func(s *Spec) pawl.Tool { return files.Write(s.dir) },
+	"edit_file":    func(s *Spec) pawl.Tool { return files.Edit(s.dir) },
+	"list_files":   func(s *Spec) pawl.Tool { return files.List(s.dir) },
+	"search_files": func(s *Spec) pawl.Tool { return files.Search(s.dir) },
+	"run_command": func(s *Spec) pawl.Tool {
+		return tool.RunCommand(&tool.RunCommandOptions{Dir: s.dir, Secrets: s.Env})
+	},
+	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&s.fetch) },
+}
+
+// readOwn reads an entry that names tools that come with Pawl.
+func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
+	f = f.titled("tool", builtinKeys, item)
+	names := f.value("builtin", list, "a list of names, such as [ask_human]")
+	if names == nil {
+		return
+	}
+	for _, n := range names.items {
+		if ownTools[n.text] == nil {
+			f.problem(n.place, "there is no builtin tool %q (this version has %s)", n.text, strings.Join(slices.Sorted(maps.Keys(ownTools)), ", "))
+			continue
+		}
+		if line, clash := taken[n.text]; clash {
+			f.problem(n.place, "there is another tool %s in line %d (give each a name of its own)", n.text, line)
+			continue
+		}
+		taken[n.text] = n.place.line
+		s.own = append(s.own, n.text)
+		if g, gated := f.readGate(n.text); gated {
+			s.gates = append(s.gates, g)
+		}
+	}
+}
+
+// readFetch reads {allow: [docs.example.org]}.
+func (s *Spec) readFetch(f fields) {
+	n := f.n.get("fetch")
+	if n == nil {
+		return
+	}
+	hosts, at := f.fields(fetchKeys, n).words("allow", "[docs.example.org]")
+	if a := n.get("allow"); a != nil && a.kind == list && len(a.items) == 0 {
+		f.problem(a.place, "allow is empty (name hosts, or leave it out for all that are public)")
+	}
+	for i, h := range hosts {
+		if c, ok := fetch.Tool(&fetch.Options{Allow: []string{h}}).(pawl.Checker); ok {
+			if err := c.Check(pawl.Agent{}); err != nil {
+				f.problem(at[i].place, "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", h)
+				continue
+			}
+		}
+		s.fetch.Allow = append(s.fetch.Allow, h)
+	}
+}
