@@ -32,6 +32,8 @@ type Agent struct {
 
 	Labels map[string]string // free words to find the agent's runs by
 	Source string            // where the agent came from, opaque; recorded, not digested
+
+	inherited int // how many of the first policies are a parent's, which has checked them
 }
 
 // An Observer looks at the world: before the first turn, and after every

@@ -94,9 +94,9 @@ func (s *State) applyRun(event Event) {
 		s.afresh()
 		s.grants = persist.Map[*matter]{}
 		for i, c := range s.open { // requests are asked anew in the fork's own name
-			if c.Phase != Answered && c.Phase != Doubted && c.Phase != Lost {
+			if c.Phase != Answered && c.Phase != Doubted && (c.Phase != Lost || c.child != nil) {
 				c.Phase = Undecided
-				c.about((*matter).unapproved)
+				c.about(func(m *matter) { m.unapproved(); m.child = nil }) // its child is a run of its own name, too
 				s.replace(i, c)
 			}
 		}
@@ -174,7 +174,7 @@ func (s *State) lose() {
 		s.thinking, s.lostCall = reservation{}, true
 	}
 	for i, c := range s.open {
-		if c.Phase == Started {
+		if c.Phase == Started || c.Phase == AwaitingChild { // who takes the run up takes its children up
 			c.Phase = Lost
 			s.replace(i, c)
 		}
@@ -393,6 +393,8 @@ func (s *State) keeps(d *HookDirected) string {
 	switch {
 	case c.ending == nil || c.Phase != Answered || c.seq != d.Entry:
 		return "it is not the call's latest result"
+	case c.child != nil:
+		return "the call is a run of its own, which is not made again"
 	case c.Effect != Read && c.Effect != Idempotent:
 		return fmt.Sprintf("only a call whose effect is %v or %v is run again", Read, Idempotent)
 	case c.retries >= maxRetries:

@@ -377,8 +377,10 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		if s.failure != nil && s.failure.Class == ClassTooLong {
 			s.failure, s.squeezed = nil, true
 		}
+	case ChildStarted:
+		s.startChild(&e)
 	case ChildStopped:
-		s.book(e.Usage, e.Cost)
+		s.stopChild(&e)
 	case HookDirected:
 		s.direct(&e)
 	}

@@ -33,6 +33,7 @@ type CallState struct {
 	Decided   bool              // it was approved, and still is
 	Ran       bool              // it ran, as opposed to being refused, reused or answered by somebody
 	Retries   int               // times a hook had it run again
+	Child     string            // the run it is, when its tool is an agent
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -80,6 +81,7 @@ type matter struct {
 	Expires time.Time
 	images  []Image
 	retries int
+	child   *childRun // nil: it is no run of its own
 
 	requested uint64            // seq of the latest request about it
 	decided   uint64            // seq of the approval, if it was waited for
@@ -112,12 +114,17 @@ func (c *call) about(change func(*matter)) {
 func (c *call) state() CallState {
 	mine := c.Call
 	mine.Args = bytes.Clone(mine.Args)
+	child := ""
+	if c.child != nil {
+		child = c.child.id
+	}
 	return CallState{
 		Call: mine, Iteration: c.Iteration, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
 		Requested: c.requested, Witnesses: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,
+		Child: child,
 	}
 }
 
@@ -134,19 +141,20 @@ const (
 	AwaitingInput                     // a person must answer it
 	AwaitingClient                    // the client must return its result
 	Doubted                           // nobody knows whether it took place
+	AwaitingChild                     // it is a run of its own, which waits or is paused
 	Answered                          // it has its result
 )
 
 var phases = names[Phase]{"phase", []string{
-	"undecided", "started", "lost", "awaiting_approval", "approved", "awaiting_input", "awaiting_client", "doubted", "answered",
+	"undecided", "started", "lost", "awaiting_approval", "approved", "awaiting_input", "awaiting_client", "doubted", "awaiting_child", "answered",
 }}
 
 // String returns the phase's name.
 func (p Phase) String() string { return phases.string(p) }
 
 // waits is the status of a run that can do nothing but wait for this call.
-func (p Phase) waits() Status {
-	switch p {
+func (c *call) waits() Status {
+	switch c.Phase {
 	case AwaitingApproval:
 		return WaitingApproval
 	case AwaitingInput:
@@ -155,6 +163,8 @@ func (p Phase) waits() Status {
 		return WaitingClientTool
 	case Doubted:
 		return WaitingDoubt
+	case AwaitingChild:
+		return c.child.status
 	}
 	return 0
 }

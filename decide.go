@@ -35,7 +35,9 @@ func (m *Machine) Next(s *State) Step {
 	if t, ok := step.(Think); ok { // filled first, so that a policy sees the clamp it may lower
 		step = m.fill(s, t)
 	}
-	step = m.limit(s, m.approved(s, m.review(s, step)))
+	step = m.approved(s, m.review(s, step))
+	m.carve(s, step)
+	step = m.limit(s, step)
 	if f, ends := step.(Finish); ends && f.Verdict.Status == Exhausted && s.Machine() >= 2 {
 		return m.lastWords(s, f)
 	}
@@ -206,8 +208,8 @@ func (m *Machine) doubts(s *State) Step {
 	var facts []Event
 	for i := range s.open {
 		c := &s.open[i]
-		if c.Phase != Lost || c.Effect != Write {
-			continue
+		if c.Phase != Lost || c.Effect != Write || c.child != nil {
+			continue // a child run is never in doubt: its log says how far it came
 		}
 		const why = "the run lost its owner while this call was running; whether it took place is unknown"
 		choice := AskDoubt

@@ -243,6 +243,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 	c.OptBool("client", &t.Client)
 	enum(c, "on_doubt", &t.OnDoubt, onDoubts)
 	c.OptString("version", &t.Version)
+	c.OptString("agent", &t.Agent)
 }
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".

@@ -197,7 +197,11 @@ func (m *Machine) act(s *State) Step {
 	if waiting == nil {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
-	return Await{Status: waiting.Phase.waits(), Reason: waitsFor(waiting)}
+	step := Await{Status: waiting.waits(), Reason: waitsFor(waiting)}
+	if waiting.Phase == AwaitingChild {
+		step.Until = waiting.child.wake
+	}
+	return step
 }
 
 // runs counts the calls of a tool that the batch runs.

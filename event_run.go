@@ -67,7 +67,8 @@ type CancelRequested struct {
 	Letter int64
 }
 
-// ChildStarted opens a run of its own on behalf of a call and reserves its limits.
+// ChildStarted has a call go on as a run of its own, which begins or is taken up
+// again, and reserves its limits.
 type ChildStarted struct {
 	Call   string
 	Child  string
@@ -75,13 +76,17 @@ type ChildStarted struct {
 	Limits Limits
 }
 
-// ChildStopped settles what a child used.
+// ChildStopped settles what a child has used, all told. Its run has ended,
+// waits, or, when it is interrupted, was found so by a new owner of the parent.
 type ChildStopped struct {
 	Call   string
 	Child  string
 	Status Status
 	Usage  Usage
 	Cost   float64
+	// Unpriced says that it used what has no price.
+	Unpriced bool
+	WakeAt   time.Time // when a child that is paused wants to go on; zero: when somebody says so
 }
 
 // HookDirected records what a hook made of an entry. A retry withdraws the
@@ -197,6 +202,8 @@ func (e *ChildStopped) code(c *wire.Coder) {
 	enum(c, "status", &e.Status, statuses)
 	c.Object("usage", e.Usage.code)
 	c.Float("cost_usd", &e.Cost)
+	c.OptBool("unpriced", &e.Unpriced)
+	c.OptTime("wake_at", &e.WakeAt)
 }
 
 func (e *HookDirected) code(c *wire.Coder) {

@@ -172,9 +172,10 @@ const (
 	LetterSettlement                       // settles a doubt
 	LetterCancel                           // asks the run to end
 	LetterExtension                        // changes the run's limits
+	LetterChild                            // a child run that somebody else drove has ended
 )
 
-var letterKinds = names[LetterKind]{"letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension"}}
+var letterKinds = names[LetterKind]{"letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child"}}
 
 // String returns the kind's name.
 func (k LetterKind) String() string { return letterKinds.string(k) }

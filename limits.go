@@ -17,7 +17,7 @@ type Limits struct {
 	ToolErrors int           // failing tool turns in a row; default 3
 	Attempts   int           // tries of one model call; default 4
 	Margin     float64       // added to every input estimate, as a fraction; default 0.1
-	Depth      int           // child runs within child runs; default 10
+	Depth      int           // child runs within child runs; default 10, negative: no child runs
 }
 
 const maxIterations = 10_000

@@ -62,7 +62,9 @@ func doneVerdict() Verdict {
 // after every other policy, until nobody changes anything; a fact once recorded
 // must therefore be looked for in the State and not be recorded twice. String
 // names the policy with its parameters, as in no_progress(3), and is digested: a
-// run does not resume under weaker policies unawares.
+// run does not resume under weaker policies unawares. One with a method
+// Inherited() bool that says so also reviews the runs of the agents that are
+// tools of its own; see [Delegate].
 type Policy interface {
 	Review(State, Step) Step
 	String() string

@@ -33,6 +33,10 @@ type armed struct {
 	info   ToolInfo
 	schema *jsonschema.Schema
 	pure   *builtin
+
+	agent Agent // whose runs its calls are, if ask is set
+	ask   func(args json.RawMessage) (string, error)
+	waits bool // the agent does; see [Machine.Waits]
 }
 
 // maxStrikes is how many replies of one iteration may be rejected: one plan
@@ -260,8 +264,14 @@ func (m *Machine) arm() (errs []error) {
 		if b, ok := t.(builtin); ok {
 			a.pure = &b
 		}
+		if d, ok := t.(Delegate); ok {
+			if err := m.delegate(d, a); err != nil {
+				errs = append(errs, err)
+				return
+			}
+		}
 		m.tools[info.Name] = a
-		m.offer = append(m.offer, info)
+		m.offer = append(m.offer, a.info)
 	}
 	none := func(t Tool) bool { return t == nil }
 	if slices.ContainsFunc(m.agent.Tools, none) {
@@ -290,12 +300,12 @@ func (m *Machine) check() (errs []error) {
 	if m.agent.Goal != nil {
 		parts = append(parts, m.agent.Goal.Success, m.agent.Goal.Metric)
 	}
-	for _, p := range m.agent.Policies {
+	for i, p := range m.agent.Policies {
 		if p == nil {
 			errs = append(errs, errors.New("policies: one of them is nil"))
-			continue
+		} else if i >= m.agent.inherited {
+			parts = append(parts, p)
 		}
-		parts = append(parts, p)
 	}
 	for _, part := range parts {
 		if c, ok := part.(Checker); ok {
@@ -317,7 +327,7 @@ func (m *Machine) Waits() bool {
 		return ok && w.Waits()
 	}
 	for _, t := range m.tools {
-		if t.info.Client || t.info.Name == pauseTool || waits(t.tool) {
+		if t.info.Client || t.info.Name == pauseTool || t.waits || waits(t.tool) {
 			return true
 		}
 	}
@@ -349,8 +359,8 @@ func (l Limits) check(price *Price) (errs []error) {
 	if l.Cost > 0 && price == nil {
 		bad("cost is $%g, but the model has no price; give it one or drop the ceiling", l.Cost)
 	}
-	if l.ToolErrors < 0 || l.Attempts < 0 || l.Depth < 0 {
-		bad("tool_errors, attempts and depth must be positive")
+	if l.ToolErrors < 0 || l.Attempts < 0 {
+		bad("tool_errors and attempts must be positive")
 	}
 	if l.Margin < 0 || l.Margin > 10 || l.Margin != l.Margin {
 		bad("margin is %v; it is a fraction such as 0.1", l.Margin)

@@ -118,7 +118,7 @@ limits: iterations is 10,001; the most is 10,000
 limits: tokens is -1; it must be positive
 limits: time is -1ns; it must be positive
 limits: cost is $2, but the model has no price; give it one or drop the ceiling
-limits: tool_errors, attempts and depth must be positive
+limits: tool_errors and attempts must be positive
 limits: margin is 11; it is a fraction such as 0.1
 tools: one of them is nil
 tool "look": there are two of that name

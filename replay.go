@@ -160,6 +160,8 @@ func outside(event Event) bool {
 		return e.Status == Paused && e.WakeAt.IsZero() // a shutdown
 	case Noted:
 		return e.Imported()
+	case ChildStopped:
+		return e.Status == Interrupted // found so by a new owner
 	}
 	return false
 }
@@ -230,6 +232,13 @@ func actAgrees(_ *Machine, act Act, got []Entry) error {
 				want = Reuse
 			}
 		case ToolDoubted:
+			id = ev.Call
+		case ChildStarted:
+			id = ev.Call
+			if d := find(id); d != nil && (d.Child != ev.Child || d.Limits != ev.Limits) {
+				return fmt.Errorf("entry %d: the child run of %s was started with other limits", e.Seq, id)
+			}
+		case ChildStopped:
 			id = ev.Call
 		case ToolReused:
 			id, want = ev.Call, Reuse

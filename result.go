@@ -199,6 +199,11 @@ func (s *State) Advice() string {
 	if p := s.pendings(); len(p) > 0 {
 		first = p[0].Call
 	}
+	for i := range s.open {
+		if c := &s.open[i]; c.Phase == AwaitingChild && first == "" {
+			first = "what run " + c.child.id + " waits for"
+		}
+	}
 	switch s.status {
 	case Success:
 		return "nothing: the run is done"

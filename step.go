@@ -62,6 +62,10 @@ type Disposed struct {
 	Of   string // for Reuse: the earlier call
 	Key  string // for Run: the idempotency key
 
+	// Child is the run that a call to an agent is, and Limits what that may use.
+	Child  string
+	Limits Limits
+
 	// Approved says that a decision lets the call run. Whether it still holds
 	// is looked at just before it starts.
 	Approved bool

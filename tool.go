@@ -74,6 +74,7 @@ type ToolInfo struct {
 	Client    bool          // run by the client, not by us
 	OnDoubt   OnDoubt       // what to do when a Write's outcome is unknown; zero: ask
 	Version   string        // raise it when the function behind the same declaration changes
+	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
 }
 
 // Effect says what repeating a call would do to the world.

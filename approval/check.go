@@ -67,10 +67,14 @@ func foreign(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-*?", r))
 }
 
-func toolNames(a pawl.Agent) []string {
-	names := make([]string, len(a.Tools))
-	for i, t := range a.Tools {
-		names[i] = t.Info().Name
+// toolNames are the names of the agent's tools, and of those of the agents among
+// them, for which its rules hold as well.
+func toolNames(a pawl.Agent) (names []string) {
+	for _, t := range a.Tools {
+		names = append(names, t.Info().Name)
+		if d, ok := t.(pawl.Delegate); ok {
+			names = append(names, toolNames(d.Agent())...)
+		}
 	}
 	return names
 }

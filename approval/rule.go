@@ -118,6 +118,10 @@ func (r *rule) String() string { return r.source }
 // process: a person may take longer.
 func (r *rule) Waits() bool { return r.does == pawl.Ask }
 
+// Inherited has the rule hold for agents that are tools of its agent, too: what
+// needs a person's word needs it whoever is to do it.
+func (r *rule) Inherited() bool { return true }
+
 // Check implements [pawl.Checker].
 func (r *rule) Check(a pawl.Agent) error {
 	if err := r.check(a); err != nil {

@@ -56,6 +56,7 @@ type job struct {
 	d         *pawl.Disposed
 	at        uint64
 	tool      pawl.Tool
+	child     *child // when the call is a run of its own
 	inv       pawl.Invocation
 	began     time.Time
 	deadline  time.Time
@@ -85,7 +86,16 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.d, j.at = d, at
 		j.tool, _, _ = s.m.Tool(d.Call.Tool)
 		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1}
-		s.append(at, it, pawl.ToolStarted{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Effect: d.Info().Effect, Key: d.Key, Attempt: j.inv.Attempt})
+		if d.Child == "" {
+			s.append(at, it, started(j))
+			continue
+		}
+		if j.inv.Attempt == 1 { // a child is taken up again, which is no new attempt at the call
+			s.append(at, it, started(j))
+		}
+		if e := s.child(j); e != nil {
+			s.append(at, it, e)
+		}
 	}
 	if err := s.flush(); err != nil {
 		return err
@@ -95,11 +105,14 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	for i := range jobs {
 		j := &jobs[i]
 		limit := j.d.Info().Timeout
-		if left < limit {
+		switch {
+		case j.child != nil:
+			limit = childTime
+		case left < limit:
 			limit, j.outOfTime = left, true
 		}
 		j.began, j.deadline = now, now.Add(limit)
-		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.d.Info().Effect == pawl.Write}
+		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.sheltered()}
 	}
 	if len(jobs) == 1 {
 		err := s.fly(&jobs[0].flight, now)
@@ -118,6 +131,12 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		}()
 	}
 	return s.gather(jobs, done)
+}
+
+// started is the intent to run a call.
+func started(j *job) pawl.Event {
+	c := &j.d.Call
+	return pawl.ToolStarted{Call: c.ID, Tool: c.Tool, Args: c.Args, Effect: j.d.Info().Effect, Key: j.d.Key, Attempt: j.inv.Attempt}
 }
 
 // perform runs the tool.
@@ -202,15 +221,23 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 // a doubt; what may be driven again is stopped.
 func (s *session) hold(jobs []job, stop func(*job, error)) {
 	for i := range jobs {
-		if jobs[i].d.Info().Effect != pawl.Write {
+		if !jobs[i].sheltered() {
 			stop(&jobs[i], errParked)
 		}
 	}
 }
 
+// sheltered reports whether parking lets the call finish. A run of its own is
+// parked with its parent.
+func (j *job) sheltered() bool { return j.d.Info().Effect == pawl.Write && j.child == nil }
+
 func (s *session) abandon(jobs []job) {
 	for i := range jobs {
-		jobs[i].ctx.cancel(errCancelled)
+		why := errCancelled
+		if jobs[i].child != nil {
+			why = errParked // whoever has the run now has its children, too
+		}
+		jobs[i].ctx.cancel(why)
 	}
 }
 
@@ -240,6 +267,12 @@ func (s *session) finished(j *job, cut error, left bool) {
 	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
 	info := j.d.Info()
 	write := info.Effect == pawl.Write
+	if j.child != nil {
+		if !s.childStopped(j, cut) {
+			return
+		}
+		cut = nil // it has ended by itself, whatever it was told meanwhile
+	}
 	if !left && cut == nil && s.engine.lasting() {
 		if question, asks := asked(j.err); asks {
 			s.append(j.at, s.state.Iteration(), pawl.InputRequested{Call: e.Call, Question: s.told(question, &info)})

@@ -101,6 +101,7 @@ func (s *session) step() (done bool, err error) {
 		return s.part()
 	case pawl.Finish:
 		v := step.Verdict
+		s.endChildren()
 		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
 		return true, s.leave()
 	}
@@ -129,7 +130,7 @@ func (s *session) part() (done bool, err error) {
 	if err := s.leave(); err != nil {
 		return true, err
 	}
-	if s.fetch(s.base) != nil || !s.awaited() {
+	if s.fetch(s.base) != nil || !s.awaited() && !s.childMail() {
 		return true, nil // what cannot be read now is read when the run is resumed
 	}
 	if !s.regain() {
@@ -147,6 +148,9 @@ func (s *session) awaited() bool {
 	_, park := s.wanted()
 	s.mu.Unlock()
 	for _, l := range letters {
+		if l.Kind == pawl.LetterChild && !park {
+			return s.state.Waits(pawl.AwaitingChild)
+		}
 		if e := s.read(l); e != nil && (!park || l.Kind == pawl.LetterCancel) {
 			return true
 		}

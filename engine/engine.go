@@ -156,6 +156,7 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 		return nil, fmt.Errorf("start run %s: %w", id, err)
 	}
 	s := e.session(m, lease)
+	s.driven = o.driven
 	labels := o.Labels
 	if labels == nil {
 		labels = agent.Labels
@@ -179,6 +180,8 @@ type StartOptions struct {
 	Labels map[string]string // instead of the agent's
 	Thread string
 	Parent string
+
+	driven bool // by the parent
 }
 
 // machine prepares an agent, the built-in policies added after its own.
@@ -229,7 +232,8 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 		s.still()
 		h.err = err
 		e.drop(s)
-		h.result = s.withTokens(pawl.ResultOf(s.state))
+		h.result = s.withChildren(s.withTokens(pawl.ResultOf(s.state)))
+		s.wakeParent()
 		s.feed.close()
 		close(h.done)
 	}

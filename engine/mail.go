@@ -202,7 +202,12 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	if s.state.Status().Ended() {
 		return nil // by itself, before anybody read the letter
 	}
+	orphans := s.inFlight()
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
+	if err := s.bookChildren(ctx, orphans); err != nil {
+		return err
+	}
+	s.endChildren()
 	s.readMail()
 	if _, ok := s.state.Cancelled(); !ok { // the letter was read by an owner who came to nothing
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: by, Reason: e.secrets.Scrub(reason)})

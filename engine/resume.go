@@ -20,6 +20,8 @@ type ResumeOptions struct {
 	// AllowChange goes on although the agent differs from the one the run
 	// began with; the difference is recorded.
 	AllowChange bool
+
+	driven bool // by the parent
 }
 
 // A ChangedError says that a run cannot be resumed because its agent is not
@@ -49,7 +51,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	s.anew = true
+	s.anew, s.driven = true, o != nil && o.driven
 	return e.launch(ctx, s)
 }
 
@@ -70,7 +72,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	err = s.takeUp(began, o)
+	err = s.takeUp(ctx, began, o)
 	if err != nil {
 		s.release()
 		return nil, err
@@ -208,6 +210,11 @@ func readable(s *pawl.State, run string) error {
 // entry they directed something about.
 func (s *session) recall(e pawl.Entry) {
 	switch ev := e.Event.(type) {
+	case pawl.ChildStopped:
+		if s.children.stood == nil {
+			s.children.stood = map[string]bool{}
+		}
+		s.children.stood[ev.Child] = true
 	case pawl.RunStopped:
 		s.over = s.state.Epoch()
 	case pawl.Noted:
@@ -231,7 +238,7 @@ func (s *session) recall(e pawl.Entry) {
 }
 
 // takeUp checks that the run may go on under the agent, and says so in the log.
-func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
+func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions) error {
 	if st := s.state.Status(); st == pawl.Success {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", s.lease.Run, s.state.Verdict())
 	}
@@ -274,7 +281,11 @@ func (s *session) takeUp(agent pawl.Agent, o *ResumeOptions) error {
 			return err
 		}
 	}
+	orphans := s.inFlight()
 	s.append(s.state.Seq(), s.state.Iteration(), resumed)
+	if err := s.bookChildren(ctx, orphans); err != nil {
+		return err
+	}
 	extended := pawl.RunExtended{Limits: o.Limits, By: s.lease.Owner}
 	if o.Stop != nil {
 		extended.Stop = o.Stop.String()

@@ -40,7 +40,9 @@ type session struct {
 	asked     map[string]int    // the attempts whose tools were asked what came of them, by call
 	later     map[string]uint64 // the requests the approver left to others, by call
 	anew      bool              // pending requests are to be asked anew
-	over      uint64            // the epoch in which the run ended last; cancels from before are void
+	children  children
+	driven    bool   // by the run whose child this one is
+	over      uint64 // the epoch in which the run ended last; cancels from before are void
 
 	feed feed
 	gone chan struct{} // closed when nobody drives the session any more

@@ -134,6 +134,12 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 	case pawl.ChildStarted:
 		return e.Call, phrasef("the model called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
 	case pawl.ChildStopped:
+		switch {
+		case e.Status == pawl.Interrupted:
+			return e.Call, "its child run was interrupted with it", phrasef("what run %s had used was booked", name(e.Child))
+		case !e.Status.Ended():
+			return e.Call, "its child run was let go of", phrasef("run %s is %v", name(e.Child), e.Status)
+		}
 		return e.Call, "its child run is over", phrasef("run %s ended as %v", name(e.Child), e.Status)
 	}
 	return "", "", ""

@@ -22,6 +22,9 @@ func (g *Guard) Review(s pawl.State, step pawl.Step) pawl.Step {
 	return step
 }
 
+// Inherited has the guard stand before agents that are tools of its agent, too.
+func (g *Guard) Inherited() bool { return true }
+
 // look is one text that is looked at, and what it is called.
 type look struct {
 	what  string

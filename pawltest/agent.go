@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // agent reads a declaration, one line a field:
@@ -19,6 +20,7 @@ import (
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT · max_tokens N
 //	builtins · serial · observe · goal EXPR · approvals [ttl=D] [stop]
 //	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b]
+//	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
 //	policy reflexion, grounding, causal, steer: see judge
 //	hook NAME cancel|retry WORD [REASON]: what it directs about every entry whose line has the word
@@ -76,6 +78,11 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			if info, err = toolInfo(words); err == nil {
 				a.Tools = append(a.Tools, scripted{w, info, witnesses})
 			}
+		case "delegate":
+			var t pawl.Tool
+			if t, err = w.delegate(strings.Fields(rest), a.Tools); err == nil {
+				a.Tools = append(a.Tools, t)
+			}
 		case "policy":
 			var p pawl.Policy
 			if p, err = w.judge(strings.Fields(rest)); p == nil && err == nil {
@@ -97,6 +104,29 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 		}
 	}
 	return a, nil
+}
+
+// delegate makes an agent a tool. What it thinks comes from the same script.
+func (w *world) delegate(words []string, all []pawl.Tool) (t pawl.Tool, err error) {
+	a := pawl.Agent{Name: words[0], Description: words[0], Model: other{w, words[0]}}
+	for _, word := range words[1:] {
+		switch name, value, _ := strings.Cut(word, "="); name {
+		case "limits":
+			a.Limits, err = limits(strings.Split(value, ","), pawl.Limits{})
+		case "ask":
+			a.Policies = append(a.Policies, moves{value, pawl.Ask, false})
+		default:
+			i := slices.IndexFunc(all, func(t pawl.Tool) bool { return t.Info().Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("no tool %q", name)
+			}
+			a.Tools = append(a.Tools, all[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tool.Agent(a, nil), nil
 }
 
 // other is the world's model under another name.

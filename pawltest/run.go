@@ -31,6 +31,8 @@ import (
 //	fork           at=SEQ [input=(TEXT)]: goes on from there as another run
 //	answer, submit, approve, approve-run, deny, happened, unhappened   CALL, given TEXT or JSON
 //	change         NAME, given anything: what tools rely on by that name is another now
+//	               a call of a child run is written .c_1/c_1: of the child c_1
+//	child          CALL: the log of the run that a call is
 //	cancel         given a reason: ends a run that nobody drives
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
@@ -123,6 +125,8 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 		return s.result()
 	case "requests":
 		return s.requests(), nil
+	case "child":
+		return s.child(s.run + "." + word)
 	case "ran":
 		s.world.mu.Lock()
 		defer s.world.mu.Unlock()
@@ -331,6 +335,9 @@ func (s *stage) letter(line string) error {
 	rest = strings.TrimSpace(rest)
 	other := engine.New(s.journal, &engine.Options{Lease: lease, Owner: &engine.Owner{User: "somebody"}})
 	ctx, run := s.t.Context(), s.run
+	if child, of, ok := strings.Cut(call, "/"); ok {
+		run, call = run+child, of
+	}
 	var raw json.RawMessage
 	if rest != "" {
 		raw = json.RawMessage(rest)

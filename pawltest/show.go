@@ -34,6 +34,18 @@ func (s *stage) entries() (string, error) {
 	return b.String(), nil
 }
 
+// child prints the whole log of a child run.
+func (s *stage) child(run string) (string, error) {
+	var b strings.Builder
+	for e, err := range engine.Entries(s.t.Context(), s.journal, run, 1) {
+		if err != nil {
+			return b.String(), err
+		}
+		b.WriteString(Line(e) + "\n")
+	}
+	return b.String(), nil
+}
+
 // requests prints each request from where it differs from the one before.
 func (s *stage) requests() string {
 	var b strings.Builder

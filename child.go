@@ -1,0 +1,193 @@
+package pawl
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A Delegate is a tool whose calls are runs of another agent: child runs, each
+// with a log of its own under the id of its parent and the call, as in 01J….c_3.
+//
+// Run is not called by an engine. A child's limits are carved from what is left
+// of its parent's when it starts, and what it used is settled when it stops. It
+// is taken up again, never begun anew, when the parent lost its owner; it waits
+// with its parent, and is paused and cancelled with it. Its answer is the
+// call's result.
+type Delegate interface {
+	Tool
+	// Agent returns the agent. It is asked once, when the run is prepared.
+	Agent() Agent
+	// Ask returns what the agent is asked by a call with these arguments, which
+	// fit Info().Input. An error is told to the model.
+	Ask(args json.RawMessage) (input string, err error)
+}
+
+// childRun is what a call's parent knows of the run that the call is.
+type childRun struct {
+	id     string
+	limits Limits
+	status Status    // where it stood when it was let go of; zero: it goes on
+	wake   time.Time // when it then wanted to go on
+	usage  Usage     // booked so far
+	cost   float64
+}
+
+// leastChild is the least tokens worth beginning a run with: about a prompt, a
+// question and an answer.
+const leastChild = 1000
+
+// delegate prepares a tool whose calls are child runs. What is wrong with its
+// agent is told as the tool's fault. The version of such a tool is the digest of
+// its agent's declaration, so that a run notices when that has changed.
+func (m *Machine) delegate(d Delegate, a *armed) error {
+	a.agent = d.Agent()
+	if m.agent.Limits.Cost > 0 && a.agent.Limits.Cost == 0 {
+		a.agent.Limits.Cost = m.agent.Limits.Cost
+	}
+	child, err := NewMachine(a.agent)
+	if err != nil {
+		return fmt.Errorf("tool %q: agent %q: %w", a.info.Name, a.agent.Name, err)
+	}
+	a.ask, a.waits, a.info.Agent = d.Ask, child.Waits(), a.agent.Name
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(child.decl.Digests)) {
+		parts = append(parts, name, child.decl.Digests[name])
+	}
+	a.info.Version = cmp.Or(a.info.Version, digest(parts...))
+	return nil
+}
+
+// Child returns the agent of a call that is a run of its own, within the limits
+// carved for it and under the policies it inherits of its parent, and what it
+// is asked.
+func (m *Machine) Child(d Disposed) (agent Agent, input string, err error) {
+	t := m.tools[d.Call.Tool]
+	if t == nil || t.ask == nil {
+		return Agent{}, "", fmt.Errorf("%s is no agent", d.Call.Tool)
+	}
+	agent = t.agent
+	var policies []Policy
+	for _, p := range m.agent.Policies {
+		if i, ok := p.(interface{ Inherited() bool }); ok && i.Inherited() {
+			policies = append(policies, p)
+		}
+	}
+	agent.inherited = len(policies)
+	agent.Policies, agent.Limits = append(policies, agent.Policies...), d.Limits
+	input, err = t.ask(d.Call.Args)
+	return agent, input, err
+}
+
+// carve gives every call of the batch that is to be a run of its own an equal
+// share of what is left, less what the next turn of this run is expected to
+// need. One whose share is too small to begin with is refused.
+func (m *Machine) carve(s *State, step Step) {
+	act, ok := step.(Act)
+	if !ok {
+		return
+	}
+	n := 0
+	for i := range act.Calls {
+		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	next := m.fill(s, Think{Purpose: PurposeTurn})
+	tokens := (s.limits.Tokens - s.Tokens() - next.Estimate - leastReply) / n
+	dollars := s.limits.Cost - s.cost
+	if price := m.decl.Model.Price; price != nil {
+		dollars -= price.most(next.Estimate)
+	}
+	dollars /= float64(n)
+	for i := range act.Calls {
+		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
+			m.share(s, d, max(tokens, 0), max(dollars, 0))
+		}
+	}
+}
+
+// share sets the limits of a child. They are of all that it uses, so that one
+// that goes on has its share beside what is booked already.
+func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) {
+	d.Child, d.Limits = s.run+"."+d.Call.ID, m.tools[d.Call.Tool].agent.Limits.withDefaults()
+	var had childRun
+	if k := s.find(d.Call.ID); k >= 0 && s.open[k].child != nil {
+		had = *s.open[k].child
+		d.Child = had.id
+	}
+	l := &d.Limits
+	l.Tokens = min(l.Tokens, max(1, had.usage.Total()+tokens)) // zero would be the default
+	l.Time = max(time.Millisecond, min(l.Time, s.limits.Time-s.elapsed).Truncate(time.Millisecond))
+	if l.Depth = min(l.Depth, s.limits.Depth-1); l.Depth < 1 {
+		l.Depth = -1
+	}
+	if share := max(1e-9, had.cost+dollars); s.limits.Cost > 0 && (l.Cost == 0 || share < l.Cost) {
+		l.Cost = share
+	}
+	switch {
+	case had.id != "": // it has begun; what it cannot pay for any more it says itself
+		l.Time = had.limits.Time
+		if had.status == Interrupted { // a sibling's end would otherwise make it richer for a crash
+			l.Tokens = min(l.Tokens, had.limits.Tokens)
+		}
+	case s.limits.Depth < 0:
+		d.Do, d.Why = Refuse, fmt.Sprintf("runs are nested as deep as they may be; do without %s", d.info.Agent)
+	case l.Tokens < leastChild:
+		d.Do, d.Why = Refuse, fmt.Sprintf("%s of %s tokens are used and more are needed for the next turn: too few are left for %s",
+			group(s.Tokens()), group(s.limits.Tokens), d.info.Agent)
+	case s.limits.Cost > 0 && dollars <= 0:
+		d.Do, d.Why = Refuse, fmt.Sprintf("$%.4f of $%g are spent: too little is left for %s", s.cost, s.limits.Cost, d.info.Agent)
+	}
+}
+
+// startChild has a call go on as a run of its own.
+func (s *State) startChild(e *ChildStarted) {
+	i := s.find(e.Call)
+	if i < 0 {
+		return
+	}
+	c := s.open[i]
+	c.about(func(m *matter) {
+		k := childRun{id: e.Child, limits: e.Limits}
+		if was := m.child; was != nil {
+			k.usage, k.cost = was.usage, was.cost
+		}
+		m.child = &k
+	})
+	c.Phase = Started
+	s.replace(i, c)
+}
+
+// stopChild books what a child has used since it was settled last.
+func (s *State) stopChild(e *ChildStopped) {
+	i := s.find(e.Call)
+	if i < 0 || s.open[i].child == nil {
+		s.book(e.Usage, e.Cost)
+		return
+	}
+	c := s.open[i]
+	was := c.child
+	s.book(e.Usage.less(was.usage), e.Cost-was.cost)
+	c.about(func(m *matter) {
+		k := *was
+		k.status, k.wake, k.usage, k.cost = e.Status, e.WakeAt, e.Usage, e.Cost
+		m.child, m.Reason = &k, fmt.Sprintf("its run %s is %v", e.Child, e.Status)
+	})
+	if e.Status != Interrupted { // one that has ended is answered next, unless it was cancelled with us
+		c.Phase = AwaitingChild
+	}
+	s.priced = s.priced && !e.Unpriced
+	s.replace(i, c)
+}
+
+// less is what u is more than v.
+func (u Usage) less(v Usage) Usage {
+	return Usage{u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning}
+}

@@ -1,0 +1,374 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// child is a call that is a run of its own, in the place of the tool that the
+// call is of. What is known of it beforehand is set by its parent; the rest may
+// be read when Run has returned.
+type child struct {
+	pawl.Tool
+	engine *Engine
+	parent string
+	run    string
+	agent  pawl.Agent
+	input  string
+	stood  bool // its parent's log says where it stood once
+
+	result pawl.Result
+	state  pawl.State
+	heard  int64 // the last letter its own run was brought
+	gone   bool  // it has been, and its log is not here
+	err    error // the world broke
+}
+
+// childTime is the deadline of a call that is a run of its own: none that
+// counts, since the run has a clock of its own, which its parent's bounds.
+const childTime = 1000 * time.Hour
+
+// Grace is how long a child may take to let go of its run. Its tools and models
+// are killed and left behind one by one, so it needs no bound of its own.
+func (c *child) Grace() time.Duration { return childTime }
+
+// Run drives the child until it ends, waits, or is to stop with its parent.
+func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
+	h, err := c.take(ctx)
+	switch {
+	case err != nil:
+		return pawl.Output{}, c.broke(err)
+	case h == nil:
+		return c.output()
+	}
+	select {
+	case <-h.done:
+	case <-ctx.Done():
+		if context.Cause(ctx) != errCancelled || c.cancel() != nil {
+			h.session.park()
+		}
+		<-h.done
+	}
+	if h.err != nil {
+		return pawl.Output{}, c.broke(h.err)
+	}
+	c.result, c.state, c.heard = h.result, h.session.state, h.session.heard
+	return c.output()
+}
+
+// take begins the child, or takes it up where it stands. It returns no handle
+// when there is nothing to drive: the child has ended, is driven by somebody
+// else, or is gone.
+func (c *child) take(ctx context.Context) (*Handle, error) {
+	life := context.WithoutCancel(ctx)
+	at, err := c.engine.childAt(life, c.run)
+	switch {
+	case err != nil:
+		return nil, err
+	case at.state.Seq() == 0 && c.stood:
+		c.gone = true
+		return nil, nil
+	case at.state.Seq() == 0:
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, driven: true})
+	}
+	c.state, c.result = at.state, pawl.ResultOf(at.state)
+	if st := at.state.Status(); st.Ended() && (st != pawl.Cancelled || at.cancelledBy != byParent(c.parent)) {
+		return nil, nil
+	}
+	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
+		Limits: beyond(c.agent.Limits, at.state.Limits()), AllowChange: true, driven: true,
+	})
+	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // who has it wakes us
+		c.result.Status = pawl.Paused
+		c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
+		return nil, nil
+	}
+	return h, err
+}
+
+// broke takes in an error that is not the child's to tell the model.
+func (c *child) broke(err error) error {
+	if errors.Is(err, errClosed) {
+		c.result.Status = pawl.Paused
+		return nil
+	}
+	c.err = fmt.Errorf("child run %s: %w", c.run, err)
+	return c.err
+}
+
+// cancel ends the child's run with its parent's.
+func (c *child) cancel() error {
+	return c.engine.Cancel(context.Background(), c.run, byParent(c.parent), "its parent was cancelled")
+}
+
+func byParent(run string) string { return "run " + run }
+
+// output is what the child's run has come to, for the model.
+func (c *child) output() (pawl.Output, error) {
+	r := &c.result
+	switch {
+	case c.gone || !r.Status.Ended():
+		return pawl.Output{}, nil
+	case r.Status == pawl.Success && r.Output != nil:
+		return pawl.Output{JSON: r.Output}, nil
+	case r.Status == pawl.Success:
+		return pawl.Output{JSON: quote(r.Answer)}, nil
+	}
+	text := fmt.Sprintf("%s ended as %v", c.agent.Name, r.Status)
+	if why := cmp.Or(r.Reason.Detail, r.Reason.Leaf); why != "" {
+		text += ": " + why
+	}
+	if r.Answer != "" {
+		text += ". What it has to say: " + r.Answer
+	}
+	return pawl.Output{}, errors.New(text)
+}
+
+// beyond are the limits of want that are not as they are.
+func beyond(want, are pawl.Limits) (l pawl.Limits) {
+	if want.Tokens != are.Tokens {
+		l.Tokens = want.Tokens
+	}
+	if want.Cost != are.Cost {
+		l.Cost = want.Cost
+	}
+	if want.Time != are.Time {
+		l.Time = want.Time
+	}
+	return l
+}
+
+// childStand is where a child's own log says it stands.
+type childStand struct {
+	state       pawl.State
+	cancelledBy string // who cancelled it last
+}
+
+// childAt reads a child's log. One that was never begun has no entries.
+func (e *Engine) childAt(ctx context.Context, run string) (at childStand, err error) {
+	for entry, err := range Entries(ctx, e.journal, run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(at.state, entry)
+		}
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			break
+		}
+		if err != nil {
+			return at, err
+		}
+		at.state.Fold(entry)
+		if c, ok := entry.Event.(pawl.CancelRequested); ok {
+			at.cancelledBy = c.By
+		}
+	}
+	return at, nil
+}
+
+// child makes a job of a call that is a run of its own, and returns the entry
+// that says so. What it is asked may be impossible to say; that is told as the
+// call's result.
+func (s *session) child(j *job) (started pawl.Event) {
+	agent, input, err := s.m.Child(*j.d)
+	if err != nil {
+		j.tool = refusing{j.tool, err}
+		return nil
+	}
+	j.child = &child{
+		Tool: j.tool, engine: s.engine, parent: s.lease.Run, run: j.d.Child, agent: agent, input: input,
+		stood: s.children.stood[j.d.Child],
+	}
+	j.tool = j.child
+	return pawl.ChildStarted{Call: j.d.Call.ID, Child: j.d.Child, Agent: agent.Name, Limits: agent.Limits}
+}
+
+// refusing is a tool that cannot be asked.
+type refusing struct {
+	pawl.Tool
+	err error
+}
+
+func (r refusing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, r.err
+}
+
+// childStopped appends what came of a child, and reports whether that leaves a
+// result to append.
+func (s *session) childStopped(j *job, cut error) bool {
+	c, it := j.child, s.state.Iteration()
+	if c.err != nil {
+		s.failed = c.err
+		return false
+	}
+	if c.gone {
+		s.append(j.at, it, pawl.ToolDoubted{Call: j.inv.Call, Tool: j.inv.Tool,
+			Why: fmt.Sprintf("its run %s is not in this journal; what it did is not known", c.run)})
+		return false
+	}
+	r := &c.result
+	e := settled(j.inv.Call, c.run, r.Status, &c.state)
+	if r.Status == pawl.Paused {
+		e.WakeAt = c.state.WakeAt()
+	}
+	s.append(j.at, it, e)
+	s.children.keep(c)
+	return r.Status.Ended() && (r.Status != pawl.Cancelled || cut != errCancelled)
+}
+
+// settled is the entry that settles what a child has used.
+func settled(call, run string, status pawl.Status, s *pawl.State) pawl.ChildStopped {
+	dollars, priced := s.Cost()
+	return pawl.ChildStopped{Call: call, Child: run, Status: status, Usage: s.Usage(), Cost: dollars, Unpriced: !priced && s.Tokens() > 0}
+}
+
+// children is what a session knows of the runs that its calls are.
+type children struct {
+	stood map[string]bool           // those of which the run's log says where they stood
+	heard map[string]int64          // the last letter each was brought here
+	waits map[string][]pawl.Pending // what each waits for
+}
+
+// keep keeps what a child waits for, and what it has been told.
+func (k *children) keep(c *child) {
+	if k.heard == nil {
+		k.heard, k.waits = map[string]int64{}, map[string][]pawl.Pending{}
+	}
+	k.heard[c.run], k.waits[c.run] = c.heard, c.result.Pending
+}
+
+// withChildren adds what the run's children wait for.
+func (s *session) withChildren(r pawl.Result) pawl.Result {
+	for c := range s.state.Open() {
+		if c.Phase == pawl.AwaitingChild {
+			r.Pending = append(r.Pending, s.children.waits[c.Child]...)
+		}
+	}
+	return r
+}
+
+// bookChildren books what children have used that were in flight when the run
+// lost its owner, before anything is decided on what is left. in are their calls.
+func (s *session) bookChildren(ctx context.Context, in []pawl.CallState) error {
+	for _, c := range in {
+		at, err := s.engine.childAt(ctx, c.Child)
+		if err != nil {
+			return err
+		}
+		if at.state.Seq() == 0 {
+			continue
+		}
+		s.append(s.state.Seq(), s.state.Iteration(), settled(c.ID, c.Child, pawl.Interrupted, &at.state))
+	}
+	return nil
+}
+
+// inFlight are the calls that are runs of their own and go on.
+func (s *session) inFlight() (calls []pawl.CallState) {
+	for c := range s.state.Open() {
+		if c.Phase == pawl.Started && c.Child != "" {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// endChildren cancels the children that a run leaves behind, waiting, when it
+// ends. One that cannot be told now waits on; it is found when the run is resumed.
+func (s *session) endChildren() {
+	for c := range s.state.Open() {
+		if c.Child != "" && (c.Phase == pawl.AwaitingChild || c.Phase == pawl.Lost) {
+			_ = s.engine.Cancel(s.base, c.Child, byParent(s.lease.Run), "its parent has ended")
+		}
+	}
+}
+
+// childMail reports whether a child that is waited for has mail it was not
+// brought yet.
+func (s *session) childMail() bool {
+	if s.engine.mail == nil {
+		return false
+	}
+	for c := range s.state.Open() {
+		if c.Phase != pawl.AwaitingChild {
+			continue
+		}
+		for _, err := range s.engine.mail.Letters(s.base, c.Child, s.children.heard[c.Child]) {
+			return err == nil
+		}
+	}
+	return false
+}
+
+// wakeParent says to the parent of a run that somebody else drove to its end
+// that there is something to take in. A parent that cannot be told finds out
+// when it is resumed.
+func (s *session) wakeParent() {
+	start, ok := s.state.Start()
+	if !ok || start.Parent == "" || s.driven || !s.state.Status().Ended() || s.engine.mail == nil {
+		return
+	}
+	body, err := json.Marshal(map[string]string{"child": s.lease.Run})
+	if err != nil {
+		return
+	}
+	_ = s.engine.send(s.base, pawl.Letter{
+		Run: start.Parent, Kind: pawl.LetterChild, Request: fmt.Sprintf("%s.%d", s.lease.Run, s.state.Seq()), Body: body,
+	})
+}
+
+// Pending is everything a run waits for, what its children wait for included.
+func Pending(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, error) {
+	list := pawl.ResultOf(s).Pending
+	for c := range s.Open() {
+		if c.Phase != pawl.AwaitingChild {
+			continue
+		}
+		child, err := Load(ctx, j, c.Child)
+		if err != nil {
+			return list, err
+		}
+		more, err := Pending(ctx, j, child)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// AgentOf returns the agent of a run that descends from a run of root: one of
+// the agents among its tools, or among theirs, under the policies it inherits.
+func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl.Agent, error) {
+	at, err := e.childAt(ctx, run)
+	if err != nil {
+		return root, err
+	}
+	start, ok := at.state.Start()
+	if !ok || start.Parent == "" {
+		return root, nil
+	}
+	parent, err := e.AgentOf(ctx, root, start.Parent)
+	if err != nil {
+		return root, err
+	}
+	m, err := e.machine(parent)
+	if err != nil {
+		return root, err
+	}
+	s, err := Load(ctx, e.journal, start.Parent)
+	if err != nil {
+		return root, err
+	}
+	for c := range s.Calls() {
+		if c.Child == run {
+			agent, _, err := m.Child(pawl.Disposed{Call: c.Call, Limits: start.Declaration.Limits})
+			return agent, err
+		}
+	}
+	return root, fmt.Errorf("run %s has no call that is run %s", start.Parent, run)
+}

@@ -1,0 +1,281 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// paying pays once it may.
+func paying(l *ledger) pawl.Agent {
+	run := func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+		l.add(inv)
+		return pawl.Output{JSON: json.RawMessage(`"paid"`)}, nil
+	}
+	return pawl.Agent{
+		Name: "clerk", Description: "Pays.", Model: turns([]pawl.Call{call("pay", 1)}),
+		Tools: []pawl.Tool{fake{name: "pay", effect: pawl.Write, run: run}},
+	}
+}
+
+func ask(agent string) pawl.Call {
+	return pawl.Call{Tool: agent, Args: json.RawMessage(`{"input":"go"}`)}
+}
+
+// boss has its clerk pay, and a gate before paying.
+func boss(clerk pawl.Agent, beside ...pawl.Tool) pawl.Agent {
+	batch := []pawl.Call{ask("clerk")}
+	for _, t := range beside {
+		batch = append(batch, call(t.Info().Name, 1))
+	}
+	return pawl.Agent{
+		Name: "boss", Model: turns(batch), Tools: append([]pawl.Tool{tool.Agent(clerk, nil)}, beside...),
+		Policies: []pawl.Policy{approval.For("pay")},
+	}
+}
+
+// What a child waits for stands among what its parent waits for, under the
+// child's name; a gate of the parent's holds for the child.
+func TestChildWaits(t *testing.T) {
+	j, l := newTap(), &ledger{}
+	agent := boss(paying(l))
+	e := engine.New(j, nil)
+	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := ends(t, h, pawl.WaitingApproval)
+	if len(res.Pending) != 1 || res.Pending[0].Run != "r.c_1" || res.Pending[0].Call != "c_1" || res.Pending[0].Token == "" {
+		t.Fatalf("it waits for %+v", res.Pending)
+	}
+	state, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := engine.Pending(t.Context(), j, state)
+	if err != nil || len(seen) != 1 || seen[0].Run != "r.c_1" || seen[0].Token != "" {
+		t.Errorf("seen from elsewhere it waits for %+v, %v", seen, err)
+	}
+	p := res.Pending[0]
+	if err := e.Decide(t.Context(), p.Run, p.Call, engine.Decision{Approve: true, By: "test", Token: p.Token}); err != nil {
+		t.Fatal(err)
+	}
+	if h, err = engine.New(j, nil).Resume(t.Context(), agent, "r", nil); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Success)
+	if l.count("pay c_1") != 1 || l.len() != 1 {
+		t.Errorf("what was paid: %v", l.lines)
+	}
+	sound(t, e, j, agent, "r")
+	own, err := e.AgentOf(t.Context(), agent, "r.c_1")
+	if err != nil || own.Name != "clerk" || len(own.Policies) != 1 {
+		t.Errorf("the agent of the child is %s under %v, %v", own.Name, own.Policies, err)
+	}
+	sound(t, e, j, own, "r.c_1")
+}
+
+// A decision that comes while a sibling runs needs nobody to resume the run.
+func TestChildMailMeanwhile(t *testing.T) {
+	j, l := newTap(), &ledger{}
+	goOn := make(chan struct{})
+	slow := fake{name: "slow", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+		<-goOn
+		return pawl.Output{}, nil
+	}}
+	c := paying(l)
+	c.Tools = []pawl.Tool{fake{name: "pay", effect: pawl.Read, run: c.Tools[0].Run}} // so that it runs beside
+	agent := boss(c, slow)
+	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "the child waits", func() bool {
+		s, err := engine.Load(t.Context(), j, "r.c_1")
+		return err == nil && s.Status() == pawl.WaitingApproval
+	})
+	if err := engine.New(j, nil).Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	close(goOn)
+	ends(t, h, pawl.Success)
+	sound(t, engine.New(j, nil), j, agent, "r")
+}
+
+// A child that somebody drives by itself wakes its parent when it ends, and the
+// parent takes its answer without running it again.
+func TestChildByItself(t *testing.T) {
+	j, l := newTap(), &ledger{}
+	c := paying(l)
+	agent := boss(c)
+	e := engine.New(j, nil)
+	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.WaitingApproval)
+	if err := e.Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	c.Policies, c.Limits = agent.Policies, pawl.Limits{}
+	if h, err = e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true}); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Success)
+	woken := 0
+	for letter, err := range j.Letters(t.Context(), "r", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if letter.Kind == pawl.LetterChild {
+			woken++
+		}
+	}
+	if woken != 1 {
+		t.Errorf("the parent was told %d times", woken)
+	}
+	if h, err = e.Resume(t.Context(), agent, "r", nil); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Success)
+	if l.len() != 1 {
+		t.Errorf("what was paid: %v", l.lines)
+	}
+	sound(t, e, j, agent, "r")
+}
+
+// A parent that lost its run lets go of its children and cancels none: they are
+// the new owner's.
+func TestChildOfZombie(t *testing.T) {
+	j := newTap()
+	begun, goOn := make(chan struct{}, 9), make(chan struct{})
+	look := fake{name: "look", effect: pawl.Read, run: func(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
+		begun <- struct{}{}
+		select {
+		case <-ctx.Done():
+			return pawl.Output{}, ctx.Err()
+		case <-goOn:
+			return pawl.Output{JSON: json.RawMessage(`"seen"`)}, nil
+		}
+	}}
+	scout := pawl.Agent{Name: "scout", Description: "Looks.", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{look}}
+	agent := pawl.Agent{Name: "boss", Model: turns([]pawl.Call{ask("scout"), ask("scout")}), Tools: []pawl.Tool{tool.Agent(scout, nil)}}
+	first := engine.New(j, &engine.Options{Lease: shortLease})
+	h, err := first.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	<-begun
+	for _, run := range []string{"r", "r.c_1", "r.c_2"} { // taken over by somebody who knows the owner to be gone
+		lease, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", TTL: 1, Over: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", Epoch: lease.Epoch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := wait(t, h); !errors.Is(err, pawl.ErrFenced) {
+		t.Errorf("the first owner ends with %v", err)
+	}
+	close(goOn)
+	second := engine.New(j, nil)
+	if h, err = second.Resume(t.Context(), agent, "r", nil); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Success)
+	for _, run := range []string{"r.c_1", "r.c_2"} {
+		for e, err := range engine.Entries(t.Context(), j, run, 1) {
+			if err != nil || e.Event.Type() == "cancel.requested" {
+				t.Errorf("%s has %v, %v", run, e.Event, err)
+			}
+		}
+	}
+	sound(t, second, j, agent, "r")
+}
+
+// Runs nest as deep as the outermost allows, and one that may not go deeper is
+// told so.
+func TestChildDepth(t *testing.T) {
+	j := newTap()
+	agent := pawl.Agent{Name: "leaf", Description: "Is the last.", Model: turns()}
+	for n := range 5 {
+		agent = pawl.Agent{Name: fmt.Sprintf("level-%d", n), Description: "Goes on.", Tools: []pawl.Tool{tool.Agent(agent, nil)}, Model: turns([]pawl.Call{ask(agent.Name)})}
+	}
+	agent.Limits.Depth = 3
+	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.Success)
+	run, deepest := "r", ""
+	for range 5 {
+		s, err := engine.Load(t.Context(), j, run)
+		if err != nil {
+			break
+		}
+		for c := range s.Calls() {
+			deepest = run + ": " + c.Error
+		}
+		run += ".c_1"
+	}
+	if !strings.HasPrefix(deepest, "r.c_1.c_1.c_1: runs are nested as deep as they may be") {
+		t.Errorf("the deepest call: %s", deepest)
+	}
+}
+
+// A child whose log is not in this journal, though its parent knows how far it
+// came, may have done what it would do again.
+func TestChildGone(t *testing.T) {
+	from, to, l := newTap(), newTap(), &ledger{}
+	agent := boss(paying(l))
+	h, err := engine.New(from, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.WaitingApproval)
+	lease, err := to.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "copy", TTL: 1e9, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := pawl.Batch{Run: "r", Epoch: lease.Epoch, Head: pawl.Head{Run: "r"}}
+	for row, err := range from.Read(t.Context(), "r", 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch.Records = append(batch.Records, row.Data)
+	}
+	if err := to.Append(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "copy", Epoch: lease.Epoch}); err != nil {
+		t.Fatal(err)
+	}
+	if h, err = engine.New(to, nil).Resume(t.Context(), agent, "r", nil); err != nil {
+		t.Fatal(err)
+	}
+	if res := ends(t, h, pawl.WaitingDoubt); !strings.Contains(res.Reason.Detail, "r.c_1 is not in this journal") {
+		t.Errorf("why: %s", res.Reason.Detail)
+	}
+}
+
+// What is wrong with an agent that is a tool is told when its parent is prepared.
+func TestChildInvalid(t *testing.T) {
+	bad := pawl.Agent{Name: "Bad Name", Limits: pawl.Limits{Tokens: -1}}
+	agent := pawl.Agent{Name: "boss", Model: turns(), Tools: []pawl.Tool{tool.Agent(bad, &tool.AgentOptions{Name: "bad", Description: "Bad."})}}
+	_, err := engine.New(newTap(), nil).Start(t.Context(), agent, "go", nil)
+	for _, want := range []string{`tool "bad": agent "Bad Name":`, "model: none is set", "tokens is -1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not said: %v", want, err)
+		}
+	}
+}
