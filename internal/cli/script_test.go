@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -48,7 +49,8 @@ func TestMain(m *testing.M) {
 // stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
 // leaves a line and tells how many there are, `stub hold FILE` leaves one, and
 // another when FILE.go is there, `stub deaf FILE` the same and does not heed
-// SIGTERM, `stub leak` says in every way what CANARY is.
+// SIGTERM, `stub note FILE` leaves its call and its key, `stub once FILE` the same
+// unless the key is there, `stub leak` says in every way what CANARY is.
 func stub(args []string) error {
 	switch args[0] {
 	case "say":
@@ -61,6 +63,8 @@ func stub(args []string) error {
 		n, err := leave(args[1], "ran")
 		fmt.Println(n)
 		return err
+	case "note", "once":
+		return note(args[1], args[0] == "once")
 	case "deaf":
 		signal.Ignore(syscall.SIGTERM)
 		return stub([]string{"hold", args[1]})
@@ -76,6 +80,22 @@ func stub(args []string) error {
 		return err
 	}
 	return nil
+}
+
+// note is whole or not at all, whoever is killed: one write to the end of a file.
+func note(file string, once bool) error {
+	line := os.Getenv("PAWL_CALL") + " " + os.Getenv("PAWL_IDEMPOTENCY_KEY") + "\n"
+	data, err := os.ReadFile(file)
+	if once && strings.Contains(string(data), line) || err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line)
+	fmt.Println("noted")
+	return errors.Join(err, f.Close())
 }
 
 func leave(file, line string) (lines int, err error) {

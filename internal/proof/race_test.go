@@ -1,0 +1,141 @@
+//go:build linux || darwin
+
+package proof_test
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// storm has many processes want the run at the same moment, and returns what
+// they say.
+func (c *cell) storm(t *testing.T, many int) (said []report) {
+	t.Helper()
+	var all []*worker
+	for range many {
+		w, err := spawn(c.dir, "resume", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, w)
+	}
+	for _, w := range all {
+		select {
+		case <-w.ready:
+		case <-w.silent:
+		case <-time.After(patience):
+		}
+	}
+	for _, w := range all {
+		if _, err := w.stdin.Write([]byte{'!'}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, w := range all {
+		_, err := w.end(shot{}, patience)
+		r, unclear := w.report()
+		if err != nil || unclear != nil {
+			t.Errorf("%v, %v", err, unclear)
+		}
+		said = append(said, r)
+	}
+	c.audit()
+	return said
+}
+
+// TestManyResume has 64 processes take up one run that was killed in a Write,
+// and take it up again when its doubt is settled and its call approved: the
+// effects are those of the run that nobody disturbed.
+func TestManyResume(t *testing.T) {
+	many := 64
+	if testing.Short() {
+		many = 12
+	}
+	c := newCell(t)
+	c.process("run", shot{stop: "after tool pay|1"})
+	for _, want := range []pawl.Status{pawl.WaitingDoubt, pawl.WaitingApproval, pawl.Success} {
+		said := c.storm(t, many)
+		i := slices.IndexFunc(said, func(r report) bool { return r.Result != nil && r.Result.Status == want })
+		if i < 0 {
+			t.Fatalf("nobody came to %v\n%s", want, c.log())
+		}
+		for _, r := range said {
+			if r.Held == "" && (r.Result == nil || r.Result.Status != want) {
+				t.Errorf("one came to %+v, another to %v", r, want)
+			}
+		}
+		if want == pawl.Success {
+			c.compare(*said[i].Result)
+		} else {
+			c.help(said[i].Result.Pending)
+		}
+	}
+	c.complain(t)
+}
+
+// lease is that of the processes that are stopped for longer than it.
+const lease = 300 * time.Millisecond
+
+// TestZombie stops the owner before each kind of entry for longer than its
+// lease, has another process take the run over and end it, and wakes the first
+// one up: what it was about to write is refused, and it changes nothing. So does
+// one that wakes up in a call that may be repeated.
+func TestZombie(t *testing.T) {
+	var list []site
+	for i, points := range base().passed {
+		for n, p := range points {
+			again := slices.Contains(points[:n], p) || i > 0 && slices.Contains(base().passed[0], p)
+			if !again && (strings.HasPrefix(p, "before append ") && p != "before append run.started" || p == "before tool look" || p == "before tool put") {
+				list = append(list, site{i, p, 1})
+			}
+		}
+	}
+	if len(list) < 10 {
+		t.Errorf("only %d points: %v", len(list), list)
+	}
+	alongside(t, sample(list, 5), site.String, func(t *testing.T, s site) {
+		c := newCell(t)
+		c.env, c.waits = []string{envLease + "=" + lease.String()}, true
+		for range s.process {
+			r, _ := c.process("run", shot{})
+			c.help(r.Result.Pending)
+		}
+		w, err := spawn(c.dir, "run", s.stop(), c.env...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = w.cmd.Process.Kill() }()
+		select {
+		case <-w.at:
+		case <-w.silent:
+			t.Fatalf("it does not come %v\n%s", s, &w.err)
+		}
+		if err := w.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		c.killed++ // as good as
+		res := c.play()
+		c.compare(res)
+		seen := len(c.seen.rows[runID])
+		if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.stdin.Write([]byte{'!'}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.end(shot{}, patience); err == nil || !strings.Contains(w.err.String(), pawl.ErrFenced.Error()) {
+			t.Errorf("the first owner ended with %v: %s", err, &w.out)
+		}
+		c.audit()
+		c.compare(res)
+		if now := len(c.seen.rows[runID]); now != seen {
+			t.Errorf("the log went from %d to %d entries", seen, now)
+		}
+		c.complain(t)
+	})
+}
