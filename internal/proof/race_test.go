@@ -122,6 +122,9 @@ func TestZombie(t *testing.T) {
 		res := c.play()
 		c.compare(res)
 		seen := len(c.seen.rows[runID])
+		if strings.HasPrefix(s.point, "before tool ") { // it goes on with the call, and with those beside it
+			clear(c.seen.done)
+		}
 		if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
