@@ -285,8 +285,11 @@ func (s *session) finished(j *job, cut error, left bool) {
 		s.result(&e, &info, j.out)
 	case cut == nil:
 		e.Status, e.Error = pawl.ToolFailed, s.told(j.err.Error(), &info)
-		if errors.Is(j.err, context.DeadlineExceeded) {
+		switch {
+		case errors.Is(j.err, context.DeadlineExceeded):
 			e.Status = pawl.ToolTimeout
+		case write && unknown(j.err):
+			e.Status = pawl.ToolUnknown
 		}
 	case cut == errTimeout:
 		e.Status, e.Error = pawl.ToolTimeout, fmt.Sprintf("no result within %v", j.d.Info().Timeout)
@@ -305,6 +308,16 @@ func (s *session) finished(j *job, cut error, left bool) {
 		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
 	}
 	s.append(j.at, s.state.Iteration(), e)
+}
+
+// unknown reports whether a tool says that it cannot tell whether its call took
+// place, as one does that lost the other side after it had sent the call.
+func unknown(err error) bool {
+	u, ok := errors.AsType[interface {
+		error
+		Unknown() bool
+	}](err)
+	return ok && u.Unknown()
 }
 
 // asked is the question of a tool that wants a person asked.

@@ -45,7 +45,7 @@ func newPipes(c Command) (p *pipes, err error) {
 			p.abandon()
 		}
 	}()
-	if len(c.Stdin) > 0 {
+	if len(c.Stdin) > 0 || c.Feed != nil {
 		if p.child[0], p.stdin, err = os.Pipe(); err != nil {
 			return p, err
 		}
@@ -107,9 +107,15 @@ func (p *pipes) closeChild() {
 }
 
 // start begins to move bytes; the command holds its own ends by now.
-func (p *pipes) start(stdin []byte) {
+func (p *pipes) start(stdin []byte, feed io.Reader) {
 	p.closeChild()
-	if p.stdin != nil {
+	switch {
+	case feed != nil:
+		go func() { // not waited for: it may sit in a Read that only the feeder can end
+			_, _ = io.Copy(p.stdin, feed)
+			p.stdin.Close()
+		}()
+	case p.stdin != nil:
 		p.wait.Go(func() {
 			// A command that does not want its input is no failure: EPIPE when it has closed it,
 			// the deadline when it has ended without reading.

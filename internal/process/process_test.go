@@ -275,6 +275,41 @@ func TestStdin(t *testing.T) {
 			t.Fatalf("%+v, %v", exit, err)
 		}
 	})
+	t.Run("fed as it comes", func(t *testing.T) {
+		t.Parallel()
+		in, feed := io.Pipe()
+		heard := make(chan string, 1)
+		c := helper(t, "cat", "")
+		c.Feed, c.Stdout = in, writerFunc(func(b []byte) (int, error) {
+			heard <- string(b)
+			return len(b), nil
+		})
+		done := make(chan error, 1)
+		go func() {
+			_, err := Run(t.Context(), c)
+			done <- err
+		}()
+		for _, word := range []string{"one", "two"} { // the second only when the first has come back
+			io.WriteString(feed, word)
+			if got := <-heard; got != word {
+				t.Errorf("%q came back as %q", word, got)
+			}
+		}
+		feed.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("is not waited for when it is never fed", func(t *testing.T) {
+		t.Parallel()
+		in, feed := io.Pipe()
+		defer feed.Close()
+		c := helper(t, "print", "unread")
+		c.Feed = in
+		if exit, output, err := outcome(t, t.Context(), c); err != nil || exit.Code != 0 || output != "unread" {
+			t.Errorf("%+v, %q, %v", exit, output, err)
+		}
+	})
 	t.Run("none is end of file", func(t *testing.T) {
 		t.Parallel()
 		exit, output, err := outcome(t, t.Context(), helper(t, "cat", ""))
@@ -538,3 +573,7 @@ func BenchmarkStream(b *testing.B) {
 		}
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

@@ -42,7 +42,7 @@ func run(ctx context.Context, c Command) (Exit, error) {
 		pipes.abandon()
 		return Exit{}, refused(c.Argv[0], err)
 	}
-	pipes.start(c.Stdin)
+	pipes.start(c.Stdin, c.Feed)
 
 	var ended time.Time
 	exited := make(chan struct{})

@@ -1,0 +1,156 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// CommandOptions is what a server's program may say beyond its arguments. The
+// zero value is right for one that needs no variables.
+type CommandOptions struct {
+	// Dir is the working directory; empty is the caller's.
+	Dir string
+	// Env names the variables the program gets of those of this process, besides
+	// PATH, HOME, LANG and TMPDIR.
+	Env []string
+	// Secrets names further ones, whose values are secrets: where the arguments
+	// of a call hold {{secret:NAME}}, the server gets the value.
+	Secrets []string
+}
+
+// Command is a server that is a program and speaks on its standard input and
+// output. It is started when the server is connected to, and again when it has
+// died. There is no shell. A program with a slash is relative to Dir, one
+// without is looked up in PATH.
+//
+// The program has a session of its own. When the connection is closed its input
+// ends; a second later the whole session gets SIGTERM, and two seconds after
+// that SIGKILL. Of what it prints besides messages the last 8 KiB are kept, for
+// errors. It runs on Linux and macOS.
+func Command(argv []string, o *CommandOptions) Transport {
+	if o == nil {
+		o = &CommandOptions{}
+	}
+	return &command{slices.Clone(argv), o.Dir, slices.Clone(o.Env), slices.Clone(o.Secrets)}
+}
+
+type command struct {
+	argv         []string
+	dir          string
+	env, secrets []string
+}
+
+func (c *command) identity() string { return strings.Join(c.argv, "\x00") }
+
+func (c *command) check() error {
+	if len(c.argv) == 0 || c.argv[0] == "" {
+		return errors.New("its command is empty; the first element names a program")
+	}
+	for _, name := range slices.Concat(c.env, c.secrets) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("env has %q; give the name of a variable, whose value is taken from the environment", name)
+		}
+	}
+	return nil
+}
+
+func (c *command) known() *redact.Secrets {
+	values := map[string]string{}
+	for _, name := range c.secrets {
+		values[name] = os.Getenv(name)
+	}
+	known, _ := redact.New(values) // of a value that is too short the engine complains
+	return known
+}
+
+func (c *command) restore(args []byte) []byte {
+	if len(c.secrets) == 0 {
+		return args
+	}
+	return redact.Strings(args, c.known().Restore)
+}
+
+const (
+	patience = time.Second     // between the end of input and SIGTERM
+	grace    = 2 * time.Second // between SIGTERM and SIGKILL
+	tail     = 8 << 10         // bytes kept of what a program prints beside messages
+)
+
+func (c *command) open() (line, error) {
+	ctx, cancel := context.WithCancel(context.Background()) // it lives until it is closed
+	in, feed := io.Pipe()
+	out, put := io.Pipe()
+	said := &noise{kept: excerpt.New(tail, nil)}
+	said.to = c.known().Writer(said.kept)
+	done := make(chan struct{})
+	var ended error
+	go func() {
+		defer close(done)
+		defer cancel()
+		exit, err := process.Run(ctx, process.Command{
+			Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(slices.Concat(c.env, c.secrets)...),
+			Feed: in, Stdout: &lines{to: put, noise: said}, Stderr: said, Grace: grace,
+		})
+		if ended = err; err == nil {
+			ended = fmt.Errorf("the program ended: %v", exit)
+		}
+		in.CloseWithError(errors.New("the program has ended"))
+		put.Close()
+	}()
+	return line{
+		transport: &sdk.IOTransport{Reader: out, Writer: feed, MaxLineLength: mostMessage + 1},
+		close: func() {
+			feed.Close()
+			out.Close()
+			select {
+			case <-done:
+			case <-time.After(patience):
+				cancel()
+				<-done
+			}
+		},
+		why: func() error {
+			select {
+			case <-done:
+				return errors.Join(ended, said.error())
+			case <-time.After(patience / 4):
+				return said.error()
+			}
+		},
+	}, nil
+}
+
+// noise keeps the end of what a program says that is no message.
+type noise struct {
+	mu   sync.Mutex
+	kept *excerpt.Buffer
+	to   io.Writer
+}
+
+func (n *noise) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.to.Write(p)
+}
+
+func (n *noise) error() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if text := strings.TrimSpace(visible(n.kept.String())); text != "" {
+		return fmt.Errorf("it printed: %s", text)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// HTTPOptions is what may be said of a server in the network. The zero value is
+// right for one that asks for no credentials.
+type HTTPOptions struct {
+	// Header is sent with every request, such as Authorization.
+	Header http.Header
+}
+
+// HTTP is a server that is reached by streamable HTTP at a URL: https, or http
+// on this machine. Redirects to another place are not followed, since what is
+// said and sent there would be somebody else's.
+func HTTP(address string, o *HTTPOptions) Transport {
+	h := &remotePlace{address: address}
+	h.url, h.wrong = url.Parse(address)
+	if o != nil {
+		h.header = o.Header.Clone()
+	}
+	return h
+}
+
+type remotePlace struct {
+	address string
+	url     *url.URL
+	wrong   error
+	header  http.Header
+}
+
+func (h *remotePlace) identity() string {
+	if h.url == nil {
+		return h.address
+	}
+	return h.url.Redacted()
+}
+
+func (h *remotePlace) check() error {
+	switch {
+	case h.wrong != nil:
+		return fmt.Errorf("its url: %w", h.wrong)
+	case h.url.Scheme != "http" && h.url.Scheme != "https" || h.url.Host == "":
+		return fmt.Errorf("its url is %q; write one such as https://HOST/mcp", h.address)
+	case h.url.User != nil:
+		return errors.New("its url holds a name or password; give credentials as a header")
+	case h.url.Scheme == "http" && !loopback(h.url.Hostname()):
+		return fmt.Errorf("its url %s is not encrypted; write https (http is for this machine)", h.address)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func (h *remotePlace) restore(args []byte) []byte { return args }
+
+func (h *remotePlace) open() (line, error) {
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return line{}, errors.New("the program has replaced http.DefaultTransport")
+	}
+	base = base.Clone()
+	client := &http.Client{
+		Transport: &traveller{base, h},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if r.URL.Scheme != h.url.Scheme || r.URL.Host != h.url.Host {
+				return fmt.Errorf("it sends us to %s://%s, which is another place", r.URL.Scheme, r.URL.Host)
+			}
+			if len(via) > 5 {
+				return errors.New("it redirects without end")
+			}
+			return nil
+		},
+	}
+	return line{
+		transport: &sdk.StreamableClientTransport{Endpoint: h.address, HTTPClient: client, MaxRetries: 2, MaxEventSize: mostMessage},
+		close:     base.CloseIdleConnections,
+		why:       func() error { return nil },
+	}, nil
+}
+
+// traveller sends requests: with the server's header, to nobody else, and
+// bounds what comes back.
+type traveller struct {
+	base *http.Transport
+	to   *remotePlace
+}
+
+func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && len(t.to.header) > 0 {
+		r = r.Clone(r.Context())
+		for name, values := range t.to.header {
+			r.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	resp, err := t.base.RoundTrip(r)
+	f, _ := r.Context().Value(fateKey{}).(*fate)
+	if err != nil {
+		if at, ok := errors.AsType[*net.OpError](err); ok && f != nil && at.Op == "dial" {
+			f.refused = true // nobody was there to take it
+		}
+		return nil, err
+	}
+	if f != nil && resp.StatusCode >= 400 && resp.StatusCode < 500 {
+		f.refused = true
+	}
+	// A stream may go on for ever, and its events are bounded each.
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		resp.Body = &bounded{resp.Body, mostMessage}
+	}
+	return resp, nil
+}
+
+// bounded is a body that fails when it turns out too long.
+type bounded struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the answer has more than %d MiB", mostMessage>>20)
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

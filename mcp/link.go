@@ -1,0 +1,211 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// link is one connection that is up, or was.
+type link struct {
+	session *sdk.ClientSession
+	line    line
+	gone    chan struct{} // closed when it is up no more
+	stale   atomic.Bool   // the server has announced other tools
+	all     []definition
+	pins    map[string]string // by the server's names
+	ended   sync.Once         // of gone
+	dropped sync.Once
+}
+
+// over says that the connection is up no more.
+func (l *link) over() { l.ended.Do(func() { close(l.gone) }) }
+
+// drop ends the connection and what was started for it.
+func (l *link) drop() {
+	l.over()
+	l.dropped.Do(func() {
+		// Closing waits for calls to return, which somebody who does not read
+		// keeps for ever, so what is below them goes at the same time.
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			if l.session != nil {
+				_ = l.session.Close()
+			}
+		}()
+		select {
+		case <-closed:
+		case <-time.After(patience / 4):
+		}
+		l.line.close()
+	})
+}
+
+// implementation is who we say we are.
+var implementation = &sdk.Implementation{Name: "pawl", Version: "1"}
+
+// dial brings a connection up and lists the tools behind it.
+func (s *Server) dial(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.Opening, fmt.Errorf("it did not answer within %v: %w", s.opt.Opening, context.DeadlineExceeded))
+	defer cancel()
+	way, err := s.transport.open()
+	if err != nil {
+		return nil, s.wrong(err)
+	}
+	l := &link{line: way, gone: make(chan struct{})}
+	client := sdk.NewClient(implementation, &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{}, // it may ask nobody anything
+		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.stale.Store(true) },
+	})
+	// What is done with a connection does not always end with its context.
+	done := make(chan struct{})
+	var failed error
+	go func() {
+		defer close(done)
+		session, err := client.Connect(ctx, way.transport, nil)
+		if err == nil {
+			l.session = session
+			err = s.read(ctx, l)
+		}
+		failed = err
+	}()
+	select {
+	case <-done:
+		if err = failed; err != nil && ctx.Err() == nil {
+			err = errors.Join(err, way.why())
+		}
+	case <-ctx.Done():
+		err = errors.Join(context.Cause(ctx), way.why())
+		go func() { // the connecting gives up when the line is closed
+			<-done
+			l.drop()
+		}()
+		way.close()
+		return nil, s.wrong(err)
+	}
+	if err != nil {
+		l.drop()
+		return nil, s.wrong(err)
+	}
+	go func() {
+		_ = l.session.Wait()
+		l.over()
+	}()
+	return l, nil
+}
+
+func (s *Server) wrong(err error) error { return fmt.Errorf("mcp server %s: %w", s.name, err) }
+
+// read lists the tools, again if they change meanwhile.
+func (s *Server) read(ctx context.Context, l *link) error {
+	const tries = 3
+	for range tries {
+		l.stale.Store(false)
+		all, err := list(ctx, l.session, s.opt.Identity)
+		if err != nil {
+			l.stale.Store(true)
+			return err
+		}
+		l.all, l.pins = all, map[string]string{}
+		for _, d := range all {
+			l.pins[d.name] = d.pin
+		}
+		if !l.stale.Load() {
+			return nil
+		}
+	}
+	return errors.New("its list of tools does not stop changing")
+}
+
+// How often a lost server is tried for one call, and the wait before the second
+// try, which doubles. A program that dies at once is so started four times for a
+// call, in about a second.
+const (
+	mostTries = 4
+	firstWait = 150 * time.Millisecond
+)
+
+var errClosed = errors.New("it was disconnected at the end of the run")
+
+// link gives the connection with its tools up to date, brought up again if need
+// be. Pins are what the caller compares with.
+func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-s.ended:
+		return nil, nil, s.wrong(errClosed)
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	for try := range mostTries {
+		if try > 0 {
+			if err := pause(ctx, firstWait<<(try-1)); err != nil {
+				return nil, nil, err
+			}
+		}
+		select {
+		case <-s.ended:
+			return nil, nil, s.wrong(errClosed)
+		default:
+		}
+		if l, err = s.ready(ctx); err == nil {
+			return l, l.pins, nil
+		}
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+	return nil, nil, fmt.Errorf("%w (tried %d times)", err, mostTries)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ready is one try at having a connection that is up to date.
+func (s *Server) ready(ctx context.Context) (*link, error) {
+	if s.now != nil {
+		select {
+		case <-s.now.gone:
+			s.now.drop()
+			s.now = nil
+		default:
+		}
+	}
+	if s.now == nil {
+		l, err := s.dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.now = l
+		return l, nil
+	}
+	if !s.now.stale.Load() {
+		return s.now, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, s.opt.Opening)
+	defer cancel()
+	if err := s.read(bounded, s.now); err != nil {
+		if ctx.Err() == nil { // the next try has a new connection
+			s.now.drop()
+			s.now = nil
+		}
+		return nil, s.wrong(err)
+	}
+	return s.now, nil
+}

@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl"
+)
+
+// What of a result's pictures is handed on.
+const (
+	mostImages     = 8
+	mostImageBytes = 4 << 20 // of all of them
+)
+
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// output is a result as the machine has it: structured content as JSON, else
+// the texts as one text. What cannot be shown is named in its place.
+func output(r *sdk.CallToolResult) (pawl.Output, error) {
+	if r.NeedsInput() {
+		return pawl.Output{}, errors.New("the server wants to ask the user or the model something, which it may not; call it with everything it needs")
+	}
+	var out pawl.Output
+	var texts []string
+	left := mostImageBytes
+	for _, c := range r.Content {
+		switch c := c.(type) {
+		case *sdk.TextContent:
+			texts = append(texts, c.Text)
+		case *sdk.ImageContent:
+			if len(out.Images) < mostImages && len(c.Data) <= left && slices.Contains(imageTypes, c.MIMEType) {
+				left -= len(c.Data)
+				out.Images = append(out.Images, pawl.Image{Type: c.MIMEType, Data: c.Data})
+				continue
+			}
+			texts = append(texts, leftOut("a picture", c.MIMEType, len(c.Data)))
+		case *sdk.AudioContent:
+			texts = append(texts, leftOut("audio", c.MIMEType, len(c.Data)))
+		case *sdk.ResourceLink:
+			texts = append(texts, strings.TrimSpace(fmt.Sprintf("[resource %s %s %s]", c.URI, c.Name, c.Description)))
+		case *sdk.EmbeddedResource:
+			texts = append(texts, embedded(c))
+		default:
+			texts = append(texts, fmt.Sprintf("[content of the kind %T left out]", c))
+		}
+	}
+	text := strings.Join(texts, "\n\n")
+	if r.IsError {
+		if strings.TrimSpace(text) == "" {
+			text = "the tool failed and did not say why"
+		}
+		return pawl.Output{}, errors.New(text)
+	}
+	var err error
+	if r.StructuredContent != nil {
+		out.JSON, err = marshal(r.StructuredContent)
+	} else {
+		out.JSON, err = marshal(text)
+	}
+	return out, err
+}
+
+// marshal writes a value with <, > and & as they are.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+func embedded(c *sdk.EmbeddedResource) string {
+	switch r := c.Resource; {
+	case r == nil:
+		return "[an empty resource]"
+	case r.Text != "":
+		return fmt.Sprintf("[resource %s]\n%s", r.URI, r.Text)
+	default:
+		return leftOut("resource "+r.URI, r.MIMEType, len(r.Blob))
+	}
+}
+
+func leftOut(what, kind string, size int) string {
+	return fmt.Sprintf("[%s left out: %s, %d bytes]", what, kind, size)
+}

@@ -1,0 +1,168 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Options is what may be said of a server beyond what is required. The zero
+// value is right for one that is not trusted.
+type Options struct {
+	// Trusted takes the effects of tools from their annotations: a read-only hint
+	// makes a Read, an idempotent hint an Idempotent. Otherwise, and without a
+	// hint, a tool is a Write.
+	Trusted bool
+	// Allow names the tools that are offered, as the server calls them. Nil is all.
+	Allow []string
+	// Timeout is the deadline of one call; zero is 60 s.
+	Timeout time.Duration
+	// MaxOutput is how many bytes of a result the model gets; zero is 16 KiB.
+	MaxOutput int
+	// Opening is the most that starting or reaching the server and listing its
+	// tools may take; zero is 60 s.
+	Opening time.Duration
+	// Identity is what the pins are bound to beside the definitions, so that the
+	// tools of another server are other tools. Empty is the command or the URL.
+	Identity string
+}
+
+// A Server is a connection to an MCP server, kept up until it is closed. It is
+// safe for concurrent use.
+type Server struct {
+	name      string
+	transport Transport
+	opt       Options
+	tools     []pawl.Tool
+
+	turn chan struct{} // holds a token for whoever changes what follows
+	now  *link         // nil: there is none
+
+	mu     sync.Mutex
+	ended  chan struct{} // closed by Close
+	closed bool
+}
+
+// serverName has no double underscore, which ends it in the names of tools.
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`)
+
+// longestName leaves room for the name of a tool.
+const longestName = 32
+
+// Names reports what is wrong with a name for a server: it has 1 to 32 letters
+// and digits, with single _ and - between them.
+func Names(name string) error {
+	if len(name) > longestName || !serverName.MatchString(name) {
+		return fmt.Errorf("%q is no name for an MCP server; use 1 to %d letters and digits, with single _ or - between them", name, longestName)
+	}
+	return nil
+}
+
+// Connect starts or reaches a server, lists its tools and pins them. ctx bounds
+// this only: the connection lives until [Server.Close].
+//
+// It fails when the server cannot be reached, when two of its tools come to the
+// same name here, when one that is to be offered cannot be (its definition is
+// too large, or its schema is none), and when it lacks one that Allow names.
+func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server, error) {
+	s := &Server{name: name, transport: t, turn: make(chan struct{}, 1), ended: make(chan struct{})}
+	if o != nil {
+		s.opt = *o
+	}
+	if s.opt.Opening <= 0 {
+		s.opt.Opening = time.Minute
+	}
+	if s.opt.Identity == "" {
+		s.opt.Identity = t.identity()
+	}
+	if err := errors.Join(Names(name), t.check()); err != nil {
+		return nil, fmt.Errorf("mcp server %s: %w", name, err)
+	}
+	l, err := s.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.now = l
+	if s.tools, err = s.offer(l.all); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Name is the name the server was connected under.
+func (s *Server) Name() string { return s.name }
+
+// Tools returns the server's tools, in its order. What they are does not change
+// while the server is connected to.
+func (s *Server) Tools() []pawl.Tool { return slices.Clone(s.tools) }
+
+// Close ends the connection and the program behind it. Calls under way fail. It
+// may be called more than once.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	if s.closed = true; first {
+		close(s.ended)
+	}
+	s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.now != nil {
+		s.now.drop()
+	}
+	return nil
+}
+
+// offer makes tools of definitions.
+func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("mcp server "+s.name+": "+format, args...))
+	}
+	taken := map[string]string{}
+	for _, d := range all {
+		if s.opt.Allow != nil && !slices.Contains(s.opt.Allow, d.name) {
+			continue
+		}
+		if d.wrong != nil {
+			bad("tool %.60q cannot be offered: %w; leave it out by allowing the others", d.name, d.wrong)
+			continue
+		}
+		t := s.tool(d)
+		if other, clash := taken[t.info.Name]; clash {
+			bad("its tools %.60q and %.60q both come to the name %s; allow one of them", other, d.name, t.info.Name)
+			continue
+		}
+		taken[t.info.Name] = d.name
+		tools = append(tools, t)
+	}
+	for _, name := range s.opt.Allow {
+		if !slices.ContainsFunc(all, func(d definition) bool { return d.name == name }) {
+			bad("it has no tool %q; it has %s", name, listed(all))
+		}
+	}
+	return tools, errors.Join(errs...)
+}
+
+// listed names some of the tools there are.
+func listed(all []definition) string {
+	const most = 12
+	var names []string
+	for _, d := range all[:min(len(all), most)] {
+		names = append(names, fmt.Sprintf("%.60s", visible(d.name)))
+	}
+	switch {
+	case len(all) == 0:
+		return "none"
+	case len(all) > most:
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"encoding/hex"
+	"hash/fnv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// visible is a text without what its reader would not see: control characters,
+// escape sequences' first bytes among them, and the format characters of
+// Unicode, with which text is hidden, turned round or smuggled past a person.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r >= 0xE0100 && r <= 0xE01EF, r >= 0xFE00 && r <= 0xFE0F: // variation selectors
+		return true
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+}
+
+// described is a description as the model may see it.
+func described(s string) string {
+	const most = 4 << 10
+	s = strings.TrimSpace(visible(s))
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most]
+	for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
+		s = s[:len(s)-1]
+	}
+	return s + "… (cut)"
+}
+
+// mostName is the machine's bound for names of tools.
+const mostName = 64
+
+// named is what a server's tool is called here. A character that no name may
+// have becomes _, and a name that is too long ends in a digest of the whole.
+func named(server, tool string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, tool)
+	name := server + "__" + clean
+	if len(name) <= mostName {
+		return name
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(tool)) // which never fails
+	end := "_" + hex.EncodeToString(sum.Sum(nil))
+	return name[:mostName-len(end)] + end
+}

@@ -1,0 +1,162 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl"
+)
+
+// remote is a tool behind a server. It is immutable.
+type remote struct {
+	server *Server
+	name   string // the server's
+	pin    string
+	info   pawl.ToolInfo
+}
+
+func (s *Server) tool(d definition) *remote {
+	t := &remote{server: s, name: d.name, pin: d.pin, info: pawl.ToolInfo{
+		Name: named(s.name, d.name), Description: d.description, Input: d.input, Effect: pawl.Write,
+		Timeout: s.opt.Timeout, MaxOutput: s.opt.MaxOutput, Version: "mcp " + d.pin,
+	}}
+	if t.info.Description == "" {
+		t.info.Description = fmt.Sprintf("The tool %.60s of the MCP server %s, which does not describe it.", visible(d.name), s.name)
+	}
+	switch {
+	case s.opt.Trusted && d.readOnly:
+		t.info.Effect = pawl.Read
+	case s.opt.Trusted && d.idempotent:
+		t.info.Effect = pawl.Idempotent
+	}
+	return t
+}
+
+// Info returns the declaration.
+func (t *remote) Info() pawl.ToolInfo { return t.info }
+
+// leaving is how long a call that is cancelled may take to come back before
+// its connection is given up.
+const leaving = 300 * time.Millisecond
+
+// Grace is how long Run may go on after its context ended.
+func (t *remote) Grace() time.Duration { return leaving + patience + grace + time.Second }
+
+// keyMeta is where a server that cares finds the idempotency key of a call.
+const keyMeta = "pawl/idempotency-key"
+
+// Run calls the tool.
+func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	args := inv.Args
+	if len(args) == 0 {
+		args = json.RawMessage(`{}`)
+	}
+	args = t.server.transport.restore(args)
+	params := &sdk.CallToolParams{Name: t.name, Arguments: args, Meta: sdk.Meta{keyMeta: inv.Key}}
+	for try := 1; ; try++ {
+		l, pins, err := t.server.link(ctx)
+		if err != nil {
+			return pawl.Output{}, err
+		}
+		if err := t.permitted(pins); err != nil {
+			return pawl.Output{}, err
+		}
+		// The kit writes into what it is given.
+		again := *params
+		again.Meta = maps.Clone(params.Meta)
+		result, refused, err := l.call(ctx, &again)
+		switch lost := (*lostError)(nil); {
+		case err == nil:
+			return output(result)
+		case ctx.Err() != nil:
+			return pawl.Output{}, context.Cause(ctx)
+		case !errors.As(err, &lost):
+			return pawl.Output{}, err
+		case try == 1 && (refused || t.info.Effect != pawl.Write):
+			continue
+		case !refused && t.info.Effect == pawl.Write:
+			return pawl.Output{}, &unknownError{t.server.wrong(err)}
+		default:
+			return pawl.Output{}, t.server.wrong(err)
+		}
+	}
+}
+
+// permitted says whether the tool is still what was consented to.
+func (t *remote) permitted(pins map[string]string) error {
+	switch pin, there := pins[t.name]; {
+	case !there:
+		return fmt.Errorf("the MCP server %s no longer has the tool %s; go on without it", t.server.name, t.name)
+	case pin != t.pin:
+		return fmt.Errorf("the definition of %s has changed since this run began, so it is disabled until a person has looked at it and resumed the run with --allow-change; go on without it", t.info.Name)
+	}
+	return nil
+}
+
+// lostError is a call whose connection failed.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() error { return e.error }
+
+// unknownError is a call that was sent and never answered. The engine asks for
+// Unknown, and tells the model that nobody knows the outcome.
+type unknownError struct{ error }
+
+// Unknown reports that the call may have taken place.
+func (*unknownError) Unknown() bool { return true }
+
+func (e *unknownError) Unwrap() error { return e.error }
+
+// call makes one call. Refused says of a lost one that it certainly did not
+// take place.
+func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sdk.CallToolResult, refused bool, err error) {
+	ctx, fate := withFate(ctx)
+	type answer struct {
+		result *sdk.CallToolResult
+		err    error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		r, err := l.session.CallTool(ctx, params)
+		done <- answer{r, err}
+	}()
+	var a answer
+	select {
+	case a = <-done:
+	case <-l.gone:
+		select { // an answer may have been the last it said
+		case a = <-done:
+		case <-time.After(leaving):
+			a.err = sdk.ErrConnectionClosed
+		}
+	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(leaving):
+			l.drop() // it does not even take the cancelling
+		}
+		return nil, false, context.Cause(ctx)
+	}
+	if a.err == nil {
+		return a.result, false, nil
+	}
+	if said, ok := errors.AsType[*jsonrpc.Error](a.err); ok && !local(said.Code) && !errors.Is(a.err, sdk.ErrConnectionClosed) && !fate.refused {
+		return nil, false, fmt.Errorf("the server refused the call: %s", visible(said.Message))
+	}
+	refused = fate.refused || errors.Is(a.err, sdk.ErrSessionMissing)
+	err = &lostError{errors.Join(a.err, l.line.why())}
+	l.drop()
+	return nil, refused, err
+}
+
+// local reports whether an error's code is one that the kit gives to what
+// happened on this side: the connection is closing at one end or the other, or
+// the transport has failed. The names are in the kit's internal/jsonrpc2.
+func local(code int64) bool { return code == -32003 || code == -32004 || code == -32005 }

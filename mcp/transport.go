@@ -1,0 +1,45 @@
+package mcp
+
+import (
+	"context"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A Transport is how a server is reached: [Command] or [HTTP]. It can be used
+// for several servers, each of which has a connection of its own.
+type Transport interface {
+	// identity tells the servers of one name apart, for their pins.
+	identity() string
+	// open begins a connection. It does not wait for the server.
+	open() (line, error)
+	// check says what is wrong with the transport.
+	check() error
+	// restore puts back what of a call's arguments stands for a secret.
+	restore(args []byte) []byte
+}
+
+// line is one connection's way to its server.
+type line struct {
+	transport sdk.Transport
+	// close ends it and what was started for it. It is called once, last.
+	close func()
+	// why is what is known of its end, such as an exit code and what the server
+	// printed; it may wait a little for that. Nil: nothing.
+	why func() error
+}
+
+// mostMessage bounds one message of a server, in bytes. A result beyond it costs
+// the connection, not the memory.
+const mostMessage = 8 << 20
+
+// fate is what the transport learns of a call beside its answer. It travels in
+// the call's context.
+type fate struct{ refused bool }
+
+type fateKey struct{}
+
+func withFate(ctx context.Context) (context.Context, *fate) {
+	f := &fate{}
+	return context.WithValue(ctx, fateKey{}, f), f
+}
