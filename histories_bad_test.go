@@ -64,12 +64,11 @@ var refused = map[string]string{
 func TestBadHistories(t *testing.T) {
 	sound := history(t, "testdata/histories/v1/kill_doubt.jsonl")
 	agent := again(t, must(pawl.DecodeEntry(bytes.Clone(sound[0]))).Event.(pawl.RunStarted).Declaration)
-	left := maps.Clone(refused)
 	for _, file := range histories(t, "bad") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			want := refused[name]
-			if delete(left, name); want == "" {
+			if want == "" {
 				t.Fatal("it does not say what is to be said of it")
 			}
 			lines := history(t, file)
@@ -111,6 +110,14 @@ func TestBadHistories(t *testing.T) {
 				t.Errorf("%d runs with %d of %d entries are left", heads, n, len(lines))
 			}
 		})
+	}
+}
+
+// TestBadHistoriesAreThere: none is lost.
+func TestBadHistoriesAreThere(t *testing.T) {
+	left := maps.Clone(refused)
+	for _, file := range histories(t, "bad") {
+		delete(left, strings.TrimSuffix(filepath.Base(file), ".jsonl"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		t.Errorf("there is no bad history %s", name)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -22,6 +23,9 @@ import (
 func (s *session) act(at uint64, a pawl.Act) error {
 	it := s.state.Iteration()
 	for i := range a.Calls {
+		if d := &a.Calls[i]; d.Do == pawl.Reuse && d.Info().Effect == pawl.Idempotent && sabotage.On(sabotage.Reuse) {
+			d.Do = pawl.RunCall
+		}
 		switch d := &a.Calls[i]; d.Do {
 		case pawl.RunCall:
 		case pawl.Ask:
@@ -86,6 +90,9 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.d, j.at = d, at
 		j.tool, _, _ = s.m.Tool(d.Call.Tool)
 		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1}
+		if sabotage.On(sabotage.Key) {
+			j.inv.Key += fmt.Sprint(".", j.inv.Attempt)
+		}
 		if d.Child == "" {
 			s.append(at, it, started(j))
 			continue
@@ -97,8 +104,10 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 			s.append(at, it, e)
 		}
 	}
-	if err := s.flush(); err != nil {
-		return err
+	if !sabotage.On(sabotage.Intent) {
+		if err := s.flush(); err != nil {
+			return err
+		}
 	}
 	now := time.Now()
 	left := s.left(now)

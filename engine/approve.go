@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // A Decision is what somebody says to a request for approval.
@@ -210,7 +211,7 @@ func (s *session) holds(at uint64, d *pawl.Disposed) bool {
 		s.append(at, it, pawl.ApprovalExpired{Call: c.ID})
 		return false
 	}
-	if c.Witnesses == nil {
+	if c.Witnesses == nil || sabotage.On(sabotage.Witness) {
 		return true
 	}
 	now, err := s.witnesses(c.Tool, d.Call.Args)
@@ -262,7 +263,7 @@ func (s *session) decided(c pawl.CallState, d Decision, letter int64) pawl.Event
 	if !d.Approve {
 		return e
 	}
-	if d.ForRun {
+	if d.ForRun || sabotage.On(sabotage.Consume) {
 		e.Scope = pawl.ScopeRun
 	}
 	if d.Args != nil {

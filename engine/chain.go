@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // The lines of an export that are no entries.
@@ -68,7 +70,7 @@ func (c *chain) open(line []byte) ([]byte, error) {
 	}
 	body := append(bytes.Clone(line[:at]), '}')
 	next := *c
-	if next.sum(body) != string(line[at+len(sumOpening):len(line)-len(sumClosing)]) {
+	if next.sum(body) != string(line[at+len(sumOpening):len(line)-len(sumClosing)]) && !sabotage.On(sabotage.Sum) {
 		return nil, errSum
 	}
 	*c = next

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -198,7 +199,7 @@ func (s *session) load(ctx context.Context) error {
 // readable says whether this build knows all that a log may say. One of a newer
 // build could be read as meaning something else, so it is not gone on with.
 func readable(s *pawl.State, run string) error {
-	if n := s.Declaration().Machine; n > pawl.MachineNumber {
+	if n := s.Declaration().Machine; n > pawl.MachineNumber && !sabotage.On(sabotage.Newer) {
 		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", run, n, pawl.MachineNumber)
 	}
 	return nil
@@ -242,7 +243,7 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	if st := s.state.Status(); st == pawl.Success {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", s.lease.Run, s.state.Verdict())
 	}
-	if s.state.Torn() {
+	if s.state.Torn() && !sabotage.On(sabotage.Torn) {
 		return fmt.Errorf("run %s: %w", s.lease.Run, ErrTorn)
 	}
 	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
@@ -250,7 +251,7 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	if err != nil {
 		return err
 	}
-	if parts := s.state.Declaration().Differences(declared.Declaration()); len(parts) > 0 {
+	if parts := s.state.Declaration().Differences(declared.Declaration()); len(parts) > 0 && !sabotage.On(sabotage.Change) {
 		if !o.AllowChange && !tightened(s.state.Declaration(), declared.Declaration(), parts) {
 			return &ChangedError{s.lease.Run, parts}
 		}
@@ -281,8 +282,16 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 			return err
 		}
 	}
+	if s.state.InFlight() && !s.state.Waits(pawl.Started) && sabotage.On(sabotage.Booking) {
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.ModelFailed{Purpose: pawl.PurposeTurn, Class: pawl.ClassCancelled})
+	}
 	orphans := s.inFlight()
 	s.append(s.state.Seq(), s.state.Iteration(), resumed)
+	for c := range s.state.Open() {
+		if c.Phase == pawl.Lost && c.Effect == pawl.Write && sabotage.On(sabotage.Repeat) {
+			s.append(s.state.Seq(), s.state.Iteration(), pawl.ToolDoubted{Call: c.ID, Tool: c.Tool}, pawl.ToolSettled{Call: c.ID})
+		}
+	}
 	if err := s.bookChildren(ctx, orphans); err != nil {
 		return err
 	}

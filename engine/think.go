@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // think performs a model call: its intent is durable before the request
@@ -29,8 +30,10 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		return nil
 	}
 	s.append(at, t.Iteration, s.m.Called(t))
-	if err := s.flush(); err != nil {
-		return err
+	if !sabotage.On(sabotage.Request) {
+		if err := s.flush(); err != nil {
+			return err
+		}
 	}
 	c := s.spareCall
 	if s.spareCall = nil; c == nil {

@@ -124,6 +124,25 @@ func TestHole(t *testing.T) {
 	}
 }
 
+// TestAltered checks that a record is known to be another although nothing is
+// wrong with the database.
+func TestAltered(t *testing.T) {
+	for name, sql := range map[string]string{
+		"data":  `UPDATE batches SET data = CAST(replace(CAST(data AS TEXT), 'first 020', 'first 021') AS BLOB) WHERE id & 4294967295 = 42`,
+		"sizes": `UPDATE batches SET sizes = x'05' WHERE id & 4294967295 = 42`,
+		"place": `UPDATE batches SET id = id + 1000 WHERE id & 4294967295 = 100`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, blob := filled(t)
+			raw(t, path, sql)
+			err := use(t, path, blob)
+			if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "damaged") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
 // raw runs SQL on a database that no journal has open.
 func raw(t *testing.T, path, sql string) {
 	t.Helper()

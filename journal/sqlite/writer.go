@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // A writer is the one connection of this process that writes. Whoever finds
@@ -48,6 +50,9 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	sync := "FULL"
 	if o.Normal {
 		sync = "NORMAL"
+	}
+	if sabotage.On(sabotage.Fsync) {
+		sync = "OFF"
 	}
 	// Checkpoints come every 4 MB, as they do with SQLite's own page size.
 	if err := c.Exec(`PRAGMA wal_autocheckpoint = 2000; PRAGMA foreign_keys = ON; PRAGMA synchronous = ` + sync); err != nil {

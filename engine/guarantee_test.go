@@ -1,0 +1,259 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// Each test here holds one promise by itself, so that breaking the promise (see
+// internal/sabotage) fails it for that reason.
+
+// TestIntentFirst: when a model is called or a tool runs, the journal has said
+// so already.
+func TestIntentFirst(t *testing.T) {
+	j := newTap()
+	effects := 0
+	said := func(what string) {
+		effects++
+		log := logOf(t, j, "r")
+		if len(log) == 0 || !strings.Contains(log[len(log)-1], what) && !strings.Contains(strings.Join(log, "\n"), what) {
+			t.Errorf("effect %d: the journal does not say %s", effects, what)
+		}
+	}
+	agent := spender(func(inv pawl.Invocation) { said(fmt.Sprintf(`"type":"tool.started","data":{"call":%q`, inv.Call)) })
+	for i, tool := range agent.Tools { // one at a time, so that what is counted is not raced for
+		tool := tool.(fake)
+		tool.effect = pawl.Write
+		agent.Tools[i] = tool
+	}
+	turn, model := 0, agent.Model.(pawl.ModelFunc)
+	agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		turn++
+		said(fmt.Sprintf(`"iteration":%d,"type":"model.called"`, turn))
+		return model(ctx, r)
+	})
+	ends(t, begin(t, engine.New(j, nil), agent), pawl.Success)
+	if effects != 13 {
+		t.Errorf("there were %d effects, not 13", effects)
+	}
+}
+
+// TestLostCallsAreBooked: a model call that is lost in flight costs what was
+// reserved for it, so however often its owner dies, no more is sent than fits.
+func TestLostCallsAreBooked(t *testing.T) {
+	j := newTap()
+	sent, killed := 0, false
+	agent := pawl.Agent{Name: "a", Limits: pawl.Limits{Tokens: 15_000}, Sampling: pawl.Sampling{MaxTokens: 4000}}
+	agent.Model = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		sent++
+		killed = true // nothing of what follows reaches the journal
+		return pawl.Say("done"), nil
+	})
+	j.on(func(_ pawl.Batch, write func() error) error {
+		if killed {
+			return errDisk
+		}
+		return write()
+	})
+	e := engine.New(j, nil)
+	h := begin(t, e, agent)
+	for range 20 {
+		if _, err := wait(t, h); err != nil && !errors.Is(err, errDisk) {
+			t.Fatal(err)
+		}
+		was := killed
+		killed = false
+		s, err := engine.Load(t.Context(), j, "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !was {
+			if s.Status() != pawl.Exhausted || s.Tokens() > 15_000 || s.Tokens() < 3*4000 {
+				t.Errorf("the run is %v at %d tokens", s.Status(), s.Tokens())
+			}
+			if sent != 4 { // three of 4,000 tokens and a few, and one of what is left of 15,000
+				t.Errorf("%d requests were sent", sent)
+			}
+			return
+		}
+		if h, err = e.Resume(t.Context(), agent, "r", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Errorf("after %d requests the run is not over", sent)
+}
+
+// TestKeyStays: a call that is driven again has the key it had.
+func TestKeyStays(t *testing.T) {
+	for _, effect := range []pawl.Effect{pawl.Read, pawl.Idempotent, pawl.Write} {
+		j := newTap()
+		var keys []string
+		agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("put", 1)}), Tools: []pawl.Tool{
+			fake{name: "put", effect: effect, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+				keys = append(keys, inv.Key)
+				return pawl.Output{JSON: json.RawMessage(`"put"`)}, nil
+			}},
+		}}
+		e := engine.New(j, nil)
+		dies := true
+		j.on(func(b pawl.Batch, write func() error) error {
+			if dies && has(b, "tool.finished") {
+				return errDisk
+			}
+			return write()
+		})
+		if _, err := wait(t, begin(t, e, agent)); !errors.Is(err, errDisk) {
+			t.Fatal(err)
+		}
+		dies = false
+		settleAll(t, e, agent, "r", func(string) bool { return false })
+		if len(keys) != 2 || keys[0] != keys[1] || keys[0] == "" {
+			t.Errorf("the keys of the %v are %q", effect, keys)
+		}
+	}
+}
+
+// TestWriteOnce: a Write that was running when its run lost its owner is nobody's
+// to repeat.
+func TestWriteOnce(t *testing.T) {
+	j, l := newTap(), new(ledger)
+	agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{
+		fake{name: "pay", effect: pawl.Write, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+			l.add(inv)
+			return pawl.Output{JSON: json.RawMessage(`"paid"`)}, nil
+		}},
+	}}
+	e := engine.New(j, nil)
+	j.on(func(b pawl.Batch, write func() error) error {
+		if has(b, "tool.finished") {
+			return errDisk
+		}
+		return write()
+	})
+	if _, err := wait(t, begin(t, e, agent)); !errors.Is(err, errDisk) {
+		t.Fatal(err)
+	}
+	j.on(nil)
+	for range 3 {
+		h := resume(t, e, agent)
+		res, err := wait(t, h)
+		if err != nil || res.Status != pawl.WaitingDoubt || len(res.Pending) != 1 || l.len() != 1 {
+			t.Fatalf("the run is %v and waits for %v; it paid %d times (%v)", res.Status, res.Pending, l.len(), err)
+		}
+	}
+}
+
+// TestReuse: an Idempotent call that succeeded is not made again.
+func TestReuse(t *testing.T) {
+	l := new(ledger)
+	put := fake{name: "put", effect: pawl.Idempotent, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+		l.add(inv)
+		return pawl.Output{JSON: json.RawMessage(`"put"`)}, nil
+	}}
+	agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("put", 1)}, []pawl.Call{call("put", 2), call("put", 1)}, []pawl.Call{call("put", 1)}), Tools: []pawl.Tool{put}}
+	ends(t, begin(t, engine.New(newTap(), nil), agent), pawl.Success)
+	if want := []string{"put c_1", "put c_2"}; !slices.Equal(l.lines, want) {
+		t.Errorf("%q ran, not %q", l.lines, want)
+	}
+}
+
+// TestDecisionIsForOneCall: that one call was approved says nothing of its equal.
+func TestDecisionIsForOneCall(t *testing.T) {
+	j, l := newTap(), new(ledger)
+	agent := payer(l, call("pay", 1))
+	agent.Model = turns([]pawl.Call{call("pay", 1)}, []pawl.Call{call("pay", 1)})
+	e := engine.New(j, nil)
+	ends(t, begin(t, e, agent), pawl.WaitingApproval)
+	for n, c := range []string{"c_1", "c_2"} {
+		if err := e.Decide(t.Context(), "r", c, engine.Decision{Approve: true, By: "me"}); err != nil {
+			t.Fatal(err)
+		}
+		want := []pawl.Status{pawl.WaitingApproval, pawl.Success}[n]
+		if res, err := wait(t, resume(t, e, agent)); err != nil || res.Status != want || l.len() != n+1 {
+			t.Fatalf("after %d decisions the run is %v, and it paid %d times: %v", n+1, res.Status, l.len(), err)
+		}
+	}
+}
+
+// TestStaleDecision: a decision that comes after its request was withdrawn says
+// nothing about the one that took its place.
+func TestStaleDecision(t *testing.T) {
+	j, l := newTap(), new(ledger)
+	agent := payer(l, call("pay", 1))
+	e := engine.New(j, nil)
+	ends(t, begin(t, e, agent), pawl.WaitingApproval)
+	var asked uint64
+	for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := entry.Event.(pawl.ApprovalRequested); ok {
+			asked = entry.Seq
+		}
+	}
+	ends(t, resume(t, e, agent), pawl.WaitingApproval) // which asks anew
+	late := pawl.Letter{Run: "r", Kind: pawl.LetterDecision, Request: fmt.Sprint("c_1.", asked), By: "me", Body: json.RawMessage(`{"approve":true}`), Time: time.Now()}
+	if _, err := j.Post(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, resume(t, e, agent), pawl.WaitingApproval)
+	if l.len() > 0 {
+		t.Error("it paid on a decision about a request that was withdrawn")
+	}
+}
+
+// TestWitnessAgain: what an approved call relies on is looked at once more as it starts.
+func TestWitnessAgain(t *testing.T) {
+	j, l := newTap(), new(ledger)
+	agent := payer(l, call("pay", 1))
+	world := "as it was"
+	agent.Tools = []pawl.Tool{witnessed{agent.Tools[0].(fake), func(context.Context) (map[string]string, error) {
+		return map[string]string{"ledger": world}, nil
+	}}}
+	e := engine.New(j, nil)
+	ends(t, begin(t, e, agent), pawl.WaitingApproval)
+	if err := e.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, By: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	world = "another"
+	ends(t, resume(t, e, agent), pawl.WaitingApproval)
+	if l.len() > 0 {
+		t.Error("it paid in a world that nobody approved of")
+	}
+}
+
+// TestHeartbeat: a run stays its owner's for as long as that lives.
+func TestHeartbeat(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		j := memory.New()
+		agent := pawl.Agent{Name: "a", Model: says(calls("sleep", 1)), Tools: []pawl.Tool{
+			job{pawl.ToolInfo{Name: "sleep", Effect: pawl.Write, Timeout: time.Hour}, func(context.Context, pawl.Invocation) (string, error) {
+				time.Sleep(10 * time.Minute)
+				return "slept", nil
+			}},
+		}}
+		run := start(t, engine.New(j, nil), agent)
+		for range 50 {
+			time.Sleep(11 * time.Second)
+			for h, err := range j.List(t.Context(), pawl.Query{}) {
+				if err != nil || !h.Lease.Until.After(time.Now()) {
+					t.Errorf("the lease has lapsed at %v (%v)", h.Lease.Until, err)
+				}
+			}
+			if t.Failed() {
+				break
+			}
+		}
+		comesTo(t, run, pawl.Success)
+	})
+}

@@ -1,0 +1,6 @@
+//go:build !sabotage
+
+package sabotage
+
+// On is false.
+func On(Switch) bool { return false }
