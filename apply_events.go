@@ -202,8 +202,8 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if e.Happened {
 			s.acted = entry.Seq
 			c.ending = &ending{Status: ToolOK, Result: e.Result, Ran: true}
-			if e.Error != "" {
-				c.ending = &ending{Status: ToolFailed, Error: e.Error, Ran: true}
+			if e.Error != "" || e.Status > ToolOK {
+				c.ending = &ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
 			}
 			s.answer(i, c)
 			return

@@ -80,11 +80,13 @@ type ToolDoubted struct {
 }
 
 // ToolSettled ends a doubt, or says what came of a call whose run lost its
-// owner. A call that did not happen is driven again; one that did has the
-// Result or, when there is one, failed with the Error.
+// owner. A call that did not happen is driven again; one that did ended as Status
+// says, with the Result or the Error. Status zero: ok or, when there is an Error,
+// failed.
 type ToolSettled struct {
 	Call     string
 	Happened bool
+	Status   ToolStatus
 	Result   json.RawMessage
 	Error    string
 	By       string
@@ -154,6 +156,7 @@ func (e *ToolDoubted) code(c *wire.Coder) {
 func (e *ToolSettled) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.Bool("happened", &e.Happened)
+	enum(c, "status", &e.Status, toolStatuses)
 	c.OptRaw("result", &e.Result)
 	c.OptString("error", &e.Error)
 	c.OptString("by", &e.By)

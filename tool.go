@@ -24,9 +24,9 @@ type Tool interface {
 // when its run lost its owner, or that is in doubt. It is asked before the
 // [OnDoubt] of the tool counts, once by everybody who takes the run up, and it
 // first ends or waits for what still runs of the call. A call that took place
-// has the output as its result or, when there is an error too, failed with that;
-// one that did not take place is driven again. An error with happened false says
-// that it cannot tell.
+// has the output as its result or, when there is an error too, failed with that,
+// or timed out if the error is [context.DeadlineExceeded]; one that did not take
+// place is driven again. An error with happened false says that it cannot tell.
 type Reconciler interface {
 	Reconcile(ctx context.Context, inv Invocation) (out Output, happened bool, err error)
 }

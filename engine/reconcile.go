@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -73,6 +74,9 @@ func (r *reconciliation) record(s *session, _ error, left bool) {
 	switch {
 	case r.err != nil:
 		e.Error = s.told(r.err.Error(), &r.info)
+		if errors.Is(r.err, context.DeadlineExceeded) {
+			e.Status = pawl.ToolTimeout
+		}
 	case r.happened:
 		var result pawl.ToolFinished
 		s.result(&result, &r.info, r.out)

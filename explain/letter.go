@@ -88,7 +88,10 @@ func (f *fold) letter(d *Decision, event pawl.Event) {
 		d.why = "it did not happen, so it may be driven again"
 		if e.Happened {
 			d.why = phrase("it happened, with " + data(e.Result))
-			if e.Error != "" {
+			switch {
+			case e.Status == pawl.ToolTimeout:
+				d.why = phrase("it happened and timed out: " + said(e.Error))
+			case e.Error != "":
 				d.why = phrase("it happened and failed: " + said(e.Error))
 			}
 			over(e.Call)

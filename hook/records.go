@@ -115,7 +115,7 @@ func (w writer) callAttrs(event pawl.Event) []slog.Attr {
 	case pawl.ToolDoubted:
 		return about(e.Call, e.Tool, slog.String("why", w.text(e.Why)))
 	case pawl.ToolSettled:
-		return about(e.Call, "", slog.Bool("happened", e.Happened), slog.String("by", e.By))
+		return about(e.Call, "", slog.Bool("happened", e.Happened), slog.String("by", e.By), slog.String("error", w.text(e.Error)))
 	case pawl.ApprovalRequested:
 		return about(e.Call, e.Tool, slog.String("reason", w.text(e.Reason)), slog.String("args", w.json(e.Args)))
 	case pawl.ApprovalDecided:

@@ -188,6 +188,9 @@ func (l *line) tool(event pawl.Event) {
 		l.add("%s %s %q", e.Call, e.Tool, e.Why)
 	case pawl.ToolSettled:
 		l.add("%s happened=%v", e.Call, e.Happened)
+		if e.Status != 0 {
+			l.add("%v", e.Status)
+		}
 		l.opt("result", e.Result)
 		l.opt("error", e.Error)
 		l.opt("by", e.By)

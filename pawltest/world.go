@@ -147,7 +147,7 @@ func (s scripted) Witness(context.Context, json.RawMessage) (map[string]string, 
 }
 
 // Reconcile says the next line for the tool's name with a question mark:
-// happened RESULT, failed TEXT, not, error TEXT, panic TEXT, or hang. Without one it cannot tell.
+// happened RESULT, failed TEXT, late TEXT, not, error TEXT, panic TEXT, or hang. Without one it cannot tell.
 func (s scripted) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {
 	s.world.mu.Lock()
 	line, lines := "error it cannot tell", s.world.tools[inv.Tool+"?"]
@@ -161,6 +161,8 @@ func (s scripted) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Outp
 		return pawl.Output{JSON: json.RawMessage(rest)}, true, nil
 	case "failed":
 		return pawl.Output{}, true, errors.New(rest)
+	case "late":
+		return pawl.Output{}, true, fmt.Errorf("%s: %w", rest, context.DeadlineExceeded)
 	case "not":
 		return pawl.Output{}, false, nil
 	case "panic":

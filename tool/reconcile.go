@@ -100,7 +100,7 @@ func (c *command) ended(fate spool.Fate, effect pawl.Effect) (out pawl.Output, h
 		return pawl.Output{}, false, nil
 	}
 	out, err = outcome(e, func(what error) error {
-		return fmt.Errorf("stopped: no result within %v; %w; what it did until then is unknown", fate.Begin.Timeout, what)
+		return &stopError{text: fmt.Sprintf("no result within %v; %v", fate.Begin.Timeout, what), is: []error{context.DeadlineExceeded}}
 	})
 	return out, true, err
 }

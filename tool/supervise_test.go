@@ -74,7 +74,7 @@ func TestReconcile(t *testing.T) {
 		{name: "missing", argv: []string{"/nowhere/at/all"}, want: `true  cannot start "/nowhere/at/all": there is no file /nowhere/at/all; a path with a slash is relative to the working directory`},
 		{name: "stopped", argv: part(t, "hang", "/dev/null"), why: errors.New("enough"), want: "false  what came of the command is not known: it was cut short", told: "stopped: enough"},
 		{name: "stopped read", argv: part(t, "hang", "/dev/null"), effect: pawl.Read, why: errors.New("enough"), want: "false  <nil>", told: "stopped: enough"},
-		{name: "late", argv: part(t, "hang", "/dev/null"), why: context.DeadlineExceeded, want: "true  stopped: no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},
+		{name: "late", argv: part(t, "hang", "/dev/null"), why: context.DeadlineExceeded, want: "true  no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := command(c.argv, &tool.CommandOptions{Effect: c.effect})

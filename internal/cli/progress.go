@@ -101,7 +101,12 @@ func callText(event pawl.Event) string {
 	case pawl.ToolDoubted:
 		return fmt.Sprintf("%s %s: in doubt: %s", e.Call, e.Tool, gist(e.Why))
 	case pawl.ToolSettled:
-		if e.Happened {
+		switch {
+		case e.Status == pawl.ToolTimeout:
+			return fmt.Sprintf("%s: it timed out: %s", e.Call, gist(e.Error))
+		case e.Happened && e.Error != "":
+			return fmt.Sprintf("%s: it failed: %s", e.Call, gist(e.Error))
+		case e.Happened:
 			return fmt.Sprintf("%s: it happened: %s", e.Call, gistJSON(e.Result))
 		}
 		return e.Call + ": it did not happen"

@@ -261,7 +261,7 @@ func TestKilledAndLate(t *testing.T) {
 	if e := w.fate("c_2").Exit; e.Cut != spool.Late || e.Signal != "SIGKILL" {
 		t.Errorf("it ended with %+v", e)
 	}
-	w.resumes(`"by":"reconcile"`, "no result within 500ms")
+	w.resumes(`"by":"reconcile"`, `"happened":true,"status":"timeout","error":"no result within 500ms; killed by SIGKILL`)
 	w.over(super, 0)
 }
 
