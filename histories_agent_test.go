@@ -2,6 +2,7 @@ package pawl_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"regexp"
@@ -47,6 +48,10 @@ func again(t *testing.T, d pawl.Declaration) pawl.Agent {
 	for _, info := range d.Tools {
 		if strings.HasPrefix(info.Name, "__") {
 			a.Builtins = a.Builtins || d.Strategy != pawl.JSON || info.Name != "__complete__"
+			continue
+		}
+		if info.Agent != "" {
+			a.Tools = append(a.Tools, delegated{deed{nil, info}})
 			continue
 		}
 		a.Tools = append(a.Tools, deed{nil, info})
@@ -115,6 +120,14 @@ func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
 	}
 	return nil, errors.New("no such policy is known")
 }
+
+// delegated is a tool whose calls were runs of another agent.
+type delegated struct{ deed }
+
+func (d delegated) Agent() pawl.Agent {
+	return pawl.Agent{Name: d.info.Agent, Model: &recalled{pawl.ModelInfo{Name: "gone"}}}
+}
+func (delegated) Ask(args json.RawMessage) (string, error) { return string(args), nil }
 
 type recalled struct{ info pawl.ModelInfo }
 

@@ -69,10 +69,7 @@ func kinds(t *testing.T) map[string]bool {
 	for _, line := range history(t, "testdata/events.golden.jsonl") {
 		all[must(pawl.DecodeEntry(line)).Event.Type()] = true
 	}
-	delete(all, "model.delta")                                         // is in no log
-	for _, child := range []string{"child.started", "child.stopped"} { // no build that was kept logs of had children
-		delete(all, child)
-	}
+	delete(all, "model.delta") // is in no log
 	for s := pawl.Success; s <= pawl.Queued; s++ {
 		all["ends "+s.String()] = true
 	}

@@ -1,8 +1,10 @@
 package pawltest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +110,7 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 
 // delegate makes an agent a tool. What it thinks comes from the same script.
 func (w *world) delegate(words []string, all []pawl.Tool) (t pawl.Tool, err error) {
-	a := pawl.Agent{Name: words[0], Description: words[0], Model: other{w, words[0]}}
+	a := pawl.Agent{Name: words[0], Description: words[0], Model: junior{other{w, words[0]}}}
 	for _, word := range words[1:] {
 		switch name, value, _ := strings.Cut(word, "="); name {
 		case "limits":
@@ -137,6 +139,22 @@ type other struct {
 
 func (o other) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: o.name, Price: o.price}
+}
+
+// junior is what a child run asks. Children that ask at once take their lines in
+// the order of the first letter of what they were asked themselves.
+type junior struct{ other }
+
+// Stream says the next line of the model's script.
+func (j junior) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		if len(r.Messages) > 0 {
+			if text := r.Messages[0].Text(); text != "" {
+				time.Sleep(time.Duration(text[0]) * skew)
+			}
+		}
+		j.other.Stream(ctx, r)(yield)
+	}
 }
 
 func loop(name string) (pawl.Loop, error) {
