@@ -30,6 +30,9 @@ type Agent struct {
 	Serial    bool // one call at a time
 	Builtins  bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
+	Trace     bool   // whoever shows the result adds the reasoning trace
+	ResultKey string // what the result's context knows the answer by; empty: it has no context
+
 	Labels map[string]string // free words to find the agent's runs by
 	Source string            // where the agent came from, opaque; recorded, not digested
 

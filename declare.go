@@ -38,13 +38,15 @@ type Declaration struct {
 	Sampling    Sampling
 	Serial      bool
 	Approvals   Approvals
+	Trace       bool
+	ResultKey   string
 	Source      string
 	Machine     int
 	Digests     map[string]string
 }
 
-// Differences names the parts in which two declarations differ, sorted. Limits
-// and source may differ freely and are not compared.
+// Differences names the parts in which two declarations differ, sorted. Limits,
+// source and what is shown of the result may differ freely and are not compared.
 func (d Declaration) Differences(other Declaration) []string {
 	var parts []string
 	for part, digest := range d.Digests {
@@ -176,6 +178,8 @@ func (d *Declaration) code(c *wire.Coder) {
 		codeDuration(c, "ttl", &d.Approvals.TTL)
 		c.OptBool("stop_on_deny", &d.Approvals.StopOnDeny)
 	})
+	c.OptBool("trace", &d.Trace)
+	c.OptString("result_key", &d.ResultKey)
 	c.OptString("source", &d.Source)
 	c.Int("machine", &d.Machine)
 	c.StringMap("digests", &d.Digests)

@@ -128,7 +128,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	m.decl = Declaration{
 		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Advisers: advice,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
-		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals,
+		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
 	}
 	if a.Stop != nil {

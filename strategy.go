@@ -40,30 +40,50 @@ The result of the action comes back in the next message. The actions, each with 
 // becomes a thought and a call. Prose around the object is tolerated. The
 // second result says why it is no plan. number is the call's.
 func plan(r Reply, number int) (Reply, string) {
-	object, n := onlyObject(r.Text())
+	plan, n := onlyObject(r.Text())
+	// What stands within a broken object would be taken for the plan, be it
+	// only its action_input.
+	if broken := brokenObject(r.Text()); broken != nil {
+		return r, fmt.Sprintf("the reply has a JSON object that is malformed (%v); it needs exactly one that is not", broken)
+	}
 	switch {
 	case n == 0:
 		return r, "the reply has no JSON object; it needs exactly one, with thought, action and action_input"
 	case n > 1:
 		return r, fmt.Sprintf("the reply has %d JSON objects; it needs exactly one", n)
 	}
-	var p struct {
-		Thought string          `json:"thought"`
-		Action  *string         `json:"action"`
-		Input   json.RawMessage `json:"action_input"`
-	}
-	if err := json.Unmarshal(object, &p); err != nil {
+	var members map[string]json.RawMessage // as a struct would take ACTION for action
+	var thought, action *string
+	if json.Unmarshal(plan, &members) != nil || !text(members["thought"], &thought) || !text(members["action"], &action) {
 		return r, "the JSON object is not a plan: thought and action must be strings"
 	}
-	if p.Action == nil || *p.Action == "" {
+	if action == nil || *action == "" {
 		return r, `the JSON object has no "action"`
 	}
-	if p.Input == nil {
-		p.Input = json.RawMessage("{}")
-	}
 	parts := append([]Part(nil), r.Parts...)
-	r.Parts = append(parts, Call{ID: callID(number), Tool: *p.Action, Args: p.Input})
+	r.Parts = append(parts, Call{ID: callID(number), Tool: *action, Args: object(members["action_input"])})
 	return r, ""
+}
+
+// text reads a text that may be missing or null.
+func text(raw json.RawMessage, to **string) bool { return raw == nil || json.Unmarshal(raw, to) == nil }
+
+// brokenObject is what is wrong with the first brace that means to begin an
+// object, a quote being next to it, and does not; nil: there is none.
+func brokenObject(text string) error {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '{' {
+			continue
+		}
+		var v json.RawMessage
+		switch err := json.NewDecoder(strings.NewReader(text[i:])).Decode(&v); {
+		case err == nil:
+			i += len(v) - 1
+		case strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), `"`):
+			return err
+		}
+	}
+	return nil
 }
 
 // onlyObject finds the JSON objects that stand in a text, and returns the

@@ -33,7 +33,7 @@ type Options struct {
 // A Report says what a run has come to and how. Its JSON is the run's result,
 // with what explains it beside.
 type Report struct {
-	pawl.Result
+	Result
 
 	Decisions []Decision      `json:"decisions"`
 	Ceilings  Ceilings        `json:"ceilings"`

@@ -15,6 +15,7 @@ type fold struct {
 	state pawl.State
 	book
 	trying
+	tracing
 	step   []pawl.Entry
 	before pawl.State // of the step
 
@@ -57,6 +58,7 @@ func (f *fold) add(e pawl.Entry) {
 	before := f.state
 	f.state = pawl.Apply(before, e)
 	f.account(e, before)
+	f.tracing.add(e, f.state)
 	if outside(e.Event) {
 		f.close()
 		f.outside(e, before)
@@ -164,8 +166,13 @@ func (f *fold) report() Report {
 	f.close()
 	s := f.state
 	r := Report{
-		Result: pawl.ResultOf(s), Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
+		Result: Result{Result: pawl.ResultOf(s)}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
 		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), growth: f.growth, now: f.opt.Now, wakeAt: s.WakeAt(),
+	}
+	start, _ := s.Start()
+	r.Context = answers(&s, r.Result.Result, start.Declaration.ResultKey)
+	if f.on {
+		r.Trace = f.thoughts(s)
 	}
 	if r.now.IsZero() {
 		r.now = s.Time()

@@ -165,13 +165,18 @@ func place(m pawl.Model) string {
 // conclude prints what a run has come to and returns its exit code.
 func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
 	a.ending(ctx, r)
-	return exitCode(r.Status), a.printResult(r)
+	return exitCode(r.Status), a.printResult(ctx, r)
 }
 
-// printResult prints the answer, or the whole result as JSON.
-func (a *app) printResult(r pawl.Result) error {
+// printResult prints the answer, or the whole result as JSON, with what its
+// agent asks to be shown besides.
+func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 	if a.json {
-		return printJSON(a.out, r)
+		whole, err := a.whole(ctx, r)
+		if err != nil {
+			return err
+		}
+		return printJSON(a.out, whole)
 	}
 	answer := clean(r.Answer)
 	if strings.TrimSpace(answer) == "" {

@@ -51,7 +51,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	if h.Status == pawl.Running && owned(h.Lease) {
 		row("owner", ownerText(h.Lease.Owner))
 	}
-	row("used", figures(r.Result))
+	row("used", figures(r.Result.Result))
 	if r.Confidence != nil {
 		row("confidence", fmt.Sprintf("%.2f", *r.Confidence))
 	}

@@ -46,5 +46,5 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 	if err != nil {
 		return 0, err
 	}
-	return a.conclude(ctx, report.Result)
+	return a.conclude(ctx, report.Result.Result)
 }

@@ -1,0 +1,212 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// A Result is a run's result with what its agent asks to be shown besides.
+type Result struct {
+	pawl.Result
+
+	// Context has the answer under @KEY, KEY being the agent's ResultKey, once
+	// the run has succeeded. Nil: the agent has no such key.
+	Context map[string]Answer `json:"context,omitzero"`
+	// Trace is what [Trace] says. Nil: the agent does not ask for it.
+	Trace []Thought `json:"trace,omitzero"`
+}
+
+// An Answer is what a model handed in with __complete__. Its confidence is from
+// 0 to 1, and 1 when the model did not say how sure it is.
+type Answer struct {
+	Answer     json.RawMessage `json:"answer"`
+	Confidence float64         `json:"confidence"`
+	Summary    string          `json:"summary"`
+}
+
+// A Thought is one thing that a model wanted and what came of it.
+type Thought struct {
+	Iteration   int             `json:"iteration"` // from 1
+	Timestamp   time.Time       `json:"timestamp"` // of the reply
+	Thought     string          `json:"thought"`
+	Action      string          `json:"action"`       // empty: the reply called nothing
+	ActionInput json.RawMessage `json:"action_input"` // as it ran; null without an action
+	Observation json.RawMessage `json:"observation"`  // the result, or what went wrong; null: nothing yet
+	Success     bool            `json:"success"`
+}
+
+// mostSeen is how many bytes of an observation a trace shows.
+const mostSeen = 4 << 10
+
+// ResultOf folds a log into the run's result and what its agent asks to be shown
+// with it. It costs O(entries); errors are those of [Of].
+func ResultOf(entries iter.Seq2[pawl.Entry, error]) (Result, error) {
+	r, err := Of(entries, nil)
+	return r.Result, err
+}
+
+// Trace is the reasoning of a run in its order: a Thought for every call that
+// its model made, those of plans that were turned down included, and for every
+// reply that made none. Whether the agent asks for it makes no difference. What
+// looks like a secret is taken out, by name out of the action inputs too, and of
+// long observations the beginning and the end are shown. It costs O(entries); an
+// error comes with the trace of the entries before it.
+func Trace(entries iter.Seq2[pawl.Entry, error]) ([]Thought, error) {
+	var s pawl.State
+	t := tracing{on: true}
+	for e, err := range entries {
+		if err == nil && e.Seq == 0 {
+			continue
+		}
+		if err == nil {
+			err = pawl.CheckEntry(s, e)
+		}
+		if err != nil {
+			return t.thoughts(s), fmt.Errorf("explain: %w", err)
+		}
+		s = pawl.Apply(s, e)
+		t.add(e, s)
+	}
+	return t.thoughts(s), nil
+}
+
+// tracing gathers the replies of a run.
+type tracing struct {
+	on      bool
+	replies []replied
+}
+
+// replied is one reply, and why it was turned down.
+type replied struct {
+	iteration int
+	time      time.Time
+	thought   string
+	calls     []pawl.Call
+	refused   string
+}
+
+func (t *tracing) add(e pawl.Entry, s pawl.State) {
+	switch event := e.Event.(type) {
+	case pawl.RunStarted:
+		t.on = t.on || event.Declaration.Trace
+	case pawl.ModelReplied:
+		if !t.on || event.Purpose != pawl.PurposeTurn {
+			return
+		}
+		r := replied{iteration: e.Iteration, time: e.Time, refused: event.Malformed, thought: event.Reply.Text()}
+		thinking := ""
+		for _, p := range event.Reply.Parts {
+			switch p := p.(type) {
+			case pawl.Call:
+				r.calls = append(r.calls, p)
+			case pawl.Thinking:
+				thinking += p.Text
+			}
+		}
+		if r.thought == "" {
+			r.thought = thinking
+		} else if s.Declaration().Strategy == pawl.JSON && len(r.calls) > 0 {
+			r.thought = planned(r.thought)
+		}
+		t.replies = append(t.replies, r)
+	case pawl.PlanRejected:
+		if n := len(t.replies); n > 0 && t.replies[n-1].refused == "" && len(t.replies[n-1].calls) == 0 {
+			t.replies[n-1].refused = strings.Join(event.Reasons, "; ")
+		}
+	}
+}
+
+// planned is the thought of a reply in which one JSON object is the plan.
+func planned(text string) string {
+	for i, c := range text {
+		var plan struct {
+			Thought string `json:"thought"`
+		}
+		if c == '{' && json.NewDecoder(strings.NewReader(text[i:])).Decode(&plan) == nil {
+			return plan.Thought
+		}
+	}
+	return text
+}
+
+// thoughts tells what came of the replies.
+func (t *tracing) thoughts(s pawl.State) []Thought {
+	all := make([]Thought, 0, len(t.replies))
+	for _, r := range t.replies {
+		one := Thought{Iteration: r.iteration, Timestamp: r.time, Thought: redact.Text(r.thought), Success: r.refused == ""}
+		if r.refused != "" {
+			one.Observation = shown(nil, r.refused)
+		}
+		if len(r.calls) == 0 {
+			all = append(all, one)
+		}
+		for _, c := range r.calls {
+			one.Action, one.ActionInput = c.Tool, redact.JSON(c.Args)
+			one.Observation, one.Success = nil, false
+			if state, ok := s.Call(c.ID); ok {
+				if state.Edited != nil {
+					one.ActionInput = redact.JSON(state.Edited)
+				}
+				if state.Phase == pawl.Answered {
+					one.Observation, one.Success = shown(state.Result, state.Error), state.OK()
+				}
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// shown is a result, or what there is instead, as a trace shows it.
+func shown(result json.RawMessage, instead string) json.RawMessage {
+	if instead != "" || result == nil {
+		cut, _ := excerpt.Cut(redact.Text(instead), mostSeen)
+		text, _ := json.Marshal(cut) // a string always marshals
+		return text
+	}
+	result = redact.JSON(result)
+	if len(result) <= mostSeen {
+		return result
+	}
+	text := string(result)
+	_ = json.Unmarshal(result, &text) // of a text its own, of anything else its JSON
+	cut, _ := excerpt.Cut(text, mostSeen)
+	result, _ = json.Marshal(cut)
+	return result
+}
+
+// answers is the context of a result.
+func answers(s *pawl.State, r pawl.Result, key string) map[string]Answer {
+	if key == "" {
+		return nil
+	}
+	all := map[string]Answer{}
+	if r.Status != pawl.Success {
+		return all
+	}
+	answer, _ := json.Marshal(r.Answer) // a string always marshals
+	all["@"+key] = Answer{Answer: answer, Confidence: 1}
+	if r.Confidence != nil {
+		all["@"+key] = Answer{Answer: answer, Confidence: *r.Confidence}
+	}
+	// What was handed in and then refuted may stand in the log still.
+	handed := Answer{Confidence: 1}
+	value, _ := s.Note(completeTool, "completion")
+	if json.Unmarshal(value, &handed) == nil && (string(handed.Answer) == r.Answer || same(handed.Answer, r.Answer)) {
+		all["@"+key] = handed
+	}
+	return all
+}
+
+// same reports whether a JSON value is the text.
+func same(value json.RawMessage, text string) bool {
+	var s string
+	return json.Unmarshal(value, &s) == nil && s == text
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
+)
+
+// whole is a result with the context and the trace that its agent asks for. What
+// of it only this process knows, such as tokens, stays.
+func (a *app) whole(ctx context.Context, r pawl.Result) (explain.Result, error) {
+	whole := explain.Result{Result: r}
+	a.mu.Lock()
+	j := a.journal
+	a.mu.Unlock()
+	if j == nil { // a second signal has closed it
+		return whole, nil
+	}
+	ctx = context.WithoutCancel(ctx) // which may have ended, to park the run
+	for e, err := range engine.Entries(ctx, j, r.Run, 1) {
+		if err != nil {
+			return whole, err
+		}
+		if start, ok := e.Event.(pawl.RunStarted); !ok || !start.Declaration.Trace && start.Declaration.ResultKey == "" {
+			return whole, nil
+		}
+		break
+	}
+	all, err := explain.ResultOf(engine.Entries(ctx, j, r.Run, 1))
+	whole.Context, whole.Trace = all.Context, all.Trace
+	return whole, err
+}
