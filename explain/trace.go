@@ -101,17 +101,17 @@ func (t *tracing) add(e pawl.Entry, s pawl.State) {
 			return
 		}
 		r := replied{iteration: e.Iteration, time: e.Time, refused: event.Malformed, thought: event.Reply.Text()}
-		thinking := ""
+		var thinking strings.Builder
 		for _, p := range event.Reply.Parts {
 			switch p := p.(type) {
 			case pawl.Call:
 				r.calls = append(r.calls, p)
 			case pawl.Thinking:
-				thinking += p.Text
+				thinking.WriteString(p.Text)
 			}
 		}
 		if r.thought == "" {
-			r.thought = thinking
+			r.thought = thinking.String()
 		} else if s.Declaration().Strategy == pawl.JSON && len(r.calls) > 0 {
 			r.thought = planned(r.thought)
 		}

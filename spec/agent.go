@@ -29,7 +29,7 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 	a := pawl.Agent{
 		Name: s.Name, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
 		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
-		Serial: s.serial, Builtins: s.builtin,
+		Serial: s.serial, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
 	}
 	if s.json {
 		a.Strategy = pawl.JSON

@@ -13,6 +13,8 @@ import (
 type gate struct {
 	key    string
 	at     *node
+	src    *source // where that is
+	tool   string  // the tool or the pattern
 	policy pawl.Policy
 }
 
@@ -29,7 +31,7 @@ func (s *Spec) readApprovals(f fields) {
 	s.approvals.StopOnDeny = onDeny == 2
 	patterns, at := a.words("gates", `["delete_*"]`)
 	for i, p := range patterns {
-		s.gates = append(s.gates, gate{"gates", at[i], approval.For(p)})
+		s.gates = append(s.gates, gate{"gates", at[i], f.src, p, approval.For(p)})
 	}
 }
 
@@ -41,7 +43,7 @@ func (f fields) readGate(tool string) (gate, bool) {
 	case n == nil || n.kind == 0:
 		return gate{}, false
 	case n.kind == text && n.text == "required":
-		return gate{key, n, approval.For(tool)}, true
+		return gate{key, n, f.src, tool, approval.For(tool)}, true
 	case n.kind == text:
 		f.problem(n.place, "%s is %q (write %s)", key, n.text, example)
 		return gate{}, false
@@ -55,7 +57,7 @@ func (f fields) readGate(tool string) (gate, bool) {
 	if when == nil {
 		return gate{}, false
 	}
-	return gate{"when", when, approval.When(tool, when.text)}, true
+	return gate{"when", when, f.src, tool, approval.When(tool, when.text)}, true
 }
 
 // readWitness reads the files that an approver relies on. A name is relative to
@@ -109,7 +111,9 @@ func (s *Spec) checkGates(d *document, a pawl.Agent) {
 			continue
 		}
 		if err := c.Check(a); err != nil {
-			d.expression(g.key, g.at, errors.Unwrap(err)) // without the rule, which stands at the place
+			in := &document{src: g.src}
+			in.expression(g.key, g.at, errors.Unwrap(err)) // without the rule, which stands at the place
+			d.problems = append(d.problems, in.problems...)
 		}
 	}
 }

@@ -39,6 +39,8 @@ func (d *document) titled(what string, t *table, n *node) fields {
 			d.problem(p.place, "%s is not supported by this version (leave it out)", p.key)
 		case expr.Nearest(p.key, slices.Concat(known, later[what])) == "" && belongs[p.key] != "" && belongs[p.key] != what:
 			d.problem(p.place, "unknown key %s in %s (it belongs to %s)", p.key, what, belongs[p.key])
+		case expr.Nearest(p.key, known) == "" && len(known) > mostListed:
+			d.problem(p.place, "unknown key %s in %s (pawl schema lists those there are)", p.key, what)
 		default:
 			d.problem(p.place, "unknown key %s in %s%s", p.key, what, expr.DidYouMean(p.key, known))
 		}
@@ -46,10 +48,13 @@ func (d *document) titled(what string, t *table, n *node) fields {
 	return fields{d, n, t}
 }
 
+// mostListed is how many keys are listed for somebody who wrote another one.
+const mostListed = 16
+
 // later are the keys of the language that this version cannot honour. Passing
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
-	"the spec": {"steps", "trace", "skills", "context", "cage", "webhooks", "thread"},
+	"the spec": {"steps", "skills", "context", "cage", "webhooks", "thread"},
 	"tool":     {"trust"},
 }
 
@@ -98,6 +103,9 @@ var needs = map[string]string{
 	"description": "say what it does and when to use it",
 	"command":     "list the program and its arguments",
 	"metric":      "say what measures it, as in metric: {command: [./score.sh]}",
+	"type":        "write loop, or for a tool action or workflow",
+	"properties":  "say there what the loop is to do",
+	"objective":   "say what is to be done",
 	"when":        "give a condition on arguments, such as args.amount > 100",
 	"success":     "give a condition, such as metric >= 0",
 	"input":       "dollars per million tokens",

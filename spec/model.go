@@ -34,14 +34,19 @@ func (s *Spec) readModel(f fields) {
 	}
 	m.text("name", &s.model.name)
 	sampling := &s.model.sampling
-	if m.measure("temperature", &sampling.Temperature, "0.2") && sampling.Temperature == 0 {
-		sampling.Temperature = -1 // zero leaves it to the provider, negative is exactly zero
-	}
+	m.temperature(sampling)
 	m.count("max_tokens", &sampling.MaxTokens, 1, "4096")
 	m.count("thinking", &sampling.ThinkingTokens, 0, "2048")
 	names, at := m.words("fallback", "[openai/gpt-5-mini]")
 	for i, name := range names {
 		s.model.fallback = append(s.model.fallback, model{name: name, place: at[i].place})
+	}
+}
+
+// temperature reads how much chance there is to be.
+func (f fields) temperature(to *pawl.Sampling) {
+	if f.measure("temperature", &to.Temperature, "0.2") && to.Temperature == 0 {
+		to.Temperature = -1 // zero leaves it to the provider, negative is exactly zero
 	}
 }
 

@@ -61,6 +61,14 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
+// name is the text under the key name.
+func (n *node) name() string {
+	if name := n.get("name"); name != nil {
+		return name.text
+	}
+	return ""
+}
+
 // json writes the node as JSON, keys in the order of the document.
 func (n *node) json(b *bytes.Buffer) {
 	switch n.kind {

@@ -18,7 +18,9 @@ func Schema() []byte {
 	root := object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",
 		"title":   "Pawl agent",
-		"$ref":    "#/$defs/" + specKeys.name,
+		"if":      object{"properties": object{"type": object{"const": "loop"}}, "required": []any{"type", "properties"}},
+		"then":    in(hyphenKeys).schema,
+		"else":    in(specKeys).schema,
 		"$defs":   defs,
 	}
 	var b bytes.Buffer
@@ -32,7 +34,7 @@ func Schema() []byte {
 }
 
 // roots are the tables of whole documents.
-var roots = []*table{specKeys}
+var roots = []*table{specKeys, hyphenKeys}
 
 // define adds a table, and those that it refers to.
 func define(t *table, defs object) {

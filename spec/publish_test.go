@@ -109,7 +109,7 @@ var goPlaces = map[string]any{
 	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics,
-	"spec.Policy": &Policy{},
+	"spec.Policy": &Policy{}, "spec.Load": Load, "spec.Options": Options{},
 }
 
 // What every key says can be said in Go: the place that its table names is there.
@@ -239,6 +239,11 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 		"log": `{"name": "a", "model": "mechanic", "hooks": [{"log": {%s}}]}`, "retry": `{"name": "a", "model": "mechanic", "hooks": [{"retry": {%s}}]}`,
 		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,
 	}
+	const loop = `{"type": "loop", "properties": {"objective": "o", "model": "mechanic", `
+	around["hyphen"] = `{"type": "loop", "properties": {}, %s}`
+	around["hyphen_loop"] = strings.TrimSuffix(loop, ", ") + `, %s}}`
+	around["hyphen_tool"] = loop + `"tools": [{%s}]}}`
+	around["on_stuck"] = loop + `"on_stuck": {%s}}}`
 	values := []string{`null`, `true`, `0`, `1`, `-1`, `1.5`, `20000`, `""`, `"x"`, `"30s"`, `"iterations >= 3"`, `[]`, `["x"]`, `[1]`, `[null]`, `[{}]`, `{}`, `{"type": "object"}`, `{"x": "y"}`, `{"x": 1}`}
 	for _, one := range every(t) {
 		form := around[one.name]

@@ -10,7 +10,6 @@ import (
 
 // read reads the keys of the top level.
 func (s *Spec) read(f fields) {
-	f = f.fields(specKeys, f.n)
 	f.need("the spec")
 	f.text("name", &s.Name)
 	if s.Name != "" && !agentName.MatchString(s.Name) {
@@ -37,6 +36,7 @@ func (s *Spec) read(f fields) {
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
 		s.stop = nil
 	}
+	f.flag("trace", &s.trace)
 	s.readLimits(f)
 	s.readApprovals(f)
 	s.readProgress(f)

@@ -19,6 +19,9 @@ type record struct {
 	Model    string  `json:"model,omitempty"` // what replaced or completed the document's
 	Stop     string  `json:"stop,omitempty"`
 	Limits   *limits `json:"limits,omitempty"`
+
+	Tools     *shelf `json:"tools,omitempty"`
+	Workflows string `json:"workflows,omitempty"` // absolute
 }
 
 type limits struct {
@@ -36,7 +39,13 @@ const recordKind = "spec"
 
 // record writes the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Stop: s.opt.Stop}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Stop: s.opt.Stop, Tools: s.opt.shelf}
+	if s.opt.Workflows != "" {
+		rec.Workflows = s.opt.Workflows
+		if abs, err := filepath.Abs(rec.Workflows); err == nil {
+			rec.Workflows = abs
+		}
+	}
 	if name, dir := s.modelName(r); dir == "" { // it comes from outside, and so do its paths
 		rec.Model = absolute(name)
 	}
@@ -81,7 +90,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Stop: rec.Stop, dir: rec.Dir}
+	again := Options{Model: rec.Model, Stop: rec.Stop, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools}
 	if o != nil {
 		again.Registry = o.Registry
 	}
@@ -107,7 +116,7 @@ func Needs(source string) (secrets map[string]string, hooks []Hook) {
 	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
 		return nil, nil
 	}
-	s, _ := parse(rec.Path, []byte(rec.Document), &Options{dir: rec.Dir})
+	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools})
 	if s == nil {
 		return nil, nil
 	}

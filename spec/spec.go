@@ -34,6 +34,7 @@ type Spec struct {
 	fetch   fetch.Options
 	builtin bool
 	serial  bool
+	trace   bool
 	stop    *node
 	limits  pawl.Limits
 	gates   []gate
@@ -49,6 +50,8 @@ type Spec struct {
 	root    *node
 
 	approvals pawl.Approvals
+	resultKey string
+	shelved   *Spec // the file of tools of a Hyphen document; nil: there is none
 }
 
 // model is what a spec says of its model.
@@ -86,7 +89,15 @@ type Options struct {
 	// Limits replace those of the spec's that they set.
 	Limits pawl.Limits
 
-	dir string // the spec's directory; empty: that of its name
+	// Tools is a file with a list of tools, as it stands under tools in a spec, in
+	// which the actions of a Hyphen loop document are looked up.
+	Tools string
+	// Workflows is a directory with specs, in which the workflows of such a
+	// document are looked up.
+	Workflows string
+
+	dir   string // the spec's directory; empty: that of its name
+	shelf *shelf // the file of tools, when it has been read
 }
 
 // Load reads the spec in a file. Its error is [Problems], unless the file
@@ -123,10 +134,6 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if root == nil {
 		return nil, d.problems
 	}
-	if t := root.get("type"); t != nil && t.text == "loop" && root.get("properties") != nil {
-		d.problem(t.place, "a Hyphen loop document is not supported by this version (write a spec: name, model, prompt, tools)")
-		return nil, d.problems
-	}
 	if root.kind != mapping && root.kind != 0 {
 		d.problem(root.place, "the spec is %v (write a mapping with name, model, prompt)", root.kind)
 	}
@@ -142,7 +149,19 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		}
 		s.base = abs
 	}
-	s.read(fields{d, root, specKeys})
+	switch {
+	case isHyphen(root):
+		s.readHyphen(d.fields(hyphenKeys, root))
+		s.root = root.get("properties")
+	default:
+		s.read(d.fields(specKeys, root))
+		if o.Tools != "" {
+			d.about(true, "tools", place{}, "a file of tools is for Hyphen loop documents, and this is a spec (list its tools under tools)")
+		}
+		if o.Workflows != "" {
+			d.about(true, "workflows", place{}, "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
+		}
+	}
 	_, problems := s.assemble(o.Registry)
 	return s, append(d.problems, problems...)
 }

@@ -29,22 +29,36 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
 		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}
-	s.programs(d)
-	s.relied(d)
+	s.programs(d, nil)
+	s.relied(d, nil)
+	if l := s.shelved; l != nil {
+		own := &document{text: l.doc.text, src: l.doc.src}
+		used := map[string]bool{}
+		for _, t := range s.tools {
+			used[t.name] = true
+		}
+		l.programs(own, used)
+		l.relied(own, used)
+		d.problems = append(d.problems, own.problems...)
+	}
 	if r != nil {
 		s.age(d, r)
 	}
 	return d.problems.sorted()
 }
 
-// programs looks for those that start with ./.
-func (s *Spec) programs(d *document) {
+// programs looks for those that start with ./, of tools with these names only
+// unless that is nil.
+func (s *Spec) programs(d *document, used map[string]bool) {
 	holders := []*node{s.root.get("observe"), s.root.get("goal").get("metric")}
 	if tools := s.root.get("tools"); tools != nil {
 		holders = append(holders, tools.items...)
 	}
 	for _, h := range holders {
 		argv := h.get("command")
+		if used != nil && !used[h.name()] {
+			continue
+		}
 		if argv == nil || len(argv.items) == 0 || !strings.HasPrefix(argv.items[0].text, "./") {
 			continue
 		}
@@ -58,15 +72,15 @@ func (s *Spec) programs(d *document) {
 	}
 }
 
-// relied looks for the witnesses of tools.
-func (s *Spec) relied(d *document) {
+// relied looks for the witnesses of the same tools.
+func (s *Spec) relied(d *document, used map[string]bool) {
 	tools := s.root.get("tools")
 	if tools == nil {
 		return
 	}
 	for _, t := range tools.items {
 		named := t.get("witness")
-		if named == nil {
+		if named == nil || used != nil && !used[t.name()] {
 			continue
 		}
 		for _, n := range named.items {

@@ -15,12 +15,13 @@ func (a *app) checkCommand() *cobra.Command {
 	c := a.command("check SPEC [flags]", "Check a spec and print everything that is wrong with it", cobra.ExactArgs(1),
 		func(_ context.Context, args []string) (int, error) { return a.check(args[0], d) })
 	d.policyFlag(c)
+	d.hyphenFlags(c)
 	return c
 }
 
 func (a *app) check(file string, d *driving) (int, error) {
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry})
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Tools: d.tools, Workflows: d.workflows})
 	err = checkPolicy(d.policy, s, registry, err)
 	var problems spec.Problems
 	switch {

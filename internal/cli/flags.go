@@ -12,6 +12,9 @@ type driving struct {
 	label  []string
 	events string
 
+	tools     string
+	workflows string
+
 	policy    string
 	approvals approvalsMode
 }
@@ -22,6 +25,12 @@ func (d *driving) policyFlag(c *cobra.Command) {
 
 func (d *driving) approvalsFlag(c *cobra.Command) {
 	c.Flags().Var(&d.approvals, "approvals", "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
+}
+
+// hyphenFlags are about the tools of Hyphen loop documents.
+func (d *driving) hyphenFlags(c *cobra.Command) {
+	c.Flags().StringVar(&d.tools, "tools", "", "a file with the tools that a Hyphen loop document names as actions")
+	c.Flags().StringVar(&d.workflows, "workflows", "", "a directory with the specs that a Hyphen loop document names as workflows")
 }
 
 func (d *driving) modelFlag(c *cobra.Command) {

@@ -28,6 +28,7 @@ func (a *app) runCommand() *cobra.Command {
 	d.eventsFlag(c)
 	d.policyFlag(c)
 	d.approvalsFlag(c)
+	d.hyphenFlags(c)
 	return c
 }
 
@@ -45,7 +46,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 		return 0, err
 	}
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.set})
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.set, Tools: d.tools, Workflows: d.workflows})
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +101,7 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 
 // flagged names the flags that problems are about.
 func flagged(problems spec.Problems) spec.Problems {
-	flags := map[string]string{"model": "--model", "stop": "--stop", "limits": "--limit"}
+	flags := map[string]string{"model": "--model", "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
 	problems = slices.Clone(problems)
 	for i, p := range problems {
 		if p.Line == 0 {

@@ -99,6 +99,23 @@ func (a *app) workFor(s *spec.Spec, registry *spec.Registry) (*work, error) {
 	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
 }
 
+// refresh brings the text of another file of a spec's source up to date, if the
+// file is still there.
+func refresh(fields map[string]json.RawMessage, key string) {
+	var file struct {
+		Path     string `json:"path"`
+		Dir      string `json:"dir"`
+		Document string `json:"document"`
+	}
+	if json.Unmarshal(fields[key], &file) != nil || file.Path == "" {
+		return
+	}
+	if text, err := os.ReadFile(filepath.Join(file.Dir, filepath.Base(file.Path))); err == nil {
+		file.Document = string(text)
+		fields[key], _ = json.Marshal(file) // strings always marshal
+	}
+}
+
 // renew brings a spec's source up to date: the text of its file, if that is
 // still there, and what was said on this command line. What was said on the
 // one that started the run stays.
@@ -132,6 +149,7 @@ func renew(source string, r remake) (string, error) {
 		if err == nil { // else it is gone, and the recorded text stands for it
 			set("document", string(text))
 		}
+		refresh(fields, "tools")
 	}
 	if r.model != "" {
 		set("model", r.model)

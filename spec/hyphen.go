@@ -1,0 +1,182 @@
+package spec
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/progress"
+)
+
+// isHyphen reports whether a document is a loop of Hyphen's rather than a spec.
+func isHyphen(root *node) bool {
+	t := root.get("type")
+	return t != nil && t.text == "loop" && root.get("properties") != nil
+}
+
+// hyphenInput is what such a loop is asked when nothing else is given: its
+// objective stands in the prompt.
+const hyphenInput = "Given the above, what is your next step?"
+
+// alwaysThere are the tools that such a loop has without declaring them.
+var alwaysThere = map[string]bool{
+	"__complete__": true, "__pause_for_human__": true, "__store_memory__": true, "__retrieve_memory__": true, "__log_progress__": true,
+}
+
+// readHyphen reads a Hyphen loop document.
+func (s *Spec) readHyphen(f fields) {
+	f.need(f.t.title)
+	p := f.fields(hyphenLoopKeys, f.n.get("properties"))
+	if f.n.get("properties").kind == mapping {
+		p.need("properties")
+	}
+	s.Input, s.json, s.builtin, s.dir, s.stale = hyphenInput, true, true, s.base, staleWarn
+	var mode int
+	p.choice("mode", &mode)
+	objective := ""
+	if p.text("objective", &objective); objective != "" {
+		s.prompt = "You are an AI agent. Your objective is:\n" + objective
+	}
+	s.model.place = p.n.place
+	if n := p.n.get("model"); n != nil {
+		p.text("model", &s.model.name)
+		s.model.place, s.model.unreadable = n.place, s.model.name == ""
+	}
+	p.temperature(&s.model.sampling)
+	s.Name = agentNameOf(s.path)
+	p.count("max_iterations", &s.limits.Iterations, 1, "10")
+	if s.limits.Iterations > mostIterations {
+		p.problem(p.n.get("max_iterations").place, "max_iterations is %d (the most is %d)", s.limits.Iterations, mostIterations)
+	}
+	const most = int(^uint(0)>>1) / int(time.Millisecond)
+	ms := 0
+	if p.count("timeout_ms", &ms, 1, "300000"); ms > most {
+		p.problem(p.n.get("timeout_ms").place, "timeout_ms is %d (the most is %d)", ms, most)
+	} else {
+		s.limits.Time = time.Duration(ms) * time.Millisecond
+	}
+	s.readOnStuck(p)
+	p.flag("include_reasoning_trace", &s.trace)
+	p.text("result_key", &s.resultKey)
+	s.readHyphenTools(p)
+}
+
+// agentNameOf makes the name of an agent of that of its file.
+func agentNameOf(path string) string {
+	name := strings.ToLower(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	name = strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, name), "-")
+	return cmp.Or(name, "hyphen")
+}
+
+// readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all turns
+// that are equal, Pawl those after the first.
+func (s *Spec) readOnStuck(f fields) {
+	turns, action, hint := 3, 0, ""
+	if n := f.n.get("on_stuck"); n != nil {
+		o := f.fields(hyphenStuckKeys, n)
+		o.count("iterations", &turns, 1, "3")
+		o.choice("action", &action)
+		o.text("hint", &hint)
+	}
+	then := []progress.Then{progress.Fail, progress.Fail, progress.Escalate, progress.Hint}[action]
+	if then != progress.Hint {
+		hint = "" // with any other action Hyphen does not know it
+	}
+	policy := progress.NoProgress(max(1, turns-1), then, hint)
+	s.stuck = &policy
+}
+
+// readHyphenTools reads the allow-list.
+func (s *Spec) readHyphenTools(f fields) {
+	list := f.value("tools", list, `a list such as [{"type": "action", "name": "lookup_ticket"}]`)
+	if list == nil {
+		return
+	}
+	library := s.library(f.document)
+	first := map[string]int{}
+	for _, item := range list.items {
+		if item.kind == 0 {
+			continue
+		}
+		kind, name := 0, ""
+		t := f.fields(hyphenToolKeys, item)
+		if t.n != item {
+			continue
+		}
+		t.need("the tool")
+		t.choice("type", &kind)
+		at := item.get("name")
+		if id := item.get("id"); kind == 2 && id != nil {
+			t.text("id", &name)
+			at = id
+		} else {
+			t.text("name", &name)
+		}
+		switch {
+		case kind == 1 && item.get("id") != nil:
+			t.problem(item.get("id").place, "id is for workflows, and this is an action (write name)")
+		case kind == 0:
+			continue
+		case at == nil && kind == 1:
+			t.problem(item.place, "the tool has no name (give it one)")
+		case at == nil:
+			t.problem(item.place, "the tool has no id (name the workflow)")
+		}
+		if name == "" {
+			continue
+		}
+		if line, twice := first[name]; twice {
+			t.problem(at.place, "the tool %s is there twice (first in line %d)", name, line)
+			continue
+		}
+		first[name] = at.place.line
+		switch {
+		case kind == 1 && alwaysThere[name]: // always there, and some declare them all the same
+		case kind == 1:
+			s.action(t.document, at, name, library)
+		default:
+			s.workflow(t.document, at, name)
+		}
+	}
+}
+
+// action adds the tool of a name in the library.
+func (s *Spec) action(d *document, at *node, name string, library *Spec) {
+	if library == nil {
+		if s.opt.Tools == "" && s.opt.shelf == nil {
+			d.problem(at.place, "the action %s is looked up by name (give --tools FILE with a list of tools)", name)
+		}
+		return // or the file cannot be read, which is told
+	}
+	var names []string
+	for _, t := range library.tools {
+		if t.name == name {
+			s.tools = append(s.tools, t)
+			if t.gated {
+				s.gates = append(s.gates, t.gate)
+			}
+			return
+		}
+		names = append(names, t.name)
+	}
+	for _, own := range library.own {
+		if own == name {
+			s.own = append(s.own, own)
+			for _, g := range library.gates {
+				if g.tool == name {
+					s.gates = append(s.gates, g)
+				}
+			}
+			return
+		}
+		names = append(names, own)
+	}
+	d.problem(at.place, "there is no tool %s in %s%s", name, library.path, expr.DidYouMean(name, names))
+}
