@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/tool"
 )
 
 const input = "Run the errand."
@@ -84,17 +85,24 @@ func do(calls ...string) (list []pawl.Call) {
 // errand has everything in it that a kill may hit: single calls, a batch of
 // Reads and Idempotents, Writes alone and between Reads, one that can be asked
 // what came of it, a provider that is overloaded, a conversation that becomes
-// too long, a call that needs approval beside one that needs an answer and one
-// that needs neither, and a repetition that is answered from the log.
+// too long, a call that needs approval beside one that needs an answer, one that
+// needs neither and a child run that waits for an approval of its own, a
+// repetition that is answered from the log, and children beside each other.
 var errand = []turn{
 	{calls: do("look 1")},
 	{calls: do("look 2", "look 3", "put 1"), fails: pawl.ClassOverloaded},
 	{calls: do("pay 1", "wire 1")},
 	{calls: do("look 4", "put 2", "pay 2", "look 5"), fails: pawl.ClassTooLong},
-	{calls: do("send 1", "look 6", "ask 1")},
-	{calls: do("put 1", "pay 3")},
+	{calls: do("send 1", "look 6", "ask 1", "aide 1")},
+	{calls: do("put 1", "pay 3", "scout 1", "scout 2")},
 	{text: "The errand is run."},
 }
+
+// What the children do.
+var (
+	aid   = []turn{{calls: do("look 7", "put 3")}, {calls: do("pay 4", "send 2")}, {text: "The aide has helped."}}
+	scout = []turn{{calls: do("look 8")}, {text: "The scout has looked."}}
+)
 
 // paper is a model that reads its lines off a page. Which one it is at it
 // learns from the conversation, so that it goes on where a log left off.
@@ -162,7 +170,7 @@ func (m paper) show(r pawl.Request) string {
 	}
 	sum := sha256.Sum256(text)
 	name := hex.EncodeToString(sum[:8])
-	temp := filepath.Join(m.world.dir, fmt.Sprintf("shown.%d", os.Getpid()))
+	temp := filepath.Join(m.world.dir, fmt.Sprintf("showing.%d.%s", os.Getpid(), r.Run))
 	if err := os.WriteFile(temp, text, 0o600); err != nil {
 		panic(err)
 	}
@@ -233,15 +241,17 @@ func (h sure) Reconcile(_ context.Context, inv pawl.Invocation) (out pawl.Output
 }
 
 func (w *world) agent() pawl.Agent {
-	hands := []pawl.Tool{sure{hand{w, "wire", pawl.Write}}}
-	for name, effect := range map[string]pawl.Effect{"look": pawl.Read, "put": pawl.Idempotent, "pay": pawl.Write, "send": pawl.Write, "ask": pawl.Write} {
-		hands = append(hands, hand{w, name, effect})
+	with := func(name, prompt string, plan []turn, tools ...pawl.Tool) pawl.Agent {
+		return pawl.Agent{Name: name, Description: prompt, Prompt: prompt, Model: paper{w, plan}, Tools: tools}
 	}
-	slices.SortFunc(hands, func(a, b pawl.Tool) int { return strings.Compare(a.Info().Name, b.Info().Name) })
-	return pawl.Agent{
-		Name: "errands", Prompt: "You run errands.", Model: paper{w, errand}, Tools: hands,
-		Policies: []pawl.Policy{approval.For("send")},
-	}
+	look, put := hand{w, "look", pawl.Read}, hand{w, "put", pawl.Idempotent}
+	pay, send, ask := hand{w, "pay", pawl.Write}, hand{w, "send", pawl.Write}, hand{w, "ask", pawl.Write}
+	child := &tool.AgentOptions{Input: look.Info().Input}
+	agent := with("errands", "You run errands.", errand, look, put, pay, send, ask, sure{hand{w, "wire", pawl.Write}},
+		tool.Agent(with("aide", "You help.", aid, look, put, pay, send), child),
+		tool.Agent(with("scout", "You look.", scout, look), child))
+	agent.Policies = []pawl.Policy{approval.For("send")} // the aide inherits it
+	return agent
 }
 
 // give says what a run waits for: the truth about a doubt, and yes to all else.

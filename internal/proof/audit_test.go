@@ -117,12 +117,23 @@ type witness struct {
 	Replied map[string]int      // replies on record, by run
 	Given   []string            // decisions and answers on record
 
-	passed [][]string
-	doubts int
-	failed int
-	usage  pawl.Usage
-	cost   float64
+	passed  [][]string
+	doubts  int
+	failed  int
+	settled map[string]spent // by run
 }
+
+// spent is what model calls have cost.
+type spent struct {
+	usage pawl.Usage
+	cost  float64
+}
+
+func (s *spent) add(u pawl.Usage, dollars float64) {
+	s.usage, s.cost = s.usage.Add(u), s.cost+dollars
+}
+
+func (s *spent) equal(t spent) bool { return s.usage == t.usage && math.Abs(s.cost-t.cost) < 1e-9 }
 
 // witness examines the finished run.
 func (c *cell) witness(res pawl.Result) *witness {
@@ -159,12 +170,11 @@ func (c *cell) witness(res pawl.Result) *witness {
 		return w
 	}
 	defer func() { _ = j.Close() }()
-	lost := 0
-	for _, run := range c.runs(j) {
-		lost += c.account(j, run, w)
-	}
-	if lost > c.killed {
-		c.fault("%d model calls were lost to %d kills", lost, c.killed)
+	w.settled = map[string]spent{}
+	for _, run := range slices.Backward(c.runs(j)) { // children before their parent
+		if lost := c.account(j, run, w); lost > c.killed {
+			c.fault("%d model calls of %s were lost to %d kills", lost, run, c.killed)
+		}
 	}
 	if n, err := newEngine(j).Replay(context.Background(), c.agent(), runID); err != nil || n == 0 {
 		c.fault("replay: %d steps, %v", n, err)
@@ -180,8 +190,8 @@ func (c *cell) account(j *sqlite.Journal, run string, w *witness) (lost int) {
 	var calling *pawl.ModelCalled
 	var retryAt time.Time
 	var epoch uint64
-	var usage pawl.Usage
-	var cost float64
+	var own spent
+	children := map[string]spent{}
 	running, dangling := map[string]pawl.Effect{}, map[string]bool{}
 	called, answered := map[int]int{}, map[int]int{}
 	turn := 0
@@ -200,8 +210,7 @@ func (c *cell) account(j *sqlite.Journal, run string, w *witness) (lost int) {
 			epoch = ev.Epoch
 			if calling != nil {
 				lost++
-				usage = usage.Add(pawl.Usage{Input: calling.Reserved - calling.MaxTokens, Output: calling.MaxTokens})
-				cost += calling.Cost
+				own.add(pawl.Usage{Input: calling.Reserved - calling.MaxTokens, Output: calling.MaxTokens}, calling.Cost)
 				calling = nil
 			}
 			for call, effect := range running {
@@ -218,12 +227,13 @@ func (c *cell) account(j *sqlite.Journal, run string, w *witness) (lost int) {
 			calling, retryAt = &ev, time.Time{}
 			called[turn]++
 		case pawl.ModelFailed:
-			usage, cost = usage.Add(ev.Usage), cost+ev.Cost
+			own.add(ev.Usage, ev.Cost)
 			retryAt, calling = ev.RetryAt, nil
 			answered[turn]++
 			w.failed++
 		case pawl.ModelReplied:
-			usage, cost, calling = usage.Add(ev.Reply.Usage), cost+ev.Cost, nil
+			own.add(ev.Reply.Usage, ev.Cost)
+			calling = nil
 			answered[turn]++
 			w.Replied[run]++
 			turn++
@@ -239,6 +249,10 @@ func (c *cell) account(j *sqlite.Journal, run string, w *witness) (lost int) {
 			delete(running, ev.Call)
 		case pawl.InputRequested:
 			delete(running, ev.Call)
+		case pawl.ChildStarted: // which is taken up, and whose own log says what is in doubt
+			delete(running, ev.Call)
+		case pawl.ChildStopped:
+			children[ev.Child] = spent{ev.Usage, ev.Cost} // all told
 		case pawl.ToolDoubted:
 			w.doubts++
 		case pawl.ToolSettled:
@@ -260,12 +274,17 @@ func (c *cell) account(j *sqlite.Journal, run string, w *witness) (lost int) {
 		c.fault("%v", err)
 		return lost
 	}
-	if got, _ := s.Cost(); s.Usage() != usage || math.Abs(got-cost) > 1e-9 {
-		c.fault("%s has spent %+v and $%g, its log says %+v and $%g", run, s.Usage(), got, usage, cost)
+	for child, cost := range children {
+		if was := w.settled[child]; !was.equal(cost) {
+			c.fault("%s has spent %+v, its parent has settled %+v", child, was, cost)
+		}
+		own.add(cost.usage, cost.cost)
 	}
-	if run == runID { // what its children spent is part of it
-		w.usage, w.cost = usage, cost
+	dollars, _ := s.Cost()
+	if got := (spent{s.Usage(), dollars}); !own.equal(got) {
+		c.fault("%s has spent %+v, its log says %+v", run, got, own)
 	}
+	w.settled[run] = own
 	keys := map[string]string{}
 	for _, l := range c.notes("attempts") {
 		if was, ok := keys[l[attemptRun]+l[attemptCall]]; ok && was != l[attemptKey] {

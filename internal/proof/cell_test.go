@@ -185,7 +185,7 @@ func (c *cell) play(shots ...shot) pawl.Result {
 		switch {
 		case r.Held != "" && !c.waits:
 			c.fault("a run nobody owns is held: %s", r.Held)
-		case r.Held != "":
+		case r.Held != "", c.waits && r.Result.Status == pawl.Paused: // so may a child be
 			time.Sleep(lease / 4)
 		case r.Result.Status == pawl.Success:
 			return *r.Result

@@ -143,7 +143,11 @@ func decide(w *world) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range pawl.ResultOf(s).Pending {
+	pending, err := engine.Pending(context.Background(), tapped, s)
+	if err != nil {
+		return err
+	}
+	for _, p := range pending {
 		if err := w.give(newEngine(tapped), p); err != nil {
 			return err
 		}

@@ -110,7 +110,10 @@ var recoveries = []string{
 	"before tool pay|1",
 	"after tool pay|1",
 	"after tool wire|1",
-	"after append input.requested+run.paused|1",
+	"after child model request|1",
+	"after child tool pay|1",
+	"after child append tool.finished+run.paused|1",
+	"after append child.stopped+run.paused|1",
 	"before release|1",
 }
 
@@ -127,7 +130,7 @@ func TestKillRecovery(t *testing.T) {
 		if len(c.passed) < 2 {
 			t.Fatalf("nobody took up a run killed %s", first)
 		}
-		for _, p := range c.passed[1][:min(len(c.passed[1]), 12)] {
+		for _, p := range c.passed[1][:min(len(c.passed[1]), 10)] {
 			if again := (cell{first, p + "|1"}); !slices.Contains(list, again) {
 				list = append(list, again)
 			}
@@ -154,7 +157,7 @@ func TestKillDecision(t *testing.T) {
 		t.Run(strings.TrimSuffix(stop, "|1"), func(t *testing.T) {
 			t.Parallel()
 			c := newCell(t)
-			if r, killed := c.process("run", shot{}); killed || len(r.Result.Pending) != 2 {
+			if r, killed := c.process("run", shot{}); killed || len(r.Result.Pending) != 3 {
 				t.Fatalf("it came to %v", r.Result.Verdict)
 			}
 			if _, killed := c.process("decide", shot{stop: stop}); !killed {

@@ -20,7 +20,6 @@ func TestSabotage(t *testing.T) {
 		{"late tool.finished+tool.started", []shot{{stop: "after tool wire|1"}}, "effects"},
 		{"late approval.decided", []shot{{}, {stop: "after tool send|1"}}, "effects"},
 		{"late model.called", []shot{{stop: "after model request|1"}}, "on the bill"},
-		{"late run.paused", []shot{{stop: "after append input.requested+run.paused|1"}}, ""},
 		{"keyless", []shot{{stop: "after tool put|1"}}, "effects"},
 		{"lie", []shot{{stop: "after tool pay|1"}}, "effects"},
 	} {
