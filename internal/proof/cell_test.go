@@ -231,7 +231,7 @@ func (c *cell) log() string {
 				return err.Error()
 			}
 			if line := string(row.Data); row.Seq > 1 {
-				fmt.Fprintln(&b, line[:min(len(line), 240)])
+				fmt.Fprintln(&b, line[:min(len(line), 160)])
 			}
 		}
 	}
