@@ -37,7 +37,7 @@ func For(patterns ...string) pawl.Policy {
 }
 
 // ForEffect gates the tools that declare one of the effects. One that declares
-// none is a [pawl.Write].
+// none is a [pawl.Write]. Agents that are tools are gated tool by tool.
 func ForEffect(effects ...pawl.Effect) pawl.Policy {
 	effects = slices.Clone(effects)
 	names := make([]string, len(effects))
@@ -50,6 +50,9 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 		check:  func(pawl.Agent) error { return wantEffects(effects) },
 		applies: func(_ pawl.State, d pawl.Disposed) string {
 			e := d.Info().Effect
+			if d.Info().Agent != "" {
+				return "" // what its run does is gated where it does it
+			}
 			if e == 0 {
 				e = pawl.Write
 			}

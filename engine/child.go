@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -308,8 +309,8 @@ func (s *session) childMail() bool {
 // that there is something to take in. A parent that cannot be told finds out
 // when it is resumed.
 func (s *session) wakeParent() {
-	start, ok := s.state.Start()
-	if !ok || start.Parent == "" || s.driven || !s.state.Status().Ended() || s.engine.mail == nil {
+	parent := ParentOf(&s.state)
+	if parent == "" || s.driven || !s.state.Status().Ended() || s.engine.mail == nil {
 		return
 	}
 	body, err := json.Marshal(map[string]string{"child": s.lease.Run})
@@ -317,7 +318,7 @@ func (s *session) wakeParent() {
 		return
 	}
 	_ = s.engine.send(s.base, pawl.Letter{
-		Run: start.Parent, Kind: pawl.LetterChild, Request: fmt.Sprintf("%s.%d", s.lease.Run, s.state.Seq()), Body: body,
+		Run: parent, Kind: pawl.LetterChild, Request: fmt.Sprintf("%s.%d", s.lease.Run, s.state.Seq()), Body: body,
 	})
 }
 
@@ -348,27 +349,37 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	if err != nil {
 		return root, err
 	}
-	start, ok := at.state.Start()
-	if !ok || start.Parent == "" {
+	parent := ParentOf(&at.state)
+	if parent == "" {
 		return root, nil
 	}
-	parent, err := e.AgentOf(ctx, root, start.Parent)
+	agent, err := e.AgentOf(ctx, root, parent)
 	if err != nil {
 		return root, err
 	}
-	m, err := e.machine(parent)
+	m, err := e.machine(agent)
 	if err != nil {
 		return root, err
 	}
-	s, err := Load(ctx, e.journal, start.Parent)
+	s, err := Load(ctx, e.journal, parent)
 	if err != nil {
 		return root, err
 	}
 	for c := range s.Calls() {
 		if c.Child == run {
-			agent, _, err := m.Child(pawl.Disposed{Call: c.Call, Limits: start.Declaration.Limits})
+			agent, _, err := m.Child(pawl.Disposed{Call: c.Call, Limits: at.state.Declaration().Limits})
 			return agent, err
 		}
 	}
-	return root, fmt.Errorf("run %s has no call that is run %s", start.Parent, run)
+	return root, fmt.Errorf("run %s has no call that is run %s", parent, run)
+}
+
+// ParentOf is the run whose child a run is; empty: nobody's. A fork of a child
+// is a run of its own.
+func ParentOf(s *pawl.State) string {
+	start, ok := s.Start()
+	if !ok || start.Parent == "" || !strings.HasPrefix(s.Run(), start.Parent+".") {
+		return ""
+	}
+	return start.Parent
 }

@@ -218,7 +218,11 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	}
 	v, _ := s.state.Cancelled()
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
-	return s.flush()
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.wakeParent()
+	return nil
 }
 
 // readMail turns letters into entries. A letter nobody waits for any more is dropped.

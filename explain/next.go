@@ -30,6 +30,11 @@ func next(s pawl.State, r *Report) []Action {
 			action(resume, "to try again as it is; the counts of repetitions and failing turns start afresh"))
 	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt:
 		actions = pending(r.Pending, run)
+		for c := range s.Open() {
+			if c.Phase == pawl.AwaitingChild {
+				actions = append(actions, action("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too"))
+			}
+		}
 	case pawl.Expired:
 		actions = append(actions, action(resume, "to ask again"))
 	case pawl.Denied:

@@ -15,7 +15,7 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 	if r == nil {
 		r = &Registry{}
 	}
-	a, problems := s.assemble(r)
+	a, problems := s.assemble(r, nil)
 	if err := problems.sorted().asError(); err != nil {
 		return pawl.Agent{}, err
 	}
@@ -23,8 +23,8 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 }
 
 // assemble puts the agent together and checks it. Without a registry the model
-// is a stand-in.
-func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
+// is a stand-in; an agent of another that names none has its caller's.
+func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	a := pawl.Agent{
 		Name: s.Name, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
@@ -50,8 +50,12 @@ func (s *Spec) assemble(r *Registry) (pawl.Agent, Problems) {
 	if s.observe != nil {
 		a.Observer = observer{s.command(s.observe)}
 	}
-	a.Model = s.makeModel(d, r, &a.Limits)
+	a.Model = s.makeModel(d, r, caller, &a.Limits)
 	a.Fallback = s.makeFallback(d, r, &a.Limits)
+	for i := range s.agents {
+		t, problems := s.agents[i].tool(r, a.Model)
+		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
+	}
 	s.judge(d, r, &a)
 	a.Source = s.record(r)
 	s.conditions(d, &a)

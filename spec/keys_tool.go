@@ -9,9 +9,9 @@ import (
 // toolList is what stands under tools. The kinds of entries are told apart by
 // their keys.
 var toolList = shape{
-	says:   "list of tools: [command](#tool), [client](#tool) or [builtin](#builtin)",
-	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema}}},
-	tables: []*table{toolKeys, builtinKeys},
+	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin) or [agent](#agent-tool)",
+	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema}}},
+	tables: []*table{toolKeys, builtinKeys, agentToolKeys},
 }
 
 var effectWord = oneOf("read", "idempotent", "write")
@@ -55,6 +55,18 @@ func forbidden(names []string) object {
 
 var builtinKeys = &table{name: "builtin", title: "builtin", about: "[Tools](tools.md) that come with Pawl. Files are those beneath `dir`.", keys: []key{
 	{name: "builtin", needed: true, value: ownNames, about: "which", inGo: "files.Tools"},
+	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
+}}
+
+var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another agent as a tool. Each call is a run of its own, within what is left of this one's limits.", keys: []key{
+	{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this agent's", inGo: "tool.Agent"},
+	{name: "name", value: shape{says: "up to 64 letters, digits, _ and -", schema: object{"type": "string"}}, otherwise: "its own", about: "what the model calls it", inGo: "tool.AgentOptions.Name"},
+	{name: "description", value: aText, otherwise: "its own", about: "what it does and when to use it", inGo: "tool.AgentOptions.Description"},
+	{name: "effect", value: effectWord, otherwise: "read if all its tools are, else write", about: "what repeating a call would do", inGo: "tool.AgentOptions.Effect"},
+	{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of the answer the model sees", inGo: "tool.AgentOptions.MaxOutput"},
+	{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may be asked in a run", inGo: "tool.AgentOptions.MaxCalls"},
+	{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.AgentOptions.Alone"},
+	{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck", inGo: "tool.AgentOptions.Exempt"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}
 

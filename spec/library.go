@@ -49,7 +49,7 @@ func (s *Spec) library(d *document) *Spec {
 	}
 	from := s.opt.shelf
 	own, root := readDocument(from.Path, from.Document)
-	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, Env: s.Env, opt: Options{Registry: s.opt.Registry}, doc: own, root: root}
+	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, Env: s.Env, opt: Options{Registry: s.opt.Registry}, doc: own, root: root, family: s.family}
 	switch {
 	case root == nil || root.kind == 0:
 	case root.kind != list:

@@ -65,7 +65,13 @@ func (s *Spec) modelName(r *Registry) (name, dir string) {
 
 // makeModel makes the model, or a stand-in for one that cannot be made. The
 // limits may change with its price.
-func (s *Spec) makeModel(d *document, r *Registry, limits *pawl.Limits) pawl.Model {
+func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pawl.Limits) pawl.Model {
+	if s.model.name == "" && s.family.member() {
+		if caller == nil { // which is not known yet
+			return standIn{}
+		}
+		return caller
+	}
 	if r == nil || s.model.unreadable && s.opt.Model == "" {
 		return standIn{}
 	}

@@ -235,6 +235,14 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	declared := m.Declaration()
 	a.Limits = p.Lower(declared.Limits)
 	models := slices.Concat([]pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Advisers)
+	for _, member := range members(a) {
+		m, err := pawl.NewMachine(member)
+		if err != nil {
+			return a, fmt.Errorf("policy: %w", err)
+		}
+		declared := m.Declaration()
+		models = slices.Concat(models, []pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Advisers)
+	}
 	for _, info := range models {
 		if len(p.models) > 0 && !allowed(p.models, info.Name) {
 			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, patternsOf(p.models))
@@ -253,7 +261,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 // rules are those of the policy that are about the agent.
 func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 	fits := func(pattern string) bool {
-		return slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return glob.Match(pattern, t.Info().Name) })
+		return anyTool(a, func(i pawl.ToolInfo) bool { return glob.Match(pattern, i.Name) })
 	}
 	for _, one := range p.deny {
 		if fits(one.pattern) || strings.HasPrefix(one.pattern, "__") {
@@ -282,7 +290,26 @@ func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 // has reports whether a tool of the agent has the effect, be it because it
 // declares none.
 func has(a pawl.Agent, effect pawl.Effect) bool {
-	return slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return cmp.Or(t.Info().Effect, pawl.Write) == effect })
+	return anyTool(a, func(i pawl.ToolInfo) bool { return cmp.Or(i.Effect, pawl.Write) == effect })
+}
+
+// anyTool reports whether something holds for a tool of the agent, or of an agent
+// that is a tool of it: its rules hold for those as well.
+func anyTool(a pawl.Agent, holds func(pawl.ToolInfo) bool) bool {
+	return slices.ContainsFunc(append(members(a), a), func(a pawl.Agent) bool {
+		return slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return holds(t.Info()) })
+	})
+}
+
+// members are the agents that are tools of an agent, and of those.
+func members(a pawl.Agent) (all []pawl.Agent) {
+	for _, t := range a.Tools {
+		if d, ok := t.(pawl.Delegate); ok {
+			member := d.Agent()
+			all = append(append(all, member), members(member)...)
+		}
+	}
+	return all
 }
 
 func wrong(rule pawl.Policy, a pawl.Agent) bool {

@@ -104,7 +104,7 @@ var goPlaces = map[string]any{
 	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
 	"pawl.ObserverFunc": pawl.ObserverFunc(nil), "progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
 	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{},
-	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "files.Tools": files.Tools, "fetch.Options": fetch.Options{},
+	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
 	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never,
 	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},

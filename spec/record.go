@@ -12,13 +12,17 @@ import (
 // record is what [pawl.Agent].Source holds of a spec: enough to make the agent
 // again where neither the file nor the flags are at hand.
 type record struct {
-	Kind     string  `json:"kind"` // spec
-	Path     string  `json:"path"`
-	Dir      string  `json:"dir"`
-	Document string  `json:"document"`
-	Model    string  `json:"model,omitempty"` // what replaced or completed the document's
-	Stop     string  `json:"stop,omitempty"`
-	Limits   *limits `json:"limits,omitempty"`
+	Kind     string `json:"kind"` // spec
+	Path     string `json:"path"`
+	Dir      string `json:"dir"`
+	Document string `json:"document"`
+	// Files are the specs of its agents, by path.
+	Files map[string]string `json:"files,omitempty"`
+	// Live says that files may be read that are not among them.
+	Live   bool    `json:"live,omitempty"`
+	Model  string  `json:"model,omitempty"` // what replaced or completed the document's
+	Stop   string  `json:"stop,omitempty"`
+	Limits *limits `json:"limits,omitempty"`
 
 	Tools     *shelf `json:"tools,omitempty"`
 	Workflows string `json:"workflows,omitempty"` // absolute
@@ -37,9 +41,17 @@ type limits struct {
 
 const recordKind = "spec"
 
+func (r *record) family() *family {
+	m := &family{files: r.Files, known: !r.Live}
+	if m.files == nil {
+		m.files = map[string]string{}
+	}
+	return m
+}
+
 // record writes the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Stop: s.opt.Stop, Tools: s.opt.shelf}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Tools: s.opt.shelf}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -90,7 +102,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Stop: rec.Stop, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools}
+	again := Options{Model: rec.Model, Stop: rec.Stop, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family()}
 	if o != nil {
 		again.Registry = o.Registry
 	}
@@ -116,7 +128,7 @@ func Needs(source string) (secrets map[string]string, hooks []Hook) {
 	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
 		return nil, nil
 	}
-	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools})
+	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family()})
 	if s == nil {
 		return nil, nil
 	}

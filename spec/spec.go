@@ -31,6 +31,8 @@ type Spec struct {
 	output  []byte
 	tools   []toolSpec
 	own     []string // tools that come with Pawl
+	agents  []delegate
+	beyond  []string // of what env names in the specs of agents, what this one's does not
 	fetch   fetch.Options
 	builtin bool
 	serial  bool
@@ -48,6 +50,7 @@ type Spec struct {
 	judges  judges
 	doc     *document
 	root    *node
+	family  *family
 
 	approvals pawl.Approvals
 	resultKey string
@@ -96,8 +99,9 @@ type Options struct {
 	// document are looked up.
 	Workflows string
 
-	dir   string // the spec's directory; empty: that of its name
-	shelf *shelf // the file of tools, when it has been read
+	dir    string  // the spec's directory; empty: that of its name
+	shelf  *shelf  // the file of tools, when it has been read
+	family *family // whose spec it is an agent's; nil: its own
 }
 
 // Load reads the spec in a file. Its error is [Problems], unless the file
@@ -140,7 +144,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if root.kind != mapping {
 		return nil, d.problems
 	}
-	s := &Spec{path: name, opt: *o, doc: d, root: root, base: o.dir}
+	s := &Spec{path: name, opt: *o, doc: d, root: root, base: o.dir, family: o.family}
 	if s.base == "" {
 		abs, err := filepath.Abs(filepath.Dir(name))
 		if err != nil {
@@ -148,6 +152,12 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 			return nil, d.problems
 		}
 		s.base = abs
+	}
+	if s.family == nil {
+		s.family = &family{files: map[string]string{}}
+	}
+	if s.family.trail == nil {
+		s.family.trail = []string{filepath.Join(s.base, filepath.Base(name))}
 	}
 	switch {
 	case isHyphen(root):
@@ -162,6 +172,6 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 			d.about(true, "workflows", place{}, "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
 		}
 	}
-	_, problems := s.assemble(o.Registry)
+	_, problems := s.assemble(o.Registry, nil)
 	return s, append(d.problems, problems...)
 }

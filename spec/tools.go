@@ -38,7 +38,7 @@ type toolSpec struct {
 }
 
 // further are the kinds of tool entries that a later version brings.
-var further = []string{"mcp", "agent", "workflow"}
+var further = []string{"mcp", "workflow"}
 
 func (s *Spec) readTools(f fields) {
 	n := f.value("tools", list, "a list of tools, each with name, description and command")
@@ -63,6 +63,10 @@ func (s *Spec) readTools(f fields) {
 		}
 		if item.get("builtin") != nil {
 			s.readOwn(f, item, taken)
+			continue
+		}
+		if item.get("agent") != nil {
+			s.readDelegate(f, item, taken)
 			continue
 		}
 		t := s.readTool(f, item)

@@ -22,7 +22,11 @@ func (a *app) answerCommand() *cobra.Command {
 					return err
 				}
 			}
-			return to.posted("input", id, to.Answer(ctx, to.run, id, to.by, args[1]))
+			run, err := to.owner("input", id)
+			if err != nil {
+				return err
+			}
+			return to.posted("input", id, to.Answer(ctx, run, id, to.by, args[1]))
 		})
 	})
 	c.Flags().StringVar(&call, "id", "", "the call whose question is answered, where there are several")
@@ -66,7 +70,11 @@ func (a *app) submitCommand() *cobra.Command {
 				return 0, misuse("%q is not JSON; give the call's result, such as '\"done\"' or null", args[2])
 			}
 			return a.mail(ctx, args[0], p, func(to addressee) error {
-				return to.posted("client_tool", args[1], to.Submit(ctx, to.run, args[1], to.by, result))
+				run, err := to.owner("client_tool", args[1])
+				if err != nil {
+					return err
+				}
+				return to.posted("client_tool", args[1], to.Submit(ctx, run, args[1], to.by, result))
 			})
 		})
 	p.flags(c)
@@ -83,13 +91,17 @@ func (a *app) settleCommand() *cobra.Command {
 			}
 			return a.mail(ctx, args[0], p, func(to addressee) error {
 				call := args[1]
-				if c, ok := to.state.Call(call); ok && (c.Phase == pawl.Started || c.Phase == pawl.Lost) {
+				run, err := to.owner("doubt", call)
+				if err != nil {
+					return err
+				}
+				if c, ok := to.state.Call(call); ok && run == to.run && (c.Phase == pawl.Started || c.Phase == pawl.Lost) {
 					return misuse("call %s of run %s is not in doubt yet; resume the run first", call, to.run)
 				}
 				if not {
-					return to.posted("doubt", call, to.DidNotHappen(ctx, to.run, call, to.by))
+					return to.posted("doubt", call, to.DidNotHappen(ctx, run, call, to.by))
 				}
-				return to.posted("doubt", call, to.Happened(ctx, to.run, call, to.by, json.RawMessage(happened)))
+				return to.posted("doubt", call, to.Happened(ctx, run, call, to.by, json.RawMessage(happened)))
 			})
 		})
 	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")

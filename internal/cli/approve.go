@@ -66,6 +66,7 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 	return a.mail(ctx, args[0], p, func(to addressee) error {
 		calls := args[1:]
 		waiting := to.waitsFor("approval")
+		var named []pawl.Pending
 		switch {
 		case all && len(calls) > 0:
 			return misuse("name calls or give --all, not both")
@@ -75,16 +76,21 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 		case len(waiting) > 1 && !all:
 			return listing(waiting, "several calls of run %s wait; name them or give --all:", to.run)
 		default:
-			for _, w := range waiting {
-				calls = append(calls, w.Call)
-			}
+			named = waiting
 		}
-		if one != "" && len(calls) > 1 {
+		for _, call := range calls {
+			run, err := to.owner("approval", call)
+			if err != nil {
+				return err
+			}
+			named = append(named, pawl.Pending{Run: run, Call: call})
+		}
+		if one != "" && len(named) > 1 {
 			return listing(waiting, "%s is for one call; name it:", one)
 		}
 		d.By = to.by
-		for _, call := range calls {
-			if err := to.decided(ctx, to.Decide(ctx, to.run, call, d)); err != nil {
+		for _, p := range named {
+			if err := to.decided(ctx, to.Decide(ctx, p.Run, p.Call, d)); err != nil {
 				return err
 			}
 		}

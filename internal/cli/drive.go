@@ -266,6 +266,9 @@ func counted(n int, noun string) string {
 // pendingText is something a run waits for, in one line.
 func pendingText(p pawl.Pending) string {
 	text := fmt.Sprintf("%s %s", p.Kind, p.Call)
+	if strings.Contains(p.Run, ".c_") {
+		text += " of child run " + p.Run
+	}
 	if p.Tool != "" {
 		text += fmt.Sprintf(": %s %s", p.Tool, gistJSON(p.Args))
 	}

@@ -33,7 +33,8 @@ type addressee struct {
 	journal pawl.Journal
 	run     string
 	state   pawl.State
-	by      string // who tells it
+	by      string         // who tells it
+	pending []pawl.Pending // what it waits for, and what its children wait for
 }
 
 // mail says something to a run and goes on with it where that is due.
@@ -43,7 +44,11 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 		if err != nil {
 			return 0, err
 		}
-		to := addressee{engine.New(j, a.options(s.Declaration().Source)), j, h.Run, s, p.by}
+		pending, err := engine.Pending(ctx, j, s)
+		if err != nil {
+			return 0, err
+		}
+		to := addressee{engine.New(j, a.options(s.Declaration().Source)), j, h.Run, s, p.by, pending}
 		if to.by == "" {
 			to.by = engine.Self().User
 		}
@@ -55,8 +60,13 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 }
 
 // after goes on with a run that has got a letter, if this user parked it in
-// this directory and nobody drives it, or if that is asked for.
+// this directory and nobody drives it, or if that is asked for. A child goes on
+// with the run it descends from.
 func (a *app) after(ctx context.Context, j store, run string, p *post) (int, error) {
+	run, err := rootOf(ctx, j, run)
+	if err != nil {
+		return 0, err
+	}
 	h, err := again(ctx, j, run)
 	if err != nil {
 		return 0, err
@@ -127,15 +137,36 @@ func ours(owner string) bool {
 	return was.User == now.User && was.Dir == now.Dir && was.Host == now.Host
 }
 
-// waitsFor lists what the run waits for of one kind.
+// waitsFor lists what the run and its children wait for of one kind.
 func (to addressee) waitsFor(kind string) []pawl.Pending {
 	var list []pawl.Pending
-	for _, p := range pawl.ResultOf(to.state).Pending {
+	for _, p := range to.pending {
 		if p.Kind == kind {
 			list = append(list, p)
 		}
 	}
 	return list
+}
+
+// owner is the run whose call is meant by its id: the addressee or the one of
+// its children whose call of that id waits for that kind of letter.
+func (to addressee) owner(kind, call string) (string, error) {
+	var list []pawl.Pending
+	for _, p := range to.waitsFor(kind) {
+		if p.Call == call {
+			if p.Run == to.run {
+				return to.run, nil
+			}
+			list = append(list, p)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return to.run, nil // which says what is wrong
+	case 1:
+		return list[0].Run, nil
+	}
+	return "", listing(list, "several runs that descend from %s have a call %s that waits; name one of them instead of %s:", to.run, call, to.run)
 }
 
 // posted makes sense of the error of a letter. What the run does not wait for

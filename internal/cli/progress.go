@@ -121,6 +121,10 @@ func callText(event pawl.Event) string {
 		return fmt.Sprintf("%s asks: %s", e.Call, gist(e.Question))
 	case pawl.InputGiven:
 		return fmt.Sprintf("%s is answered: %s", e.Call, gist(e.Text))
+	case pawl.ChildStarted:
+		return fmt.Sprintf("%s is run %s of %s, within %v", e.Call, e.Child, e.Agent, e.Limits)
+	case pawl.ChildStopped:
+		return fmt.Sprintf("%s: run %s is %v", e.Call, e.Child, e.Status)
 	case pawl.ClientToolRequested:
 		return fmt.Sprintf("%s %s %s is for the client", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ClientToolReturned:

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 )
 
 // mostCandidates is how many runs are listed when a name fits none or several.
@@ -17,7 +19,7 @@ const mostCandidates = 10
 // or "last". Anything else is bad usage, which lists what might be meant.
 func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 	if ref == "last" {
-		newest, err := heads(ctx, j, pawl.Query{}, 1)
+		newest, err := roots(ctx, j, pawl.Query{}, 1)
 		if err == nil && len(newest) == 0 {
 			err = misuse("there are no runs yet")
 		}
@@ -32,19 +34,24 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 			break
 		}
 		var err error
-		if found, err = heads(ctx, j, pawl.Query{Run: id}, mostCandidates+1); err != nil {
+		if found, err = heads(ctx, j, pawl.Query{Run: id}, 0); err != nil {
 			return pawl.Head{}, err
 		}
-		for _, h := range found {
-			if h.Run == id || len(found) == 1 {
-				return h, nil
-			}
+		if i := slices.IndexFunc(found, func(h pawl.Head) bool { return h.Run == id }); i >= 0 {
+			return found[i], nil
+		}
+		// A child's id begins with its parent's, which is meant.
+		among := slices.DeleteFunc(slices.Clone(found), func(h pawl.Head) bool {
+			return slices.ContainsFunc(found, func(p pawl.Head) bool { return strings.HasPrefix(h.Run, p.Run+".") })
+		})
+		if found = among; len(found) == 1 {
+			return found[0], nil
 		}
 	}
 	if len(found) > 0 {
 		return pawl.Head{}, misuse("%q may be any of several runs; give more of the id:\n%s", ref, candidates(found))
 	}
-	recent, err := heads(ctx, j, pawl.Query{}, mostCandidates+1)
+	recent, err := roots(ctx, j, pawl.Query{}, mostCandidates+1)
 	if err != nil {
 		return pawl.Head{}, err
 	}
@@ -54,14 +61,42 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 	return pawl.Head{}, misuse("there is no run %q; the latest are:\n%s", ref, candidates(recent))
 }
 
-// heads lists runs, newest first, without those that were claimed but never begun.
+// heads lists runs, newest first, without those that were claimed but never
+// begun: at most so many, or all.
 func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
+	return headsOf(ctx, j, q, most, func(pawl.Head) bool { return true })
+}
+
+// roots is heads without children.
+func roots(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
+	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !isChild(h) })
+}
+
+// isChild reports whether a run is the child of another. A fork of one is not.
+func isChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Run, h.Parent+".") }
+
+// rootOf is the run that a run descends from; itself, if it is nobody's child.
+func rootOf(ctx context.Context, j pawl.Journal, run string) (string, error) {
+	for {
+		s, err := engine.Load(ctx, j, run)
+		if err != nil {
+			return run, err
+		}
+		parent := engine.ParentOf(&s)
+		if parent == "" {
+			return run, nil
+		}
+		run = parent
+	}
+}
+
+func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {
 	var out []pawl.Head
 	for h, err := range j.List(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
-		if h.Seq == 0 {
+		if h.Seq == 0 || !want(h) {
 			continue
 		}
 		if out = append(out, h); len(out) == most {

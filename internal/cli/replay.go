@@ -29,7 +29,11 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	agents, err := agentsOf(ctx, j, run)
+	root, err := rootOf(ctx, j, run)
+	if err != nil {
+		return 0, err
+	}
+	agents, err := agentsOf(ctx, j, root)
 	if err != nil {
 		return 0, err
 	}
@@ -40,7 +44,13 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 			return 0, remakeErr
 		}
 		var steps int
-		steps, err = engine.New(j, nil).Replay(ctx, w.agent, run)
+		eng := engine.New(j, nil)
+		agent, unknown := eng.AgentOf(ctx, w.agent, run)
+		if unknown != nil {
+			w.drop()
+			return 0, unknown
+		}
+		steps, err = eng.Replay(ctx, agent, run)
 		w.drop()
 		out.Steps += steps
 		if err != nil {

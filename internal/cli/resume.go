@@ -24,6 +24,18 @@ func (a *app) resumeCommand() *cobra.Command {
 	c := a.command("resume RUN [flags]", "Go on with a run that is parked, ended without success, or was interrupted", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+				root, err := rootOf(ctx, j, h.Run)
+				switch {
+				case err != nil:
+					return 0, err
+				case root != h.Run && (r.limit != nil || r.spec != "" || r.model != "" || r.stop != ""):
+					return 0, misuse("run %s is a child of run %s, and goes on with it as it is; resume that one with other limits or another agent", h.Run, root)
+				case root != h.Run:
+					a.sayf("run %s is a child of run %s; going on with that", h.Run, root)
+					if h, err = again(ctx, j, root); err != nil {
+						return 0, err
+					}
+				}
 				return a.resume(ctx, j, h, r)
 			})
 		})

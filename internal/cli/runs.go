@@ -29,6 +29,7 @@ func (a *app) runsCommand() *cobra.Command {
 	var q pawl.Query
 	var status string
 	var labels []string
+	children := false
 	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
 		var err error
 		if q.Labels, err = parseLabels(labels); err != nil {
@@ -44,7 +45,7 @@ func (a *app) runsCommand() *cobra.Command {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
 		return a.with(ctx, func(j store) (int, error) {
-			lines, err := list(ctx, j, q, want)
+			lines, err := list(ctx, j, q, want, children)
 			if err != nil {
 				return 0, err
 			}
@@ -55,13 +56,14 @@ func (a *app) runsCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of this agent")
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
+	c.Flags().BoolVar(&children, "children", false, "child runs, too")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
 	return c
 }
 
 // list finds the runs that a query selects and that have a status, when want is
 // one, as they stand now: the journal does not know of owners that are gone.
-func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status) ([]runLine, error) {
+func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status, children bool) ([]runLine, error) {
 	most := q.Max
 	q.Max = 0
 	switch want {
@@ -76,7 +78,7 @@ func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status) (
 		if err != nil {
 			return nil, err
 		}
-		if h.Seq == 0 { // claimed, never begun
+		if h.Seq == 0 || !children && isChild(h) { // claimed, never begun; or shown with its parent
 			continue
 		}
 		status, err := standing(ctx, j, h)

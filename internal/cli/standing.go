@@ -25,7 +25,11 @@ func standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, er
 		if err != nil {
 			return 0, err
 		}
-		if expired(pawl.ResultOf(s).Pending, time.Now()) {
+		pending, err := engine.Pending(ctx, j, s)
+		if err != nil {
+			return 0, err
+		}
+		if expired(pending, time.Now()) {
 			return pawl.Expired, nil
 		}
 	}
@@ -48,5 +52,32 @@ func reportOn(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report,
 	if h.Status == pawl.Running && !owned(h.Lease) {
 		o.Status = pawl.Interrupted
 	}
-	return explain.Of(redacted(engine.Entries(ctx, j, h.Run, 1)), o)
+	r, err := explain.Of(redacted(engine.Entries(ctx, j, h.Run, 1)), o)
+	if err == nil && h.Status.Waiting() {
+		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending)
+	}
+	return r, err
+}
+
+// pendingOf adds to what a run waits for what its children wait for.
+func pendingOf(ctx context.Context, j pawl.Journal, run string, own []pawl.Pending) ([]pawl.Pending, error) {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return own, err
+	}
+	for c := range s.Open() {
+		if c.Phase != pawl.AwaitingChild {
+			continue
+		}
+		child, err := explain.Of(redacted(engine.Entries(ctx, j, c.Child, 1)), nil)
+		if err != nil {
+			return own, err
+		}
+		more, err := pendingOf(ctx, j, c.Child, child.Pending)
+		if err != nil {
+			return own, err
+		}
+		own = append(own, more...)
+	}
+	return own, nil
 }

@@ -144,12 +144,25 @@ func renew(source string, r remake) (string, error) {
 		set("path", r.spec)
 		set("dir", dir)
 		set("document", string(text))
+		delete(fields, "files")
+		fields["live"] = json.RawMessage("true")
 	case !r.asWas:
 		text, err := os.ReadFile(filepath.Join(get("dir"), filepath.Base(get("path"))))
 		if err == nil { // else it is gone, and the recorded text stands for it
 			set("document", string(text))
 		}
 		refresh(fields, "tools")
+		files := map[string]string{}
+		_ = json.Unmarshal(fields["files"], &files) // as above
+		for path := range files {
+			if text, err := os.ReadFile(path); err == nil {
+				files[path] = string(text)
+			}
+		}
+		if len(files) > 0 {
+			fields["files"], _ = json.Marshal(files) // so do texts by name
+		}
+		fields["live"] = json.RawMessage("true") // it may have got further agents
 	}
 	if r.model != "" {
 		set("model", r.model)

@@ -1,0 +1,140 @@
+package spec
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// delegate is an agent of another file, as a tool.
+type delegate struct {
+	spec    *Spec
+	options tool.AgentOptions
+	gate    gate
+	gated   bool
+}
+
+// family is what a spec and the specs of its agents have in common.
+type family struct {
+	files map[string]string // their documents by their absolute path, as they were read
+	known bool              // the files were recorded: nothing else is read
+	trail []string          // the specs that lead here, this one last
+}
+
+// member reports whether the spec is that of another's agent.
+func (m *family) member() bool { return len(m.trail) > 1 }
+
+// readDelegate reads an entry that makes an agent a tool.
+func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
+	f = f.titled("tool", agentToolKeys, item)
+	file := f.value("agent", text, "a spec, such as ./researcher.yaml")
+	if file == nil {
+		return
+	}
+	var d delegate
+	f.text("name", &d.options.Name)
+	f.text("description", &d.options.Description)
+	f.size("max_output", &d.options.MaxOutput)
+	f.count("max_calls", &d.options.MaxCalls, 1, "5")
+	stuck, parallel := 0, true
+	f.choice("stuck", &stuck)
+	f.flag("parallel", &parallel)
+	d.options.Exempt, d.options.Alone = stuck == 1, !parallel
+	var effect int
+	f.choice("effect", &effect)
+	d.options.Effect = pawl.Effect(effect)
+	if d.spec = s.member(f, file); d.spec == nil {
+		return
+	}
+	name, at := d.options.Name, item.get("name")
+	if at == nil {
+		name, at = d.spec.Name, file
+	}
+	if d.spec.Description == "" && d.options.Description == "" {
+		f.problem(file.place, "%s has no description (say in it, or here, what it does and when to use it)", file.text)
+	}
+	switch line, clash := taken[name]; {
+	case !toolName.MatchString(name):
+		f.problem(at.place, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
+	case clash:
+		f.problem(at.place, "there is another tool %s in line %d (give each a name of its own)", name, line)
+	default:
+		taken[name] = at.place.line
+		if d.gate, d.gated = f.readGate(name); d.gated {
+			s.gates = append(s.gates, d.gate)
+		}
+		s.agents = append(s.agents, d)
+	}
+}
+
+// member reads the spec of an agent. What is wrong with it is told at its places.
+func (s *Spec) member(f fields, file *node) *Spec {
+	path := filepath.Clean(file.text)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.base, path)
+	}
+	if slices.Contains(s.family.trail, path) {
+		f.problem(file.place, "agent %s leads back here (an agent cannot be a tool of its own)", file.text)
+		return nil
+	}
+	document, err := s.family.read(path)
+	if err != nil {
+		if broken, ok := errors.AsType[*fs.PathError](err); ok {
+			err = broken.Err // the path is as it was written, not as it was found
+		}
+		f.problem(file.place, "agent %s: %v (name a spec, relative to this one)", file.text, err)
+		return nil
+	}
+	shown := file.text
+	if !filepath.IsAbs(shown) {
+		shown = filepath.Join(filepath.Dir(s.path), shown)
+	}
+	o := Options{Registry: s.opt.Registry, dir: filepath.Dir(path)}
+	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path)}
+	sub, problems := parse(shown, []byte(document), &o)
+	f.problems = append(f.problems, problems...)
+	if sub == nil || len(problems) > 0 {
+		return nil
+	}
+	for _, name := range sub.Env {
+		if !slices.Contains(s.Env, name) {
+			s.beyond = append(s.beyond, name)
+		}
+	}
+	s.beyond = append(s.beyond, sub.beyond...)
+	return sub
+}
+
+// read reads a document once: what is made of it, and what is recorded of it,
+// is the same text.
+func (m *family) read(path string) (string, error) {
+	if text, ok := m.files[path]; ok {
+		return text, nil
+	}
+	if m.known {
+		return "", os.ErrNotExist
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err != nil {
+		return "", err
+	}
+	m.files[path] = string(data)
+	return string(data), nil
+}
+
+// tool makes the agent a tool. One that names no model asks its caller's.
+func (d *delegate) tool(r *Registry, caller pawl.Model) (pawl.Tool, Problems) {
+	agent, problems := d.spec.assemble(r, caller)
+	return tool.Agent(agent, &d.options), problems
+}
