@@ -152,7 +152,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 	case ToolStarted:
 		if i := s.find(e.Call); i >= 0 {
 			c := s.open[i]
-			c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, entry.Time}
+			c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
 			s.replace(i, c)
 		}
 	case ToolFinished:
@@ -365,6 +365,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		s.notes = s.notes.Set(e.By+"\x00"+e.Name, e.Value)
 		if e.Imported() {
 			s.letter = 0
+			s.unwatch()
 		}
 	case MemoryStored:
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
@@ -386,6 +387,18 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	}
 	if done, ok := event.(Noted); ok && done.By == completeTool {
 		s.takeCompletion(done.Value)
+	}
+}
+
+// unwatch forgets who supervised the calls that are open: the log that was exported
+// may have gone on, and who kept records of them may have been told to forget.
+func (s *State) unwatch() {
+	for i := range s.open {
+		if c := s.open[i]; c.Supervised != "" {
+			t := *c.trial
+			t.Supervised, c.trial = "", &t
+			s.replace(i, c)
+		}
 	}
 }
 

@@ -12,28 +12,29 @@ import (
 // changes nothing.
 type CallState struct {
 	Call
-	Iteration int
-	Phase     Phase
-	Attempt   int // tool.started entries so far
-	Effect    Effect
-	Key       string
-	Started   time.Time // of the latest attempt
-	Status    ToolStatus
-	Result    json.RawMessage
-	Error     string // what the model was told instead of a result
-	Of        string // the call whose result this one reuses
-	Reason    string // why it waits: the question, the approval's reason, the doubt
-	Edited    json.RawMessage
-	By        string // who decided or answered
-	Expires   time.Time
-	Requested uint64            // seq of the latest request about it
-	Witnesses map[string]string // what its approver relied on
-	Changed   []string          // what changed under its last approval
-	TokenHash string            // of the request's token
-	Decided   bool              // it was approved, and still is
-	Ran       bool              // it ran, as opposed to being refused, reused or answered by somebody
-	Retries   int               // times a hook had it run again
-	Child     string            // the run it is, when its tool is an agent
+	Iteration  int
+	Phase      Phase
+	Attempt    int // tool.started entries so far
+	Effect     Effect
+	Key        string
+	Started    time.Time // of the latest attempt
+	Supervised string    // who supervised it, see [ToolStarted]
+	Status     ToolStatus
+	Result     json.RawMessage
+	Error      string // what the model was told instead of a result
+	Of         string // the call whose result this one reuses
+	Reason     string // why it waits: the question, the approval's reason, the doubt
+	Edited     json.RawMessage
+	By         string // who decided or answered
+	Expires    time.Time
+	Requested  uint64            // seq of the latest request about it
+	Witnesses  map[string]string // what its approver relied on
+	Changed    []string          // what changed under its last approval
+	TokenHash  string            // of the request's token
+	Decided    bool              // it was approved, and still is
+	Ran        bool              // it ran, as opposed to being refused, reused or answered by somebody
+	Retries    int               // times a hook had it run again
+	Child      string            // the run it is, when its tool is an agent
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -56,10 +57,11 @@ type asked struct {
 
 // trial is the latest attempt.
 type trial struct {
-	Attempt int
-	Effect  Effect
-	Key     string
-	Started time.Time
+	Attempt    int
+	Effect     Effect
+	Key        string
+	Supervised string
+	Started    time.Time
 }
 
 // ending is the answer.
@@ -120,7 +122,7 @@ func (c *call) state() CallState {
 	}
 	return CallState{
 		Call: mine, Iteration: c.Iteration, Phase: c.Phase,
-		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started,
+		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
 		Requested: c.requested, Witnesses: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,

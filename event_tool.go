@@ -16,6 +16,9 @@ type ToolStarted struct {
 	Effect  Effect
 	Key     string
 	Attempt int
+	// Supervised is the tool's own word for who watches the attempt and keeps a
+	// record of it; see [Reconciler]. Empty: nobody that the tool would vouch for.
+	Supervised string
 }
 
 // ToolStatus is how a call ended.
@@ -118,6 +121,7 @@ func (e *ToolStarted) code(c *wire.Coder) {
 	enum(c, "effect", &e.Effect, effects)
 	c.String("key", &e.Key)
 	c.Int("attempt", &e.Attempt)
+	c.OptString("supervised", &e.Supervised)
 }
 
 func (e *ToolFinished) code(c *wire.Coder) {

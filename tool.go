@@ -27,6 +27,12 @@ type Tool interface {
 // has the output as its result or, when there is an error too, failed with that,
 // or timed out if the error is [context.DeadlineExceeded]; one that did not take
 // place is driven again. An error with happened false says that it cannot tell.
+//
+// A tool that has its attempts watched by somebody who survives this process may
+// say so with a method Supervised() string. It is asked just before an attempt is
+// begun; what it says is in the log before the attempt runs, and comes back to Run
+// and Reconcile. Run must then not act unless it is watched as it was said, so
+// that Reconcile can take the absence of a record for what it is.
 type Reconciler interface {
 	Reconcile(ctx context.Context, inv Invocation) (out Output, happened bool, err error)
 }
@@ -41,6 +47,8 @@ type Invocation struct {
 	Args    json.RawMessage
 	Key     string
 	Attempt int // from 1
+
+	Supervised string // what the tool said of this attempt, see [Reconciler]
 }
 
 // AskPerson is the error of a tool that needs a person before it can go on: the

@@ -89,7 +89,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		d, j := &group[i], &jobs[i]
 		j.d, j.at = d, at
 		j.tool, _, _ = s.m.Tool(d.Call.Tool)
-		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1}
+		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1, Supervised: supervised(j.tool)}
 		if sabotage.On(sabotage.Key) {
 			j.inv.Key += fmt.Sprint(".", j.inv.Attempt)
 		}
@@ -145,7 +145,15 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 // started is the intent to run a call.
 func started(j *job) pawl.Event {
 	c := &j.d.Call
-	return pawl.ToolStarted{Call: c.ID, Tool: c.Tool, Args: c.Args, Effect: j.d.Info().Effect, Key: j.d.Key, Attempt: j.inv.Attempt}
+	return pawl.ToolStarted{Call: c.ID, Tool: c.Tool, Args: c.Args, Effect: j.d.Info().Effect, Key: j.d.Key, Attempt: j.inv.Attempt, Supervised: j.inv.Supervised}
+}
+
+// supervised is what a tool says of who watches its next attempt.
+func supervised(t pawl.Tool) string {
+	if w, ok := t.(interface{ Supervised() string }); ok {
+		return w.Supervised()
+	}
+	return ""
 }
 
 // perform runs the tool.

@@ -46,7 +46,7 @@ func (s *session) reconcile() (asked bool, err error) {
 		}
 		now := time.Now()
 		ask := &reconciliation{tool: r, info: info, inv: pawl.Invocation{
-			Run: s.lease.Run, Call: c.ID, Tool: c.Tool, Args: args, Key: c.Key, Attempt: c.Attempt,
+			Run: s.lease.Run, Call: c.ID, Tool: c.Tool, Args: args, Key: c.Key, Attempt: c.Attempt, Supervised: c.Supervised,
 		}}
 		ask.flight = flight{effect: ask, limit: min(info.Timeout, s.left(now)), grace: grace(tool)}
 		return true, s.fly(&ask.flight, now)

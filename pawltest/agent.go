@@ -21,7 +21,7 @@ import (
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT · max_tokens N
 //	builtins · serial · observe · goal EXPR · approvals [ttl=D] [stop]
-//	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b]
+//	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
 //	policy reflexion, grounding, causal, steer: see judge
@@ -69,16 +69,19 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Goal = &pawl.Goal{Metric: w}
 			a.Goal.Success, err = stop.Parse(rest, nil)
 		case "tool":
-			var info pawl.ToolInfo
-			words := strings.Fields(rest)
-			i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "witness=") })
-			var witnesses []string
-			if i >= 0 {
-				witnesses = strings.Split(strings.TrimPrefix(words[i], "witness="), ",")
-				words = slices.Delete(words, i, i+1)
-			}
-			if info, err = toolInfo(words); err == nil {
-				a.Tools = append(a.Tools, scripted{w, info, witnesses})
+			t := scripted{world: w}
+			words := slices.DeleteFunc(strings.Fields(rest), func(word string) bool {
+				key, value, _ := strings.Cut(word, "=")
+				switch key {
+				case "witness":
+					t.witnesses = strings.Split(value, ",")
+				case "supervised":
+					t.supervised = value
+				}
+				return key == "witness" || key == "supervised"
+			})
+			if t.info, err = toolInfo(words); err == nil {
+				a.Tools = append(a.Tools, t)
 			}
 		case "delegate":
 			var t pawl.Tool

@@ -171,6 +171,7 @@ func (l *line) tool(event pawl.Event) {
 		if e.Attempt != 1 {
 			l.opt("attempt", e.Attempt)
 		}
+		l.opt("supervised", e.Supervised)
 	case pawl.ToolFinished:
 		l.add("%s %s %v", e.Call, e.Tool, e.Status)
 		if e.Error == "" {

@@ -127,7 +127,12 @@ type scripted struct {
 	world     *world
 	info      pawl.ToolInfo
 	witnesses []string
+
+	supervised string
 }
+
+// Supervised says what the tool is declared to say.
+func (s scripted) Supervised() string { return s.supervised }
 
 // Witness tells the digests of what the tool is declared to rely on.
 func (s scripted) Witness(context.Context, json.RawMessage) (map[string]string, error) {
@@ -153,7 +158,11 @@ func (s scripted) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Outp
 	line, lines := "error it cannot tell", s.world.tools[inv.Tool+"?"]
 	if len(lines) > 0 {
 		line, s.world.tools[inv.Tool+"?"] = lines[0], lines[1:]
-		s.world.ran = append(s.world.ran, fmt.Sprintf("%s? call=%s attempt=%d", inv.Tool, inv.Call, inv.Attempt))
+		asked := fmt.Sprintf("%s? call=%s attempt=%d", inv.Tool, inv.Call, inv.Attempt)
+		if inv.Supervised != "" {
+			asked += " supervised=" + inv.Supervised
+		}
+		s.world.ran = append(s.world.ran, asked)
 	}
 	s.world.mu.Unlock()
 	switch word, rest, _ := strings.Cut(line, " "); word {

@@ -162,9 +162,12 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (pawl.Output, error) {
 	var exit *spool.Exit
 	var err error
-	if supervision.on() && inv.Run != "" && inv.Call != "" { // else nobody can come to ask
+	switch {
+	case supervision.on() && inv.Run != "" && inv.Call != "": // else nobody can come to ask
 		exit, err = c.supervised(ctx, j, inv)
-	} else {
+	case inv.Supervised != "":
+		err = errors.New("the command was not started, because the log says that it is supervised, and it would not be")
+	default:
 		exit = j.perform(ctx, nil)
 	}
 	if err != nil {

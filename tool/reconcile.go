@@ -37,13 +37,14 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 		fate, err := dir.Read(a)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			if !supervision.complete(dir, a, effect) {
+			sure := proven(dir, inv)
+			if !sure && !supervision.complete(dir, a, effect) {
 				return pawl.Output{}, false, fmt.Errorf("%w: there is no record of it in %s", errUntold, dir.Path())
 			}
 			// Whoever was about to start it finds that he may not.
 			switch err := dir.Never(a); {
 			case err == nil:
-				return never(effect)
+				return never(effect, sure)
 			case !errors.Is(err, fs.ErrExist):
 				return pawl.Output{}, false, err
 			}
@@ -55,7 +56,7 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 		case !fate.About(a):
 			return pawl.Output{}, false, fmt.Errorf("%w: its record in %s is damaged", errUntold, dir.Path())
 		case fate.Never != nil:
-			return never(effect)
+			return never(effect, proven(dir, inv))
 		case fate.Exit != nil:
 			return c.ended(fate, effect)
 		}
@@ -73,11 +74,11 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 	}
 }
 
-// never is what the absence of a record tells. A program that does not supervise
-// may have driven the run, on the same journal, and left none: nothing that may
-// be done once only rests on that.
-func never(effect pawl.Effect) (pawl.Output, bool, error) {
-	if effect == pawl.Write {
+// never is what the absence of a record tells. Unless the log says that there
+// would be one, a program that does not supervise may have driven the run, on the
+// same journal, and left none: nothing that may be done once only rests on that.
+func never(effect pawl.Effect, sure bool) (pawl.Output, bool, error) {
+	if effect == pawl.Write && !sure {
 		return pawl.Output{}, false, fmt.Errorf("%w: no supervisor has started it, and none will", errUntold)
 	}
 	return pawl.Output{}, false, nil

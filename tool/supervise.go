@@ -24,9 +24,12 @@ const supervisorName = "pawl-supervisor-1"
 // program, started once more when the first command runs, which stays alive if
 // this process is killed. It sees each command to its end, or to the tool's
 // Timeout, and keeps on disk what came of it; so whoever takes the run up finds
-// the true result, or waits for a command that still runs. What is left to
-// people is the loss of the machine, and of the supervisor, and a Write that no
-// supervisor had begun.
+// the true result, or waits for a command that still runs. The log says of each
+// attempt that it is recorded, and where; so a Write of which there is no record
+// was not made, and is. What is left to people is the loss of the machine, and of
+// the supervisor, and a Write whose records are out of reach: on another host, in
+// another container, in a directory that was removed or copied, from before the
+// machine was last started, or too old.
 //
 // A command that takes effect and ends by itself costs a few milliseconds more
 // than without, most of them for a record on the disk before it starts; the
@@ -52,9 +55,9 @@ func Supervise() {
 // It belongs beside the journal, so that they stay together: every process that
 // drives a run of that journal should supervise and record there. Then the
 // absence of a record means that a command was never started, which is enough to
-// drive one again, unless it is a Write. Without
-// Spool, and when dir is empty, it is pawl/spool in the user's state directory;
-// what is recorded there counts, and the absence of a record says nothing.
+// drive one again; a Write only if the log says that it would be recorded there.
+// Without Spool, and when dir is empty, it is pawl/spool in the user's state
+// directory; there the absence of a record says nothing unless the log does.
 //
 // If the directory cannot be used, commands fail before they are started.
 func Spool(dir string, secrets map[string]string) {

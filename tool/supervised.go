@@ -52,6 +52,9 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	if err != nil {
 		return nil, fmt.Errorf("the command was not started, because it could not be recorded: %w", err)
 	}
+	if inv.Supervised != "" && !here(dir, inv.Supervised) {
+		return nil, fmt.Errorf("the command was not started, because it would not be recorded where the log says: %s has changed", dir.Path())
+	}
 	if len(secrets) > 0 {
 		all := maps.Clone(secrets)
 		maps.Copy(all, j.Secrets)

@@ -5,6 +5,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -177,11 +178,53 @@ func lines(file, line string) int {
 }
 
 // Pawl is killed while a Write waits to be started: its supervisor, which does
-// not move, has the request. Nobody can be sure that another program did not
-// make the call; once a person is, it is made, and not made again when the
-// supervisor wakes up.
+// not move, has the request. The log says that it would have made a record, so
+// the call is made anew without a person, and not made again when the supervisor
+// wakes up.
 func TestKilledBeforeTheCommand(t *testing.T) {
 	w := watch(t, "hold", "20s")
+	super := w.killedBefore()
+	w.release("paid.txt")
+	w.resumes(`"type":"tool.settled","data":{"call":"c_2","happened":false,"by":"reconcile"}`, `"call":"c_2","tool":"pay","args":{},"effect":"write","key":"`+w.run+`/c_2","attempt":2,"supervised":"`)
+	w.signal(super.PID, syscall.SIGCONT)
+	w.over(super, 1)
+}
+
+// With other records than those the log speaks of, nobody can be sure, and a
+// person is asked.
+func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
+	for name, change := range map[string]func() error{
+		"gone": func() error { return os.RemoveAll("runs.db.spool") },
+		"a copy": func() error {
+			err := os.Rename("runs.db.spool", "old.spool")
+			return errors.Join(err, os.CopyFS("runs.db.spool", os.DirFS("old.spool")), os.Chmod("runs.db.spool", 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := watch(t, "hold", "20s")
+			super := w.killedBefore()
+			w.release("paid.txt")
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
+				t.Errorf("there is no doubt:\n%s", out)
+			}
+			w.signal(super.PID, syscall.SIGKILL) // it would make the call that a person has to say was not made
+			if out, err := w.command("settle", w.run, "c_2", "--did-not-happen").CombinedOutput(); err != nil || !strings.Contains(string(out), "done") {
+				t.Errorf("settle: %v\n%s", err, out)
+			}
+			if n := lines("paid.txt", "begin"); n != 1 {
+				t.Errorf("it was paid %d times", n)
+			}
+		})
+	}
+}
+
+// killedBefore kills pawl between the intent to pay and the payment, and returns
+// its supervisor, which stands still.
+func (w *watched) killedBefore() process.Identity {
+	w.Helper()
 	c := w.begin()
 	super := w.supervisor()
 	w.stop(c.Process.Pid)
@@ -195,15 +238,7 @@ func TestKilledBeforeTheCommand(t *testing.T) {
 		return strings.Count(string(events), `"type":"tool.started"`) == 2
 	})
 	w.kill(c)
-	w.release("paid.txt")
-	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
-		t.Errorf("there is no doubt:\n%s", out)
-	}
-	if out, err := w.command("settle", w.run, "c_2", "--did-not-happen").CombinedOutput(); err != nil || !strings.Contains(string(out), "done") {
-		t.Errorf("settle: %v\n%s", err, out)
-	}
-	w.signal(super.PID, syscall.SIGCONT)
-	w.over(super, 1)
+	return super
 }
 
 // Pawl is killed while a Write runs, which ends while nobody looks, or after

@@ -9,6 +9,7 @@
 package spool
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -33,6 +34,7 @@ func (d Dir) Path() string { return d.path }
 // kept; see [Dir.Since].
 func (d Dir) Make(now time.Time) error {
 	if _, err := d.Since(); err == nil {
+		d.draw()
 		return nil
 	}
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
@@ -46,8 +48,39 @@ func (d Dir) Make(now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
+	d.draw()
 	err = d.setSince(now)
 	return errors.Join(err, syncDir(filepath.Dir(d.path)))
+}
+
+const drawnName = "drawn"
+
+// draw writes down the number that tells the directory from others, once: of
+// several who do at a time one is first. Without it nothing can be proven by the
+// absence of a record, and all else goes on.
+func (d Dir) draw() {
+	path := filepath.Join(d.path, drawnName)
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	f, err := os.CreateTemp(d.path, drawnName+".*")
+	if err != nil {
+		return
+	}
+	_, err = f.WriteString(rand.Text() + "\n")
+	if errors.Join(err, f.Sync(), f.Close()) == nil {
+		_ = os.Link(f.Name(), path)
+	}
+	_ = os.Remove(f.Name())
+}
+
+// Drawn is a number that no other directory was given when it was made. A copy has it, too.
+func (d Dir) Drawn() (string, error) {
+	text, err := os.ReadFile(filepath.Join(d.path, drawnName))
+	if err != nil {
+		return "", fmt.Errorf("spool: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
 }
 
 // An Attempt is one attempt at a call.
@@ -142,6 +175,10 @@ func (d Dir) Forget(run string, keep func(call string) bool) error {
 	return errors.Join(errs...)
 }
 
+// coarse is how much earlier than the clock says a file may seem to be written:
+// no file system counts in more than two seconds.
+const coarse = 2 * time.Second
+
 // Sweep removes what has not been touched since then. Of runs older than that
 // nothing is known any more, and Since says so before the first file goes.
 func (d Dir) Sweep(before time.Time) error {
@@ -154,8 +191,9 @@ func (d Dir) Sweep(before time.Time) error {
 	if len(old) == 0 {
 		return nil
 	}
-	if since, err := d.Since(); err != nil || since.Before(before) {
-		if err := d.setSince(before); err != nil {
+	since := before.Add(coarse)
+	if old, err := d.Since(); err != nil || old.Before(since) {
+		if err := d.setSince(since); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -169,14 +171,44 @@ func TestSweep(t *testing.T) {
 	if err := d.Sweep(before); err != nil {
 		t.Fatal(err)
 	}
-	if since, err := d.Since(); err != nil || !since.Equal(before) {
-		t.Errorf("complete since %v, want %v: %v", since, before, err)
+	if since, err := d.Since(); err != nil || !since.Equal(before.Add(coarse)) {
+		t.Errorf("complete since %v, want %v and some: %v", since, before, err)
 	}
 	if _, err := d.Read(pay); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old one is still there: %v", err)
 	}
 	if _, err := d.Read(young); err != nil {
 		t.Errorf("the young one is not: %v", err)
+	}
+}
+
+// Several who make a directory, of which one kept no number yet, agree on one.
+func TestDrawn(t *testing.T) {
+	d, _ := written(t)
+	other, _ := written(t)
+	first, err := d.Drawn()
+	if again, e := other.Drawn(); err != nil || e != nil || first == "" || first == again {
+		t.Errorf("two directories are %q and %q: %v, %v", first, again, err, e)
+	}
+	if err := os.Remove(filepath.Join(d.path, drawnName)); err != nil {
+		t.Fatal(err)
+	}
+	var made sync.WaitGroup
+	drawn := make([]string, 8)
+	for i := range drawn {
+		made.Go(func() {
+			if err := d.Make(now); err != nil {
+				t.Error(err)
+			}
+			drawn[i], _ = d.Drawn()
+		})
+	}
+	made.Wait()
+	if drawn[0] == "" || drawn[0] == first || len(slices.Compact(drawn)) != 1 {
+		t.Errorf("they drew %q after %q", drawn, first)
+	}
+	if files, _ := os.ReadDir(d.path); len(files) != 3 { // of one attempt, the date and the number
+		t.Errorf("left are %v", files)
 	}
 }
 
