@@ -34,6 +34,8 @@ func (a *app) open(ctx context.Context) (store, error) {
 		j, err = opened(postgres.Open(ctx, url, nil))
 	} else if j, err = opened(sqlite.Open(ctx, url, nil)); err != nil {
 		j, err = openReading(ctx, url, err)
+	} else {
+		a.tellDropped(j.(*sqlite.Journal), url)
 	}
 	if err != nil {
 		return nil, err
@@ -42,6 +44,16 @@ func (a *app) open(ctx context.Context) (store, error) {
 	a.journal = j
 	a.mu.Unlock()
 	return j, nil
+}
+
+// tellDropped says what the database lost when a process or the computer died.
+func (a *app) tellDropped(j *sqlite.Journal, path string) {
+	switch bytes, commits := j.Dropped(); {
+	case commits > 1:
+		a.sayf("%s is damaged: behind %d bytes of its log that cannot be read, %d writes are lost; restore it from a copy if something is missing", path, bytes, commits)
+	case bytes > 0:
+		a.sayf("%s: a write was cut short and never came to an end; %d bytes of it were dropped", path, bytes)
+	}
 }
 
 // opened makes no journal of a pointer to none.

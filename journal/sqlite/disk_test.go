@@ -22,6 +22,10 @@ type disk struct {
 	op    string
 	left  int
 	fails int // how many did
+
+	loses  bool   // a sync that fails loses what was to be synced, as it does under Linux
+	once   bool   // only one operation fails
+	synced func() // told before and after each sync
 }
 
 // image is what is certain to be in a file, and what is on its way there.
@@ -87,6 +91,22 @@ func (d *disk) Breaks(op string, n int, err error) {
 	d.op, d.left, d.fault, d.fails = op, n, err, 0
 }
 
+// BreaksOnce has the disk fail one sync, and lose what was to be synced: from then
+// on the files look as if it had been written.
+func (d *disk) BreaksOnce(n int, err error) {
+	d.Breaks("sync", n, err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.loses, d.once = true, true
+}
+
+// OnSync has f told before and after each sync of a file.
+func (d *disk) OnSync(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.synced = f
+}
+
 // Mend returns how many operations failed.
 func (d *disk) Mend() int {
 	d.mu.Lock()
@@ -102,7 +122,14 @@ func (d *disk) does(op, path string, do func() error, note func(*image)) error {
 	if d.fault != nil && (d.op == op || d.op == "") {
 		if d.left == 0 {
 			d.fails++
-			return d.fault
+			fault := d.fault
+			if d.once {
+				d.fault = nil
+			}
+			if f := d.files[path]; d.loses && f != nil {
+				f.pending = nil
+			}
+			return fault
 		}
 		d.left--
 	}
@@ -164,6 +191,13 @@ func (f *diskFile) Truncate(size int64) error {
 }
 
 func (f *diskFile) Sync(flags vfs.SyncFlag) error {
+	f.disk.mu.Lock()
+	tell := f.disk.synced
+	f.disk.mu.Unlock()
+	if tell != nil {
+		tell()
+		defer tell()
+	}
 	return f.disk.does("sync", f.path, func() error { return f.File.Sync(flags) }, func(i *image) {
 		for _, c := range i.pending {
 			i.durable = c.to(i.durable)

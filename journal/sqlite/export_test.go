@@ -8,6 +8,12 @@ func (o *Options) OnDisk(name string) *Options {
 	return o
 }
 
+// Emptied has the write-ahead log moved into the file whenever it has so many pages.
+func (o *Options) Emptied(pages int) *Options {
+	o.pages = pages
+	return o
+}
+
 // Abandon leaves all runs without an owner, as the end of their process does.
 func (j *Journal) Abandon(ctx context.Context) error {
 	return j.write(ctx, func(w *writer) (refusal, broken error) {

@@ -238,7 +238,7 @@ func TestDiskFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			parked := 0
-			for n, broken := 0, true; broken; n += 5 {
+			for n, broken := 0, true; broken; n += bytewise(t, 5) {
 				d, fs := sqlite.NewDisk(t)
 				path := filepath.Join(t.TempDir(), "j.db")
 				j, err := sqlite.Open(t.Context(), path, (&sqlite.Options{}).OnDisk(fs))

@@ -27,6 +27,7 @@ type Journal struct {
 	path   string
 	writer *writer
 	pool   *pool
+	tail   tail
 }
 
 var (
@@ -51,7 +52,8 @@ type Options struct {
 	// readable then, too.
 	ReadOnly bool
 
-	vfs string // a file system to open the database on; tests break it
+	vfs   string // a file system to open the database on; tests break it
+	pages int    // of the log, when they are moved into the file; tests do it often
 }
 
 // maxBytes bounds one batch, letter or blob. SQLite copies what it is given
@@ -95,9 +97,18 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
+	left, err := tailOf(path)
+	if err != nil {
+		return nil, err
+	}
 	c, err := connect(ctx, path, o, view{})
 	if err != nil {
 		return nil, explain(err)
+	}
+	if left.bytes > 0 {
+		if left, err = c.tail(path); err != nil {
+			return nil, errors.Join(explain(err), c.close())
+		}
 	}
 	w, err := prepare(ctx, c, o)
 	if err != nil {
@@ -106,7 +117,7 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err := alike(path+"-shm", path); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return &Journal{path: path, writer: w, pool: newPool(path, o)}, nil
+	return &Journal{path: path, writer: w, pool: newPool(path, o), tail: left}, nil
 }
 
 // alike gives the index of the write-ahead log the mode of the database: it

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,6 @@ type request struct {
 const most = 256
 
 func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
-	if err := migrate(ctx, c); err != nil {
-		return nil, err
-	}
 	sync := "FULL"
 	if o.Normal {
 		sync = "NORMAL"
@@ -54,8 +52,16 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if sabotage.On(sabotage.Fsync) {
 		sync = "OFF"
 	}
+	// From the first commit on: were the tables not waited for, a sync that fails
+	// later could lose them, and with them whatever is written behind them.
+	if err := c.Exec(`PRAGMA synchronous = ` + sync); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, c); err != nil {
+		return nil, err
+	}
 	// Checkpoints come every 4 MB, as they do with SQLite's own page size.
-	if err := c.Exec(`PRAGMA wal_autocheckpoint = 2000; PRAGMA foreign_keys = ON; PRAGMA synchronous = ` + sync); err != nil {
+	if err := c.Exec(fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d; PRAGMA foreign_keys = ON`, cmp.Or(o.pages, 2000))); err != nil {
 		return nil, err
 	}
 	w := &writer{c: c, known: make(map[string]*known)}

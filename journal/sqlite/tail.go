@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Dropped is what of the write-ahead log was of no use when the journal was
+// opened, because it does not end in a commit: in bytes, and in how many of the
+// commits that stand there. A process or a computer that dies in a write leaves
+// bytes and one commit at most, of which nobody had been told that it is
+// durable. More commits were durable once, unless somebody wrote with
+// [Options.Normal]: the log has been damaged, and what they held is lost.
+func (j *Journal) Dropped() (bytes int64, commits int) { return j.tail.bytes, j.tail.commits }
+
+// A tail is what stands in a write-ahead log behind its last whole commit.
+type tail struct {
+	bytes   int64
+	commits int
+}
+
+// The parts of a write-ahead log; see https://sqlite.org/fileformat2.html#walformat
+const (
+	walHeader = 32
+	walMagic  = 0x377f0682 // and one more where sums are taken of big-endian words
+	walOldest = 512        // the smallest page
+	walNewest = 65536      // the largest page
+)
+
+// tailOf looks for the tail of the log beside the database at path. SQLite finds
+// the same last commit, and does not tell of what it leaves out. A frame of an
+// earlier round, which has other salts than the header, ends the log.
+func tailOf(path string) (t tail, err error) {
+	f, err := os.Open(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	log, err := io.ReadAll(f)
+	if err != nil || len(log) == 0 {
+		return t, err
+	}
+	sum, size, sound := opening(log)
+	if size == 0 {
+		return tail{bytes: int64(len(log))}, nil
+	}
+	salts := log[16:24]
+	if first := walHeader + 8; !sound && len(log) >= first+8 { // the header is what cannot be trusted
+		salts = log[first : first+8]
+	}
+	end := walHeader
+	for at := walHeader; at < len(log); at += frameHeader + size {
+		frame := log[at:min(at+frameHeader+size, len(log))]
+		if len(frame) >= 16 && string(frame[8:16]) != string(salts) {
+			if sound { // an earlier round
+				break
+			}
+			continue
+		}
+		if whole := len(frame) == frameHeader+size; sound && whole {
+			sum.add(frame[:8])
+			sum.add(frame[frameHeader:])
+			sound = sum.is(frame[16:frameHeader])
+		} else {
+			sound = false
+		}
+		commits := len(frame) >= 8 && binary.BigEndian.Uint32(frame[4:]) != 0
+		if commits && sound {
+			end = at + len(frame)
+			t = tail{}
+			continue
+		}
+		if commits {
+			t.commits++
+		}
+		t.bytes = int64(at + len(frame) - end)
+	}
+	return t, nil
+}
+
+// tail looks again while nobody writes: what another process is writing is no
+// tail. It comes before the first write of this one, which may go over it.
+func (c *conn) tail(path string) (t tail, err error) {
+	if err := c.Exec(`BEGIN IMMEDIATE`); err != nil {
+		return t, err
+	}
+	t, err = tailOf(path)
+	return t, errors.Join(err, c.rollback())
+}
+
+// opening reads the header of a log: the size of its pages, none if that cannot
+// be told, and whether its sum is right.
+func opening(log []byte) (sum walSum, size int, sound bool) {
+	if len(log) < walHeader {
+		return sum, 0, false
+	}
+	size = int(binary.BigEndian.Uint32(log[8:]))
+	if size < walOldest || size > walNewest || size&(size-1) != 0 {
+		return sum, 0, false
+	}
+	sum.big = binary.BigEndian.Uint32(log) == walMagic+1
+	sum.add(log[:24])
+	return sum, size, sum.is(log[24:walHeader]) && binary.BigEndian.Uint32(log)|1 == walMagic|1
+}
+
+// walSum is the running sum of a log.
+type walSum struct {
+	big  bool
+	a, b uint32
+}
+
+func (s *walSum) add(data []byte) {
+	word := binary.LittleEndian.Uint32
+	if s.big {
+		word = binary.BigEndian.Uint32
+	}
+	for ; len(data) >= 8; data = data[8:] {
+		s.a += word(data) + s.b
+		s.b += word(data[4:]) + s.a
+	}
+}
+
+func (s *walSum) is(sum []byte) bool {
+	return binary.BigEndian.Uint32(sum) == s.a && binary.BigEndian.Uint32(sum[4:]) == s.b
+}
