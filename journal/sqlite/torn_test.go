@@ -1,9 +1,11 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -11,12 +13,16 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// TestTornRun cuts the write-ahead log of a run at every frame, and within it: what
-// is left is the run up to some append, and it goes on from there.
-func TestTornRun(t *testing.T) {
-	t.Parallel()
+// walRun is a run of the payer, as it stands in files whose process has died.
+type walRun struct {
+	db, wal []byte
+	whole   []string
+}
+
+func newWALRun(t *testing.T) (r walRun) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "j.db")
-	j, err := sqlite.Open(t.Context(), path, nil)
+	j, err := sqlite.Open(t.Context(), path, &sqlite.Options{Normal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,44 +34,152 @@ func TestTornRun(t *testing.T) {
 	if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
 		t.Fatal(res.Status, err)
 	}
-	db, err1 := os.ReadFile(path)
-	wal, err2 := os.ReadFile(path + "-wal")
-	whole := lines(t, j)
+	var err1, err2 error
+	r.db, err1 = os.ReadFile(path)
+	r.wal, err2 = os.ReadFile(path + "-wal")
+	r.whole = lines(t, j)
 	if err := errors.Join(err1, err2, j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	const head, frame = 32, 24 + 2048 // see https://sqlite.org/fileformat2.html#walformat
-	left := map[int]bool{}
-	for at := head; at <= len(wal); at += frame {
-		for _, cut := range []int{at - 1, at, at + 24 + 1, at + frame/2} {
-			if cut > len(wal) {
-				continue
-			}
-			torn := filepath.Join(t.TempDir(), "j.db")
-			if err := errors.Join(os.WriteFile(torn, db, 0o600), os.WriteFile(torn+"-wal", wal[:cut], 0o600)); err != nil {
-				t.Fatal(err)
-			}
-			j, err := sqlite.Open(t.Context(), torn, &sqlite.Options{Normal: true})
-			if err != nil {
-				t.Fatalf("cut at %d: %v", cut, err)
-			}
-			is := lines(t, j)
-			for i, line := range is {
-				if line != whole[i] {
-					t.Fatalf("cut at %d: entry %d is another", cut, i+1)
-				}
-			}
-			if n := len(is); !left[n] && n > 0 && n < len(whole) {
-				goesOn(t, j, &payer{paid: finished(t, j)})
-			}
-			left[len(is)] = true
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+	return r
+}
+
+// after opens the database beside another log, and returns what there is to read.
+func (r walRun) after(t *testing.T, dir string, wal []byte) (j *sqlite.Journal, log []string) {
+	t.Helper()
+	path := filepath.Join(dir, "j.db")
+	_ = os.Remove(path + "-shm") // of the database before
+	if err := errors.Join(os.WriteFile(path, r.db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	j, err := sqlite.Open(t.Context(), path, &sqlite.Options{Normal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, lines(t, j)
+}
+
+// prefix holds that what is there is what was there first, and returns how much.
+func (r walRun) prefix(t *testing.T, what string, at int, log []string) int {
+	t.Helper()
+	for i, line := range log {
+		if i >= len(r.whole) || line != r.whole[i] {
+			t.Fatalf("%s %d: entry %d is another", what, at, i+1)
 		}
 	}
-	if !left[len(whole)] || len(left) < 2*payments {
-		t.Errorf("the cuts left only %d different ends: they cut nothing", len(left))
+	return len(log)
+}
+
+// bytewise is how many bytes a test that may look at every byte goes at once.
+func bytewise(t *testing.T, usual int) int {
+	t.Helper()
+	switch {
+	case os.Getenv("PAWL_PROOF") != "":
+		return 1
+	case testing.Short():
+		return 3 * usual
+	}
+	return usual
+}
+
+// TestTornAnywhere cuts the write-ahead log at any byte of its last 64 KiB: what is
+// left is the longest run of whole commits, the journal says how many bytes it has
+// dropped, who recovers a second time finds the same, and the run goes on.
+func TestTornAnywhere(t *testing.T) {
+	t.Parallel()
+	r := newWALRun(t)
+	const head, frame = 32, 24 + 2048
+	commits := []int{0} // where the log may end
+	left := []int{0}    // and how many entries are there then
+	dir := t.TempDir()
+	for at := head + frame; at <= len(r.wal); at += frame {
+		if h := r.wal[at-frame:]; bytes.Equal(h[4:8], make([]byte, 4)) {
+			continue // no commit
+		}
+		j, log := r.after(t, dir, r.wal[:at])
+		if b, n := j.Dropped(); b != 0 || n != 0 {
+			t.Errorf("cut at %d, behind a commit: %d bytes in %d commits are said to be dropped", at, b, n)
+		}
+		n := r.prefix(t, "cut at", at, log)
+		if n > left[len(left)-1] && n < len(r.whole) {
+			goesOn(t, j, &payer{paid: finished(t, j)})
+		}
+		commits, left = append(commits, at), append(left, n)
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := left[len(left)-1]; n != len(r.whole) || len(commits) < 10 {
+		t.Fatalf("%d commits hold %d of %d entries", len(commits), n, len(r.whole))
+	}
+	last := len(commits) - 1
+	for at := len(r.wal); at > max(0, len(r.wal)-64<<10); at -= bytewise(t, 661) {
+		for commits[last] > at {
+			last--
+		}
+		j, log := r.after(t, dir, r.wal[:at])
+		if n := r.prefix(t, "cut at", at, log); n != left[last] {
+			t.Fatalf("cut at %d: %d entries are left, not %d", at, n, left[last])
+		}
+		behind := at - commits[last]
+		if last == 0 && at >= head {
+			behind -= head
+		}
+		if b, n := j.Dropped(); b != int64(behind) || n > 1 {
+			t.Fatalf("cut at %d, %d bytes behind a commit: %d bytes in %d commits are said to be dropped", at, behind, b, n)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := sqlite.Open(t.Context(), filepath.Join(dir, "j.db"), &sqlite.Options{Normal: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now := lines(t, again); strings.Join(now, "\n") != strings.Join(log, "\n") {
+			t.Fatalf("cut at %d: recovered twice, it is another log", at)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFlippedLog turns a bit of the write-ahead log at any byte: what is left is a
+// beginning of the run, and that something is missing is said. What looks like
+// one torn write cannot be told from one; more than that is.
+func TestFlippedLog(t *testing.T) {
+	t.Parallel()
+	r := newWALRun(t)
+	dir := t.TempDir()
+	seen, lost := map[int]bool{}, 0
+	for at := 0; at < len(r.wal); at++ {
+		if at >= 32 { // every byte of the head
+			at += bytewise(t, 397) - 1
+		}
+		if at >= len(r.wal) {
+			break
+		}
+		wal := bytes.Clone(r.wal)
+		wal[at] ^= 1 << (at % 8)
+		j, log := r.after(t, dir, wal)
+		n := r.prefix(t, "flipped", at, log)
+		b, commits := j.Dropped()
+		if n < len(r.whole) && b == 0 {
+			t.Fatalf("byte %d: of %d entries %d are there, and nobody says that something is missing", at, len(r.whole), n)
+		}
+		if commits > 1 {
+			lost++
+		}
+		if !seen[n] && n > 0 && n < len(r.whole) {
+			goesOn(t, j, &payer{paid: finished(t, j)})
+		}
+		seen[n] = true
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen) < 2*payments || lost == 0 {
+		t.Errorf("the flips left only %d different ends, and %d times more than a torn write was missing", len(seen), lost)
 	}
 }
 
