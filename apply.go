@@ -86,6 +86,9 @@ func (s *State) applyRun(event Event) {
 		s.priced = e.Declaration.Model.Price != nil
 		s.epoch, s.owner = e.Epoch, e.Owner
 		s.settled = true
+		if c := e.Continues; c != nil {
+			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
+		}
 		s.hear(e.Input)
 	case RunForked:
 		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""

@@ -253,7 +253,7 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 	}
 	if t.info.Effect == Idempotent {
 		content := contentKey(c.Tool, d.Call.Args)
-		d.Key = canon.Digest([]byte(s.run), []byte(content))[:32]
+		d.Key = canon.Digest([]byte(s.keyed()), []byte(content))[:32]
 		if of, ok := s.keys.Get(content); ok {
 			if done, _ := s.call(of); done.ok() { // which it is not while it runs again
 				d.Do, d.Of = Reuse, of
@@ -261,10 +261,10 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 			}
 		}
 	} else {
-		d.Key = s.run + "/" + c.ID
+		d.Key = s.keyed() + "/" + c.ID
 	}
-	if t.info.Effect == Write && c.Phase == Undecided && s.doubt.Len() > 0 {
-		if of, ok := s.doubt.Get(contentKey(c.Tool, d.Call.Args)); ok {
+	if t.info.Effect == Write && c.Phase == Undecided {
+		if of := s.doubtful(c.Tool, d.Call.Args); of != "" {
 			d.Do, d.Why = Ask, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
 		}
 	}

@@ -16,6 +16,9 @@ type RunStarted struct {
 	Parent      string
 	Owner       string
 	Epoch       uint64
+	Continues   *Continues // nil: the conversation begins here
+	Key         string     // under which it was asked for; see engine.StartOptions
+	Nonce       string     // keeps the keys of its calls apart from those of another run by the same id
 }
 
 // RunPaused parks a run: nothing is in flight and nobody owns it.
@@ -139,6 +142,19 @@ func (e *RunStarted) code(c *wire.Coder) {
 	c.OptString("parent", &e.Parent)
 	c.OptString("owner", &e.Owner)
 	c.OptUint64("epoch", &e.Epoch)
+	if c.Decoding() || e.Continues != nil {
+		c.OptObject("continues", func(c *wire.Coder) {
+			if e.Continues == nil {
+				e.Continues = &Continues{}
+			}
+			c.String("run", &e.Continues.Run)
+			c.Uint64("seq", &e.Continues.Seq)
+			c.OptInt("bytes", &e.Continues.Bytes)
+			c.OptInt("input_tokens", &e.Continues.Input)
+		})
+	}
+	c.OptString("key", &e.Key)
+	c.OptString("nonce", &e.Nonce)
 }
 
 func (e *RunPaused) code(c *wire.Coder) {

@@ -13,8 +13,11 @@ import (
 // are folded and not judged; nor is what was decided while the run had another
 // agent, if somebody allowed it to change. parse reads the source of a stop
 // condition that replaced the agent's own while the run went on.
-func (m *Machine) Replay(log iter.Seq2[Entry, error], parse func(source string) (Condition, error)) (steps int, err error) {
-	r := replay{machine: m, parse: parse}
+//
+// before is the zero State or, for a run that continues another, [State.Next] of
+// where that one stood.
+func (m *Machine) Replay(before State, log iter.Seq2[Entry, error], parse func(source string) (Condition, error)) (steps int, err error) {
+	r := replay{machine: m, parse: parse, state: before}
 	var entries []Entry
 	for e, err := range log {
 		if err != nil {

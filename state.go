@@ -17,6 +17,7 @@ import (
 // that has not begun.
 type State struct {
 	start     *RunStarted
+	earlier   *State // of the run that this one continues; nil: none, or it is not known
 	run       string
 	seq       uint64
 	time      time.Time
@@ -181,6 +182,10 @@ func (s *State) Start() (RunStarted, bool) {
 	}
 	start := *s.start
 	start.Declaration, start.Labels = start.Declaration.clone(), maps.Clone(start.Labels)
+	if start.Continues != nil {
+		continues := *start.Continues
+		start.Continues = &continues
+	}
 	return start, true
 }
 
@@ -335,13 +340,19 @@ func (s *State) Input() string {
 	return s.start.Input
 }
 
-// UserTexts yields what people said to the run, oldest first: the input and
-// every answer.
+// UserTexts yields what people said, oldest first: to the runs that this one
+// continues (see [State.Earlier]), the input, and every answer.
 func (s State) UserTexts() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, text := range s.said.All() {
-			if !yield(text) {
-				return
+		var runs []*State
+		for run := &s; run != nil; run = run.earlier {
+			runs = append(runs, run)
+		}
+		for _, run := range slices.Backward(runs) {
+			for _, text := range run.said.All() {
+				if !yield(text) {
+					return
+				}
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type Transcript struct {
 	strategy Strategy
 	messages []Message
+	begun    int    // how many of them are of earlier runs
 	pending  []Part // of the user turn being gathered
 	answers  int    // how many of them, in front, answer the last calls
 	calls    []call
@@ -24,6 +25,9 @@ func NewTranscript(s Strategy) *Transcript { return &Transcript{strategy: s} }
 func (t *Transcript) Add(e Entry, s *State) {
 	switch ev := e.Event.(type) {
 	case RunStarted:
+		if ev.Declaration.Strategy != 0 {
+			t.strategy = ev.Declaration.Strategy
+		}
 		t.say(ev.Input, s)
 	case RunForked:
 		t.say(ev.Input, s)

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -28,9 +28,11 @@ type Engine struct {
 	mu       sync.Mutex
 	live     map[string]*session
 	closed   bool
-	clock    *time.Timer // rings for the attendant
-	watching bool        // the clock is set, or the attendant at work
-	renewed  time.Time   // when leases were last prolonged
+	closing  chan struct{}  // closed when the engine is
+	watches  sync.WaitGroup // of runs that others drive
+	clock    *time.Timer    // rings for the attendant
+	watching bool           // the clock is set, or the attendant at work
+	renewed  time.Time      // when leases were last prolonged
 	letters  int64
 	behind   map[string]*session // their mail could not be read
 	ear      *ear                // nil: nobody listens
@@ -87,7 +89,7 @@ type Options struct {
 // is listened to as well, while there are live runs: it yields the ids of runs
 // that have mail, and the empty id when any run may have some.
 func New(journal pawl.Journal, o *Options) *Engine {
-	e := &Engine{journal: journal, live: map[string]*session{}}
+	e := &Engine{journal: journal, live: map[string]*session{}, closing: make(chan struct{})}
 	if o != nil {
 		e.opt = *o
 	}
@@ -147,41 +149,76 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 	if err != nil {
 		return nil, err
 	}
-	id := o.ID
-	if id == "" {
-		id = newID(time.Now())
+	b := beginning{StartOptions: *o, engine: e, agent: agent, machine: m, input: input}
+	if o.Thread != "" || o.Key != "" {
+		return b.derived(ctx)
 	}
-	lease, err := e.begin(ctx, id)
+	if b.ID == "" {
+		b.ID = newID(time.Now())
+	}
+	lease, err := e.begin(ctx, b.ID)
 	if err != nil {
-		return nil, fmt.Errorf("start run %s: %w", id, err)
+		return nil, fmt.Errorf("start run %s: %w", b.ID, err)
 	}
-	s := e.session(m, lease)
-	s.driven = o.driven
-	labels := o.Labels
-	if labels == nil {
-		labels = agent.Labels
+	return b.begin(ctx, lease, past{})
+}
+
+// StartOptions are what may be said of a run when it begins.
+type StartOptions struct {
+	// ID is the run's id. Empty: a new one, or the one that Thread or Key gives it.
+	ID     string
+	Labels map[string]string // instead of the agent's
+	// Thread is the conversation the run is part of: it begins with the messages
+	// of the thread's last run, which must have ended, else Start fails with a
+	// [*ThreadError]. What is counted begins anew. Of several who start the next
+	// run at once, one does.
+	Thread string
+	// Key makes starting repeatable: whoever starts a run under the same key (of
+	// the same thread, or of none) gets a handle on the one run there is, whoever
+	// drives it, as long as the journal keeps it. One that lost its owner is taken
+	// up again. Another agent or input is a [*KeyError].
+	Key    string
+	Parent string
+
+	driven bool // by the parent
+}
+
+// beginning is a run that is about to begin.
+type beginning struct {
+	StartOptions
+	engine  *Engine
+	agent   pawl.Agent
+	machine *pawl.Machine
+	input   string
+}
+
+// begin writes the first entry of a run whose id is claimed, and drives the run.
+func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p past) (*Handle, error) {
+	s := b.engine.session(b.machine, lease)
+	s.follow(p)
+	s.driven = b.driven
+	start := pawl.RunStarted{
+		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
+		Owner: lease.Owner, Epoch: lease.Epoch,
 	}
-	err = s.guard(func() error { // a filter may panic
-		s.append(0, 0, pawl.RunStarted{
-			Declaration: m.Declaration(), Input: s.filter(input), Labels: labels, Thread: o.Thread, Parent: o.Parent,
-			Owner: lease.Owner, Epoch: lease.Epoch,
-		})
+	if start.Labels == nil {
+		start.Labels = b.agent.Labels
+	}
+	if b.ID == "" { // it was derived
+		start.Nonce = rand.Text()[:8]
+	}
+	if p.talk != nil {
+		start.Continues = p.talk.Continue(&p.state)
+	}
+	err := s.guard(func() error { // a filter may panic
+		start.Input = s.filter(b.input)
+		s.append(0, 0, start)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return e.launch(ctx, s)
-}
-
-// StartOptions are what may be said of a run when it begins.
-type StartOptions struct {
-	ID     string            // the run's id; empty: a new one
-	Labels map[string]string // instead of the agent's
-	Thread string
-	Parent string
-
-	driven bool // by the parent
+	return b.engine.launch(ctx, s)
 }
 
 // machine prepares an agent, the built-in policies added after its own.
@@ -217,6 +254,8 @@ func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
 	if err := s.flush(); err != nil {
 		s.release()
 		e.drop(s)
+		s.life.err = err
+		close(s.life.done)
 		return nil, err
 	}
 	return e.run(ctx, s, -1), nil
@@ -224,21 +263,21 @@ func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
 
 // run drives a session in a goroutine of its own.
 func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
-	h := &Handle{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
+	l := s.life
 	s.steps = steps
 	unhook := context.AfterFunc(ctx, s.poke)
 	s.done = func(err error) {
 		unhook()
 		s.still()
-		h.err = err
+		l.err = err
 		e.drop(s)
-		h.result = s.withChildren(s.withTokens(pawl.ResultOf(s.state)))
+		l.result = s.withChildren(s.withTokens(pawl.ResultOf(s.state)))
 		s.wakeParent()
 		s.feed.close()
-		close(h.done)
+		close(l.done)
 	}
 	go func() { s.finish(s.guard(s.drive)) }()
-	return h
+	return &Handle{life: l}
 }
 
 // Step performs one step of a run that nobody owns, and returns the run's seq
@@ -259,13 +298,16 @@ func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uin
 		return s.found, err
 	}
 	h := e.run(ctx, s, 1)
-	<-h.done
-	return s.after, h.err
+	<-h.life.done
+	return s.after, h.life.err
 }
 
 // Close parks every run the engine drives and waits until they are parked.
 func (e *Engine) Close() error {
 	e.mu.Lock()
+	if !e.closed {
+		close(e.closing)
+	}
 	e.closed = true
 	var all []*session
 	for _, s := range e.live {
@@ -278,6 +320,7 @@ func (e *Engine) Close() error {
 	for _, s := range all {
 		<-s.gone
 	}
+	e.watches.Wait()
 	e.ears.Wait() // the journal may be closed now: nobody looks into it any more
 	e.tending.Lock()
 	defer e.tending.Unlock()
@@ -294,6 +337,7 @@ func (e *Engine) adopt(ctx context.Context, s *session) error {
 		e.mu.Unlock()
 		return errClosed
 	}
+	s.life = &life{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
 	e.live[s.lease.Run] = s
 	if !e.watching {
 		e.watching, e.renewed = true, time.Now()
@@ -320,11 +364,4 @@ func (e *Engine) drop(s *session) {
 	e.unlisten()
 	e.mu.Unlock()
 	close(s.gone)
-}
-
-// fullJitter is "full jitter" of M. Brooker, "Exponential Backoff And Jitter"
-// (2015): a random wait up to an exponential bound.
-func fullJitter(n int) time.Duration {
-	bound := min(30*time.Second, 500*time.Millisecond<<min(n-1, 10))
-	return rand.N(bound) + time.Millisecond //nolint:gosec // chance here spreads load; nobody gains by guessing it
 }

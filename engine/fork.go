@@ -46,6 +46,14 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		return nil, fmt.Errorf("fork run %s: %w", run, err)
 	}
 	s := e.session(m, lease)
+	if start, ok := shared[0].Event.(pawl.RunStarted); ok {
+		p, err := e.past(ctx, run, start.Continues, s.clean)
+		if err != nil {
+			s.release()
+			return nil, err
+		}
+		s.follow(p)
+	}
 	for _, entry := range shared {
 		entry.Run = id
 		data, err := entry.AppendJSON(nil)

@@ -24,6 +24,9 @@ type Imported struct {
 	Blobs    int    `json:"blobs"`
 	Redacted bool   `json:"redacted"` // it can be read only
 	Torn     bool   `json:"torn"`     // the file breaks off, if only before its last line
+	// Continues is the run whose conversation this one goes on with; it can do so
+	// when that run is there, too. Empty: none.
+	Continues string `json:"continues,omitempty"`
 }
 
 // A DamagedError says why a file is no export, or no longer one.
@@ -59,10 +62,14 @@ func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) 
 	if err := f.store(ctx, j); err != nil {
 		return Imported{}, fmt.Errorf("import run %s: %w", f.head.Run, err)
 	}
-	return Imported{
+	got := Imported{
 		Run: f.head.Run, Entries: uint64(len(f.lines)) - 1, Of: f.head.Entries, Blobs: len(f.blobs),
 		Redacted: f.head.Redacted, Torn: !f.ended,
-	}, nil
+	}
+	if start, _ := f.state.Start(); start.Continues != nil {
+		got.Continues = start.Continues.Run
+	}
+	return got, nil
 }
 
 // importFile is an export that is being read.

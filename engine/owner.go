@@ -71,6 +71,11 @@ func newID(now time.Time) string {
 		b[i] = byte(ms >> (40 - 8*i))
 	}
 	_, _ = rand.Read(b[6:]) // never fails, by its contract
+	return spell(b)
+}
+
+// spell writes 128 bits as ULIDs are.
+func spell(b [16]byte) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var out [26]byte
 	// 26 letters of five bits hold the 128 bits with two to spare in front.

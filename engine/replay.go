@@ -15,7 +15,15 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	return m.Replay(Entries(ctx, e.journal, run, 1), func(source string) (pawl.Condition, error) {
+	start, err := firstOf(ctx, e.journal, run)
+	if err != nil {
+		return 0, err
+	}
+	p, err := e.past(ctx, run, start.Continues, cleaner{})
+	if err != nil {
+		return 0, err
+	}
+	return m.Replay(p.before(), Entries(ctx, e.journal, run, 1), func(source string) (pawl.Condition, error) {
 		return stop.Parse(source, nil)
 	})
 }

@@ -73,7 +73,10 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	err = s.takeUp(ctx, began, o)
+	err = e.last(ctx, s)
+	if err == nil {
+		err = s.takeUp(ctx, began, o)
+	}
 	if err != nil {
 		s.release()
 		return nil, err
@@ -164,7 +167,6 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*sessi
 
 // load folds what the journal has of the run, and brings the mail that waits.
 func (s *session) load(ctx context.Context) error {
-	strategy := pawl.Native
 	for entry, err := range Entries(ctx, s.engine.journal, s.lease.Run, 1) {
 		if err == nil {
 			err = pawl.CheckEntry(s.state, entry)
@@ -173,10 +175,12 @@ func (s *session) load(ctx context.Context) error {
 			return err
 		}
 		if start, ok := entry.Event.(pawl.RunStarted); ok {
-			strategy = start.Declaration.Strategy
-		}
-		if s.talk == nil {
-			s.talk = pawl.NewTranscript(strategy)
+			s.talk = pawl.NewTranscript(start.Declaration.Strategy)
+			p, err := s.engine.past(ctx, s.lease.Run, start.Continues, s.clean)
+			if err != nil {
+				return err
+			}
+			s.follow(p)
 		}
 		s.take(entry)
 		s.recall(entry)

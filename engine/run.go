@@ -9,11 +9,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Handle is a hold on a run this engine drives. It is safe for concurrent use.
+// A Handle is a hold on a run: on one this engine drives, or on one that was
+// found under its key and is watched until whoever drives it lets go of it. It is
+// safe for concurrent use.
 type Handle struct {
+	*life
+	found bool
+}
+
+// life is one time of a run, from being taken up to being let go of.
+type life struct {
 	id      string
 	engine  *Engine
-	session *session
+	session *session // nil: another engine's, or nobody's
 	done    chan struct{}
 	result  pawl.Result
 	err     error
@@ -22,7 +30,11 @@ type Handle struct {
 // ID is the run's id.
 func (r *Handle) ID() string { return r.id }
 
-// Done is closed when the engine has let go of the run: it ended, or it is parked.
+// Found reports whether the run was there already when it was to be started
+// under a key.
+func (r *Handle) Found() bool { return r.found }
+
+// Done is closed when the run has been let go of: it ended, or it is parked.
 func (r *Handle) Done() <-chan struct{} { return r.done }
 
 // Wait waits until the run has ended or is parked, and returns what came of
@@ -46,6 +58,9 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 // entries without a Seq. Breaking off stops watching, not the run. The
 // sequence may be ranged over again and by many.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
+	if r.session == nil {
+		return r.distant(ctx)
+	}
 	return func(yield func(pawl.Entry, error) bool) {
 		watch := r.session.feed.watch()
 		defer r.session.feed.unwatch(watch)

@@ -62,23 +62,32 @@ func (c *cleaner) json(raw json.RawMessage) json.RawMessage {
 }
 
 func (c *cleaner) reply(r pawl.Reply) pawl.Reply {
+	r.Parts = c.parts(r.Parts)
+	return r
+}
+
+// parts cleans the parts of a message.
+func (c *cleaner) parts(parts []pawl.Part) []pawl.Part {
 	if c.idle() {
-		return r
+		return parts
 	}
-	r.Parts = slices.Clone(r.Parts)
-	for i, p := range r.Parts {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
 		switch p := p.(type) {
 		case pawl.Text:
-			r.Parts[i] = pawl.Text{Text: c.text(p.Text)}
+			parts[i] = pawl.Text{Text: c.text(p.Text)}
 		case pawl.Thinking:
-			r.Parts[i] = c.thinking(p)
+			parts[i] = c.thinking(p)
 		case pawl.Call:
 			p.Tool, p.Ref, p.Args = c.secrets.Scrub(p.Tool), c.secrets.Scrub(p.Ref), c.json(p.Args)
-			r.Parts[i] = p
+			parts[i] = p
+		case pawl.ToolResult:
+			p.Content = c.json(p.Content)
+			parts[i] = p
 		}
 	}
-	c.spread(r.Parts)
-	return r
+	c.spread(parts)
+	return parts
 }
 
 // thinking goes back to the provider byte for byte or not at all: what the

@@ -45,6 +45,7 @@ type session struct {
 	driven    bool   // by the run whose child this one is
 	over      uint64 // the epoch in which the run ended last; cancels from before are void
 
+	life *life // what handles on the run hold
 	feed feed
 	gone chan struct{} // closed when nobody drives the session any more
 

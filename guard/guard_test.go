@@ -194,3 +194,42 @@ func TestLandingIsWithheld(t *testing.T) {
 		t.Errorf("%v %q %q, %v", r.Status, r.Answer, r.Reason.Detail, err)
 	}
 }
+
+// What runs before it in its thread brought is looked at before a run's model
+// reads it: they had no guard, or one that ended them first.
+func TestThread(t *testing.T) {
+	ctx, e := t.Context(), engine.New(memory.New(), nil)
+	run := func(thread, input string, result string, g ...pawl.Policy) pawl.Result {
+		t.Helper()
+		echo := func(context.Context, struct{}) (string, error) { return result, nil }
+		agent := pawl.Agent{
+			Name: "guarded", Model: script.Replies(pawl.Do(pawl.Call{Tool: "echo"}), pawl.Say("done"), pawl.Say("done")), Policies: g,
+			Tools: []pawl.Tool{tool.Func("echo", "Say something.", echo, pawl.Read)},
+		}
+		h, err := e.Start(ctx, agent, input, &engine.StartOptions{Thread: thread})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.Wait(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Replay(ctx, agent, r.Run); err != nil {
+			t.Error(err)
+		}
+		return r
+	}
+	block := guard.New(guard.Secrets(guard.Block))
+	for thread, first := range map[string][2]string{"said": {"mine is " + token, "fine"}, "found": {"go", "it is " + token}} {
+		run(thread, first[0], first[1])
+		for range 2 { // the first such run does not make it known
+			if r := run(thread, "go on", "fine", block); r.Status != pawl.Failed || r.Usage.ModelCalls != 0 || !strings.Contains(r.Reason.Detail, "thread") && !strings.Contains(r.Reason.Detail, "of run") {
+				t.Errorf("%s: %v after %d calls: %s", thread, r.Status, r.Usage.ModelCalls, r.Reason.Detail)
+			}
+		}
+	}
+	run("clean", "go", "fine", block)
+	if r := run("clean", "go on", "fine", block); r.Status != pawl.Success {
+		t.Errorf("%v: %s", r.Status, r.Reason.Detail)
+	}
+}

@@ -33,12 +33,13 @@ type look struct {
 }
 
 // reads looks at what the model has not read yet: before its first reply what
-// it was asked, later what came of the calls it made last. An observation and
-// an answer are looked at again before each turn until there is another.
+// it was asked and the conversation that goes on with, later what came of the
+// calls it made last. An observation and an answer are looked at again before each
+// turn until there is another.
 func (g *Guard) reads(s pawl.State, step pawl.Step) pawl.Step {
-	var looks []look
 	reply, replied := s.Replied(pawl.PurposeTurn)
-	n, last := 0, ""
+	looks, heard := earlier(s, !replied)
+	n, last := -heard, ""
 	for text := range s.UserTexts() {
 		if n++; n == 1 && !replied {
 			looks = append(looks, look{"the input", text, inInput})
@@ -65,6 +66,27 @@ func (g *Guard) reads(s pawl.State, step pawl.Step) pawl.Step {
 		}
 	}
 	return step
+}
+
+// earlier is what the model reads of the runs that this one continues: they may
+// have had no guard, or one that ended them before the model could read it.
+// heard is how many texts of people there are among it.
+func earlier(s pawl.State, looking bool) (looks []look, heard int) {
+	before, ok := s.Earlier()
+	for text := range before.UserTexts() {
+		if heard++; looking {
+			looks = append(looks, look{fmt.Sprintf("what was said %d in the thread", heard), text, inInput})
+		}
+	}
+	for ; ok && looking; before, ok = before.Earlier() {
+		for c := range before.Calls() {
+			looks = append(looks, look{fmt.Sprintf("the result of %s (%s) of run %s", c.ID, c.Tool, before.Run()), plain(c.Result) + "\n" + c.Error, inResult})
+		}
+		if seen := before.Seen(); seen != "" {
+			looks = append(looks, look{"the observation of run " + before.Run(), seen, inResult})
+		}
+	}
+	return looks, heard
 }
 
 // judge is the step that a text calls for; nil: none.

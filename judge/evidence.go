@@ -76,6 +76,13 @@ func evidenceOf(s pawl.State) *evidence {
 			e.call(c)
 		}
 	}
+	for before, ok := s.Earlier(); ok; before, ok = before.Earlier() { // an answer may lean on what was found then
+		for c := range before.Recent() {
+			if c.OK() && !strings.HasPrefix(c.Tool, own) && e.raw.Len() < mostEvidence {
+				e.call(c)
+			}
+		}
+	}
 	for _, n := range ran {
 		e.count(n)
 	}

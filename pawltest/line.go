@@ -80,6 +80,11 @@ func (l *line) run(event pawl.Event) {
 		l.opt("goal", d.Goal)
 		l.add("limits=%q", d.Limits)
 		l.opt("input", e.Input)
+		l.opt("thread", e.Thread)
+		if c := e.Continues; c != nil {
+			l.add("continues=%d of %s bytes=%d", c.Seq, c.Run, c.Bytes)
+		}
+		l.opt("key", e.Key)
 	case pawl.RunPaused:
 		l.add("%v", e.Status)
 		l.opt("reason", e.Reason)

@@ -26,7 +26,8 @@ import (
 //
 //	agent          declares the agent, a line a field, and empties the world;
 //	               with anew, the world and its runs stay
-//	run            [input=(TEXT)] [kill=before:WHAT|after:WHAT]: starts a run
+//	run            [input=(TEXT)] [thread=NAME] [key=KEY] [kill=before:WHAT|after:WHAT]:
+//	               starts a run
 //	resume         [limits=(K=V, …)] [stop=(EXPR)] [change] [kill=…]
 //	fork           at=SEQ [input=(TEXT)]: goes on from there as another run
 //	answer, submit, approve, approve-run, deny, happened, unhappened   CALL, given TEXT or JSON
@@ -254,6 +255,7 @@ func (s *stage) drive(d *datadriven.TestData) (string, error) {
 
 func (s *stage) launch(ctx context.Context, eng *engine.Engine, d *datadriven.TestData) (run *engine.Handle, err error) {
 	input, at, change := "go", uint64(0), false
+	var start engine.StartOptions
 	var o engine.ResumeOptions
 	for _, a := range d.CmdArgs {
 		value := strings.Join(a.Vals, ", ")
@@ -262,6 +264,10 @@ func (s *stage) launch(ctx context.Context, eng *engine.Engine, d *datadriven.Te
 			input = value
 		case "at":
 			at, err = strconv.ParseUint(value, 10, 64)
+		case "thread":
+			start.Thread = value
+		case "key":
+			start.Key = value
 		case "kill":
 			s.world.proc.plan = value
 		case "change":
@@ -284,11 +290,19 @@ func (s *stage) launch(ctx context.Context, eng *engine.Engine, d *datadriven.Te
 	if d.Cmd == "resume" {
 		return eng.Resume(ctx, s.agent, s.run, &o)
 	}
-	from := s.run
+	from, shown, last := s.run, s.shown, s.last
 	s.runs++
 	s.run, s.shown, s.last = fmt.Sprintf("run-%d", s.runs), 0, time.Time{}
 	if d.Cmd == "run" {
-		return eng.Start(ctx, s.agent, input, &engine.StartOptions{ID: s.run})
+		if start.Thread == "" && start.Key == "" {
+			start.ID = s.run
+		}
+		if run, err = eng.Start(ctx, s.agent, input, &start); err != nil {
+			s.run, s.shown, s.last = from, shown, last
+		} else if s.run = run.ID(); s.run == from {
+			s.shown, s.last = shown, last // it was found under its key
+		}
+		return run, err
 	}
 	if input == "go" {
 		input = ""

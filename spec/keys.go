@@ -10,6 +10,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 		about: "the model, which is to be known to the program: anthropic/…, openai/…, google/…, script:FILE, mechanic", inGo: "pawl.Agent.Model"},
 	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
 	{name: "input", value: aText, about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
+	{name: "thread", value: aText, otherwise: "`--thread`, or none", about: "the [conversation](command.md#conversations) that its runs go on with", inGo: "engine.StartOptions.Thread"},
 	{name: "loop", value: oneOf("react", "single"), otherwise: "react", about: "how it goes on: model and tools in turn, or one reply without tools", inGo: "pawl.Agent.Loop"},
 	{name: "strategy", value: oneOf("native", "json"), otherwise: "native",
 		about: "how the model calls tools: by its provider's own calls, or as one JSON object a turn with thought, action and action_input", inGo: "pawl.Agent.Strategy"},

@@ -17,6 +17,7 @@ func (s *Spec) read(f fields) {
 	}
 	f.text("description", &s.Description)
 	f.text("input", &s.Input)
+	f.text("thread", &s.Thread)
 	f.text("prompt", &s.prompt)
 	s.readLabels(f)
 	s.readModel(f)

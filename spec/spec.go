@@ -18,6 +18,7 @@ type Spec struct {
 	Description string
 	Labels      map[string]string
 	Input       string   // what to run on when nothing else is said; empty: nothing
+	Thread      string   // the conversation that runs are part of; empty: each has its own
 	Env         []string // names of variables that commands get; their values are secrets
 	Hooks       []Hook   // what the engine is to be given
 

@@ -64,6 +64,7 @@ func TestKeysReachTheAgent(t *testing.T) {
 			return len(a.Fallback)
 		}, 2},
 		{"prompt", least + "prompt: |\n  one\n  two\n", func(_ *Spec, a pawl.Agent) any { return a.Prompt }, "one\ntwo\n"},
+		{"thread", least + "thread: talk", func(s *Spec, _ pawl.Agent) any { return s.Thread }, "talk"},
 		{"input", least + "input: go", func(s *Spec, _ pawl.Agent) any { return s.Input }, "go"},
 		{"loop single", least + "loop: single", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "single"},
 		{"loop react", least + "loop: react", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "react"},

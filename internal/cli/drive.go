@@ -61,7 +61,12 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	if !a.quiet {
+	if h.Found() { // what it did before was shown to whoever started it
+		if was, err := again(ctx, a.journal, h.ID()); err == nil {
+			after = was.Seq
+		}
+		a.sayf("run %s was started under this key before", h.ID())
+	} else if !a.quiet {
 		a.sayf("run %s", h.ID())
 	}
 	unhook := context.AfterFunc(ctx, func() {

@@ -74,6 +74,9 @@ func codeOf(err error) int {
 	switch {
 	case errors.As(err, &f):
 		return f.code
+	case errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)),
+		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.MissingError)):
+		return exitUsage
 	case errors.As(err, &held), errors.As(err, &changed), errors.As(err, &first), errors.As(err, &problems),
 		errors.Is(err, pawl.ErrUnknownRun), errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn):
 		return exitUsage

@@ -62,6 +62,11 @@ func (a *app) take(ctx context.Context, j store, name string, in io.Reader) erro
 	if got.Redacted {
 		a.sayf("%s is redacted: the run can be read, not resumed", name)
 	}
+	if got.Continues != "" && !got.Redacted {
+		if _, err := again(ctx, j, got.Continues); errors.Is(err, pawl.ErrUnknownRun) {
+			a.sayf("run %s continues run %s, which is not here: to go on with it, or to replay it, import that run too", got.Run, got.Continues)
+		}
+	}
 	if a.json {
 		return printJSON(a.out, got)
 	}

@@ -137,13 +137,16 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 	}
 	var lines []sweepLine
 	var sum sweepSum
+	needed, err := a.needs(ctx, j, s, order, all)
+	if err != nil {
+		return err
+	}
 	for _, h := range order {
 		status, wanted, err := s.wants(ctx, j, h)
-		if err != nil {
-			a.sayf("run %s stays: %v", h.Run, err)
+		if err != nil || !wanted || needed[h.Run] {
 			continue
 		}
-		if parent, there := all[h.Parent]; !wanted || there && !parent.Status.Ended() { // a parent that goes on needs its child
+		if parent, there := all[h.Parent]; there && !parent.Status.Ended() { // a parent that goes on needs its child
 			continue
 		}
 		line := sweepLine{h.Run, h.Agent, status, h.Updated, logSize(ctx, j, h.Run), false}
@@ -153,6 +156,9 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 			}
 			if !line.Removed {
 				sum.Held++
+				if err := needed.keep(ctx, j, h, all); err != nil {
+					return err
+				}
 				continue
 			}
 		}
@@ -182,6 +188,76 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 	return a.sumUp(s, sum)
 }
 
+// needs are the runs that runs which stay cannot do without: those whose
+// conversations they continue, and their parents, whose ids may come again.
+func (a *app) needs(ctx context.Context, j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
+	n := needs{}
+	for _, h := range order {
+		_, wanted, err := s.wants(ctx, j, h)
+		if err != nil {
+			a.sayf("run %s stays: %v", h.Run, err)
+		}
+		if !wanted {
+			if err := n.keep(ctx, j, h, all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return n, nil
+}
+
+type needs map[string]bool
+
+// keep has what a run that stays cannot do without stay as well.
+func (n needs) keep(ctx context.Context, j store, h pawl.Head, all map[string]pawl.Head) error {
+	before, err := continued(ctx, j, h)
+	if err != nil {
+		return err
+	}
+	for _, run := range []string{before, h.Parent} {
+		if run == "" || n[run] {
+			continue
+		}
+		n[run] = true
+		if err := n.keep(ctx, j, all[run], all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// continued is the run that a run continues, if it does.
+func continued(ctx context.Context, j store, h pawl.Head) (string, error) {
+	if h.Thread == "" || h.Seq == 0 {
+		return "", nil
+	}
+	for e, err := range engine.Entries(ctx, j, h.Run, 1) {
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if start, ok := e.Event.(pawl.RunStarted); ok && start.Continues != nil {
+			return start.Continues.Run, nil
+		}
+		break
+	}
+	return "", nil
+}
+
+// followed reports whether a run is continued by another, or is about to be.
+func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
+	if h.Thread == "" {
+		return false, nil
+	}
+	next, err := again(ctx, j, engine.ThreadRun(h.Thread, h.Run))
+	if errors.Is(err, pawl.ErrUnknownRun) {
+		return false, nil
+	}
+	return err != nil || next.Seq > 0 || owned(next.Lease), err
+}
+
 // logSize is how many bytes a log has; what cannot be read counts for nothing.
 func logSize(ctx context.Context, j store, run string) (n int64) {
 	for row, err := range j.Read(ctx, run, 1) {
@@ -208,7 +284,11 @@ func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, er
 		return false, err
 	}
 	now, err := again(ctx, j, h.Run)
-	if err == nil && now.Seq == h.Seq && lease.Epoch == h.Lease.Epoch+1 {
+	var goesOn bool
+	if err == nil {
+		goesOn, err = followed(ctx, j, h)
+	}
+	if err == nil && !goesOn && now.Seq == h.Seq && lease.Epoch == h.Lease.Epoch+1 {
 		err = r.Remove(ctx, h.Run, lease.Epoch)
 		if err == nil || errors.Is(err, pawl.ErrUnknownRun) || errors.Is(err, pawl.ErrFenced) {
 			return err == nil, nil

@@ -19,8 +19,14 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	d := &driving{}
-	c := a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
-		func(ctx context.Context, args []string) (int, error) { return a.run(ctx, d, args[0], args[1:]) })
+	var o engine.StartOptions
+	var c *cobra.Command
+	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
+		func(ctx context.Context, args []string) (int, error) {
+			return a.run(ctx, d, args[0], args[1:], &o, c.Flags().Changed("thread"))
+		})
+	c.Flags().StringVar(&o.Thread, "thread", "", "go on with this conversation: its last run's messages come first (default: the spec's, else none)")
+	c.Flags().StringVar(&o.Key, "key", "", "run this once: who runs it under the same key again is shown the run there is")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -32,7 +38,8 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (int, error) {
+// run runs a spec. named says that the thread of o goes before the spec's.
+func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o *engine.StartOptions, named bool) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -67,13 +74,16 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string) (
 		all = labels
 	}
 	maps.Copy(all, labels)
+	if o.Labels = all; !named {
+		o.Thread = s.Thread
+	}
 	return a.with(ctx, func(j store) (int, error) {
 		limits, err := ceilings(agent)
 		if err != nil {
 			return 0, err
 		}
 		result, err := a.drive(ctx, d, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, d, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: all})
+			return a.engine(j, d, agent).Start(ctx, agent, input, o)
 		})
 		if err != nil {
 			return 0, err

@@ -27,7 +27,7 @@ type runLine struct {
 
 func (a *app) runsCommand() *cobra.Command {
 	var q pawl.Query
-	var status string
+	var status, thread string
 	var labels []string
 	children := false
 	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
@@ -45,7 +45,7 @@ func (a *app) runsCommand() *cobra.Command {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
 		return a.with(ctx, func(j store) (int, error) {
-			lines, err := list(ctx, j, q, want, children)
+			lines, err := list(ctx, j, q, want, thread, children)
 			if err != nil {
 				return 0, err
 			}
@@ -57,13 +57,14 @@ func (a *app) runsCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
 	c.Flags().BoolVar(&children, "children", false, "child runs, too")
+	c.Flags().StringVar(&thread, "thread", "", "only runs of this thread, and forks of them")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
 	return c
 }
 
 // list finds the runs that a query selects and that have a status, when want is
 // one, as they stand now: the journal does not know of owners that are gone.
-func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status, children bool) ([]runLine, error) {
+func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status, thread string, children bool) ([]runLine, error) {
 	most := q.Max
 	q.Max = 0
 	switch want {
@@ -78,7 +79,8 @@ func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status, c
 		if err != nil {
 			return nil, err
 		}
-		if h.Seq == 0 || !children && isChild(h) { // claimed, never begun; or shown with its parent
+		// claimed, never begun; or shown with its parent; or of another conversation
+		if h.Seq == 0 || !children && isChild(h) || thread != "" && h.Thread != thread {
 			continue
 		}
 		status, err := standing(ctx, j, h)

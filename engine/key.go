@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A KeyError says that a run was started under the same key that is not the one
+// that is wanted.
+type KeyError struct {
+	Key   string
+	Run   string   // the one there is
+	Parts []string // in what they differ, such as "input" or "prompt"
+}
+
+// Error names the run and what differs.
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("key %q was used for run %s, which was started otherwise: %s differs; use another key for another run",
+		e.Key, e.Run, strings.Join(e.Parts, ", "))
+}
+
+// find is a handle on the run that was started under the key.
+func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
+	e := b.engine
+	start, err := firstOf(ctx, e.journal, run)
+	if err != nil {
+		return nil, err
+	}
+	parts := start.Declaration.Differences(b.machine.Declaration())
+	clean := e.cleaner(b.machine)
+	if start.Input != clean.text(b.input) {
+		parts = append(parts, "input")
+	}
+	if len(parts) > 0 {
+		return nil, &KeyError{b.Key, run, parts}
+	}
+	for {
+		e.mu.Lock()
+		s := e.live[run]
+		if s == nil && !e.closed {
+			e.watches.Add(1) // before Close can wait for it
+		}
+		closed := e.closed
+		e.mu.Unlock()
+		switch {
+		case s != nil:
+			return &Handle{s.life, true}, nil
+		case closed:
+			return nil, errClosed
+		}
+		h, err := e.head(ctx, run)
+		if err != nil {
+			e.watches.Done()
+			return nil, err
+		}
+		if h.Status != pawl.Running || owned(h) {
+			l := &life{id: run, engine: e, done: make(chan struct{})}
+			go l.watch(ctx, h)
+			return &Handle{l, true}, nil
+		}
+		e.watches.Done()
+		again, err := e.Resume(ctx, b.agent, run, nil)
+		if err == nil {
+			again.found = true
+			return again, nil
+		}
+		if !errors.As(err, new(*pawl.HeldError)) { // else somebody else took it up
+			if now, bad := e.head(ctx, run); bad != nil || now.Seq == h.Seq {
+				return nil, err // nor has it gone on, and ended, meanwhile
+			}
+		}
+	}
+}
+
+// watch looks at a run that others drive until they let go of it.
+func (l *life) watch(ctx context.Context, h pawl.Head) {
+	defer l.engine.watches.Done()
+	defer close(l.done)
+	for wait := 10 * time.Millisecond; h.Status == pawl.Running && owned(h); wait = min(2*wait, time.Second) {
+		if l.err = l.rest(ctx, wait); l.err != nil {
+			return
+		}
+		if h, l.err = l.engine.head(ctx, l.id); l.err != nil {
+			return
+		}
+	}
+	s, err := Load(ctx, l.engine.journal, l.id)
+	if l.err = err; err != nil {
+		return
+	}
+	l.result = pawl.ResultOf(s)
+	if l.result.Pending, l.err = Pending(ctx, l.engine.journal, s); s.Status() == pawl.Running {
+		l.result.Status, l.result.Resumable = pawl.Interrupted, true
+	}
+}
+
+// rest waits, unless ctx ends or the engine is closed.
+func (l *life) rest(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-l.engine.closing:
+		return errClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// distant yields the entries of a run that others drive.
+func (l *life) distant(ctx context.Context) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		for next := uint64(1); ; {
+			over := false
+			select {
+			case <-l.done:
+				over = true
+			default:
+			}
+			for entry, err := range Entries(ctx, l.engine.journal, l.id, next) {
+				if !yield(entry, err) || err != nil {
+					return
+				}
+				next = entry.Seq + 1
+			}
+			if over {
+				return
+			}
+			t := time.NewTimer(200 * time.Millisecond)
+			select {
+			case <-l.done:
+			case <-t.C:
+			case <-ctx.Done():
+				t.Stop()
+				yield(pawl.Entry{}, ctx.Err())
+				return
+			}
+			t.Stop()
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A MissingError says that a run cannot go on because the journal does not have
+// the run it continues, or not all of it.
+type MissingError struct {
+	Run     string // that goes on with the conversation
+	Earlier string // that is missing
+	Err     error
+}
+
+// Error names both runs.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("run %s continues run %s, whose messages cannot be had: %v; import that run first", e.Run, e.Earlier, e.Err)
+}
+
+// Unwrap returns what is wrong with the earlier run.
+func (e *MissingError) Unwrap() error { return e.Err }
+
+// past is what a run continues: where the run before it stood, and the messages of
+// all before it.
+type past struct {
+	state pawl.State
+	talk  *pawl.Transcript
+}
+
+// firstOf is the first event of a run.
+func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, error) {
+	for entry, err := range Entries(ctx, j, run, 1) {
+		if err != nil {
+			return pawl.RunStarted{}, err
+		}
+		start, ok := entry.Event.(pawl.RunStarted)
+		if !ok {
+			return start, fmt.Errorf("run %s begins with %s", run, entry.Event.Type())
+		}
+		return start, nil
+	}
+	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
+}
+
+// past reads what a run continues, from the log of every run before it, oldest
+// first. Seq zero takes the last of them to its end. What enters the new run's
+// requests is cleaned as its own texts are, since it may know of secrets and have
+// filters that the earlier one had not.
+func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, clean cleaner) (past, error) {
+	if from == nil {
+		return past{}, nil
+	}
+	var chain []*pawl.Continues
+	seen := map[string]bool{run: true}
+	for of, c := run, from; c != nil; {
+		if seen[c.Run] {
+			return past{}, &MissingError{of, c.Run, errors.New("it continues itself")}
+		}
+		seen[c.Run] = true
+		start, err := firstOf(ctx, e.journal, c.Run)
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			return past{}, &MissingError{of, c.Run, pawl.ErrUnknownRun}
+		}
+		if err != nil {
+			return past{}, err
+		}
+		chain = append(chain, c)
+		of, c = c.Run, start.Continues
+	}
+	slices.Reverse(chain)
+	p := past{talk: pawl.NewTranscript(pawl.Native)}
+	for i, c := range chain {
+		if i > 0 {
+			p.state = p.state.Next()
+		}
+		whole := p.state // to its end, where it stands that a log was redacted
+		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
+			if err == nil {
+				err = pawl.CheckEntry(whole, entry)
+			}
+			if err != nil {
+				return past{}, err
+			}
+			whole.Fold(entry)
+			if c.Seq == 0 || entry.Seq <= c.Seq {
+				p.state = whole
+				p.talk.Add(entry, &p.state)
+			}
+		}
+		switch {
+		case whole.Redacted():
+			return past{}, &MissingError{run, c.Run, ErrRedacted}
+		case p.state.Seq() < max(c.Seq, 1):
+			return past{}, &MissingError{run, c.Run, fmt.Errorf("its log ends at entry %d, before %d", p.state.Seq(), c.Seq)}
+		case p.state.Machine() > pawl.MachineNumber:
+			return past{}, fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", c.Run, p.state.Machine(), pawl.MachineNumber)
+		}
+		p.talk.Next(&p.state, i+1, clean.parts)
+	}
+	return p, nil
+}
+
+// before is the state a run begins in that has this past.
+func (p *past) before() pawl.State {
+	if p.talk == nil {
+		return pawl.State{}
+	}
+	return p.state.Next()
+}
+
+// follow has the session's conversation go on with what its run continues.
+func (s *session) follow(p past) {
+	if p.talk != nil {
+		s.state, s.talk = p.before(), p.talk
+	}
+}

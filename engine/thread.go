@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A ThreadError says that a thread cannot go on yet: its last run has not ended.
+type ThreadError struct {
+	Thread string
+	Run    string // the thread's last
+	Status pawl.Status
+}
+
+// Error names the run and says what can be done.
+func (e *ThreadError) Error() string {
+	todo := "answer what it asks, or cancel it"
+	switch e.Status {
+	case pawl.Running, pawl.Queued:
+		todo = "wait until it has ended, or cancel it"
+	case pawl.Paused, pawl.Interrupted:
+		todo = "resume it, or cancel it"
+	}
+	return fmt.Sprintf("thread %q cannot go on: its last run, %s, is %v; %s", e.Thread, e.Run, e.Status, todo)
+}
+
+// A ContinuedError says that a run cannot be resumed because its thread went on
+// without it.
+type ContinuedError struct {
+	Run  string
+	Next string // the run that continues it
+}
+
+// Error names both runs and says what can be done.
+func (e *ContinuedError) Error() string {
+	return fmt.Sprintf("run %s was continued by run %s of its thread; go on with the thread, or fork the run", e.Run, e.Next)
+}
+
+// ThreadRun is the id of the run that continues another in a thread, or that
+// begins the thread when after is empty. It follows from both, so that claiming it
+// is claiming the place: of any number of programs that would be the next, one
+// is. In another journal a thread of that name has the same ids.
+func ThreadRun(thread, after string) string { return derivedID("thread", thread, after) }
+
+// derivedID makes an id of texts: the first 128 bits of the SHA-256 over their
+// lengths and bytes, written as ids are.
+func derivedID(parts ...string) string {
+	h := sha256.New()
+	var n [8]byte
+	for _, p := range parts {
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		h.Write([]byte(p))
+	}
+	return spell([16]byte(h.Sum(nil)))
+}
+
+// place is where the next run of a thread begins: its id, and the run it
+// continues, empty if it is the first. found is the run that was started under
+// the key, if there is one.
+func (b *beginning) place(ctx context.Context) (id, after, found string, err error) {
+	if b.Thread == "" {
+		id = derivedID("key", b.Key)
+		if _, err := firstOf(ctx, b.engine.journal, id); !errors.Is(err, pawl.ErrUnknownRun) {
+			return id, "", id, err
+		}
+		return id, "", "", nil
+	}
+	for {
+		id = ThreadRun(b.Thread, after)
+		start, err := firstOf(ctx, b.engine.journal, id)
+		switch {
+		case errors.Is(err, pawl.ErrUnknownRun):
+			return id, after, "", nil
+		case err != nil:
+			return id, after, "", err
+		case b.Key != "" && start.Key == b.Key:
+			return id, after, id, nil
+		}
+		after = id
+	}
+}
+
+// derived begins a run whose id follows from its thread or key, or finds it.
+func (b *beginning) derived(ctx context.Context) (*Handle, error) {
+	if b.ID != "" {
+		return nil, fmt.Errorf("start run %s: a run of a thread, or under a key, gets its id from that; leave the id out", b.ID)
+	}
+	b.Key = b.engine.secrets.Scrub(b.Key)
+	for {
+		id, after, found, err := b.place(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("start a run: %w", err)
+		}
+		if found != "" {
+			return b.find(ctx, found)
+		}
+		p, err := b.past(ctx, id, after)
+		if err != nil {
+			return nil, err
+		}
+		lease, err := b.engine.begin(ctx, id)
+		switch held := (*pawl.HeldError)(nil); {
+		case err == nil:
+			rests, err := b.engine.rests(ctx, after, p.state.Seq())
+			if err == nil && rests {
+				return b.begin(ctx, lease, p)
+			}
+			(&session{engine: b.engine, lease: lease}).release()
+			if err != nil {
+				return nil, fmt.Errorf("start run %s: %w", id, err)
+			}
+		case errors.As(err, &held) && b.Key == "":
+			return nil, &ThreadError{b.Thread, id, pawl.Running}
+		case errors.As(err, &held): // somebody is about to write its first entry; it may be ours
+			if err := pause(ctx, 10*time.Millisecond); err != nil {
+				return nil, err
+			}
+		case !errors.Is(err, pawl.ErrRunExists):
+			return nil, fmt.Errorf("start run %s: %w", id, err)
+		}
+	}
+}
+
+// past is what the next run of the thread continues, which must have ended.
+func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
+	if after == "" {
+		return past{}, nil
+	}
+	p, err := b.engine.past(ctx, id, &pawl.Continues{Run: after}, b.engine.cleaner(b.machine))
+	if err != nil {
+		return p, err
+	}
+	status := p.state.Status()
+	if status == pawl.Running {
+		if h, err := b.engine.head(ctx, after); err == nil && !owned(h) {
+			status = pawl.Interrupted
+		}
+	}
+	if !status.Ended() {
+		return p, &ThreadError{b.Thread, after, status}
+	}
+	return p, nil
+}
+
+// rests reports whether a run stands where it was read and nobody has it. The
+// place behind it is claimed by then: who resumes or removes it claims it first
+// and looks at that place next, so that one of the two sees the other.
+func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error) {
+	if run == "" {
+		return true, nil
+	}
+	for n := 0; ; n++ {
+		h, err := e.head(ctx, run)
+		switch {
+		case err != nil:
+			return false, err
+		case h.Seq != seq:
+			return false, nil
+		case !owned(h):
+			return true, nil
+		case n == 100: // its owner had time enough to let go of what has ended
+			return false, &pawl.HeldError{Lease: h.Lease}
+		}
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
+			return false, err
+		}
+	}
+}
+
+// last fails if the run of a session that was claimed is not the last of its
+// thread, or is about to be no more.
+func (e *Engine) last(ctx context.Context, s *session) error {
+	start, _ := s.state.Start()
+	if start.Thread == "" {
+		return nil
+	}
+	next := ThreadRun(start.Thread, s.lease.Run)
+	h, err := e.head(ctx, next)
+	if errors.Is(err, pawl.ErrUnknownRun) || err == nil && h.Seq == 0 && !owned(h) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return &ContinuedError{s.lease.Run, next}
+}
+
+// head is what the journal lists of a run.
+func (e *Engine) head(ctx context.Context, run string) (pawl.Head, error) {
+	for h, err := range e.journal.List(ctx, pawl.Query{Run: run}) {
+		if err != nil || h.Run == run {
+			return h, err
+		}
+	}
+	return pawl.Head{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
+}
+
+// owned reports whether a run has a live owner.
+func owned(h pawl.Head) bool {
+	return h.Lease.Until.After(time.Now()) && !ParseOwner(h.Lease.Owner).Gone()
+}
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

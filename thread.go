@@ -1,0 +1,167 @@
+package pawl
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Continues says which run's conversation a run goes on with, and from where.
+// Nothing of it is copied: the messages are read from the log of that run, which
+// may in turn continue another. What is counted (iterations, tokens, dollars,
+// calls, time) begins at nothing.
+type Continues struct {
+	Run   string
+	Seq   uint64 // the last entry that belongs to it
+	Bytes int    // of conversation, so that the first request is estimated with it
+	Input int    // tokens a provider is likely to count of it; zero: none has counted
+}
+
+// Next is the state in which a run begins that continues the one of s.
+func (s State) Next() State { return State{earlier: &s} }
+
+// Earlier is where the run stood that this one continues, and whether there is
+// one. A state folded from this run's log alone does not know: the engine gives
+// it to what it drives and replays. It is for policies that must know what the
+// model may read; walking back costs O(runs).
+func (s *State) Earlier() (State, bool) {
+	if s.earlier == nil {
+		return State{}, false
+	}
+	return *s.earlier, true
+}
+
+// doubtful is an equal Write whose outcome nobody knows, as it is called for
+// people, in this run or one before.
+func (s *State) doubtful(tool string, args []byte) string {
+	var content string
+	for run := s; run != nil; run = run.earlier {
+		if run.doubt.Len() == 0 && (run == s || len(run.open) == 0) {
+			continue
+		}
+		if content == "" {
+			content = contentKey(tool, args)
+		}
+		of, found := run.doubt.Get(content)
+		for i := 0; i < len(run.open) && run != s && !found; i++ { // nobody will settle them any more
+			c := &run.open[i]
+			of, found = c.ID, c.Effect == Write && c.unclear() && contentKey(c.Tool, c.args()) == content
+		}
+		switch {
+		case found && run == s:
+			return of
+		case found:
+			return of + " of run " + run.run
+		}
+	}
+	return ""
+}
+
+// unclear reports whether an open call may have taken place.
+func (c *call) unclear() bool {
+	return c.Phase == Doubted || c.Phase == Lost || c.Phase == Started || c.Phase == AwaitingChild
+}
+
+// parting is what the run ended with and its model never said in a turn: the
+// landing answer, or one of the loop's own.
+func (s *State) parting() string {
+	switch {
+	case s.own != "" && s.own != s.LastText():
+		return s.own
+	case s.own == "" && s.complete == nil && !s.Done():
+		return s.landing
+	}
+	return ""
+}
+
+// Next ends the part of the conversation that a run had, which stands at s: calls
+// it left open are answered as what they are, what it ended with is said, and the
+// ids of its calls, which the next run will give again, are set apart by its
+// place in the thread, from 1. clean, unless nil, is asked about the parts of
+// every message.
+func (t *Transcript) Next(s *State, place int, clean func([]Part) []Part) {
+	t.results(s)
+	if len(t.calls) > 0 {
+		answers := make([]Part, 0, len(t.calls)+len(t.pending))
+		for _, c := range t.calls {
+			if now, ok := s.call(c.ID); ok {
+				c = now
+			}
+			switch {
+			case c.Phase == Answered:
+			case c.unclear():
+				c = unanswered(c, "the run ended before it was known what came of this call")
+				c.Status = ToolUnknown
+			default:
+				c = unanswered(c, "not run: the run ended first")
+			}
+			answers = append(answers, t.part(c.ID, &c))
+		}
+		t.pending, t.calls = append(answers, t.pending...), nil
+	}
+	t.flush()
+	if text := s.parting(); text != "" {
+		if n := len(t.messages); n > 0 && t.messages[n-1].Role == Assistant {
+			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), Text{text})
+		} else {
+			t.open()
+			t.flush()
+			t.messages = append(t.messages, Message{Role: Assistant, Parts: []Part{Text{text}}})
+		}
+	}
+	for i := t.begun; i < len(t.messages); i++ {
+		parts := slices.Clone(t.messages[i].Parts)
+		for k, p := range parts {
+			switch p := p.(type) {
+			case Call:
+				p.ID = apart(place, p.ID)
+				parts[k] = p
+			case ToolResult:
+				p.Call = apart(place, p.Call)
+				parts[k] = p
+			}
+		}
+		if clean != nil {
+			parts = clean(parts)
+		}
+		t.messages[i].Parts = parts
+	}
+	t.begun = len(t.messages)
+}
+
+func apart(place int, id string) string { return fmt.Sprintf("t%d_%s", place, id) }
+
+// Continue is how a run says that it goes on with this conversation, which ends
+// with the run that stands at s.
+func (t *Transcript) Continue(s *State) *Continues {
+	c := &Continues{Run: s.run, Seq: s.seq}
+	for _, m := range t.messages {
+		c.Bytes += messageBytes
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case Text:
+				c.Bytes += len(p.Text)
+			case Thinking:
+				c.Bytes += len(p.Text) + len(p.Opaque)
+			case Call:
+				c.Bytes += len(p.Tool) + len(p.Args) + messageBytes
+			case ToolResult:
+				c.Bytes += len(p.Content) + messageBytes
+			}
+		}
+	}
+	if s.lastInput > 0 {
+		// What the run ended with has come to what its state counts.
+		c.Input = s.lastInput + (max(0, s.bytes-s.lastBytes)+len(s.parting())+3)/4
+	}
+	return c
+}
+
+// keyed is what sets the keys of the run's calls apart from those of others. An
+// id that was derived may have been another run's, which is gone or stands in
+// another journal; what that one did is not what this one is to do.
+func (s *State) keyed() string {
+	if s.start == nil || s.start.Nonce == "" {
+		return s.run
+	}
+	return s.run + "-" + s.start.Nonce
+}
