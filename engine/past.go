@@ -38,11 +38,8 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 		if err != nil {
 			return pawl.RunStarted{}, err
 		}
-		start, ok := entry.Event.(pawl.RunStarted)
-		if !ok {
-			return start, fmt.Errorf("run %s begins with %s", run, entry.Event.Type())
-		}
-		return start, nil
+		start, _ := entry.Event.(pawl.RunStarted)
+		return start, pawl.CheckEntry(pawl.State{}, entry)
 	}
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
