@@ -125,7 +125,7 @@ func (c *command) open() (line, error) {
 		why: func() error {
 			select {
 			case <-done:
-				return errors.Join(ended, said.error())
+				return and(ended, said.error())
 			case <-time.After(patience / 4):
 				return said.error()
 			}

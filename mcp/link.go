@@ -79,10 +79,10 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 	select {
 	case <-done:
 		if err = failed; err != nil && ctx.Err() == nil {
-			err = errors.Join(err, way.why())
+			err = and(way.why(), err)
 		}
 	case <-ctx.Done():
-		err = errors.Join(context.Cause(ctx), way.why())
+		err = and(context.Cause(ctx), way.why())
 		go func() { // the connecting gives up when the line is closed
 			<-done
 			l.drop()

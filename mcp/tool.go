@@ -151,7 +151,7 @@ func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sd
 		return nil, false, fmt.Errorf("the server refused the call: %s", visible(said.Message))
 	}
 	refused = fate.refused || errors.Is(a.err, sdk.ErrSessionMissing)
-	err = &lostError{errors.Join(a.err, l.line.why())}
+	err = &lostError{and(l.line.why(), a.err)}
 	l.drop()
 	return nil, refused, err
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -27,6 +28,17 @@ type line struct {
 	// why is what is known of its end, such as an exit code and what the server
 	// printed; it may wait a little for that. Nil: nothing.
 	why func() error
+}
+
+// and is two errors in one line, of which either may be none.
+func and(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return fmt.Errorf("%w; %w", a, b)
 }
 
 // mostMessage bounds one message of a server, in bytes. A result beyond it costs

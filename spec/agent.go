@@ -11,6 +11,9 @@ import (
 
 // Agent makes the agent, its model from the registry. The error is [Problems]:
 // the model is unknown or has no price, or it makes no sense with the rest.
+//
+// It connects to nobody. Where the spec names MCP servers, the agent is for
+// looking at and not for running; see [Spec.Open].
 func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 	if r == nil {
 		r = &Registry{}
@@ -40,6 +43,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	for _, name := range s.own {
 		a.Tools = append(a.Tools, ownTools[name](s))
 	}
+	a.Tools = append(a.Tools, s.remoteTools()...)
 	if s.stuck != nil {
 		a.Policies = append(a.Policies, *s.stuck)
 	}

@@ -9,9 +9,9 @@ import (
 // toolList is what stands under tools. The kinds of entries are told apart by
 // their keys.
 var toolList = shape{
-	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin) or [agent](#agent-tool)",
-	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema}}},
-	tables: []*table{toolKeys, builtinKeys, agentToolKeys},
+	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool) or [mcp](#mcp-tool)",
+	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(mcpToolKeys).schema}}},
+	tables: []*table{toolKeys, builtinKeys, agentToolKeys, mcpToolKeys},
 }
 
 var effectWord = oneOf("read", "idempotent", "write")
@@ -71,6 +71,23 @@ var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another a
 }}
 
 var ownNames = shape{says: "list of `" + strings.Join(slices.Sorted(maps.Keys(ownTools)), "`, `") + "`", schema: object{"type": "array", "items": object{"enum": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
+
+var mcpToolKeys = &table{name: "mcp-tool", title: "tool", about: "The tools of a [server of the Model Context Protocol](mcp.md), under NAME__tool.", keys: []key{
+	{name: "mcp", needed: true, value: in(mcpKeys), about: "the server", inGo: "mcp.Connect"},
+	{name: "allow", value: shape{says: "list of text", schema: object{"type": "array", "minItems": 1, "items": anyText.schema}}, otherwise: "all", about: "the tools that are offered, as the server calls them", inGo: "mcp.Options.Allow"},
+	{name: "timeout", value: aDuration, otherwise: "60s", about: "of one call", inGo: "mcp.Options.Timeout"},
+	{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of a result the model sees, its beginning and its end", inGo: "mcp.Options.MaxOutput"},
+	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
+}}
+
+var mcpKeys = &table{name: "mcp", title: "mcp", about: "A server of the Model Context Protocol: a program, or a place.", keys: []key{
+	{name: "name", needed: true, value: shape{says: "up to 32 letters and digits, with single _ or - between them", schema: object{"type": "string", "pattern": "^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$", "maxLength": longestServer}},
+		about: "what its tools' names begin with", inGo: "mcp.Connect"},
+	{name: "command", value: argv, about: "the program and its arguments; there is no shell. What starts with `./` is relative to the spec's directory", inGo: "mcp.Command"},
+	{name: "url", value: aText, about: "where it is, in place of a command: https, or http on this machine", inGo: "mcp.HTTP"},
+	{name: "token", value: anyText, otherwise: "none", about: "the variable that holds the bearer token for the url; its value is a secret", inGo: "mcp.HTTPOptions.Header"},
+	{name: "trusted", value: aFlag, otherwise: "false", about: "believe what its tools say of their effects; otherwise each is a write", inGo: "mcp.Options.Trusted"},
+}, more: object{"oneOf": []any{object{"required": []any{"command"}}, object{"required": []any{"url"}}}}}
 
 var fetchKeys = &table{name: "fetch", title: "fetch", about: "Where the builtin tool fetch may go.", keys: []key{
 	{name: "allow", value: hostList, otherwise: "all public hosts", about: "the only hosts, such as `docs.example.org`, `*.example.org` or `localhost:8080`; they may be private", inGo: "fetch.Options.Allow"},

@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/judge"
+	"github.com/pawl-run/pawl/mcp"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
@@ -110,6 +111,7 @@ var goPlaces = map[string]any{
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics,
 	"spec.Policy": &Policy{}, "spec.Load": Load, "spec.Options": Options{},
+	"mcp.Connect": mcp.Connect, "mcp.Command": mcp.Command, "mcp.HTTP": mcp.HTTP, "mcp.HTTPOptions": mcp.HTTPOptions{}, "mcp.Options": mcp.Options{},
 }
 
 // What every key says can be said in Go: the place that its table names is there.

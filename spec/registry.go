@@ -29,6 +29,8 @@ type Registry struct {
 	Models map[string]Provider
 	// Default is the model of specs that name none; empty: they must.
 	Default string
+	// MCP connects to the MCP servers that specs name; nil: none can be.
+	MCP Connector
 	// Now is the present time, to tell whether the price table is out of date.
 	// Nil is [time.Now].
 	Now func() time.Time

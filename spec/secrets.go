@@ -7,10 +7,11 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// Secrets are the values of the variables under env, here and in the specs of its
-// agents, as they are set now, by name. An engine that is to run the agent is given them as its Secrets. Those
-// that are not set, or cannot be kept out of texts, are not among them;
-// [Spec.Warnings] tells of both.
+// Secrets are the values of the variables under env, and of the tokens of MCP
+// servers, here and in the specs of its agents, as they are set now, by name. An
+// engine that is to run the agent is given them as its Secrets. Those that are
+// not set, or cannot be kept out of texts, are not among them; [Spec.Warnings]
+// tells of both.
 func (s *Spec) Secrets() map[string]string { return secrets(slices.Concat(s.Env, s.beyond)) }
 
 func secrets(names []string) map[string]string {

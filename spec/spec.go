@@ -56,6 +56,8 @@ type Spec struct {
 	approvals pawl.Approvals
 	resultKey string
 	shelved   *Spec // the file of tools of a Hyphen document; nil: there is none
+	servers   []MCPServer
+	remote    map[string][]pawl.Tool // of the servers, by name; nil: not connected to
 }
 
 // model is what a spec says of its model.

@@ -38,7 +38,7 @@ type toolSpec struct {
 }
 
 // further are the kinds of tool entries that a later version brings.
-var further = []string{"mcp", "workflow"}
+var further = []string{"workflow"}
 
 func (s *Spec) readTools(f fields) {
 	n := f.value("tools", list, "a list of tools, each with name, description and command")
@@ -59,6 +59,10 @@ func (s *Spec) readTools(f fields) {
 					f.problem(p.place, "a tool entry with %s is not supported by this version (write tools with a command)", kind)
 				}
 			}
+			continue
+		}
+		if item.get("mcp") != nil {
+			s.readServer(f, item)
 			continue
 		}
 		if item.get("builtin") != nil {

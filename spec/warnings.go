@@ -26,6 +26,13 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			}
 		}
 	}
+	for _, server := range s.servers {
+		if value := os.Getenv(server.Token); server.Token != "" && value == "" {
+			d.problem(server.at, "the variable %s is not set (the MCP server %s is called without a token)", server.Token, server.Name)
+		} else if err := unsafe(server.Token, value); server.Token != "" && err != nil {
+			d.problem(server.at, "%v; where the MCP server %s says it the log has it", err, server.Name)
+		}
+	}
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
 		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}
@@ -53,6 +60,9 @@ func (s *Spec) programs(d *document, used map[string]bool) {
 	holders := []*node{s.root.get("observe"), s.root.get("goal").get("metric")}
 	if tools := s.root.get("tools"); tools != nil {
 		holders = append(holders, tools.items...)
+		for _, item := range tools.items {
+			holders = append(holders, item.get("mcp"))
+		}
 	}
 	for _, h := range holders {
 		argv := h.get("command")

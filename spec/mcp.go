@@ -1,0 +1,254 @@
+package spec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// An MCPServer is a server of the Model Context Protocol as a spec names it,
+// whose tools are the agent's under NAME__tool. It is a program or a place.
+type MCPServer struct {
+	Name string
+
+	Command []string // the program and its arguments
+	Dir     string   // where it runs
+	Env     []string // the variables it gets, whose values are secrets
+
+	URL   string // of a server that is reached by streamable HTTP
+	Token string // the variable that holds its bearer token; empty: none
+
+	Trusted   bool     // take the effects of its tools from what it says of them
+	Allow     []string // the tools that are offered, as it calls them; nil: all
+	Timeout   time.Duration
+	MaxOutput int
+	Identity  string // what the server is, as the spec was written; its tools are pinned to it
+
+	at place
+}
+
+// A Connector connects to a server and gives its tools, with what ends the
+// connection. It is called by [Spec.Open] and by nothing else, since it starts
+// what somebody else has written. ctx bounds the connecting.
+type Connector func(ctx context.Context, s MCPServer) (tools []pawl.Tool, end func() error, err error)
+
+// serverName is what mcp.Names wants, asked here where the place is known.
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`)
+
+// longestServer leaves room for the names of tools.
+const longestServer = 32
+
+// readServer reads {mcp: {name: files, command: [...]}, allow: [...]}.
+func (s *Spec) readServer(f fields, item *node) {
+	f = f.fields(mcpToolKeys, item)
+	n := item.get("mcp")
+	m := f.fields(mcpKeys, n)
+	if n.kind != mapping {
+		return
+	}
+	server := MCPServer{Dir: s.dir, Env: s.Env, at: n.place}
+	m.text("name", &server.Name)
+	m.need("mcp")
+	if at := n.get("name"); server.Name != "" && (len(server.Name) > longestServer || !serverName.MatchString(server.Name)) {
+		f.problem(at.place, "name is %q (use 1 to %d letters and digits, with single _ or - between them)", server.Name, longestServer)
+	}
+	m.flag("trusted", &server.Trusted)
+	m.text("url", &server.URL)
+	if m.text("token", &server.Token); server.Token != "" {
+		s.beyond = append(s.beyond, server.Token)
+	}
+	if command := n.get("command"); command != nil {
+		server.Command = s.argv(m, "command", "[npx, -y, some-server]")
+		for _, word := range command.items { // as it was written, wherever the spec lies
+			server.Identity += word.text + "\x00"
+		}
+	}
+	f.checkServer(m, &server)
+	if f.n.get("allow") != nil {
+		names, at := f.words("allow", "[read_text_file]")
+		if server.Allow = append([]string{}, names...); len(names) == 0 {
+			f.problem(f.n.get("allow").place, "allow is empty (name the server's tools, or leave it out for all)")
+		}
+		for i, name := range names {
+			if strings.TrimSpace(name) == "" || slices.Index(names, name) < i {
+				f.problem(at[i].place, "allow has %q twice or blank (name each tool once)", name)
+			}
+		}
+	}
+	f.duration("timeout", &server.Timeout)
+	f.size("max_output", &server.MaxOutput)
+	for _, other := range s.servers {
+		if other.Name == server.Name {
+			f.problem(n.place, "there is another MCP server %s in line %d (give each a name of its own)", server.Name, other.at.line)
+			return
+		}
+	}
+	g, gated := f.readGate(server.Name + "__*")
+	if server.Name == "" {
+		return
+	}
+	s.servers = append(s.servers, server)
+	if gated {
+		s.gates = append(s.gates, g)
+	}
+}
+
+// checkServer tells what is wrong with the way to a server.
+func (f fields) checkServer(m fields, server *MCPServer) {
+	command, address := m.n.get("command"), m.n.get("url")
+	switch {
+	case command != nil && address != nil:
+		f.problem(address.place, "there is a command and a url (a server is a program or a place; leave one out)")
+	case command == nil && address == nil:
+		f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
+	case server.Token != "" && address == nil:
+		f.problem(m.n.get("token").place, "token is for a url (a program gets the variables under env)")
+	case server.Token != "" && !variable.MatchString(server.Token):
+		f.problem(m.n.get("token").place, "token is %q (write the name of a variable, whose value is taken from the environment)", server.Token)
+	}
+	if server.URL == "" {
+		return
+	}
+	u, err := url.Parse(server.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		f.problem(address.place, "url is %q (write one such as https://HOST/mcp)", server.URL)
+	case u.User != nil:
+		f.problem(address.place, "url holds a name or password (put the token into a variable, and its name under token)")
+	case u.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
+		f.problem(address.place, "url %s is not encrypted (write https; http is for this machine)", server.URL)
+	}
+	server.Identity = server.URL
+}
+
+// Servers are the MCP servers that [Spec.Open] connects to.
+func (s *Spec) Servers() []MCPServer { return slices.Clone(s.servers) }
+
+// Open makes the agent, as [Spec.Agent] does, and connects to the MCP servers of
+// the spec by the registry's connector, which starts those that are programs.
+// end disconnects them again, and is to be called when no run of the agent goes
+// on. The error is [Problems], or a server's.
+func (s *Spec) Open(ctx context.Context, r *Registry) (a pawl.Agent, end func() error, err error) {
+	var ends []func() error
+	end = func() error {
+		var errs []error
+		for _, e := range slices.Backward(ends) {
+			errs = append(errs, e())
+		}
+		ends = nil
+		return errors.Join(errs...)
+	}
+	if a, err = s.Agent(r); err != nil || !s.remotely() { // before anything is started
+		return a, end, err
+	}
+	connected, err := s.connected(ctx, r, &ends)
+	if err == nil {
+		a, err = connected.Agent(r)
+	}
+	if err != nil {
+		return pawl.Agent{}, end, errors.Join(err, end())
+	}
+	return a, end, nil
+}
+
+// remotely reports whether there are MCP servers, here or with an agent.
+func (s *Spec) remotely() bool {
+	return len(s.servers) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.remotely() })
+}
+
+// connected is the spec with its servers connected to, and those of its agents.
+func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error) (*Spec, error) {
+	c := *s
+	c.remote = map[string][]pawl.Tool{}
+	for _, server := range s.servers {
+		if r == nil || r.MCP == nil {
+			d := &document{text: s.doc.text, src: s.doc.src}
+			d.problem(server.at, "this program connects to no MCP servers (give the registry a connector)")
+			return nil, d.problems
+		}
+		tools, end, err := r.MCP(ctx, server)
+		if err != nil {
+			return nil, err
+		}
+		*ends = append(*ends, end)
+		c.remote[server.Name] = tools
+	}
+	c.agents = slices.Clone(s.agents)
+	for i := range c.agents {
+		var err error
+		if c.agents[i].spec, err = c.agents[i].spec.connected(ctx, r, ends); err != nil {
+			return nil, err
+		}
+	}
+	return &c, nil
+}
+
+// AgentAs makes the agent with the tools of its MCP servers as they were
+// declared, for looking at a run again: it connects to nobody, and those tools
+// cannot be called.
+func (s *Spec) AgentAs(r *Registry, declared []pawl.ToolInfo) (pawl.Agent, error) {
+	as := *s
+	as.remote = map[string][]pawl.Tool{}
+	for _, server := range s.servers {
+		tools := []pawl.Tool{}
+		for i := range declared {
+			if strings.HasPrefix(declared[i].Name, server.Name+"__") {
+				tools = append(tools, absent{declared[i]})
+			}
+		}
+		as.remote[server.Name] = tools
+	}
+	return as.Agent(r)
+}
+
+// remoteTools are the tools of the MCP servers: as they are once connected to,
+// else one for each that the spec speaks of, so that the rest can be checked
+// without starting anything.
+func (s *Spec) remoteTools() (all []pawl.Tool) {
+	for _, server := range s.servers {
+		if s.remote != nil {
+			all = append(all, s.remote[server.Name]...)
+			continue
+		}
+		names := map[string]bool{}
+		spoken := regexp.MustCompile(`\b` + regexp.QuoteMeta(server.Name) + `__[a-zA-Z0-9_-]+`)
+		for _, name := range spoken.FindAllString(s.doc.text+" "+s.opt.Stop, -1) {
+			names[name] = true
+		}
+		for _, name := range server.Allow {
+			names[server.Name+"__"+name] = true
+		}
+		if len(names) == 0 {
+			names[server.Name+"__any"] = true
+		}
+		for name := range names {
+			if toolName.MatchString(name) {
+				all = append(all, absent{pawl.ToolInfo{
+					Name: name, Description: "It is known when the server is connected to.",
+					Input: json.RawMessage(`{"type":"object","additionalProperties":true}`),
+				}})
+			}
+		}
+	}
+	if s.remote == nil {
+		slices.SortFunc(all, func(a, b pawl.Tool) int { return strings.Compare(a.Info().Name, b.Info().Name) })
+	}
+	return all
+}
+
+// absent is a tool whose server is not connected to.
+type absent struct{ info pawl.ToolInfo }
+
+func (t absent) Info() pawl.ToolInfo { return t.info }
+
+func (t absent) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, fmt.Errorf("the MCP server of %s is not connected to", t.info.Name)
+}
