@@ -1,0 +1,131 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// runMeta is where a result names its run.
+const runMeta = "pawl/run"
+
+// call runs a tool for a client, or looks after the run that waits with the
+// same call.
+func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, tool string) (*sdk.CallToolResult, error) {
+	args := r.Params.Arguments
+	if len(args) == 0 || string(args) == "null" {
+		args = json.RawMessage(`{}`)
+	}
+	run, err := s.drive(ctx, r, s.calls[tool], key(tool, args), string(args))
+	if err != nil {
+		return failed(run.ID, err.Error()), nil
+	}
+	for c := range run.state.Calls() {
+		switch {
+		case c.Phase != pawl.Answered:
+		case c.Status != pawl.ToolOK:
+			return failed(run.ID, untold(c)), nil
+		default:
+			return s.done(ctx, run, c.Result), nil
+		}
+	}
+	return failed(run.ID, ended(run.result)), nil
+}
+
+// ask has the agent work for a client.
+func (s *Server) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	var in struct {
+		Input string `json:"input"`
+	}
+	if err := json.Unmarshal(r.Params.Arguments, &in); err != nil || strings.TrimSpace(in.Input) == "" {
+		return failed("", "input: it must be a text that is not blank"), nil
+	}
+	run, err := s.drive(ctx, r, s.agent, key(s.agent.Name, r.Params.Arguments), in.Input)
+	switch {
+	case err != nil:
+		return failed(run.ID, err.Error()), nil
+	case run.result.Status != pawl.Success:
+		return failed(run.ID, ended(run.result)), nil
+	}
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: run.result.Answer}}, Meta: sdk.Meta{runMeta: run.ID}}
+	if len(run.result.Output) > 0 {
+		out.StructuredContent = run.result.Output
+	}
+	return out, nil
+}
+
+// driven is a run and what has come of it.
+type driven struct {
+	ID     string
+	result pawl.Result
+	state  pawl.State
+}
+
+// drive begins a run, or goes on with the one that waits with the same call, and
+// sees it to its end. A run that waits is an error that says for what.
+func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.Agent, same, input string) (d driven, err error) {
+	h, err := s.open(ctx, agent, same, input, &d)
+	if err != nil {
+		return d, err
+	}
+	if h != nil {
+		d.ID = h.ID()
+		reported := s.report(ctx, r, h)
+		select {
+		case <-h.Done():
+		case <-ctx.Done():
+			if s.life.Err() == nil {
+				err = s.engine.Cancel(context.WithoutCancel(ctx), d.ID, "mcp client", "the client cancelled the call")
+			}
+			if err != nil {
+				return d, err
+			}
+		}
+		if d.result, err = h.Wait(context.WithoutCancel(ctx)); err != nil {
+			return d, err
+		}
+		<-reported // nothing is told of a call after its answer
+	}
+	s.mu.Lock()
+	delete(s.waiting, same)
+	if len(d.result.Pending) > 0 {
+		s.waiting[same] = d.ID
+	}
+	s.mu.Unlock()
+	if len(d.result.Pending) > 0 {
+		return d, errors.New(waits(d.result))
+	}
+	if h != nil {
+		d.state, err = engine.Load(context.WithoutCancel(ctx), s.journal, d.ID)
+	}
+	return d, err
+}
+
+// open begins the run, or takes up the one that waits with the same call. No
+// handle: that one has ended, or waits still, and d says how it stands.
+func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
+	s.mu.Lock()
+	waits, again := s.waiting[same]
+	s.mu.Unlock()
+	if !again {
+		labels := maps.Clone(agent.Labels)
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, s.labels)
+		return s.engine.Start(s.life, agent, input, &engine.StartOptions{Labels: labels})
+	}
+	d.ID = waits
+	var err error
+	if d.state, err = engine.Load(ctx, s.journal, waits); err != nil {
+		return nil, err
+	}
+	return s.goOn(ctx, agent, d)
+}

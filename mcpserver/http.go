@@ -1,0 +1,71 @@
+package mcpserver
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// idle is how long a client may be silent before it is forgotten.
+const idle = 30 * time.Minute
+
+// Handler serves clients over streamable HTTP, who show the token as a bearer
+// token. It takes requests to this machine from this machine only: the Host must
+// be a loopback name or address, and so must the Origin where there is one, so
+// that no page in a browser and no name that was made to point here gets through.
+// A message has at most 1 MiB. The token must not be empty.
+func (s *Server) Handler(token string) (http.Handler, error) {
+	if token == "" {
+		return nil, errors.New("the token is empty: whoever reaches the port would be served")
+	}
+	inner := s.behind()
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !local(r.Host) || !localOrigin(r.Header.Values("Origin")) {
+			http.Error(w, "this is served to this machine only", http.StatusForbidden)
+			return
+		}
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		got := sha256.Sum256([]byte(given))
+		if !ok || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "give the token as Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}), nil
+}
+
+// behind is the handler behind the gate.
+func (s *Server) behind() http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.kit }, &sdk.StreamableHTTPOptions{
+		MaxRequestBodyBytes: mostRequest, SessionTimeout: idle, PropagateRequestCancellation: true,
+	})
+}
+
+// local reports whether a host, with or without a port, is this machine.
+func local(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	ip := net.ParseIP(name)
+	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func localOrigin(origins []string) bool {
+	for _, o := range origins {
+		u, err := url.Parse(o)
+		if err != nil || u.Host == "" || !local(u.Host) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,143 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/canon"
+)
+
+// Options is what may be said of a server beyond what is required. The zero
+// value is right.
+type Options struct {
+	// Version is told to clients; empty is "dev".
+	Version string
+	// Labels are given to the runs, beside the agent's own and to go before them.
+	Labels map[string]string
+}
+
+// A Server serves one agent. It is safe for concurrent use and for any number of
+// clients, who share it.
+type Server struct {
+	engine  *engine.Engine
+	journal pawl.Journal
+	agent   pawl.Agent
+	labels  map[string]string
+	calls   map[string]pawl.Agent // by tool
+	kit     *sdk.Server
+
+	life context.Context // of the runs: the server's own
+	end  context.CancelFunc
+
+	mu      sync.Mutex
+	waiting map[string]string // what was called to the run that waits with it
+}
+
+// New makes a server of an agent, whose runs e drives on the journal. Tools that the client of
+// a run itself runs are left out, and so are those that only ask a person. The
+// engine's approver, if it has one, is asked about calls that need approval.
+// The error is for an agent that makes no sense, or one with a tool of its own
+// name.
+func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (*Server, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	version := o.Version
+	if version == "" {
+		version = "dev"
+	}
+	m, err := pawl.NewMachine(agent)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{engine: e, journal: journal, agent: agent, labels: o.Labels, calls: map[string]pawl.Agent{}, waiting: map[string]string{}}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.kit = sdk.NewServer(&sdk.Implementation{Name: "pawl/" + agent.Name, Version: version}, &sdk.ServerOptions{
+		Instructions: agent.Description,
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the tools do not change
+	})
+	_, taken, ok := m.Tool(agent.Name)
+	if ok {
+		return nil, fmt.Errorf("agent %s has a tool of its own name, so that clients could not tell the two apart; rename one", taken.Name)
+	}
+	for _, info := range m.Declaration().Tools {
+		if info.Client || info.Name == askHuman || pureTool(info.Name) {
+			continue
+		}
+		if s.calls[info.Name], err = Calling(agent, info.Name); err != nil {
+			return nil, err
+		}
+		s.kit.AddTool(listed(info), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return s.call(ctx, r, info.Name)
+		})
+	}
+	about := agent.Description
+	if about == "" {
+		about = "Have the agent " + agent.Name + " work on a task."
+	}
+	s.kit.AddTool(&sdk.Tool{Name: agent.Name, Description: about, InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"input":{"type":"string","minLength":1,"description":"the task"}},"required":["input"],"additionalProperties":false}`)},
+		s.ask)
+	return s, nil
+}
+
+// askHuman is the tool that asks a person, whom a client can ask itself.
+const askHuman = "ask_human"
+
+// pureTool reports whether a tool is the machine's own.
+func pureTool(name string) bool { return len(name) > 2 && name[:2] == "__" }
+
+// listed is a tool as clients are shown it.
+func listed(info pawl.ToolInfo) *sdk.Tool {
+	input := info.Input
+	if len(input) == 0 {
+		input = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+	}
+	var members map[string]any
+	if json.Unmarshal(input, &members) == nil && members["type"] == nil {
+		members["type"] = "object" // which arguments are anyhow, and the protocol wants said
+		input, _ = json.Marshal(members)
+	}
+	return &sdk.Tool{Name: info.Name, Description: info.Description, InputSchema: input, Annotations: &sdk.ToolAnnotations{
+		ReadOnlyHint: info.Effect == pawl.Read, IdempotentHint: info.Effect == pawl.Idempotent,
+	}}
+}
+
+// Serve serves one client that writes to in and reads from out, a message a
+// line, until it goes or ctx ends. Then the runs that go on are parked.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	unhook := context.AfterFunc(ctx, s.end)
+	defer unhook()
+	err := s.kit.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: keepOpen{out}, MaxLineLength: mostRequest})
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
+		return nil // the client has gone, or we have
+	}
+	return err
+}
+
+// Close parks the runs that clients have begun and not seen the end of.
+func (s *Server) Close() { s.end() }
+
+// mostRequest bounds a message of a client, in bytes.
+const mostRequest = 1 << 20
+
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
+
+// key is what a call is known by when it is made again.
+func key(tool string, args json.RawMessage) string {
+	same, err := canon.Canonical(nil, args)
+	if err != nil {
+		same = args
+	}
+	return canon.Digest([]byte(tool), same)
+}

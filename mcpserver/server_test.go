@@ -1,0 +1,384 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/tool"
+)
+
+type number struct {
+	N int `json:"n"`
+}
+
+// world is a served agent and what its tools have done.
+type world struct {
+	engine  *engine.Engine
+	journal *sqlite.Journal
+	server  *Server
+	agent   pawl.Agent
+	paid    atomic.Int32
+	stopped chan struct{}
+}
+
+func serve(t *testing.T) *world {
+	t.Helper()
+	w := &world{stopped: make(chan struct{}, 1)}
+	double := func(_ context.Context, in number) (number, error) { return number{2 * in.N}, nil }
+	w.agent = pawl.Agent{
+		Name: "clerk", Description: "A clerk.", Prompt: "You are a clerk.", Labels: map[string]string{"team": "a"},
+		Source: `{"kind":"spec"}`,
+		Tools: []pawl.Tool{
+			tool.Func("double", "Double a number.", double, pawl.Read),
+			tool.Func("say", "Say.", func(context.Context, struct{}) (string, error) { return "hello", nil }, pawl.Idempotent),
+			tool.Func("fail", "Fail.", func(context.Context, struct{}) (string, error) { return "", errors.New("no luck") }, pawl.Read),
+			tool.Func("pay", "Pay.", func(_ context.Context, in number) (string, error) { w.paid.Add(1); return "paid", nil }, pawl.Write),
+			tool.Func("show", "Show.", func(context.Context, struct{}) (pawl.Output, error) {
+				return pawl.Output{JSON: json.RawMessage(`[1]`), Images: []pawl.Image{{Type: "image/png", Data: []byte("png")}}}, nil
+			}, pawl.Read),
+			tool.Func("hang", "Hang.", func(ctx context.Context, _ struct{}) (string, error) {
+				<-ctx.Done()
+				w.stopped <- struct{}{}
+				return "", ctx.Err()
+			}, pawl.Read),
+			tool.AskHuman(),
+			tool.Client("pick", "Pick.", nil, nil),
+		},
+		Policies: []pawl.Policy{approval.For("pay")},
+		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			task := r.Messages[0].Parts[0].(pawl.Text).Text
+			switch {
+			case task == "pay" && len(r.Messages) == 1:
+				return pawl.Do(pawl.Call{ID: "p", Tool: "pay", Args: json.RawMessage(`{"n":7}`)}), nil
+			case task == "double" && len(r.Messages) == 1:
+				return pawl.Do(pawl.Call{ID: "d", Tool: "double", Args: json.RawMessage(`{"n":4}`)}), nil
+			case task == "for ever":
+				return pawl.Do(pawl.Call{ID: "d", Tool: "double", Args: json.RawMessage(`{"n":4}`)}), nil
+			}
+			return pawl.Say("done: " + task), nil
+		}),
+		Limits: pawl.Limits{Iterations: 3},
+	}
+	var err error
+	if w.journal, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"), nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.journal.Close() })
+	w.engine = engine.New(w.journal, nil)
+	t.Cleanup(func() { w.engine.Close() })
+	if w.server, err = New(w.engine, w.journal, w.agent, &Options{Labels: map[string]string{"by": "mcp"}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+// connect is a client of the server, on its standard input and output.
+func (w *world) connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	go func() {
+		if err := w.server.Serve(context.Background(), in, out); err != nil {
+			t.Error(err)
+		}
+		out.Close()
+	}()
+	return dial(t, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, o)
+}
+
+func dial(t *testing.T, transport sdk.Transport, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// call gives the answer of a call as text, the run it was, and whether it is an error.
+func call(t *testing.T, c *sdk.ClientSession, name, args string) (text, run string, failed bool) {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range r.Content {
+		switch one := one.(type) {
+		case *sdk.TextContent:
+			text += one.Text
+		case *sdk.ImageContent:
+			text += " +" + one.MIMEType
+		}
+	}
+	if r.StructuredContent != nil {
+		raw, _ := json.Marshal(r.StructuredContent)
+		text += " " + string(raw)
+	}
+	run, _ = r.Meta[runMeta].(string)
+	return text, run, r.IsError
+}
+
+func (w *world) state(t *testing.T, run string) *pawl.State {
+	t.Helper()
+	s, err := engine.Load(t.Context(), w.journal, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+func TestList(t *testing.T) {
+	c := serve(t).connect(t, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, one := range list.Tools {
+		hint := ""
+		if a := one.Annotations; a != nil && a.ReadOnlyHint {
+			hint = "read"
+		} else if a != nil && a.IdempotentHint {
+			hint = "idempotent"
+		}
+		got[one.Name] = hint
+	}
+	want := map[string]string{"double": "read", "say": "idempotent", "fail": "read", "pay": "", "show": "read", "hang": "read", "clerk": ""}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Every call is a run, whose log tells the truth about it.
+func TestCallsAreRuns(t *testing.T) {
+	w := serve(t)
+	c := w.connect(t, nil)
+	for _, tt := range []struct {
+		tool, args, want string
+		failed           bool
+	}{
+		{"double", `{"n":21}`, `{"n":42} {"n":42}`, false},
+		{"say", `{}`, "hello", false},
+		{"show", `{}`, "[1] +image/png", false},
+		{"fail", `{}`, "no luck", true},
+		{"double", `{"n":"x"}`, "n: ", true},
+		{"double", `{"n":1,"m":2}`, "m", true},
+	} {
+		text, run, failed := call(t, c, tt.tool, tt.args)
+		if failed != tt.failed || !strings.Contains(text, tt.want) || !failed && text != tt.want {
+			t.Errorf("%s %s: %q, %v", tt.tool, tt.args, text, failed)
+		}
+		s := w.state(t, run)
+		var made []string
+		for one := range s.Calls() {
+			made = append(made, one.Tool+" "+string(one.Args))
+		}
+		if s.Status() != pawl.Success || s.Input() != tt.args || len(made) != 1 || made[0] != tt.tool+" "+tt.args {
+			t.Errorf("%s %s: run %v on %s made %v", tt.tool, tt.args, s.Status(), s.Input(), made)
+		}
+		if r := pawl.ResultOf(*s); r.Labels["by"] != "mcp" || r.Labels["team"] != "a" || r.CostUSD == nil || *r.CostUSD != 0 || r.Usage.Input > 3 {
+			t.Errorf("%s: labels %v, cost %v, usage %v", tt.tool, r.Labels, r.CostUSD, r.Usage)
+		}
+		if tool, ok := CalledBy(s.Declaration().Source); !ok || tool != tt.tool {
+			t.Errorf("the source %s does not tell the tool %s", s.Declaration().Source, tt.tool)
+		}
+	}
+}
+
+func TestApproval(t *testing.T) {
+	w := serve(t)
+	c := w.connect(t, nil)
+	text, run, failed := call(t, c, "pay", `{"n":1}`)
+	if !failed || run == "" || !strings.Contains(text, "pawl approve "+run+" c_1") || w.paid.Load() != 0 {
+		t.Fatalf("%s", text)
+	}
+	// Nothing has been decided: the same run waits, the same call or not.
+	if text, again, failed := call(t, c, "pay", `{ "n": 1 }`); !failed || again != run || !strings.Contains(text, "waits for approval") {
+		t.Errorf("%s %s", again, text)
+	}
+	if _, other, _ := call(t, c, "pay", `{"n":2}`); other == run {
+		t.Error("another call waits with the same run")
+	}
+	if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: true, By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if text, again, failed := call(t, c, "pay", `{"n":1}`); failed || text != "paid" || again != run || w.paid.Load() != 1 {
+		t.Errorf("approved: %s, paid %d times", text, w.paid.Load())
+	}
+	if _, next, failed := call(t, c, "pay", `{"n":1}`); !failed || next == run || w.paid.Load() != 1 {
+		t.Error("an approval was used twice")
+	}
+}
+
+// Somebody else may go on with the run; the client gets its result all the same.
+func TestApprovedElsewhere(t *testing.T) {
+	w := serve(t)
+	c := w.connect(t, nil)
+	for approve, want := range map[bool]string{true: "paid", false: "too dear"} {
+		_, run, _ := call(t, c, "pay", `{"n":3}`)
+		if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: approve, Reason: map[bool]string{false: "too dear"}[approve]}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Calling(w.agent, "pay")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := w.engine.Resume(t.Context(), again, run, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-h.Done()
+		text, same, failed := call(t, c, "pay", `{"n":3}`)
+		if same != run || failed == approve || !strings.Contains(text, want) {
+			t.Errorf("%s: %s", same, text)
+		}
+	}
+	if w.paid.Load() != 1 {
+		t.Errorf("paid %d times", w.paid.Load())
+	}
+}
+
+func TestAgent(t *testing.T) {
+	w := serve(t)
+	steps := make(chan string, 20)
+	c := w.connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { steps <- r.Params.Message }})
+	if text, run, failed := call(t, c, "clerk", `{"input":"file it"}`); failed || text != "done: file it" || w.state(t, run).Status() != pawl.Success {
+		t.Errorf("%s", text)
+	}
+	if text, _, failed := call(t, c, "clerk", `{"input":" "}`); !failed || !strings.Contains(text, "not blank") {
+		t.Errorf("%s", text)
+	}
+	if text, run, failed := call(t, c, "clerk", `{"input":"for ever"}`); !failed || !strings.Contains(text, "exhausted") || !strings.Contains(text, run) {
+		t.Errorf("%s", text)
+	}
+	text, run, failed := call(t, c, "clerk", `{"input":"pay"}`)
+	if !failed || !strings.Contains(text, "pawl approve "+run+" c_1") {
+		t.Errorf("%s", text)
+	}
+	if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	if text, again, failed := call(t, c, "clerk", `{"input":"pay"}`); failed || text != "done: pay" || again != run {
+		t.Errorf("%s %s", again, text)
+	}
+	params := &sdk.CallToolParams{Name: "clerk", Arguments: json.RawMessage(`{"input":"double"}`), Meta: sdk.Meta{}}
+	params.SetProgressToken("t")
+	if _, err := c.CallTool(t.Context(), params); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"iteration 1: asking the model", "iteration 1: double", "iteration 2: asking the model"} {
+		select {
+		case got := <-steps:
+			if got != want {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("nobody told %q", want)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	w := serve(t)
+	c := w.connect(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "hang", Arguments: json.RawMessage(`{}`)}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	select {
+	case <-w.stopped:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the tool was not stopped")
+	}
+	for range 200 {
+		for head, err := range w.journal.List(t.Context(), pawl.Query{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if head.Status == pawl.Cancelled {
+				return
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Error("the run was not cancelled")
+}
+
+func TestHTTP(t *testing.T) {
+	w := serve(t)
+	if _, err := w.server.Handler(""); err == nil {
+		t.Error("served without a token")
+	}
+	handler, err := w.server.Handler("s3cret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler)
+	defer web.Config.Close()
+	for _, tt := range []struct {
+		token, host, origin string
+		want                int
+	}{
+		{"", "", "", 401}, {"wrong", "", "", 401}, {"s3cret", "evil.example", "", 403}, {"s3cret", "127.0.0.1.evil.example", "", 403},
+		{"s3cret", "", "https://evil.example", 403}, {"s3cret", "", "null", 403}, {"s3cret", "", "http://localhost:3000", 400}, {"s3cret", "", "", 400},
+	} {
+		r, _ := http.NewRequest(http.MethodPost, web.URL, strings.NewReader("{"))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		if tt.token != "" {
+			r.Header.Set("Authorization", "Bearer "+tt.token)
+		}
+		if tt.origin != "" {
+			r.Header.Set("Origin", tt.origin)
+		}
+		r.Host = tt.host
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != tt.want {
+			t.Errorf("%+v: %d", tt, resp.StatusCode)
+		}
+	}
+	client := &http.Client{Transport: bearer{}}
+	c := dial(t, &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: client}, nil)
+	if text, _, failed := call(t, c, "double", `{"n":3}`); failed || text != `{"n":6} {"n":6}` {
+		t.Errorf("%s", text)
+	}
+}
+
+type bearer struct{}
+
+func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer s3cret")
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestOwnName(t *testing.T) {
+	w := serve(t)
+	w.agent.Name = "double"
+	if _, err := New(w.engine, w.journal, w.agent, nil); err == nil || !strings.Contains(err.Error(), "own name") {
+		t.Error(err)
+	}
+}
