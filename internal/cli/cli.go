@@ -26,7 +26,8 @@ type app struct {
 	quiet    bool
 	database string
 
-	code int // of the command that ran
+	code int            // of the command that ran
+	ends []func() error // end the connections to MCP servers
 
 	mu      sync.Mutex
 	journal store // open, if any

@@ -57,7 +57,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
+	w, err := a.workOf(ctx, s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
 	if err != nil {
 		return 0, err
 	}

@@ -18,6 +18,7 @@ import (
 func (a *app) registry() *spec.Registry {
 	return &spec.Registry{
 		Default: a.getenv("PAWL_MODEL"),
+		MCP:     a.connect,
 		Models: map[string]spec.Provider{
 			"anthropic": func(name string) (pawl.Model, error) {
 				return anthropic.New(name, &anthropic.Options{APIKey: a.getenv("ANTHROPIC_API_KEY"), BaseURL: a.getenv("ANTHROPIC_BASE_URL")}), nil

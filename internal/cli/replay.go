@@ -39,7 +39,7 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	}
 	out := replayed{Run: run}
 	for i := range agents {
-		w, remakeErr := a.workOf(agents[i], remake{asWas: true, declared: true})
+		w, remakeErr := a.workOf(ctx, agents[i], remake{asWas: true, declared: true})
 		if remakeErr != nil {
 			return 0, remakeErr
 		}

@@ -16,6 +16,7 @@ RUN is the id of a run, the beginning of one, or the word last.`
 
 // execute runs the command that args name and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	defer a.disconnect()
 	root := a.root()
 	root.SetArgs(joinKeep(args))
 	root.SetIn(a.in)
@@ -67,7 +68,7 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.fixCommand(),
 		a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),
 		a.resumeCommand(), a.answerCommand(), a.approveCommand(), a.denyCommand(), a.submitCommand(), a.settleCommand(), a.cancelCommand(),
-		a.forkCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.gcCommand(), a.checkCommand(), a.schemaCommand(), a.versionCommand(),
+		a.forkCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.gcCommand(), a.checkCommand(), a.mcpCommand(), a.schemaCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -61,7 +61,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 	if err != nil {
 		return 0, err
 	}
-	agent, err := s.Agent(registry)
+	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
 		return 0, err
 	}

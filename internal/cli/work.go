@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/blueprint/testfix"
+	"github.com/pawl-run/pawl/mcpserver"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -40,12 +41,12 @@ type remake struct {
 }
 
 // workOf makes the agent of a run again, under the policy that holds.
-func (a *app) workOf(s pawl.State, r remake) (*work, error) {
+func (a *app) workOf(ctx context.Context, s pawl.State, r remake) (*work, error) {
 	policy, err := policyFor(s, r.policy, r.loosen)
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.reworkOf(s, r)
+	w, err := a.reworkOf(ctx, s, r)
 	if err != nil || policy == nil {
 		return w, err
 	}
@@ -58,7 +59,7 @@ func (a *app) workOf(s pawl.State, r remake) (*work, error) {
 }
 
 // reworkOf makes the agent of a run again.
-func (a *app) reworkOf(s pawl.State, r remake) (*work, error) {
+func (a *app) reworkOf(ctx context.Context, s pawl.State, r remake) (*work, error) {
 	source := s.Declaration().Source
 	switch from, isFix, err := testfix.ParseSource(source); {
 	case err != nil:
@@ -75,7 +76,7 @@ func (a *app) reworkOf(s pawl.State, r remake) (*work, error) {
 		if err != nil {
 			return nil, err
 		}
-		return a.workFor(made, registry)
+		return a.workFor(ctx, made, registry, s, r)
 	}
 	source, err := renew(source, r)
 	if err != nil {
@@ -88,13 +89,25 @@ func (a *app) reworkOf(s pawl.State, r remake) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.workFor(made, registry)
+	return a.workFor(ctx, made, registry, s, r)
 }
 
-func (a *app) workFor(s *spec.Spec, registry *spec.Registry) (*work, error) {
-	agent, err := s.Agent(registry)
+func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Registry, s pawl.State, r remake) (*work, error) {
+	var agent pawl.Agent
+	var err error
+	if r.declared { // nobody is called
+		agent, err = made.AgentAs(registry, s.Declaration().Tools)
+	} else {
+		agent, err = a.agentOf(ctx, made, registry)
+	}
 	if err != nil {
 		return nil, err
+	}
+	// A call that a client made over MCP is gone on with as that and nothing else.
+	if tool, ok := mcpserver.CalledBy(s.Declaration().Source); ok && r.spec == "" {
+		if agent, err = mcpserver.Calling(agent, tool); err != nil {
+			return nil, err
+		}
 	}
 	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
 }

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/mcp"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// agentOf makes the agent of a spec, to be run: its MCP servers are connected
+// to, until the command is over.
+func (a *app) agentOf(ctx context.Context, s *spec.Spec, registry *spec.Registry) (pawl.Agent, error) {
+	agent, end, err := s.Open(ctx, registry)
+	if err != nil {
+		return agent, err
+	}
+	a.ends = append(a.ends, end)
+	return agent, nil
+}
+
+// disconnect ends what agentOf began. What a server says in leaving is nobody's
+// business any more.
+func (a *app) disconnect() {
+	for _, end := range a.ends {
+		_ = end()
+	}
+	a.ends = nil
+}
+
+// connect connects to an MCP server. What is started is said before it is, since
+// somebody else has written it.
+func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func() error, error) {
+	transport, what := mcp.HTTP(s.URL, a.credentials(s)), s.URL
+	if s.Command != nil {
+		transport = mcp.Command(s.Command, &mcp.CommandOptions{Dir: s.Dir, Secrets: s.Env})
+		what = strings.Join(s.Command, " ")
+	}
+	if !a.quiet {
+		a.sayf("mcp server %s: %s", s.Name, what)
+	}
+	server, err := mcp.Connect(ctx, s.Name, transport, &mcp.Options{
+		Trusted: s.Trusted, Allow: s.Allow, Timeout: s.Timeout, MaxOutput: s.MaxOutput, Identity: s.Identity,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return server.Tools(), server.Close, nil
+}
+
+func (a *app) credentials(s spec.MCPServer) *mcp.HTTPOptions {
+	if token := a.getenv(s.Token); s.Token != "" && token != "" {
+		return &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + token}}}
+	}
+	return nil
+}
