@@ -57,7 +57,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 	if err != nil {
 		return 0, err
 	}
-	listener, token, err := a.listen(s)
+	listener, token, err := a.listen(ctx, s)
 	if err != nil {
 		return 0, err
 	}
@@ -114,7 +114,7 @@ func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.L
 
 // listen opens the port that --http names, and finds the token for it. Nil: it
 // names none.
-func (a *app) listen(s *serving) (net.Listener, string, error) {
+func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, error) {
 	if s.address == "" {
 		return nil, "", nil
 	}
@@ -127,7 +127,7 @@ func (a *app) listen(s *serving) (net.Listener, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	listener, err := net.Listen("tcp", s.address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
 	if err != nil {
 		return nil, "", refused(err)
 	}
