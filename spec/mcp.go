@@ -129,9 +129,6 @@ func (f fields) checkServer(m fields, server *MCPServer) {
 	server.Identity = server.URL
 }
 
-// Servers are the MCP servers that [Spec.Open] connects to.
-func (s *Spec) Servers() []MCPServer { return slices.Clone(s.servers) }
-
 // Open makes the agent, as [Spec.Agent] does, and connects to the MCP servers of
 // the spec by the registry's connector, which starts those that are programs.
 // end disconnects them again, and is to be called when no run of the agent goes

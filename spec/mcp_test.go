@@ -99,7 +99,7 @@ func TestOpenFails(t *testing.T) {
 		want     string
 		ended    int
 	}{
-		{nil, "spec.yaml:6:11: this program connects to no MCP servers", 0},
+		{&Registry{Models: registry().Models}, "spec.yaml:6:11: this program connects to no MCP servers", 0},
 		{failing("web", "__x"), "it is down", 1},
 		{failing("", "__serch"), `the agent has no tool web__search (did you mean web__serch?)`, 2},
 	} {
