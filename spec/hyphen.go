@@ -75,6 +75,13 @@ func agentNameOf(path string) string {
 	return cmp.Or(name, "hyphen")
 }
 
+// onStuck is what the policy against going round in circles is made of.
+type onStuck struct {
+	window int
+	then   progress.Then
+	hint   string
+}
+
 // readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all turns
 // that are equal, Pawl those after the first.
 func (s *Spec) readOnStuck(f fields) {
@@ -89,7 +96,8 @@ func (s *Spec) readOnStuck(f fields) {
 	if then != progress.Hint {
 		hint = "" // with any other action Hyphen does not know it
 	}
-	policy := progress.NoProgress(max(1, turns-1), then, hint)
+	s.onStuck = &onStuck{max(1, turns-1), then, hint}
+	policy := progress.NoProgress(s.onStuck.window, then, hint)
 	s.stuck = &policy
 }
 

@@ -58,6 +58,7 @@ type Spec struct {
 	shelved   *Spec // the file of tools of a Hyphen document; nil: there is none
 	servers   []MCPServer
 	remote    map[string][]pawl.Tool // of the servers, by name; nil: not connected to
+	onStuck   *onStuck               // of a Hyphen document; nil: it is none
 }
 
 // model is what a spec says of its model.

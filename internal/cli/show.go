@@ -10,13 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/spec"
 )
 
 func (a *app) showCommand() *cobra.Command {
-	return a.runArgument(a.command("show RUN [flags]", "Show where a run stands and what it has come to", cobra.ExactArgs(1),
+	effective := false
+	c := a.runArgument(a.command("show RUN [flags]", "Show where a run stands and what it has come to", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+				if effective {
+					return 0, a.showSpec(ctx, j, h)
+				}
 				report, err := reportOn(ctx, j, h)
 				if err != nil {
 					return 0, err
@@ -27,6 +33,22 @@ func (a *app) showCommand() *cobra.Command {
 				return 0, a.show(report, h)
 			})
 		}))
+	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as one can say it")
+	return c
+}
+
+// showSpec prints the agent of a run as it is in force.
+func (a *app) showSpec(ctx context.Context, j store, h pawl.Head) error {
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil {
+		return err
+	}
+	e := spec.Of(s)
+	if a.json {
+		return printJSON(a.out, e)
+	}
+	_, err = io.WriteString(a.out, e.String())
+	return err
 }
 
 // show is a summary for people.

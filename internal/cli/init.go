@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	return a.command("init [NAME]", "Write a spec to begin with, NAME.yaml, which runs as it is", cobra.MaximumNArgs(1),
+		func(_ context.Context, args []string) (int, error) {
+			name := "agent"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return 0, a.init(name)
+		})
+}
+
+// starterName is what a spec of that name may be called.
+var starterName = regexp.MustCompile(`^[a-z0-9-]+$`)
+
+// init writes a starter and its script. Nothing that is there is written over.
+func (a *app) init(name string) error {
+	name = strings.TrimSuffix(name, ".yaml")
+	base := filepath.Base(name)
+	if !starterName.MatchString(base) {
+		return misuse("an agent cannot be called %q; use lower-case letters, digits and hyphens", base)
+	}
+	script := name + ".script.yaml"
+	starter := strings.NewReplacer("NAME", base, "SCRIPT", filepath.Base(script))
+	files := []struct{ name, text string }{{name + ".yaml", starter.Replace(starterSpec)}, {script, starter.Replace(starterScript)}}
+	for i, f := range files {
+		err := createFile(f.name, f.text)
+		if err == nil {
+			continue
+		}
+		for _, made := range files[:i] {
+			err = errors.Join(err, os.Remove(made.name))
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return misuse("%s is there already, and is left as it is; give another NAME", f.name)
+		}
+		return err
+	}
+	a.sayf("run it: pawl run %s", files[0].name)
+	if a.json {
+		return printJSON(a.out, struct {
+			Files []string `json:"files"`
+		}{[]string{files[0].name, files[1].name}})
+	}
+	_, err := a.out.Write([]byte(files[0].name + "\n"))
+	return err
+}
+
+// createFile writes a file that is not there yet.
+func createFile(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // it holds no secret, and a project is shared
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+const starterSpec = `# An agent. It runs as it is, without a key:
+#   pawl run NAME.yaml
+#   pawl explain last
+# What is wrong with it is told by: pawl check NAME.yaml
+# Every key there is: pawl schema
+name: NAME
+description: Tells how long a text is.
+
+# What it asks. This one reads its replies from a file, so it always says the
+# same. With a key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY write
+# anthropic/claude-sonnet-4-5, openai/gpt-5-mini or google/gemini-2.5-flash.
+model: script:SCRIPT
+
+prompt: |
+  You tell how long texts are. Count with the tool, never in your head.
+
+# What it works on when nothing else is said: pawl run NAME.yaml "ANOTHER TEXT"
+input: A ratchet turns forward and never slips back.
+
+tools:
+  # A program. It gets the arguments as one JSON object on standard input, and
+  # what it prints is the result. There is no shell; ./count.sh would be a script
+  # beside this file.
+  - name: count_bytes
+    description: Count the bytes of a text, sent as JSON.
+    command: [wc, -c]
+    input:
+      type: object
+      properties: {text: {type: string}}
+      required: [text]
+    effect: read          # read: may be repeated; idempotent; write: at most once
+    timeout: 10s
+    # approval: required  # a person decides about every call
+
+# builtins: true          # let it ask a person, remember, and hand in its answer with a confidence
+# stop: tool_called("count_bytes") && confidence >= 0.9 || iterations >= 5
+
+# It ends at the first of these. Without them there are 20 iterations, 500,000
+# tokens and half an hour.
+limits: {iterations: 5, time: 2m}
+`
+
+const starterScript = `# What the model of NAME.yaml says, turn by turn.
+replies:
+  - text: Let me count.
+    calls: [{tool: count_bytes, args: {text: A ratchet turns forward and never slips back.}}]
+  - text: It has been counted. Give me a real model, and I will say how long the text is.
+`

@@ -1,0 +1,336 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// An Effective is the agent of a run as a spec. It is immutable.
+type Effective struct {
+	root  *node
+	notes []string // what a spec cannot say
+}
+
+// Of writes the agent of a run as a spec: what the log declares, with the model,
+// the stop condition, the limits and the labels that are in force, and of a run
+// that came from a spec what only that says, such as the programs of its tools.
+// Paths are absolute, so it may be kept anywhere. What looks like a secret is
+// taken out.
+func Of(s pawl.State) Effective {
+	d := s.Declaration()
+	e := Effective{root: &node{kind: mapping}}
+	origin := originOf(d.Source)
+	if origin != nil {
+		e.root = origin.effective()
+	} else {
+		e.declared(d)
+	}
+	e.set("model", e.model(d, origin))
+	e.drop("stop")
+	if source := s.StopSource(); source != "" {
+		if _, err := stop.Parse(source, nil); err != nil {
+			e.note("stop: %s", source)
+		} else {
+			e.set("stop", textNode(source))
+		}
+	}
+	e.set("limits", limitsNode(s.Limits()))
+	e.drop("labels")
+	if start, _ := s.Start(); len(start.Labels) > 0 {
+		labels := &node{kind: mapping}
+		for _, name := range slices.Sorted(maps.Keys(start.Labels)) {
+			labels.put(name, textNode(start.Labels[name]))
+		}
+		e.set("labels", labels)
+	}
+	if d.ResultKey != "" {
+		e.note("the answer is @%s in the result's context", d.ResultKey)
+	}
+	for _, p := range d.Policies {
+		e.note("policy: %s", p)
+	}
+	slices.SortStableFunc(e.root.pairs, func(a, b pair) int {
+		names := specKeys.names()
+		return slices.Index(names, a.key) - slices.Index(names, b.key)
+	})
+	e.root = e.root.mapTexts(redact.Text)
+	return e
+}
+
+// String is the spec as YAML. What a spec cannot say, such as functions of a
+// program and its policies, are comments.
+func (e Effective) String() string {
+	var b strings.Builder
+	for _, note := range e.notes {
+		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(redact.Text(note), "\n", "\n#   "))
+	}
+	e.root.yaml(&b, "")
+	return b.String()
+}
+
+// MarshalJSON is the spec without the comments.
+func (e Effective) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e.root.json(&b)
+	return b.Bytes(), nil
+}
+
+func (e *Effective) note(format string, args ...any) {
+	e.notes = append(e.notes, fmt.Sprintf(format, args...))
+}
+
+func (e *Effective) drop(key string) {
+	e.root.pairs = slices.DeleteFunc(e.root.pairs, func(p pair) bool { return p.key == key })
+}
+
+func (e *Effective) set(key string, value *node) {
+	e.drop(key)
+	if value != nil {
+		e.root.put(key, value)
+	}
+}
+
+// model is the model with how it is asked.
+func (e *Effective) model(d pawl.Declaration, origin *Spec) *node {
+	m := &node{kind: mapping}
+	name, base := d.Model.Name, ""
+	if origin != nil {
+		if said, dir := origin.modelName(nil); said != "" {
+			name, base = said, dir
+		}
+	}
+	if file, ok := strings.CutPrefix(name, scriptProvider+"/"); ok && origin == nil {
+		e.note("model: %s, a script named %s that stood somewhere", name, file)
+	} else if !strings.Contains(name, "/") && !strings.Contains(name, ":") && name != mechanic && origin == nil {
+		e.note("model: %s, of the program", name)
+	} else {
+		m.put("name", textNode(scriptIn(name, base)))
+	}
+	if t := d.Sampling.Temperature; t != 0 {
+		m.put("temperature", numberNode(max(t, 0)))
+	}
+	if n := d.Sampling.MaxTokens; n != 0 {
+		m.put("max_tokens", numberNode(n))
+	}
+	if n := d.Sampling.ThinkingTokens; n != 0 {
+		m.put("thinking", numberNode(n))
+	}
+	if len(d.Sampling.Options) > 0 {
+		e.note("model: with options of the provider's own: %s", strings.Join(slices.Sorted(maps.Keys(d.Sampling.Options)), ", "))
+	}
+	if len(d.Fallback) > 0 {
+		m.put("fallback", e.fallback(d, origin))
+	}
+	switch {
+	case len(m.pairs) == 0:
+		return nil
+	case len(m.pairs) == 1 && m.pairs[0].key == "name":
+		return m.pairs[0].value
+	}
+	return m
+}
+
+func (e *Effective) fallback(d pawl.Declaration, origin *Spec) *node {
+	all := &node{kind: list}
+	for i, m := range d.Fallback {
+		name := m.Name
+		if origin != nil && i < len(origin.model.fallback) {
+			name = scriptIn(origin.model.fallback[i].name, origin.base)
+		}
+		all.items = append(all.items, textNode(name))
+	}
+	return all
+}
+
+// declared fills in what the log says of an agent that a program made.
+func (e *Effective) declared(d pawl.Declaration) {
+	e.set("name", textNode(d.Agent))
+	if d.Description != "" {
+		e.set("description", textNode(d.Description))
+	}
+	if d.Prompt != "" {
+		e.set("prompt", textNode(d.Prompt))
+	}
+	if d.Loop == "react" || d.Loop == "single" {
+		e.set("loop", textNode(d.Loop))
+	} else {
+		e.note("loop: %s, of the program", d.Loop)
+	}
+	if d.Strategy == pawl.JSON {
+		e.set("strategy", textNode("json"))
+	}
+	if d.Output != nil {
+		e.set("output", jsonNode(d.Output))
+	}
+	if d.Serial {
+		e.set("parallel", &node{kind: boolean, text: "false"})
+	}
+	if d.Trace {
+		e.set("trace", yes())
+	}
+	if a := d.Approvals; a != (pawl.Approvals{}) {
+		n := &node{kind: mapping}
+		if a.TTL > 0 {
+			n.put("ttl", textNode(duration(a.TTL)))
+		}
+		if a.StopOnDeny {
+			n.put("on_deny", textNode("stop"))
+		}
+		e.set("approvals", n)
+	}
+	e.tools(d.Tools)
+	switch {
+	case d.Goal != "":
+		e.note("goal: success %s, measured by the program", d.Goal)
+	case d.Observes:
+		e.note("observe: the program looks at the world")
+	}
+}
+
+// tools writes those that a spec can say; the others are functions of a program.
+func (e *Effective) tools(declared []pawl.ToolInfo) {
+	all, own := &node{kind: list}, &node{kind: list}
+	for _, t := range declared {
+		switch {
+		case strings.HasPrefix(t.Name, "__"):
+			if t.Name != "__complete__" {
+				e.set("builtins", yes())
+			}
+		case t.Client:
+			all.items = append(all.items, toolNode(t))
+		case isOwn(t):
+			own.items = append(own.items, textNode(t.Name))
+		default:
+			var b strings.Builder
+			toolNode(t).dashed(&b, "")
+			e.note("a tool of the program:\n%s", strings.TrimRight(b.String(), "\n"))
+		}
+	}
+	if len(own.items) > 0 {
+		n := &node{kind: mapping}
+		n.put("builtin", own)
+		all.items = append(all.items, n)
+	}
+	if len(all.items) > 0 {
+		e.set("tools", all)
+	}
+}
+
+// isOwn reports whether a tool is one that comes with Pawl.
+func isOwn(t pawl.ToolInfo) bool {
+	make, ok := ownTools[t.Name]
+	if !ok {
+		return false
+	}
+	info := make(&Spec{dir: "."}).Info()
+	return info.Description == t.Description && bytes.Equal(info.Input, t.Input)
+}
+
+func toolNode(t pawl.ToolInfo) *node {
+	n := &node{kind: mapping}
+	n.put("name", textNode(t.Name))
+	n.put("description", textNode(t.Description))
+	if t.Client {
+		n.put("client", yes())
+	}
+	if t.Input != nil {
+		n.put("input", jsonNode(t.Input))
+	}
+	n.put("effect", textNode(t.Effect.String()))
+	if t.Exempt {
+		n.put("stuck", textNode("exempt"))
+	}
+	if t.Client {
+		return n
+	}
+	n.put("timeout", textNode(duration(t.Timeout)))
+	n.put("max_output", numberNode(t.MaxOutput))
+	if t.MaxCalls > 0 {
+		n.put("max_calls", numberNode(t.MaxCalls))
+	}
+	if t.Alone {
+		n.put("parallel", &node{kind: boolean, text: "false"})
+	}
+	n.put("on_doubt", textNode(t.OnDoubt.String()))
+	return n
+}
+
+func limitsNode(l pawl.Limits) *node {
+	n := &node{kind: mapping}
+	n.put("iterations", numberNode(l.Iterations))
+	n.put("tokens", numberNode(l.Tokens))
+	n.put("time", textNode(duration(l.Time)))
+	if l.Cost > 0 {
+		n.put("cost", numberNode(l.Cost))
+	}
+	n.put("tool_errors", numberNode(l.ToolErrors))
+	n.put("depth", numberNode(l.Depth))
+	n.put("margin", numberNode(l.Margin))
+	return n
+}
+
+// duration writes 30m0s as 30m.
+func duration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// scriptIn is the name of a model with its file's path, if it is a script,
+// relative to nothing.
+func scriptIn(name, base string) string {
+	file, ok := strings.CutPrefix(name, scriptProvider+":")
+	if !ok || filepath.IsAbs(file) || base == "" {
+		return name
+	}
+	return scriptProvider + ":" + filepath.Join(base, file)
+}
+
+func yes() *node { return &node{kind: boolean, text: "true"} }
+
+func textNode(s string) *node { return &node{kind: text, text: s} }
+
+func numberNode[T int | float64](v T) *node {
+	return &node{kind: number, text: strconv.FormatFloat(float64(v), 'f', -1, 64)}
+}
+
+func jsonNode(raw json.RawMessage) *node {
+	_, n := readDocument("value.json", string(raw))
+	return n
+}
+
+func (n *node) put(key string, value *node) { n.pairs = append(n.pairs, pair{key: key, value: value}) }
+
+// mapTexts is a copy of the node with its texts changed.
+func (n *node) mapTexts(change func(string) string) *node {
+	if n == nil {
+		return nil
+	}
+	c := &node{kind: n.kind, text: n.text}
+	if n.kind == text {
+		c.text = change(n.text)
+	}
+	for _, p := range n.pairs {
+		c.put(p.key, p.value.mapTexts(change))
+	}
+	for _, item := range n.items {
+		c.items = append(c.items, item.mapTexts(change))
+	}
+	return c
+}

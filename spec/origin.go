@@ -1,0 +1,125 @@
+package spec
+
+import (
+	"path/filepath"
+)
+
+// originOf is the spec that a run's agent came from; nil: it came from none.
+func originOf(source string) *Spec {
+	if !IsSource(source) {
+		return nil
+	}
+	s, err := ParseSource(source, nil)
+	if err != nil {
+		return nil // it was a spec for another version
+	}
+	return s
+}
+
+// effective is the document with absolute paths; a Hyphen document becomes a
+// spec.
+func (s *Spec) effective() *node {
+	root := s.root.mapTexts(func(s string) string { return s })
+	if s.onStuck != nil {
+		root = s.asSpec()
+	}
+	ran := false
+	program := func(holder *node) {
+		if argv := holder.get("command"); argv != nil {
+			ran = true
+			for i, arg := range argv.items {
+				arg.text = s.beside(i, arg.text)
+			}
+		}
+	}
+	if tools := root.get("tools"); tools != nil && s.onStuck == nil {
+		for _, item := range tools.items {
+			program(item)
+			program(item.get("mcp"))
+			for _, key := range []string{"agent", "workflow"} {
+				if file := item.get(key); file != nil && file.kind == text && !filepath.IsAbs(file.text) {
+					file.text = filepath.Join(s.base, file.text)
+				}
+			}
+			if files := item.get("witness"); files != nil {
+				for _, file := range files.items {
+					file.text = s.witness(file.text)
+				}
+			}
+		}
+	}
+	program(root.get("observe"))
+	program(root.get("goal").get("metric"))
+	ran = ran || root.get("tools") != nil
+	if ran {
+		if dir := root.get("dir"); dir != nil {
+			dir.text = s.dir
+		} else {
+			root.put("dir", textNode(s.dir))
+		}
+	}
+	judges := root.get("judge")
+	for _, holder := range []*node{judges.get("reflexion"), judges.get("grounding")} {
+		s.scripted(holder)
+	}
+	if hooks := root.get("hooks"); hooks != nil {
+		for _, item := range hooks.items {
+			s.scripted(item.get("steer"))
+		}
+	}
+	return root
+}
+
+// scripted makes the file of a scripted model absolute.
+func (s *Spec) scripted(holder *node) {
+	if m := holder.get("model"); m != nil {
+		m.text = scriptIn(m.text, s.base)
+	}
+}
+
+// asSpec is a Hyphen document in the words of a spec.
+func (s *Spec) asSpec() *node {
+	n := &node{kind: mapping}
+	n.put("name", textNode(s.Name))
+	n.put("prompt", textNode(s.prompt))
+	n.put("input", textNode(s.Input))
+	n.put("strategy", textNode("json"))
+	n.put("builtins", yes())
+	if s.trace {
+		n.put("trace", yes())
+	}
+	stuck := &node{kind: mapping}
+	stuck.put("window", numberNode(s.onStuck.window))
+	stuck.put("then", textNode(s.onStuck.then.String()))
+	if s.onStuck.hint != "" {
+		stuck.put("hint", textNode(s.onStuck.hint))
+	}
+	n.put("no_progress", stuck)
+	if l := s.shelved; l != nil {
+		all := &node{kind: list}
+		for _, item := range l.root.get("tools").items {
+			used := false
+			for _, t := range s.tools {
+				used = used || t.name == item.name()
+			}
+			if !used {
+				continue
+			}
+			item = item.mapTexts(func(s string) string { return s })
+			for i, arg := range item.get("command").items {
+				arg.text = l.beside(i, arg.text)
+			}
+			all.items = append(all.items, item)
+		}
+		if len(s.own) > 0 {
+			item, names := &node{kind: mapping}, &node{kind: list}
+			for _, name := range s.own {
+				names.items = append(names.items, textNode(name))
+			}
+			item.put("builtin", names)
+			all.items = append(all.items, item)
+		}
+		n.put("tools", all)
+	}
+	return n
+}
