@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -132,6 +133,9 @@ func (m *family) read(path string) (string, error) {
 	m.files[path] = string(data)
 	return string(data), nil
 }
+
+// name is what the model calls the agent.
+func (d *delegate) name() string { return cmp.Or(d.options.Name, d.spec.Name) }
 
 // tool makes the agent a tool. One that names no model asks its caller's.
 func (d *delegate) tool(r *Registry, caller pawl.Model) (pawl.Tool, Problems) {

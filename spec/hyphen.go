@@ -163,13 +163,18 @@ func (s *Spec) action(d *document, at *node, name string, library *Spec) {
 		}
 		return // or the file cannot be read, which is told
 	}
+	gated := func() {
+		for _, g := range library.gates {
+			if g.tool == name {
+				s.gates = append(s.gates, g)
+			}
+		}
+	}
 	var names []string
 	for _, t := range library.tools {
 		if t.name == name {
 			s.tools = append(s.tools, t)
-			if t.gated {
-				s.gates = append(s.gates, t.gate)
-			}
+			gated()
 			return
 		}
 		names = append(names, t.name)
@@ -177,14 +182,18 @@ func (s *Spec) action(d *document, at *node, name string, library *Spec) {
 	for _, own := range library.own {
 		if own == name {
 			s.own = append(s.own, own)
-			for _, g := range library.gates {
-				if g.tool == name {
-					s.gates = append(s.gates, g)
-				}
-			}
+			gated()
 			return
 		}
 		names = append(names, own)
+	}
+	for _, a := range library.agents {
+		if a.name() == name {
+			s.agents, s.beyond = append(s.agents, a), append(s.beyond, library.beyond...)
+			gated()
+			return
+		}
+		names = append(names, a.name())
 	}
 	d.problem(at.place, "there is no tool %s in %s%s", name, library.path, expr.DidYouMean(name, names))
 }

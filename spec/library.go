@@ -1,10 +1,12 @@
 package spec
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/pawl-run/pawl/tool"
 )
 
 // shelf is a file of tools, as it was read.
@@ -69,23 +71,38 @@ func (s *Spec) workflow(d *document, at *node, id string) {
 		d.problem(at.place, "the workflow %s is looked up by name (give --workflows DIR with a spec of that name)", id)
 		return
 	}
-	if !filepath.IsLocal(id) || filepath.Base(id) != id {
-		d.problem(at.place, "the workflow %q is no name of a file (write one such as refund)", id)
+	if !toolName.MatchString(id) || strings.HasPrefix(id, "__") {
+		d.problem(at.place, "the workflow %q cannot be a tool of that name (use 1 to 64 letters, digits, _ or -)", id)
+		return
+	}
+	dir, err := filepath.Abs(s.opt.Workflows)
+	if err != nil {
+		d.problem(at.place, "the workflow %s: %v", id, err)
 		return
 	}
 	for _, ext := range []string{".yaml", ".yml", ".json"} {
-		path := filepath.Join(s.opt.Workflows, id+ext)
-		if _, err := os.Stat(path); err == nil {
-			if err := s.addWorkflow(id, path); err != nil {
-				d.problem(at.place, "%v", err)
-			}
+		path := filepath.Join(dir, id+ext)
+		if !s.family.has(path) {
+			continue
+		}
+		w := delegate{options: tool.AgentOptions{Name: id}}
+		if w.spec = s.member(fields{d, nil, nil}, &node{kind: text, text: path, place: at.place}); w.spec == nil {
 			return
 		}
+		if w.spec.Description == "" {
+			w.options.Description = "Runs the workflow " + id + "."
+		}
+		s.agents = append(s.agents, w)
+		return
 	}
 	d.problem(at.place, "there is no workflow %s in %s (put a spec there, as %s.yaml)", id, s.opt.Workflows, id)
 }
 
-// addWorkflow makes a tool of the spec in a file.
-func (s *Spec) addWorkflow(id, path string) error {
-	return fmt.Errorf("the workflow %s (%s) cannot be a tool in this version (make an action of it)", id, path)
+// has reports whether there is a file to be read.
+func (m *family) has(path string) bool {
+	if _, ok := m.files[path]; ok || m.known {
+		return ok
+	}
+	_, err := os.Stat(path)
+	return err == nil
 }
