@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 )
 
@@ -37,11 +38,26 @@ type Command struct {
 	// from two goroutines, each from one. A writer that blocks holds up the command and Run; one
 	// that fails gets nothing more, while the command runs on undisturbed.
 	Stdout, Stderr io.Writer
+	// Through, if set, starts another program in the command's place, which is to become it.
+	Through *Through
 	// Grace is the time between SIGTERM and SIGKILL; zero is [DefaultGrace].
 	Grace time.Duration
 	// Started, if set, is called once with the process id when the command runs, before Run waits
 	// for it. The process group and the session have the same id.
 	Started func(pid int)
+}
+
+// Through is this program, started once more as a step on the way to the command: it prepares its
+// process and executes the command in it. It is called by Argv, followed by the file to execute and
+// the command's own Argv, and has the command's directory, environment and descriptors, and one
+// more, 3, to tell why the command was not started. The command must not inherit that one.
+type Through struct {
+	Argv []string
+	// Attr is how it is started, besides in a session of its own.
+	Attr *syscall.SysProcAttr
+	// Explain makes of what the step told the errno of executing the command, or another reason;
+	// neither if the command was started.
+	Explain func(told []byte) (syscall.Errno, string)
 }
 
 // Exit is how a command ended.

@@ -25,12 +25,9 @@ type Line struct{ conn *net.UnixConn }
 //
 // The second process finds the other end of the line closed when this one dies.
 func Respawn(name string) (*Line, error) {
-	program := "/proc/self/exe" // what runs, even if its file was replaced since
-	if runtime.GOOS != "linux" {
-		var err error
-		if program, err = os.Executable(); err != nil {
-			return nil, err
-		}
+	program, err := itself()
+	if err != nil {
+		return nil, err
 	}
 	ours, theirs, err := pair()
 	if err != nil {
@@ -59,6 +56,14 @@ func Respawn(name string) (*Line, error) {
 	}
 	go func() { _, _ = proc.Wait() }()
 	return &Line{conn}, nil
+}
+
+// itself is the program that runs, on Linux even if its file was replaced since.
+func itself() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
 }
 
 // lineFD is where the second process finds the line.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 
@@ -35,12 +34,13 @@ func run(ctx context.Context, c Command) (Exit, error) {
 	// No Pdeathsig: Linux sends it when the *thread* that forked ends, and Go ends a thread whose
 	// goroutine exits while locked to it. A command could be killed by an unrelated goroutine's end.
 	// A caller that dies leaves its commands to whoever resumes its work, see [Identity.End].
-	proc, err := os.StartProcess(path, c.Argv, &os.ProcAttr{
-		Dir: c.Dir, Env: c.Env, Files: pipes.child[:], Sys: &syscall.SysProcAttr{Setsid: true},
-	})
+	proc, told, err := start(path, c, pipes.child[:])
 	if err != nil {
 		pipes.abandon()
 		return Exit{}, refused(c.Argv[0], err)
+	}
+	if told != nil {
+		defer told.Close()
 	}
 	pipes.start(c.Stdin, c.Feed)
 
@@ -88,6 +88,9 @@ func run(ctx context.Context, c Command) (Exit, error) {
 	state, err := proc.Wait()
 	if err != nil {
 		return exit, fmt.Errorf("%s: its exit code is lost: %w", c.Argv[0], err)
+	}
+	if err := c.notStarted(told); err != nil {
+		return Exit{}, err
 	}
 	exit.Code = state.ExitCode()
 	if status := state.Sys().(syscall.WaitStatus); status.Signaled() {

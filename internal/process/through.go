@@ -1,0 +1,60 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// mostTold is how much a step may tell.
+const mostTold = 4 << 10
+
+// start starts the command, or the step before it, and returns the descriptor on which the step
+// tells why there is no command; nil: there is no step.
+func start(path string, c Command, files []*os.File) (proc *os.Process, told *os.File, err error) {
+	attr := &os.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files}
+	if c.Through == nil {
+		attr.Sys = &syscall.SysProcAttr{Setsid: true}
+		proc, err = os.StartProcess(path, c.Argv, attr)
+		return proc, nil, err
+	}
+	told, tell, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer tell.Close()
+	self, err := itself()
+	if err == nil {
+		sys := *c.Through.Attr
+		sys.Setsid = true
+		attr.Sys, attr.Files = &sys, append(files[:len(files):len(files)], tell)
+		argv := append(append(append([]string{}, c.Through.Argv...), path), c.Argv...)
+		proc, err = os.StartProcess(self, argv, attr)
+	}
+	if err != nil {
+		told.Close()
+		return nil, nil, err
+	}
+	return proc, told, nil
+}
+
+// notStarted says why the step did not become the command. It is asked when the process is gone.
+func (c Command) notStarted(told *os.File) error {
+	if told == nil {
+		return nil
+	}
+	_ = told.SetReadDeadline(time.Now().Add(pipeDelay)) // it cannot be open any more
+	said, _ := io.ReadAll(io.LimitReader(told, mostTold))
+	switch errno, reason := c.Through.Explain(said); {
+	case reason != "":
+		return &StartError{Program: c.Argv[0], Reason: reason}
+	case errno == syscall.EACCES:
+		return &StartError{Program: c.Argv[0], Reason: "its cage does not let it be read and executed; name it, and what its first line names, under read", Err: errno}
+	case errno != 0:
+		return refused(c.Argv[0], errno)
+	}
+	return nil
+}
