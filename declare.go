@@ -107,8 +107,12 @@ func (d *Declaration) digest() map[string]string {
 		if err != nil {
 			input = t.Input
 		}
-		all["tool "+t.Name] = digest(t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
-			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client))
+		parts := []string{t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
+			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client)}
+		if t.Cage != "" { // which logs before it do not know
+			parts = append(parts, t.Cage)
+		}
+		all["tool "+t.Name] = digest(parts...)
 	}
 	return all
 }
@@ -248,6 +252,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 	enum(c, "on_doubt", &t.OnDoubt, onDoubts)
 	c.OptString("version", &t.Version)
 	c.OptString("agent", &t.Agent)
+	c.OptString("cage", &t.Cage)
 }
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".

@@ -82,6 +82,7 @@ type ToolInfo struct {
 	Exempt    bool          // its calls never count as repetition, for polling
 	Client    bool          // run by the client, not by us
 	OnDoubt   OnDoubt       // what to do when a Write's outcome is unknown; zero: ask
+	Cage      string        // what the kernel holds it to, and how; empty: to nothing
 	Version   string        // raise it when the function behind the same declaration changes
 	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/spool"
@@ -61,6 +62,8 @@ type CommandOptions struct {
 	Secrets []string
 	// Grace is the time between SIGTERM and SIGKILL; zero is 5 s.
 	Grace time.Duration
+	// Cage is what the command is held to by the kernel; nil: to what the user may.
+	Cage *Cage
 }
 
 // Command makes a tool of a program. Argv is the program and its arguments,
@@ -97,7 +100,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 	if o == nil {
 		o = &CommandOptions{}
 	}
-	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace}
+	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace, cage: o.Cage.inner()}
 	if c.grace == 0 {
 		c.grace = process.DefaultGrace
 	}
@@ -116,6 +119,8 @@ type command struct {
 	env     []string
 	secrets []string // those of env whose values are
 	grace   time.Duration
+	cage    *cage.Cage // nil: none
+	chosen  bool       // argv is of the model's choice
 }
 
 func (c *command) problems() (errs []error) {
@@ -132,10 +137,34 @@ func (c *command) problems() (errs []error) {
 			errs = append(errs, fmt.Errorf("env has %q; give the name of a variable, whose value is taken from the environment", name))
 		}
 	}
+	if c.cage != nil {
+		errs = append(errs, c.cage.Wrong()...)
+	}
 	if c.grace < 0 {
 		errs = append(errs, fmt.Errorf("its grace is %v; it must be positive", c.grace))
 	}
 	return errs
+}
+
+// Info returns the declaration.
+func (c *command) Info() pawl.ToolInfo {
+	info := c.info
+	if c.cage != nil {
+		info.Cage = c.cage.Describe()
+	}
+	return info
+}
+
+// Check returns what is wrong with the declaration, and what of the cage this
+// machine cannot enforce.
+func (c *command) Check(a pawl.Agent) error {
+	err := c.declared.Check(a)
+	if c.cage != nil && err == nil {
+		if err = c.cage.Missing(); err != nil {
+			err = fmt.Errorf("tool %q: %w", c.info.Name, err)
+		}
+	}
+	return err
 }
 
 // settling is the most that [process.Run] takes beyond the grace, and some.
@@ -182,7 +211,11 @@ func (c *command) job(inv pawl.Invocation) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace, MaxOutput: c.info.MaxOutput}
+	caged, err := c.caged()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Argv: c.argv, Dir: c.dir, Env: c.environment(inv), Grace: c.grace, MaxOutput: c.info.MaxOutput, Cage: caged, Chosen: c.chosen}
 	if len(c.secrets) > 0 {
 		j.Secrets = map[string]string{}
 		for _, name := range c.secrets {

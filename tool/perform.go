@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -24,6 +25,8 @@ type job struct {
 	Grace     time.Duration
 	MaxOutput int
 	Secrets   map[string]string
+	Cage      *cage.Cage // with absolute paths; nil: none
+	Chosen    bool       // the program is of the model's choice
 }
 
 // perform runs the command and says what came of it, without its secrets.
@@ -32,10 +35,16 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
 	stdout, stderr := excerpt.New(j.MaxOutput, nil), excerpt.New(j.MaxOutput, nil)
 	// What is secret goes before anything is left out, which might cut it in two.
 	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
-	exit, err := process.Run(ctx, process.Command{
+	c := process.Command{
 		Argv: j.Argv, Dir: j.Dir, Env: j.Env, Stdin: j.Stdin, Grace: j.Grace,
 		Stdout: toOut, Stderr: toErr, Started: started,
-	})
+	}
+	var exit process.Exit
+	leave, err := j.enter(&c)
+	if err == nil {
+		exit, err = process.Run(ctx, c)
+		leave()
+	}
 	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
 	e := &spool.Exit{Code: exit.Code, Signal: exit.Signal, Took: exit.Duration, Out: said(stdout)}
 	if refusal, ok := errors.AsType[*process.StartError](err); ok {

@@ -27,6 +27,9 @@ type RunCommandOptions struct {
 	// Secrets names further ones, whose values are secrets and are taken out of
 	// what commands print.
 	Secrets []string
+	// Cage is what programs are held to by the kernel; nil: to what the user may.
+	// A program must be one of the system or among the files of the cage.
+	Cage *Cage
 }
 
 // RunCommand is the tool run_command, with which a model runs a program of its
@@ -42,7 +45,7 @@ func RunCommand(o *RunCommandOptions) pawl.Tool {
 		o = &RunCommandOptions{}
 	}
 	t := &runCommand{CommandOptions{
-		Timeout: o.Timeout, MaxOutput: o.MaxOutput, Dir: o.Dir, Env: slices.Clone(o.Env), Secrets: slices.Clone(o.Secrets),
+		Timeout: o.Timeout, MaxOutput: o.MaxOutput, Dir: o.Dir, Env: slices.Clone(o.Env), Secrets: slices.Clone(o.Secrets), Cage: o.Cage,
 	}}
 	t.Input = json.RawMessage(`{"type":"object","properties":{"argv":{"type":"array","items":{"type":"string"},"minItems":1,"description":"the program and its arguments, one each; there is no shell"}},"required":["argv"],"additionalProperties":false}`)
 	return t
@@ -52,7 +55,9 @@ type runCommand struct{ CommandOptions }
 
 // of is the command of a call.
 func (t *runCommand) of(argv []string) *command {
-	return Command("run_command", "Run a program and get what it prints.", argv, &t.CommandOptions).(*command)
+	c := Command("run_command", "Run a program and get what it prints.", argv, &t.CommandOptions).(*command)
+	c.chosen = true
+	return c
 }
 
 // called is the command that a call asks for.
@@ -79,10 +84,10 @@ func only(err error) error {
 }
 
 // Info declares the tool.
-func (t *runCommand) Info() pawl.ToolInfo { return t.of([]string{"a program"}).info }
+func (t *runCommand) Info() pawl.ToolInfo { return t.of([]string{"a program"}).Info() }
 
 // Check returns what is wrong with the options.
-func (t *runCommand) Check(pawl.Agent) error { return t.of([]string{"a program"}).err }
+func (t *runCommand) Check(a pawl.Agent) error { return t.of([]string{"a program"}).Check(a) }
 
 // Grace is how long Run may go on after its context ended; see [Command].
 func (t *runCommand) Grace() time.Duration { return t.of(nil).Grace() }

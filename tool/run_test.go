@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-func argv(t *testing.T, words ...string) pawl.Invocation {
+func argv(t testing.TB, words ...string) pawl.Invocation {
 	t.Helper()
 	args, err := json.Marshal(map[string]any{"argv": words})
 	if err != nil {

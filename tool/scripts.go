@@ -4,42 +4,55 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 )
 
-// scripts digests the operands that are run: an argument that is a file, or one
-// of the form --flag=FILE, if it can be executed, begins with #!, is named as
-// scripts are, or is the first file that an interpreter is given.
+// scripts digests the operands that are run.
 func (w *witnesses) scripts(argv []string, dir string) {
-	first := interprets(argv[0])
-	for _, arg := range argv[1:] {
-		names := []string{arg}
-		if _, value, ok := strings.Cut(arg, "="); ok {
-			names = append(names, value)
+	for name, err := range scripts(argv, dir) {
+		digest := ""
+		if err == nil {
+			digest, err = w.content(beside(name, dir), nil)
 		}
-		for _, name := range names {
-			if name == "" {
-				continue
+		if err != nil {
+			w.errs = append(w.errs, fmt.Errorf("operand %s: %w", name, reason(err)))
+			continue
+		}
+		w.put(name, digest)
+	}
+}
+
+// scripts are the operands that are run: an argument that is a file, or one of
+// the form --flag=FILE, if it can be executed, begins with #!, is named as
+// scripts are, or is the first file that an interpreter is given. With an error
+// come those of which that cannot be told.
+func scripts(argv []string, dir string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		first := interprets(argv[0])
+		for _, arg := range argv[1:] {
+			names := []string{arg}
+			if _, value, ok := strings.Cut(arg, "="); ok {
+				names = append(names, value)
 			}
-			path := beside(name, dir)
-			info, err := os.Stat(path)
-			if err != nil || !info.Mode().IsRegular() {
-				continue // a word, a directory, a device
-			}
-			is, err := runs(path, info)
-			if err == nil && (is || first) {
-				var digest string
-				if digest, err = w.content(path, nil); err == nil {
-					w.put(name, digest)
+			for _, name := range names {
+				if name == "" {
+					continue
 				}
+				path := beside(name, dir)
+				info, err := os.Stat(path)
+				if err != nil || !info.Mode().IsRegular() {
+					continue // a word, a directory, a device
+				}
+				is, err := runs(path, info)
+				if (is || first || err != nil) && !yield(name, err) {
+					return
+				}
+				first = false
 			}
-			if err != nil {
-				w.errs = append(w.errs, fmt.Errorf("operand %s: %w", name, reason(err)))
-			}
-			first = false
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/spool"
 )
@@ -35,10 +36,12 @@ const supervisorName = "pawl-supervisor-1"
 // than without, most of them for a record on the disk before it starts; the
 // first one of a process also the start of the program.
 //
-// It must be the first thing main does: in the supervisor it does not return.
+// It must be the first thing main does: in the supervisor, and in the step by which
+// a command enters its [Cage], it does not return.
 // Without it commands run in this process, and a command tool cannot tell what
 // came of a call that it does not remember. It starts nothing by itself.
 func Supervise() {
+	cage.Enter()
 	if line, ok := process.Respawned(supervisorName); ok {
 		supervise(line)
 		os.Exit(0) //nolint:forbidigo // main is not to go on: this process is not what it takes itself for
