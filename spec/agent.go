@@ -64,6 +64,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	a.Source = s.record(r)
 	s.conditions(d, &a)
 	s.contradictions(d, a)
+	s.checkCage(d, a)
 	if len(s.doc.problems) == 0 && len(d.problems) == 0 {
 		s.rest(d, a)
 	}

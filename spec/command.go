@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // A command that observes or measures has what a tool has by default.
@@ -27,9 +28,10 @@ type command struct {
 	argv []string
 	dir  string
 	env  []string
+	cage *tool.Cage // nil: none
 }
 
-func (s *Spec) command(argv []string) command { return command{argv, s.dir, s.Env} }
+func (s *Spec) command(argv []string) command { return command{argv, s.dir, s.Env, s.cage} }
 
 // run returns what the program prints.
 func (c command) run(ctx context.Context) (out string, truncated bool, err error) {
@@ -38,9 +40,15 @@ func (c command) run(ctx context.Context) (out string, truncated bool, err error
 	stdout, stderr := excerpt.New(commandOutput, nil), excerpt.New(commandOutput, nil)
 	secrets := known(c.env)
 	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
-	exit, err := process.Run(ctx, process.Command{
+	run := process.Command{
 		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...), Stdout: toOut, Stderr: toErr,
-	})
+	}
+	leave, err := c.enter(&run)
+	if err != nil {
+		return "", false, fmt.Errorf("%s: %w", c.argv[0], err)
+	}
+	defer leave()
+	exit, err := process.Run(ctx, run)
 	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
 	switch {
 	case err != nil:

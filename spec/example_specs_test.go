@@ -2,6 +2,7 @@ package spec
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,22 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/tool"
 )
+
+// Commands are caged by this program, started once more, and run under a
+// supervisor, as those of pawl are.
+func TestMain(m *testing.M) {
+	tool.Supervise()
+	dir, err := os.MkdirTemp("", "pawl-spec-")
+	if err != nil {
+		panic(err)
+	}
+	tool.Spool(dir, nil)
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
 
 // drive runs a spec on its own input, on a journal that outlives the process.
 func drive(t *testing.T, path string) (*engine.Engine, pawl.Agent, pawl.Result) {
@@ -163,10 +179,64 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// A model that may run any program reads and writes what the cage shows it, and
+// the log says how that is enforced.
+func TestCaged(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../examples/specs")); err != nil {
+		t.Fatal(err)
+	}
+	total := filepath.Join(dir, "ledger/out/total.txt")
+	if err := os.Remove(total); err != nil {
+		t.Fatal(err)
+	}
+	whole := tool.Cage{Files: &tool.CageFiles{}, NoNetwork: true, Memory: 256 << 20, Processes: 32}
+	if err := whole.Missing(); err != nil {
+		_, err := Load(filepath.Join(dir, "caged.yaml"), &Options{Registry: registry()})
+		if problems, ok := errors.AsType[Problems](err); !ok || !strings.Contains(problems[0].Message, "cage") || problems[0].Line != 14 {
+			t.Errorf("a cage that cannot be enforced: %v", err)
+		}
+		t.Skip(whole.Missing())
+	}
+	e, a, r := drive(t, filepath.Join(dir, "caged.yaml"))
+	got, err := os.ReadFile(total)
+	if r.Status != pawl.Success || r.ToolCalls != 3 || err != nil || string(got) != "500\n" {
+		t.Errorf("%s\n%s, %v", show(r), got, err)
+	}
+	if n, err := e.Replay(t.Context(), a, r.Run); err != nil || n == 0 {
+		t.Errorf("replayed %d steps: %v", n, err)
+	}
+	cage := a.Tools[0].Info().Cage
+	for _, part := range []string{"privileges: none", "files: read [.], write [out] (landlock", "network: none (seccomp", "memory: 268435456 bytes", "processes: 32"} {
+		if !strings.Contains(cage, part) {
+			t.Errorf("%q has no %q", cage, part)
+		}
+	}
+}
+
+// What observes and measures is caged as tools are.
+func TestCagedObserver(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "report.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho seen; cat /etc/passwd || exit 0\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := command{argv: []string{script}, dir: dir, cage: &tool.Cage{Files: &tool.CageFiles{}}}
+	if err := c.cage.Missing(); err != nil {
+		if _, err := (observer{c}).Observe(t.Context()); err == nil {
+			t.Error("it was run without its cage")
+		}
+		t.Skip(err)
+	}
+	if seen, err := (observer{c}).Observe(t.Context()); err != nil || seen.Text != "seen" {
+		t.Errorf("%+v, %v", seen, err)
+	}
+}
+
 // No example is left out of the tests.
 func TestExamplesAreTested(t *testing.T) {
 	files, err := filepath.Glob("../examples/specs/*.yaml")
-	if err != nil || len(files) != 6 {
+	if err != nil || len(files) != 7 {
 		t.Errorf("there are %d example specs: %v", len(files), err)
 	}
 }

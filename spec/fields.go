@@ -54,7 +54,7 @@ const mostListed = 16
 // later are the keys of the language that this version cannot honour. Passing
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
-	"the spec": {"steps", "skills", "context", "cage", "webhooks"},
+	"the spec": {"steps", "skills", "context", "webhooks"},
 	"tool":     {"trust"},
 }
 
@@ -197,6 +197,15 @@ var units = map[string]int64{"": 1, "B": 1, "KB": 1 << 10, "KIB": 1 << 10, "MB":
 
 // size reads a number of bytes. A KB is 1024 of them, as in the default of 16KB.
 func (f fields) size(key string, to *int) {
+	var v int64
+	f.sizeWithin(key, &v, 1, 1<<30, "1B", "1GB")
+	if v > 0 {
+		*to = int(v)
+	}
+}
+
+// sizeWithin reads one between two bounds, of which the names are told.
+func (f fields) sizeWithin(key string, to *int64, least, most float64, leastName, mostName string) {
 	const example = "a size such as 16KB or 1MB"
 	n := f.n.get(key)
 	if n == nil {
@@ -214,11 +223,11 @@ func (f fields) size(key string, to *int) {
 	}
 	v.Mul(v, new(big.Rat).SetInt64(unit))
 	bytes, _ := v.Float64()
-	if bytes < 1 || bytes > 1<<30 {
-		f.problem(n.place, "%s is %s (it must be at least 1B and at most 1GB)", key, n.text)
+	if bytes < least || bytes > most {
+		f.problem(n.place, "%s is %s (it must be at least %s and at most %s)", key, n.text, leastName, mostName)
 		return
 	}
-	*to = int(bytes)
+	*to = int64(bytes)
 }
 
 // choice reads one of the few words of a key; zero is none of them.

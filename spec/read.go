@@ -33,6 +33,7 @@ func (s *Spec) read(f fields) {
 	parallel := true
 	f.flag("parallel", &parallel)
 	s.serial = !parallel
+	s.readCage(f)
 	s.readTools(f)
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
 		s.stop = nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/guard"
+	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
 )
 
@@ -35,6 +36,7 @@ type Spec struct {
 	agents  []delegate
 	beyond  []string // of what env names in the specs of agents, what this one's does not
 	fetch   fetch.Options
+	cage    *tool.Cage
 	builtin bool
 	serial  bool
 	trace   bool

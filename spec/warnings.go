@@ -38,6 +38,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	}
 	s.programs(d, nil)
 	s.relied(d, nil)
+	s.cageFiles(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
 		used := map[string]bool{}

@@ -30,6 +30,9 @@ func (a *app) check(file string, d *driving) (int, error) {
 		return 0, refused(err)
 	default:
 		a.warn(s, registry)
+		if cage := s.Cage(); cage != "" {
+			a.sayf("pawl: commands are caged: %s", cage)
+		}
 	}
 	if a.json {
 		found := append(spec.Problems{}, problems...) // an empty list, not none

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		},
 		"pawl-supervisor-1": tool.Supervise, // what the one above starts
+		"pawl-cage-1":       tool.Supervise, // and what becomes a command in a cage
 		"pawl": func() {
 			code := cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 			if file := os.Getenv("CODE"); file != "" { // for processes in the background

@@ -1,0 +1,146 @@
+package spec
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/cage"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// The bounds of memory in a cage.
+const (
+	leastMemory = 1 << 20
+	mostMemory  = 1 << 40
+)
+
+var cageKeys = &table{name: "cage", title: "cage", about: "What [the kernel holds](tools.md#the-cage) every command of the spec to.", keys: []key{
+	{name: "files", value: in(cageFilesKeys), otherwise: "all that the user may", about: "the files commands may use", inGo: "tool.Cage.Files"},
+	{name: "network", value: oneOf("none"), otherwise: "as the user", about: "no connections, to this machine either", inGo: "tool.Cage.NoNetwork"},
+	{name: "memory", value: shape{says: "size, such as 512MB", schema: object{"anyOf": []any{
+		object{"type": "number", "minimum": leastMemory, "maximum": mostMemory},
+		object{"type": "string", "pattern": `^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`},
+	}}}, otherwise: "no limit", about: "private memory of each process, and the size of a file it writes", inGo: "tool.Cage.Memory"},
+	{name: "processes", value: aCount(1), otherwise: "no limit", about: "processes and threads at once", inGo: "tool.Cage.Processes"},
+}}
+
+var cageFilesKeys = &table{name: "cage_files", title: "files", about: "Files and directories with what is beneath them, relative to `dir`; with `./` before them, to the spec's directory.", keys: []key{
+	{name: "read", value: wordList, otherwise: "none", about: "what may be read, and executed, besides the system's programs", inGo: "tool.CageFiles.Read"},
+	{name: "write", value: wordList, otherwise: "none", about: "what may be written too", inGo: "tool.CageFiles.Write"},
+}}
+
+// readCage reads {files: {read: [.], write: [out]}, network: none, memory: 1GB, processes: 64}.
+func (s *Spec) readCage(f fields) {
+	n := f.n.get("cage")
+	if n == nil || n.kind == 0 {
+		return
+	}
+	c := f.fields(cageKeys, n)
+	s.cage = &tool.Cage{}
+	var network int
+	c.choice("network", &network)
+	s.cage.NoNetwork = network == 1
+	c.sizeWithin("memory", &s.cage.Memory, leastMemory, mostMemory, "1MB", "1024GB")
+	c.count("processes", &s.cage.Processes, 1, "64")
+	if files := n.get("files"); files != nil && files.kind != 0 {
+		in := c.fields(cageFilesKeys, files)
+		s.cage.Files = &tool.CageFiles{Read: s.caged(in, "read"), Write: s.caged(in, "write")}
+	}
+}
+
+func (s *Spec) caged(f fields, key string) (all []string) {
+	names, at := f.words(key, "[.]")
+	for i, name := range names {
+		switch {
+		case strings.TrimSpace(name) == "" || strings.Contains(name, "\x00"):
+			f.problem(at[i].place, "%s has %q (name a file or a directory)", key, name)
+			continue
+		case strings.HasPrefix(name, "./") && s.dir != s.base:
+			name = s.witness(name)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// checkCage tells what of the cage this machine cannot enforce, if there is
+// somebody to put in it.
+func (s *Spec) checkCage(d *document, a pawl.Agent) {
+	if s.cage == nil || !s.commands(a) {
+		return
+	}
+	if err := s.cage.Missing(); err != nil {
+		for _, one := range parts(err) {
+			d.problem(s.find("cage"), "%s", strings.TrimPrefix(one.Error(), "its "))
+		}
+	}
+}
+
+// commands reports whether the spec runs any.
+func (s *Spec) commands(a pawl.Agent) bool {
+	for _, t := range a.Tools {
+		if t.Info().Cage != "" {
+			return true
+		}
+	}
+	return s.observe != nil || s.goal != nil
+}
+
+// Cage says in words what the kernel of this machine holds the spec's commands
+// to, and how; empty: to nothing but what the user may.
+func (s *Spec) Cage() string {
+	if s.cage == nil {
+		return ""
+	}
+	return s.cage.Describe()
+}
+
+// cageFiles looks for the files of the cage.
+func (s *Spec) cageFiles(d *document) {
+	files := s.root.get("cage").get("files")
+	for _, key := range []string{"read", "write"} {
+		named := files.get(key)
+		if named == nil {
+			continue
+		}
+		for _, n := range named.items {
+			path := s.witness(n.text)
+			if _, err := os.Stat(path); err != nil {
+				d.problem(n.place, "there is no %s (commands are refused until it is there)", filepath.Clean(path))
+			}
+		}
+	}
+}
+
+// enter has a command run in its cage, if it has one, and returns what to call
+// when it has ended. The program and the files that its author names with it may
+// be read in any case.
+func (c command) enter(run *process.Command) (leave func(), err error) {
+	if c.cage == nil {
+		return func() {}, nil
+	}
+	in, err := cage.Cage{Files: (*cage.Files)(c.cage.Files), NoNetwork: c.cage.NoNetwork, Memory: c.cage.Memory, Processes: c.cage.Processes}.In(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	if in.Files != nil {
+		for _, arg := range c.argv[1:] {
+			if !filepath.IsAbs(arg) {
+				arg = filepath.Join(c.dir, arg)
+			}
+			if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+				in.Files.Read = append(in.Files.Read, arg)
+			}
+		}
+	}
+	o, err := in.Open(true)
+	if err != nil {
+		return nil, err
+	}
+	run.Env = o.Env(run.Env)
+	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
+	return func() { _ = o.Close() }, nil // what cannot be removed is in the place for what is temporary
+}
