@@ -31,8 +31,8 @@ const (
 )
 
 // tailOf looks for the tail of the log beside the database at path. SQLite finds
-// the same last commit, and does not tell of what it leaves out. A frame of an
-// earlier round, which has other salts than the header, ends the log.
+// the same last commit, and does not tell of what it leaves out. Frames of an
+// earlier round, which have other salts than the header, are none of the log.
 func tailOf(path string) (t tail, err error) {
 	f, err := os.Open(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,10 +58,11 @@ func tailOf(path string) (t tail, err error) {
 	for at := walHeader; at < len(log); at += frameHeader + size {
 		frame := log[at:min(at+frameHeader+size, len(log))]
 		if len(frame) >= 16 && string(frame[8:16]) != string(salts) {
-			if sound { // an earlier round
-				break
+			sound = false
+			// Of an earlier round both salts are others; one alone was damaged.
+			if string(frame[8:12]) != string(salts[:4]) && string(frame[12:16]) != string(salts[4:]) {
+				continue
 			}
-			continue
 		}
 		if whole := len(frame) == frameHeader+size; sound && whole {
 			sum.add(frame[:8])
