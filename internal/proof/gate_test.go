@@ -80,7 +80,9 @@ func (g *gate) reach(p point) {
 type tap struct {
 	*sqlite.Journal
 	world *world
-	late  *pawl.Batch // sabotage: acknowledged, not written
+
+	mu   sync.Mutex
+	late *pawl.Batch // sabotage: acknowledged, not written
 }
 
 func (w *world) tap(j *sqlite.Journal) pawl.Journal { return &tap{Journal: j, world: w} }
@@ -115,6 +117,11 @@ func (j *tap) Append(ctx context.Context, b pawl.Batch) (err error) {
 
 // put appends, unless sabotage has it acknowledge what it has not written yet.
 func (j *tap) put(ctx context.Context, b pawl.Batch) error {
+	if j.world.sabotage == "" {
+		return j.Journal.Append(ctx, b)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	if j.late != nil {
 		was := *j.late
 		j.late = nil

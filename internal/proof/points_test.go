@@ -86,7 +86,7 @@ func sample[T any](list []T, every int) (some []T) {
 func TestKillPoints(t *testing.T) {
 	since := time.Now()
 	var killed atomic.Int64
-	list := sample(sites(base().passed), 9)
+	list := sample(sites(base().passed), 20)
 	alongside(t, list, site.String, func(t *testing.T, s site) {
 		c := newCell(t)
 		c.compare(c.play(s.shots()...))
@@ -122,7 +122,7 @@ var recoveries = []string{
 func TestKillRecovery(t *testing.T) {
 	type cell struct{ first, again string }
 	var list []cell
-	for _, first := range sample(recoveries, 4) {
+	for _, first := range sample(recoveries, 6) {
 		c := newCell(t)
 		c.records = true
 		c.play(shot{stop: first})
@@ -137,7 +137,7 @@ func TestKillRecovery(t *testing.T) {
 		}
 	}
 	var killed atomic.Int64
-	list = sample(list, 4)
+	list = sample(list, 6)
 	alongside(t, list, func(c cell) string { return c.first + ", then " + c.again }, func(t *testing.T, x cell) {
 		c := newCell(t)
 		c.compare(c.play(shot{stop: x.first}, shot{stop: x.again}))

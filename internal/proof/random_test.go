@@ -24,7 +24,7 @@ func tries(t *testing.T) int {
 	case os.Getenv("PAWL_PROOF") != "":
 		return 10_000
 	case testing.Short():
-		return 20
+		return 10
 	}
 	t.Log("200 processes; 10,000 under PAWL_PROOF=1, any number with PAWL_PROOF_KILLS")
 	return 200
