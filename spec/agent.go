@@ -3,10 +3,12 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/tool/skill"
 )
 
 // Agent makes the agent, its model from the registry. The error is [Problems]:
@@ -44,6 +46,13 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Tools = append(a.Tools, ownTools[name](s))
 	}
 	a.Tools = append(a.Tools, s.remoteTools()...)
+	if len(s.skills) > 0 {
+		a.Prompt = strings.TrimLeft(strings.TrimRight(a.Prompt, "\n")+"\n\n"+skill.Prompt(s.skills...), "\n")
+		a.Tools = append(a.Tools, skill.Tool(s.skills...))
+		if slices.ContainsFunc(s.skills, func(k skill.Skill) bool { return k.Allowed != nil }) {
+			a.Policies = append(a.Policies, skill.Policy(s.skills...))
+		}
+	}
 	if s.stuck != nil {
 		a.Policies = append(a.Policies, *s.stuck)
 	}

@@ -233,10 +233,32 @@ func TestCagedObserver(t *testing.T) {
 	}
 }
 
+// A skill is read when it is needed, and what it does not allow is refused.
+func TestSkilled(t *testing.T) {
+	e, a, r := drive(t, "../examples/specs/skilled.yaml")
+	if r.Status != pawl.Success || !strings.Contains(r.Answer, "exports as CSV") || r.ToolCalls != 3 || len(r.Steps) != 4 || r.Steps[2].Calls[0].Status != "refused" {
+		t.Error(show(r))
+	}
+	if !strings.Contains(a.Prompt, "informed.\n\nThese skills") || !strings.Contains(a.Prompt, "\n- release-notes: Write release notes") {
+		t.Errorf("%q", a.Prompt)
+	}
+	again, err := ParseSource(a.Source, &Options{Registry: registry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := again.Agent(registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := e.Replay(t.Context(), b, r.Run); err != nil || n == 0 {
+		t.Errorf("replayed %d steps: %v", n, err)
+	}
+}
+
 // No example is left out of the tests.
 func TestExamplesAreTested(t *testing.T) {
 	files, err := filepath.Glob("../examples/specs/*.yaml")
-	if err != nil || len(files) != 7 {
+	if err != nil || len(files) != 8 {
 		t.Errorf("there are %d example specs: %v", len(files), err)
 	}
 }

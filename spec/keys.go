@@ -22,6 +22,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 		about: "offer `__complete__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`", inGo: "pawl.Agent.Builtins"},
 	{name: "parallel", value: aFlag, otherwise: "true", about: "let the calls of one reply run at the same time", inGo: "pawl.Agent.Serial"},
 	{name: "trace", value: aFlag, otherwise: "false", about: "show the reasoning trace with the result", inGo: "pawl.Agent.Trace"},
+	{name: "skills", value: wordList, about: "[skills](#skills): folders of them, or with one, relative to the spec's directory", inGo: "skill.Tool"},
 	{name: "stop", value: aCondition, about: "[when](command.md#conditions) to end, besides when the model is done", inGo: "pawl.Agent.Stop"},
 	{name: "limits", value: in(limitKeys), about: "ceilings", inGo: "pawl.Agent.Limits"},
 	{name: "approvals", value: in(approvalsKeys), about: "which calls a person approves, and how", inGo: "pawl.Agent.Approvals"},

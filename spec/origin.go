@@ -58,6 +58,13 @@ func (s *Spec) effective() *node {
 			root.put("dir", textNode(s.dir))
 		}
 	}
+	if skills := root.get("skills"); skills != nil {
+		for _, dir := range skills.items {
+			if !filepath.IsAbs(dir.text) {
+				dir.text = filepath.Join(s.base, dir.text)
+			}
+		}
+	}
 	judges := root.get("judge")
 	for _, holder := range []*node{judges.get("reflexion"), judges.get("grounding")} {
 		s.scripted(holder)

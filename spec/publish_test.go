@@ -27,6 +27,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/tool/files"
+	"github.com/pawl-run/pawl/tool/skill"
 )
 
 // every is every table of the language, in the order in which they are met.
@@ -85,7 +86,7 @@ func published(t *testing.T, file string, want []byte) {
 func keysAsMarkdown(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for _, one := range every(t) {
+	for _, one := range append(every(t), skillKeys) {
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| key | value | without it | says | in Go |\n|---|---|---|---|---|\n", one.name, one.about)
 		for _, k := range one.keys {
 			otherwise := k.otherwise
@@ -111,13 +112,13 @@ var goPlaces = map[string]any{
 	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics,
-	"spec.Policy": &Policy{}, "spec.Load": Load, "spec.Options": Options{},
+	"spec.Policy": &Policy{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
 	"mcp.Connect": mcp.Connect, "mcp.Command": mcp.Command, "mcp.HTTP": mcp.HTTP, "mcp.HTTPOptions": mcp.HTTPOptions{}, "mcp.Options": mcp.Options{},
 }
 
 // What every key says can be said in Go: the place that its table names is there.
 func TestSayableInGo(t *testing.T) {
-	for _, one := range append(every(t), policyKeys, policyLimitKeys, policyGateKeys) {
+	for _, one := range append(every(t), skillKeys, policyKeys, policyLimitKeys, policyGateKeys) {
 		for _, k := range one.keys {
 			if why := sayable(k.inGo); why != "" {
 				t.Errorf("%s.%s: %s", one.name, k.name, why)

@@ -35,6 +35,7 @@ func (s *Spec) read(f fields) {
 	s.serial = !parallel
 	s.readCage(f)
 	s.readTools(f)
+	s.readSkills(f)
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
 		s.stop = nil
 	}

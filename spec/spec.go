@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
+	"github.com/pawl-run/pawl/tool/skill"
 )
 
 // A Spec is an agent as a file describes it. It is immutable and safe for
@@ -57,6 +58,7 @@ type Spec struct {
 
 	approvals pawl.Approvals
 	resultKey string
+	skills    []skill.Skill
 	shelved   *Spec // the file of tools of a Hyphen document; nil: there is none
 	servers   []MCPServer
 	remote    map[string][]pawl.Tool // of the servers, by name; nil: not connected to

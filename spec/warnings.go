@@ -39,6 +39,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.programs(d, nil)
 	s.relied(d, nil)
 	s.cageFiles(d)
+	s.unskilled(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
 		used := map[string]bool{}

@@ -1,0 +1,227 @@
+// Package skill lets an agent know of skills, folders with instructions for
+// certain work, and read them only when it does such work.
+//
+// What a model always sees of a skill is its name and what it is for: [Prompt]
+// writes that. With the tool that [Tool] makes it reads the instructions, the
+// text of SKILL.md below its head, and the other files of the folder. Where that
+// leads is decided by the kernel, through [os.Root]: nothing outside of the
+// folder can be read, by whatever path or symbolic link.
+//
+// A skill may say which tools it is to be carried out with. [Policy] holds the
+// agent to that: from when the skill was read, calls of other tools are refused.
+// It ends when another skill that names its tools is read, and not before: a
+// model that could lift it by itself would not be held by it. Reading skills and
+// the tools that begin with __ are always allowed, and so is whatever an agent
+// does that is called as a tool, once calling it is.
+//
+// Package spec finds skills in folders.
+package skill
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/beneath"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/glob"
+)
+
+// File is where a skill's instructions stand in its folder.
+const File = "SKILL.md"
+
+// A Skill is a folder of instructions.
+type Skill struct {
+	Name        string
+	Description string   // what it is for, and when to use it
+	Dir         string   // the folder, with [File] in it
+	Allowed     []string // names or patterns of the tools it is carried out with; nil: any
+}
+
+// toolName is what the model reads skills with.
+const toolName = "read_skill"
+
+// mostListed bounds the bytes of the list that a model always sees. Descriptions
+// are cut alike so that all skills are in it.
+const mostListed = 8 << 10
+
+// Prompt tells a model which skills there are. It belongs at the end of the
+// system prompt. Without skills it is empty.
+func Prompt(skills ...Skill) string {
+	if len(skills) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("These skills are instructions for certain work. Before you do such work, read the skill with " + toolName + " and follow it.\n")
+	for _, s := range skills {
+		description := strings.Join(strings.Fields(s.Description), " ")
+		if most := max(40, mostListed/len(skills)-len(s.Name)); len(description) > most {
+			description = strings.ToValidUTF8(description[:most], "") + "…"
+		}
+		fmt.Fprintf(&b, "- %s: %s\n", s.Name, description)
+	}
+	return b.String()
+}
+
+// mostRead is how many bytes of a skill the model gets at once.
+const mostRead = 64 << 10
+
+// Tool makes the tool that reads skills. Without a file it gives the
+// instructions, and which other files there are.
+func Tool(skills ...Skill) pawl.Tool { return reader(slices.Clone(skills)) }
+
+type reader []Skill
+
+// Info names the skills, so that a model can ask for no other.
+func (r reader) Info() pawl.ToolInfo {
+	names := make([]string, len(r))
+	for i, s := range r {
+		names[i] = s.Name
+	}
+	input, _ := json.Marshal(map[string]any{ // texts always marshal
+		"type": "object", "required": []string{"skill"},
+		"properties": map[string]any{
+			"skill": map[string]any{"enum": names},
+			"file":  map[string]any{"type": "string", "description": "one of its other files, as its instructions name it; leave it out for the instructions"},
+		},
+	})
+	return pawl.ToolInfo{
+		Name: toolName, Description: "Read the instructions of a skill, or one of its files.",
+		Input: input, Effect: pawl.Read, MaxOutput: mostRead,
+	}
+}
+
+// wanted are the arguments of a call.
+type wanted struct {
+	Skill string `json:"skill"`
+	File  string `json:"file"`
+}
+
+// Run reads a file.
+func (r reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	var w wanted
+	if err := json.Unmarshal(inv.Args, &w); err != nil {
+		return pawl.Output{}, err
+	}
+	i := slices.IndexFunc(r, func(s Skill) bool { return s.Name == w.Skill })
+	if i < 0 {
+		return pawl.Output{}, fmt.Errorf("there is no skill %q", w.Skill)
+	}
+	text, err := r[i].read(ctx, w.File)
+	if err != nil {
+		return pawl.Output{}, err
+	}
+	text, cut := excerpt.Cut(text, mostRead-2)
+	out, err := json.Marshal(text)
+	return pawl.Output{JSON: out, Truncated: cut}, err
+}
+
+func (s *Skill) read(ctx context.Context, file string) (string, error) {
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return "", fmt.Errorf("the folder of the skill %s is not there", s.Name)
+	}
+	defer root.Close()
+	if file != "" {
+		name, err := beneath.Local(filepath.ToSlash(file))
+		if err != nil {
+			return "", err
+		}
+		data, _, err := beneath.Read(root, name)
+		if err != nil {
+			return "", beneath.Plainly(file, err)
+		}
+		return string(data), nil
+	}
+	data, _, err := beneath.Read(root, File)
+	if err != nil {
+		return "", beneath.Plainly(File, err)
+	}
+	_, body, _ := Split(string(data))
+	files, err := beneath.List(ctx, root, "")
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(body) + "\n\nThe files of this skill, to be read with " + toolName + ":\n" + files, nil
+}
+
+// Split parts the text of a SKILL.md into its head, the YAML between two lines
+// of three hyphens at its beginning, and its body. False: it has no head.
+func Split(text string) (head, body string, ok bool) {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return "", text, false
+	}
+	head, body, ok = strings.Cut("\n"+rest, "\n---\n")
+	if !ok {
+		head, ok = strings.CutSuffix("\n"+rest, "\n---")
+	}
+	if !ok {
+		return "", text, false
+	}
+	return strings.TrimPrefix(head, "\n"), body, true
+}
+
+// Policy refuses the calls that the skill in use does not allow.
+func Policy(skills ...Skill) pawl.Policy { return &holds{slices.Clone(skills)} }
+
+type holds struct{ skills []Skill }
+
+// String is the policy as source: every skill that names its tools.
+func (h *holds) String() string {
+	var parts []string
+	for _, s := range h.skills {
+		if s.Allowed != nil {
+			parts = append(parts, fmt.Sprintf("%s: %s", s.Name, strings.Join(s.Allowed, " ")))
+		}
+	}
+	return "skills(" + strings.Join(parts, ", ") + ")"
+}
+
+// Review refuses calls of other tools.
+func (h *holds) Review(s pawl.State, step pawl.Step) pawl.Step {
+	act, ok := step.(pawl.Act)
+	if !ok {
+		return step
+	}
+	in := h.inUse(s)
+	if in == nil {
+		return step
+	}
+	changed := false
+	for i := range act.Calls {
+		d := act.Calls[i]
+		name := d.Call.Tool
+		if d.Do == pawl.Refuse || name == toolName || strings.HasPrefix(name, "__") ||
+			slices.ContainsFunc(in.Allowed, func(p string) bool { return glob.Match(p, name) }) {
+			continue
+		}
+		if !changed {
+			act.Calls, changed = slices.Clone(act.Calls), true
+		}
+		act.Calls[i].Do = pawl.Refuse
+		act.Calls[i].Why = fmt.Sprintf("the skill %s, which is in use, is carried out with other tools: %s", in.Name, strings.Join(in.Allowed, ", "))
+	}
+	return act
+}
+
+// inUse is the skill whose instructions were read last, of those that name
+// their tools; nil: none was.
+func (h *holds) inUse(s pawl.State) *Skill {
+	for c := range s.SuccessfulCalls(toolName) {
+		var w wanted
+		if json.Unmarshal(c.Args, &w) != nil || w.File != "" {
+			continue
+		}
+		if i := slices.IndexFunc(h.skills, func(s Skill) bool { return s.Name == w.Skill && s.Allowed != nil }); i >= 0 {
+			return &h.skills[i]
+		}
+	}
+	return nil
+}
