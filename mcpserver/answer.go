@@ -28,7 +28,6 @@ func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sd
 	if json.Unmarshal(result, &text) != nil {
 		text = string(result)
 	}
-	r.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(result, &object) == nil && object != nil {
 		r.StructuredContent = result
@@ -42,6 +41,9 @@ func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sd
 				r.Content = append(r.Content, &sdk.ImageContent{MIMEType: image.Type, Data: image.Data})
 			}
 		}
+	}
+	if len(r.Content) == 0 || string(result) != "null" { // pictures may be all there is
+		r.Content = append([]sdk.Content{&sdk.TextContent{Text: text}}, r.Content...)
 	}
 	return r
 }

@@ -258,7 +258,7 @@ func TestSkilled(t *testing.T) {
 // No example is left out of the tests.
 func TestExamplesAreTested(t *testing.T) {
 	files, err := filepath.Glob("../examples/specs/*.yaml")
-	if err != nil || len(files) != 8 {
+	if err != nil || len(files) != 9 {
 		t.Errorf("there are %d example specs: %v", len(files), err)
 	}
 }
