@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ import (
 type conn struct {
 	*sqlite3.Conn
 
-	ctx context.Context // bounds the waiting for locks of whoever uses it now
+	ctx   context.Context // bounds the waiting for locks of whoever uses it now
+	early bool            // the file may have been empty when it was opened
 }
 
 // connect opens a connection with what every connection needs. Waiting for
@@ -35,11 +37,13 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 	if !strings.HasPrefix(name, "/") {
 		name = "/" + name // a drive letter
 	}
+	before, err := os.Stat(path)
+	early := err != nil || before.Size() == 0
 	db, err := sqlite3.OpenContext(ctx, "file://"+(&url.URL{Path: name}).EscapedPath()+params)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: db, ctx: ctx}
+	c := &conn{Conn: db, ctx: ctx, early: early}
 	err = c.BusyHandler(func(_ context.Context, n int) bool { return pause(c.ctx, n) })
 	if err != nil {
 		return nil, errors.Join(err, c.close())

@@ -23,37 +23,47 @@ const (
 	portionRows  = 256
 )
 
-// Read yields a run's records from seq on; see [pawl.Journal].
+// Read yields a run's records from seq on; see [pawl.Journal]. While the caller
+// is at work on a portion, the next one is read: folding a log takes about as
+// long as reading it.
 func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
-		from := max(from, 1)
 		ref, err := j.ref(ctx, run)
 		if err != nil {
 			yield(pawl.Row{}, err)
 			return
 		}
-		for from <= math.MaxUint32 {
-			rows, err := j.portion(ctx, ref, run, from)
-			for _, row := range rows {
+		ctx, cancel := context.WithCancel(ctx)
+		var ahead chan portion
+		defer func() {
+			cancel()
+			if ahead != nil { // nothing reads the journal any more when the loop is left
+				<-ahead
+			}
+		}()
+		for p := j.portion(ctx, ref, run, max(from, 1)); ; {
+			if !p.last {
+				ahead = make(chan portion, 1)
+				go func(from uint64) { ahead <- j.portion(ctx, ref, run, from) }(p.next)
+			}
+			for _, row := range p.rows {
 				if !yield(row, nil) {
 					return
 				}
 			}
-			if damaged(err) {
-				err = fmt.Errorf("run %s, behind record %d: %w", run, from+uint64(len(rows))-1, err)
-			}
-			if err != nil {
-				yield(pawl.Row{}, j.err(err))
+			if p.err != nil {
+				yield(pawl.Row{}, j.err(p.err))
 				return
 			}
-			if len(rows) == 0 {
+			if p.last {
 				// A log that was removed halfway has not ended there.
 				if now, err := j.ref(ctx, run); err != nil || now != ref {
 					yield(pawl.Row{}, cmp.Or(err, unknown(run)))
 				}
 				return
 			}
-			from = rows[len(rows)-1].Seq + 1
+			p = <-ahead
+			ahead = nil
 		}
 	}
 }
@@ -72,10 +82,21 @@ func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
 	return ref, j.err(err)
 }
 
-// portion reads some records from seq on; none at the end of the log.
-func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint64) ([]pawl.Row, error) {
+// A portion is some records that follow each other.
+type portion struct {
+	rows []pawl.Row
+	next uint64 // where the next one begins
+	last bool   // there is no next one
+	err  error  // what keeps it from being longer
+}
+
+// portion reads some records from seq on.
+func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint64) portion {
+	if from > math.MaxUint32 {
+		return portion{last: true}
+	}
 	var out []pawl.Row
-	size, next := 0, from
+	size, next, last := 0, from, true
 	err := j.pool.read(ctx, func(r *reader) error {
 		return r.query(`SELECT id, sizes, crc, data FROM batches WHERE id >= ? AND id <= ? ORDER BY id`,
 			func(s *sqlite3.Stmt) (bool, error) {
@@ -101,10 +122,14 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 				}
 				next = seq
 				size += len(data)
-				return size < portionBytes && len(out) < portionRows, nil
+				last = size < portionBytes && len(out) < portionRows
+				return last, nil
 			}, ref<<32|int64(from), ref<<32|math.MaxUint32)
 	})
-	return out, err
+	if damaged(err) {
+		err = fmt.Errorf("run %s, behind record %d: %w", run, next-1, err)
+	}
+	return portion{out, next, last || err != nil, err}
 }
 
 // split cuts data into records that cannot grow into each other.

@@ -39,6 +39,12 @@ func steps() ([]string, error) {
 	return out, nil
 }
 
+// errEarly is what a connection fails with that was opened when the file was
+// empty, and finds that somebody else has made the database since. It knows
+// nothing of the size of its pages and of their checksums: what it reads seems
+// damaged to it, and what it moves out of the write-ahead log would have no sums.
+var errEarly = errors.New("the database was made while it was opened")
+
 // migrate brings the schema up to date in one transaction. Several processes
 // may try at once: the first does it, the others find it done.
 func migrate(ctx context.Context, c *conn) error {
@@ -53,6 +59,9 @@ func migrate(ctx context.Context, c *conn) error {
 	version, err := ours(c, len(list))
 	if err := errors.Join(err, c.rollback()); err != nil {
 		return err
+	}
+	if c.early && version > 0 {
+		return errEarly
 	}
 	// Both pragmas write to the file, so they come after the question whose it is.
 	if version == 0 {
@@ -86,6 +95,9 @@ func migrate(ctx context.Context, c *conn) error {
 		version, err := ours(c, len(list))
 		if err != nil {
 			return err
+		}
+		if c.early && version > 0 {
+			return errEarly
 		}
 		for i, text := range list[version:] {
 			if err := c.Exec(text); err != nil {

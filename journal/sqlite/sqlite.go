@@ -69,6 +69,9 @@ func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		o = &Options{}
 	}
 	j, err := open(ctx, path, o)
+	if errors.Is(err, errEarly) { // it is empty no more
+		j, err = open(ctx, path, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("journal %s: %w", path, err)
 	}
@@ -82,7 +85,14 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	}
 	if o.ReadOnly {
 		j := &Journal{path: path, pool: newPool(path, o)}
-		if err := j.pool.read(ctx, func(r *reader) error { return current(r.conn) }); err != nil {
+		err := j.pool.read(ctx, func(r *reader) error {
+			err := current(r.conn)
+			if r.conn.early && damaged(err) {
+				err = errEarly
+			}
+			return err
+		})
+		if err != nil {
 			return nil, errors.Join(explain(err), j.pool.close())
 		}
 		return j, nil
@@ -105,14 +115,20 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
+	unusable := func(err error) error {
+		if c.early && damaged(err) {
+			return errors.Join(errEarly, c.close())
+		}
+		return errors.Join(explain(err), c.close())
+	}
 	if left.bytes > 0 {
 		if left, err = c.tail(path); err != nil {
-			return nil, errors.Join(explain(err), c.close())
+			return nil, unusable(err)
 		}
 	}
 	w, err := prepare(ctx, c, o)
 	if err != nil {
-		return nil, errors.Join(explain(err), c.close())
+		return nil, unusable(err)
 	}
 	if err := alike(path+"-shm", path); err != nil {
 		return nil, errors.Join(err, c.close())

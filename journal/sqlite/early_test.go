@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A connection that was opened before somebody else made the database is not
+// used: it would read pages of the wrong size, and write some without their sums.
+func TestEarlyConnection(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	early, err := connect(t.Context(), path, &Options{}, view{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := early.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, moved := range []bool{false, true} { // out of the write-ahead log, into the file
+		j, err := Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moved {
+			if err := j.writer.c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := migrate(t.Context(), early); !errors.Is(err, errEarly) && !damaged(err) || !early.early {
+			t.Errorf("moved %v: it goes on with %v", moved, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
