@@ -69,6 +69,7 @@ func (s *Spec) caged(f fields, key string) (all []string) {
 // checkCage tells what of the cage this machine cannot enforce, if there is
 // somebody to put in it.
 func (s *Spec) checkCage(d *document, a pawl.Agent) {
+	s.uncaged(d)
 	if s.cage == nil || !s.commands(a) {
 		return
 	}

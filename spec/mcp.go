@@ -188,6 +188,16 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 	return &c, nil
 }
 
+// uncaged tells of programs that the cage of the spec does not hold. They are
+// refused: who writes a cage means every program that the spec starts.
+func (s *Spec) uncaged(d *document) {
+	for _, server := range s.servers {
+		if s.cage != nil && server.Command != nil {
+			d.problem(server.at, "the cage does not hold the program of an MCP server (give it a url, or leave the cage out)")
+		}
+	}
+}
+
 // AgentAs makes the agent with the tools of its MCP servers as they were
 // declared, for looking at a run again: it connects to nobody, and those tools
 // cannot be called.
