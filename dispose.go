@@ -172,6 +172,9 @@ func (m *Machine) act(s *State) Step {
 			if c.Phase != Answered && waiting == nil {
 				waiting = c
 			}
+			if c.Phase == Doubted && s.Machine() > 1 {
+				break // a Write is a barrier: nothing behind it runs before it is known to be over
+			}
 			continue
 		}
 		d := m.dispose(s, c)

@@ -111,14 +111,13 @@ func (c *cell) count(file string, field int, run, value string) (n int) {
 type witness struct {
 	Result  string              // but for what a lost attempt may differ in
 	Effects []string            // of Idempotents and Writes, without order
-	Writes  []string            // in order
+	Writes  []string            // in order, run by run: a child goes on beside what its parent waits for
 	Reads   []string            // each once
 	Shown   map[string][]string // what the model was shown, by run and turn
 	Replied map[string]int      // replies on record, by run
 	Given   []string            // decisions and answers on record
 
 	passed  [][]string
-	doubts  int
 	failed  int
 	settled map[string]spent // by run
 }
@@ -157,6 +156,9 @@ func (c *cell) witness(res pawl.Result) *witness {
 	}
 	slices.Sort(w.Effects)
 	slices.Sort(w.Reads)
+	slices.SortStableFunc(w.Writes, func(a, b string) int {
+		return strings.Compare(a[:strings.IndexByte(a, ' ')], b[:strings.IndexByte(b, ' ')])
+	})
 	w.Reads = slices.Compact(w.Reads)
 	for _, l := range c.notes("bill") {
 		turn := l[billRun] + " " + l[billTurn]
@@ -253,8 +255,6 @@ func (c *cell) account(j *sqlite.Journal, run string, w *witness) (lost int) {
 			delete(running, ev.Call)
 		case pawl.ChildStopped:
 			children[ev.Child] = spent{ev.Usage, ev.Cost} // all told
-		case pawl.ToolDoubted:
-			w.doubts++
 		case pawl.ToolSettled:
 			delete(dangling, ev.Call)
 		case pawl.ApprovalDecided:
@@ -305,11 +305,6 @@ func (c *cell) compare(res pawl.Result) {
 		slices.Sort(got.Shown[turn])
 	}
 	want.sort()
-	if got.doubts > 0 { // the calls of a batch that come behind one in doubt do not wait for its settlement
-		slices.Sort(got.Writes)
-		want = &witness{Result: want.Result, Effects: want.Effects, Writes: slices.Sorted(slices.Values(want.Writes)),
-			Reads: want.Reads, Shown: want.Shown, Replied: want.Replied, Given: want.Given, failed: want.failed}
-	}
 	for _, d := range []struct {
 		what      string
 		want, got any
