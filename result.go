@@ -173,6 +173,9 @@ func (s *State) pendings() []Pending {
 			p.Kind = "client_tool"
 		case Doubted:
 			p.Kind = "doubt"
+			if !c.Started.IsZero() { // what a person needs to look for it elsewhere
+				p.Reason += fmt.Sprintf(" (attempt %d, begun at %s, key %s)", c.Attempt, c.Started.UTC().Format(time.RFC3339), c.Key)
+			}
 		default:
 			continue
 		}

@@ -183,7 +183,9 @@ func TestSupervisorDies(t *testing.T) {
 			_ = syscall.Kill(id.PID, syscall.SIGKILL)
 		}
 	}()
-	if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "whether it took effect is unknown") {
+	var unknown interface{ Unknown() bool }
+	_, err := cmd.Run(t.Context(), inv)
+	if err == nil || !strings.Contains(err.Error(), "whether it took effect is unknown") || !errors.As(err, &unknown) || !unknown.Unknown() {
 		t.Errorf("got %v", err)
 	}
 	gone(t, <-ids, 1)

@@ -116,8 +116,16 @@ func (c *command) unsupervised(dir spool.Dir, a spool.Attempt, err error) error 
 			_ = id.End(c.grace) // what does not even end by SIGKILL is the kernel's
 		}
 	}
-	return fmt.Errorf("its supervisor has died, so the command was ended; whether it took effect is unknown: %w", err)
+	return &unknownError{fmt.Errorf("its supervisor has died, so the command was ended; whether it took effect is unknown: %w", err)}
 }
+
+// unknownError says that nobody knows whether the command took effect.
+type unknownError struct{ error }
+
+// Unknown is how an engine knows such an error.
+func (*unknownError) Unknown() bool { return true }
+
+func (e *unknownError) Unwrap() error { return e.error }
 
 // defaultTimeout is the machine's, for tools that do not say.
 const defaultTimeout = time.Minute
