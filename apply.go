@@ -63,7 +63,7 @@ func idle(event Event) bool {
 
 // CheckEntry says whether e may follow s in a log: the next seq of the same
 // run, a start first and only first, and a decision no later than the entry.
-func CheckEntry(s State, e Entry) error {
+func CheckEntry(s *State, e Entry) error {
 	_, starts := e.Event.(RunStarted)
 	switch {
 	case e.Seq != s.seq+1:

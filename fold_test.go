@@ -252,7 +252,7 @@ func FuzzDecide(f *testing.F) {
 			s.Head()
 			states, dumps = append(states, s), append(dumps, dumped(s))
 			e := randomEntry(r, s)
-			if err := CheckEntry(s, e); err != nil {
+			if err := CheckEntry(&s, e); err != nil {
 				t.Fatal(err)
 			}
 			Apply(states[r.IntN(len(states))], randomEntry(r, s)) // a sibling, in any state's name

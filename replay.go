@@ -79,7 +79,7 @@ func (r *replay) take(e Entry) error {
 	}
 	before := r.state
 	before.run = r.run
-	if err := CheckEntry(before, e); err != nil {
+	if err := CheckEntry(&before, e); err != nil {
 		return err
 	}
 	switch {

@@ -155,7 +155,7 @@ type childStand struct {
 func (e *Engine) childAt(ctx context.Context, run string) (at childStand, err error) {
 	for entry, err := range Entries(ctx, e.journal, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(at.state, entry)
+			err = pawl.CheckEntry(&at.state, entry)
 		}
 		if errors.Is(err, pawl.ErrUnknownRun) {
 			break

@@ -89,12 +89,12 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Ent
 	var before, after uint64
 	for entry, err := range Entries(ctx, e.journal, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s, entry)
+			err = pawl.CheckEntry(&s, entry)
 		}
 		if err != nil {
 			return nil, err
 		}
-		s = pawl.Apply(s, entry)
+		s.Fold(entry)
 		if entry.Seq <= seq {
 			shared = append(shared, entry)
 		}

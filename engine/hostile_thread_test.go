@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,7 +127,7 @@ func TestThreadClaimLost(t *testing.T) {
 		e := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "slow"}})
 		talks(t, e, agent, "one", "talk")
 		second := engine.ThreadRun("talk", engine.ThreadRun("talk", ""))
-		stall := true
+		var stalled atomic.Bool
 		j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
 			if c.Run == second && c.Epoch > 0 && strings.Contains(c.Owner, "slow") { // nor does its heart beat
 				return pawl.Lease{}, errors.New("nobody answers")
@@ -134,8 +135,7 @@ func TestThreadClaimLost(t *testing.T) {
 			return take()
 		})
 		j.on(func(b pawl.Batch, write func() error) error {
-			if b.Run == second && b.After == 0 && stall {
-				stall = false
+			if b.Run == second && b.After == 0 && stalled.CompareAndSwap(false, true) {
 				time.Sleep(time.Minute) // its lease lapses
 			}
 			return write()

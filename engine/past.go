@@ -39,7 +39,7 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 			return pawl.RunStarted{}, err
 		}
 		start, _ := entry.Event.(pawl.RunStarted)
-		return start, pawl.CheckEntry(pawl.State{}, entry)
+		return start, pawl.CheckEntry(&pawl.State{}, entry)
 	}
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
@@ -78,7 +78,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		whole := p.state // to its end, where it stands that a log was redacted
 		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
 			if err == nil {
-				err = pawl.CheckEntry(whole, entry)
+				err = pawl.CheckEntry(&whole, entry)
 			}
 			if err != nil {
 				return past{}, err

@@ -169,7 +169,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*sessi
 func (s *session) load(ctx context.Context) error {
 	for entry, err := range Entries(ctx, s.engine.journal, s.lease.Run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s.state, entry)
+			err = pawl.CheckEntry(&s.state, entry)
 		}
 		if err != nil {
 			return err

@@ -134,12 +134,12 @@ func Load(ctx context.Context, j pawl.Journal, run string) (pawl.State, error) {
 	var s pawl.State
 	for entry, err := range Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s, entry)
+			err = pawl.CheckEntry(&s, entry)
 		}
 		if err != nil {
 			return s, err
 		}
-		s = pawl.Apply(s, entry)
+		s.Fold(entry)
 	}
 	return s, nil
 }

@@ -90,7 +90,7 @@ func until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.Sta
 	var s pawl.State
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s, e)
+			err = pawl.CheckEntry(&s, e)
 		}
 		if err != nil {
 			return s, err
@@ -98,7 +98,7 @@ func until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.Sta
 		if e.Seq > at {
 			break
 		}
-		s = pawl.Apply(s, e)
+		s.Fold(e)
 	}
 	if at == 0 || s.Seq() < at {
 		return s, misuse("run %s has no entry %d to be forked at", run, at)
