@@ -182,6 +182,9 @@ func TestNotes(t *testing.T) {
 // A model that may run any program reads and writes what the cage shows it, and
 // the log says how that is enforced.
 func TestCaged(t *testing.T) {
+	if raced {
+		t.Skip("the race detector needs more memory than the cage allows")
+	}
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../examples/specs")); err != nil {
 		t.Fatal(err)
