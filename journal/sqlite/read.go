@@ -20,7 +20,7 @@ import (
 // would keep the write-ahead log from being emptied.
 const (
 	portionBytes = 256 << 10
-	portionRows  = 256
+	portionRows  = 512
 )
 
 // Read yields a run's records from seq on; see [pawl.Journal]. While the caller
