@@ -103,7 +103,8 @@ func (m *Machine) carve(s *State, step Step) {
 	tokens := (s.limits.Tokens - s.Tokens() - next.Estimate - leastReply) / n
 	dollars := s.limits.Cost - s.cost
 	if price := m.decl.Model.Price; price != nil {
-		dollars -= price.most(next.Estimate)
+		in, _ := price.most(next.Estimate)
+		dollars -= in
 	}
 	dollars /= float64(n)
 	for i := range act.Calls {

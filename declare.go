@@ -232,10 +232,21 @@ func codePrice(c *wire.Coder, p **Price) {
 		c.Float("output", &price.Output)
 		c.OptFloat("cache_read", &price.CacheRead)
 		c.OptFloat("cache_write", &price.CacheWrite)
+		if c.Decoding() || price.Long.From > 0 {
+			c.OptObject("long", price.Long.code)
+		}
 		if c.Decoding() {
 			*p = &price
 		}
 	})
+}
+
+func (t *Tier) code(c *wire.Coder) {
+	c.Int("from", &t.From)
+	c.Float("input", &t.Input)
+	c.Float("output", &t.Output)
+	c.OptFloat("cache_read", &t.CacheRead)
+	c.OptFloat("cache_write", &t.CacheWrite)
 }
 
 func codeTool(c *wire.Coder, t *ToolInfo) {

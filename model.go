@@ -273,10 +273,23 @@ type Price struct {
 	Output     float64
 	CacheRead  float64
 	CacheWrite float64
+	Long       Tier // of requests with a long input; zero: they cost no more
 }
 
-// Cost is what u costs in dollars.
+// Tier is what a request costs, all of it, whose input has more than From
+// tokens, cached or not. It reads as [Price] does.
+type Tier struct {
+	From       int // zero: there is no such price
+	Input      float64
+	Output     float64
+	CacheRead  float64
+	CacheWrite float64
+}
+
+// Cost is what one request cost in dollars that used u. It is of one request,
+// never of a sum: a tier goes by the length of each.
 func (p Price) Cost(u Usage) float64 {
+	p = p.at(u.Input)
 	read, write := p.CacheRead, p.CacheWrite
 	if read == 0 {
 		read = p.Input
@@ -286,4 +299,20 @@ func (p Price) Cost(u Usage) float64 {
 	}
 	fresh := max(0, u.Input-u.CacheRead-u.CacheWrite)
 	return (float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheWrite)*write + float64(u.Output)*p.Output) / 1e6
+}
+
+// at is what a request with so much input is charged at.
+func (p Price) at(input int) Price {
+	if l := p.Long; l.From > 0 && input > l.From {
+		return Price{l.Input, l.Output, l.CacheRead, l.CacheWrite, Tier{}}
+	}
+	return p
+}
+
+// most is the most a request with so much input may cost before its reply, and
+// what a million tokens of that cost: writing to a cache can be dearer than
+// sending plain, and a tier may be cheaper than what it follows.
+func (p Price) most(input int) (in, out float64) {
+	t := p.at(input)
+	return float64(input) * max(p.Input, p.CacheWrite, t.Input, t.CacheWrite) / 1e6, max(p.Output, t.Output)
 }

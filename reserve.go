@@ -69,21 +69,15 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	if price == nil {
 		return t
 	}
-	in := price.most(t.Estimate)
-	if s.limits.Cost > 0 && price.Output > 0 {
-		left := (s.limits.Cost - s.cost - in) * 1e6 / price.Output
+	in, out := price.most(t.Estimate)
+	if s.limits.Cost > 0 && out > 0 {
+		left := (s.limits.Cost - s.cost - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
 	} else if s.limits.Cost > 0 && s.cost+in > s.limits.Cost {
 		t.MaxTokens = -1
 	}
-	t.Cost = in + float64(max(0, t.MaxTokens))*price.Output/1e6
+	t.Cost = in + float64(max(0, t.MaxTokens))*out/1e6
 	return t
-}
-
-// most is the most an input may cost: writing it to a cache can be dearer than
-// sending it plain.
-func (p *Price) most(tokens int) float64 {
-	return float64(tokens) * max(p.Input, p.CacheWrite) / 1e6
 }
 
 // limit lets a step through only if no ceiling forbids it. A ceiling refuses
@@ -165,10 +159,11 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 			Detail: fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
 				group(s.Tokens()), group(s.limits.Tokens), group(t.Estimate), leastReply)}
 	}
-	if s.limits.Cost > 0 {
+	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		leaf := costLeaf(s.limits)
+		in, _ := price.most(t.Estimate)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, m.decl.model(t.Model, t.Fallback).Price.most(t.Estimate))}
+			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, in)}
 	}
 	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
 }

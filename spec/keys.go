@@ -143,6 +143,15 @@ var priceKeys = &table{name: "price", title: "a price", about: "Dollars a millio
 	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Price.Output"},
 	{name: "cache_read", value: aMeasure(false), otherwise: "as input", about: "of the request, read from the provider's cache", inGo: "pawl.Price.CacheRead"},
 	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Price.CacheWrite"},
+	{name: "long", value: in(longKeys), otherwise: "no other prices", about: "what requests with a long input cost", inGo: "pawl.Price.Long"},
+}}
+
+var longKeys = &table{name: "long", title: "long", about: "Dollars a million tokens of a request, all of it, whose input is longer than `from`.", keys: []key{
+	{name: "from", needed: true, value: aCount(1), about: "tokens of input, cached or not, that a request may have before it costs this", inGo: "pawl.Tier.From"},
+	{name: "input", needed: true, value: aMeasure(false), about: "of the request", inGo: "pawl.Tier.Input"},
+	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Tier.Output"},
+	{name: "cache_read", value: aMeasure(false), otherwise: "as input", about: "of the request, read from the provider's cache", inGo: "pawl.Tier.CacheRead"},
+	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Tier.CacheWrite"},
 }}
 
 // The keys of a policy, which is no spec and not part of its schema.

@@ -103,7 +103,7 @@ func keysAsMarkdown(t *testing.T) string {
 // goPlaces are the types and functions in which a program says what a spec does.
 var goPlaces = map[string]any{
 	"pawl.Agent": pawl.Agent{}, "pawl.Limits": pawl.Limits{}, "pawl.Sampling": pawl.Sampling{}, "pawl.Approvals": pawl.Approvals{},
-	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
+	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.Tier": pawl.Tier{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
 	"pawl.ObserverFunc": pawl.ObserverFunc(nil), "progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
 	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{},
 	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
@@ -239,6 +239,7 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 		"builtin":  `{"name": "a", "model": "mechanic", "tools": [{"builtin": ["ask_human"], %s}]}`,
 		"approval": `{"name": "a", "model": "mechanic", "tools": [{` + tooled + `, "command": ["true"], "approval": {%s}}]}`,
 		"command":  `{"name": "a", "model": "mechanic", "observe": {%s}}`, "price": `{"name": "a", "model": "mechanic", "prices": {"m": {"input": 1, %s}}}`,
+		"long":      `{"name": "a", "model": "mechanic", "prices": {"m": {"input": 1, "output": 1, "long": {"from": 1, %s}}}}`,
 		"reflexion": `{"name": "a", "model": "mechanic", "judge": {"reflexion": {%s}}}`, "grounding": `{"name": "a", "model": "mechanic", "judge": {"grounding": {%s}}}`,
 		"log": `{"name": "a", "model": "mechanic", "hooks": [{"log": {%s}}]}`, "retry": `{"name": "a", "model": "mechanic", "hooks": [{"retry": {%s}}]}`,
 		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,

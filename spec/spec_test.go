@@ -87,6 +87,8 @@ func TestKeysReachTheAgent(t *testing.T) {
 		{"no_progress keys", least + "no_progress: {window: 5, then: hint, hint: think}", policy, `no_progress(5, hint, "think")`},
 		{"no_progress then", least + "no_progress: {then: escalate}", policy, "no_progress(3, escalate)"},
 		{"prices", least + "prices: {anthropic/x: {input: 1, output: 2, cache_read: 3, cache_write: 4}}", price, pawl.Price{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}},
+		{"long prices", least + "prices: {x: {input: 1, output: 2, long: {from: 200_000, input: 2, output: 3, cache_read: 4, cache_write: 5}}}", price,
+			pawl.Price{Input: 1, Output: 2, Long: pawl.Tier{From: 200_000, Input: 2, Output: 3, CacheRead: 4, CacheWrite: 5}}},
 		{"prices of the bare name", least + "prices: {x: {input: 1, output: 2}}", price, pawl.Price{Input: 1, Output: 2}},
 		{"prices of another", least + "prices: {y: {input: 1, output: 2}}", price, pawl.Price{Input: 3, Output: 15}},
 		{"price_staleness", least + "price_staleness: refuse", price, pawl.Price{Input: 3, Output: 15}},

@@ -27,15 +27,13 @@ type Row struct {
 	Output     float64  `json:"output"`
 	CacheRead  float64  `json:"cache_read"`
 	CacheWrite float64  `json:"cache_write"`
-
-	// LongFrom is the number of input tokens above which a request is charged
-	// at Long; zero: the price does not depend on length.
-	LongFrom int   `json:"long_from"`
-	Long     *Long `json:"long"`
+	Long       Long     `json:"long"` // zero: the price does not depend on length
 }
 
-// Long are the prices of a request with a long input.
+// Long are the prices of a request whose input has more than From tokens,
+// cached or not. They hold for all of it, not for what is above From.
 type Long struct {
+	From       int     `json:"from"`
 	Input      float64 `json:"input"`
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cache_read"`
@@ -43,9 +41,10 @@ type Long struct {
 }
 
 type table struct {
-	Day  string `json:"as_of"`
-	Rows []Row  `json:"rows"`
-	asOf time.Time
+	Day    string `json:"as_of"`
+	Source string `json:"source"`
+	Rows   []Row  `json:"rows"`
+	asOf   time.Time
 }
 
 var load = sync.OnceValue(func() *table {
@@ -62,6 +61,9 @@ var load = sync.OnceValue(func() *table {
 
 // AsOf is the day the table's prices were published, in UTC.
 func AsOf() time.Time { return load().asOf }
+
+// Source names what the table was made of, with its version.
+func Source() string { return load().Source }
 
 // dated is what providers append to a name for a version of the same model at
 // the same price: a date, a three-digit release or the word latest.
@@ -131,9 +133,5 @@ func (r Row) called(name string) bool { return r.Name == name || slices.Contains
 // clone keeps the table from being changed through a row handed out.
 func (r Row) clone() Row {
 	r.Aliases = slices.Clone(r.Aliases)
-	if r.Long != nil {
-		long := *r.Long
-		r.Long = &long
-	}
 	return r
 }

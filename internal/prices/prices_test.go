@@ -42,12 +42,12 @@ func TestLookup(t *testing.T) {
 	want := prices.Row{
 		Provider: "anthropic", Name: "claude-sonnet-4-5", Aliases: []string{"claude-sonnet-4.5"},
 		Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75,
-		LongFrom: 200000, Long: &prices.Long{Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5},
+		Long: prices.Long{From: 200000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("row (-want +got):\n%s", d)
 	}
-	got.Aliases[0], got.Long.Input = "x", 0
+	got.Aliases[0] = "x"
 	if again, _ := prices.Lookup("anthropic", "claude-sonnet-4-5"); !cmp.Equal(again, want) {
 		t.Error("a change to a row reached the table")
 	}
@@ -79,6 +79,9 @@ func TestTableIsSane(t *testing.T) {
 	if d := prices.AsOf(); d.Year() < 2026 {
 		t.Errorf("table of %v", d)
 	}
+	if !strings.HasPrefix(prices.Source(), "genai-prices ") {
+		t.Errorf("table of %q", prices.Source())
+	}
 	rows := prices.All()
 	if len(rows) < 40 || len(rows) > 130 {
 		t.Errorf("%d rows", len(rows))
@@ -90,7 +93,7 @@ func TestTableIsSane(t *testing.T) {
 		if r.Input <= 0 || r.Output < r.Input || r.CacheRead > r.Input || (r.CacheWrite != 0 && r.CacheWrite < r.Input) {
 			t.Errorf("odd prices: %+v", r)
 		}
-		if (r.LongFrom == 0) != (r.Long == nil) || r.Long != nil && r.Long.Input < r.Input {
+		if r.Long != (prices.Long{}) && (r.Long.From < 1000 || r.Long.Input < r.Input || r.Long.Output < r.Output) {
 			t.Errorf("odd long prices: %+v", r)
 		}
 		for _, a := range r.Aliases {

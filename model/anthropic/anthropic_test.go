@@ -21,7 +21,7 @@ func TestDescribe(t *testing.T) {
 	got := anthropic.New("claude-sonnet-4-5-20250929", nil).Describe()
 	want := pawl.ModelInfo{
 		Name: "anthropic/claude-sonnet-4-5-20250929", Endpoint: "https://api.anthropic.com",
-		Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75},
+		Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Long: pawl.Tier{From: 200_000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

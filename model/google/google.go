@@ -105,7 +105,7 @@ func New(name string, o *Options) *Model {
 func (m *Model) Describe() pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base}
 	if r, ok := prices.Lookup("google", m.name); ok {
-		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite}
+		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}
 	return info
 }

@@ -72,7 +72,7 @@ func (s *server) full() string { return s.prefix + "/" + s.name }
 func (s *server) describe() pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: s.full(), Endpoint: s.base}
 	if r, ok := prices.Lookup("openai", s.name); ok {
-		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite}
+		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}
 	return info
 }

@@ -75,6 +75,16 @@ type Price struct {
 	Output     float64 `yaml:"output"`
 	CacheRead  float64 `yaml:"cache_read"`
 	CacheWrite float64 `yaml:"cache_write"`
+	Long       Tier    `yaml:"long"`
+}
+
+// Tier is a [pawl.Tier].
+type Tier struct {
+	From       int     `yaml:"from"`
+	Input      float64 `yaml:"input"`
+	Output     float64 `yaml:"output"`
+	CacheRead  float64 `yaml:"cache_read"`
+	CacheWrite float64 `yaml:"cache_write"`
 }
 
 // Load reads the script in a file.

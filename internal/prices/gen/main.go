@@ -1,15 +1,15 @@
 // Command gen makes prices.json, the price table of package prices, from the
-// public price data of genai-prices. That data is published inside a JavaScript
-// module; to bring the table up to date, run in an empty directory
+// public price data of genai-prices (MIT, see NOTICE). To bring the table up to
+// date, run in the root of this module
 //
-//	npm pack @pydantic/genai-prices && tar xzf *.tgz
-//	node -e 's=require("fs").readFileSync("package/dist/index.js","utf8");
-//	  console.log(JSON.stringify(eval(s.slice(s.indexOf("["),s.indexOf("\n]")+2))))' > data.json
+//	npm pack @pydantic/genai-prices
+//	npm view @pydantic/genai-prices time.modified
+//	go run ./internal/prices/gen -date 2026-09-23 pydantic-genai-prices-0.1.8.tgz
 //
-// and then, with the day that version was published (npm view
-// @pydantic/genai-prices time), in the root of this module
-//
-//	go run ./internal/prices/gen -date 2026-09-23 < data.json > internal/prices/prices.json
+// with the version and the day that these commands name. The source may be that
+// package, or the file prices/data.json of the project's repository, or the
+// address of either; - is standard input. The same source and day make the same
+// table, byte for byte.
 //
 // It keeps the models of Anthropic, OpenAI and Google that answer a
 // conversation in text and are not deprecated, at the price that held on that
@@ -19,6 +19,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -67,11 +69,11 @@ type row struct {
 	Output     float64  `json:"output"`
 	CacheRead  float64  `json:"cache_read,omitempty"`
 	CacheWrite float64  `json:"cache_write,omitempty"`
-	LongFrom   int      `json:"long_from,omitempty"`
 	Long       *long    `json:"long,omitempty"`
 }
 
 type long struct {
+	From       int     `json:"from"`
 	Input      float64 `json:"input"`
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cache_read,omitempty"`
@@ -91,19 +93,44 @@ var other = regexp.MustCompile(`audio|realtime|image|tts|transcribe|live|search|
 
 func main() {
 	date := flag.String("date", "", "the day the prices were published, as 2006-01-02")
+	name := flag.String("o", "internal/prices/prices.json", "the table to write; - is standard output")
 	flag.Parse()
-	if err := run(os.Stdin, os.Stdout, *date); err != nil {
+	if err := table(flag.Args(), *name, *date); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in io.Reader, out io.Writer, date string) error {
+// table writes the table anew, all of it or nothing.
+func table(args []string, name, date string) error {
+	if len(args) != 1 {
+		return errors.New("want one source: a file, an address, or - for standard input")
+	}
+	data, err := fetch(args[0])
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := run(data, &out, date); err != nil {
+		return err
+	}
+	if name == "-" {
+		_, err = out.WriteTo(os.Stdout)
+		return err
+	}
+	return os.WriteFile(name, out.Bytes(), 0o644)
+}
+
+func run(data []byte, out io.Writer, date string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
 		return fmt.Errorf("want -date YYYY-MM-DD: %w", err)
 	}
+	text, version, err := unpack(data)
+	if err != nil {
+		return err
+	}
 	var providers []provider
-	if err := json.NewDecoder(in).Decode(&providers); err != nil {
+	if err := json.Unmarshal(text, &providers); err != nil {
 		return fmt.Errorf("read the price data: %w", err)
 	}
 	var rows []row
@@ -126,7 +153,7 @@ func run(in io.Reader, out io.Writer, date string) error {
 	if len(rows) == 0 {
 		return errors.New("no model of a known provider in the price data")
 	}
-	return write(out, date, rows)
+	return write(out, date, version, rows)
 }
 
 func (m model) row(provider, date string) (row, error) {
@@ -166,19 +193,20 @@ func (m model) row(provider, date string) (row, error) {
 		var tiered struct {
 			Base  float64
 			Tiers []struct {
-				Start int
+				Start float64 // a whole number, though it may be written as 2e5
 				Price float64
 			}
 		}
 		if err := json.Unmarshal(raw, &tiered); err != nil || len(tiered.Tiers) != 1 {
 			return r, fmt.Errorf("%s is neither a price nor a price with one tier: %s", f.key, raw)
 		}
-		if start := tiered.Tiers[0].Start; r.LongFrom != 0 && r.LongFrom != start {
-			return r, fmt.Errorf("%s has its tier at %d, another price at %d", f.key, start, r.LongFrom)
+		start := int(tiered.Tiers[0].Start)
+		if far.From != 0 && far.From != start {
+			return r, fmt.Errorf("%s has its tier at %d, another price at %d", f.key, start, far.From)
 		}
-		*f.base, *f.far, r.LongFrom = tiered.Base, tiered.Tiers[0].Price, tiered.Tiers[0].Start
+		*f.base, *f.far, far.From = tiered.Base, tiered.Tiers[0].Price, start
 	}
-	if r.LongFrom != 0 {
+	if far.From != 0 {
 		r.Long = &far
 	}
 	return r, nil
@@ -197,10 +225,12 @@ func (m model) on(date string) (map[string]json.RawMessage, error) {
 	var found map[string]json.RawMessage
 	for _, c := range list {
 		switch {
-		case c.Constraint == nil, c.Constraint.Type == "start_date" && c.Constraint.StartDate <= date:
+		case c.Constraint == nil:
 			found = c.Prices
-		case c.Constraint.Type != "start_date":
-			return nil, fmt.Errorf("prices depend on %s, which this table cannot say", c.Constraint.Type)
+		case c.Constraint.StartDate == "": // the package names the type of a constraint, the repository does not
+			return nil, fmt.Errorf("prices depend on %s, which this table cannot say", cmp.Or(c.Constraint.Type, "the time of day"))
+		case c.Constraint.StartDate <= date:
+			found = c.Prices
 		}
 	}
 	if found == nil {
@@ -225,9 +255,9 @@ func (m match) names() []string {
 }
 
 // write puts one row on a line, so that a new version shows what changed.
-func write(out io.Writer, date string, rows []row) error {
+func write(out io.Writer, date, version string, rows []row) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "{\"as_of\": %q, \"rows\": [\n", date)
+	fmt.Fprintf(&b, "{\"as_of\": %q, \"source\": %q, \"rows\": [\n", date, "genai-prices "+version)
 	for i, r := range rows {
 		line, err := json.Marshal(r)
 		if err != nil {
