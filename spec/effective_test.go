@@ -48,14 +48,17 @@ func begun(t *testing.T, a pawl.Agent, labels map[string]string) pawl.State {
 // What is written of a run's agent makes the same agent when it is read, in
 // another directory, as YAML and as JSON.
 func TestEffectiveReadsBack(t *testing.T) {
-	files, _ := filepath.Glob("../examples/specs/*.yaml")
-	if len(files) == 0 {
-		t.Fatal("there are no examples")
+	dir := t.TempDir() // for they change what is there
+	if err := os.CopyFS(dir, os.DirFS("../examples")); err != nil {
+		t.Fatal(err)
 	}
-	for _, file := range append(files, "../examples/hyphen/triage.json") {
+	for _, name := range []string{"REFUND_TOKEN", "DESK_TOKEN"} {
+		t.Setenv(name, "a-long-secret-token")
+	}
+	for _, file := range append(filesLike(t, dir+"/specs/*.yaml"), dir+"/hyphen/triage.json") {
 		o := &Options{Registry: registry(), Limits: pawl.Limits{Iterations: 7}}
 		if strings.HasSuffix(file, ".json") {
-			o.Tools, o.Model = "../examples/hyphen/tools.yaml", "script:../examples/hyphen/script.yaml"
+			o.Tools, o.Model = dir+"/hyphen/tools.yaml", "script:"+dir+"/hyphen/script.yaml"
 		}
 		s, err := Load(file, o)
 		if err != nil && strings.HasSuffix(file, "caged.yaml") {

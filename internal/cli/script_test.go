@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 		"pawl-supervisor-1": tool.Supervise, // what the one above starts
 		"pawl-cage-1":       tool.Supervise, // and what becomes a command in a cage
 		"pawl": func() {
+			if os.Getenv("AS_MAIN") != "" {
+				tool.Supervise()
+			}
 			code := cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
 			if file := os.Getenv("CODE"); file != "" { // for processes in the background
 				_ = os.WriteFile(file, fmt.Appendf(nil, "%d\n", code), 0o600)

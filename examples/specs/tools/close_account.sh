@@ -1,0 +1,3 @@
+#!/bin/sh
+# Stands for what must not happen by itself.
+echo closed

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Stands for a bank. A real one would get PAWL_IDEMPOTENCY_KEY along.
+echo '{"reference": "P-12"}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Stands for the mail.
+echo sent
