@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -29,6 +30,16 @@ type CommandOptions struct {
 	// Secrets names further ones, whose values are secrets: where the arguments
 	// of a call hold {{secret:NAME}}, the server gets the value.
 	Secrets []string
+	// Cage is what the program is held to by the kernel, with everything that it
+	// starts; nil: to what the user may. Its files are relative to Dir.
+	Cage Cage
+}
+
+// A Cage is what a program is held to. A [github.com/pawl-run/pawl/tool.Cage] is
+// one, and nothing else: see there for what it takes.
+type Cage interface {
+	// Inner is asked once. Nil is no cage.
+	Inner() *cage.Cage
 }
 
 // Command is a server that is a program and speaks on its standard input and
@@ -44,16 +55,26 @@ func Command(argv []string, o *CommandOptions) Transport {
 	if o == nil {
 		o = &CommandOptions{}
 	}
-	return &command{slices.Clone(argv), o.Dir, slices.Clone(o.Env), slices.Clone(o.Secrets)}
+	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Clone(o.Env), secrets: slices.Clone(o.Secrets)}
+	if o.Cage != nil {
+		c.cage = o.Cage.Inner()
+	}
+	return c
 }
 
 type command struct {
 	argv         []string
 	dir          string
 	env, secrets []string
+	cage         *cage.Cage // nil: none
 }
 
-func (c *command) identity() string { return strings.Join(c.argv, "\x00") }
+func (c *command) is() (identity, held string) {
+	if c.cage != nil {
+		held = c.cage.Describe()
+	}
+	return strings.Join(c.argv, "\x00"), held
+}
 
 func (c *command) check() error {
 	if len(c.argv) == 0 || c.argv[0] == "" {
@@ -64,7 +85,37 @@ func (c *command) check() error {
 			return fmt.Errorf("env has %q; give the name of a variable, whose value is taken from the environment", name)
 		}
 	}
-	return nil
+	if c.cage == nil {
+		return nil
+	}
+	return errors.Join(append(c.cage.Wrong(), c.cage.Missing())...)
+}
+
+// enter has the program run in its cage, if it has one, and returns what to call
+// when it has ended.
+func (c *command) enter(run *process.Command) (leave func(), err error) {
+	if c.cage == nil {
+		return func() {}, nil
+	}
+	in, err := c.cage.Of(c.argv, c.dir)
+	if err != nil {
+		return nil, err
+	}
+	o, err := in.Open(true)
+	if err != nil {
+		return nil, err
+	}
+	run.Env = o.Env(run.Env)
+	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
+	return func() { _ = o.Close() }, nil // what cannot be removed is in the place for what is temporary
+}
+
+// hint says of a caged program that has failed what may have been in its way.
+func (c *command) hint() error {
+	if c.cage == nil {
+		return nil
+	}
+	return fmt.Errorf("it is in a cage of %v", *c.cage)
 }
 
 func (c *command) known() *redact.Secrets {
@@ -95,15 +146,22 @@ func (c *command) open() (line, error) {
 	out, put := io.Pipe()
 	said := &noise{kept: excerpt.New(tail, nil)}
 	said.to = c.known().Writer(said.kept)
+	run := process.Command{
+		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(slices.Concat(c.env, c.secrets)...),
+		Feed: in, Stdout: &lines{to: put, noise: said}, Stderr: said, Grace: grace,
+	}
+	leave, err := c.enter(&run)
+	if err != nil {
+		cancel()
+		return line{}, err
+	}
 	done := make(chan struct{})
 	var ended error
 	go func() {
 		defer close(done)
 		defer cancel()
-		exit, err := process.Run(ctx, process.Command{
-			Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(slices.Concat(c.env, c.secrets)...),
-			Feed: in, Stdout: &lines{to: put, noise: said}, Stderr: said, Grace: grace,
-		})
+		exit, err := process.Run(ctx, run)
+		leave()
 		if ended = err; err == nil {
 			ended = fmt.Errorf("the program ended: %v", exit)
 		}
@@ -125,9 +183,9 @@ func (c *command) open() (line, error) {
 		why: func() error {
 			select {
 			case <-done:
-				return and(ended, said.error())
+				return and(and(ended, said.error()), c.hint())
 			case <-time.After(patience / 4):
-				return said.error()
+				return and(said.error(), c.hint())
 			}
 		},
 	}, nil

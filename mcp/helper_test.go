@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -15,11 +16,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/mcp"
 )
 
 // The test binary plays the servers, too.
 func TestMain(m *testing.M) {
+	cage.Enter()
 	if len(os.Args) > 2 && os.Args[1] == "play" {
 		play(os.Args[2])
 		return
@@ -218,7 +221,14 @@ var parts = map[string]func(){
 		fmt.Fprintln(os.Stderr, "no database at hand")
 		os.Exit(7)
 	},
-	"silent": func() { time.Sleep(time.Minute) },
+	"needs network": func() {
+		if _, err := net.Dial("tcp", "127.0.0.1:1"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	},
+	"prisoner": prisoner,
+	"silent":   func() { time.Sleep(time.Minute) },
 	"flood": func() {
 		for {
 			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {

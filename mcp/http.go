@@ -38,11 +38,11 @@ type remotePlace struct {
 	header  http.Header
 }
 
-func (h *remotePlace) identity() string {
+func (h *remotePlace) is() (identity, cage string) {
 	if h.url == nil {
-		return h.address
+		return h.address, ""
 	}
-	return h.url.Redacted()
+	return h.url.Redacted(), ""
 }
 
 func (h *remotePlace) check() error {

@@ -41,6 +41,7 @@ type Server struct {
 	transport Transport
 	opt       Options
 	tools     []pawl.Tool
+	cage      string // what it is held to; empty: to nothing
 
 	turn chan struct{} // holds a token for whoever changes what follows
 	now  *link         // nil: there is none
@@ -79,8 +80,9 @@ func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server
 	if s.opt.Opening <= 0 {
 		s.opt.Opening = time.Minute
 	}
-	if s.opt.Identity == "" {
-		s.opt.Identity = t.identity()
+	var is string
+	if is, s.cage = t.is(); s.opt.Identity == "" {
+		s.opt.Identity = is
 	}
 	if err := errors.Join(Names(name), t.check()); err != nil {
 		return nil, fmt.Errorf("mcp server %s: %w", name, err)

@@ -10,8 +10,9 @@ import (
 // A Transport is how a server is reached: [Command] or [HTTP]. It can be used
 // for several servers, each of which has a connection of its own.
 type Transport interface {
-	// identity tells the servers of one name apart, for their pins.
-	identity() string
+	// is tells the servers of one name apart, for their pins, and says what the
+	// server is held to, and how; empty: to nothing.
+	is() (identity, cage string)
 	// open begins a connection. It does not wait for the server.
 	open() (line, error)
 	// check says what is wrong with the transport.

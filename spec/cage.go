@@ -17,7 +17,7 @@ const (
 	mostMemory  = 1 << 40
 )
 
-var cageKeys = &table{name: "cage", title: "cage", about: "What [the kernel holds](tools.md#the-cage) every command of the spec to.", keys: []key{
+var cageKeys = &table{name: "cage", title: "cage", about: "What [the kernel holds](tools.md#the-cage) every command, MCP server and agent of the spec to.", keys: []key{
 	{name: "files", value: in(cageFilesKeys), otherwise: "all that the user may", about: "the files commands may use", inGo: "tool.Cage.Files"},
 	{name: "network", value: oneOf("none"), otherwise: "as the user", about: "no connections, to this machine either", inGo: "tool.Cage.NoNetwork"},
 	{name: "memory", value: shape{says: "size, such as 512MB", schema: object{"anyOf": []any{
@@ -34,6 +34,7 @@ var cageFilesKeys = &table{name: "cage_files", title: "files", about: "Files and
 
 // readCage reads {files: {read: [.], write: [out]}, network: none, memory: 1GB, processes: 64}.
 func (s *Spec) readCage(f fields) {
+	defer s.within(f)
 	n := f.n.get("cage")
 	if n == nil || n.kind == 0 {
 		return
@@ -69,7 +70,6 @@ func (s *Spec) caged(f fields, key string) (all []string) {
 // checkCage tells what of the cage this machine cannot enforce, if there is
 // somebody to put in it.
 func (s *Spec) checkCage(d *document, a pawl.Agent) {
-	s.uncaged(d)
 	if s.cage == nil || !s.commands(a) {
 		return
 	}
@@ -88,15 +88,6 @@ func (s *Spec) commands(a pawl.Agent) bool {
 		}
 	}
 	return s.observe != nil || s.goal != nil
-}
-
-// Cage says in words what the kernel of this machine holds the spec's commands
-// to, and how; empty: to nothing but what the user may.
-func (s *Spec) Cage() string {
-	if s.cage == nil {
-		return ""
-	}
-	return s.cage.Describe()
 }
 
 // cageFiles looks for the files of the cage.
@@ -123,19 +114,9 @@ func (c command) enter(run *process.Command) (leave func(), err error) {
 	if c.cage == nil {
 		return func() {}, nil
 	}
-	in, err := cage.Cage{Files: (*cage.Files)(c.cage.Files), NoNetwork: c.cage.NoNetwork, Memory: c.cage.Memory, Processes: c.cage.Processes}.In(c.dir)
+	in, err := c.cage.Inner().Of(c.argv, c.dir)
 	if err != nil {
 		return nil, err
-	}
-	if in.Files != nil {
-		for _, arg := range c.argv[1:] {
-			if !filepath.IsAbs(arg) {
-				arg = filepath.Join(c.dir, arg)
-			}
-			if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
-				in.Files.Read = append(in.Files.Read, arg)
-			}
-		}
 	}
 	o, err := in.Open(true)
 	if err != nil {

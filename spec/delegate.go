@@ -98,6 +98,9 @@ func (s *Spec) member(f fields, file *node) *Spec {
 	}
 	o := Options{Registry: s.opt.Registry, dir: filepath.Dir(path)}
 	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path)}
+	if s.cage != nil {
+		o.around = &around{s.dir, s.cage}
+	}
 	sub, problems := parse(shown, []byte(document), &o)
 	f.problems = append(f.problems, problems...)
 	if sub == nil || len(problems) > 0 {

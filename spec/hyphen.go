@@ -33,6 +33,7 @@ func (s *Spec) readHyphen(f fields) {
 		p.need("properties")
 	}
 	s.Input, s.json, s.builtin, s.dir, s.stale = hyphenInput, true, true, s.base, staleWarn
+	s.cage = s.opt.around.to(s.dir)
 	var mode int
 	p.choice("mode", &mode)
 	objective := ""

@@ -32,7 +32,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "judge", value: in(judgeKeys), about: "who judges the run while it goes on", inGo: "pawl.Agent.Policies"},
 	{name: "guard", value: in(guardKeys), about: "what may not go in and out of the model", inGo: "guard.New"},
 	{name: "hooks", value: hookList, about: "what watches the run from beside it", inGo: "engine.Options.Hooks"},
-	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands to", inGo: "tool.CommandOptions.Cage"},
+	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
 	{name: "fetch", value: in(fetchKeys), otherwise: "all public hosts", about: "where the builtin tool fetch may go", inGo: "fetch.Options"},
 	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
 	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // An MCPServer is a server of the Model Context Protocol as a spec names it,
@@ -19,9 +20,10 @@ import (
 type MCPServer struct {
 	Name string
 
-	Command []string // the program and its arguments
-	Dir     string   // where it runs
-	Env     []string // the variables it gets, whose values are secrets
+	Command []string   // the program and its arguments
+	Dir     string     // where it runs
+	Env     []string   // the variables it gets, whose values are secrets
+	Cage    *tool.Cage // what the program is held to; nil: to what the user may
 
 	URL   string // of a server that is reached by streamable HTTP
 	Token string // the variable that holds its bearer token; empty: none
@@ -55,6 +57,9 @@ func (s *Spec) readServer(f fields, item *node) {
 		return
 	}
 	server := MCPServer{Dir: s.dir, Env: s.Env, at: n.place}
+	if n.get("command") != nil {
+		server.Cage = s.cage
+	}
 	m.text("name", &server.Name)
 	m.need("mcp")
 	if at := n.get("name"); server.Name != "" && (len(server.Name) > longestServer || !serverName.MatchString(server.Name)) {
@@ -176,6 +181,9 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 			return nil, err
 		}
 		*ends = append(*ends, end)
+		if slices.ContainsFunc(tools, func(t pawl.Tool) bool { return server.Cage != nil && t.Info().Cage == "" }) {
+			return nil, fmt.Errorf("spec: the registry's connector does not hold mcp server %s to its cage", server.Name)
+		}
 		c.remote[server.Name] = tools
 	}
 	c.agents = slices.Clone(s.agents)
@@ -186,16 +194,6 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 		}
 	}
 	return &c, nil
-}
-
-// uncaged tells of programs that the cage of the spec does not hold. They are
-// refused: who writes a cage means every program that the spec starts.
-func (s *Spec) uncaged(d *document) {
-	for _, server := range s.servers {
-		if s.cage != nil && server.Command != nil {
-			d.problem(server.at, "the cage does not hold the program of an MCP server (give it a url, or leave the cage out)")
-		}
-	}
 }
 
 // AgentAs makes the agent with the tools of its MCP servers as they were
@@ -221,6 +219,10 @@ func (s *Spec) AgentAs(r *Registry, declared []pawl.ToolInfo) (pawl.Agent, error
 // without starting anything.
 func (s *Spec) remoteTools() (all []pawl.Tool) {
 	for _, server := range s.servers {
+		cage := ""
+		if server.Cage != nil {
+			cage = server.Cage.Describe()
+		}
 		if s.remote != nil {
 			all = append(all, s.remote[server.Name]...)
 			continue
@@ -239,7 +241,7 @@ func (s *Spec) remoteTools() (all []pawl.Tool) {
 		for name := range names {
 			if toolName.MatchString(name) {
 				all = append(all, absent{pawl.ToolInfo{
-					Name: name, Description: "It is known when the server is connected to.",
+					Name: name, Cage: cage, Description: "It is known when the server is connected to.",
 					Input: json.RawMessage(`{"type":"object","additionalProperties":true}`),
 				}})
 			}

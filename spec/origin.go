@@ -2,6 +2,7 @@ package spec
 
 import (
 	"path/filepath"
+	"slices"
 )
 
 // originOf is the spec that a run's agent came from; nil: it came from none.
@@ -47,6 +48,10 @@ func (s *Spec) effective() *node {
 				}
 			}
 		}
+	}
+	if s.cage != nil {
+		root.pairs = slices.DeleteFunc(root.pairs, func(p pair) bool { return p.key == "cage" })
+		root.put("cage", s.cageNode())
 	}
 	program(root.get("observe"))
 	program(root.get("goal").get("metric"))

@@ -24,8 +24,9 @@ type record struct {
 	Stop   string  `json:"stop,omitempty"`
 	Limits *limits `json:"limits,omitempty"`
 
-	Tools     *shelf `json:"tools,omitempty"`
-	Workflows string `json:"workflows,omitempty"` // absolute
+	Around    *around `json:"around,omitempty"`
+	Tools     *shelf  `json:"tools,omitempty"`
+	Workflows string  `json:"workflows,omitempty"` // absolute
 }
 
 type limits struct {
@@ -51,7 +52,7 @@ func (r *record) family() *family {
 
 // record writes the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Tools: s.opt.shelf}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Tools: s.opt.shelf, Around: s.opt.around}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -102,7 +103,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Stop: rec.Stop, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family()}
+	again := Options{Model: rec.Model, Stop: rec.Stop, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around}
 	if o != nil {
 		again.Registry = o.Registry
 	}
@@ -128,7 +129,7 @@ func Needs(source string) (secrets map[string]string, hooks []Hook) {
 	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
 		return nil, nil
 	}
-	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family()})
+	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around})
 	if s == nil {
 		return nil, nil
 	}

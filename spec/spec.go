@@ -110,6 +110,7 @@ type Options struct {
 	dir    string  // the spec's directory; empty: that of its name
 	shelf  *shelf  // the file of tools, when it has been read
 	family *family // whose spec it is an agent's; nil: its own
+	around *around // the cage it works in; nil: none
 }
 
 // Load reads the spec in a file. Its error is [Problems], unless the file

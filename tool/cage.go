@@ -29,6 +29,10 @@ type Cage struct {
 	// Processes is how many processes and threads there may be at once; zero is
 	// without limit.
 	Processes int
+	// Within, if set, is a cage around this one, such as that of whoever has this
+	// work done: the command is held to both, and the files of both are relative to
+	// its Dir.
+	Within *Cage
 }
 
 // CageFiles name files and directories, with what is beneath them, relative to
@@ -38,21 +42,26 @@ type CageFiles struct {
 	Read, Write []string
 }
 
-// inner is the cage as it is enforced.
-func (c *Cage) inner() *cage.Cage {
+// Inner is the cage as it is enforced, for the packages of this module that start
+// programs, such as mcp; nil for none.
+func (c *Cage) Inner() *cage.Cage {
 	if c == nil {
 		return nil
 	}
-	return &cage.Cage{Files: (*cage.Files)(c.Files), NoNetwork: c.NoNetwork, Memory: c.Memory, Processes: c.Processes}
+	in := cage.Cage{Files: (*cage.Files)(c.Files), NoNetwork: c.NoNetwork, Memory: c.Memory, Processes: c.Processes}
+	if around := c.Within.Inner(); around != nil {
+		in = in.Within(*around)
+	}
+	return &in
 }
 
 // Describe says in words what the cage holds a command to, and by which means on
 // this machine.
-func (c *Cage) Describe() string { return c.inner().Describe() }
+func (c *Cage) Describe() string { return c.Inner().Describe() }
 
 // Missing says why this machine, or this program, cannot hold a command to the
 // cage; nil: it can.
-func (c *Cage) Missing() error { return c.inner().Missing() }
+func (c *Cage) Missing() error { return c.Inner().Missing() }
 
 // caged is the cage of one attempt: the program and the scripts that the
 // declaration names may be read in any case, those of the model's choice not.
@@ -64,11 +73,13 @@ func (c *command) caged() (*cage.Cage, error) {
 	if err != nil || in.Files == nil || c.chosen {
 		return &in, err
 	}
+	var own []string
 	for name, err := range scripts(c.argv, c.dir) {
 		if err == nil {
-			in.Files.Read = append(in.Files.Read, beside(name, c.dir))
+			own = append(own, beside(name, c.dir))
 		}
 	}
+	in = in.Reading(own...)
 	return &in, nil
 }
 

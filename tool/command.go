@@ -100,7 +100,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 	if o == nil {
 		o = &CommandOptions{}
 	}
-	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace, cage: o.Cage.inner()}
+	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace, cage: o.Cage.Inner()}
 	if c.grace == 0 {
 		c.grace = process.DefaultGrace
 	}

@@ -10,6 +10,7 @@ package cage
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -27,6 +28,9 @@ type Cage struct {
 	// Processes is how many processes and threads there may be at once; zero is
 	// without limit.
 	Processes int
+	// Outer are the files of the cages around this one. What the command uses must
+	// be among those of each.
+	Outer []Files `json:",omitempty"`
 }
 
 // Files are files and directories, with what is beneath them. What may be read
@@ -35,12 +39,21 @@ type Files struct {
 	Read, Write []string
 }
 
+// String names the files.
+func (f Files) String() string {
+	return fmt.Sprintf("read [%s], write [%s]", strings.Join(f.Read, ", "), strings.Join(f.Write, ", "))
+}
+
 // LeastMemory is less than what any program runs in.
 const LeastMemory = 1 << 20
 
 // Wrong returns what makes no sense.
 func (c Cage) Wrong() (errs []error) {
-	if f := c.Files; f != nil {
+	all := c.Outer
+	if c.Files != nil {
+		all = append([]Files{*c.Files}, all...)
+	}
+	for _, f := range all {
 		for _, name := range append(append([]string{}, f.Read...), f.Write...) {
 			if name == "" || strings.Contains(name, "\x00") {
 				errs = append(errs, fmt.Errorf("its cage names the file %q; name a file or a directory", name))
@@ -56,11 +69,45 @@ func (c Cage) Wrong() (errs []error) {
 	return errs
 }
 
-// In returns the cage with its files relative to a directory.
-func (c Cage) In(dir string) (Cage, error) {
+// Within returns the cage inside another: a command in it is held to both.
+func (c Cage) Within(o Cage) Cage {
 	if c.Files == nil {
-		return c, nil
+		c.Files, c.Outer = o.Files, append(c.Outer[:len(c.Outer):len(c.Outer)], o.Outer...)
+	} else if o.Files != nil {
+		c.Outer = append(append(c.Outer[:len(c.Outer):len(c.Outer)], *o.Files), o.Outer...)
 	}
+	c.NoNetwork = c.NoNetwork || o.NoNetwork
+	if o.Memory > 0 && (c.Memory == 0 || o.Memory < c.Memory) {
+		c.Memory = o.Memory
+	}
+	if o.Processes > 0 && (c.Processes == 0 || o.Processes < c.Processes) {
+		c.Processes = o.Processes
+	}
+	return c
+}
+
+// Reading returns the cage with files that may be read besides, whatever cages
+// are around it.
+func (c Cage) Reading(files ...string) Cage {
+	if c.Files == nil || len(files) == 0 {
+		return c
+	}
+	also := func(f Files) Files {
+		return Files{append(f.Read[:len(f.Read):len(f.Read)], files...), f.Write}
+	}
+	own := also(*c.Files)
+	c.Files = &own
+	outer := c.Outer
+	c.Outer = nil
+	for _, f := range outer {
+		c.Outer = append(c.Outer, also(f))
+	}
+	return c
+}
+
+// In returns the cage with its files, and those of the cages around it, relative
+// to a directory.
+func (c Cage) In(dir string) (Cage, error) {
 	within := func(names []string) ([]string, error) {
 		all := make([]string, len(names))
 		for i, name := range names {
@@ -75,31 +122,85 @@ func (c Cage) In(dir string) (Cage, error) {
 		}
 		return all, nil
 	}
-	read, err := within(c.Files.Read)
+	both := func(f Files) (Files, error) {
+		read, err := within(f.Read)
+		if err != nil {
+			return f, err
+		}
+		write, err := within(f.Write)
+		return Files{read, write}, err
+	}
+	if c.Files == nil {
+		return c, nil
+	}
+	own, err := both(*c.Files)
 	if err != nil {
 		return c, err
 	}
-	write, err := within(c.Files.Write)
-	c.Files = &Files{read, write}
-	return c, err
+	c.Files = &own
+	outer := c.Outer
+	c.Outer = nil
+	for _, f := range outer {
+		absolute, err := both(f)
+		if err != nil {
+			return c, err
+		}
+		c.Outer = append(c.Outer, absolute)
+	}
+	return c, nil
+}
+
+// Of returns the cage of a program that its author has written down: its files
+// are relative to a directory, and the arguments that are files may be read.
+func (c Cage) Of(argv []string, dir string) (Cage, error) {
+	in, err := c.In(dir)
+	if err != nil || in.Files == nil {
+		return in, err
+	}
+	var named []string
+	for _, arg := range argv[1:] {
+		if !filepath.IsAbs(arg) {
+			arg = filepath.Join(dir, arg)
+		}
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			if arg, err = filepath.Abs(arg); err != nil {
+				return in, err
+			}
+			named = append(named, arg)
+		}
+	}
+	return in.Reading(named...), nil
 }
 
 // Describe says what the cage holds a command to, and by which means on this
 // machine, in words for the log: one clause for each part.
 func (c Cage) Describe() string {
-	means := c.means()
-	parts := []string{"privileges: none (" + means.privileges + ")"}
+	m := c.means()
+	return c.clauses(func(what, by string) string { return what + " (" + by + ")" }, &m)
+}
+
+// String says what the cage holds a command to.
+func (c Cage) String() string {
+	return c.clauses(func(what, _ string) string { return what }, &means{})
+}
+
+func (c Cage) clauses(one func(what, by string) string, m *means) string {
+	parts := []string{one("privileges: none", m.privileges)}
 	if f := c.Files; f != nil {
-		parts = append(parts, fmt.Sprintf("files: read [%s], write [%s] (%s)", strings.Join(f.Read, ", "), strings.Join(f.Write, ", "), means.files))
+		names := []string{f.String()}
+		for _, o := range c.Outer {
+			names = append(names, o.String())
+		}
+		parts = append(parts, one("files: "+strings.Join(names, ", within "), m.files))
 	}
 	if c.NoNetwork {
-		parts = append(parts, fmt.Sprintf("network: none (%s)", means.network))
+		parts = append(parts, one("network: none", m.network))
 	}
 	if c.Memory > 0 {
-		parts = append(parts, fmt.Sprintf("memory: %d bytes a process (%s)", c.Memory, means.memory))
+		parts = append(parts, one(fmt.Sprintf("memory: %d bytes a process", c.Memory), m.memory))
 	}
 	if c.Processes > 0 {
-		parts = append(parts, fmt.Sprintf("processes: %d (%s)", c.Processes, means.processes))
+		parts = append(parts, one(fmt.Sprintf("processes: %d", c.Processes), m.processes))
 	}
 	return strings.Join(parts, "; ")
 }

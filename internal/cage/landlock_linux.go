@@ -38,12 +38,25 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// landlock forbids this thread all files but those of the cage. Without files to
-// forbid it is confined all the same as far as the kernel can: then it cannot
-// look into or signal processes outside.
+// landlock forbids this thread all files but those of the cage and of each that
+// is around it: the kernel puts one ruleset upon the other, and what a thread does
+// must be in all of them. Without files to forbid it is confined all the same as
+// far as the kernel can: then it cannot look into or signal processes outside.
 func (s *step) landlock(program string) error {
+	if err := s.layer(s.Cage.Files, program); err != nil {
+		return err
+	}
+	for i := range s.Cage.Outer {
+		if err := s.layer(&s.Cage.Outer[i], program); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layer puts one ruleset upon those there are.
+func (s *step) layer(files *Files, program string) error {
 	version := landlockVersion()
-	files := s.Cage.Files
 	if files != nil && version < leastLandlock {
 		return fmt.Errorf("the kernel's Landlock has version %d; a cage of files needs %d", version, leastLandlock)
 	}

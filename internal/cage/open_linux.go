@@ -171,7 +171,12 @@ func (c Cage) Open(program bool) (*Opening, error) {
 			return nil, err
 		}
 		o.dir = dir
-		s.Cage.Files = &Files{c.Files.Read, append(append([]string{}, c.Files.Write...), dir)}
+		own := func(f Files) Files { return Files{f.Read, append(f.Write[:len(f.Write):len(f.Write)], dir)} }
+		files := own(*c.Files)
+		s.Cage.Files, s.Cage.Outer = &files, nil
+		for _, f := range c.Outer {
+			s.Cage.Outer = append(s.Cage.Outer, own(f))
+		}
 	}
 	if c.Processes > 0 && c.counter() == inGroup {
 		group, err := makeGroup(c.Processes)

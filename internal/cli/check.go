@@ -30,8 +30,8 @@ func (a *app) check(file string, d *driving) (int, error) {
 		return 0, refused(err)
 	default:
 		a.warn(s, registry)
-		if cage := s.Cage(); cage != "" {
-			a.sayf("pawl: commands are caged: %s", cage)
+		for _, cage := range s.Cages() {
+			a.sayf("pawl: %s", cage)
 		}
 	}
 	if a.json {

@@ -35,8 +35,11 @@ func (a *app) disconnect() {
 func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func() error, error) {
 	transport, what := mcp.HTTP(s.URL, a.credentials(s)), s.URL
 	if s.Command != nil {
-		transport = mcp.Command(s.Command, &mcp.CommandOptions{Dir: s.Dir, Secrets: s.Env})
+		transport = mcp.Command(s.Command, &mcp.CommandOptions{Dir: s.Dir, Secrets: s.Env, Cage: s.Cage})
 		what = strings.Join(s.Command, " ")
+		if s.Cage != nil {
+			what = "caged, " + what
+		}
 	}
 	if !a.quiet {
 		a.sayf("mcp server %s: %s", s.Name, what)
