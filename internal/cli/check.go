@@ -14,14 +14,21 @@ func (a *app) checkCommand() *cobra.Command {
 	d := &driving{}
 	c := a.command("check SPEC [flags]", "Check a spec and print everything that is wrong with it", cobra.ExactArgs(1),
 		func(_ context.Context, args []string) (int, error) { return a.check(args[0], d) })
+	d.modelFlag(c)
+	d.limitFlag(c, false)
+	d.stopFlag(c)
 	d.policyFlag(c)
 	d.hyphenFlags(c)
 	return c
 }
 
 func (a *app) check(file string, d *driving) (int, error) {
+	l, err := parseLimits(d.limit, false)
+	if err != nil {
+		return 0, err
+	}
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Tools: d.tools, Workflows: d.workflows})
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.set, Tools: d.tools, Workflows: d.workflows})
 	err = checkPolicy(d.policy, s, registry, err)
 	var problems spec.Problems
 	switch {
