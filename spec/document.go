@@ -43,7 +43,7 @@ func readDocument(file, content string) (*document, *node) {
 	content = plainLines(content)
 	d := &document{text: content, src: newSource(file, content)}
 	if len(content) > mostBytes {
-		d.problem(place{1, 1}, "the spec has %d bytes (at most %d)", len(content), mostBytes)
+		d.problem(place{1, 1}, "the spec is too long (at most %d bytes)", mostBytes)
 		return d, nil
 	}
 	for i, r := range content {

@@ -93,9 +93,17 @@ func (f fields) need(what string) {
 
 // lacks tells when a key is not there.
 func (f fields) lacks(what, key string) {
-	if f.n.get(key) == nil {
+	if f.n.get(key) == nil && !f.misspelt(key) {
 		f.problem(f.n.place, "%s has no %s (%s)", what, key, needs[key])
 	}
+}
+
+// misspelt reports whether a key is there under a name that is told to be it.
+func (f fields) misspelt(key string) bool {
+	known := f.t.names()
+	return slices.ContainsFunc(f.n.pairs, func(p pair) bool {
+		return !slices.Contains(known, p.key) && expr.Nearest(p.key, known) == key
+	})
 }
 
 var needs = map[string]string{

@@ -1,5 +1,7 @@
 package spec
 
+import "github.com/pawl-run/pawl/internal/expr"
+
 // A Hook is a hook that a spec names, for the program to make and to give to the
 // engine that drives the agent.
 type Hook struct {
@@ -48,7 +50,7 @@ func (s *Spec) readHooks(f fields) {
 			f.fields(retryKeys, options).count("attempts", &h.Attempts, 1, "3")
 			s.Hooks = append(s.Hooks, h)
 		default:
-			f.problem(item.place, "there is no hook %s (write %s)", name, example)
+			f.problem(item.place, "there is no hook %s%s", name, expr.DidYouMean(name, hookNames))
 		}
 	}
 }

@@ -110,10 +110,30 @@ func (r *jsonReader) broken(err error) {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		r.problem(r.src.offset(r.text, len(r.text)), "the document ends before its value does")
 	case errors.As(err, &syntax):
-		r.problem(r.next(), "%s", strings.TrimPrefix(syntax.Error(), "json: "))
+		r.problem(r.next(), "%s", r.plainFault(strings.TrimPrefix(syntax.Error(), "json: ")))
 	default:
 		r.problem(r.next(), "%v", err)
 	}
+}
+
+// plainFault adds to what the library found what is most often meant.
+func (r *jsonReader) plainFault(message string) string {
+	i := r.src.index(r.next())
+	var sign rune
+	if i >= 0 && i < len(r.src.runes) {
+		sign = r.src.runes[i]
+	}
+	switch {
+	case sign == '}' || sign == ']':
+		return message + " (there is a comma before it, or a value missing)"
+	case sign == '\'':
+		return message + " (texts stand in double quotes)"
+	case sign == '/' || sign == '#':
+		return message + " (JSON has no comments; a spec with comments is a .yaml file)"
+	case strings.Contains(message, "after object key:value pair"), strings.Contains(message, "after array element"):
+		return message + " (put a comma between the two)"
+	}
+	return message
 }
 
 // quote writes a text as JSON, leaving <, > and & as they are.

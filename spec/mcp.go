@@ -113,7 +113,9 @@ func (f fields) checkServer(m fields, server *MCPServer) {
 	case command != nil && address != nil:
 		f.problem(address.place, "there is a command and a url (a server is a program or a place; leave one out)")
 	case command == nil && address == nil:
-		f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
+		if !m.misspelt("command") && !m.misspelt("url") {
+			f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
+		}
 	case server.Token != "" && address == nil:
 		f.problem(m.n.get("token").place, "token is for a url (a program gets the variables under env)")
 	case server.Token != "" && !variable.MatchString(server.Token):
@@ -236,7 +238,7 @@ func (s *Spec) remoteTools() (all []pawl.Tool) {
 			names[server.Name+"__"+name] = true
 		}
 		if len(names) == 0 {
-			names[server.Name+"__any"] = true
+			names[server.Name+standsForAll] = true
 		}
 		for name := range names {
 			if toolName.MatchString(name) {
@@ -252,6 +254,10 @@ func (s *Spec) remoteTools() (all []pawl.Tool) {
 	}
 	return all
 }
+
+// standsForAll ends the name of a tool that stands for those of a server of which the
+// spec names none.
+const standsForAll = "__any"
 
 // absent is a tool whose server is not connected to.
 type absent struct{ info pawl.ToolInfo }

@@ -3,9 +3,9 @@ package spec
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/tool/files"
@@ -34,7 +34,7 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 	}
 	for _, n := range names.items {
 		if ownTools[n.text] == nil {
-			f.problem(n.place, "there is no builtin tool %q (this version has %s)", n.text, strings.Join(slices.Sorted(maps.Keys(ownTools)), ", "))
+			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, slices.Sorted(maps.Keys(ownTools))))
 			continue
 		}
 		if line, clash := taken[n.text]; clash {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -27,13 +28,25 @@ func (f fields) schema(key string) json.RawMessage {
 		if !found {
 			where, rest = "", strings.TrimPrefix(message, ": ")
 		}
-		f.problem(n.follow(where), "%s: %s", key, rest)
+		at, last := n.follow(where)
+		switch {
+		case last == "type" && at.kind == text:
+			f.problem(at.place, "%s: type is %q%s", key, at.text, expr.DidYouMean(at.text, schemaTypes))
+		case last != "" && strings.HasPrefix(rest, "value "):
+			f.problem(at.place, "%s: %s: %s", key, last, rest)
+		default:
+			f.problem(at.place, "%s: %s", key, rest)
+		}
 	}
 	return nil
 }
 
-// follow finds the node that a JSON pointer leads to, or the last one on the way.
-func (n *node) follow(pointer string) place {
+// schemaTypes are those of JSON Schema.
+var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
+
+// follow finds the node that a JSON pointer leads to, or the last one on the way,
+// and the key of it; empty: it is an item of a list, or the node itself.
+func (n *node) follow(pointer string) (_ *node, last string) {
 	unescape := strings.NewReplacer("~0", "~", "~1", "/")
 	for i, token := range strings.Split(pointer, "/") {
 		if i == 0 {
@@ -47,9 +60,12 @@ func (n *node) follow(pointer string) place {
 		if next == nil {
 			break
 		}
+		if last = token; n.kind != mapping {
+			last = ""
+		}
 		n = next
 	}
-	return n.place
+	return n, last
 }
 
 // arguments reads the JSON Schema of a tool's arguments, which are one object.

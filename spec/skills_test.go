@@ -75,7 +75,7 @@ func TestSkillProblems(t *testing.T) {
 Upper/SKILL.md:3:14: description is blank (write something or leave it out)
 args/SKILL.md:3:14: description is a number (write text; put it in quotes if it looks like something else)
 args/SKILL.md:4:16: allowed-tools has Bash(git:*) (only tools can be told apart, not their arguments: write their names between spaces)
-broken/SKILL.md:2:7: sequence end token ']' not found
+broken/SKILL.md:2:7: ] is missing at the end of this (write [VALUE, VALUE])
 empty/SKILL.md:1:1: the head of a skill is empty (write a mapping with name, description, allowed-tools)
 headless/SKILL.md:1:1: the skill has no head (begin it with ---, name and description, and --- again)
 long/SKILL.md:3:14: description has 1499 bytes (at most 1024; the rest belongs below the head)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/guard"
@@ -147,7 +148,10 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	if root == nil {
 		return nil, d.problems
 	}
-	if root.kind != mapping && root.kind != 0 {
+	switch {
+	case root.kind == text && strings.Contains(root.text, ":"):
+		d.problem(root.place, "the spec is text (write KEY: VALUE on lines of their own, with a space after the colon)")
+	case root.kind != mapping && root.kind != 0:
 		d.problem(root.place, "the spec is %v (write a mapping with name, model, prompt)", root.kind)
 	}
 	if root.kind != mapping {
@@ -182,5 +186,8 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		}
 	}
 	_, problems := s.assemble(o.Registry, nil)
+	for i := range problems {
+		problems[i].Message = strings.ReplaceAll(problems[i].Message, standsForAll, "__*")
+	}
 	return s, append(d.problems, problems...)
 }

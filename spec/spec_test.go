@@ -306,7 +306,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(path, nil)
-	if problems, ok := err.(Problems); !ok || !strings.Contains(problems[0].Message, "at most 1048576") {
+	if problems, ok := err.(Problems); !ok || !strings.Contains(problems[0].Message, "at most 1048576 bytes") {
 		t.Error(err)
 	}
 	b, err := json.Marshal(err)

@@ -89,10 +89,39 @@ func (d *document) syntax(err error) {
 		GetMessage() string
 	}
 	if errors.As(err, &located) && located.GetToken() != nil {
-		d.problem(at(located.GetToken()), "%s", located.GetMessage())
+		d.problem(at(located.GetToken()), "%s", plainFault(located.GetMessage()))
 		return
 	}
 	d.problem(place{1, 1}, "%v", err)
+}
+
+// plainFault says what the library found in the words of somebody who writes a
+// spec, with what is most often meant. What is not known here stays as it is.
+func plainFault(message string) string {
+	for _, f := range faults {
+		if strings.Contains(message, f.found) {
+			return f.said
+		}
+	}
+	return message
+}
+
+// faults are those that happen to everybody; the first that fits counts.
+var faults = []struct{ found, said string }{
+	{"found character '\t'", "a tab stands where a line is indented (use spaces)"},
+	{"mapping value is not allowed", "there is a colon where none can be (put a text with a colon and a space in quotes, and indent the keys of a mapping alike)"},
+	{"value is not allowed in this context", "there is a value where none can be (put a text that goes on after a quote, a bracket or a * in quotes, and indent the keys of a mapping alike)"},
+	{"could not find flow map content", "this is no mapping (put a text that begins with a brace in quotes)"},
+	{"',' or '}' must be specified", "a comma or } is missing before this (write {KEY: VALUE, KEY: VALUE})"},
+	{"',' or ']' must be specified", "a comma or ] is missing before this (write [VALUE, VALUE])"},
+	{"could not find flow mapping end token '}'", "} is missing at the end of this (write {KEY: VALUE, KEY: VALUE})"},
+	{"sequence end token ']' not found", "] is missing at the end of this (write [VALUE, VALUE])"},
+	{"could not find end character of", "the quotes that begin here do not end (write one more, or none)"},
+	{"is a reserved character", "no text begins with this sign in YAML (put it in quotes)"},
+	{"block sequence entries are not allowed", "there is a - where none can be (put the list on lines of its own, or in brackets)"},
+	{"map key definition includes an implicit line break", "a key goes on over the end of its line (write KEY: VALUE)"},
+	{"non-map value is specified", "there is no colon in this line (write KEY: VALUE)"},
+	{"unexpected key name", "there is no colon in this line (write KEY: VALUE, with a space before the value)"},
 }
 
 // position is where a node begins. The library has a mapping begin at its first
