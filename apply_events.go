@@ -23,7 +23,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 		if e.says() {
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}
-		s.thinking, s.sentBytes = reservation{true, Usage{Input: e.Reserved - e.MaxTokens, Output: e.MaxTokens}, e.Cost}, s.bytes
+		s.thinking, s.sentBytes = e.reservation(), s.bytes
 		if e.Purpose != PurposeTurn {
 			return
 		}
@@ -33,6 +33,11 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		s.attempt, s.settled = e.Attempt, false
 	case ModelReplied:
+		if r := &s.thinking; r.bytes > 0 && !e.Estimated {
+			g := s.meters.of(r.adviser, r.fallback)
+			g.learn(e.Reply.Usage.Input, r.bytes, r.talk)
+			s.meters.set(g)
+		}
 		s.thinking, s.lostCall = reservation{}, false
 		if s.spared(e.Purpose) {
 			s.missed = s.missed.Delete(string(e.Purpose))
@@ -370,6 +375,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	case MemoryStored:
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:
+		s.meters.part()
 		for _, id := range e.Masked {
 			if c, ok := s.call(id); ok {
 				s.bytes -= len(c.Result)

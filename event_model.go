@@ -18,6 +18,7 @@ type ModelCalled struct {
 	Reserved  int     // tokens: estimated input plus MaxTokens
 	Cost      float64 // dollars reserved; zero without a price
 	MaxTokens int
+	Bytes     int    // of the request, as they are counted for an estimate; zero: an earlier build's log
 	Fallback  int    // which of the agent's fallbacks is asked; zero: its model
 	Model     string // the name of the adviser that is asked; empty: none is
 	View      View
@@ -27,6 +28,15 @@ type ModelCalled struct {
 // as it must when the reply to it does. Further attempts do not say it again.
 func (e *ModelCalled) says() bool {
 	return e.View.Prompt != "" && e.Purpose == PurposeTurn && e.Attempt == 1 && !e.View.Alone
+}
+
+// reservation is what is set aside for the call.
+func (e *ModelCalled) reservation() reservation {
+	v := &e.View
+	return reservation{
+		made: true, usage: Usage{Input: e.Reserved - e.MaxTokens, Output: e.MaxTokens}, cost: e.Cost,
+		adviser: e.Model, fallback: e.Fallback, bytes: max(0, e.Bytes), talk: e.Purpose == PurposeTurn && !v.Alone && !v.Bare && v.System == "",
+	}
 }
 
 // ModelReplied is a whole reply. Malformed says why a JSON-strategy reply is
@@ -109,6 +119,7 @@ func (e *ModelCalled) code(c *wire.Coder) {
 	c.Int("reserved_tokens", &e.Reserved)
 	c.OptFloat("reserved_usd", &e.Cost)
 	c.Int("max_tokens", &e.MaxTokens)
+	c.OptInt("bytes", &e.Bytes)
 	c.OptInt("fallback", &e.Fallback)
 	c.OptString("model", &e.Model)
 	e.View.code(c)

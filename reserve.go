@@ -34,7 +34,7 @@ func (m *Machine) fill(s *State, t Think) Think {
 	if f, _ := s.Missed(t.Purpose); f.Class != 0 {
 		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
 	}
-	t.Estimate = m.estimate(s, t.View)
+	t.Estimate, t.Bytes = m.estimate(s, &t)
 	t.MaxTokens = m.agent.Sampling.MaxTokens
 	if t.MaxTokens == 0 {
 		t.MaxTokens = defaultReply
@@ -45,21 +45,43 @@ func (m *Machine) fill(s *State, t Think) Think {
 	return m.clamp(s, t)
 }
 
-// estimate is the input tokens a view is expected to have: four bytes a token,
-// but never less than the provider counted last time plus what came since.
-func (m *Machine) estimate(s *State, v View) int {
-	bytes := m.base + len(v.System) + len(v.Prompt)
+// estimate is the input tokens a request is expected to have, and its bytes:
+// what its model was seen to count, or else four bytes a token, but never less
+// than any model counted last time plus what came since.
+func (m *Machine) estimate(s *State, t *Think) (tokens, bytes int) {
+	v := &t.View
+	bytes = m.bytes(s, v)
+	if seen := s.meters.of(t.Model, t.Fallback); seen.bytes > 0 {
+		return seen.expect(bytes, !v.Alone, s.limits.Margin), bytes
+	}
+	all := m.base + len(v.System) + len(v.Prompt)
 	if s.Machine() > 1 {
-		bytes -= m.white // or the same agent, spelt otherwise, would decide otherwise
+		all -= m.white // or the same agent, spelt otherwise, would decide otherwise
 	}
 	if !v.Alone {
-		bytes += s.bytes
+		all += s.bytes
 	}
-	n := (bytes + 3) / 4
+	n := (all + 3) / 4
 	if !v.Alone && s.lastInput > 0 {
 		n = max(n, s.lastInput+(s.bytes-s.lastBytes+len(v.Prompt)+3)/4)
 	}
-	return n + int(float64(n)*s.limits.Margin)
+	return n + int(float64(n)*s.limits.Margin), bytes
+}
+
+// bytes is what a view sends, counted as everything is: text, arguments and
+// schemas as they are, and a little for each message.
+func (m *Machine) bytes(s *State, v *View) int {
+	n := len(m.agent.Prompt) + len(v.Prompt)
+	if v.System != "" {
+		n += len(v.System) - len(m.agent.Prompt)
+	}
+	if !v.Bare {
+		n += m.base - len(m.agent.Prompt) - m.white
+	}
+	if !v.Alone {
+		n += s.bytes
+	}
+	return n
 }
 
 // clamp lowers the reply to what tokens and dollars leave, and prices it.

@@ -69,6 +69,7 @@ type spend struct {
 	lastInput  int // input tokens of the last reply that reported them
 	lastBytes  int // bytes of conversation it was for
 	sentBytes  int // bytes of conversation of the request in flight
+	meters     meters
 }
 
 // turn is the present turn.
@@ -103,6 +104,11 @@ type reservation struct {
 	made  bool
 	usage Usage
 	cost  float64
+
+	adviser  string // which model is asked, and the bytes it is sent
+	fallback int
+	bytes    int
+	talk     bool // the next request of the conversation begins with it
 }
 
 // memo is what the run knows of its progress.

@@ -24,6 +24,7 @@ type Think struct {
 	Iteration int       // the turn it belongs to
 	Attempt   int       // tries and re-asks of it, from 1
 	Estimate  int       // tokens of input expected
+	Bytes     int       // of input, by which they were estimated
 	MaxTokens int       // the clamp on output; a policy may lower it
 	Cost      float64   // dollars reserved
 	NotBefore time.Time // when to send it; zero: at once

@@ -60,7 +60,7 @@ var ceilingKeys = []key{
 
 var limitKeys = &table{name: "limits", title: "limits", about: "Ceilings. The first three are always there.", keys: append(ceilingKeys[:len(ceilingKeys):len(ceilingKeys)],
 	key{name: "margin", value: shape{says: "fraction up to 10", schema: object{"type": "number", "exclusiveMinimum": 0, "maximum": mostMargin}},
-		otherwise: "0.1", about: "what is added to every estimate of a request's tokens", inGo: "pawl.Limits.Margin"},
+		otherwise: "0.1", about: "what is added to what is estimated of a request's tokens; 3 has a token for each byte", inGo: "pawl.Limits.Margin"},
 )}
 
 var approvalsKeys = &table{name: "approvals", title: "approvals", about: "Which calls wait for a person, and for how long.", keys: []key{
