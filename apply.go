@@ -161,6 +161,7 @@ func (s *State) afresh() {
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	s.fresh = s.Iterations()
+	s.forgetSteps()
 	if s.replied != 0 && s.reply.Stop == StopRefusal {
 		s.refuted = true // the turn is made anew
 	}
@@ -279,6 +280,10 @@ func (s *State) closeTurn() {
 	rejected := s.rejects
 	s.open, s.rejects = nil, false
 	if rejected {
+		return
+	}
+	if s.looped { // it is no turn of the model's, which can neither fail at it nor repeat itself
+		s.looped, s.untold = false, true
 		return
 	}
 	s.settled, s.rejected, s.untold = true, 0, true
@@ -440,13 +445,7 @@ func (s *State) untoldCalls() (calls []call) {
 	if !s.untold {
 		return nil
 	}
-	from := s.calls.Len()
-	for _, p := range s.reply.Parts {
-		if _, ok := p.(Call); ok {
-			from--
-		}
-	}
-	for i := max(0, from); i < s.calls.Len(); i++ {
+	for i := max(0, s.calls.Len()-s.batch); i < s.calls.Len(); i++ {
 		calls = append(calls, s.calls.At(i))
 	}
 	return calls

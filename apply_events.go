@@ -21,6 +21,9 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
 		if e.says() {
+			if e.View.Step != "" {
+				s.bytes, s.lastInput, s.lastBytes = 0, 0, 0
+			}
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}
 		s.thinking, s.sentBytes = e.reservation(), s.bytes
@@ -32,6 +35,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 			s.refuted, s.complete, s.landed, s.landing = false, nil, false, ""
 		}
 		s.attempt, s.settled = e.Attempt, false
+		s.beginStep(e.View)
 	case ModelReplied:
 		if r := &s.thinking; r.bytes > 0 && !e.Estimated {
 			g := s.meters.of(r.adviser, r.fallback)
@@ -82,6 +86,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 			s.settled = true
 		}
 		s.refuted = true
+		s.answerStep(false)
 	}
 }
 
@@ -127,12 +132,13 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 		s.turns = s.turns.Append(t)
 	}
 	if calls == 0 {
-		if s.open, s.settled = nil, e.Malformed == ""; s.settled && e.Reply.Stop != StopPause {
+		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
+		if s.open, s.settled = nil, e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {
 			s.leave(Track{Iteration: entry.Iteration, Thought: s.thought})
 		}
 		return
 	}
-	s.open = make([]call, 0, calls)
+	s.open, s.looped, s.batch = make([]call, 0, calls), false, calls
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
 			s.open = append(s.open, newCall(c, entry.Iteration))
@@ -371,6 +377,9 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		if e.Imported() {
 			s.letter = 0
 			s.unwatch()
+		}
+		if e.By == looper && e.Name == callsNote {
+			s.openCalls(e.Value)
 		}
 	case MemoryStored:
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)

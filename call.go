@@ -13,6 +13,7 @@ import (
 type CallState struct {
 	Call
 	Iteration  int
+	Step       string // the loop's word for it, when the loop made the call
 	Phase      Phase
 	Attempt    int // tool.started entries so far
 	Effect     Effect
@@ -53,6 +54,7 @@ type call struct {
 type asked struct {
 	Call
 	Iteration int
+	Step      string // the loop's word for it, when the call is the loop's
 }
 
 // trial is the latest attempt.
@@ -102,7 +104,7 @@ var (
 )
 
 func newCall(c Call, iteration int) call {
-	return call{&asked{c, iteration}, &noTrial, &noEnding, &noMatter, Undecided}
+	return call{&asked{Call: c, Iteration: iteration}, &noTrial, &noEnding, &noMatter, Undecided}
 }
 
 // about changes what few calls have.
@@ -121,7 +123,7 @@ func (c *call) state() CallState {
 		child = c.child.id
 	}
 	return CallState{
-		Call: mine, Iteration: c.Iteration, Phase: c.Phase,
+		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,

@@ -130,6 +130,9 @@ func (m *Machine) propose(s *State) Step {
 		}
 		return failed("loop "+m.loop.Name(), "the loop ends the run as a success, but the goal is not met and the loop was told so")
 	case Act:
+		if len(step.Calls) > 0 {
+			return m.open(s, step.Calls)
+		}
 		return failed("loop "+m.loop.Name(), "the loop wants to act, but no call is open")
 	default:
 		return step

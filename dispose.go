@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
 // judgeReply decides whether the latest reply is a plan at all, before anybody
@@ -15,7 +16,7 @@ import (
 // off, cannot be parsed, calls only what cannot be called, or answers against
 // the output schema. nil: the reply stands.
 func (m *Machine) judgeReply(s *State) Step {
-	if s.replied == 0 || s.thinking.made {
+	if s.replied == 0 || s.thinking.made || s.looped {
 		return nil
 	}
 	if s.rejects && s.HasOpen() {
@@ -91,6 +92,8 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 		return all("the reply was cut off at its token limit, so none of its calls was run; be shorter")
 	case reply.Stop == StopLength:
 		return all("the reply was cut off at its token limit; be shorter")
+	case s.step != "" && len(s.open) > 0:
+		return all("no tools are offered here; answer in text")
 	case len(s.open) > 0:
 		for i := range s.open {
 			c := &s.open[i]
@@ -105,7 +108,10 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 			reasons = append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, whys[i]))
 		}
 		return reasons, whys
-	case m.output != nil && reply.Stop != StopPause:
+	case reply.Stop == StopPause:
+	case s.step != "":
+		return s.unwanted(reply.Text()), nil
+	case m.output != nil:
 		return m.mismatch(jsonText(reply.Text())), nil
 	}
 	return nil, nil
@@ -137,6 +143,11 @@ func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
 	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
 		problems = m.output.Validate(jsonText(plain(answer)))
 	}
+	return unlike(problems, string(m.agent.Output))
+}
+
+// unlike tells what is wrong with an answer that is to follow a schema.
+func unlike(problems []jsonschema.Problem, schema string) (reasons []string) {
 	for _, p := range problems {
 		path := p.Path
 		if path == "" {
@@ -145,7 +156,7 @@ func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
 		reasons = append(reasons, path+": "+p.Message)
 	}
 	if reasons != nil {
-		reasons = append(reasons, "answer with one JSON document that follows this schema: "+string(m.agent.Output))
+		reasons = append(reasons, "answer with one JSON document that follows this schema: "+schema)
 	}
 	return reasons
 }

@@ -31,7 +31,10 @@ func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 	if !t.View.Bare && !m.single && m.agent.Strategy == Native {
 		r.Tools = m.offer
 	}
-	if t.Purpose == PurposeTurn && m.agent.Strategy == Native {
+	switch {
+	case t.View.Output != "":
+		r.Output = json.RawMessage(t.View.Output)
+	case t.Purpose == PurposeTurn && m.agent.Strategy == Native && t.View.Step == "":
 		r.Output = m.agent.Output
 	}
 	if t.Model != "" { // the knobs are the agent's model's
@@ -92,7 +95,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 		return m.Failed(s, t, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}, time.Time{})
 	}
 	e := ModelReplied{Purpose: t.Purpose}
-	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && r.Stop != StopRefusal && r.Stop != StopLength {
+	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
 		r, e.Malformed = plan(r, n+1)
 	}
 	if r.Stop == 0 || r.Stop == StopEnd && hasCalls(r) {

@@ -195,7 +195,7 @@ const landingPrompt = "You have reached a limit of this run and can take no furt
 // exhaust ends the run at a ceiling, with one last tool-free answer first if
 // that still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
-	if v.Status != Exhausted || s.landed || s.iteration == 0 || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
+	if v.Status != Exhausted || s.landed || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{Verdict: v}
 	}
 	t := m.fill(s, Think{Purpose: PurposeLanding, View: View{Prompt: landingPrompt, Bare: true}})

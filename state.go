@@ -50,6 +50,8 @@ type State struct {
 	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
 	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
 	other  persist.Map[*heard]  // latest reply by purpose, turns apart
+	steps  persist.Map[stepped] // what came of a loop's steps, by name
+	at     string               // the step begun last
 }
 
 // heard is a reply and the seq of its entry.
@@ -87,7 +89,11 @@ type turn struct {
 	open      []call // shared by states, like everything: replaced, never written to
 	settled   bool   // the reply has no open calls and was not turned down
 	withdrawn bool   // a hook wants another in its place
-	untold    bool   // its calls are answered, and no model has been told
+	untold    bool   // its calls are answered, and nothing has followed from them
+	looped    bool   // the open calls are the loop's, not the reply's
+	batch     int    // how many calls were opened at once, last
+	step      string // of the loop that the turn is; empty: it is none
+	want      string // the schema the step's reply must follow
 	refuted   bool   // it claimed to be done and the goal says no
 	rejects   bool   // the calls being refused stand in a rejected plan
 	strikes   int    // rejections in this iteration
@@ -277,7 +283,7 @@ func (s State) Done() bool {
 	if s.replied == 0 || s.refuted || s.thinking.made {
 		return false
 	}
-	return s.settled && s.reply.Stop != StopPause && !hasCalls(s.reply)
+	return s.settled && s.reply.Stop != StopPause && !hasCalls(s.reply) && s.step == ""
 }
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads

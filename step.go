@@ -42,6 +42,13 @@ type View struct {
 	Prompt string // said by the user after everything else
 	Alone  bool   // without the conversation
 	Bare   bool   // without tools
+
+	// Step makes a turn a step of a loop, by this label, which [State.Step]
+	// finds it under. The conversation begins afresh with Prompt, and the reply is
+	// no final answer: it takes the loop to end the run. Output is the JSON Schema
+	// the reply must follow; empty: any text will do.
+	Step   string
+	Output string
 }
 
 func (v *View) code(c *wire.Coder) {
@@ -49,10 +56,14 @@ func (v *View) code(c *wire.Coder) {
 	c.OptString("prompt", &v.Prompt)
 	c.OptBool("alone", &v.Alone)
 	c.OptBool("bare", &v.Bare)
+	c.OptString("step", &v.Step)
+	c.OptString("output", &v.Output)
 }
 
 // Act settles open calls. A loop returns it empty, meaning all of them; the
-// machine gives each its disposition.
+// machine gives each its disposition. While none is open, a loop may return the
+// calls that it makes itself, of which it says Tool, Args and Step: they are
+// opened, and no model is told of them.
 type Act struct{ Calls []Disposed }
 
 // Disposed is a call with what is to become of it.
@@ -62,6 +73,7 @@ type Disposed struct {
 	Why  string // for Ask: what the approver is told; for Refuse: what the model is told
 	Of   string // for Reuse: the earlier call
 	Key  string // for Run: the idempotency key
+	Step string // of a call that a loop makes: what the loop calls it; see [State.Step]
 
 	// Child is the run that a call to an agent is, and Limits what that may use.
 	Child  string

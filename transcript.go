@@ -33,6 +33,9 @@ func (t *Transcript) Add(e Entry, s *State) {
 		t.say(ev.Input, s)
 	case ModelCalled:
 		if ev.says() {
+			if ev.View.Step != "" { // nothing before it is shown
+				*t = Transcript{strategy: t.strategy}
+			}
 			t.say(ev.View.Prompt, s)
 		}
 	case ModelReplied:

@@ -1,0 +1,386 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/jsonschema"
+)
+
+// A node is a step made ready.
+type node struct {
+	Step
+	id   string
+	in   *block // where it stands
+	at   int    // as which
+	when expr.Node
+
+	prompt *template  // of a Single
+	output string     // its schema
+	args   *tree      // of a Call; of a Run, what is asked
+	tool   string     // that is called; of a ForEach, for every item
+	on     expr.Node  // what a Switch, a ForEach or a While looks at
+	as     string     // of a ForEach
+	width  int        //
+	more   bool       // it goes on when an item failed
+	max    int        // of a While
+	do     *block     // of a While
+	cases  []named    // of a Switch
+	other  *block     // of a Switch: its default; nil: there is none
+	arms   []*subflow // of a Parallel its branches, of a ForEach the one for all items
+}
+
+// named is a case of a Switch.
+type named struct {
+	name string
+	do   *block
+}
+
+// A block is a list of steps, and the step it belongs to.
+type block struct {
+	nodes []*node
+	of    *node // nil: the workflow itself
+}
+
+// subflow is steps that run as a child run: the tool that begins it, and what
+// it has to be told of what came before.
+type subflow struct {
+	tool string
+	loop *Loop
+	tell []string // the steps outside that it refers to
+}
+
+var stepID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
+
+// compiler makes a Loop of steps.
+type compiler struct {
+	agent pawl.Agent // whose workflow it is
+	loop  *Loop
+	tools []pawl.Tool
+	seen  map[string]bool // what may be referred to at this place
+	later map[string]bool // what comes later, or stands in a branch
+}
+
+// wrong keeps an error.
+func (c *compiler) wrong(id, key string, column int, format string, args ...any) {
+	c.loop.errs = append(c.loop.errs, &Error{id, key, column, fmt.Sprintf(format, args...)})
+}
+
+// compile makes the loop of a workflow, or of a branch of one, that may refer
+// to what is known outside, and calls what it is told by the names.
+func compile(agent pawl.Agent, steps []Step, outer, names []string) (*Loop, []pawl.Tool) {
+	l := &Loop{nodes: map[string]*node{}, names: names}
+	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
+	for _, id := range outer {
+		c.seen[id] = true
+	}
+	for _, n := range names {
+		if n == "steps" {
+			c.wrong("", "as", 0, "an item may not be called steps")
+		}
+	}
+	if len(steps) == 0 {
+		c.wrong("", "steps", 0, "there are none; a workflow needs at least one")
+	}
+	c.collect(steps)
+	l.root = c.block(steps, nil)
+	return l, c.tools
+}
+
+// collect learns the ids of the steps that can be referred to, so that what
+// comes later can be told from what does not exist.
+func (c *compiler) collect(steps []Step) {
+	for _, s := range steps {
+		id, _ := about(s)
+		switch {
+		case !stepID.MatchString(id):
+			c.wrong(id, "id", 0, "%q is no id (use 1 to 40 letters, digits, - or _)", id)
+		case c.later[id] || c.seen[id]:
+			c.wrong(id, "id", 0, "there is another step of that id (give each one of its own)")
+		}
+		c.later[id] = true
+		switch s := s.(type) {
+		case Switch:
+			for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
+				c.collect(s.Cases[name])
+			}
+			c.collect(s.Default)
+		case While:
+			c.collect(s.Do)
+		}
+	}
+}
+
+// about is what every step has.
+func about(s Step) (id, when string) {
+	switch s := s.(type) {
+	case Single:
+		return s.ID, s.If
+	case Call:
+		return s.ID, s.If
+	case Run:
+		return s.ID, s.If
+	case Switch:
+		return s.ID, s.If
+	case Parallel:
+		return s.ID, s.If
+	case ForEach:
+		return s.ID, s.If
+	case While:
+		return s.ID, s.If
+	}
+	return "", ""
+}
+
+func (c *compiler) block(steps []Step, of *node) *block {
+	b := &block{of: of}
+	for _, s := range steps {
+		n := &node{Step: s, in: b, at: len(b.nodes)}
+		var when string
+		n.id, when = about(s)
+		if when != "" {
+			n.when = c.expression(n.id, "if", when)
+		}
+		c.node(n)
+		c.seen[n.id] = true
+		c.loop.nodes[n.id] = n
+		b.nodes = append(b.nodes, n)
+	}
+	return b
+}
+
+func (c *compiler) node(n *node) {
+	switch s := n.Step.(type) {
+	case Single:
+		c.loop.asks = true
+		if n.prompt = c.template(n.id, "prompt", s.Prompt); s.Prompt == "" {
+			c.wrong(n.id, "prompt", 0, "it is empty; say what to ask the model")
+		}
+		if s.Output != nil {
+			n.output = string(s.Output)
+			if _, err := jsonschema.Compile(s.Output, nil); err != nil {
+				c.wrong(n.id, "output", 0, "%v", err)
+			}
+		}
+	case Call:
+		n.tool, n.args = s.Tool, c.tree(n.id, "args", object(s.Args))
+		c.called(n.id, s.Tool)
+	case Run:
+		n.tool = n.id
+		input := s.Input
+		if input == nil {
+			input = "{{input}}"
+		}
+		n.args = c.tree(n.id, "input", input)
+		agent := s.Agent
+		if agent.Model == nil {
+			agent.Model, c.loop.asks = c.agent.Model, true
+		}
+		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent)})
+	case Switch:
+		c.choice(n, s)
+	case Parallel:
+		if len(s.Branches) == 0 {
+			c.wrong(n.id, "parallel", 0, "it has no branches")
+		}
+		for i, steps := range s.Branches {
+			n.arms = append(n.arms, c.subflow(n.id, n.id+"_"+strconv.Itoa(i+1), steps, nil))
+		}
+	case ForEach:
+		c.each(n, s)
+	case While:
+		if n.max = s.Max; s.Max < 1 || s.Max > MaxRounds {
+			c.wrong(n.id, "max", 0, "%d rounds (say how often at most, from 1 to %d)", s.Max, MaxRounds)
+		}
+		n.do = &block{of: n}
+		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}}
+		inside.collect(s.Do) // told once already
+		maps.Copy(c.seen, inside.later)
+		n.on = c.expression(n.id, "while", s.Cond)
+		n.do = c.block(s.Do, n)
+		if len(s.Do) == 0 {
+			c.wrong(n.id, "do", 0, "it has no steps")
+		}
+	default:
+		c.wrong(n.id, "steps", 0, "%T is no step", n.Step)
+	}
+}
+
+// called looks whether there is such a tool.
+func (c *compiler) called(id, tool string) {
+	var names []string
+	for _, t := range c.agent.Tools {
+		if t != nil {
+			names = append(names, t.Info().Name)
+		}
+	}
+	if c.agent.Builtins {
+		names = append(names, "__complete__", "__pause_for_human__", "__store_memory__", "__retrieve_memory__", "__log_progress__")
+	}
+	if !slices.Contains(names, tool) {
+		c.wrong(id, "tool", 0, "there is no tool %q%s", tool, expr.DidYouMean(tool, names))
+	}
+}
+
+func (c *compiler) choice(n *node, s Switch) {
+	n.on = c.expression(n.id, "switch", s.On)
+	if len(s.Cases) == 0 {
+		c.wrong(n.id, "cases", 0, "there are none; name what it may be, each with its steps")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
+		n.cases = append(n.cases, named{name, c.block(s.Cases[name], n)})
+	}
+	if s.Default != nil {
+		n.other = c.block(s.Default, n)
+	}
+}
+
+func (c *compiler) each(n *node, s ForEach) {
+	n.on = c.expression(n.id, "for_each", s.In)
+	n.width, n.as, n.more = s.Width, s.As, s.Continue
+	if n.as == "" {
+		n.as = "item"
+	}
+	if n.width == 0 {
+		n.width = 4
+	}
+	if n.width < 1 || n.width > MaxWidth {
+		c.wrong(n.id, "width", 0, "%d at once (say how many, from 1 to %d)", n.width, MaxWidth)
+		n.width = 1
+	}
+	if n.as == "input" || n.as == "steps" || !stepID.MatchString(n.as) {
+		c.wrong(n.id, "as", 0, "an item may not be called %q", n.as)
+	}
+	n.arms = []*subflow{c.subflow(n.id, n.id, s.Do, []string{n.as})}
+}
+
+// subflow makes a branch: steps that run as a child run of their own.
+func (c *compiler) subflow(id, tool string, steps []Step, names []string) *subflow {
+	agent := c.agent
+	outer := slices.Sorted(maps.Keys(c.seen))
+	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...))
+	loop.branch = true
+	c.loop.errs = append(c.loop.errs, loop.errs...)
+	loop.errs = nil // they are told once, by the workflow
+	c.loop.asks = c.loop.asks || loop.asks
+	f := &subflow{tool: tool, loop: loop}
+	for _, ref := range loop.refs {
+		if _, own := loop.nodes[ref]; !own && !slices.Contains(f.tell, ref) {
+			f.tell = append(f.tell, ref)
+		}
+	}
+	c.loop.refs = append(c.loop.refs, f.tell...)
+	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true})
+	return f
+}
+
+// add adds a tool whose calls are child runs.
+func (c *compiler) add(id string, t *asked) {
+	for _, other := range c.agent.Tools {
+		if other != nil && other.Info().Name == t.name {
+			c.wrong(id, "id", 0, "there is a tool %s, and what the step runs is known by its id (call the step otherwise)", t.name)
+			return
+		}
+	}
+	for _, other := range c.tools {
+		if other.Info().Name == t.name {
+			c.wrong(id, "id", 0, "another step runs something called %s, too (call the step otherwise)", t.name)
+			return
+		}
+	}
+	c.tools = append(c.tools, t)
+}
+
+func (c *compiler) template(id, key, text string) *template {
+	t, err := parseTemplate(text)
+	if err != nil {
+		c.wrong(id, key, err.Column, "%s", err.Message)
+		return &template{texts: []string{""}}
+	}
+	c.known(id, key, t.paths)
+	return t
+}
+
+func (c *compiler) tree(id, key string, value any) *tree {
+	raw, err := json.Marshal(value)
+	var v any
+	if err == nil {
+		err = decode(raw, &v)
+	}
+	if err != nil {
+		c.wrong(id, key, 0, "it is no JSON: %v", err)
+		return &tree{}
+	}
+	t, wrong := plant(v)
+	if wrong != nil {
+		c.wrong(id, key, 0, "%s", wrong.Message)
+		return &tree{}
+	}
+	refs := t.refs()
+	c.known(id, key, refs)
+	return t
+}
+
+func (c *compiler) expression(id, key, source string) expr.Node {
+	if source == "" {
+		c.wrong(id, key, 0, "it is empty; write an expression such as steps.ID.output == \"yes\"")
+		return &expr.Null{}
+	}
+	n, err := parse(source)
+	if err != nil {
+		c.wrong(id, key, err.Column, "%s", err.Message)
+		return &expr.Null{}
+	}
+	var paths []*expr.Path
+	for n := range expr.All(n) {
+		switch n := n.(type) {
+		case *expr.Path:
+			paths = append(paths, n)
+		case *expr.Call:
+			c.wrong(id, key, n.Column(), "there are no functions here, such as %s (compare input and what steps came to)", n.Func)
+		}
+	}
+	c.known(id, key, paths)
+	return n
+}
+
+// known looks whether what is referred to exists, and has come before.
+func (c *compiler) known(id, key string, paths []*expr.Path) {
+	roots := append([]string{"input", "steps"}, c.loop.names...)
+	for _, p := range paths {
+		if !slices.Contains(roots, p.Root) {
+			c.wrong(id, key, p.Column(), "there is no %s%s", p.Root, expr.DidYouMean(p.Root, roots))
+			continue
+		}
+		if p.Root != "steps" {
+			continue
+		}
+		if len(p.Keys) < 2 || p.Keys[0].IsIndex || p.Keys[1].IsIndex || !slices.Contains(fields, p.Keys[1].Name) {
+			c.wrong(id, key, p.Column(), "%s says nothing of a step (write steps.ID.output)", p)
+			continue
+		}
+		step := p.Keys[0].Name
+		switch {
+		case c.seen[step]:
+			c.loop.refs = append(c.loop.refs, step)
+		case c.later[step]:
+			c.wrong(id, key, p.Column(), "steps.%s comes later (refer to steps before this one)", step)
+		default:
+			c.wrong(id, key, p.Column(), "there is no step %s here%s", step, expr.DidYouMean(step, slices.Collect(maps.Keys(c.seen))))
+		}
+	}
+}
+
+// object is what JSON makes of no arguments.
+func object(args map[string]any) map[string]any {
+	if args == nil {
+		return map[string]any{}
+	}
+	return args
+}

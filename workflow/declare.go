@@ -1,0 +1,85 @@
+package workflow
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// declare writes steps as a spec has them. What cannot be written is told when
+// the agent is prepared.
+func declare(steps []Step) json.RawMessage {
+	raw, err := json.Marshal(written(steps))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+func written(steps []Step) []map[string]any {
+	list := make([]map[string]any, len(steps))
+	for i, s := range steps {
+		id, when := about(s)
+		m := map[string]any{"id": id}
+		if when != "" {
+			m["if"] = when
+		}
+		write(s, m)
+		list[i] = m
+	}
+	return list
+}
+
+func write(s Step, m map[string]any) {
+	switch s := s.(type) {
+	case Single:
+		single := map[string]any{"prompt": s.Prompt}
+		if s.Output != nil {
+			single["output"] = s.Output
+		}
+		m["single"] = single
+	case Call:
+		m["tool"], m["args"] = s.Tool, object(s.Args)
+	case Run:
+		m["agent"] = s.Agent.Name
+		if s.Input != nil {
+			m["input"] = s.Input
+		}
+	case Switch:
+		cases := map[string]any{}
+		for name, steps := range s.Cases {
+			cases[name] = written(steps)
+		}
+		m["switch"], m["cases"] = s.On, cases
+		if s.Default != nil {
+			m["default"] = written(s.Default)
+		}
+	case Parallel:
+		branches := make([]any, len(s.Branches))
+		for i, steps := range s.Branches {
+			branches[i] = written(steps)
+		}
+		m["parallel"] = branches
+	case ForEach:
+		m["for_each"], m["do"] = s.In, written(s.Do)
+		if s.As != "" {
+			m["as"] = s.As
+		}
+		if s.Width != 0 {
+			m["width"] = s.Width
+		}
+		if s.Continue {
+			m["on_error"] = "continue"
+		}
+	case While:
+		m["while"], m["max"], m["do"] = s.Cond, s.Max, written(s.Do)
+	}
+}
+
+// OneOf is the schema of a reply that is one of some words: what a Switch goes by.
+func OneOf(words ...string) json.RawMessage {
+	raw, err := json.Marshal(map[string]any{"enum": slices.Clone(words)})
+	if err != nil {
+		return nil // texts always marshal
+	}
+	return raw
+}

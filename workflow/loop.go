@@ -1,0 +1,401 @@
+package workflow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonschema"
+)
+
+// Loop takes the steps of a workflow. It is made by [New].
+//
+// It keeps nothing of its own: the label of the step begun last, which stands
+// in the log, says where it is, and the log says what came of the steps before.
+type Loop struct {
+	root   *block
+	nodes  map[string]*node
+	names  []string // what its items are called, when it is a branch
+	refs   []string // the steps it refers to
+	branch bool     // it is asked with data, and answers with data
+	asks   bool     // it asks the model
+	output *jsonschema.Schema
+	source json.RawMessage
+	errs   []error
+}
+
+// by is who notes that a list was empty.
+const by = "workflow"
+
+// mostMoves bounds how many steps without an effect are gone through at once:
+// loops within loops that do nothing are a mistake.
+const mostMoves = 100_000
+
+// Name returns "workflow".
+func (*Loop) Name() string { return "workflow" }
+
+// Steps returns the steps as JSON, as a spec has them. It is part of what a run
+// declares, so that it is not resumed under other steps unawares.
+func (l *Loop) Steps() json.RawMessage { return l.source }
+
+// Check tells what is wrong with the steps, each an [*Error].
+func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }
+
+// Next returns what the next step does.
+func (l *Loop) Next(s pawl.State) pawl.Step {
+	w := &walk{data: data{loop: l, s: &s}}
+	label := s.LastStep()
+	if label == "" {
+		return w.enter(l.root, 0, nil)
+	}
+	name, rounds := split(label)
+	id, i := memberOf(name)
+	n := l.nodes[id]
+	if n == nil || n.depth() != len(rounds) {
+		return failed(id, "the run is at a step that this workflow does not have")
+	}
+	return w.after(n, i, rounds)
+}
+
+// walk goes from one step to the next.
+type walk struct {
+	data
+	moves int
+}
+
+// after is what to do when the step n, or its i-th member, is over or is to be
+// taken again.
+func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
+	switch n.Step.(type) {
+	case Parallel:
+		return w.batch(n, 0, len(n.arms), rounds)
+	case ForEach:
+		return w.batch(n, i-i%n.width, n.width, rounds)
+	}
+	st, begun := w.s.Step(n.id)
+	switch {
+	case !begun, !st.Done:
+		if w.s.RejectedIterations() > 0 {
+			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.PlanFailed, Condition: leaf(n.id), Leaf: leaf(n.id),
+				Detail: "the model gave no usable answer: " + w.s.LastRejection()}}
+		}
+		return w.begin(n, rounds)
+	case !st.OK:
+		return failed(n.id, st.Error)
+	}
+	return w.enter(n.in, n.at+1, rounds)
+}
+
+// enter goes on with the i-th step of a block, or with what follows it.
+func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
+	for {
+		if w.moves++; w.moves > mostMoves {
+			return failed("", fmt.Sprintf("%d steps in a row had nothing to do; a loop is wrong", mostMoves))
+		}
+		if i < len(b.nodes) {
+			n := b.nodes[i]
+			if n.when != nil {
+				holds, err := w.holds(n.when)
+				if err != nil {
+					return failed(n.id, "if: "+err.Error())
+				}
+				if !holds {
+					i++
+					continue
+				}
+			}
+			switch n.Step.(type) {
+			case Switch:
+				next, err := w.choose(n)
+				if err != nil {
+					return failed(n.id, err.Error())
+				}
+				b, i = next, 0
+			case While:
+				b, i, rounds = n.do, len(n.do.nodes), append(rounds[:len(rounds):len(rounds)], 0)
+			default:
+				return w.begin(n, rounds)
+			}
+			continue
+		}
+		n := b.of
+		if n == nil {
+			return w.finish()
+		}
+		if _, loops := n.Step.(While); loops {
+			last := len(rounds) - 1
+			again := rounds[last] < n.max
+			if again {
+				var err error
+				if again, err = w.holds(n.on); err != nil {
+					return failed(n.id, "while: "+err.Error())
+				}
+			}
+			if again {
+				rounds = append(rounds[:last:last], rounds[last]+1)
+				i = 0
+				continue
+			}
+			rounds = rounds[:last]
+		}
+		b, i = n.in, n.at+1
+	}
+}
+
+// choose is the case a Switch goes on with.
+func (w *walk) choose(n *node) (*block, error) {
+	v, err := w.eval(n.on)
+	if err != nil {
+		return nil, fmt.Errorf("switch: %w", err)
+	}
+	text, err := asText(v)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range n.cases {
+		if c.name == text {
+			return c.do, nil
+		}
+		names = append(names, c.name)
+	}
+	if n.other != nil {
+		return n.other, nil
+	}
+	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, short(text), strings.Join(names, ", "))
+}
+
+// begin takes a step that does something.
+func (w *walk) begin(n *node, rounds []int) pawl.Step {
+	switch n.Step.(type) {
+	case Parallel:
+		return w.batch(n, 0, len(n.arms), rounds)
+	case ForEach:
+		return w.batch(n, 0, n.width, rounds)
+	case Single:
+		prompt, err := n.prompt.text(&w.data)
+		if err == nil && strings.TrimSpace(prompt) == "" {
+			err = errors.New("nothing is asked: the prompt comes to nothing")
+		}
+		if err != nil {
+			return failed(n.id, "prompt: "+err.Error())
+		}
+		return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: prompt, Bare: true, Step: join(n.id, rounds), Output: n.output}}
+	}
+	v, err := n.args.fill(&w.data)
+	if err != nil {
+		return failed(n.id, err.Error())
+	}
+	if _, asks := n.Step.(Run); asks {
+		text, err := asText(v)
+		if err != nil {
+			return failed(n.id, err.Error())
+		}
+		v = map[string]any{"input": text}
+	}
+	c, err := call(n.tool, v, join(n.id, rounds))
+	if err != nil {
+		return failed(n.id, err.Error())
+	}
+	return pawl.Act{Calls: []pawl.Disposed{c}}
+}
+
+func call(tool string, args any, label string) (pawl.Disposed, error) {
+	raw, err := json.Marshal(args)
+	return pawl.Disposed{Call: pawl.Call{Tool: tool, Args: raw}, Step: label}, err
+}
+
+// batch begins those of n's branches or items from the i-th, at most count,
+// that are still to be begun, or goes on behind them.
+func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
+	var items []any
+	end := len(n.arms)
+	_, each := n.Step.(ForEach)
+	if each {
+		v, err := w.eval(n.on)
+		if err != nil {
+			return failed(n.id, "for_each: "+err.Error())
+		}
+		list, ok := v.([]any)
+		if !ok {
+			return failed(n.id, fmt.Sprintf("for_each: %s is no list", n.on))
+		}
+		if items, end = list, len(list); end > MaxItems {
+			return failed(n.id, fmt.Sprintf("for_each: %s has %d items; the most is %d", n.on, end, MaxItems))
+		}
+		if end == 0 {
+			return w.empty(n, rounds)
+		}
+	}
+	for ; i < end; i += count {
+		var calls []pawl.Disposed
+		for k := i; k < min(i+count, end); k++ {
+			label := join(member(n.id, k), rounds)
+			st, begun := w.s.Step(member(n.id, k))
+			switch {
+			case !begun, st.Label != label, !st.Done:
+				c, err := w.branch(n, k, items, label)
+				if err != nil {
+					return failed(n.id, err.Error())
+				}
+				calls = append(calls, c)
+			case !st.OK && !n.more:
+				return failed(member(n.id, k), st.Error)
+			}
+		}
+		if calls != nil {
+			return pawl.Act{Calls: calls}
+		}
+	}
+	return w.enter(n.in, n.at+1, rounds)
+}
+
+// empty goes on behind an each without items. That it had none is noted once.
+func (w *walk) empty(n *node, rounds []int) pawl.Step {
+	label := quote(join(n.id, rounds))
+	if note, ok := w.s.Note(by, n.id); ok && string(note) == string(label) {
+		return w.enter(n.in, n.at+1, rounds)
+	}
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: n.id, Value: label}}}
+}
+
+// branch is the call that the k-th branch or item is.
+func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Disposed, error) {
+	f := n.arms[0]
+	if items == nil {
+		f = n.arms[k]
+	}
+	told, err := w.tell(f)
+	if err != nil {
+		return pawl.Disposed{}, err
+	}
+	if items != nil {
+		told[n.as] = items[k]
+	}
+	return call(f.tool, told, label)
+}
+
+// finish ends the run with what came of its last step.
+func (w *walk) finish() pawl.Step {
+	var value any
+	if n := w.lastOf(w.loop.root); n != nil {
+		v, err := w.step(n.id)
+		if err != nil {
+			return failed(n.id, err.Error())
+		}
+		if known, ok := v.(map[string]any); ok {
+			value = known["output"]
+		}
+	}
+	answer, err := asText(value)
+	if w.loop.branch {
+		var raw []byte
+		raw, err = json.Marshal(value)
+		answer = string(raw)
+	}
+	if err != nil {
+		return failed("", err.Error())
+	}
+	if o := w.loop.output; o != nil {
+		if problems := o.Validate([]byte(answer)); len(problems) > 0 {
+			return failed("", "what the last step came to is not the declared output: "+strings.TrimSpace(problems[0].Path+" "+problems[0].Message))
+		}
+	}
+	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.Success, Condition: "done", Leaf: "done", Detail: "every step of the workflow is done"}}
+}
+
+func leaf(id string) string { return "step(" + strconv.Quote(id) + ")" }
+
+func failed(id, detail string) pawl.Step {
+	name, what := "workflow", detail
+	if id != "" {
+		name, what = leaf(id), "step "+id+": "+detail
+	}
+	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Failed, Condition: name, Leaf: name, Detail: what}}
+}
+
+// depth is in how many loops a step stands.
+func (n *node) depth() (depth int) {
+	for of := n.in.of; of != nil; of = of.in.of {
+		if _, loops := of.Step.(While); loops {
+			depth++
+		}
+	}
+	return depth
+}
+
+// blocks are the steps within a Switch or a While.
+func (n *node) blocks() (list []*block) {
+	if n.do != nil {
+		list = append(list, n.do)
+	}
+	for _, c := range n.cases {
+		list = append(list, c.do)
+	}
+	if n.other != nil {
+		list = append(list, n.other)
+	}
+	return list
+}
+
+// A label is a step's id, with the number of the branch or item in brackets,
+// and behind an @ the rounds of the loops it stands in, outermost first:
+// fetch, fetch[3], review@2, score[3]@2.1.
+func join(name string, rounds []int) string {
+	for i, r := range rounds {
+		sep := "."
+		if i == 0 {
+			sep = "@"
+		}
+		name += sep + strconv.Itoa(r)
+	}
+	return name
+}
+
+func split(label string) (name string, rounds []int) {
+	name, at, found := strings.Cut(label, "@")
+	if !found {
+		return name, nil
+	}
+	for r := range strings.SplitSeq(at, ".") {
+		n, err := strconv.Atoi(r)
+		if err != nil {
+			return label, nil // no label of ours
+		}
+		rounds = append(rounds, n)
+	}
+	return name, rounds
+}
+
+func member(id string, i int) string { return id + "[" + strconv.Itoa(i+1) + "]" }
+
+// memberOf undoes member.
+func memberOf(name string) (id string, i int) {
+	id, rest, found := strings.Cut(name, "[")
+	if !found {
+		return name, 0
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
+	if err != nil || n < 1 {
+		return name, 0
+	}
+	return id, n - 1
+}
+
+func quote(text string) json.RawMessage {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return json.RawMessage(`""`) // a Go string always marshals
+	}
+	return raw
+}
+
+func short(text string) string {
+	if len(text) <= 80 {
+		return text
+	}
+	return strings.ToValidUTF8(text[:80], "") + "…"
+}
