@@ -34,6 +34,7 @@ type childRun struct {
 	wake   time.Time // when it then wanted to go on
 	usage  Usage     // booked so far
 	cost   float64
+	calls  int
 }
 
 // leastChild is the least tokens worth beginning a run with: about a prompt, a
@@ -158,7 +159,7 @@ func (s *State) startChild(e *ChildStarted) {
 	c.about(func(m *matter) {
 		k := childRun{id: e.Child, limits: e.Limits}
 		if was := m.child; was != nil {
-			k.usage, k.cost = was.usage, was.cost
+			k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
 		}
 		m.child = &k
 	})
@@ -171,14 +172,16 @@ func (s *State) stopChild(e *ChildStopped) {
 	i := s.find(e.Call)
 	if i < 0 || s.open[i].child == nil {
 		s.book(e.Usage, e.Cost)
+		s.modelCalls += max(0, e.ModelCalls)
 		return
 	}
 	c := s.open[i]
 	was := c.child
 	s.book(e.Usage.less(was.usage), e.Cost-was.cost)
+	s.modelCalls += max(0, e.ModelCalls-was.calls)
 	c.about(func(m *matter) {
 		k := *was
-		k.status, k.wake, k.usage, k.cost = e.Status, e.WakeAt, e.Usage, e.Cost
+		k.status, k.wake, k.usage, k.cost, k.calls = e.Status, e.WakeAt, e.Usage, e.Cost, e.ModelCalls
 		m.child, m.Reason = &k, fmt.Sprintf("its run %s is %v", e.Child, e.Status)
 	})
 	if e.Status != Interrupted { // one that has ended is answered next, unless it was cancelled with us

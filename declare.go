@@ -27,6 +27,7 @@ type Declaration struct {
 	Fallback    []ModelInfo
 	Advisers    []ModelInfo
 	Loop        string
+	Steps       json.RawMessage // of a loop of known steps
 	Strategy    Strategy
 	Tools       []ToolInfo
 	Stop        string
@@ -78,7 +79,7 @@ func (d *Declaration) seal() {
 		return
 	}
 	// Raw JSON is digested as it is, but written without white space.
-	whole = append(append(append(whole, d.Output...), 0), d.Sampling.source()...)
+	whole = append(append(append(append(append(whole, d.Output...), 0), d.Steps...), 0), d.Sampling.source()...)
 	d.Digests = sealed.Get(whole, d.digest)
 }
 
@@ -97,6 +98,9 @@ func (d *Declaration) digest() map[string]string {
 		"sampling": digest(d.Sampling.source()),
 		"serial":   digest(fmt.Sprint(d.Serial)),
 		"observes": digest(fmt.Sprint(d.Observes)),
+	}
+	if d.Steps != nil {
+		all["steps"] = digest(string(d.Steps))
 	}
 	if a := d.Approvals; a != (Approvals{}) { // which logs before it do not know
 		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny))
@@ -168,6 +172,7 @@ func (d *Declaration) code(c *wire.Coder) {
 	wire.OptList(c, "fallback", &d.Fallback, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
 	wire.OptList(c, "advisers", &d.Advisers, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
 	c.String("loop", &d.Loop)
+	c.OptRaw("steps", &d.Steps)
 	enum(c, "strategy", &d.Strategy, strategies)
 	wire.OptList(c, "tools", &d.Tools, codeTool)
 	c.OptString("stop", &d.Stop)

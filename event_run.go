@@ -90,6 +90,8 @@ type ChildStopped struct {
 	// Unpriced says that it used what has no price.
 	Unpriced bool
 	WakeAt   time.Time // when a child that is paused wants to go on; zero: when somebody says so
+	// ModelCalls is how often it reached a provider.
+	ModelCalls int
 }
 
 // HookDirected records what a hook made of an entry. A retry withdraws the
@@ -220,6 +222,7 @@ func (e *ChildStopped) code(c *wire.Coder) {
 	c.Float("cost_usd", &e.Cost)
 	c.OptBool("unpriced", &e.Unpriced)
 	c.OptTime("wake_at", &e.WakeAt)
+	c.OptInt("model_calls", &e.ModelCalls)
 }
 
 func (e *HookDirected) code(c *wire.Coder) {

@@ -7,7 +7,9 @@ package pawl
 // with [State.Note]. It need not think of budgets, retries, rejected plans,
 // doubts, observations or cancellation: the machine has dealt with them before
 // it asks, and puts an [Act] in the way of any Think while calls are open.
-// Name is recorded in the log and must be the same for the same behaviour.
+// Name is recorded in the log and must be the same for the same behaviour. One
+// whose behaviour depends on more than its name has a method
+// Steps() json.RawMessage, which is declared and digested beside it.
 type Loop interface {
 	Name() string
 	Next(State) Step

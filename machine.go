@@ -131,6 +131,9 @@ func NewMachine(a Agent) (*Machine, error) {
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
 	}
+	if k, ok := m.loop.(interface{ Steps() json.RawMessage }); ok {
+		m.decl.Steps = k.Steps()
+	}
 	if a.Stop != nil {
 		m.decl.Stop = a.Stop.String()
 	}

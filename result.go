@@ -107,6 +107,9 @@ func ResultOf(s State) Result {
 		return r
 	}
 	r.Steps = make([]Summary, 0, s.turns.Len())
+	if c, ok := s.first(); ok && c.Iteration == 0 { // the loop's, before any turn
+		r.Steps = append(r.Steps, Summary{Calls: []CallSummary{}})
+	}
 	for _, t := range s.turns.All() {
 		step := Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []CallSummary{}}
 		r.Steps = append(r.Steps, step)
@@ -131,6 +134,17 @@ func ResultOf(s State) Result {
 		add(&s.open[k])
 	}
 	return r
+}
+
+// first is the run's first call.
+func (s *State) first() (call, bool) {
+	if s.calls.Len() > 0 {
+		return s.calls.At(0), true
+	}
+	if len(s.open) > 0 {
+		return s.open[0], true
+	}
+	return call{}, false
 }
 
 // output is the structured answer, when the agent declares one.

@@ -224,7 +224,7 @@ func (s *session) childStopped(j *job, cut error) bool {
 // settled is the entry that settles what a child has used.
 func settled(call, run string, status pawl.Status, s *pawl.State) pawl.ChildStopped {
 	dollars, priced := s.Cost()
-	return pawl.ChildStopped{Call: call, Child: run, Status: status, Usage: s.Usage(), Cost: dollars, Unpriced: !priced && s.Tokens() > 0}
+	return pawl.ChildStopped{Call: call, Child: run, Status: status, Usage: s.Usage(), Cost: dollars, Unpriced: !priced && s.Tokens() > 0, ModelCalls: s.ModelCalls()}
 }
 
 // children is what a session knows of the runs that its calls are.

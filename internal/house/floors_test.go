@@ -16,9 +16,9 @@ import (
 // each other. An edge that is not forbidden is allowed.
 const policy = `
 floor 0  .
-floor 1  approval explain guard judge progress stop window
+floor 1  approval explain guard judge progress stop window workflow
 floor 2  engine journal mcp model telemetry tool
-floor 3  blueprint hook mcpserver pawltest server spec team temporal workflow
+floor 3  blueprint hook mcpserver pawltest server spec team temporal
 floor 4  cmd internal/cli pawltest/cmd
 leaf     internal
 beside   docs examples internal/house
