@@ -202,6 +202,7 @@ func (c *compiler) node(n *node) {
 		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}}
 		inside.collect(s.Do) // told once already
 		maps.Copy(c.seen, inside.later)
+		c.seen[n.id] = true // how often it went round is its own to ask
 		n.on = c.expression(n.id, "while", s.Cond)
 		n.do = c.block(s.Do, n)
 		if len(s.Do) == 0 {

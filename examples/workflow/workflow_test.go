@@ -1,0 +1,59 @@
+// Package workflow_test holds a workflow with every kind of step to what the
+// other loops stand: it is killed at every entry of its log.
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/examples/internal/survive"
+	"github.com/pawl-run/pawl/workflow"
+)
+
+// editor answers every prompt by what it says.
+var editor = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+	said := r.Messages[0].Text()
+	switch {
+	case strings.HasPrefix(said, "Which kind"):
+		return pawl.Say(`["news","sport"]`), nil
+	case strings.HasPrefix(said, "Write about"):
+		return pawl.Say("a piece on " + strings.TrimPrefix(said, "Write about ")), nil
+	case strings.HasPrefix(said, "Grade"):
+		return pawl.Say(strings.Repeat("!", 1+strings.Count(said, "!"))), nil
+	}
+	return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "nobody asks: " + said}
+})
+
+func paper(w *survive.World) pawl.Agent {
+	call := func(id, tool, name string) workflow.Step {
+		return workflow.Call{ID: id, Tool: tool, Args: map[string]any{"name": name}}
+	}
+	name := func(args json.RawMessage) any { return string(args) }
+	input := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
+	tools := []pawl.Tool{
+		w.Tool(pawl.ToolInfo{Name: "put", Input: input, Effect: pawl.Write}, name),
+		w.Tool(pawl.ToolInfo{Name: "print", Input: input, Effect: pawl.Idempotent}, name),
+	}
+	return workflow.New(pawl.Agent{Name: "paper", Model: editor, Tools: tools},
+		call("open", "put", "the paper"),
+		workflow.Single{ID: "kinds", Prompt: "Which kinds of pieces? {{input}}", Output: []byte(`{"type":"array"}`)},
+		workflow.ForEach{ID: "pieces", In: "steps.kinds.output", As: "kind", Width: 1, Do: []workflow.Step{
+			workflow.Single{ID: "text", Prompt: "Write about {{kind}}"},
+			call("out", "print", "{{steps.text.output}}"),
+		}},
+		workflow.While{ID: "better", Cond: `steps.grade.output != "!!"`, Max: 5, Do: []workflow.Step{
+			workflow.Single{ID: "grade", Prompt: "Grade {{steps.pieces.output}} {{steps.grade.output}}"},
+		}},
+		workflow.Switch{ID: "then", On: "steps.grade.output", Cases: map[string][]workflow.Step{"!!": {call("fold", "put", "{{steps.better.rounds}} rounds")}}},
+	)
+}
+
+func TestSurvives(t *testing.T) {
+	log := survive.Kills(t, "monday", paper)
+	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.Success || last.Answer != `{"name":"2 rounds"}` {
+		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
+	}
+}
