@@ -47,6 +47,8 @@ type Request struct {
 	Run     string
 	Purpose Purpose
 	Attempt int
+	Turn    int    // of the run, from 1: the iteration it belongs to
+	Step    string // the label of the loop's step that it is; empty: it is none
 
 	System    string
 	Messages  []Message

@@ -19,7 +19,7 @@ func (m *Machine) Called(t Think) ModelCalled {
 // [ModelCalled] of t included.
 func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 	r := Request{
-		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt,
+		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
 		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling,
 	}
 	if !t.View.Alone {

@@ -60,7 +60,7 @@ func (f *fold) act(d *Decision) {
 	}
 	d.why = join(whys, "; ")
 	if d.why == "" {
-		d.why = "the model called it"
+		d.why = "it was called"
 	}
 }
 
@@ -79,6 +79,14 @@ func (f *fold) callOrder(ids []string) []string {
 		}
 	}
 	return order
+}
+
+// caller is who made a call: the model, or a step of the loop's own.
+func (f *fold) caller(id string) phrase {
+	if c, ok := f.state.Call(id); ok && c.Step != "" {
+		return phrase("step " + name(c.Step))
+	}
+	return "the model"
 }
 
 func (f *fold) label(id string) string {
@@ -101,12 +109,12 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 			t.errors++
 		}
 		if strings.HasPrefix(e.Tool, "__") {
-			why = phrasef("the model called %s; the machine answered it", name(e.Tool))
+			why = f.caller(e.Call) + phrasef(" called %s; the machine answered it", name(e.Tool))
 		}
 		return e.Call, why, finished(e)
 	case pawl.ToolReused:
 		t.reused++
-		return e.Call, phrasef("the model called %s again with the same arguments; answered from the log", name(e.Tool)),
+		return e.Call, f.caller(e.Call) + phrasef(" called %s again with the same arguments; answered from the log", name(e.Tool)),
 			phrasef("reused the result of %s", name(e.Of))
 	case pawl.ToolRefused:
 		t.refused++
@@ -123,16 +131,16 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 		return e.Call, phrasef("%s needs approval: %s", name(e.Tool), said(e.Reason)), p
 	case pawl.InputRequested:
 		t.asked++
-		return e.Call, "the model asked a person", phrase("asked: " + said(e.Question))
+		return e.Call, f.caller(e.Call) + " asked a person", phrase("asked: " + said(e.Question))
 	case pawl.ClientToolRequested:
 		t.asked++
 		return e.Call, phrasef("%s is the client's to run; handed over", name(e.Tool)), "handed to the client"
 	case pawl.MemoryStored:
-		return e.Call, phrasef("the model stored a value under %s", name(e.Key)), ""
+		return e.Call, f.caller(e.Call) + phrasef(" stored a value under %s", name(e.Key)), ""
 	case pawl.ProgressLogged:
-		return e.Call, phrase("the model noted its progress: " + said(e.Message)), ""
+		return e.Call, f.caller(e.Call) + phrase(" noted its progress: "+said(e.Message)), ""
 	case pawl.ChildStarted:
-		return e.Call, phrasef("the model called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
+		return e.Call, f.caller(e.Call) + phrasef(" called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
 	case pawl.ChildStopped:
 		switch {
 		case e.Status == pawl.Interrupted:
@@ -164,7 +172,7 @@ func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 	case c.Phase == pawl.Approved:
 		return phrasef("%s was approved%s; ran it", name(e.Call), by(c.By))
 	}
-	return phrasef("the model called %s; ran it", name(e.Tool))
+	return f.caller(e.Call) + phrasef(" called %s; ran it", name(e.Tool))
 }
 
 func finished(e pawl.ToolFinished) phrase {

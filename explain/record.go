@@ -1,6 +1,11 @@
 package explain
 
-import "github.com/pawl-run/pawl"
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/pawl-run/pawl"
+)
 
 // record explains facts that the pure part decided.
 func (f *fold) record(d *Decision) {
@@ -75,6 +80,9 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	case pawl.ApprovalInvalidated:
 		return phrase("the approval of " + name(f.label(e.Call)) + " does not hold any more"), phrase("what it relied on has changed: " + names(e.Changed, 5))
 	case pawl.Noted:
+		if subject, why, is := looped(e); is {
+			return subject, why
+		}
 		if subject, why, is := ruled(e); is {
 			return subject, why
 		}
@@ -83,6 +91,23 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		return "a piece of a reply", ""
 	}
 	return phrase(name(event.Type())), ""
+}
+
+// looped reads the note in which the machine keeps the calls a loop makes.
+func looped(e pawl.Noted) (subject, why phrase, is bool) {
+	var calls []struct{ Call, Tool, Step string }
+	if e.By != "__loop__" || json.Unmarshal(e.Value, &calls) != nil {
+		return "", "", false
+	}
+	var steps, tools []string
+	for _, c := range calls {
+		steps, tools = append(steps, cmp.Or(c.Step, c.Call)), append(tools, c.Tool)
+	}
+	what := "step "
+	if len(steps) > 1 {
+		what = "steps "
+	}
+	return phrase(what + names(steps, 6)), phrase("it is known what comes next: " + names(tools, 6)), true
 }
 
 func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why phrase) {

@@ -20,7 +20,9 @@ func (f *fold) think(d *Decision) {
 	if !ok { // an outcome without its intent: the log tells no more
 		d.subject, d.why = "model call", "its beginning is not in the log"
 	} else {
-		d.subject = phrase(name(string(called.Purpose)))
+		if d.subject = phrase(name(string(called.Purpose))); called.View.Step != "" {
+			d.subject = phrase("step " + name(called.View.Step))
+		}
 		if called.Attempt > 1 {
 			d.subject += phrasef(", attempt %d", called.Attempt)
 		}
@@ -101,8 +103,16 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 		return join(causes, "; ")
 	case f.before.Iteration() == 0:
 		return "the run begins"
+	case c.View.Step != "":
+		return "it is the next step"
 	}
 	return "the run goes on"
+}
+
+// inStep reports whether the turn being told of is a step of the loop's.
+func (f *fold) inStep() bool {
+	called, ok := f.step[0].Event.(pawl.ModelCalled)
+	return ok && called.View.Step != ""
 }
 
 // fallbackName is the name of the nth fallback.
@@ -149,7 +159,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		out = append(out, phrase("called "+names(calls, 6)))
 	case e.Reply.Stop == pawl.StopRefusal:
 		out = append(out, "refused to answer")
-	case e.Purpose == pawl.PurposeTurn && e.Reply.Stop == pawl.StopEnd && e.Malformed == "":
+	case e.Purpose == pawl.PurposeTurn && e.Reply.Stop == pawl.StopEnd && e.Malformed == "" && !f.inStep():
 		out = append(out, "called no tool: this is its answer")
 	}
 	switch e.Reply.Stop {

@@ -70,6 +70,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
 	s.judge(d, r, &a)
+	s.runs(d, r, &a)
 	a.Source = s.record(r)
 	s.conditions(d, &a)
 	s.contradictions(d, a)

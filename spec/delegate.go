@@ -33,8 +33,12 @@ func (m *family) member() bool { return len(m.trail) > 1 }
 
 // readDelegate reads an entry that makes an agent a tool.
 func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
-	f = f.titled("tool", agentToolKeys, item)
-	file := f.value("agent", text, "a spec, such as ./researcher.yaml")
+	kind, table := "agent", agentToolKeys
+	if item.get("workflow") != nil {
+		kind, table = "workflow", workflowToolKeys
+	}
+	f = f.titled("tool", table, item)
+	file := f.value(kind, text, "a spec, such as ./researcher.yaml")
 	if file == nil {
 		return
 	}
@@ -52,6 +56,9 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	d.options.Effect = pawl.Effect(effect)
 	if d.spec = s.member(f, file); d.spec == nil {
 		return
+	}
+	if kind == "workflow" && d.spec.flow == nil {
+		f.problem(file.place, "%s is no workflow (write agent: %s)", file.text, file.text)
 	}
 	name, at := d.options.Name, item.get("name")
 	if at == nil {

@@ -162,9 +162,13 @@ func (e *Effective) declared(d pawl.Declaration) {
 	if d.Prompt != "" {
 		e.set("prompt", textNode(d.Prompt))
 	}
-	if d.Loop == "react" || d.Loop == "single" {
+	switch {
+	case d.Loop == "react" || d.Loop == "single":
 		e.set("loop", textNode(d.Loop))
-	} else {
+	case d.Loop == "workflow" && d.Steps != nil:
+		e.set("loop", textNode(d.Loop))
+		e.set("steps", jsonNode(d.Steps))
+	default:
 		e.note("loop: %s, of the program", d.Loop)
 	}
 	if d.Strategy == pawl.JSON {

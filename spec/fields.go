@@ -54,7 +54,7 @@ const mostListed = 16
 // later are the keys of the language that this version cannot honour. Passing
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
-	"the spec": {"steps", "context", "webhooks"},
+	"the spec": {"context", "webhooks"},
 	"tool":     {"trust"},
 }
 

@@ -9,9 +9,9 @@ import (
 // toolList is what stands under tools. The kinds of entries are told apart by
 // their keys.
 var toolList = shape{
-	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool) or [mcp](#mcp-tool)",
-	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(mcpToolKeys).schema}}},
-	tables: []*table{toolKeys, builtinKeys, agentToolKeys, mcpToolKeys},
+	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool), [workflow](#workflow-tool) or [mcp](#mcp-tool)",
+	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(workflowToolKeys).schema, in(mcpToolKeys).schema}}},
+	tables: []*table{toolKeys, builtinKeys, agentToolKeys, workflowToolKeys, mcpToolKeys},
 }
 
 var effectWord = oneOf("read", "idempotent", "write")
@@ -58,8 +58,16 @@ var builtinKeys = &table{name: "builtin", title: "builtin", about: "[Tools](tool
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}
 
-var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another agent as a tool. Each call is a run of its own, within what is left of this one's limits.", keys: []key{
+var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another agent as a tool. Each call is a run of its own, within what is left of this one's limits.", keys: append([]key{
 	{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this agent's", inGo: "tool.Agent"},
+}, runKeys...)}
+
+var workflowToolKeys = &table{name: "workflow-tool", title: "workflow", about: "A workflow as a tool: the same, with [known steps](workflow.md).", keys: append([]key{
+	{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "tool.Agent"},
+}, runKeys...)}
+
+// runKeys are those of a tool whose calls are runs.
+var runKeys = []key{
 	{name: "name", value: shape{says: "up to 64 letters, digits, _ and -", schema: object{"type": "string"}}, otherwise: "its own", about: "what the model calls it", inGo: "tool.AgentOptions.Name"},
 	{name: "description", value: aText, otherwise: "its own", about: "what it does and when to use it", inGo: "tool.AgentOptions.Description"},
 	{name: "effect", value: effectWord, otherwise: "read if all its tools are, else write", about: "what repeating a call would do", inGo: "tool.AgentOptions.Effect"},
@@ -68,7 +76,7 @@ var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another a
 	{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.AgentOptions.Alone"},
 	{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck", inGo: "tool.AgentOptions.Exempt"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
-}}
+}
 
 var ownNames = shape{says: "list of `" + strings.Join(slices.Sorted(maps.Keys(ownTools)), "`, `") + "`", schema: object{"type": "array", "items": object{"enum": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
 

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,11 +77,21 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 		return standIn{}
 	}
 	given, dir := s.modelName(r)
+	if s.asksNobody() {
+		return nil
+	}
 	if given == "" {
 		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
 	return s.makeOne(d, r, given, dir, s.model.place, limits)
+}
+
+// asksNobody reports whether the spec is a workflow that names no model and has
+// no step that needs one.
+func (s *Spec) asksNobody() bool {
+	needs := func(d delegate) bool { return d.spec.model.name == "" && !d.spec.asksNobody() }
+	return s.flow != nil && !s.flow.asks && s.model.name == "" && s.opt.Model == "" && !slices.ContainsFunc(s.agents, needs)
 }
 
 // makeFallback makes the models to turn to. Whoever names a model on the command

@@ -53,6 +53,7 @@ func (s *Spec) effective() *node {
 		root.pairs = slices.DeleteFunc(root.pairs, func(p pair) bool { return p.key == "cage" })
 		root.put("cage", s.cageNode())
 	}
+	s.located(root.get("steps"))
 	program(root.get("observe"))
 	program(root.get("goal").get("metric"))
 	ran = ran || root.get("tools") != nil
@@ -80,6 +81,24 @@ func (s *Spec) effective() *node {
 		}
 	}
 	return root
+}
+
+// located makes the files of the agents in steps absolute.
+func (s *Spec) located(n *node) {
+	if n == nil {
+		return
+	}
+	for _, p := range n.pairs {
+		if (p.key == "agent" || p.key == "workflow") && n.get("id") != nil && p.value.kind == text && !filepath.IsAbs(p.value.text) {
+			p.value.text = filepath.Join(s.base, p.value.text)
+		}
+		if p.key != "args" && p.key != "input" && p.key != "single" {
+			s.located(p.value)
+		}
+	}
+	for _, item := range n.items {
+		s.located(item)
+	}
 }
 
 // scripted makes the file of a scripted model absolute.

@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/tool/files"
 	"github.com/pawl-run/pawl/tool/skill"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 // every is every table of the language, in the order in which they are met.
@@ -113,6 +114,8 @@ var goPlaces = map[string]any{
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics,
 	"spec.Policy": &Policy{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
+	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
+	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"mcp.Connect": mcp.Connect, "mcp.Command": mcp.Command, "mcp.HTTP": mcp.HTTP, "mcp.HTTPOptions": mcp.HTTPOptions{}, "mcp.Options": mcp.Options{},
 }
 

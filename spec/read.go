@@ -70,13 +70,10 @@ func (s *Spec) readLabels(f fields) {
 }
 
 func (s *Spec) readLoop(f fields) {
-	if n := f.n.get("loop"); n != nil && n.text == "workflow" {
-		f.problem(n.place, "loop workflow is not supported by this version (write react or single)")
-	} else {
-		var loop int
-		f.choice("loop", &loop)
-		s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}}[loop]
-	}
+	var loop int
+	f.choice("loop", &loop)
+	s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}, nil}[loop]
+	s.readFlow(f, loop == 3)
 	var strategy int
 	f.choice("strategy", &strategy)
 	s.json = strategy == 2

@@ -31,7 +31,8 @@ type Spec struct {
 	prompt  string
 	model   model
 	loop    pawl.Loop
-	json    bool // strategy: json
+	flow    *flow // nil: it is no workflow
+	json    bool  // strategy: json
 	output  []byte
 	tools   []toolSpec
 	own     []string // tools that come with Pawl

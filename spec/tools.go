@@ -37,9 +37,6 @@ type toolSpec struct {
 	gated             bool // there is one
 }
 
-// further are the kinds of tool entries that a later version brings.
-var further = []string{"workflow"}
-
 func (s *Spec) readTools(f fields) {
 	n := f.value("tools", list, "a list of tools, each with name, description and command")
 	if n == nil {
@@ -47,20 +44,6 @@ func (s *Spec) readTools(f fields) {
 	}
 	taken := map[string]int{}
 	for _, item := range n.items {
-		kind := ""
-		for _, k := range further {
-			if item.get(k) != nil {
-				kind = k
-			}
-		}
-		if kind != "" {
-			for _, p := range item.pairs {
-				if p.key == kind {
-					f.problem(p.place, "a tool entry with %s is not supported by this version (write tools with a command)", kind)
-				}
-			}
-			continue
-		}
 		if item.get("mcp") != nil {
 			s.readServer(f, item)
 			continue
@@ -69,7 +52,7 @@ func (s *Spec) readTools(f fields) {
 			s.readOwn(f, item, taken)
 			continue
 		}
-		if item.get("agent") != nil {
+		if item.get("agent") != nil || item.get("workflow") != nil {
 			s.readDelegate(f, item, taken)
 			continue
 		}

@@ -22,7 +22,7 @@ func New(doc *Script) (*Model, error) {
 	default:
 		return nil, fmt.Errorf("script: repeat is %q; want last, all or none", doc.Repeat)
 	}
-	if len(doc.Replies) == 0 && len(doc.Purposes) == 0 {
+	if len(doc.Replies) == 0 && len(doc.Purposes) == 0 && len(doc.Steps) == 0 {
 		return nil, errors.New("script: no replies; want at least one")
 	}
 	var err error
@@ -45,6 +45,20 @@ func New(doc *Script) (*Model, error) {
 			m.purposes = map[pawl.Purpose][][]reply{}
 		}
 		m.purposes[purpose] = turns
+	}
+	for step, list := range doc.Steps {
+		path := "steps." + step
+		if len(list) == 0 {
+			return nil, fmt.Errorf("script: %s: no replies; want at least one", path)
+		}
+		turns, err := compileAll(path, list)
+		if err != nil {
+			return nil, err
+		}
+		if m.steps == nil {
+			m.steps = map[string][][]reply{}
+		}
+		m.steps[step] = turns
 	}
 	if p := doc.Price; p != nil {
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, float64(p.Long.From)) < 0 {

@@ -55,6 +55,11 @@
 //	                    until there are two assistant messages in the request, the
 //	                    nth from n of them on, the last all further ones. Without
 //	                    an entry a landing gets a plain sentence, others fail
+//	steps: {ID: [REPLY, …]}
+//	                    replies to the steps of a workflow, by their ids: the nth
+//	                    answers the nth round of the loop the step stands in, the
+//	                    last all further ones. A step without an entry hears the
+//	                    reply of the run's turn
 //	price: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}
 //	                    dollars a million tokens; left out: the model has no price
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ type Model struct {
 	replies  [][]reply // by turn, then by attempt
 	repeat   string
 	purposes map[pawl.Purpose][][]reply
+	steps    map[string][][]reply // by id, then by round, then by attempt
 	price    *pawl.Price
 }
 
@@ -49,7 +51,15 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 				turn++
 			}
 		}
-		attempts, err := m.find(r.Purpose, turn)
+		var attempts []reply
+		var err error
+		if r.Step != "" { // whose conversation begins with it
+			attempts, err = m.step(&r, turn)
+			turn += max(r.Turn, 1) - 1
+		}
+		if attempts == nil && err == nil {
+			attempts, err = m.find(r.Purpose, turn)
+		}
 		if err != nil {
 			yield(pawl.Chunk{}, err)
 			return
@@ -58,6 +68,25 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 		i := min(max(r.Attempt, 1), len(attempts)) - 1
 		attempts[i].stream(ctx, r, attempts[i].at(turn, "script/"+m.name), turn, yield)
 	}
+}
+
+// step is the reply to a step of a workflow, by the round it is in; nil: the
+// script has none for it.
+func (m *Model) step(r *pawl.Request, again int) ([]reply, error) {
+	id, rounds, _ := strings.Cut(r.Step, "@")
+	list := m.steps[id]
+	if list == nil {
+		return nil, nil
+	}
+	round := 1
+	if rounds != "" {
+		n, err := strconv.Atoi(rounds[strings.LastIndex(rounds, ".")+1:])
+		if err != nil {
+			return nil, invalid("step %q has no rounds", r.Step)
+		}
+		round = n
+	}
+	return list[min(max(round+again-2, 0), len(list)-1)], nil
 }
 
 func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {

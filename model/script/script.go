@@ -24,6 +24,7 @@ type Script struct {
 	Replies  []Reply                  `yaml:"replies"`
 	Repeat   string                   `yaml:"repeat"`
 	Purposes map[pawl.Purpose][]Reply `yaml:"purposes"`
+	Steps    map[string][]Reply       `yaml:"steps"`
 	Price    *Price                   `yaml:"price"`
 }
 

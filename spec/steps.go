@@ -1,0 +1,311 @@
+package spec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/workflow"
+)
+
+// flow is the steps of a workflow as they were read.
+type flow struct {
+	at    *node
+	steps []stepSpec
+	asks  bool // a step of it asks the workflow's model
+	byID  map[string]*node
+}
+
+// stepSpec makes a step, once the agents of its kind can be made.
+type stepSpec func(agent func(*Spec) pawl.Agent) workflow.Step
+
+func stepsOf(specs []stepSpec, agent func(*Spec) pawl.Agent) []workflow.Step {
+	if specs == nil {
+		return nil
+	}
+	steps := make([]workflow.Step, len(specs))
+	for i, s := range specs {
+		steps[i] = s(agent)
+	}
+	return steps
+}
+
+// readFlow reads the steps, and whether there should be any.
+func (s *Spec) readFlow(f fields, wanted bool) {
+	n := f.n.get("steps")
+	switch {
+	case n == nil && wanted:
+		f.problem(f.n.get("loop").place, "loop workflow has no steps (list them under steps)")
+	case n != nil && !wanted:
+		f.problem(n.place, "steps are for workflows (write loop: workflow)")
+	}
+	if n == nil || !wanted {
+		return
+	}
+	s.flow = &flow{at: n, byID: map[string]*node{}}
+	s.flow.steps = s.readSteps(f, n, "steps")
+}
+
+func (s *Spec) readSteps(f fields, n *node, key string) (steps []stepSpec) {
+	if n.kind != list || len(n.items) == 0 {
+		if n.kind != 0 {
+			f.problem(n.place, "%s is no list of steps (write such as [{id: ask, single: {prompt: …}}])", key)
+		}
+		return nil
+	}
+	for _, item := range n.items {
+		if step := s.readStep(f, item); step != nil {
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+func (s *Spec) readStep(f fields, n *node) stepSpec {
+	which := -1
+	for i, kind := range stepKinds {
+		if n.get(kind) == nil {
+			continue
+		}
+		if which >= 0 {
+			f.problem(n.get(kind).place, "a step is %s or %s (make two of it)", stepKinds[which], kind)
+			return nil
+		}
+		which = i
+	}
+	if which < 0 {
+		s.unknownStep(f, n)
+		return nil
+	}
+	f = f.titled("step", stepTables[which], n)
+	id := ""
+	f.text("id", &id)
+	name := "the step"
+	if id != "" {
+		name = "step " + id
+	}
+	f.need(name)
+	if s.flow.byID[id] == nil {
+		s.flow.byID[id] = n
+	}
+	when := f.expression("if")
+	switch stepKinds[which] {
+	case "single":
+		return s.singleStep(f, id, when)
+	case "tool":
+		return toolStep(f, id, when)
+	case "agent", "workflow":
+		return s.runStep(f, id, when, stepKinds[which])
+	case "switch":
+		return s.switchStep(f, id, when)
+	case "parallel":
+		return s.parallelStep(f, id, when)
+	case "for_each":
+		return s.eachStep(f, id, when)
+	}
+	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do")
+	f.count("max", &most, 1, "5")
+	return func(agent func(*Spec) pawl.Agent) workflow.Step {
+		return workflow.While{ID: id, If: when, Cond: on, Max: most, Do: stepsOf(do, agent)}
+	}
+}
+
+// unknownStep tells what a step lacks that does nothing.
+func (s *Spec) unknownStep(f fields, n *node) {
+	if n.kind != mapping {
+		if n.kind != 0 {
+			f.problem(n.place, "a step is %v (write a mapping such as {id: ask, single: {prompt: …}})", n.kind)
+		}
+		return
+	}
+	for _, p := range n.pairs {
+		if near := expr.Nearest(p.key, stepKinds); near != "" {
+			f.problem(p.place, "unknown key %s in step (did you mean %s?)", p.key, near)
+			return
+		}
+	}
+	f.problem(n.place, "the step does nothing (give it one of %s)", strings.Join(stepKinds, ", "))
+}
+
+// expression reads one: the language is read by the workflow, which knows what
+// there is to speak of.
+func (f fields) expression(key string) string {
+	n := f.n.get(key)
+	if n != nil && n.kind == boolean {
+		return n.text
+	}
+	if n = f.value(key, text, `an expression such as steps.ask.output == "yes"`); n == nil {
+		return ""
+	}
+	if strings.TrimSpace(n.text) == "" {
+		f.problem(n.place, "%s is blank (write an expression or leave it out)", key)
+	}
+	return n.text
+}
+
+func (s *Spec) singleStep(f fields, id, when string) stepSpec {
+	s.flow.asks = true
+	step := workflow.Single{ID: id, If: when}
+	if n := f.n.get("single"); n != nil {
+		one := f.fields(singleKeys, n)
+		if n.kind == mapping {
+			one.need("single")
+		}
+		one.text("prompt", &step.Prompt)
+		step.Output = one.schema("output")
+	}
+	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
+}
+
+func toolStep(f fields, id, when string) stepSpec {
+	step := workflow.Call{ID: id, If: when}
+	f.text("tool", &step.Tool)
+	if n := f.value("args", mapping, "a mapping such as {title: \"{{input}}\"}"); n != nil {
+		if args, ok := n.decoded().(map[string]any); ok {
+			step.Args = args
+		}
+	}
+	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
+}
+
+// decoded is the value as encoding/json reads it, its numbers as they are written.
+func (n *node) decoded() (v any) {
+	var b bytes.Buffer
+	n.json(&b)
+	d := json.NewDecoder(&b)
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil // which a node cannot be
+	}
+	return v
+}
+
+func (s *Spec) runStep(f fields, id, when, kind string) stepSpec {
+	file := f.value(kind, text, "a spec, such as ./researcher.yaml")
+	var input any
+	if n := f.n.get("input"); n != nil && n.kind != 0 {
+		switch n.kind {
+		case text, mapping, list:
+			input = n.decoded()
+		default:
+			f.problem(n.place, "input is %v (write text, or a mapping)", n.kind)
+		}
+	}
+	if file == nil {
+		return nil
+	}
+	sub := s.member(f, file)
+	if sub == nil {
+		return nil
+	}
+	if kind == "workflow" && sub.flow == nil {
+		f.problem(file.place, "%s is no workflow (write agent: %s)", file.text, file.text)
+	}
+	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
+	return func(agent func(*Spec) pawl.Agent) workflow.Step {
+		return workflow.Run{ID: id, If: when, Agent: agent(sub), Input: input}
+	}
+}
+
+func (s *Spec) innerSteps(f fields, key string) []stepSpec {
+	n := f.n.get(key)
+	if n == nil {
+		return nil
+	}
+	return s.readSteps(f, n, key)
+}
+
+func (s *Spec) switchStep(f fields, id, when string) stepSpec {
+	on := f.expression("switch")
+	names, cases := []string{}, map[string][]stepSpec{}
+	if n := f.value("cases", mapping, "a mapping of what it may be to steps"); n != nil {
+		for _, p := range n.pairs {
+			names = append(names, p.key)
+			cases[p.key] = s.readSteps(f, p.value, "case "+p.key)
+		}
+	}
+	other := s.innerSteps(f, "default")
+	return func(agent func(*Spec) pawl.Agent) workflow.Step {
+		step := workflow.Switch{ID: id, If: when, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
+		for _, name := range names {
+			step.Cases[name] = stepsOf(cases[name], agent)
+		}
+		return step
+	}
+}
+
+func (s *Spec) parallelStep(f fields, id, when string) stepSpec {
+	var branches [][]stepSpec
+	if n := f.value("parallel", list, "a list of branches, each a list of steps"); n != nil {
+		for _, b := range n.items {
+			branches = append(branches, s.readSteps(f, b, "a branch"))
+		}
+	}
+	return func(agent func(*Spec) pawl.Agent) workflow.Step {
+		step := workflow.Parallel{ID: id, If: when}
+		for _, b := range branches {
+			step.Branches = append(step.Branches, stepsOf(b, agent))
+		}
+		return step
+	}
+}
+
+func (s *Spec) eachStep(f fields, id, when string) stepSpec {
+	step := workflow.ForEach{ID: id, If: when, In: f.expression("for_each")}
+	f.text("as", &step.As)
+	f.count("width", &step.Width, 1, "4")
+	var onError int
+	f.choice("on_error", &onError)
+	step.Continue = onError == 2
+	do := s.innerSteps(f, "do")
+	return func(agent func(*Spec) pawl.Agent) workflow.Step {
+		step := step
+		step.Do = stepsOf(do, agent)
+		return step
+	}
+}
+
+// runs makes the agent a workflow, if the spec is one, and tells what is wrong
+// with its steps at their places.
+func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
+	if s.flow == nil {
+		return
+	}
+	*a = workflow.New(*a, stepsOf(s.flow.steps, func(sub *Spec) pawl.Agent {
+		agent, problems := sub.assemble(r, a.Model)
+		d.problems = append(d.problems, problems...)
+		return agent
+	})...)
+	if len(s.doc.problems) > 0 {
+		return // steps may be missing, and what refers to them is not what is wrong
+	}
+	for _, err := range parts(a.Loop.(*workflow.Loop).Check(*a)) {
+		e, ok := errors.AsType[*workflow.Error](err)
+		if !ok {
+			if err != nil {
+				d.problem(s.find("strategy"), "%v", err)
+			}
+			continue
+		}
+		n := s.flow.byID[e.Step]
+		if n == nil {
+			n = s.flow.at
+		}
+		at := n.get(e.Key)
+		if slices.Contains([]string{"prompt", "output"}, e.Key) {
+			at = n.get("single").get(e.Key)
+		}
+		if at == nil {
+			at = n
+		}
+		if p, ok := d.src.within(at, e.Column); ok && e.Column > 0 {
+			d.problem(p, "%s: %s", e.Key, e.Message)
+			continue
+		}
+		d.problem(at.place, "%s: %s", e.Key, e.Message)
+	}
+}
