@@ -118,6 +118,11 @@ var needs = map[string]string{
 	"success":     "give a condition, such as metric >= 0",
 	"input":       "dollars per million tokens",
 	"output":      "dollars per million tokens",
+	"id":          "name it, as in id: ask",
+	"prompt":      "say what to ask the model",
+	"max":         "say how often at most, such as 5",
+	"do":          "list the steps to do",
+	"cases":       "name what it may be, each with its steps",
 }
 
 // text reads a text that is not blank.

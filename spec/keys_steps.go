@@ -7,12 +7,15 @@ var stepTables = []*table{singleStepKeys, toolStepKeys, agentStepKeys, workflowS
 var stepKinds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while"}
 
 // stepSchema refers to the tables by name: steps stand within steps.
-var stepSchema = object{"type": "array", "minItems": 1, "items": object{"anyOf": func() (all []any) {
+var stepSchema, caseSchema = listOfSteps(1), listOfSteps(0)
+
+func listOfSteps(least int) object {
+	var kinds []any
 	for _, kind := range stepKinds {
-		all = append(all, object{"$ref": "#/$defs/" + kind + "-step"})
+		kinds = append(kinds, object{"$ref": "#/$defs/" + kind + "-step"})
 	}
-	return all
-}()}}
+	return object{"type": "array", "minItems": least, "items": object{"anyOf": kinds}}
+}
 
 var (
 	// stepList is what stands under steps, and innerSteps what stands under do.
@@ -60,9 +63,9 @@ var workflowStepKeys = stepTable("workflow", "Another workflow, as a child run."
 
 var switchStepKeys = stepTable("switch", "One of several ways to go on.", "workflow.Switch",
 	key{name: "switch", needed: true, value: anExpr, about: "what names the case", inGo: "workflow.Switch.On"},
-	key{name: "cases", needed: true, value: shape{says: "mapping to lists of steps", schema: object{"type": "object", "minProperties": 1, "additionalProperties": stepSchema}},
+	key{name: "cases", needed: true, value: shape{says: "mapping to lists of steps", schema: object{"type": "object", "minProperties": 1, "additionalProperties": caseSchema}},
 		about: "what to do in each case", inGo: "workflow.Switch.Cases"},
-	key{name: "default", value: innerSteps, otherwise: "the run fails", about: "what to do in any other", inGo: "workflow.Switch.Default"})
+	key{name: "default", value: shape{says: "list of steps", schema: caseSchema}, otherwise: "the run fails", about: "what to do in any other", inGo: "workflow.Switch.Default"})
 
 var parallelStepKeys = stepTable("parallel", "Several branches at once, each a child run. Its output is the list of theirs.", "workflow.Parallel",
 	key{name: "parallel", needed: true, value: shape{says: "list of lists of steps", schema: object{"type": "array", "minItems": 1, "items": stepSchema}},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -17,7 +16,7 @@ type flow struct {
 	at    *node
 	steps []stepSpec
 	asks  bool // a step of it asks the workflow's model
-	byID  map[string]*node
+	byID  map[string][]*node
 }
 
 // stepSpec makes a step, once the agents of its kind can be made.
@@ -46,17 +45,23 @@ func (s *Spec) readFlow(f fields, wanted bool) {
 	if n == nil || !wanted {
 		return
 	}
-	s.flow = &flow{at: n, byID: map[string]*node{}}
-	s.flow.steps = s.readSteps(f, n, "steps")
+	s.flow = &flow{at: n, byID: map[string][]*node{}}
+	s.flow.steps = s.readSteps(f, n, "steps", 1)
 }
 
-func (s *Spec) readSteps(f fields, n *node, key string) (steps []stepSpec) {
-	if n.kind != list || len(n.items) == 0 {
-		if n.kind != 0 {
-			f.problem(n.place, "%s is no list of steps (write such as [{id: ask, single: {prompt: …}}])", key)
-		}
+func (s *Spec) readSteps(f fields, n *node, key string, least int) []stepSpec {
+	const example = "write such as [{id: ask, single: {prompt: …}}]"
+	switch {
+	case n.kind == 0:
+		return nil
+	case n.kind != list:
+		f.problem(n.place, "%s is %v (%s)", key, n.kind, example)
+		return nil
+	case len(n.items) < least:
+		f.problem(n.place, "%s has no steps (%s)", key, example)
 		return nil
 	}
+	steps := []stepSpec{}
 	for _, item := range n.items {
 		if step := s.readStep(f, item); step != nil {
 			steps = append(steps, step)
@@ -89,9 +94,7 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		name = "step " + id
 	}
 	f.need(name)
-	if s.flow.byID[id] == nil {
-		s.flow.byID[id] = n
-	}
+	s.flow.byID[id] = append(s.flow.byID[id], n)
 	when := f.expression("if")
 	switch stepKinds[which] {
 	case "single":
@@ -107,7 +110,7 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	case "for_each":
 		return s.eachStep(f, id, when)
 	}
-	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do")
+	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do", 1)
 	f.count("max", &most, 1, "5")
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		return workflow.While{ID: id, If: when, Cond: on, Max: most, Do: stepsOf(do, agent)}
@@ -211,12 +214,12 @@ func (s *Spec) runStep(f fields, id, when, kind string) stepSpec {
 	}
 }
 
-func (s *Spec) innerSteps(f fields, key string) []stepSpec {
+func (s *Spec) innerSteps(f fields, key string, least int) []stepSpec {
 	n := f.n.get(key)
 	if n == nil {
 		return nil
 	}
-	return s.readSteps(f, n, key)
+	return s.readSteps(f, n, key, least)
 }
 
 func (s *Spec) switchStep(f fields, id, when string) stepSpec {
@@ -225,10 +228,10 @@ func (s *Spec) switchStep(f fields, id, when string) stepSpec {
 	if n := f.value("cases", mapping, "a mapping of what it may be to steps"); n != nil {
 		for _, p := range n.pairs {
 			names = append(names, p.key)
-			cases[p.key] = s.readSteps(f, p.value, "case "+p.key)
+			cases[p.key] = s.readSteps(f, p.value, "case "+p.key, 0)
 		}
 	}
-	other := s.innerSteps(f, "default")
+	other := s.innerSteps(f, "default", 0)
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		step := workflow.Switch{ID: id, If: when, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
 		for _, name := range names {
@@ -242,7 +245,7 @@ func (s *Spec) parallelStep(f fields, id, when string) stepSpec {
 	var branches [][]stepSpec
 	if n := f.value("parallel", list, "a list of branches, each a list of steps"); n != nil {
 		for _, b := range n.items {
-			branches = append(branches, s.readSteps(f, b, "a branch"))
+			branches = append(branches, s.readSteps(f, b, "a branch", 1))
 		}
 	}
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
@@ -261,7 +264,7 @@ func (s *Spec) eachStep(f fields, id, when string) stepSpec {
 	var onError int
 	f.choice("on_error", &onError)
 	step.Continue = onError == 2
-	do := s.innerSteps(f, "do")
+	do := s.innerSteps(f, "do", 1)
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		step := step
 		step.Do = stepsOf(do, agent)
@@ -291,21 +294,32 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 			}
 			continue
 		}
-		n := s.flow.byID[e.Step]
-		if n == nil {
-			n = s.flow.at
+		at := s.flow.place(e)
+		where := at.place
+		if e.Column > 0 {
+			if p, ok := d.src.within(at, e.Column); ok {
+				where = p
+			}
 		}
-		at := n.get(e.Key)
-		if slices.Contains([]string{"prompt", "output"}, e.Key) {
-			at = n.get("single").get(e.Key)
-		}
-		if at == nil {
-			at = n
-		}
-		if p, ok := d.src.within(at, e.Column); ok && e.Column > 0 {
-			d.problem(p, "%s: %s", e.Key, e.Message)
-			continue
-		}
-		d.problem(at.place, "%s: %s", e.Key, e.Message)
+		d.problem(where, "%s: %s", e.Key, e.Message)
 	}
+}
+
+// place is the value that is wrong. Of two steps of one id it is that of the one
+// that has such a key, or the second.
+func (w *flow) place(e *workflow.Error) *node {
+	found := w.at
+	for _, n := range w.byID[e.Step] {
+		found = n
+		holder := n
+		if e.Key == "prompt" || e.Key == "output" {
+			holder = n.get("single")
+		}
+		if at := holder.get(e.Key); at != nil {
+			if found = at; e.Key != "id" {
+				break
+			}
+		}
+	}
+	return found
 }

@@ -277,6 +277,11 @@ func (c *compiler) subflow(id, tool string, steps []Step, names []string) *subfl
 		}
 	}
 	c.loop.refs = append(c.loop.refs, f.tell...)
+	for _, root := range loop.roots {
+		if !slices.Contains(names, root) { // which is its own item
+			c.loop.roots = append(c.loop.roots, root)
+		}
+	}
 	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true})
 	return f
 }
@@ -360,6 +365,7 @@ func (c *compiler) known(id, key string, paths []*expr.Path) {
 			continue
 		}
 		if p.Root != "steps" {
+			c.loop.roots = append(c.loop.roots, p.Root)
 			continue
 		}
 		if len(p.Keys) < 2 || p.Keys[0].IsIndex || p.Keys[1].IsIndex || !slices.Contains(fields, p.Keys[1].Name) {

@@ -304,16 +304,17 @@ func (d *data) holds(n expr.Node) (bool, error) {
 // tell is what a branch is told: what it refers to, and no more.
 func (d *data) tell(f *subflow) (map[string]any, error) {
 	told := map[string]any{}
+	outer := map[string]any{"input": input(d.s.Input())}
 	if d.loop.branch {
-		outer, err := d.outside()
-		if err != nil {
+		var err error
+		if outer, err = d.outside(); err != nil {
 			return nil, err
 		}
-		for _, name := range append([]string{"input"}, d.loop.names...) {
-			told[name] = outer[name]
+	}
+	for _, root := range f.loop.roots {
+		if v, ok := outer[root]; ok {
+			told[root] = v
 		}
-	} else {
-		told["input"] = input(d.s.Input())
 	}
 	steps := map[string]any{}
 	for _, id := range f.tell {

@@ -20,6 +20,7 @@ type Loop struct {
 	nodes  map[string]*node
 	names  []string // what its items are called, when it is a branch
 	refs   []string // the steps it refers to
+	roots  []string // and what else: input, and its items
 	branch bool     // it is asked with data, and answers with data
 	asks   bool     // it asks the model
 	output *jsonschema.Schema

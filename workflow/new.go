@@ -37,7 +37,10 @@ func New(agent pawl.Agent, steps ...Step) pawl.Agent {
 	return agent
 }
 
-// nobody is the model of a workflow that asks none.
+// NoModel is the name of the model of a workflow that asks none.
+const NoModel = "none"
+
+// nobody is that model.
 type nobody struct{}
 
 // Stream fails.
@@ -48,7 +51,7 @@ func (nobody) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error]
 }
 
 // Describe says that it costs nothing.
-func (nobody) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "none", Price: &pawl.Price{}} }
+func (nobody) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: NoModel, Price: &pawl.Price{}} }
 
 // branchOf is the agent that a branch is: the workflow's, with other steps.
 // What ends the workflow, and what it observes, are the workflow's own; its

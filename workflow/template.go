@@ -52,6 +52,7 @@ func parsePath(text string, at int) (*expr.Path, *expr.Error) {
 	if !ok {
 		return nil, expr.Errorf(at+lead, "{{%s}} is no reference (write {{input}}, or {{steps.ID.output}})", text)
 	}
+	path.At += expr.At(at - 1)
 	return path, nil
 }
 
@@ -60,7 +61,7 @@ func parse(source string) (expr.Node, *expr.Error) {
 	if err == nil {
 		return n, nil
 	}
-	if e, ok := err.(*expr.Error); ok { //nolint:errorlint // expr returns no other
+	if e, ok := err.(*expr.Error); ok {
 		return nil, e
 	}
 	return nil, expr.Errorf(0, "%v", err)

@@ -1,4 +1,4 @@
-package workflow_test
+package workflow
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/tool"
-	. "github.com/pawl-run/pawl/workflow"
 )
 
 // world is what the tools of the tests act on.

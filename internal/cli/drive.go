@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 // sink is where --events goes.
@@ -140,7 +141,10 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	if slices.Sort(judges); judges != nil {
 		text += "; judged by " + strings.Join(slices.Compact(judges), " and ")
 	}
-	a.sayf("%s: model %s; at most %v", agent.Name, text, limits)
+	if text = "model " + text; describes(agent.Model).Name == workflow.NoModel {
+		text = "no model is asked"
+	}
+	a.sayf("%s: %s; at most %v", agent.Name, text, limits)
 	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
 		a.sayf("%s", fixPlaces(from, agent.Model))
 	}
@@ -157,14 +161,18 @@ func fixPlaces(from testfix.Source, m pawl.Model) string {
 
 // place says what a model is called and where it is.
 func place(m pawl.Model) string {
-	info := pawl.ModelInfo{Name: "func"}
-	if d, ok := m.(pawl.Describer); ok {
-		info = d.Describe()
-	}
+	info := describes(m)
 	if info.Endpoint == "" {
 		return info.Name + ", in this process"
 	}
 	return info.Name + " at " + info.Endpoint
+}
+
+func describes(m pawl.Model) pawl.ModelInfo {
+	if d, ok := m.(pawl.Describer); ok {
+		return d.Describe()
+	}
+	return pawl.ModelInfo{Name: "func"}
 }
 
 // conclude prints what a run has come to and returns its exit code.
