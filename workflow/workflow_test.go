@@ -1,4 +1,4 @@
-package workflow
+package workflow_test
 
 import (
 	"context"
@@ -17,7 +17,22 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/workflow"
 )
+
+// The words of the package, which read better bare in tables.
+type (
+	Step     = workflow.Step
+	Single   = workflow.Single
+	Call     = workflow.Call
+	Run      = workflow.Run
+	Switch   = workflow.Switch
+	Parallel = workflow.Parallel
+	ForEach  = workflow.ForEach
+	While    = workflow.While
+)
+
+var New, OneOf = workflow.New, workflow.OneOf
 
 // world is what the tools of the tests act on.
 type world struct {
