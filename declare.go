@@ -46,8 +46,9 @@ type Declaration struct {
 	Digests     map[string]string
 }
 
-// Differences names the parts in which two declarations differ, sorted. Limits,
-// source and what is shown of the result may differ freely and are not compared.
+// Differences names the parts in which two declarations differ, sorted, of tools
+// also which lines of the version. Limits, source and what is shown of the result
+// may differ freely and are not compared.
 func (d Declaration) Differences(other Declaration) []string {
 	var parts []string
 	for part, digest := range d.Digests {
@@ -61,7 +62,41 @@ func (d Declaration) Differences(other Declaration) []string {
 		}
 	}
 	slices.Sort(parts)
-	return slices.Compact(parts)
+	parts = slices.Compact(parts)
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, "tool "); ok {
+			if those := differ(d.version(name), other.version(name)); len(those) > 0 {
+				parts[i] += " (" + strings.Join(those, ", ") + ")"
+			}
+		}
+	}
+	return parts
+}
+
+// version is that of a tool, by the names that its lines begin with.
+func (d *Declaration) version(tool string) map[string]string {
+	lines := map[string]string{}
+	for i := range d.Tools {
+		for line := range strings.Lines(d.Tools[i].Version) {
+			if name, version, ok := strings.Cut(line, ": "); ok && d.Tools[i].Name == tool {
+				lines[name] = strings.TrimSpace(version)
+			}
+		}
+	}
+	return lines
+}
+
+// differ names what two maps differ in, sorted.
+func differ(a, b map[string]string) (names []string) {
+	for _, both := range []map[string]string{a, b} {
+		for name := range both {
+			if a[name] != b[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // sealed keeps digests by the whole of what they are taken of: a program that

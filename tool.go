@@ -83,7 +83,7 @@ type ToolInfo struct {
 	Client    bool          // run by the client, not by us
 	OnDoubt   OnDoubt       // what to do when a Write's outcome is unknown; zero: ask
 	Cage      string        // what the kernel holds it to, and how; empty: to nothing
-	Version   string        // raise it when the function behind the same declaration changes
+	Version   string        // raise it when the function behind the same declaration changes; lines such as "part: 3" name what differs
 	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
 }
 

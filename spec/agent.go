@@ -48,7 +48,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	a.Tools = append(a.Tools, s.remoteTools()...)
 	if len(s.skills) > 0 {
 		a.Prompt = strings.TrimLeft(strings.TrimRight(a.Prompt, "\n")+"\n\n"+skill.Prompt(s.skills...), "\n")
-		a.Tools = append(a.Tools, skill.Tool(s.skills...))
+		a.Tools = append(a.Tools, s.asDeclared(s.reads))
 		if slices.ContainsFunc(s.skills, func(k skill.Skill) bool { return k.Allowed != nil }) {
 			a.Policies = append(a.Policies, skill.Policy(s.skills...))
 		}
@@ -67,6 +67,9 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	a.Fallback = s.makeFallback(d, r, &a.Limits)
 	for i := range s.agents {
 		t, problems := s.agents[i].tool(r, a.Model)
+		if s.agents[i].spec.outside() {
+			t = s.asDeclared(t)
+		}
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
 	s.judge(d, r, &a)

@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,12 @@ var alwaysThere = map[string]bool{
 // readHyphen reads a Hyphen loop document.
 func (s *Spec) readHyphen(f fields) {
 	f.need(f.t.title)
+	said := f.n.get("properties")
+	if mode := said.get("mode"); mode != nil && mode.text == "foreach" && said.get("objective") == nil {
+		f.problem(mode.place, "mode is %q, a step over the data of a Hyphen workflow and not an agent (a loop document that runs by itself has mode react)", mode.text)
+		s.model.unreadable = true // nothing else is looked at
+		return
+	}
 	p := f.fields(hyphenLoopKeys, f.n.get("properties"))
 	if f.n.get("properties").kind == mapping {
 		p.need("properties")
@@ -196,5 +203,30 @@ func (s *Spec) action(d *document, at *node, name string, library *Spec) {
 		}
 		names = append(names, a.name())
 	}
+	for _, server := range library.servers {
+		if strings.HasPrefix(name, server.Name+"__") {
+			s.actionOf(server, at, name, library)
+			return
+		}
+		names = append(names, server.Name+"__TOOL")
+	}
 	d.problem(at.place, "there is no tool %s in %s%s", name, library.path, expr.DidYouMean(name, names))
+}
+
+// actionOf adds a tool of an MCP server in the library.
+func (s *Spec) actionOf(server MCPServer, at *node, name string, library *Spec) {
+	i := slices.IndexFunc(s.servers, func(m MCPServer) bool { return m.Name == server.Name })
+	if i < 0 {
+		i = len(s.servers)
+		s.servers = append(s.servers, server)
+		if server.Token != "" {
+			s.beyond = append(s.beyond, server.Token)
+		}
+		for _, g := range library.gates {
+			if g.tool == server.Name+"__*" {
+				s.gates = append(s.gates, g)
+			}
+		}
+	}
+	s.servers[i].only = append(s.servers[i].only, &node{kind: text, text: name, place: at.place})
 }

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,5 +115,98 @@ func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Every kind of tool that a file of tools can hold is an action by its name, and
+// no others of the same entry come with it.
+func TestHyphenKinds(t *testing.T) {
+	actions := []string{"run", "pick", "read_file", "fetch", "clerk", "files__read", "files__list", "web__search"}
+	var declared []string
+	for _, name := range actions {
+		declared = append(declared, `{"type": "action", "name": "`+name+`"}`)
+	}
+	dir := tree(t, map[string]string{
+		"loop.json": `{"type": "loop", "properties": {"objective": "x", "model": "mechanic", "tools": [` + strings.Join(declared, ",\n") + `]}}`,
+		"lib/tools.yaml": `
+- {name: run, description: d, command: [./run.sh]}
+- {name: pick, description: d, client: true}
+- {builtin: [read_file, fetch, write_file]}
+- {agent: ./clerk.yaml, approval: required}
+- {mcp: {name: files, command: [./serve.sh]}, approval: required}
+- {mcp: {name: web, url: https://example.org/mcp, token: WEB_TOKEN}}
+- {mcp: {name: idle, command: [./serve.sh]}}
+`,
+		"lib/clerk.yaml": "name: clerk\ndescription: d\nmodel: mechanic\n", "lib/run.sh": "", "lib/serve.sh": "",
+	})
+	var asked []string
+	r := &Registry{Models: registry().Models, MCP: func(_ context.Context, s MCPServer) ([]pawl.Tool, func() error, error) {
+		asked = append(asked, s.Name+" in "+s.Dir)
+		var all []pawl.Tool
+		for _, name := range []string{"list", "read", "search", "write"} {
+			all = append(all, absent{pawl.ToolInfo{Name: s.Name + "__" + name, Description: "d"}})
+		}
+		return all, func() error { return nil }, nil
+	}}
+	o := &Options{Registry: r, Tools: filepath.Join(dir, "lib", "tools.yaml")}
+	s, err := Load(filepath.Join(dir, "loop.json"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, has := s.Secrets()["WEB_TOKEN"]; has { // it is not set, so that there is nothing to keep
+		t.Error("a secret without a value")
+	}
+	t.Setenv("WEB_TOKEN", "a token of the web")
+	if s.Secrets()["WEB_TOKEN"] == "" {
+		t.Error("the token of the library's server is no secret")
+	}
+	const want = "run pick read_file fetch files__read files__list web__search clerk"
+	a, end, err := s.Open(t.Context(), r)
+	if err != nil || names(a) != want {
+		t.Errorf("%v: %s", err, names(a))
+	}
+	_ = end()
+	lib := filepath.Join(dir, "lib")
+	if diff := cmp.Diff([]string{"files in " + lib, "web in " + lib}, asked); diff != "" {
+		t.Error(diff)
+	}
+	if got := fmt.Sprint(a.Policies); !strings.Contains(got, "files__*") || !strings.Contains(got, "clerk") {
+		t.Errorf("gates: %v", a.Policies)
+	}
+	again, err := ParseSource(a.Source, &Options{Registry: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := pawl.NewMachine(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	as, err := again.AgentAs(r, m.Declaration())
+	if err != nil || names(as) != want {
+		t.Errorf("%v: %s", err, names(as))
+	}
+	// As a spec it is the same agent.
+	whole := Effective{root: again.effective()}.String()
+	for _, part := range []string{lib + "/run.sh", lib + "/serve.sh", lib + "/clerk.yaml", "allow: [read, list]", "allow: [search]", "read_file", "clerk.yaml\n    approval: required"} {
+		if !strings.Contains(whole, part) {
+			t.Errorf("as a spec it lacks %s:\n%s", part, whole)
+		}
+	}
+	if strings.Contains(whole, "idle") || strings.Contains(whole, "write_file") {
+		t.Errorf("as a spec it has more than was named:\n%s", whole)
+	}
+
+	write(t, dir, "loop.json", `{"type": "loop", "properties": {"objective": "x", "model": "mechanic", "tools": [
+ {"type": "action", "name": "files__raed"}, {"type": "action", "name": "web__search"}]}}`)
+	if s, err = Load(filepath.Join(dir, "loop.json"), o); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Open(t.Context(), r)
+	if err == nil || !strings.Contains(err.Error(), "loop.json:2:29: the MCP server files has no tool files__raed (did you mean files__read?)") {
+		t.Error(err)
+	}
+	write(t, dir, "loop.json", `{"type": "loop", "properties": {"objective": "x", "model": "mechanic", "tools": [{"type": "action", "name": "flies__read"}]}}`)
+	if _, err = Load(filepath.Join(dir, "loop.json"), o); err == nil || !strings.Contains(err.Error(), "there is no tool flies__read in ") {
+		t.Error(err)
 	}
 }

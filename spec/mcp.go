@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -34,7 +35,8 @@ type MCPServer struct {
 	MaxOutput int
 	Identity  string // what the server is, as the spec was written; its tools are pinned to it
 
-	at place
+	at   place
+	only []*node // the tools that a Hyphen document names, as the model calls them; nil: all
 }
 
 // A Connector connects to a server and gives its tools, with what ends the
@@ -186,7 +188,9 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 		if slices.ContainsFunc(tools, func(t pawl.Tool) bool { return server.Cage != nil && t.Info().Cage == "" }) {
 			return nil, fmt.Errorf("spec: the registry's connector does not hold mcp server %s to its cage", server.Name)
 		}
-		c.remote[server.Name] = tools
+		if c.remote[server.Name], err = s.chosen(server, tools); err != nil {
+			return nil, err
+		}
 	}
 	c.agents = slices.Clone(s.agents)
 	for i := range c.agents {
@@ -198,22 +202,46 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 	return &c, nil
 }
 
-// AgentAs makes the agent with the tools of its MCP servers as they were
-// declared, for looking at a run again: it connects to nobody, and those tools
-// cannot be called.
-func (s *Spec) AgentAs(r *Registry, declared []pawl.ToolInfo) (pawl.Agent, error) {
-	as := *s
-	as.remote = map[string][]pawl.Tool{}
-	for _, server := range s.servers {
-		tools := []pawl.Tool{}
-		for i := range declared {
-			if strings.HasPrefix(declared[i].Name, server.Name+"__") {
-				tools = append(tools, absent{declared[i]})
-			}
-		}
-		as.remote[server.Name] = tools
+// chosen are the tools of a server that are wanted of it.
+func (s *Spec) chosen(server MCPServer, tools []pawl.Tool) (chosen []pawl.Tool, err error) {
+	if server.only == nil {
+		return tools, nil
 	}
-	return as.Agent(r)
+	d := &document{text: s.doc.text, src: s.doc.src}
+	var names []string
+	for _, t := range tools {
+		names = append(names, t.Info().Name)
+	}
+	for _, want := range server.only {
+		if i := slices.Index(names, want.text); i >= 0 {
+			chosen = append(chosen, tools[i])
+		} else {
+			d.problem(want.place, "the MCP server %s has no tool %s%s", server.Name, want.text, expr.DidYouMean(want.text, names))
+		}
+	}
+	return chosen, d.problems.sorted().asError()
+}
+
+// spoken are the names of a server's tools that the spec speaks of.
+func (s *Spec) spoken(server MCPServer) map[string]bool {
+	names := map[string]bool{}
+	for _, want := range server.only {
+		names[want.text] = true
+	}
+	if server.only != nil {
+		return names
+	}
+	spoken := regexp.MustCompile(`\b` + regexp.QuoteMeta(server.Name) + `__[a-zA-Z0-9_-]+`)
+	for _, name := range spoken.FindAllString(s.doc.text+" "+s.opt.Stop, -1) {
+		names[name] = true
+	}
+	for _, name := range server.Allow {
+		names[server.Name+"__"+name] = true
+	}
+	if len(names) == 0 {
+		names[server.Name+standsForAll] = true
+	}
+	return names
 }
 
 // remoteTools are the tools of the MCP servers: as they are once connected to,
@@ -229,18 +257,7 @@ func (s *Spec) remoteTools() (all []pawl.Tool) {
 			all = append(all, s.remote[server.Name]...)
 			continue
 		}
-		names := map[string]bool{}
-		spoken := regexp.MustCompile(`\b` + regexp.QuoteMeta(server.Name) + `__[a-zA-Z0-9_-]+`)
-		for _, name := range spoken.FindAllString(s.doc.text+" "+s.opt.Stop, -1) {
-			names[name] = true
-		}
-		for _, name := range server.Allow {
-			names[server.Name+"__"+name] = true
-		}
-		if len(names) == 0 {
-			names[server.Name+standsForAll] = true
-		}
-		for name := range names {
+		for name := range s.spoken(server) {
 			if toolName.MatchString(name) {
 				all = append(all, absent{pawl.ToolInfo{
 					Name: name, Cage: cage, Description: "It is known when the server is connected to.",
@@ -258,12 +275,3 @@ func (s *Spec) remoteTools() (all []pawl.Tool) {
 // standsForAll ends the name of a tool that stands for those of a server of which the
 // spec names none.
 const standsForAll = "__any"
-
-// absent is a tool whose server is not connected to.
-type absent struct{ info pawl.ToolInfo }
-
-func (t absent) Info() pawl.ToolInfo { return t.info }
-
-func (t absent) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, fmt.Errorf("the MCP server of %s is not connected to", t.info.Name)
-}

@@ -3,6 +3,7 @@ package spec
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // originOf is the spec that a run's agent came from; nil: it came from none.
@@ -26,12 +27,8 @@ func (s *Spec) effective() *node {
 	}
 	ran := false
 	program := func(holder *node) {
-		if argv := holder.get("command"); argv != nil {
-			ran = true
-			for i, arg := range argv.items {
-				arg.text = s.beside(i, arg.text)
-			}
-		}
+		ran = ran || holder.get("command") != nil
+		s.resolve(holder)
 	}
 	if tools := root.get("tools"); tools != nil && s.onStuck == nil {
 		for _, item := range tools.items {
@@ -126,31 +123,92 @@ func (s *Spec) asSpec() *node {
 		stuck.put("hint", textNode(s.onStuck.hint))
 	}
 	n.put("no_progress", stuck)
+	all := &node{kind: list}
 	if l := s.shelved; l != nil {
-		all := &node{kind: list}
 		for _, item := range l.root.get("tools").items {
-			used := false
-			for _, t := range s.tools {
-				used = used || t.name == item.name()
+			if item = s.taken(item); item != nil {
+				l.resolve(item)
+				l.resolve(item.get("mcp"))
+				all.items = append(all.items, item)
 			}
-			if !used {
-				continue
-			}
-			item = item.mapTexts(func(s string) string { return s })
-			for i, arg := range item.get("command").items {
-				arg.text = l.beside(i, arg.text)
-			}
-			all.items = append(all.items, item)
 		}
-		if len(s.own) > 0 {
-			item, names := &node{kind: mapping}, &node{kind: list}
-			for _, name := range s.own {
-				names.items = append(names.items, textNode(name))
-			}
-			item.put("builtin", names)
-			all.items = append(all.items, item)
+	}
+	for _, d := range s.agents {
+		if l := s.shelved; l != nil && slices.ContainsFunc(l.agents, func(other delegate) bool { return other.spec == d.spec }) {
+			continue
 		}
+		item := &node{kind: mapping}
+		item.put("agent", textNode(filepath.Join(d.spec.base, filepath.Base(d.spec.path))))
+		item.put("name", textNode(d.name()))
+		if d.options.Description != "" {
+			item.put("description", textNode(d.options.Description))
+		}
+		all.items = append(all.items, item)
+	}
+	if len(all.items) > 0 {
 		n.put("tools", all)
 	}
 	return n
+}
+
+// taken is an entry of the file of tools as far as a Hyphen document names what
+// it has; nil: it does not.
+func (s *Spec) taken(item *node) *node {
+	item = item.mapTexts(func(s string) string { return s })
+	for _, t := range s.tools {
+		if t.name == item.name() {
+			return item
+		}
+	}
+	if own := item.get("builtin"); own != nil {
+		own.items = slices.DeleteFunc(own.items, func(n *node) bool { return !slices.Contains(s.own, n.text) })
+		if len(own.items) > 0 {
+			return item
+		}
+	}
+	if file := item.get("agent"); file != nil {
+		path := file.text
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.shelved.base, path)
+		}
+		for _, d := range s.agents {
+			if filepath.Join(d.spec.base, filepath.Base(d.spec.path)) == path && (item.name() == "" || item.name() == d.name()) {
+				file.text = path
+				return item
+			}
+		}
+	}
+	for _, server := range s.servers {
+		if m := item.get("mcp"); m == nil || m.name() != server.Name {
+			continue
+		}
+		names := &node{kind: list}
+		for _, want := range server.only {
+			name := strings.TrimPrefix(want.text, server.Name+"__")
+			for _, own := range server.Allow { // which may have other characters
+				if strings.Map(func(r rune) rune {
+					if toolName.MatchString(string(r)) {
+						return r
+					}
+					return '_'
+				}, own) == name {
+					name = own
+				}
+			}
+			names.items = append(names.items, textNode(name))
+		}
+		item.pairs = slices.DeleteFunc(item.pairs, func(p pair) bool { return p.key == "allow" })
+		item.put("allow", names)
+		return item
+	}
+	return nil
+}
+
+// resolve makes the program of an entry absolute.
+func (s *Spec) resolve(holder *node) {
+	if argv := holder.get("command"); argv != nil {
+		for i, arg := range argv.items {
+			arg.text = s.beside(i, arg.text)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/glob"
 	"github.com/pawl-run/pawl/tool/skill"
@@ -57,8 +58,11 @@ func (s *Spec) readSkills(f fields) {
 	for _, n := range at {
 		s.skillsIn(f.document, n)
 	}
-	if len(s.skills) > mostSkills {
+	switch {
+	case len(s.skills) > mostSkills:
 		f.problem(f.n.get("skills").place, "there are %d skills (at most %d)", len(s.skills), mostSkills)
+	case len(s.skills) > 0:
+		s.reads = skill.Tool(s.skills...)
 	}
 }
 
@@ -86,7 +90,7 @@ func (s *Spec) skillsIn(d *document, at *node) {
 		if err != nil {
 			rel = "."
 		}
-		text, err := s.family.read(filepath.Join(folder, skill.File))
+		text, err := s.family.readSkill(folder)
 		if err != nil {
 			d.problem(at.place, "skills %s: %v", at.text, err)
 			continue
@@ -126,6 +130,25 @@ func (m *family) folders(dir string) (all []string, err error) {
 		}
 	}
 	return all, err
+}
+
+// readSkill reads a SKILL.md, which must not lead out of its folder.
+func (m *family) readSkill(folder string) (string, error) {
+	path := filepath.Join(folder, skill.File)
+	if _, ok := m.files[path]; ok || m.known {
+		return m.read(path)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	data, _, err := beneath.Read(root, skill.File)
+	if err != nil {
+		return "", err
+	}
+	m.files[path] = string(data)
+	return string(data), nil
 }
 
 // readSkill reads the head of a SKILL.md.

@@ -103,3 +103,14 @@ func TestSkillWarnings(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// A skill whose instructions are somebody else's file, or none, is told.
+func TestSkillLeadsOut(t *testing.T) {
+	dir := tree(t, map[string]string{"secret.md": "---\nname: a\ndescription: d\n---\nsecret\n", "s/a/x": ""})
+	if err := os.Symlink("../../secret.md", filepath.Join(dir, "s", "a", "SKILL.md")); err != nil {
+		t.Skip("there are no symbolic links here: ", err)
+	}
+	if _, err := Skills(filepath.Join(dir, "s")); err == nil || !strings.Contains(err.Error(), "escapes") {
+		t.Error(err)
+	}
+}

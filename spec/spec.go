@@ -61,7 +61,9 @@ type Spec struct {
 	approvals pawl.Approvals
 	resultKey string
 	skills    []skill.Skill
-	shelved   *Spec // the file of tools of a Hyphen document; nil: there is none
+	reads     pawl.Tool       // by which the model reads them, as they were then
+	declared  []pawl.ToolInfo // of a run that is looked at again; nil: none is
+	shelved   *Spec           // the file of tools of a Hyphen document; nil: there is none
 	servers   []MCPServer
 	remote    map[string][]pawl.Tool // of the servers, by name; nil: not connected to
 	onStuck   *onStuck               // of a Hyphen document; nil: it is none

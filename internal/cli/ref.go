@@ -77,17 +77,25 @@ func isChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Ru
 
 // rootOf is the run that a run descends from; itself, if it is nobody's child.
 func rootOf(ctx context.Context, j pawl.Journal, run string) (string, error) {
-	for {
-		s, err := engine.Load(ctx, j, run)
-		if err != nil {
-			return run, err
-		}
-		parent := engine.ParentOf(&s)
-		if parent == "" {
-			return run, nil
-		}
-		run = parent
+	line, err := lineOf(ctx, j, run)
+	if err != nil {
+		return run, err
 	}
+	return line[0].Run(), nil
+}
+
+// lineOf gives the runs that lead to one, itself the last.
+func lineOf(ctx context.Context, j pawl.Journal, run string) ([]pawl.State, error) {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	parent := engine.ParentOf(&s)
+	if parent == "" {
+		return []pawl.State{s}, nil
+	}
+	line, err := lineOf(ctx, j, parent)
+	return append(line, s), err
 }
 
 func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {

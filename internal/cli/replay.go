@@ -29,9 +29,14 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	root, err := rootOf(ctx, j, run)
+	line, err := lineOf(ctx, j, run)
 	if err != nil {
 		return 0, err
+	}
+	root := line[0].Run()
+	var children []pawl.Declaration
+	for i := range line[1:] {
+		children = append(children, line[1+i].Declaration())
 	}
 	agents, err := agentsOf(ctx, j, root)
 	if err != nil {
@@ -39,7 +44,7 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	}
 	out := replayed{Run: run}
 	for i := range agents {
-		w, remakeErr := a.workOf(ctx, agents[i], remake{asWas: true, declared: true})
+		w, remakeErr := a.workOf(ctx, agents[i], remake{asWas: true, declared: true, children: children})
 		if remakeErr != nil {
 			return 0, remakeErr
 		}

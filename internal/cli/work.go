@@ -36,8 +36,10 @@ type remake struct {
 	loosen bool
 	// asWas takes the spec as it was recorded, not as its file is now.
 	asWas bool
-	// declared is for an agent that is only asked what it would decide.
+	// declared is for an agent that is only asked what it would decide, or whose
+	// children's are: those, from the run's own child on.
 	declared bool
+	children []pawl.Declaration
 }
 
 // workOf makes the agent of a run again, under the policy that holds.
@@ -96,7 +98,7 @@ func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Regis
 	var agent pawl.Agent
 	var err error
 	if r.declared { // nobody is called
-		agent, err = made.AgentAs(registry, s.Declaration().Tools)
+		agent, err = made.AgentAs(registry, s.Declaration(), r.children...)
 	} else {
 		agent, err = a.agentOf(ctx, made, registry)
 	}

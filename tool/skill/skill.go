@@ -7,6 +7,10 @@
 // leads is decided by the kernel, through [os.Root]: nothing outside of the
 // folder can be read, by whatever path or symbolic link.
 //
+// Skills are pinned: the digests of all files of each are the [pawl.ToolInfo]
+// Version of the tool, so that a run is not resumed with other instructions
+// unnoticed, and what has changed since the tool was made is not read.
+//
 // A skill may say which tools it is to be carried out with. [Policy] holds the
 // agent to that: from when the skill was read, calls of other tools are refused.
 // It ends when another skill that names its tools is read, and not before: a
@@ -20,7 +24,9 @@ package skill
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,16 +78,36 @@ func Prompt(skills ...Skill) string {
 const mostRead = 64 << 10
 
 // Tool makes the tool that reads skills. Without a file it gives the
-// instructions, and which other files there are.
-func Tool(skills ...Skill) pawl.Tool { return reader(slices.Clone(skills)) }
+// instructions, and which other files there are. It reads all files of the
+// skills once, to pin them.
+func Tool(skills ...Skill) pawl.Tool {
+	r := &reader{skills: slices.Clone(skills)}
+	for i := range r.skills {
+		r.pins = append(r.pins, pin(&r.skills[i]))
+	}
+	return r
+}
 
-type reader []Skill
+type reader struct {
+	skills []Skill
+	pins   []pins
+}
 
-// Info names the skills, so that a model can ask for no other.
-func (r reader) Info() pawl.ToolInfo {
-	names := make([]string, len(r))
-	for i, s := range r {
-		names[i] = s.Name
+// Check returns what is wrong with the folders.
+func (r *reader) Check(pawl.Agent) error {
+	var errs []error
+	for _, p := range r.pins {
+		errs = append(errs, p.wrong)
+	}
+	return errors.Join(errs...)
+}
+
+// Info names the skills, so that a model can ask for no other, and what they
+// hold, a line for each.
+func (r *reader) Info() pawl.ToolInfo {
+	names, versions := make([]string, len(r.skills)), make([]string, len(r.skills))
+	for i, s := range r.skills {
+		names[i], versions[i] = s.Name, s.Name+": "+r.pins[i].whole
 	}
 	input, _ := json.Marshal(map[string]any{ // texts always marshal
 		"type": "object", "required": []string{"skill"},
@@ -92,7 +118,7 @@ func (r reader) Info() pawl.ToolInfo {
 	})
 	return pawl.ToolInfo{
 		Name: toolName, Description: "Read the instructions of a skill, or one of its files.",
-		Input: input, Effect: pawl.Read, MaxOutput: mostRead,
+		Input: input, Effect: pawl.Read, MaxOutput: mostRead, Version: strings.Join(versions, "\n"),
 	}
 }
 
@@ -103,16 +129,16 @@ type wanted struct {
 }
 
 // Run reads a file.
-func (r reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+func (r *reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
 	var w wanted
 	if err := json.Unmarshal(inv.Args, &w); err != nil {
 		return pawl.Output{}, err
 	}
-	i := slices.IndexFunc(r, func(s Skill) bool { return s.Name == w.Skill })
+	i := slices.IndexFunc(r.skills, func(s Skill) bool { return s.Name == w.Skill })
 	if i < 0 {
 		return pawl.Output{}, fmt.Errorf("there is no skill %q", w.Skill)
 	}
-	text, err := r[i].read(ctx, w.File)
+	text, err := r.skills[i].read(ctx, w.File, &r.pins[i])
 	if err != nil {
 		return pawl.Output{}, err
 	}
@@ -121,7 +147,7 @@ func (r reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, erro
 	return pawl.Output{JSON: out, Truncated: cut}, err
 }
 
-func (s *Skill) read(ctx context.Context, file string) (string, error) {
+func (s *Skill) read(ctx context.Context, file string, p *pins) (string, error) {
 	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
 		return "", fmt.Errorf("the folder of the skill %s is not there", s.Name)
@@ -132,13 +158,19 @@ func (s *Skill) read(ctx context.Context, file string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		data, _, err := beneath.Read(root, name)
-		if err != nil {
-			return "", beneath.Plainly(file, err)
+		if _, err := root.Lstat(filepath.FromSlash(name)); errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("the skill %s has no file %s; read it without one to see which it has", s.Name, file)
 		}
-		return string(data), nil
+		data, _, err := beneath.Read(root, name)
+		if err == nil {
+			err = p.holds(name, data)
+		}
+		return string(data), beneath.Plainly(file, err)
 	}
 	data, _, err := beneath.Read(root, File)
+	if err == nil {
+		err = p.holds(File, data)
+	}
 	if err != nil {
 		return "", beneath.Plainly(File, err)
 	}

@@ -1,0 +1,86 @@
+package spec
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// AgentAs makes the agent of a run that is looked at again, of the spec that
+// the run recorded. It connects to nobody: what depends on more than the text of
+// the spec and of those of its agents is as the run declared it. That is the tools
+// of MCP servers, what the files of skills say, and agents that have such; none of
+// them can be called.
+//
+// Further declarations are those of child runs, from the run's own to one that is
+// to be looked at itself: its agent is then whole.
+func (s *Spec) AgentAs(r *Registry, run pawl.Declaration, children ...pawl.Declaration) (pawl.Agent, error) {
+	return s.as(run, children).Agent(r)
+}
+
+// as is the spec as runs declared it and, the next of them in place, its agents.
+func (s *Spec) as(run pawl.Declaration, children []pawl.Declaration) *Spec {
+	as := *s
+	as.declared = append([]pawl.ToolInfo{}, run.Tools...)
+	as.remote = map[string][]pawl.Tool{}
+	for _, server := range s.servers {
+		tools := []pawl.Tool{}
+		for _, info := range run.Tools {
+			if strings.HasPrefix(info.Name, server.Name+"__") {
+				tools = append(tools, absent{info})
+			}
+		}
+		as.remote[server.Name] = tools
+	}
+	as.agents = slices.Clone(s.agents)
+	for i := range as.agents {
+		if d := &as.agents[i]; len(children) > 0 && d.spec.made(children[0].Source) {
+			d.spec = d.spec.as(children[0], children[1:])
+		}
+	}
+	return &as
+}
+
+// made reports whether the source of an agent is that of this spec.
+func (s *Spec) made(source string) bool {
+	var rec record
+	return json.Unmarshal([]byte(source), &rec) == nil && rec.Kind == recordKind && rec.Dir == s.base && rec.Path == s.path && rec.Document == s.doc.text
+}
+
+// outside reports whether what the agent declares depends on more than texts.
+func (s *Spec) outside() bool {
+	return len(s.servers) > 0 || len(s.skills) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.outside() })
+}
+
+// asDeclared is a tool as a run declared it, if one is looked at again.
+func (s *Spec) asDeclared(t pawl.Tool) pawl.Tool {
+	i := slices.IndexFunc(s.declared, func(info pawl.ToolInfo) bool { return info.Name == t.Info().Name })
+	if i < 0 {
+		return t
+	}
+	if d, ok := t.(pawl.Delegate); ok {
+		return absentAgent{d, s.declared[i]}
+	}
+	return absent{s.declared[i]}
+}
+
+// absent is a tool that cannot be called.
+type absent struct{ info pawl.ToolInfo }
+
+func (t absent) Info() pawl.ToolInfo { return t.info }
+
+func (t absent) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, fmt.Errorf("the tool %s is only looked at", t.info.Name)
+}
+
+// absentAgent is an agent as a tool, as it was declared.
+type absentAgent struct {
+	pawl.Delegate
+	info pawl.ToolInfo
+}
+
+func (t absentAgent) Info() pawl.ToolInfo { return t.info }
