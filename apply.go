@@ -238,7 +238,9 @@ func (s *State) answer(i int, c call) {
 
 // count books an answered call once, or takes it back with by = -1.
 func (s *State) count(c *call, by int) {
-	s.bytes += by * (len(c.Result) + len(c.Error) + messageBytes)
+	s.bytes += by * c.weight()
+	s.spare += by * c.bulk()
+	s.images += by * c.pictures()
 	if c.Ran || c.ok() {
 		s.tools = s.tools.count(c.Tool, c.Ran, c.ok(), by)
 	}

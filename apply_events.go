@@ -26,6 +26,9 @@ func (s *State) applyModel(event Event, entry Entry) {
 			}
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}
+		if !e.View.Alone && e.Model == "" {
+			s.sent, s.sentTo = s.time, e.Fallback
+		}
 		s.thinking, s.sentBytes = e.reservation(), s.bytes
 		if e.Purpose != PurposeTurn {
 			return
@@ -59,6 +62,11 @@ func (s *State) applyModel(event Event, entry Entry) {
 			s.landed, s.landing = true, e.Reply.Text()
 		}
 	case ModelFailed:
+		if e.Class == ClassTooLong && e.Purpose == PurposeTurn {
+			if n := s.thinking.usage.Input; s.tooLong == 0 || n < s.tooLong {
+				s.tooLong = n
+			}
+		}
 		s.thinking, s.lostCall = reservation{}, false
 		if e.Class != ClassNetwork || e.Usage != (Usage{}) {
 			s.modelCalls++
@@ -101,6 +109,9 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 	}
 	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
 	s.missed = persist.Map[*ModelFailed]{}
+	if e.Reply.Stop != StopRefusal { // which no model is shown
+		s.exchange(entry.Seq, s.counter)
+	}
 	t := Turn{Iteration: entry.Iteration}
 	var calls int
 	for _, p := range e.Reply.Parts {
@@ -385,9 +396,13 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:
 		s.meters.part()
-		for _, id := range e.Masked {
-			if c, ok := s.call(id); ok {
-				s.bytes -= len(c.Result)
+		if e.Why != "" {
+			s.compact(&e, entry.Seq)
+		} else { // as the machine itself does, which does not count what stands in their place
+			for _, id := range e.Masked {
+				if c, ok := s.call(id); ok {
+					s.bytes -= len(c.Result)
+				}
 			}
 		}
 		if s.failure != nil && s.failure.Class == ClassTooLong {

@@ -84,6 +84,7 @@ type matter struct {
 	By      string
 	Expires time.Time
 	images  []Image
+	masked  bool // the model does not see the result any more
 	retries int
 	child   *childRun // nil: it is no run of its own
 

@@ -84,12 +84,17 @@ type Measured struct {
 	Open  []string
 }
 
-// ContextCompacted replaces part of what the model sees.
+// ContextCompacted replaces part of what the model sees, from the entry From to
+// the entry To. With a Summary, that stands for all but the latest Kept replies
+// and what followed them. Without Why it is what the machine itself does about a
+// conversation that is too long.
 type ContextCompacted struct {
 	From    uint64
 	To      uint64
 	Masked  []string // calls whose results are shown as left out
 	Summary string
+	Kept    int
+	Why     string // such as "price", "pause" or "limit"
 }
 
 // Type returns "model.called".
@@ -168,6 +173,8 @@ func (e *ContextCompacted) code(c *wire.Coder) {
 	c.Uint64("to", &e.To)
 	c.OptStrings("masked", &e.Masked)
 	c.OptString("summary", &e.Summary)
+	c.OptInt("kept", &e.Kept)
+	c.OptString("why", &e.Why)
 }
 
 func (u *Usage) code(c *wire.Coder) {

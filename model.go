@@ -160,9 +160,9 @@ const (
 	PurposeLanding Purpose = "landing" // the last, tool-free answer of a run that met a ceiling
 )
 
-// judges reports whether the call is one the run can go on without.
+// judges reports whether the call is one the run can go on without, a summary included.
 func (p Purpose) judges() bool {
-	return p == PurposeJudge || strings.HasPrefix(string(p), string(PurposeJudge)+".")
+	return p == PurposeJudge || p == PurposeSummary || strings.HasPrefix(string(p), string(PurposeJudge)+".")
 }
 
 // StopReason is why a model stopped writing.

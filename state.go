@@ -39,6 +39,7 @@ type State struct {
 	spend
 	turn
 	memo
+	window
 
 	turns  persist.Vector[Turn]
 	trail  persist.Vector[Track]

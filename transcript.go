@@ -66,6 +66,9 @@ func (t *Transcript) Add(e Entry, s *State) {
 		}
 	case ContextCompacted:
 		t.mask(ev.Masked, s)
+		if ev.Summary != "" {
+			t.summarise(ev.Summary, ev.Kept, s)
+		}
 	case HookDirected:
 		if t.answers > 0 && s.HasOpen() { // the turn was opened again
 			t.calls, t.pending, t.answers = s.open, t.pending[t.answers:], 0
@@ -151,6 +154,29 @@ func (t *Transcript) mask(ids []string, s *State) {
 		masked.matter = &noMatter
 		t.swap(was, t.part(id, &masked))
 	}
+}
+
+// summaryFrame says what a summary is, so that nothing in it is taken for more.
+const summaryFrame = "[What was said and done so far is left out here. This is a summary of it, made for you:]\n"
+
+// summarise puts a summary in the place of all but the latest replies and what
+// followed them. What the run was asked stays in front as it was.
+func (t *Transcript) summarise(text string, kept int, s *State) {
+	t.flush()
+	from := len(t.messages)
+	for ; kept > 0 && from > t.begun; kept-- {
+		for from--; from > t.begun && t.messages[from].Role != Assistant; from-- {
+		}
+	}
+	head := Message{Role: User, Parts: []Part{Text{summaryFrame + text}}}
+	if input := s.Input(); input != "" {
+		head.Parts = append([]Part{Text{input}}, head.Parts...)
+	}
+	rest := t.messages[from:]
+	if len(rest) > 0 && rest[0].Role == User { // there were fewer replies
+		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
+	}
+	t.messages, t.begun = append([]Message{head}, rest...), 0
 }
 
 // swap puts a part in the place of an equal one: of a result of the same call

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/window"
 )
 
 // An Engine drives runs on one journal. It is safe for concurrent use.
@@ -223,6 +224,19 @@ func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p past) (*Handl
 
 // machine prepares an agent, the built-in policies added after its own.
 func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
+	return e.prepare(window.Guard(agent))
+}
+
+// machineOf is machine for a run that began with a declaration, which may be of
+// a time when there was one built-in policy less.
+func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
+	if !window.Declared(began.Policies) {
+		return e.prepare(agent)
+	}
+	return e.machine(agent)
+}
+
+func (e *Engine) prepare(agent pawl.Agent) (*pawl.Machine, error) {
 	if e.untold != nil {
 		return nil, e.untold
 	}

@@ -11,11 +11,11 @@ import (
 // returns how many steps agree, and an error that names the first that does
 // not. Nothing is called and nothing is written.
 func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
-	m, err := e.machine(agent)
+	start, err := firstOf(ctx, e.journal, run)
 	if err != nil {
 		return 0, err
 	}
-	start, err := firstOf(ctx, e.journal, run)
+	m, err := e.machineOf(agent, start.Declaration)
 	if err != nil {
 		return 0, err
 	}

@@ -251,28 +251,33 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 		return fmt.Errorf("run %s: %w", s.lease.Run, ErrTorn)
 	}
 	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
-	declared, err := s.engine.machine(agent)
+	began := s.state.Declaration()
+	declared, err := s.engine.machineOf(agent, began)
 	if err != nil {
 		return err
 	}
-	if parts := s.state.Declaration().Differences(declared.Declaration()); len(parts) > 0 && !sabotage.On(sabotage.Change) {
-		if !o.AllowChange && !tightened(s.state.Declaration(), declared.Declaration(), parts) {
+	if parts := began.Differences(declared.Declaration()); len(parts) > 0 && !sabotage.On(sabotage.Change) {
+		if !o.AllowChange && !tightened(began, declared.Declaration(), parts) {
 			return &ChangedError{s.lease.Run, parts}
 		}
 		d := declared.Declaration()
 		resumed.Changed = &d
-	} else if repriced(s.state.Declaration(), declared.Declaration()) {
+	} else if repriced(began, declared.Declaration()) {
 		d := declared.Declaration()
 		resumed.Changed = &d
 	}
 	switch was := s.state.StopSource(); {
 	case o.Stop != nil:
+		agent.Stop = o.Stop
+		if s.m, err = s.engine.machineOf(agent, began); err != nil {
+			return err
+		}
 	case was != declared.Declaration().Stop && resumed.Changed == nil:
 		// The stop condition was replaced when the run was last resumed.
 		if agent.Stop, err = stop.Parse(was, nil); err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", s.lease.Run, was, err)
 		}
-		if s.m, err = s.engine.machine(agent); err != nil {
+		if s.m, err = s.engine.machineOf(agent, began); err != nil {
 			return err
 		}
 	default:
@@ -282,7 +287,7 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	if o.Limits != (pawl.Limits{}) || s.state.Limits().Cost > 0 {
 		bounded := agent
 		bounded.Limits = s.state.Limits().Merge(o.Limits)
-		if _, err := s.engine.machine(bounded); err != nil {
+		if _, err := s.engine.machineOf(bounded, began); err != nil {
 			return err
 		}
 	}

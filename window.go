@@ -1,0 +1,300 @@
+package pawl
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/persist"
+)
+
+// maskBytes is about what stands in place of a result that is left out.
+const maskBytes = 100
+
+// A Window is what the model sees of a run's conversation: what came before
+// the first reply it still sees whole, called the head, and then exchanges, each
+// a reply with everything said up to the next one. All sizes are in bytes of
+// conversation, about four to a token, without prompt and tools. A Window is a
+// value and stays as it is; its methods cost O(log exchanges) at most.
+type Window struct {
+	Exchanges int // replies the model sees whole
+	Bytes     int // of the conversation
+	Images    int // bytes of pictures in it, which Bytes leaves out
+	Least     int // bytes the head has when all of it that can be is summarised
+	Summary   int // bytes of the summary in the head; zero: there is none
+	Compacted uint64
+	Sent      time.Time // when it was last sent to the agent's model; zero: never
+	Fallback  int       // to which of the agent's fallbacks; zero: its model
+	Refused   int       // tokens of the smallest request that a model found too long; zero: none did
+	Squeezed  bool      // the present turn was shortened since one did
+
+	exchanges persist.Vector[exchange]
+	spare     int
+}
+
+// exchange is where a reply stands. The sums are over it and all before it, so
+// that what was carried through many requests is known without a walk.
+type exchange struct {
+	seq    uint64
+	calls  int // calls before it
+	start  int // bytes before it
+	spare  int // bytes that leaving results before it out would save
+	starts int
+	spares int
+}
+
+// window is what State keeps of it.
+type window struct {
+	exchanges persist.Vector[exchange]
+	spare     int
+	images    int
+	summary   string
+	compacted uint64
+	sent      time.Time
+	sentTo    int
+	tooLong   int
+}
+
+// Window is what the model sees of the conversation.
+func (s *State) Window() Window {
+	w := Window{
+		Exchanges: s.window.exchanges.Len(), Bytes: s.bytes, Images: s.window.images, Least: len(s.Input()) + messageBytes,
+		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Squeezed: s.squeezed,
+		exchanges: s.window.exchanges, spare: s.spare,
+	}
+	if s.summary != "" {
+		w.Summary = len(s.summary) + len(summaryFrame)
+	}
+	return w
+}
+
+// Price is what the model that t asks costs, and whether it has a price.
+func (s *State) Price(t Think) (Price, bool) {
+	if p := s.declared().model(t.Model, t.Fallback).Price; p != nil {
+		return *p, true
+	}
+	return Price{}, false
+}
+
+// Summary is what the model sees in place of what was summarised; empty: nothing was.
+func (s *State) Summary() string { return s.summary }
+
+// Memories yields the keys under which the model stored something, sorted; see
+// [State.Memory]. It costs O(what is noted).
+func (s State) Memories() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, key := range slices.Sorted(maps.Keys(maps.Collect(s.notes.All()))) {
+			if name, ok := strings.CutPrefix(key, "\x00memory\x00"); ok && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// Before is the bytes that stand before exchange n, from 0; all of them for
+// n = Exchanges.
+func (w Window) Before(n int) int {
+	if n >= w.Exchanges {
+		return w.Bytes
+	}
+	return w.exchanges.At(n).start
+}
+
+// Spare is the bytes that leaving out the large results before exchange n would save.
+func (w Window) Spare(n int) int {
+	if n >= w.Exchanges {
+		return w.spare
+	}
+	return w.exchanges.At(n).spare
+}
+
+// Full is the first exchange that has a large result.
+func (w Window) Full() int {
+	return sort.Search(w.Exchanges, func(n int) bool { return w.Spare(n+1) > 0 })
+}
+
+// Since is the seq of the reply that begins exchange n; zero beyond the last.
+func (w Window) Since(n int) uint64 {
+	if n >= w.Exchanges {
+		return 0
+	}
+	return w.exchanges.At(n).seq
+}
+
+// Carried is how many bytes beyond free were sent before exchange n, over all
+// requests in which they did not count as recent: the sum, for i from 1 to n, of
+// what [Window.Before] i is above free.
+func (w Window) Carried(n, free int) int {
+	from := 1 + sort.Search(n, func(i int) bool { return w.Before(i+1) > free })
+	if from > n {
+		return 0
+	}
+	last, sum := n, 0
+	if n >= w.Exchanges {
+		last, sum = w.Exchanges-1, w.Bytes
+	}
+	if last >= from {
+		sum += w.exchanges.At(last).starts - w.exchanges.At(from-1).starts
+	}
+	return sum - (n-from+1)*free
+}
+
+// Hoarded is the same sum of [Window.Spare].
+func (w Window) Hoarded(n int) int {
+	switch {
+	case w.Exchanges == 0 || n == 0:
+		return 0
+	case n >= w.Exchanges:
+		return w.exchanges.At(w.Exchanges-1).spares + w.spare
+	}
+	return w.exchanges.At(n).spares
+}
+
+// Calls yields the calls before exchange n of the conversation of s, in order.
+func (w Window) Calls(s State, n int) iter.Seq[CallState] {
+	return func(yield func(CallState) bool) {
+		if w.Exchanges == 0 {
+			return
+		}
+		upTo := s.calls.Len()
+		if n < w.Exchanges {
+			upTo = min(upTo, w.exchanges.At(n).calls)
+		}
+		for i := w.exchanges.At(0).calls; i < upTo; i++ {
+			if c := s.calls.At(i); !yield(c.state()) {
+				return
+			}
+		}
+	}
+}
+
+// Bulky names the calls before exchange n whose results are worth leaving out
+// of the conversation. It costs O(calls between the first of them and n).
+func (s *State) Bulky(n int) (calls []string) {
+	w := s.Window()
+	last := s.window.exchanges.Len()
+	from := w.Full()
+	if from >= last {
+		return nil
+	}
+	upTo := s.calls.Len()
+	if n < last {
+		upTo = w.exchanges.At(n).calls
+	}
+	for i := w.exchanges.At(from).calls; i < min(upTo, s.calls.Len()); i++ {
+		if c := s.calls.At(i); c.bulk() > 0 {
+			calls = append(calls, c.ID)
+		}
+	}
+	return calls
+}
+
+// weight is the bytes of a call's answer in the conversation, bulk those of
+// them that leaving it out would save; small ones are not worth it.
+func (c *call) weight() int {
+	if c.masked {
+		return maskBytes + len(c.Error) + messageBytes
+	}
+	return len(c.Result) + len(c.Error) + messageBytes
+}
+
+func (c *call) bulk() int {
+	if save := len(c.Result) - maskBytes; !c.masked && (save >= maskBytes || len(c.images) > 0) {
+		return max(save, 1)
+	}
+	return 0
+}
+
+func (c *call) pictures() (n int) {
+	for i := range c.images {
+		n += len(c.images[i].Data)
+	}
+	return n
+}
+
+// exchange begins another one, at a reply.
+func (s *State) exchange(seq uint64, calls int) {
+	x := exchange{seq: seq, calls: calls, start: s.bytes, spare: s.spare}
+	if last, ok := s.exchanges.Last(); ok {
+		x.starts, x.spares = last.starts, last.spares
+	}
+	x.starts += x.start
+	x.spares += x.spare
+	s.exchanges = s.exchanges.Append(x)
+}
+
+// compact takes over what the model no longer sees.
+func (s *State) compact(e *ContextCompacted, seq uint64) {
+	s.compacted = seq
+	if len(e.Masked) > 0 {
+		s.leaveOut(e.Masked)
+	}
+	if e.Summary == "" {
+		return
+	}
+	w := s.Window()
+	from := w.Exchanges - max(0, min(e.Kept, w.Exchanges))
+	cut, spare := w.Before(from), w.Spare(from)
+	s.summary = e.Summary
+	head := w.Least + s.Window().Summary
+	s.bytes += head - cut
+	s.spare -= spare
+	kept := s.exchanges
+	s.exchanges = persist.Vector[exchange]{}
+	for i := from; i < kept.Len(); i++ {
+		x := kept.At(i)
+		s.place(x, x.start+head-cut, x.spare-spare)
+	}
+}
+
+// place appends an exchange with other sizes.
+func (s *State) place(x exchange, start, spare int) {
+	x.start, x.spare, x.starts, x.spares = start, spare, start, spare
+	if last, ok := s.exchanges.Last(); ok {
+		x.starts += last.starts
+		x.spares += last.spares
+	}
+	s.exchanges = s.exchanges.Append(x)
+}
+
+// leaveOut masks calls and takes what that saves off the exchanges after each.
+func (s *State) leaveOut(ids []string) {
+	var saved []exchange // by call, in order: what it saves from which call on
+	for _, id := range ids {
+		n := callNumber(id)
+		if n < 1 || n > s.calls.Len() {
+			continue
+		}
+		c := s.calls.At(n - 1)
+		was, bulk := c.weight(), c.bulk()
+		s.images -= c.pictures()
+		c.about(func(m *matter) { m.masked = true })
+		s.calls = s.calls.Set(n-1, c)
+		saved = append(saved, exchange{calls: n, start: was - c.weight(), spare: bulk})
+	}
+	sort.Slice(saved, func(i, k int) bool { return saved[i].calls < saved[k].calls })
+	first := sort.Search(s.exchanges.Len(), func(i int) bool { return len(saved) > 0 && s.exchanges.At(i).calls >= saved[0].calls })
+	before := exchange{}
+	if first > 0 {
+		before = s.exchanges.At(first - 1)
+	}
+	start, spare, next := 0, 0, 0
+	for i := first; i < s.exchanges.Len(); i++ {
+		x := s.exchanges.At(i)
+		for ; next < len(saved) && saved[next].calls <= x.calls; next++ {
+			start, spare = start+saved[next].start, spare+saved[next].spare
+		}
+		x.start, x.spare = x.start-start, x.spare-spare
+		x.starts, x.spares = before.starts+x.start, before.spares+x.spare
+		s.exchanges = s.exchanges.Set(i, x)
+		before = x
+	}
+	for ; next < len(saved); next++ {
+		start, spare = start+saved[next].start, spare+saved[next].spare
+	}
+	s.bytes -= start
+	s.spare -= spare
+}

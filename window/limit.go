@@ -1,0 +1,76 @@
+package window
+
+import (
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// byLimit is what a limit demands. Near it, what is old goes, by a model's
+// summary while the request for one still fits; beyond it, the machine writes
+// the summary, and fewer of the latest replies stay whole.
+func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
+	if c.heavy(w, 0) {
+		return c.lighten(w)
+	}
+	most := c.MaxTokens
+	if w.Refused > 0 { // a little less than what is known to be too much
+		if r := w.Refused - w.Refused/10; most == 0 || r < most {
+			most = r
+		}
+	}
+	if most == 0 || t.Estimate <= most-most/8 {
+		return plan{}
+	}
+	after := func(saved int) int { return t.Estimate - int(tokens(saved)*(1+s.Limits().Margin)) }
+	why := fmt.Sprintf("limit: about %d tokens of %d", t.Estimate, most)
+	keep := c.kept(w)
+	old := w.Exchanges - keep
+	if spare := w.Spare(old); spare > 0 && after(spare) <= most*5/8 {
+		return plan{do: mask, why: why, keep: keep}
+	}
+	free := w.Least + summaryTokens*bytesPerToken
+	if removable := w.Before(old) - free; tokens(removable) > max(summaryTokens, float64(most)/8) {
+		if t.Estimate+promptTokens+promptTokens/2 <= most && after(removable) <= most && c.affords(s, t) {
+			return plan{do: summarise, why: why, keep: keep}
+		}
+	}
+	if t.Estimate <= most {
+		return plan{}
+	}
+	for ; ; keep-- {
+		n := w.Exchanges - keep
+		for _, bare := range []int{keep, min(keep, 1), 0} {
+			masked := w.Spare(w.Exchanges-bare) - w.Spare(n)
+			if after(w.Before(n)-w.Least-localBytes+masked) <= most-most/8 {
+				return plan{do: shorten, why: why, keep: keep, bare: bare}
+			}
+		}
+		if keep == 0 {
+			break
+		}
+	}
+	if saved := w.Before(w.Exchanges) - w.Least - localBytes; after(saved) <= most {
+		return plan{do: shorten, why: why}
+	}
+	return plan{do: broken, why: fmt.Sprintf("the next request needs about %d tokens of %d, and nothing more can be left out: prompt, tools and input are too long", t.Estimate, most)}
+}
+
+// heavy reports whether the conversation has too many bytes, when some are saved.
+func (c compaction) heavy(w pawl.Window, saved int) bool {
+	return w.Bytes+w.Images/3*4-saved > c.MaxBytes // pictures travel as base64
+}
+
+// lighten leaves results out until the conversation has fewer bytes, the latest last.
+func (c compaction) lighten(w pawl.Window) plan {
+	why := fmt.Sprintf("limit: more than %d bytes", c.MaxBytes)
+	for _, bare := range []int{c.kept(w), 1, 0} {
+		if n := w.Exchanges - bare; n > 0 && w.Spare(n) > 0 {
+			return plan{do: mask, why: why, keep: bare}
+		}
+	}
+	if w.Before(w.Exchanges) > w.Least+2*localBytes {
+		return plan{do: shorten, why: why}
+	}
+	return plan{do: broken, why: fmt.Sprintf("the next request has more than %d bytes, and nothing more can be left out", c.MaxBytes)}
+}

@@ -1,0 +1,112 @@
+package window
+
+import (
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Review shortens the conversation before a turn that would carry too much, and
+// after a model has refused one for being too long.
+func (c compaction) Review(s pawl.State, step pawl.Step) pawl.Step {
+	if f, failed := s.Failure(); failed && f.Class == pawl.ClassTooLong {
+		return c.refused(&s, step)
+	}
+	t, ok := step.(pawl.Think)
+	if !ok || t.Purpose != pawl.PurposeTurn || s.HasOpen() {
+		return step
+	}
+	w := s.Window()
+	if p, asked := c.asked(&s, w); asked {
+		return c.perform(&s, step, w, p)
+	}
+	p := c.byLimit(&s, t, w)
+	if p.do == nothing {
+		p = c.byPrice(&s, t, w)
+	}
+	return c.perform(&s, step, w, p)
+}
+
+// asked is the plan to use the summary that was asked for and has come, or has not.
+func (c compaction) asked(s *pawl.State, w pawl.Window) (plan, bool) {
+	at := s.RepliedAt(pawl.PurposeSummary)
+	if at <= s.RepliedAt(pawl.PurposeTurn) || at <= w.Compacted {
+		return plan{}, false
+	}
+	return plan{do: summarise, why: "price", keep: c.kept(w)}, true
+}
+
+// kept is how many replies stay.
+func (c compaction) kept(w pawl.Window) int { return min(w.Exchanges, c.Keep) }
+
+// perform turns a plan into a step.
+func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan) pawl.Step {
+	old := w.Exchanges - p.keep
+	e := pawl.ContextCompacted{From: w.Since(0), To: s.Seq(), Kept: p.keep, Why: p.why}
+	if next := w.Since(old); next > 0 {
+		e.To = next - 1
+	}
+	switch p.do {
+	case nothing:
+		return step
+	case broken:
+		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Failed, Condition: "context", Leaf: "context", Detail: p.why}}
+	case mask:
+		e.From, e.Kept = w.Since(w.Full()), 0
+		e.Masked = s.Bulky(old)
+		return pawl.Record{Events: []pawl.Event{e}}
+	case summarise:
+		reply, ok := s.Replied(pawl.PurposeSummary)
+		if _, asked := c.asked(s, w); asked && ok {
+			e.Summary = written(s, w, old, reply)
+			break
+		}
+		if missed, _ := s.Missed(pawl.PurposeSummary); missed.Class == 0 || missed.Class == pawl.ClassCancelled {
+			return pawl.Think{Purpose: pawl.PurposeSummary, Model: c.name, MaxTokens: mostSummary,
+				View: pawl.View{Prompt: summaryPrompt, Bare: c.name != ""}}
+		}
+	}
+	if e.Summary == "" {
+		e.Summary = local(s, w, old)
+	}
+	if e.From == 0 {
+		e.From = 1
+	}
+	if p.do == shorten {
+		e.Masked = s.Bulky(w.Exchanges - p.bare)
+	}
+	return pawl.Record{Events: []pawl.Event{e}}
+}
+
+// refused shortens a conversation that a model has found too long, once, without
+// asking a model: it is sent again, and if that does not help the run fails.
+func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
+	w := s.Window()
+	if w.Squeezed || s.HasOpen() {
+		return step
+	}
+	switch step := step.(type) {
+	case pawl.Record:
+		if e, ok := step.Events[0].(pawl.ContextCompacted); !ok || e.Why != "" {
+			return step
+		}
+	case pawl.Finish:
+		if step.Verdict.Status != pawl.Failed || step.Verdict.Leaf != "model" {
+			return step
+		}
+	default:
+		return step
+	}
+	keep := c.kept(w)
+	if saves := w.Before(w.Exchanges-keep) - w.Least + w.Spare(w.Exchanges-keep); saves < w.Bytes/4 {
+		keep = min(keep, 1) // the latest are what is too long
+	}
+	bare := keep
+	if w.Spare(w.Exchanges) > 0 && w.Before(w.Exchanges-keep)-w.Least < w.Bytes/4 {
+		bare = 0
+	}
+	if w.Before(w.Exchanges-keep) <= w.Least && w.Spare(w.Exchanges-bare) == 0 {
+		return step // nothing can be left out
+	}
+	return c.perform(s, step, w, plan{do: shorten, why: fmt.Sprintf("too long for the model at about %d tokens", w.Refused), keep: keep, bare: bare})
+}
