@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool/skill"
+	"github.com/pawl-run/pawl/window"
 )
 
 // Agent makes the agent, its model from the registry. The error is [Problems]:
@@ -53,6 +54,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 			a.Policies = append(a.Policies, skill.Policy(s.skills...))
 		}
 	}
+	a.Prompt += window.Pin(s.pins...)
 	if s.stuck != nil {
 		a.Policies = append(a.Policies, *s.stuck)
 	}

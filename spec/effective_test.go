@@ -141,6 +141,7 @@ func TestEffectiveOfProgram(t *testing.T) {
 #     on_doubt: ask
 # model: func, of the program
 # the answer is @r in the result's context
+# policy: context(keep 5)
 # policy: no_progress(3, fail)
 name: a
 description: "Looks: up"

@@ -3,6 +3,7 @@ package spec
 import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/judge"
+	"github.com/pawl-run/pawl/window"
 )
 
 // judges is what a spec says of who judges its runs.
@@ -12,6 +13,7 @@ type judges struct {
 	steer     *judge.SteerOptions
 	policy    string // what calls are judged by
 	causal    bool
+	context   *window.Options
 	models    map[any]seat // of the options above
 }
 
@@ -128,4 +130,5 @@ func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 	if s.judges.causal {
 		a.Policies = append(a.Policies, judge.Causal())
 	}
+	s.judges.plan(a, model)
 }

@@ -31,6 +31,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "observe", value: in(commandKeys), about: "a command whose output the model sees before its first turn and after each action", inGo: "pawl.Agent.Observer"},
 	{name: "goal", value: in(goalKeys), about: "a number that says whether the work is done, whatever the model says", inGo: "pawl.Agent.Goal"},
 	{name: "judge", value: in(judgeKeys), about: "who judges the run while it goes on", inGo: "pawl.Agent.Policies"},
+	{name: "context", value: in(contextKeys), otherwise: "by price, where the model has one", about: "what the model sees of a long [conversation](context.md)", inGo: "window.Compact"},
 	{name: "guard", value: in(guardKeys), about: "what may not go in and out of the model", inGo: "guard.New"},
 	{name: "hooks", value: hookList, about: "what watches the run from beside it", inGo: "engine.Options.Hooks"},
 	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
@@ -101,6 +102,15 @@ var reflexionKeys = &table{name: "reflexion", title: "reflexion", about: "When t
 var groundingKeys = &table{name: "grounding", title: "grounding", about: "How answers are held to what was found.", keys: []key{
 	{name: "replans", value: aCount(0), otherwise: "2", about: "answers that are sent back before the run fails", inGo: "judge.GroundingOptions.Replans"},
 	{name: "model", value: aModel, otherwise: "rules", about: "the model that judges", inGo: "judge.GroundingOptions.Model"},
+}}
+
+var contextKeys = &table{name: "context", title: "context", about: "What the model sees of a long conversation.", keys: []key{
+	{name: "keep", value: aCount(0), otherwise: "5", about: "the latest replies, with what came of them, that are never left out by price", inGo: "window.Options.Keep"},
+	{name: "pins", value: wordList, about: "facts that stand in the prompt, which is never left out", inGo: "window.Pin"},
+	{name: "max_tokens", value: aCount(1), otherwise: "what the model takes", about: "the most tokens of one request, as estimated", inGo: "window.Options.MaxTokens"},
+	{name: "summary_model", value: aModel, otherwise: "the agent's own", about: "the model that writes summaries", inGo: "window.Options.Model"},
+	{name: "compact", value: oneOf("price", "never"), otherwise: "price",
+		about: "leave out what is old when carrying it costs more than that, or only when a limit demands it", inGo: "window.Options.Never"},
 }}
 
 var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in and out of the model.", keys: []key{

@@ -48,6 +48,7 @@ func (s *Spec) read(f fields) {
 	s.readGuard(f)
 	s.readFetch(f)
 	s.readJudge(f)
+	s.readContext(f)
 	s.readHooks(f)
 	s.readPrices(f)
 	s.stale = staleWarn

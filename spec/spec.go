@@ -29,6 +29,7 @@ type Spec struct {
 	base    string // the spec's directory, absolute
 	dir     string // where commands run, absolute
 	prompt  string
+	pins    []string
 	model   model
 	loop    pawl.Loop
 	flow    *flow // nil: it is no workflow

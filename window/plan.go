@@ -39,10 +39,11 @@ func ratesOf(p pawl.Price) rates {
 	return r
 }
 
-// byPrice is what pays.
+// byPrice is what pays. Nothing does with a model that costs nothing, such as one
+// that runs in this process.
 func (c compaction) byPrice(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 	price, priced := s.Price(t)
-	if !priced || c.Never || w.Exchanges == 0 {
+	if !priced || price.Input <= 0 || c.Never || w.Exchanges == 0 {
 		return plan{}
 	}
 	var (

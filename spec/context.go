@@ -1,0 +1,41 @@
+package spec
+
+import (
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/window"
+)
+
+// readContext reads {keep: 5, pins: […], max_tokens: 32000, summary_model: …, compact: price}.
+func (s *Spec) readContext(f fields) {
+	n := f.n.get("context")
+	if n == nil {
+		return
+	}
+	c := f.fields(contextKeys, n)
+	o := &window.Options{}
+	keep, compact := 5, 0
+	c.count("keep", &keep, 0, "5")
+	if o.Keep = keep; keep == 0 {
+		o.Keep = -1
+	}
+	s.pins, _ = c.words("pins", `["Invoices are in euros."]`)
+	c.count("max_tokens", &o.MaxTokens, 1, "32000")
+	c.choice("compact", &compact)
+	o.Never = compact == 2
+	s.judges.context = o
+	var m seat
+	if c.text("summary_model", &m.name); m.name != "" {
+		m.place = c.n.get("summary_model").place
+		s.judges.models[o] = m
+	}
+}
+
+// plan adds what plans the conversation.
+func (j *judges) plan(a *pawl.Agent, model func(any) pawl.Model) {
+	if j.context == nil {
+		return
+	}
+	o := *j.context
+	o.Model = model(j.context)
+	a.Policies = append(a.Policies, window.Compact(&o))
+}
