@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/judge"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/window"
 )
 
 // again makes an agent of what a log says of the one it was written by. It can
@@ -111,6 +113,29 @@ func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
 		return judge.Causal(), nil
 	case "steer":
 		return judge.Steer(text(0), &judge.SteerOptions{Model: model, WritesOnly: slices.Contains(parts, "writes only"), Ask: slices.Contains(parts, "may ask")}), nil
+	case "context":
+		o := &window.Options{}
+		for _, part := range parts {
+			switch name, value, _ := strings.Cut(part, " "); name {
+			case "keep":
+				if o.Keep = number(value); o.Keep == 0 {
+					o.Keep = -1
+				}
+			case "ttl":
+				o.TTL = must(time.ParseDuration(value))
+			case "never":
+				o.Never = true
+			default:
+				switch value {
+				case "tokens":
+					o.MaxTokens = number(name)
+				case "bytes":
+					o.MaxBytes = number(name)
+				}
+			}
+		}
+		o.Model = model
+		return window.Compact(o), nil
 	case "clamp":
 		return lowers(number(parts[0])), nil
 	case "refuse":

@@ -13,6 +13,7 @@ type Transcript struct {
 	strategy Strategy
 	messages []Message
 	begun    int    // how many of them are of earlier runs
+	left     int    // replies that a summary stands for
 	pending  []Part // of the user turn being gathered
 	answers  int    // how many of them, in front, answer the last calls
 	calls    []call
@@ -156,8 +157,10 @@ func (t *Transcript) mask(ids []string, s *State) {
 	}
 }
 
-// summaryFrame says what a summary is, so that nothing in it is taken for more.
-const summaryFrame = "[What was said and done so far is left out here. This is a summary of it, made for you:]\n"
+// summaryFrame says what a summary is, so that nothing in it is taken for more,
+// and how many replies it stands for, so that a model that plays a part knows
+// where it is.
+const summaryFrame = "[Replies left out here: %d. This is a summary of them and of what came of them, made for you:]\n"
 
 // summarise puts a summary in the place of all but the latest replies and what
 // followed them. What the run was asked stays in front as it was.
@@ -168,7 +171,12 @@ func (t *Transcript) summarise(text string, kept int, s *State) {
 		for from--; from > t.begun && t.messages[from].Role != Assistant; from-- {
 		}
 	}
-	head := Message{Role: User, Parts: []Part{Text{summaryFrame + text}}}
+	for _, m := range t.messages[:from] {
+		if m.Role == Assistant {
+			t.left++
+		}
+	}
+	head := Message{Role: User, Parts: []Part{Text{fmt.Sprintf(summaryFrame, t.left) + text}}}
 	if input := s.Input(); input != "" {
 		head.Parts = append([]Part{Text{input}}, head.Parts...)
 	}

@@ -68,6 +68,20 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		f.growth.compacted++
 		f.growth.fall = true
 		f.because("the conversation was shortened")
+		switch {
+		case e.Why == "price":
+			why = "carrying it on would have cost more: "
+		case e.Why == "pause":
+			why = "the provider's cache had lost it, so that it cost nothing: "
+		case e.Why != "":
+			why = phrase(said(e.Why) + ": ")
+		}
+		if e.Why != "" && e.Summary == "" {
+			return "the conversation is shortened", why + phrasef("%s of entries %d to %d left out", count(len(e.Masked), "result"), e.From, e.To)
+		}
+		if e.Why != "" {
+			return "the conversation is shortened", why + phrasef("entries %d to %d are shown as a summary", e.From, e.To)
+		}
 		if e.To == 0 {
 			return "the conversation is shortened", phrasef("%s left out, because it was too long for the model", count(len(e.Masked), "result"))
 		}

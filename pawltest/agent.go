@@ -14,16 +14,18 @@ import (
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/window"
 )
 
 // agent reads a declaration, one line a field:
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
-//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT · max_tokens N
+//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
 //	builtins · serial · observe · goal EXPR · approvals [ttl=D] [stop]
 //	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
+//	policy context [keep=N] [tokens=N] [bytes=N] [ttl=D] [never]
 //	policy reflexion, grounding, causal, steer: see judge
 //	hook NAME cancel|retry WORD [REASON]: what it directs about every entry whose line has the word
 func (w *world) agent(input string) (a pawl.Agent, err error) {
@@ -51,7 +53,11 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Sampling.MaxTokens, err = strconv.Atoi(rest)
 		case "price":
 			w.price = &pawl.Price{}
-			_, err = fmt.Sscanf(rest, "%g/%g", &w.price.Input, &w.price.Output)
+			for i, figure := range strings.Split(rest, "/") {
+				if to := []*float64{&w.price.Input, &w.price.Output, &w.price.CacheRead, &w.price.CacheWrite}; err == nil && i < len(to) {
+					*to[i], err = strconv.ParseFloat(figure, 64)
+				}
+			}
 		case "builtins":
 			a.Builtins = true
 		case "serial":
@@ -243,8 +249,38 @@ func policy(words []string) (pawl.Policy, error) {
 	case "clamp":
 		n, err := strconv.Atoi(words[1])
 		return clamps(n), err
+	case "context":
+		return planned(words[1:])
 	case "flap":
 		return flaps(words[1]), nil
 	}
 	return nil, fmt.Errorf("no policy %q", words[0])
+}
+
+// planned is the policy that shortens the conversation.
+func planned(words []string) (pawl.Policy, error) {
+	o := &window.Options{}
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		var err error
+		switch name {
+		case "":
+		case "never":
+			o.Never = true
+		case "keep":
+			o.Keep, err = strconv.Atoi(value)
+		case "tokens":
+			o.MaxTokens, err = strconv.Atoi(value)
+		case "bytes":
+			o.MaxBytes, err = strconv.Atoi(value)
+		case "ttl":
+			o.TTL, err = time.ParseDuration(value)
+		default:
+			err = fmt.Errorf("no setting %q", w)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return window.Compact(o), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -15,8 +16,8 @@ import (
 // A Checked model hands requests on to another and checks each one first:
 // every call stands before its result, all results of one reply stand first in
 // the one user turn that follows, a user speaks first and last, and the turns
-// of a run share their prefix to the byte, unless one was too long and had to be
-// shortened. It is safe for concurrent use.
+// of a run share their prefix to the byte, unless one was too long or the
+// conversation was shortened meanwhile. It is safe for concurrent use.
 type Checked struct {
 	t     testing.TB
 	model pawl.Model
@@ -54,7 +55,7 @@ func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 		c.t.Errorf("run %s, %s request: %v\n%s", r.Run, r.Purpose, err, conversation(r.Messages))
 	}
 	if r.Purpose == pawl.PurposeTurn {
-		if last, ok := c.last[r.Run]; ok {
+		if last, ok := c.last[r.Run]; ok && leftOut(last.Messages) == leftOut(r.Messages) {
 			if err := extends(last, r); err != nil {
 				c.t.Errorf("run %s: the request does not extend the one before: %v\n%s\nafter\n%s",
 					r.Run, err, conversation(r.Messages), conversation(last.Messages))
@@ -121,6 +122,32 @@ func wellFormed(messages []pawl.Message) error {
 	}
 	return nil
 }
+
+// leftOut counts what is left out of a conversation: results, and replies that a
+// summary stands for. It grows when the conversation is shortened, and only then.
+func leftOut(messages []pawl.Message) (n int) {
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case pawl.Text:
+				var replies int
+				if _, err := fmt.Sscanf(p.Text, "[Replies left out here: %d.", &replies); err == nil && m.Role == pawl.User {
+					n += 1000 * replies
+				}
+				if m.Role == pawl.User && strings.HasPrefix(p.Text, "Result of ") && strings.Contains(p.Text, "\n[") && strings.Contains(p.Text, noteOfMask) {
+					n++
+				}
+			case pawl.ToolResult:
+				if strings.Contains(p.Text(), noteOfMask) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+const noteOfMask = " bytes are left out here, because the conversation was too long."
 
 func callsOf(m pawl.Message) (ids []string) {
 	for _, p := range m.Parts {

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/window"
 )
 
 // begun is the state of a run of an agent.
@@ -97,7 +98,7 @@ func TestEffectiveReadsBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := pawl.NewMachine(progress.Guard(b))
+			m, err := pawl.NewMachine(progress.Guard(window.Guard(b)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,6 +68,9 @@ func (s *Spec) effective() *node {
 			}
 		}
 	}
+	if m := root.get("context").get("summary_model"); m != nil {
+		m.text = scriptIn(m.text, s.base)
+	}
 	judges := root.get("judge")
 	for _, holder := range []*node{judges.get("reflexion"), judges.get("grounding")} {
 		s.scripted(holder)

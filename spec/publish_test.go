@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/tool/files"
 	"github.com/pawl-run/pawl/tool/skill"
+	"github.com/pawl-run/pawl/window"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -112,6 +113,7 @@ var goPlaces = map[string]any{
 	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never,
 	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
+	"window.Compact": window.Compact, "window.Options": window.Options{}, "window.Pin": window.Pin,
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics,
 	"spec.Policy": &Policy{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},

@@ -13,13 +13,15 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 	if c.heavy(w, 0) {
 		return c.lighten(w)
 	}
-	most := c.MaxTokens
+	most, guess := c.MaxTokens, false
 	if w.Refused > 0 { // a little less than what is known to be too much
 		if r := w.Refused - w.Refused/10; most == 0 || r < most {
-			most = r
+			most, guess = r, true
 		}
 	}
-	if most == 0 || t.Estimate <= most-most/8 {
+	// So much room is left for the request for a summary, and for what is not yet said.
+	near := most - max(most/8, min(2*(promptTokens+promptTokens/2), most/4))
+	if most == 0 || t.Estimate <= near {
 		return plan{}
 	}
 	after := func(saved int) int { return t.Estimate - int(tokens(saved)*(1+s.Limits().Margin)) }
@@ -42,7 +44,7 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 		n := w.Exchanges - keep
 		for _, bare := range []int{keep, min(keep, 1), 0} {
 			masked := w.Spare(w.Exchanges-bare) - w.Spare(n)
-			if after(w.Before(n)-w.Least-localBytes+masked) <= most-most/8 {
+			if after(w.Before(n)-w.Least-localBytes+masked) <= near {
 				return plan{do: shorten, why: why, keep: keep, bare: bare}
 			}
 		}
@@ -52,6 +54,9 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 	}
 	if saved := w.Before(w.Exchanges) - w.Least - localBytes; after(saved) <= most {
 		return plan{do: shorten, why: why}
+	}
+	if guess && (c.MaxTokens == 0 || t.Estimate <= c.MaxTokens) {
+		return plan{} // the provider knows better
 	}
 	return plan{do: broken, why: fmt.Sprintf("the next request needs about %d tokens of %d, and nothing more can be left out: prompt, tools and input are too long", t.Estimate, most)}
 }

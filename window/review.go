@@ -17,23 +17,21 @@ func (c compaction) Review(s pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	w := s.Window()
-	if p, asked := c.asked(&s, w); asked {
-		return c.perform(&s, step, w, p)
-	}
 	p := c.byLimit(&s, t, w)
-	if p.do == nothing {
+	if c.answered(&s, w) {
+		if p.do == nothing {
+			p.why = "price"
+		}
+		p = plan{do: summarise, why: p.why, keep: c.kept(w)}
+	} else if p.do == nothing {
 		p = c.byPrice(&s, t, w)
 	}
 	return c.perform(&s, step, w, p)
 }
 
-// asked is the plan to use the summary that was asked for and has come, or has not.
-func (c compaction) asked(s *pawl.State, w pawl.Window) (plan, bool) {
-	at := s.RepliedAt(pawl.PurposeSummary)
-	if at <= s.RepliedAt(pawl.PurposeTurn) || at <= w.Compacted {
-		return plan{}, false
-	}
-	return plan{do: summarise, why: "price", keep: c.kept(w)}, true
+// answered reports whether the summary that was asked for has come.
+func (c compaction) answered(s *pawl.State, w pawl.Window) bool {
+	return s.RepliedAt(pawl.PurposeSummary) > max(s.RepliedAt(pawl.PurposeTurn), w.Compacted)
 }
 
 // kept is how many replies stay.
@@ -56,8 +54,8 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 		e.Masked = s.Bulky(old)
 		return pawl.Record{Events: []pawl.Event{e}}
 	case summarise:
-		reply, ok := s.Replied(pawl.PurposeSummary)
-		if _, asked := c.asked(s, w); asked && ok {
+		if c.answered(s, w) {
+			reply, _ := s.Replied(pawl.PurposeSummary)
 			e.Summary = written(s, w, old, reply)
 			break
 		}
@@ -72,8 +70,8 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 	if e.From == 0 {
 		e.From = 1
 	}
-	if p.do == shorten {
-		e.Masked = s.Bulky(w.Exchanges - p.bare)
+	if p.do == shorten && p.bare < p.keep || old == 0 {
+		e.Masked, e.To = s.Bulky(w.Exchanges-p.bare), s.Seq()
 	}
 	return pawl.Record{Events: []pawl.Event{e}}
 }

@@ -56,7 +56,7 @@ func local(s *pawl.State, w pawl.Window, old int) string {
 		if len(byTurn[t.Iteration]) == 0 {
 			continue
 		}
-		line := fmt.Sprintf("Turn %d: %s", t.Iteration, cut(strings.TrimSpace(t.Thought), mostLine))
+		line := strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, cut(oneLine(t.Thought), mostLine)))
 		for _, c := range byTurn[t.Iteration] {
 			line += "\n- " + brief(c)
 		}

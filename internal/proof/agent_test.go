@@ -123,6 +123,13 @@ func (m paper) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk,
 			if msg.Role == pawl.Assistant {
 				k++
 			}
+			for _, p := range msg.Parts {
+				var left int
+				if t, ok := p.(pawl.Text); ok {
+					_, _ = fmt.Sscanf(t.Text, "[Replies left out here: %d.", &left) // zero: it is no summary
+					k += left
+				}
+			}
 		}
 		now, shown := m.plan[k], m.show(r)
 		first := !slices.ContainsFunc(m.world.notes("bill"), func(l []string) bool { return l[billRun] == r.Run && l[billTurn] == fmt.Sprint(k) })
@@ -134,7 +141,7 @@ func (m paper) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk,
 		case now.fails == pawl.ClassOverloaded && first:
 			yield(pawl.Chunk{}, &pawl.ModelError{Class: now.fails, Message: "too busy"})
 			return
-		case now.fails == pawl.ClassTooLong && !strings.Contains(showed(m.world, shown), "are left out here"):
+		case now.fails == pawl.ClassTooLong && !strings.Contains(showed(m.world, shown), "left out here"):
 			yield(pawl.Chunk{}, &pawl.ModelError{Class: now.fails, Message: "too long"})
 			return
 		}

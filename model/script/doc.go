@@ -4,7 +4,8 @@
 // A script is YAML or JSON and lists replies. Which one is given depends on the
 // request alone, never on what the process did before, so a run may be killed
 // and resumed anywhere and still hears the same. The turn is one more than the
-// number of assistant messages in the request, and the nth reply answers turn n.
+// number of assistant messages in the request and of those that a summary in it
+// stands for, and the nth reply answers turn n.
 //
 //	replies:
 //	  - text: Let me look.                      # streamed, then part of the reply
@@ -63,7 +64,5 @@
 //	price: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}
 //	                    dollars a million tokens; left out: the model has no price
 //
-// Unknown and repeated keys are errors that name the line and the column. Note
-// that shortening a conversation also takes assistant messages out of it: the
-// script then goes back by as many turns.
+// Unknown and repeated keys are errors that name the line and the column.
 package script

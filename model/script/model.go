@@ -49,6 +49,8 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 		for _, msg := range r.Messages {
 			if msg.Role == pawl.Assistant {
 				turn++
+			} else {
+				turn += summarised(msg)
 			}
 		}
 		var attempts []reply
@@ -87,6 +89,18 @@ func (m *Model) step(r *pawl.Request, again int) ([]reply, error) {
 		round = n
 	}
 	return list[min(max(round+again-2, 0), len(list)-1)], nil
+}
+
+// summarised is how many replies a summary in a message says it stands for.
+func summarised(m pawl.Message) (n int) {
+	for _, p := range m.Parts {
+		if t, ok := p.(pawl.Text); ok && strings.HasPrefix(t.Text, "[") {
+			if _, err := fmt.Sscanf(t.Text, "[Replies left out here: %d.", &n); err == nil {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
