@@ -24,7 +24,10 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 	if most == 0 || t.Estimate <= near {
 		return plan{}
 	}
-	after := func(saved int) int { return t.Estimate - int(tokens(saved)*(1+s.Limits().Margin)) }
+	tokens := tokensOf(t)
+	after := func(saved int) int { // all of it is estimated anew, with the margin
+		return int((float64(t.Estimate) - tokens(saved)) * (1 + s.Limits().Margin))
+	}
 	why := fmt.Sprintf("limit: about %d tokens of %d", t.Estimate, most)
 	keep := c.kept(w)
 	old := w.Exchanges - keep

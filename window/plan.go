@@ -22,8 +22,15 @@ type plan struct {
 	bare int // to shorten: how many of these keep their results
 }
 
-// tokens of so many bytes.
-func tokens(bytes int) float64 { return float64(bytes) / bytesPerToken }
+// tokensOf says how many tokens so many bytes are, at the rate that t is
+// expected to have as a whole.
+func tokensOf(t pawl.Think) func(bytes int) float64 {
+	rate := 1.0 / bytesPerToken
+	if t.Bytes > 0 {
+		rate = float64(t.Estimate) / float64(t.Bytes)
+	}
+	return func(bytes int) float64 { return float64(bytes) * rate }
+}
 
 // rates are prices of a token relative to each other.
 type rates struct{ read, write, in, out float64 }
@@ -50,7 +57,8 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 		r       = ratesOf(price)
 		old     = max(0, w.Exchanges-c.Keep)
 		left    = float64(s.Limits().Iterations - t.Iteration + 1) // requests, this one included
-		ctx     = float64(t.Estimate) / (1 + s.Limits().Margin)
+		ctx     = float64(t.Estimate)
+		tokens  = tokensOf(t)
 		expired = c.expired(s, t, w)
 		again   = max(0, r.write-r.read) // what a token costs more that must be written anew
 	)

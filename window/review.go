@@ -56,7 +56,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 	case summarise:
 		if c.answered(s, w) {
 			reply, _ := s.Replied(pawl.PurposeSummary)
-			e.Summary = written(s, w, old, reply)
+			e.Summary = written(s, old, reply)
 			break
 		}
 		if missed, _ := s.Missed(pawl.PurposeSummary); missed.Class == 0 || missed.Class == pawl.ClassCancelled {
@@ -65,7 +65,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 		}
 	}
 	if e.Summary == "" {
-		e.Summary = local(s, w, old)
+		e.Summary = local(s, old)
 	}
 	if e.From == 0 {
 		e.From = 1

@@ -28,17 +28,17 @@ const (
 
 // written is a model's summary with what must not be lost whatever the model
 // wrote; empty when it wrote none.
-func written(s *pawl.State, w pawl.Window, old int, r pawl.Reply) string {
+func written(s *pawl.State, old int, r pawl.Reply) string {
 	text := strings.TrimSpace(r.Text())
 	if text == "" || r.Stop == pawl.StopRefusal {
 		return ""
 	}
-	return cut(text, mostText) + facts(s, w, old)
+	return cut(text, mostText) + facts(s, old)
 }
 
 // local is a summary made without a model: what was said and called, briefly,
 // the latest last. It always succeeds.
-func local(s *pawl.State, w pawl.Window, old int) string {
+func local(s *pawl.State, old int) string {
 	var lines []string
 	room := localBytes
 	if before, _, _ := strings.Cut(s.Summary(), factsHead); before != "" {
@@ -46,7 +46,7 @@ func local(s *pawl.State, w pawl.Window, old int) string {
 		room -= len(before)
 		lines = append(lines, before)
 	}
-	calls := summarised(s, w, old)
+	calls := summarised(s, old)
 	byTurn := map[int][]pawl.CallState{}
 	for _, c := range calls {
 		byTurn[c.Iteration] = append(byTurn[c.Iteration], c)
@@ -56,15 +56,15 @@ func local(s *pawl.State, w pawl.Window, old int) string {
 		if len(byTurn[t.Iteration]) == 0 {
 			continue
 		}
-		line := strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, cut(oneLine(t.Thought), mostLine)))
+		turn := []string{strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, cut(oneLine(t.Thought), mostLine)))}
 		for _, c := range byTurn[t.Iteration] {
-			line += "\n- " + brief(c)
+			turn = append(turn, "- "+brief(c))
 		}
-		turns = append(turns, line)
+		turns = append(turns, strings.Join(turn, "\n"))
 	}
 	left := 0
-	for i := len(turns) - 1; i >= 0; i-- {
-		if room -= len(turns[i]) + 1; room < 0 {
+	for i, turn := range slices.Backward(turns) {
+		if room -= len(turn) + 1; room < 0 {
 			left = i + 1
 			break
 		}
@@ -72,11 +72,11 @@ func local(s *pawl.State, w pawl.Window, old int) string {
 	if left > 0 {
 		lines = append(lines, fmt.Sprintf("(%d more turns)", left))
 	}
-	return strings.Join(append(lines, turns[left:]...), "\n") + facts(s, w, old)
+	return strings.Join(append(lines, turns[left:]...), "\n") + facts(s, old)
 }
 
 // summarised are the calls of the exchanges before old, in order.
-func summarised(s *pawl.State, w pawl.Window, old int) (calls []pawl.CallState) {
+func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
 	for c := range s.Window().Calls(*s, old) {
 		calls = append(calls, c)
 	}
@@ -93,7 +93,7 @@ func brief(c pawl.CallState) string {
 }
 
 // facts is what a summary may not lose, from the log itself.
-func facts(s *pawl.State, w pawl.Window, old int) string {
+func facts(s *pawl.State, old int) string {
 	var lines []string
 	n := 0
 	for text := range s.UserTexts() {
@@ -112,7 +112,7 @@ func facts(s *pawl.State, w pawl.Window, old int) string {
 			failed = append(failed, strings.TrimSpace(line))
 		}
 	}
-	for _, c := range summarised(s, w, old) {
+	for _, c := range summarised(s, old) {
 		if c.Phase != pawl.Answered || c.OK() {
 			continue
 		}
