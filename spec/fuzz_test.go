@@ -1,17 +1,26 @@
 package spec
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/progress"
 )
 
 // Whatever a file holds, reading it ends with an agent or with problems that
 // stand in the file, in its order; and what was read reads back from its source.
 func FuzzParse(f *testing.F) {
+	scriptless := regexp.MustCompile(`script:[a-z/.-]+|gpt-4`)
 	files, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil {
 		f.Fatal(err)
@@ -27,10 +36,13 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	}
-	examples, _ := filepath.Glob("../examples/specs/*.yaml")
-	for _, file := range examples {
-		if b, err := os.ReadFile(file); err == nil {
-			f.Add(b, false)
+	for _, pattern := range []string{"../examples/specs/*.yaml", "../examples/specs/agents/*.yaml", "../examples/hyphen/*.json"} {
+		examples, _ := filepath.Glob(pattern)
+		for _, file := range examples {
+			if b, err := os.ReadFile(file); err == nil {
+				f.Add(b, filepath.Ext(file) == ".json")
+				f.Add(scriptless.ReplaceAll(b, []byte("mechanic")), filepath.Ext(file) == ".json")
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, asJSON bool) {
@@ -47,23 +59,100 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("parsed, but: %v", err)
 			}
 			s.Warnings(r)
-			if _, err := ParseSource(a.Source, &Options{Registry: r}); err != nil {
-				t.Fatalf("the source: %v", err)
-			}
+			readsBack(t, a, r)
 			return
 		}
-		problems, ok := err.(Problems)
-		if !ok || len(problems) == 0 {
-			t.Fatalf("the error is %T: %v", err, err)
+		placed(t, err, name, string(data))
+	})
+}
+
+// placed says what is wrong with problems: each stands in a file, in its order.
+func placed(t *testing.T, err error, name, text string) {
+	t.Helper()
+	problems, ok := err.(Problems)
+	if !ok || len(problems) == 0 {
+		t.Fatalf("the error is %T: %v", err, err)
+	}
+	lines := newSource(name, plainLines(text)).lines
+	for _, p := range problems {
+		if p.Message == "" || p.File == "" || p.Line < 1 || p.Column < 1 || p.File == name && p.Line > len(lines)+1 {
+			t.Errorf("%v", p)
 		}
-		lines := newSource(name, plainLines(string(data))).lines
-		for _, p := range problems {
-			if p.Message == "" || p.Line < 1 || p.Column < 1 || p.Line > len(lines)+1 {
-				t.Errorf("%v", p)
-			}
+	}
+	if !slices.Equal(problems, problems.sorted()) {
+		t.Errorf("out of order:\n%v", problems)
+	}
+}
+
+// readsBack wants an agent to come back from its source and from what pawl show
+// --spec prints of a run of it.
+func readsBack(t *testing.T, a pawl.Agent, r *Registry) {
+	t.Helper()
+	declared := func(a pawl.Agent) pawl.Declaration {
+		m, err := pawl.NewMachine(progress.Guard(a))
+		if err != nil {
+			t.Fatalf("there is an agent, but: %v", err)
 		}
-		if !slices.Equal(problems, problems.sorted()) {
-			t.Errorf("out of order:\n%v", problems)
+		return m.Declaration()
+	}
+	was := declared(a)
+	again, err := ParseSource(a.Source, &Options{Registry: r})
+	if err != nil {
+		t.Fatalf("the source: %v", err)
+	}
+	b, err := again.Agent(r)
+	if err != nil {
+		t.Fatalf("the source: %v", err)
+	}
+	if diff := declared(b).Differences(was); diff != nil {
+		t.Errorf("by its source it differs in %v", diff)
+	}
+	state := pawl.Apply(pawl.State{}, pawl.Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: pawl.RunStarted{Declaration: was, Input: "go", Labels: a.Labels}})
+	shown := Of(state)
+	asJSON, err := json.Marshal(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(asJSON), "[redacted") {
+		return // what looks like a secret is not shown
+	}
+	was.ResultKey = "" // which a spec cannot say
+	for name, text := range map[string]string{"shown.yaml": shown.String(), "shown.json": string(asJSON)} {
+		s, err := Parse(name, []byte(text), &Options{Registry: r})
+		if err != nil {
+			t.Fatalf("what is shown of it:\n%s\n%v", text, err)
 		}
+		b, err := s.Agent(r)
+		if err != nil {
+			t.Fatalf("what is shown of it:\n%s\n%v", text, err)
+		}
+		is := declared(b)
+		if diff := is.Differences(was); diff != nil || !maps.Equal(b.Labels, a.Labels) || is.Limits != was.Limits {
+			t.Errorf("what is shown of it differs in %v:\n%s", diff, text)
+		}
+	}
+}
+
+// FuzzShelf: the same of a file of tools, for a loop document that names one.
+func FuzzShelf(f *testing.F) {
+	f.Add("- {name: look, description: Look., command: [./look.sh, -x], input: {type: object}, effect: read, timeout: 5s, approval: required}")
+	f.Add("- {builtin: [ask_human, look], approval: {when: args.question == 5}}\n- {mcp: {name: look, command: [x]}}")
+	f.Add("- {name: look, description: Pick., client: true}\n- {agent: ./look.yaml, name: look}\n- look\n- []")
+	f.Add("[{\"name\": \"look\", \"description\": \"Look.\", \"command\": [\"look\"]}]")
+	const loop = `{"type": "loop", "properties": {"objective": "o", "model": "mechanic", "tools": [{"type": "action", "name": "look"}], "result_key": "r"}}`
+	f.Fuzz(func(t *testing.T, text string) {
+		r := registry()
+		delete(r.Models, "script") // it would read files
+		s, err := Parse("loop.json", []byte(loop), &Options{Registry: r, shelf: &shelf{"tools.yaml", t.TempDir(), text}})
+		if err != nil {
+			placed(t, err, "tools.yaml", text)
+			return
+		}
+		a, err := s.Agent(r)
+		if err != nil {
+			t.Fatalf("parsed, but: %v", err)
+		}
+		s.Warnings(r)
+		readsBack(t, a, r)
 	})
 }

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,6 +76,14 @@ func TestHyphenExample(t *testing.T) {
 	}
 	if n, err := e.Replay(t.Context(), b, r.Run); err != nil || n == 0 {
 		t.Errorf("replayed %d steps: %v", n, err)
+	}
+}
+
+// The document of Hyphen's reference is held to the byte.
+func TestHyphenBytes(t *testing.T) {
+	const digest = "3570640b8847eb10897ece00afad549bed7d7313fb91934f7f16440503fe8a88"
+	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(readFile(t, "../examples/hyphen/react.json")))); got != digest {
+		t.Errorf("somebody has changed it: it has the digest %s", got)
 	}
 }
 
