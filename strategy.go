@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -40,12 +41,12 @@ The result of the action comes back in the next message. The actions, each with 
 // becomes a thought and a call. Prose around the object is tolerated. The
 // second result says why it is no plan. number is the call's.
 func plan(r Reply, number int) (Reply, string) {
-	plan, n := onlyObject(r.Text())
 	// What stands within a broken object would be taken for the plan, be it
 	// only its action_input.
 	if broken := brokenObject(r.Text()); broken != nil {
 		return r, fmt.Sprintf("the reply has a JSON object that is malformed (%v); it needs exactly one that is not", broken)
 	}
+	plan, n := onlyObject(r.Text())
 	switch {
 	case n == 0:
 		return r, "the reply has no JSON object; it needs exactly one, with thought, action and action_input"
@@ -53,6 +54,11 @@ func plan(r Reply, number int) (Reply, string) {
 		return r, fmt.Sprintf("the reply has %d JSON objects; it needs exactly one", n)
 	}
 	var members map[string]json.RawMessage // as a struct would take ACTION for action
+	for _, key := range [...]string{"thought", "action", "action_input"} {
+		if times(plan, key) > 1 { // of which one would be taken that somebody else may not have read
+			return r, fmt.Sprintf("the JSON object has %q more than once", key)
+		}
+	}
 	var thought, action *string
 	if json.Unmarshal(plan, &members) != nil || !text(members["thought"], &thought) || !text(members["action"], &action) {
 		return r, "the JSON object is not a plan: thought and action must be strings"
@@ -63,6 +69,22 @@ func plan(r Reply, number int) (Reply, string) {
 	parts := append([]Part(nil), r.Parts...)
 	r.Parts = append(parts, Call{ID: callID(number), Tool: *action, Args: object(members["action_input"])})
 	return r, ""
+}
+
+// times counts how often a key stands in an object.
+func times(object []byte, key string) (n int) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	_, _ = d.Token()
+	for d.More() {
+		var value json.RawMessage
+		if k, _ := d.Token(); k == key {
+			n++
+		}
+		if d.Decode(&value) != nil {
+			break // it is an object, as was seen before
+		}
+	}
+	return n
 }
 
 // text reads a text that may be missing or null.
@@ -88,14 +110,25 @@ func brokenObject(text string) error {
 
 // onlyObject finds the JSON objects that stand in a text, and returns the
 // first with how many there are. A brace that begins no valid object is prose.
+// A text in which thousands of objects begin within each other and none ends, as
+// a model may write that has lost its way, is read through for each of them, and
+// given up when that has been enough.
 func onlyObject(text string) (object []byte, n int) {
+	left := 32*len(text) + 1<<20 // bytes to read in vain
 	for i := 0; i < len(text); i++ {
 		if text[i] != '{' {
 			continue
 		}
 		d := json.NewDecoder(strings.NewReader(text[i:]))
 		var v json.RawMessage
-		if d.Decode(&v) != nil {
+		if err := d.Decode(&v); err != nil {
+			read := len(text) - i
+			if wrong, ok := err.(*json.SyntaxError); ok {
+				read = int(wrong.Offset)
+			}
+			if left -= read; left < 0 {
+				return nil, 0
+			}
 			continue
 		}
 		if n++; n == 1 {
