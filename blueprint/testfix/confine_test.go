@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pawl-run/pawl/internal/hostile"
 )
 
 // Nothing a model says leads out of the copy.
@@ -47,6 +49,14 @@ func TestConfined(t *testing.T) {
 			if got, err := use(t, f, tool, a); err == nil && (strings.Contains(got, "secret.txt") || strings.Contains(got, "root:") || strings.Contains(got, "record.json")) {
 				t.Errorf("%s %q = %q, want nothing from outside", tool, path, got)
 			}
+		}
+	}
+	for _, path := range hostile.Paths(outside) {
+		if got, err := use(t, f, "read_file", args{"path": path}); err == nil {
+			t.Errorf("read_file %q = %q, want an error", path, got)
+		}
+		if got, err := use(t, f, "edit_file", args{"path": path, "old": "secret", "new": "public"}); err == nil {
+			t.Errorf("edit_file %q = %q, want an error", path, got)
 		}
 	}
 	if data, err := os.ReadFile(secret); string(data) != "secret\n" {

@@ -1,0 +1,33 @@
+//go:build linux || darwin
+
+package skill_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl/internal/hostile"
+	"github.com/pawl-run/pawl/tool/skill"
+)
+
+// Of hundreds of paths none gives what is outside, or says where the folder is.
+func TestHostilePaths(t *testing.T) {
+	dir, outside := hostile.Jail(t)
+	if err := os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := skill.Skill{Name: "pdf", Dir: dir}
+	for _, path := range hostile.Paths(outside) {
+		got, err := use(t, k, map[string]string{"skill": "pdf", "file": path})
+		if err == nil {
+			t.Errorf("%q gives %q", path, got)
+		} else if strings.Contains(err.Error(), filepath.Dir(outside)) && !strings.Contains(path, outside) {
+			t.Errorf("%q tells where the folder is: %v", path, err)
+		}
+	}
+	if got, err := use(t, k, map[string]string{"skill": "pdf", "file": "good-link"}); err != nil || got != "inside\n" {
+		t.Errorf("a link that stays inside: %q, %v", got, err)
+	}
+}
