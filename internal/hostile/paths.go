@@ -8,31 +8,28 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"testing"
 )
 
 // Secret is what stands in the files outside of a jail.
 const Secret = "the secret"
 
-// Jail is a directory with everything in it that might lead out: links to files
+// Jail makes a directory in top with everything in it that might lead out: links to files
 // and directories, near and far, through each other and in circles, to devices and
 // to a pipe. Beside it is outside, a directory with the file secret. In the jail are
 // in.txt and sub/in.txt, which hold "inside", and good-link, which leads to one.
-func Jail(t testing.TB) (dir, outside string) {
-	t.Helper()
-	top := t.TempDir()
+func Jail(top string) (dir, outside string, err error) {
 	dir, outside = filepath.Join(top, "dir"), filepath.Join(top, "outside")
 	for name, text := range map[string]string{"secret": Secret, "outside/secret": Secret, "dir/in.txt": "inside\n", "dir/sub/in.txt": "inside\n"} {
 		path := filepath.Join(top, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
+			return "", "", err
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // like any file of a project
-			t.Fatal(err)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return "", "", err
 		}
 	}
 	if err := syscall.Mkfifo(filepath.Join(outside, "pipe"), 0o600); err != nil {
-		t.Fatal(err)
+		return "", "", err
 	}
 	links := map[string]string{
 		"good-link": "in.txt",
@@ -47,10 +44,10 @@ func Jail(t testing.TB) (dir, outside string) {
 	}
 	for name, to := range links {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
+			return "", "", err
 		}
 	}
-	return dir, outside
+	return dir, outside, nil
 }
 
 // Links are the names in a jail that lead out of it, or nowhere.

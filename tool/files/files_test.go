@@ -108,8 +108,17 @@ func TestInfo(t *testing.T) {
 	}
 }
 
+func jail(t testing.TB) (dir, outside string) {
+	t.Helper()
+	dir, outside, err := hostile.Jail(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, outside
+}
+
 func TestNothingLeadsOut(t *testing.T) {
-	dir, outside := hostile.Jail(t)
+	dir, outside := jail(t)
 	before := state(t, filepath.Dir(dir))
 	n := 0
 	for _, path := range hostile.Paths(outside) {
@@ -152,7 +161,7 @@ func TestNothingLeadsOut(t *testing.T) {
 
 // While somebody swaps a directory for a link, nothing is read or written through it.
 func TestSwappedWhileUsed(t *testing.T) {
-	dir, outside := hostile.Jail(t)
+	dir, outside := jail(t)
 	write(t, dir, map[string]string{"swap/secret": "harmless"})
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -316,7 +325,7 @@ func TestReconcile(t *testing.T) {
 
 // An approval of a change rests on the file as it was.
 func TestWitness(t *testing.T) {
-	dir, _ := hostile.Jail(t)
+	dir, _ := jail(t)
 	ask := func(path string) string {
 		args, _ := json.Marshal(map[string]any{"path": path})
 		found, err := the(t, dir, "edit_file").(interface {
@@ -344,7 +353,7 @@ func FuzzPaths(f *testing.F) {
 			f.Add(s)
 		}
 	}
-	dir, outside := hostile.Jail(f)
+	dir, outside := jail(f)
 	f.Fuzz(func(t *testing.T, path string) {
 		for _, name := range []string{"read_file", "search_files", "write_file"} {
 			if got, err := use(t, dir, name, map[string]any{"path": path, "pattern": ".", "content": "x"}); err == nil && strings.Contains(got, hostile.Secret) {

@@ -14,7 +14,10 @@ import (
 
 // Of hundreds of paths none gives what is outside, or says where the folder is.
 func TestHostilePaths(t *testing.T) {
-	dir, outside := hostile.Jail(t)
+	dir, outside, err := hostile.Jail(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
