@@ -243,6 +243,15 @@ var parts = map[string]func(){
 			return fmt.Sprintf(`{"tools":[%s],"nextCursor":"%d"}`, tool(fmt.Sprint("t", n)), n)
 		})
 	},
+	"pages": func() {
+		byHand(func(r request) string {
+			next := map[string]string{"": "2nd", "2nd": "3rd"}[r.Params.Cursor]
+			if next != "" {
+				next = `,"nextCursor":"` + next + `"`
+			}
+			return `{"tools":[` + tool("on"+r.Params.Cursor) + `]` + next + `}`
+		})
+	},
 	"circle": func() {
 		n := 0
 		byHand(func(request) string {

@@ -106,6 +106,21 @@ func TestCannotConnect(t *testing.T) {
 	}
 }
 
+// A list of tools may come in pages.
+func TestPages(t *testing.T) {
+	var got []string
+	for _, tool := range connect(t, "pages", &mcp.Options{Timeout: 3 * time.Second, MaxOutput: 99}).Tools() {
+		info := tool.Info()
+		got = append(got, info.Name)
+		if info.Timeout != 3*time.Second || info.MaxOutput != 99 {
+			t.Errorf("%s has %v and %d bytes", info.Name, info.Timeout, info.MaxOutput)
+		}
+	}
+	if diff := cmp.Diff([]string{"peer__on", "peer__on2nd", "peer__on3rd"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A server that announces a change whenever it is asked for its tools costs no
 // more than the few times they are listed.
 func TestRestless(t *testing.T) {
