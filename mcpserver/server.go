@@ -69,7 +69,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 		return nil, fmt.Errorf("agent %s has a tool of its own name, so that clients could not tell the two apart; rename one", taken.Name)
 	}
 	for _, info := range m.Declaration().Tools {
-		if info.Client || info.Name == askHuman || pureTool(info.Name) {
+		if t, _, _ := m.Tool(info.Name); info.Client || info.Name == askHuman || pureTool(info.Name) || inner(t) {
 			continue
 		}
 		if s.calls[info.Name], err = Calling(agent, info.Name); err != nil {
@@ -91,6 +91,13 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 
 // askHuman is the tool that asks a person, whom a client can ask itself.
 const askHuman = "ask_human"
+
+// inner reports whether a tool says that it is a part of its agent's loop, as a
+// step of a workflow is, and nothing to call by itself.
+func inner(t pawl.Tool) bool {
+	i, ok := t.(interface{ Inner() bool })
+	return ok && i.Inner()
+}
 
 // pureTool reports whether a tool is the machine's own.
 func pureTool(name string) bool { return len(name) > 2 && name[:2] == "__" }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,10 @@ func (*Loop) Name() string { return "workflow" }
 // Steps returns the steps as JSON, as a spec has them. It is part of what a run
 // declares, so that it is not resumed under other steps unawares.
 func (l *Loop) Steps() json.RawMessage { return l.source }
+
+// Asked reports whether a step refers to what the workflow is asked. One that
+// does not may be asked nothing.
+func (l *Loop) Asked() bool { return slices.Contains(l.roots, "input") }
 
 // Check tells what is wrong with the steps, each an [*Error].
 func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }

@@ -102,6 +102,10 @@ func (t *asked) Info() pawl.ToolInfo {
 // Agent returns the agent.
 func (t *asked) Agent() pawl.Agent { return t.agent }
 
+// Inner says that the tool is for the steps alone: whoever serves the agent's
+// tools to others leaves it out.
+func (t *asked) Inner() bool { return true }
+
 // Ask returns what the agent is asked.
 func (t *asked) Ask(args json.RawMessage) (string, error) {
 	if t.whole {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 func (a *app) runCommand() *cobra.Command {
@@ -57,13 +58,15 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 	if err != nil {
 		return 0, err
 	}
-	input, err := a.input(ctx, rest, s.Input)
-	if err != nil {
-		return 0, err
-	}
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
 		return 0, err
+	}
+	input := s.Input
+	if flow, ok := agent.Loop.(*workflow.Loop); !ok || flow.Asked() || len(rest) > 0 {
+		if input, err = a.input(ctx, rest, s.Input); err != nil {
+			return 0, err
+		}
 	}
 	if agent, err = under(policy, agent); err != nil {
 		return 0, err
