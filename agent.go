@@ -27,8 +27,9 @@ type Agent struct {
 	Output    json.RawMessage // JSON Schema of the answer; nil: free text
 	Sampling  Sampling
 	Approvals Approvals
-	Serial    bool // one call at a time
-	Builtins  bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+	Trust     map[string]Trust // labels of tools, by name, in place of those that they give themselves
+	Serial    bool             // one call at a time
+	Builtins  bool             // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
 	Trace     bool   // whoever shows the result adds the reasoning trace
 	ResultKey string // what the result's context knows the answer by; empty: it has no context

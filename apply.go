@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/aside"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/persist"
 )
@@ -86,7 +87,9 @@ func (s *State) applyRun(event Event) {
 		s.priced = e.Declaration.Model.Price != nil
 		s.epoch, s.owner = e.Epoch, e.Owner
 		s.settled = true
+		s.tainted, s.aside = e.Untrusted, &aside.Book[page]{}
 		if c := e.Continues; c != nil {
+			s.tainted = s.tainted || c.Untrusted
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
 		}
 		s.hear(e.Input)
@@ -125,6 +128,7 @@ func (s *State) applyRun(event Event) {
 				s.grants = persist.Map[*matter]{}
 			}
 			start.Declaration = *e.Changed
+			s.aside = &aside.Book[page]{}
 			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
 		}
 		s.lose()
@@ -218,6 +222,9 @@ func place(calls []call, id string) int {
 // answer closes a call; the turn is over when it was the last.
 func (s *State) answer(i int, c call) {
 	c.Phase = Answered
+	if (c.Ran || c.ok()) && s.foreign(c.Tool) {
+		c.ending.foreign, s.tainted = true, true
+	}
 	s.replace(i, c)
 	s.count(&c, 1)
 	if c.Ran {
@@ -352,16 +359,21 @@ func unvaried(b []byte, text string) []byte {
 	return b
 }
 
-func (s *State) exempt(tool string) bool {
-	if s.start == nil {
-		return false
-	}
-	for i := range s.start.Declaration.Tools {
-		if t := &s.start.Declaration.Tools[i]; t.Name == tool {
-			return t.Exempt
+func (s *State) exempt(tool string) bool { return s.info(tool).Exempt }
+
+// foreign reports whether what a tool says is anybody's word.
+func (s *State) foreign(tool string) bool { return s.info(tool).Trust == Untrusted }
+
+// info is what is declared of a tool.
+func (s *State) info(tool string) *ToolInfo {
+	if s.start != nil {
+		for i := range s.start.Declaration.Tools {
+			if t := &s.start.Declaration.Tools[i]; t.Name == tool {
+				return t
+			}
 		}
 	}
-	return false
+	return &noTool
 }
 
 // The directions of a hook that ask for a retry, as they stand in the log.

@@ -36,6 +36,8 @@ type CallState struct {
 	Ran        bool              // it ran, as opposed to being refused, reused or answered by somebody
 	Retries    int               // times a hook had it run again
 	Child      string            // the run it is, when its tool is an agent
+	Trust      Trust             // what its tool was labelled when it was answered; zero: Trusted
+	Heard      int               // texts that people had said in the run when the model made it; see [State.UserTexts]
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -55,6 +57,7 @@ type asked struct {
 	Call
 	Iteration int
 	Step      string // the loop's word for it, when the call is the loop's
+	heard     int
 }
 
 // trial is the latest attempt.
@@ -71,6 +74,7 @@ type ending struct {
 	Status   ToolStatus
 	Ran      bool
 	rejected bool // it stood in a plan that was turned down
+	foreign  bool // its tool is labelled untrusted
 	Result   json.RawMessage
 	Error    string
 	seq      uint64 // of the tool.finished that says so
@@ -104,8 +108,8 @@ var (
 	noMatter matter
 )
 
-func newCall(c Call, iteration int) call {
-	return call{&asked{Call: c, Iteration: iteration}, &noTrial, &noEnding, &noMatter, Undecided}
+func newCall(c Call, iteration, heard int) call {
+	return call{&asked{Call: c, Iteration: iteration, heard: heard}, &noTrial, &noEnding, &noMatter, Undecided}
 }
 
 // about changes what few calls have.
@@ -123,7 +127,12 @@ func (c *call) state() CallState {
 	if c.child != nil {
 		child = c.child.id
 	}
+	trust := Trust(0)
+	if c.foreign {
+		trust = Untrusted
+	}
 	return CallState{
+		Trust: trust, Heard: c.heard,
 		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,

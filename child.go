@@ -58,6 +58,9 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 	for _, name := range slices.Sorted(maps.Keys(child.decl.Digests)) {
 		parts = append(parts, name, child.decl.Digests[name])
 	}
+	if a.info.Trust == 0 && slices.ContainsFunc(child.offer, func(t ToolInfo) bool { return t.Trust == Untrusted }) {
+		a.info.Trust = Untrusted // it may say what they told it
+	}
 	a.info.Version = cmp.Or(a.info.Version, digest(parts...))
 	return nil
 }

@@ -152,6 +152,9 @@ func (d *Declaration) digest() map[string]string {
 			parts = append(parts, t.Cage)
 		}
 		all["tool "+t.Name] = digest(parts...)
+		if t.Trust == Untrusted { // apart, since a run may be resumed with less trust than it began with
+			all["trust "+t.Name] = digest(t.Trust.String())
+		}
 	}
 	return all
 }
@@ -304,6 +307,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 	c.OptString("version", &t.Version)
 	c.OptString("agent", &t.Agent)
 	c.OptString("cage", &t.Cage)
+	enum(c, "trust", &t.Trust, trusts)
 }
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".

@@ -19,6 +19,7 @@ type RunStarted struct {
 	Continues   *Continues // nil: the conversation begins here
 	Key         string     // under which it was asked for; see engine.StartOptions
 	Nonce       string     // keeps the keys of its calls apart from those of another run by the same id
+	Untrusted   bool       // the input is not that of somebody who is trusted; see [State.Tainted]
 }
 
 // RunPaused parks a run: nothing is in flight and nobody owns it.
@@ -153,10 +154,12 @@ func (e *RunStarted) code(c *wire.Coder) {
 			c.Uint64("seq", &e.Continues.Seq)
 			c.OptInt("bytes", &e.Continues.Bytes)
 			c.OptInt("input_tokens", &e.Continues.Input)
+			c.OptBool("untrusted", &e.Continues.Untrusted)
 		})
 	}
 	c.OptString("key", &e.Key)
 	c.OptString("nonce", &e.Nonce)
+	c.OptBool("untrusted", &e.Untrusted)
 }
 
 func (e *RunPaused) code(c *wire.Coder) {

@@ -334,7 +334,7 @@ func TestStateIsOutOfReach(t *testing.T) {
 	tried := 0
 	for i := range methods.NumMethod() {
 		name, method := methods.Type().Method(i).Name, methods.Method(i)
-		if name == "Fold" {
+		if name == "Fold" || name == "Gather" { // which hands its caller what that made
 			continue
 		}
 		var args []reflect.Value

@@ -105,6 +105,9 @@ func fill(v reflect.Value, n int) {
 	case OnDoubt:
 		v.Set(reflect.ValueOf(TellDoubt))
 		return
+	case Trust:
+		v.Set(reflect.ValueOf(Untrusted))
+		return
 	case Judgement:
 		v.Set(reflect.ValueOf(Hinted))
 		return

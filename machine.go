@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -263,6 +264,13 @@ func (m *Machine) arm() (errs []error) {
 			errs = append(errs, fmt.Errorf("tool %q: input: %w", info.Name, err))
 			return
 		}
+		if own, ok := m.agent.Trust[info.Name]; ok {
+			info.Trust = own
+		}
+		if info.Trust < 0 || info.Trust > Untrusted {
+			errs = append(errs, fmt.Errorf("tool %q: %d is no label; use Trusted or Untrusted", info.Name, int(info.Trust)))
+			return
+		}
 		a := &armed{tool: t, info: info, schema: schema}
 		if b, ok := t.(builtin); ok {
 			a.pure = &b
@@ -272,6 +280,9 @@ func (m *Machine) arm() (errs []error) {
 				errs = append(errs, err)
 				return
 			}
+		}
+		if a.info.Trust == Trusted { // which goes without saying
+			a.info.Trust = 0
 		}
 		m.tools[info.Name] = a
 		m.offer = append(m.offer, a.info)
@@ -285,13 +296,15 @@ func (m *Machine) arm() (errs []error) {
 	for _, t := range m.agent.Tools {
 		add(t, false)
 	}
-	if !m.agent.Builtins && m.agent.Strategy != JSON {
-		return errs
-	}
 	for _, t := range builtins() {
 		// Under the json strategy every turn is an action, so there must be one that ends the run.
-		if m.agent.Builtins || t.Info().Name == completeTool {
+		if m.agent.Builtins || m.agent.Strategy == JSON && t.Info().Name == completeTool {
 			add(t, true)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {
+		if m.tools[name] == nil && len(errs) == 0 {
+			errs = append(errs, fmt.Errorf("trust: there is no tool %q to label", name))
 		}
 	}
 	return errs

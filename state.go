@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/aside"
 	"github.com/pawl-run/pawl/internal/persist"
 )
 
@@ -50,6 +51,7 @@ type State struct {
 	keys   persist.Map[string]  // digest of an Idempotent call's content, to the call that succeeded
 	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
 	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
+	aside  *aside.Book[page]    // of all states of the run; see [State.Gather]
 	other  persist.Map[*heard]  // latest reply by purpose, turns apart
 	steps  persist.Map[stepped] // what came of a loop's steps, by name
 	at     string               // the step begun last
@@ -122,6 +124,7 @@ type reservation struct {
 type memo struct {
 	observed   uint64 // seq of the latest observation
 	acted      uint64 // seq of the latest thing that may have changed the world
+	tainted    bool
 	metric     float64
 	measured   bool
 	baseline   *Measure // before the first turn

@@ -14,6 +14,8 @@ type Continues struct {
 	Seq   uint64 // the last entry that belongs to it
 	Bytes int    // of conversation, so that the first request is estimated with it
 	Input int    // tokens a provider is likely to count of it; zero: none has counted
+
+	Untrusted bool // there is untrusted text in it; see [State.Tainted]
 }
 
 // Next is the state in which a run begins that continues the one of s.
@@ -133,7 +135,7 @@ func apart(place int, id string) string { return fmt.Sprintf("t%d_%s", place, id
 // Continue is how a run says that it goes on with this conversation, which ends
 // with the run that stands at s.
 func (t *Transcript) Continue(s *State) *Continues {
-	c := &Continues{Run: s.run, Seq: s.seq}
+	c := &Continues{Run: s.run, Seq: s.seq, Untrusted: s.tainted}
 	for _, m := range t.messages {
 		c.Bytes += messageBytes
 		for _, p := range m.Parts {

@@ -85,6 +85,7 @@ type ToolInfo struct {
 	Cage      string        // what the kernel holds it to, and how; empty: to nothing
 	Version   string        // raise it when the function behind the same declaration changes; lines such as "part: 3" name what differs
 	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
+	Trust     Trust         // whose words its results are; zero: Trusted
 }
 
 // Effect says what repeating a call would do to the world.
@@ -128,6 +129,26 @@ func (o OnDoubt) MarshalText() ([]byte, error) { return onDoubts.marshal(o) }
 
 // UnmarshalText reads the choice's name.
 func (o *OnDoubt) UnmarshalText(b []byte) error { return onDoubts.unmarshal(o, b) }
+
+// Trust says whose words the results of a tool are. Its errors go with them.
+type Trust int
+
+// The labels.
+const (
+	Trusted   Trust = 1 + iota // those of somebody who may tell the agent what to do
+	Untrusted                  // anybody's: a page of the web, a mail
+)
+
+var trusts = names[Trust]{"trust", []string{"trusted", "untrusted"}}
+
+// String returns the label's name.
+func (t Trust) String() string { return trusts.string(t) }
+
+// MarshalText writes the label's name.
+func (t Trust) MarshalText() ([]byte, error) { return trusts.marshal(t) }
+
+// UnmarshalText reads the label's name.
+func (t *Trust) UnmarshalText(b []byte) error { return trusts.unmarshal(t, b) }
 
 const (
 	defaultTimeout   = 60 * time.Second

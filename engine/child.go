@@ -23,6 +23,7 @@ type child struct {
 	agent  pawl.Agent
 	input  string
 	stood  bool // its parent's log says where it stood once
+	taints bool // what it is asked comes of what is not trusted
 
 	result pawl.Result
 	state  pawl.State
@@ -76,7 +77,7 @@ func (c *child) take(ctx context.Context) (*Handle, error) {
 		c.gone = true
 		return nil, nil
 	case at.state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, driven: true})
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true})
 	}
 	c.state, c.result = at.state, pawl.ResultOf(at.state)
 	if st := at.state.Status(); st.Ended() && (st != pawl.Cancelled || at.cancelledBy != byParent(c.parent)) {
@@ -182,7 +183,7 @@ func (s *session) child(j *job) (started pawl.Event) {
 	}
 	j.child = &child{
 		Tool: j.tool, engine: s.engine, parent: s.lease.Run, run: j.d.Child, agent: agent, input: input,
-		stood: s.children.stood[j.d.Child],
+		stood: s.children.stood[j.d.Child], taints: s.state.Tainted(),
 	}
 	j.tool = j.child
 	return pawl.ChildStarted{Call: j.d.Call.ID, Child: j.d.Child, Agent: agent.Name, Limits: agent.Limits}

@@ -68,6 +68,7 @@ func entire() pawl.Agent {
 		Policies: []pawl.Policy{advised{named(model, "house/judge", 1)}, approval.For("rm_*"), progress.NoProgress(3, 0, "")},
 		Observer: pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "fair"}, nil }),
 		Limits:   pawl.Limits{Iterations: 1},
+		Trust:    map[string]pawl.Trust{"rm_all": pawl.Untrusted},
 		Sampling: pawl.Sampling{Temperature: 0.5}, Approvals: pawl.Approvals{TTL: time.Hour},
 	}
 }
@@ -94,6 +95,13 @@ func TestCompatible(t *testing.T) {
 		}, "", false},
 		"another policy more": {func(a *pawl.Agent) { a.Policies = append(slices.Clone(a.Policies), approval.For("put")) }, "", true},
 		"one in between":      {func(a *pawl.Agent) { a.Policies = slices.Insert(slices.Clone(a.Policies), 1, approval.For("put")) }, "", true},
+
+		"less trust": {func(a *pawl.Agent) { a.Trust = map[string]pawl.Trust{"rm_all": pawl.Untrusted, "look": pawl.Untrusted} }, "", true},
+		"less trust and another policy": {func(a *pawl.Agent) {
+			a.Trust, a.Policies = map[string]pawl.Trust{"rm_all": pawl.Untrusted, "put": pawl.Untrusted}, append(slices.Clone(a.Policies), approval.For("put"))
+		}, "", true},
+		"more trust":  {func(a *pawl.Agent) { a.Trust = nil }, "trust rm_all", false},
+		"trust moved": {func(a *pawl.Agent) { a.Trust = map[string]pawl.Trust{"look": pawl.Untrusted} }, "trust look trust rm_all", false},
 
 		"name":     {func(a *pawl.Agent) { a.Name = "other" }, "agent", false},
 		"prompt":   {func(a *pawl.Agent) { a.Prompt = "Work well." }, "prompt", false},

@@ -180,6 +180,9 @@ type StartOptions struct {
 	// up again. Another agent or input is a [*KeyError].
 	Key    string
 	Parent string
+	// Untrusted says that the input is not the words of somebody who is trusted, as
+	// when a mail begins a run; see [pawl.State.Tainted].
+	Untrusted bool
 
 	driven bool // by the parent
 }
@@ -200,7 +203,7 @@ func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p past) (*Handl
 	s.driven = b.driven
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
-		Owner: lease.Owner, Epoch: lease.Epoch,
+		Owner: lease.Owner, Epoch: lease.Epoch, Untrusted: b.Untrusted,
 	}
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels

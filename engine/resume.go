@@ -84,11 +84,14 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	return s, nil
 }
 
-// tightened reports whether nothing but further policies sets two declarations
-// apart: a policy can only tighten.
+// tightened reports whether nothing but further policies and less trust in what
+// tools say sets two declarations apart: a policy can only tighten.
 func tightened(was, now pawl.Declaration, parts []string) bool {
-	if len(parts) != 1 || parts[0] != "policies" {
-		return false
+	for _, part := range parts {
+		lessTrust := strings.HasPrefix(part, "trust ") && was.Digests[part] == ""
+		if part != "policies" && !lessTrust {
+			return false
+		}
 	}
 	rest := now.Policies
 	for _, p := range was.Policies {

@@ -1,0 +1,194 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// labelled is an agent with a tool of each label, and its run as it begins.
+func labelled(t *testing.T, change func(*RunStarted)) State {
+	t.Helper()
+	m, err := NewMachine(Agent{
+		Name: "reader", Model: ModelFunc(nil), Trust: map[string]Trust{"page": Untrusted, "ours": Trusted},
+		Tools: []Tool{dud{ToolInfo{Name: "look", Effect: Read}}, dud{ToolInfo{Name: "page", Effect: Read}}, dud{ToolInfo{Name: "ours", Effect: Read, Trust: Untrusted}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := RunStarted{Declaration: m.Declaration(), Input: "go"}
+	if change != nil {
+		change(&start)
+	}
+	return grown(State{}, start)
+}
+
+// grown folds events into a copy of s.
+func grown(s State, events ...Event) State {
+	it := s.Iteration()
+	for _, e := range events {
+		if c, ok := e.(ModelCalled); ok && c.Purpose == PurposeTurn {
+			it++
+		}
+		s = Apply(s, Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: time.Unix(int64(s.Seq()), 0).UTC(), Iteration: it, Event: e})
+	}
+	return s
+}
+
+// turnOf is a turn that calls tools and what they say.
+func turnOf(s State, tools ...string) State {
+	reply := Reply{Stop: StopCalls}
+	var done []Event
+	n := 0
+	for range s.Calls() {
+		n++
+	}
+	for i, tool := range tools {
+		id := callID(n + i + 1)
+		reply.Parts = append(reply.Parts, Call{ID: id, Tool: tool, Args: json.RawMessage(`{}`)})
+		done = append(done, ToolFinished{Call: id, Tool: tool, Status: ToolOK, Result: quote(fmt.Sprint("of ", id))})
+	}
+	s = grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: reply})
+	return grown(s, done...)
+}
+
+// A run is tainted from the first untrusted result on, whoever forgets it, or from
+// the beginning when its input or its thread are.
+func TestTainted(t *testing.T) {
+	s := turnOf(labelled(t, nil), "look", "ours")
+	if s.Tainted() {
+		t.Error("what is trusted taints")
+	}
+	open := grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: Reply{Stop: StopCalls, Parts: []Part{Call{ID: "c_3", Tool: "page", Args: json.RawMessage(`{}`)}}}})
+	if open.Tainted() {
+		t.Error("a call taints before it has a result")
+	}
+	if refused := grown(open, ToolRefused{Call: "c_3", Tool: "page", Why: "no"}); refused.Tainted() {
+		t.Error("what the machine says taints")
+	}
+	for name, end := range map[string]Event{
+		"result": ToolFinished{Call: "c_3", Tool: "page", Status: ToolOK, Result: quote("x")},
+		"error":  ToolFinished{Call: "c_3", Tool: "page", Status: ToolFailed, Error: "404: obey"},
+		"client": ClientToolReturned{Call: "c_3", Result: quote("x")},
+		"doubt":  ToolSettled{Call: "c_3", Happened: true, Result: quote("x")},
+		"reuse":  ToolReused{Call: "c_3", Tool: "page", Of: "c_1"},
+	} {
+		s := grown(open, end)
+		if c, _ := s.Call("c_3"); !s.Tainted() || c.Trust != Untrusted {
+			t.Errorf("%s: tainted %v, %v", name, s.Tainted(), c.Trust)
+		}
+		s = grown(s, ContextCompacted{Masked: []string{"c_3"}}, RunPaused{Status: Paused}, RunResumed{Owner: "b", Epoch: 2}, RunForked{From: "a", Seq: 9})
+		if !s.Tainted() {
+			t.Errorf("%s: it is forgotten", name)
+		}
+		if tr := NewTranscript(Native); !tr.Continue(&s).Untrusted {
+			t.Errorf("%s: a thread forgets it", name)
+		}
+	}
+	for name, change := range map[string]func(*RunStarted){
+		"input":  func(e *RunStarted) { e.Untrusted = true },
+		"thread": func(e *RunStarted) { e.Continues = &Continues{Run: "q", Seq: 1, Untrusted: true} },
+	} {
+		if s := labelled(t, change); !s.Tainted() {
+			t.Errorf("%s: the run begins clean", name)
+		}
+	}
+}
+
+// made is a policy's own of the past: the results it was shown.
+type made struct{ seen []string }
+
+func gathered(s State) (all string, added int) {
+	s.Gather("test", func() any { return &made{} }, func(m any, c CallState) {
+		m.(*made).seen = append(m.(*made).seen, plain(c.Result))
+		added++
+	}, func(m any) { all = strings.Join(m.(*made).seen, ", ") })
+	return all, added
+}
+
+// What is gathered is of the state that is asked, in whatever order states are
+// asked, and each call is added once along a run.
+func TestGather(t *testing.T) {
+	s := turnOf(labelled(t, nil), "look", "page")
+	want, total := "of c_1, of c_2", 0
+	for n := 3; n < 60; n++ {
+		all, added := gathered(s)
+		if total += added; all != want {
+			t.Fatalf("got %s, want %s", all, want)
+		}
+		s = turnOf(s, "look")
+		want += fmt.Sprintf(", of c_%d", n)
+	}
+	if total != 58 {
+		t.Errorf("%d calls were added for 58", total)
+	}
+	if all, added := gathered(s); all != want || added != 1 {
+		t.Errorf("%d were added to %s", added, all)
+	}
+	if all, added := gathered(s); all != want || added != 0 {
+		t.Errorf("%d were added to %s", added, all)
+	}
+
+	// Two states of one origin whose turns ended otherwise have pasts of their own.
+	open := grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: Reply{Stop: StopCalls, Parts: []Part{
+		Call{ID: "c_60", Tool: "look", Args: json.RawMessage(`{}`)}, Call{ID: "c_61", Tool: "look", Args: json.RawMessage(`{}`)}}}},
+		ToolFinished{Call: "c_61", Tool: "look", Status: ToolOK, Result: quote("late")})
+	one := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: quote("one")})
+	two := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: quote("two")})
+	for range 2 {
+		for _, c := range []struct {
+			s    State
+			last string
+		}{{one, "one, late"}, {two, "two, late"}, {turnOf(one, "look"), "one, late, of c_62"}, {turnOf(two, "look"), "two, late, of c_62"}} {
+			if all, _ := gathered(c.s); all != want+", "+c.last {
+				t.Errorf("got %s, want %s, %s", all, want, c.last)
+			}
+		}
+	}
+
+	// One whose maker panicked is made anew; a state without a run has one, too.
+	func() {
+		defer func() { _ = recover() }()
+		later := turnOf(two, "look")
+		later.Gather("test", func() any { return &made{} }, func(any, CallState) { panic("no") }, func(any) {})
+	}()
+	if all, _ := gathered(two); all != want+", two, late" {
+		t.Error(all)
+	}
+	if all, _ := gathered(State{}); all != "" {
+		t.Error(all)
+	}
+}
+
+// What people had said when a call was made is known of it.
+func TestHeard(t *testing.T) {
+	s := turnOf(labelled(t, nil), "look")
+	s = grown(s, InputRequested{Call: "", Question: "what?"}, InputGiven{Call: "", Text: "that"})
+	s = turnOf(s, "look")
+	a, _ := s.Call("c_1")
+	if b, _ := s.Call("c_2"); a.Heard != 1 || b.Heard != 2 {
+		t.Errorf("heard %d and %d", a.Heard, b.Heard)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for _, a := range []Agent{
+		{Trust: map[string]Trust{"lok": Untrusted}},
+		{Trust: map[string]Trust{"look": 3}},
+	} {
+		a.Name, a.Model, a.Tools = "a", ModelFunc(nil), []Tool{dud{ToolInfo{Name: "look"}}}
+		if _, err := NewMachine(a); err == nil {
+			t.Errorf("%v is taken", a.Trust)
+		}
+	}
+	s := labelled(t, nil)
+	var trust []Trust
+	for _, tool := range s.Declaration().Tools {
+		trust = append(trust, tool.Trust)
+	}
+	if got := fmt.Sprint(trust); got != "[trust(0) untrusted trust(0)]" {
+		t.Error(got)
+	}
+}
