@@ -16,7 +16,8 @@ import (
 // Options is what may be said of a server beyond what is required. The zero
 // value is right for one that is not trusted.
 type Options struct {
-	// Trusted takes the effects of tools from their annotations: a read-only hint
+	// Trusted takes the results of tools for the words of somebody who may tell the
+	// agent what to do, and their effects from their annotations: a read-only hint
 	// makes a Read, an idempotent hint an Idempotent. Otherwise, and without a
 	// hint, a tool is a Write.
 	Trusted bool

@@ -30,6 +30,9 @@ func (s *Server) tool(d definition) *remote {
 	if t.info.Description == "" {
 		t.info.Description = fmt.Sprintf("The tool %.60s of the MCP server %s, which does not describe it.", visible(d.name), s.name)
 	}
+	if !s.opt.Trusted {
+		t.info.Trust = pawl.Untrusted
+	}
 	switch {
 	case s.opt.Trusted && d.readOnly:
 		t.info.Effect = pawl.Read

@@ -25,7 +25,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	}
 	info := pawl.ToolInfo{
 		Name: o.Name, Description: o.Description, Input: o.Input, Effect: o.Effect,
-		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, Alone: o.Alone, Exempt: o.Exempt,
+		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, Alone: o.Alone, Exempt: o.Exempt, Trust: o.Trust,
 	}
 	if info.Name == "" {
 		info.Name = agent.Name
@@ -58,6 +58,9 @@ type AgentOptions struct {
 	// MaxOutput, MaxCalls, Alone and Exempt are as in [Options].
 	MaxOutput, MaxCalls int
 	Alone, Exempt       bool
+	// Trust says whose words its answers are; zero: [pawl.Untrusted] if the results
+	// of one of its tools are, else [pawl.Trusted].
+	Trust pawl.Trust
 }
 
 // most is the effect of a run of an agent.

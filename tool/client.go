@@ -20,6 +20,8 @@ type ClientOptions struct {
 	// Version is to be changed when the client does something else on the same
 	// declaration.
 	Version string
+	// Trust says whose words the results are; see [Options].
+	Trust pawl.Trust
 	// Witness names files, relative to Dir, that whoever approves a call relies
 	// on; see [Options]. Empty Dir is the caller's.
 	Witness []string
@@ -35,7 +37,7 @@ func Client(name, description string, input json.RawMessage, o *ClientOptions) p
 	}
 	return &client{dir: o.Dir, declared: declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(input), Client: true,
-		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version,
+		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version, Trust: o.Trust,
 	}, o.Witness)}
 }
 

@@ -34,6 +34,9 @@ type CommandOptions struct {
 	MaxOutput int
 	// MaxCalls is how often the tool may run in a run; zero is without limit.
 	MaxCalls int
+	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
+	// may have written, such as a mail or a page, is [pawl.Untrusted].
+	Trust pawl.Trust
 	// Alone makes the tool run while nothing else does, as a Write always does.
 	Alone bool
 	// Exempt says that equal calls are no sign of being stuck, as when polling.
@@ -107,7 +110,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 	c.declared = declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
-		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version,
+		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
 	}, o.Witness, c.problems()...)
 	return c
 }

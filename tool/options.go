@@ -33,6 +33,9 @@ type Options struct {
 	// Version is to be changed when the function behind the same declaration
 	// does something else, so that older runs are not resumed with it unnoticed.
 	Version string
+	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
+	// may have written, such as a mail or a page, is [pawl.Untrusted].
+	Trust pawl.Trust
 	// Witness names files that whoever approves a call relies on, relative to the
 	// working directory of this process. When one of them has changed, an
 	// approval is void and asked for anew.

@@ -90,7 +90,9 @@ func Tool(o *Options) pawl.Tool {
 	if timeout == 0 {
 		timeout = defaultTime
 	}
-	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{Timeout: timeout, MaxOutput: maxResult})
+	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{
+		Timeout: timeout, MaxOutput: maxResult, Trust: pawl.Untrusted, // anybody may have written the page
+	})
 	f.err = errors.Join(errs...)
 	f.client = &http.Client{
 		CheckRedirect: f.redirect,
