@@ -1,0 +1,184 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-run/pawl/internal/canon"
+)
+
+// value is one of a call's, with the name of the argument that it stands in.
+type value struct {
+	name   string
+	text   string
+	number bool
+	whole  bool // it is a program: nothing that is put together of what was named
+}
+
+// contents are the names of arguments that are text for a reader, or the last
+// words of them. What stands in such an argument does not say who gets it, what is
+// removed or how much is paid.
+var contents = one("abstract agenda answer article body caption comment comments content contents desc description detail details " +
+	"explanation feedback greeting html markdown memo message msg new note notes old patch diff prompt purpose question reason reference remark remarks replacement review " +
+	"subject summary text title transcript")
+
+// wholes are those whose values are programs.
+var wholes = one("argv args cmd code command commands eval expression program query script shell sql statement")
+
+// reaches are those that say where a call goes.
+var reaches = one("domain endpoint host hostname href link links uri uris url urls webhook")
+
+// isContent reports whether an argument is text for a reader by its name.
+func isContent(name string) bool {
+	return contents[lastWord(name)] || name == "old_string" || name == "new_string"
+}
+
+// lastWord is the last word of a name such as email_body or emailBody, in lower case.
+func lastWord(name string) string {
+	at := 0
+	for i, r := range name {
+		switch {
+		case r == '_' || r == '-' || r == '.':
+			at = i + 1
+		case unicode.IsUpper(r) && i > 0 && name[i-1] >= 'a' && name[i-1] <= 'z':
+			at = i
+		}
+	}
+	return strings.ToLower(name[at:])
+}
+
+// valuesOf are the texts and numbers of a call's arguments, with the names they
+// stand under; those of an array have its name. A key that is not declared is a
+// value too, unless nobody says which are. True, false and null say too little to
+// be looked for.
+func valuesOf(args json.RawMessage, declared map[string]bool) (all []value) {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber()
+	var tree any
+	if dec.Decode(&tree) != nil {
+		return nil
+	}
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		switch v := v.(type) {
+		case string:
+			if strings.TrimSpace(v) != "" {
+				all = append(all, value{name: name, text: v, whole: wholes[lastWord(name)]})
+			}
+		case json.Number:
+			all = append(all, value{name: name, text: v.String(), number: true})
+		case []any:
+			if words := texts(v); words != nil && wholes[lastWord(name)] { // a program and its arguments
+				all = append(all, value{name: name, text: strings.Join(words, " "), whole: true})
+				return
+			}
+			for _, item := range v {
+				walk(name, item)
+			}
+		case map[string]any:
+			keys := make([]string, 0, len(v))
+			for key := range v {
+				keys = append(keys, key)
+			}
+			slices.Sort(keys)
+			for _, key := range keys {
+				if declared != nil && !declared[key] {
+					all = append(all, value{name: name, text: key})
+				}
+				walk(key, v[key])
+			}
+		}
+	}
+	walk("", tree)
+	return all
+}
+
+// texts are the items of an array of nothing but texts; nil: it is none.
+func texts(items []any) (words []string) {
+	for _, item := range items {
+		s, ok := item.(string)
+		if !ok {
+			return nil
+		}
+		words = append(words, s)
+	}
+	return words
+}
+
+// form is what a tool declares of its arguments: their names, and the values that
+// are written out in the schema, folded, numbers as [canonical] writes them.
+type form struct {
+	names   map[string]bool
+	fixed   map[string]bool // what an argument is unless something else is said, or always
+	choices map[string]bool // what it may be, of several
+}
+
+var forms canon.Memo[*form]
+
+// formOf reads a schema. Where in it a name or a constant stands does not matter:
+// the machine has held the call to the schema.
+func formOf(schema json.RawMessage) *form {
+	return forms.Get(schema, func() *form {
+		f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		dec := json.NewDecoder(bytes.NewReader(schema))
+		dec.UseNumber()
+		var tree any
+		if dec.Decode(&tree) == nil {
+			f.read(tree)
+		}
+		return f
+	})
+}
+
+func (f *form) read(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			f.read(item)
+		}
+	case map[string]any:
+		if properties, ok := v["properties"].(map[string]any); ok {
+			for name, schema := range properties {
+				f.names[name] = true
+				f.read(schema)
+			}
+		}
+		for key, item := range v {
+			switch key {
+			case "properties":
+			case "const", "default":
+				constant(f.fixed, item)
+			case "enum":
+				if list, _ := item.([]any); len(list) == 1 {
+					constant(f.fixed, list)
+				} else {
+					constant(f.choices, item)
+				}
+			default:
+				f.read(item)
+			}
+		}
+	}
+}
+
+func constant(to map[string]bool, v any) {
+	switch v := v.(type) {
+	case string:
+		to[fold(v)] = true
+	case json.Number:
+		if n, ok := canonical(v.String()); ok {
+			to[n] = true
+		}
+	case []any:
+		for _, item := range v {
+			constant(to, item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			constant(to, item)
+		}
+	}
+}

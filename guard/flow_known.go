@@ -1,0 +1,205 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// known is what the log says of who named what, up to a turn.
+type known struct {
+	person  corpus            // people's words: the prompt, the input, answers
+	found   corpus            // what trusted tools said
+	foreign corpus            // what anybody may have said
+	own     map[string]string // words that the model brought in once it was tainted, and where
+
+	tainted bool
+	since   int      // the iteration whose results tainted it: what is called later may come of them
+	first   string   // the first untrusted text
+	earlier int      // texts that people said in runs that this one continues
+	heard   int      // texts that people said in this run, of those that are in
+	said    []string // what people said in this run, as far as it is needed
+}
+
+func newKnown() *known {
+	return &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: map[string]string{}}
+}
+
+// begun is what is known when a run begins: the agent's prompt, the conversation
+// that it continues, and its input.
+func begun(s *pawl.State) *known {
+	k := newKnown()
+	start, _ := s.Start()
+	k.person.add(start.Declaration.Prompt, "the prompt")
+	var chain []pawl.State
+	for e, ok := s.Earlier(); ok; e, ok = e.Earlier() {
+		chain = append(chain, e)
+	}
+	for _, run := range slices.Backward(chain) {
+		start, _ := run.Start()
+		said := slices.Collect(run.UserTexts())
+		k.begin(start, said[min(k.earlier, len(said)):])
+		for c := range run.Calls() {
+			k.took(c, " of run "+run.Run())
+		}
+		k.hear(len(k.said))
+		k.found.add(run.Seen(), "")
+		k.earlier += len(k.said)
+	}
+	if start.Continues != nil && start.Continues.Untrusted {
+		k.taint("the conversation that it continues", 0)
+	}
+	said := slices.Collect(s.UserTexts())
+	k.begin(start, said[min(k.earlier, len(said)):])
+	return k
+}
+
+// begin begins a run: its calls count their turns anew.
+func (k *known) begin(start pawl.RunStarted, said []string) {
+	k.since, k.heard, k.said = 0, 0, said
+	if len(said) == 0 {
+		return
+	}
+	if k.heard = 1; start.Untrusted {
+		k.foreign.add(said[0], "what the run was asked")
+		k.taint("what the run was asked", 0)
+		return
+	}
+	k.person.add(said[0], "")
+}
+
+// taint is called when untrusted text is known of that every call after an
+// iteration may come of.
+func (k *known) taint(from string, since int) {
+	if !k.tainted {
+		k.tainted, k.since, k.first = true, since, from
+	}
+}
+
+// influenced reports whether a call of an iteration may come of untrusted text.
+// What is called beside the call that brings it does not.
+func (k *known) influenced(iteration int) bool { return k.tainted && iteration > k.since }
+
+// hear takes in what people have said, up to the n-th text of the run.
+func (k *known) hear(n int) {
+	for ; k.heard < min(n, len(k.said)); k.heard++ {
+		k.person.add(k.said[k.heard], "")
+	}
+}
+
+// add takes in a call of the run that s is of.
+func (k *known) add(s *pawl.State, c pawl.CallState) {
+	if c.Heard > len(k.said) {
+		k.said = slices.Collect(s.UserTexts())[k.earlier:][:c.Heard] // what follows may differ in another state
+	}
+	k.took(c, "")
+}
+
+// took takes in a call and what came of it. What a trusted tool says to words that
+// the model has of nobody who is trusted is not trusted either: the tool may
+// repeat them, or look up what they ask for.
+func (k *known) took(c pawl.CallState, run string) {
+	k.hear(c.Heard)
+	clean := true
+	if k.influenced(c.Iteration) && !c.Decided {
+		clean = k.wrote(c, run)
+	}
+	if machines(c.Tool) || !c.Ran && !c.OK() {
+		return // the machine's words
+	}
+	what := "the result"
+	if c.Error != "" {
+		what = "the error"
+	}
+	from := fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run)
+	text := plain(c.Result) + "\n" + c.Error
+	switch {
+	case c.Trust == pawl.Untrusted:
+		k.distrust(text, from)
+		k.taint(from, c.Iteration)
+	case !clean:
+		k.distrust(text, from+", asked for after that,")
+	default:
+		k.found.add(text, from)
+	}
+}
+
+// distrust takes in an untrusted text, as it is and with what is hidden in it.
+func (k *known) distrust(text, from string) {
+	k.foreign.add(text, from)
+	for form, inner := range hiddenIn(text) {
+		k.foreign.add(inner, from+", "+form)
+	}
+}
+
+// wrote takes in what the model called with, and reports whether all of it is
+// known from people or trusted tools, be it word by word. The words that are not
+// are the model's own.
+func (k *known) wrote(c pawl.CallState, run string) (clean bool) {
+	clean = true
+	from := fmt.Sprintf("the arguments of %s (%s)%s", c.ID, c.Tool, run)
+	args := c.Args
+	if c.Edited != nil {
+		args = c.Edited
+	}
+	for _, v := range valuesOf(args, nil) {
+		clean = clean && k.clean(v)
+		for token := range strings.FieldsSeq(fold(v.text)) {
+			token = strings.Trim(token, ".,;:!?()[]{}<>\"'`*")
+			if token != "" && k.own[token] == "" && !k.tells(token) {
+				k.own[token] = from
+			}
+		}
+	}
+	return clean
+}
+
+// tells reports whether a person has named a value, or a trusted tool has and no
+// untrusted text.
+func (k *known) tells(folded string) bool {
+	if _, said := k.person.find(folded); said {
+		return true
+	}
+	if _, found := k.found.find(folded); !found || k.own[folded] != "" {
+		return false
+	}
+	_, foreign := k.foreign.find(folded)
+	return !foreign
+}
+
+// clean reports whether a value that a call reads by is people's or trusted tools',
+// be it word by word. A number may be the model's own, such as where to read on.
+func (k *known) clean(v value) bool {
+	if number, ok := canonical(v.text); ok && v.number {
+		_, said := k.person.number(number)
+		_, found := k.found.number(number)
+		_, foreign := k.foreign.number(number)
+		return said || found || !foreign
+	}
+	folded := fold(v.text)
+	if k.tells(folded) {
+		return true
+	}
+	if _, foreign := k.foreign.find(folded); foreign {
+		return false
+	}
+	known := true
+	eachWord(folded, func(word string, _ int) bool {
+		known = idle[word] || k.word(word) || k.word(word+"s") || k.word(strings.TrimSuffix(word, "s"))
+		return known
+	})
+	return known
+}
+
+// word reports whether a person or a trusted tool has used a word.
+func (k *known) word(word string) bool {
+	return k.person.words[word] != nil || k.found.words[word] != nil
+}
+
+// idle are words that name nobody and nothing: of English, of SQL and of code. What
+// is looked up by them and words that are known is what those words ask for.
+var idle = one("a an and any are as at by for from in into is it of on or the to with " +
+	"asc between count desc distinct exists group having id inner join left like limit not null offset order outer right select sum where " +
+	"class const def func function import interface package return struct type var")

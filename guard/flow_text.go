@@ -1,0 +1,182 @@
+package guard
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// fold writes a text so that what people take for the same compares the same:
+// white space as one space each, letters small. Letters that look like others and
+// characters that no screen shows stay what they are, for to whom the value goes
+// they are others.
+func fold(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	space := false
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		i += size
+		if unicode.IsSpace(r) {
+			space = b.Len() > 0
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		if small := unicode.ToLower(r); small >= utf8.RuneSelf || r < utf8.RuneSelf {
+			r = small // but not the Kelvin sign to k
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// wordy reports whether a character is part of a word. What no screen shows is,
+// so that it cannot part one.
+func wordy(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.Cf, r)
+}
+
+// eachWord yields the words of a text with where they stand.
+func eachWord(text string, yield func(word string, at int) bool) {
+	start := -1
+	for i := 0; i <= len(text); {
+		r, size := rune(0), 1
+		if i < len(text) {
+			if r = rune(text[i]); r >= utf8.RuneSelf {
+				r, size = utf8.DecodeRuneInString(text[i:])
+			}
+		}
+		switch in := i < len(text) && wordy(r); {
+		case in && start < 0:
+			start = i
+		case !in && start >= 0:
+			if !yield(text[start:i], start) {
+				return
+			}
+			start = -1
+		}
+		i += size
+	}
+}
+
+// joins are what holds two words together as one value, when it stands between
+// them without a space: as in a.b@c-d.example. A slash does not: what stands
+// between two is a value of its own, be it a file, a host or a number.
+const joins = ".@-+%~"
+
+// stands reports whether text[start:end] stands for itself, and is not part of a
+// longer address, number or name.
+func stands(text string, start, end int) bool {
+	if start > 0 {
+		before, _ := utf8.DecodeLastRuneInString(text[:start])
+		first, _ := utf8.DecodeRuneInString(text[start:])
+		switch {
+		case wordy(before) && wordy(first):
+			return false
+		case wordy(before): // it begins with a sign, as /etc does, and x/etc is something else
+			return false
+		case before == '$' || before == '#' || before == '@' && start == 1:
+		case strings.ContainsRune(joins, before):
+			if before != '@' && before != '%' || wordyBefore(text, start-1) {
+				return false
+			}
+		case (before == ':' || before == ',') && digitBefore(text, start-1) && digit(text[start]):
+			return false
+		}
+	}
+	if end < len(text) {
+		last, _ := utf8.DecodeLastRuneInString(text[:end])
+		after, size := utf8.DecodeRuneInString(text[end:])
+		next := end + size
+		switch {
+		case wordy(after) && wordy(last):
+			return false
+		case strings.ContainsRune(joins, after) && next < len(text):
+			if r, _ := utf8.DecodeRuneInString(text[next:]); wordy(r) || after == '@' && r != ' ' {
+				return false
+			}
+		case (after == ':' || after == ',') && next < len(text) && digit(text[next]) && digit(text[end-1]):
+			return false
+		}
+	}
+	return true
+}
+
+func wordyBefore(text string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(text[:i])
+	return i > 0 && wordy(r)
+}
+
+func digitBefore(text string, i int) bool { return i > 0 && digit(text[i-1]) }
+
+// canonical writes a number so that 50, 50.0 and 5e1 are the same. What has a
+// leading zero is a name made of digits.
+func canonical(s string) (string, bool) {
+	sign, rest := "", s
+	if strings.HasPrefix(rest, "-") {
+		sign, rest = "-", rest[1:]
+	}
+	if rest == "" || !digit(rest[0]) || len(rest) > 1 && rest[0] == '0' && digit(rest[1]) {
+		return "", false
+	}
+	if strings.ContainsAny(rest, "eE") {
+		f, err := strconv.ParseFloat(rest, 64)
+		if err != nil {
+			return "", false
+		}
+		rest = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	if whole, part, ok := strings.Cut(rest, "."); ok {
+		if part = strings.TrimRight(part, "0"); part == "" {
+			rest = whole
+		} else {
+			rest = whole + "." + part
+		}
+	}
+	for i := range len(rest) {
+		if !digit(rest[i]) && rest[i] != '.' {
+			return "", false
+		}
+	}
+	if strings.Count(rest, ".") > 1 {
+		return "", false
+	}
+	if rest == "0" {
+		sign = ""
+	}
+	return sign + rest, true
+}
+
+// numberAt reads the number that begins at text[i] as people write them, with
+// commas between thousands or not, and returns where it ends. It is none if it is
+// part of something else: a date, a time, an address, a name.
+func numberAt(text string, i int) (number string, end int, ok bool) {
+	end = i
+	for end < len(text) && (digit(text[end]) || (text[end] == '.' || text[end] == ',') && end+1 < len(text) && digit(text[end+1])) {
+		end++
+	}
+	written := text[i:end]
+	start := i
+	if i > 0 && text[i-1] == '-' && (i == 1 || text[i-2] == ' ') {
+		start--
+	}
+	if !stands(text, start, end) {
+		return "", end, false
+	}
+	groups := strings.Split(written, ",")
+	for k, g := range groups {
+		whole, _, _ := strings.Cut(g, ".")
+		if k > 0 && len(whole) != 3 || k == 0 && len(groups) > 1 && len(whole) > 3 || k < len(groups)-1 && whole != g {
+			return "", end, false
+		}
+	}
+	number, ok = canonical(text[start:i] + strings.Join(groups, ""))
+	return number, end, ok
+}

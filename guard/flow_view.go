@@ -1,0 +1,295 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-run/pawl"
+)
+
+// view is what is known when the calls of a turn are looked at: besides what is
+// known for good, what people have said since the calls before, and what was
+// seen of the world last.
+type view struct {
+	*known
+	said corpus
+	seen corpus
+}
+
+func (k *known) view(s *pawl.State) *view {
+	v := &view{known: k, said: newCorpus(), seen: newCorpus()}
+	heard := 0
+	for c := range s.Open() {
+		heard = c.Heard
+		break
+	}
+	if heard > k.heard {
+		for _, text := range slices.Collect(s.UserTexts())[k.earlier:][k.heard:heard] {
+			v.said.add(text, "")
+		}
+	}
+	v.seen.add(s.Seen(), "")
+	return v
+}
+
+// rank says how well a value is known.
+type rank int
+
+const (
+	unnamed  rank = iota // nobody who is trusted has named it
+	declared             // the tool's schema leaves no choice, or it is what holds without being said
+	found                // a trusted tool has named it, and no untrusted text
+	said                 // a person has
+)
+
+// objection is why a call is held, for a person to read; empty: it is not.
+func (w *view) objection(values []value, f *form, hosts []string) string {
+	const most = 3
+	var whys []string
+	best, more := unnamed, 0
+	for _, v := range values {
+		r, from := w.judge(v, f, hosts)
+		if best = max(best, r); r > unnamed {
+			continue
+		}
+		if len(whys) == most {
+			more++
+			continue
+		}
+		what := v.name
+		if what == "" {
+			what = "an argument"
+		}
+		if from == "" {
+			from = "no trusted tool"
+		}
+		whys = append(whys, what+" is "+shown(v.text)+", from "+from+" and from no person")
+	}
+	if more > 0 {
+		whys = append(whys, fmt.Sprintf("%d more values like these", more))
+	}
+	switch {
+	case whys == nil && best < found:
+		whys = append(whys, "nothing in it was named by a person or a trusted tool")
+	case whys == nil:
+		return ""
+	}
+	return "untrusted text may be behind it (" + w.first + "): " + strings.Join(whys, "; ")
+}
+
+// shown is a value as a person sees it: shortened, with what no screen shows
+// written out, and with it letters of another script among Latin ones.
+func shown(text string) string {
+	const most = 80
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	latin, other := false, false
+	for _, r := range text {
+		latin = latin || unicode.Is(unicode.Latin, r)
+		other = other || unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
+	}
+	if latin && other {
+		return strconv.Quote(text) + " (to the letter " + strconv.QuoteToASCII(text) + ")"
+	}
+	return strconv.Quote(text)
+}
+
+// judge says how well a value is known, and if it is not, which untrusted text
+// has it.
+func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
+	if v.number {
+		if number, ok := canonical(v.text); ok {
+			return w.number(number, f)
+		}
+	}
+	if reaches[lastWord(v.name)] && allowed(v.text, hosts) {
+		return said, ""
+	}
+	folded := fold(v.text)
+	r, from := w.whole(folded, f)
+	if r > unnamed || v.whole {
+		return r, from
+	}
+	if number, ok := canonical(folded); ok {
+		if r, _ := w.number(number, f); r > declared {
+			return r, ""
+		}
+	}
+	if from != "" { // what an untrusted text has whole is not put together of what others named
+		return unnamed, from
+	}
+	parts := w.parts(folded, f)
+	if parts == nil {
+		return unnamed, ""
+	}
+	best := said
+	for _, p := range parts {
+		r, from := w.judge(value{name: v.name, text: p}, f, nil)
+		if r == unnamed {
+			return unnamed, from
+		}
+		best = min(best, r)
+	}
+	return best, ""
+}
+
+// whole judges a folded value as it is, however it may be spelled.
+func (w *view) whole(folded string, f *form) (r rank, from string) {
+	for _, s := range spellings(folded) {
+		if _, ok := w.person.find(s); ok {
+			return said, ""
+		}
+		if _, ok := w.said.find(s); ok {
+			return said, ""
+		}
+		if f.fixed[s] {
+			return declared, ""
+		}
+		if f.choices[s] && w.chosen(s) {
+			return said, ""
+		}
+		if _, ok := w.found.find(s); ok {
+			r = found
+		} else if _, ok := w.seen.find(s); ok {
+			r = found
+		}
+		if from == "" {
+			if from, _ = w.foreign.find(s); from == "" {
+				from = w.own[s]
+			}
+		}
+	}
+	if from != "" {
+		return unnamed, from
+	}
+	return r, ""
+}
+
+// number judges a number, as [canonical] writes it.
+func (w *view) number(number string, f *form) (r rank, from string) {
+	_, before := w.person.number(number)
+	_, now := w.said.number(number)
+	_, ours := w.found.number(number)
+	_, seen := w.seen.number(number)
+	switch {
+	case before || now:
+		return said, ""
+	case f.fixed[number]:
+		return declared, ""
+	}
+	if from, foreign := w.foreign.number(number); foreign {
+		return unnamed, from
+	}
+	if ours || seen {
+		return found, ""
+	}
+	return unnamed, ""
+}
+
+// chosen reports whether a person has named one of the values that an argument may
+// have, in whatever form of the word: who wants a ticket closed may say close.
+func (w *view) chosen(choice string) bool {
+	phrase := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' {
+			return ' '
+		}
+		return r
+	}, choice)
+	named := func(word string) bool {
+		_, before := w.person.find(word)
+		_, now := w.said.find(word)
+		return before || now
+	}
+	if named(phrase) {
+		return true
+	}
+	const least = 4 // letters of a word that is told apart from others by its beginning
+	for _, end := range []string{"", "s", "d", "e", "ed", "ing"} {
+		stem, ok := strings.CutSuffix(phrase, end)
+		if !ok || len(stem) < least {
+			continue
+		}
+		for _, other := range []string{"", "s", "d", "e", "ed", "ing"} {
+			if named(stem + other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parts are the values that a folded value is put together of, each of which must
+// be known; nil: it is none of that kind.
+func (w *view) parts(folded string, f *form) []string {
+	if list := strings.FieldsFunc(folded, func(r rune) bool { return r == ',' || r == ';' }); len(list) > 1 {
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
+		return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	}
+	if name, address, ok := strings.Cut(folded, " <"); ok && strings.HasSuffix(address, ">") {
+		return []string{strings.Trim(name, `"`), strings.TrimSuffix(address, ">")}
+	}
+	if date, clock, ok := moment(folded); ok {
+		return []string{date, clock}
+	}
+	return w.path(folded, f)
+}
+
+// path parts a path, or a URL behind a beginning that is known as a whole. What
+// leads up, or asks something of a server, is put together of nothing.
+func (w *view) path(folded string, f *form) []string {
+	rest, at := strings.TrimSuffix(folded, "/"), 0
+	if i := strings.Index(rest, "://"); i >= 0 {
+		at = i + len("://")
+	} else {
+		rest = strings.TrimPrefix(rest, "./")
+	}
+	if !strings.Contains(rest[at:], "/") || strings.ContainsAny(rest, "?#\\ ") {
+		return nil
+	}
+	var parts []string
+	if at > 0 || rest[0] == '/' {
+		end := strings.LastIndexByte(rest, '/')
+		for ; end > at; end = strings.LastIndexByte(rest[:end], '/') {
+			if r, _ := w.whole(rest[:end], f); r >= found {
+				break
+			}
+		}
+		if end <= at {
+			return nil
+		}
+		parts, rest = append(parts, rest[:end]), rest[end+1:]
+	}
+	for segment := range strings.SplitSeq(rest, "/") {
+		if strings.Trim(segment, ".") == "" {
+			return nil
+		}
+		parts = append(parts, segment)
+	}
+	return parts
+}
+
+// allowed reports whether a URL or host is among those that may be sent anything.
+func allowed(text string, hosts []string) bool {
+	_, rest, ok := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "://")
+	if !ok {
+		rest = strings.ToLower(text)
+	}
+	if i := strings.IndexAny(rest, "/?#\\"); i >= 0 {
+		rest = rest[:i]
+	}
+	name, _, _ := strings.Cut(rest, ":")
+	for _, h := range hosts {
+		h = strings.ToLower(h)
+		under, wild := strings.CutPrefix(h, "*.")
+		if h == rest || h == name || wild && strings.HasSuffix(name, "."+under) {
+			return !strings.Contains(rest, "@")
+		}
+	}
+	return false
+}
