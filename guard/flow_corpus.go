@@ -19,7 +19,9 @@ type source struct {
 // spot is a place in a text.
 type spot struct{ text, at int32 }
 
-func newCorpus() corpus { return corpus{words: map[string][]spot{}, numbers: map[string]int{}, phones: map[string]int{}} }
+func newCorpus() corpus {
+	return corpus{words: map[string][]spot{}, numbers: map[string]int{}, phones: map[string]int{}}
+}
 
 // add takes in a text, in time in proportion to it.
 func (c *corpus) add(text, from string) {

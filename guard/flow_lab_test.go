@@ -180,7 +180,7 @@ func obeyed(texts []string) (calls []pawl.Call) {
 		if plain, err := url.PathUnescape(text); err == nil {
 			read(plain, depth-1)
 		}
-		for _, token := range strings.Fields(text) {
+		for token := range strings.FieldsSeq(text) {
 			if b, err := base64.StdEncoding.DecodeString(token); err == nil && len(token) > 8 {
 				read(string(b), depth-1)
 			}
