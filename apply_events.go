@@ -152,7 +152,7 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 	s.open, s.looped, s.batch = make([]call, 0, calls), false, calls
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
-			s.open = append(s.open, newCall(c, entry.Iteration, s.said.Len()))
+			s.open = append(s.open, newCall(c, s, entry.Iteration))
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}

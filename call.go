@@ -37,7 +37,8 @@ type CallState struct {
 	Retries    int               // times a hook had it run again
 	Child      string            // the run it is, when its tool is an agent
 	Trust      Trust             // what its tool was labelled when it was answered; zero: Trusted
-	Heard      int               // texts that people had said in the run when the model made it; see [State.UserTexts]
+	Heard      int               // texts that people had said in the run when it was made; see [State.UserTexts]
+	Prior      int               // calls that were over when it was made, the first ones of the run
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -57,7 +58,8 @@ type asked struct {
 	Call
 	Iteration int
 	Step      string // the loop's word for it, when the call is the loop's
-	heard     int
+	heard     int // texts that people had said
+	prior     int // calls that were over
 }
 
 // trial is the latest attempt.
@@ -108,8 +110,8 @@ var (
 	noMatter matter
 )
 
-func newCall(c Call, iteration, heard int) call {
-	return call{&asked{Call: c, Iteration: iteration, heard: heard}, &noTrial, &noEnding, &noMatter, Undecided}
+func newCall(c Call, s *State, iteration int) call {
+	return call{&asked{Call: c, Iteration: iteration, heard: s.said.Len(), prior: s.calls.Len()}, &noTrial, &noEnding, &noMatter, Undecided}
 }
 
 // about changes what few calls have.
@@ -132,7 +134,7 @@ func (c *call) state() CallState {
 		trust = Untrusted
 	}
 	return CallState{
-		Trust: trust, Heard: c.heard,
+		Trust: trust, Heard: c.heard, Prior: c.prior,
 		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,

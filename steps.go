@@ -112,7 +112,7 @@ func (s *State) openCalls(value json.RawMessage) {
 	s.looped, s.untold, s.batch = true, false, len(list)
 	s.open = make([]call, len(list))
 	for i, c := range list {
-		s.open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s.iteration, s.said.Len())
+		s.open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration)
 		if s.open[i].Step = c.Step; c.Step != "" {
 			s.at = c.Step
 			s.steps = s.steps.Set(stepName(c.Step), stepped{label: c.Step, seq: s.seq, call: c.Call})

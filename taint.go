@@ -10,7 +10,7 @@ func (s *State) Tainted() bool { return s.tainted }
 type page struct {
 	made  any
 	count int    // calls it is made of
-	last  []call // the last of them, those of one turn
+	last  []call // the last of them, those that were made at once
 }
 
 // Gather hands use what is made of the calls of all turns before the present one:
@@ -34,7 +34,7 @@ func (s *State) Gather(by string, begin func() any, add func(made any, c CallSta
 		*p = page{} // should add panic, what it left is of no use
 		for _, c := range s.calls.From(was.count) {
 			add(was.made, c.state())
-			if len(was.last) > 0 && was.last[0].Iteration != c.Iteration {
+			if len(was.last) > 0 && was.last[0].prior != c.prior {
 				was.last = nil
 			}
 			was.last, was.count = append(was.last, c), was.count+1
@@ -45,8 +45,8 @@ func (s *State) Gather(by string, begin func() any, add func(made any, c CallSta
 }
 
 // before reports whether the calls that a page is made of are the first of a
-// state. A turn's reply makes its calls known, and by then those before it stand
-// for good; so it is enough to look at the turn that was added last.
+// state. When calls are made those before them stand for good; so it is enough to
+// look at those that were made last.
 func (p *page) before(s *State) bool {
 	if p.count > s.calls.Len() {
 		return false

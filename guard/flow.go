@@ -170,7 +170,7 @@ func (f *flow) Review(s pawl.State, step pawl.Step) pawl.Step {
 		for _, h := range open {
 			d := &act.Calls[h.i]
 			c, ok := s.Call(d.Call.ID)
-			if !ok || !v.influenced(c.Iteration) {
+			if !ok || !v.influenced(&c) {
 				continue
 			}
 			why := v.objection(h.values, formOf(d.Info().Input), f.hosts)

@@ -16,7 +16,8 @@ type known struct {
 	own     map[string]string // words that the model brought in once it was tainted, and where
 
 	tainted bool
-	since   int      // the iteration whose results tainted it: what is called later may come of them
+	calls   int      // calls of the run that are in
+	since   int      // which of them tainted it: what was called when that was over may come of it
 	first   string   // the first untrusted text
 	earlier int      // texts that people said in runs that this one continues
 	heard   int      // texts that people said in this run, of those that are in
@@ -58,7 +59,7 @@ func begun(s *pawl.State) *known {
 
 // begin begins a run: its calls count their turns anew.
 func (k *known) begin(start pawl.RunStarted, said []string) {
-	k.since, k.heard, k.said = 0, 0, said
+	k.calls, k.since, k.heard, k.said = 0, 0, 0, said
 	if len(said) == 0 {
 		return
 	}
@@ -70,17 +71,17 @@ func (k *known) begin(start pawl.RunStarted, said []string) {
 	k.person.add(said[0], "")
 }
 
-// taint is called when untrusted text is known of that every call after an
-// iteration may come of.
+// taint is called when there is untrusted text that every call may come of which
+// was made when so many were over.
 func (k *known) taint(from string, since int) {
 	if !k.tainted {
 		k.tainted, k.since, k.first = true, since, from
 	}
 }
 
-// influenced reports whether a call of an iteration may come of untrusted text.
-// What is called beside the call that brings it does not.
-func (k *known) influenced(iteration int) bool { return k.tainted && iteration > k.since }
+// influenced reports whether a call may come of untrusted text. One that was made
+// beside the call that brought it does not.
+func (k *known) influenced(c *pawl.CallState) bool { return k.tainted && c.Prior >= k.since }
 
 // hear takes in what people have said, up to the n-th text of the run.
 func (k *known) hear(n int) {
@@ -102,8 +103,9 @@ func (k *known) add(s *pawl.State, c pawl.CallState) {
 // repeat them, or look up what they ask for.
 func (k *known) took(c pawl.CallState, run string) {
 	k.hear(c.Heard)
+	k.calls++
 	clean := true
-	if k.influenced(c.Iteration) && !c.Decided {
+	if k.influenced(&c) && !c.Decided {
 		clean = k.wrote(c, run)
 	}
 	if machines(c.Tool) || !c.Ran && !c.OK() {
@@ -118,7 +120,7 @@ func (k *known) took(c pawl.CallState, run string) {
 	switch {
 	case c.Trust == pawl.Untrusted:
 		k.distrust(text, from)
-		k.taint(from, c.Iteration)
+		k.taint(from, k.calls)
 	case !clean:
 		k.distrust(text, from+", asked for after that,")
 	default:
