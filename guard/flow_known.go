@@ -28,12 +28,13 @@ func newKnown() *known {
 	return &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: map[string]string{}}
 }
 
-// begun is what is known when a run begins: the agent's prompt, the conversation
-// that it continues, and its input.
+// begun is what is known when a run begins: the agent's prompt and the steps of its
+// loop, the conversation that it continues, and its input.
 func begun(s *pawl.State) *known {
 	k := newKnown()
 	start, _ := s.Start()
-	k.person.add(start.Declaration.Prompt, "the prompt")
+	k.person.add(start.Declaration.Prompt, "")
+	k.person.add(plain(start.Declaration.Steps), "")
 	var chain []pawl.State
 	for e, ok := s.Earlier(); ok; e, ok = e.Earlier() {
 		chain = append(chain, e)
