@@ -58,8 +58,8 @@ type asked struct {
 	Call
 	Iteration int
 	Step      string // the loop's word for it, when the call is the loop's
-	heard     int // texts that people had said
-	prior     int // calls that were over
+	heard     int    // texts that people had said
+	prior     int    // calls that were over
 }
 
 // trial is the latest attempt.
