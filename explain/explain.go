@@ -38,6 +38,8 @@ type Report struct {
 	Decisions []Decision      `json:"decisions"`
 	Ceilings  Ceilings        `json:"ceilings"`
 	Cost      map[string]Part `json:"cost"` // by purpose of the model call; children under "children"
+	Spending  Spending        `json:"spending"`
+	Forecast  *Forecast       `json:"forecast"` // of ten more iterations; nil: the run has not said enough
 	Failures  []Failure       `json:"failures"`
 	Next      []Action        `json:"next"`
 	Goal      *Goal           `json:"goal,omitempty"`     // nil: it has none
@@ -48,11 +50,11 @@ type Report struct {
 
 	opt     Options
 	begun   pawl.RunStarted
+	price   *pawl.Price
 	created time.Time
 	updated time.Time
 	seq     uint64
 	flight  []phrase
-	growth  growth
 	now     time.Time
 	wakeAt  time.Time
 }

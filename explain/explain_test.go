@@ -84,6 +84,22 @@ func holds(t *testing.T, log []pawl.Entry, r explain.Report) {
 	if in != s.Usage().Input || out != s.Usage().Output || calls != s.ModelCalls() || math.Abs(dollars-spent) > 1e-12 {
 		t.Errorf("the parts add up to %d in, %d out, %d calls, $%g; the run used %+v, %d calls, $%g", in, out, calls, dollars, s.Usage(), s.ModelCalls(), spent)
 	}
+	tokens, dollars := 0, 0.0
+	for part, share := range r.Spending.Tokens.Parts {
+		if tokens += share.Tokens; share.CostUSD != nil {
+			dollars += *share.CostUSD
+		}
+		if share.Tokens < 0 {
+			t.Errorf("%d tokens are %s", share.Tokens, part)
+		}
+	}
+	asked := r.Spending.Tokens.Children.Tokens
+	for _, m := range r.Spending.Models {
+		asked += m.Tokens
+	}
+	if used := s.Usage().Total(); tokens != used || asked != used || math.Abs(dollars-spent) > 1e-9 {
+		t.Errorf("the shares add up to %d tokens and $%g, the models' to %d; the run used %d and $%g", tokens, dollars, asked, used, spent)
+	}
 	var last uint64
 	for _, d := range r.Decisions {
 		if d.Seq <= last || d.Step == "" || d.Subject == "" || d.Why == "" && d.Step != "hook" {

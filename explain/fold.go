@@ -16,6 +16,7 @@ type fold struct {
 	book
 	trying
 	tracing
+	money  spender
 	step   []pawl.Entry
 	before pawl.State // of the step
 
@@ -36,14 +37,6 @@ type book struct {
 	cost      map[string]Part
 	failures  []Failure
 	graph     json.RawMessage // what led to what, as it was found last
-	growth    growth
-}
-
-// growth is how the input of a turn grew.
-type growth struct {
-	turns, first, last, most int
-	compacted, saved         int
-	fall                     bool // a compaction came after the last turn
 }
 
 func newFold(o *Options) *fold {
@@ -167,7 +160,7 @@ func (f *fold) report() Report {
 	s := f.state
 	r := Report{
 		Result: Result{Result: pawl.ResultOf(s)}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
-		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), growth: f.growth, now: f.opt.Now, wakeAt: s.WakeAt(),
+		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), now: f.opt.Now, wakeAt: s.WakeAt(),
 	}
 	start, _ := s.Start()
 	r.Context = answers(&s, r.Result.Result, start.Declaration.ResultKey)
@@ -184,14 +177,19 @@ func (f *fold) report() Report {
 	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" && r.Answer == reply.Text() {
 		r.Landing = true
 	}
+	_, known := s.Cost()
 	for part, p := range r.Cost {
-		if _, known := s.Cost(); known {
+		if known {
 			p.CostUSD = &p.dollars
 		}
 		r.Cost[part] = p
 	}
+	r.Spending, r.price = f.money.close(known), f.money.price()
 	r.stands(s)
 	r.flight = f.inFlight()
+	if ahead, ok := r.Ahead(usualAhead); ok {
+		r.Forecast = &ahead
+	}
 	r.Next = next(s, &r)
 	return r
 }

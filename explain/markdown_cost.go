@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl"
 )
 
 func (r *Report) spending(b *strings.Builder) {
@@ -30,7 +32,7 @@ func (r *Report) spending(b *strings.Builder) {
 	}
 	row("failing tool turns in a row", c.ToolErrors, whole)
 	r.parts(b)
-	r.grew(b)
+	r.spent(b)
 	r.failed(b)
 }
 
@@ -50,14 +52,122 @@ func (r *Report) parts(b *strings.Builder) {
 	}
 }
 
-func (r *Report) grew(b *strings.Builder) {
-	g := r.growth
-	if g.turns > 1 && g.most > g.first {
-		fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", count(g.first, "token"), group(g.last), group(g.most))
+// spent tells what the tokens were.
+func (r *Report) spent(b *strings.Builder) {
+	s := &r.Spending
+	all := 0
+	for _, share := range s.Tokens.Parts {
+		all += share.Tokens
 	}
-	if g.compacted > 0 {
-		fmt.Fprintf(b, "\nThe conversation was shortened %s, which took %s off the turns that followed.\n", count(g.compacted, "time"), count(g.saved, "token"))
+	if all == 0 {
+		return
 	}
+	b.WriteString("\n| tokens of | | | cost |\n|---|---:|---:|---:|\n")
+	for part, share := range s.Tokens.Parts {
+		if share.Tokens == 0 {
+			continue
+		}
+		cost := "unknown"
+		if share.CostUSD != nil {
+			cost = dollars(*share.CostUSD)
+		}
+		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part, group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
+	}
+	if n := s.Tokens.Reasoning.Tokens; n > 0 {
+		fmt.Fprintf(b, "\nOf the output, %s %s reasoning.\n", count(n, "token"), were(n))
+	}
+	if t := s.Turns; len(t) > 1 {
+		most := 0
+		for i := range t {
+			most = max(most, t[i].InputTokens)
+		}
+		if first, last := t[0].InputTokens, t[len(t)-1].InputTokens; most > first {
+			fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", count(first, "token"), group(last), group(most))
+		}
+	}
+	for _, line := range []string{s.Cache.String(), s.Compaction.String(), r.ahead()} {
+		if line != "" {
+			fmt.Fprintf(b, "\n%s.\n", strings.ToUpper(line[:1])+line[1:])
+		}
+	}
+}
+
+// ahead tells what going on would cost; empty: it cannot go on, or nobody knows.
+func (r *Report) ahead() string {
+	if r.Forecast == nil || !r.Resumable && r.Status != pawl.Running && r.Status != pawl.Interrupted {
+		return ""
+	}
+	show := func(o Outcome) string {
+		text := count(o.Tokens, "token")
+		if o.CostUSD != nil {
+			text += " and " + dollars(*o.CostUSD)
+		}
+		return text
+	}
+	f := r.Forecast
+	return fmt.Sprintf("%s more would likely take %s, at least %s", count(f.Iterations, "iteration"), show(f.Likely), show(f.Low))
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// String says in a line how the cache did; empty: no provider spoke of one.
+func (c *Cache) String() string {
+	if c.HitRate == nil {
+		return ""
+	}
+	line := fmt.Sprintf("%.0f %% of the input was read from the cache (%s)", 100**c.HitRate, count(c.Read, "token"))
+	if c.SavedUSD != nil && *c.SavedUSD > 0 {
+		line += ", which saved " + dollars(*c.SavedUSD)
+	}
+	var again []string
+	for _, why := range []struct {
+		tokens int
+		name   string
+	}{{c.Expired, "expired"}, {c.Compacted, "after compaction"}, {c.Switched, "by another model or view"}} {
+		if why.tokens > 0 {
+			again = append(again, group(why.tokens)+" "+why.name)
+		}
+	}
+	if len(again) > 0 {
+		line += "; sent again: " + strings.Join(again, ", ")
+	}
+	return line + "; " + c.misses()
+}
+
+func (c *Cache) misses() string {
+	if c.Avoidable.Tokens == 0 {
+		return "no avoidable misses"
+	}
+	line := "avoidable misses: " + count(c.Avoidable.Tokens, "token")
+	if c.Avoidable.CostUSD != nil {
+		line += " (" + dollars(*c.Avoidable.CostUSD) + ")"
+	}
+	return line
+}
+
+// String says in a line what shortening the conversation came to; empty: it
+// was never shortened.
+func (c *Compaction) String() string {
+	if c.Times == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("the conversation was shortened %s (%s left out)", count(c.Times, "time"), count(c.Masked, "result"))
+	cost := c.Summary.Tokens + c.Rewrite.Tokens + c.Reread.Tokens
+	if c.NetUSD != nil {
+		line += fmt.Sprintf("; it cost %s and saved %s, %s net", dollars(*c.CostUSD), dollars(*c.Saved.CostUSD), dollars(*c.NetUSD))
+	} else {
+		line += fmt.Sprintf("; it cost %s and saved %s", count(cost, "token"), group(c.Saved.Tokens))
+	}
+	line += fmt.Sprintf(" over %s", count(c.Requests, "request"))
+	if c.Rereads > 0 {
+		line += fmt.Sprintf("; %s had to be read again (%s)", count(c.Rereads, "result"), count(c.Reread.Tokens, "token"))
+	}
+	return line
 }
 
 func (r *Report) failed(b *strings.Builder) {

@@ -65,8 +65,6 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	case pawl.CausesFound:
 		return f.caused(e)
 	case pawl.ContextCompacted:
-		f.growth.compacted++
-		f.growth.fall = true
 		f.because("the conversation was shortened")
 		switch {
 		case e.Why == "price":

@@ -82,20 +82,23 @@ func refusal(s pawl.State) (kind string, stopToo bool) {
 func (f *fold) account(e pawl.Entry, before pawl.State) {
 	part := ""
 	calls, failed := f.state.ModelCalls()-before.ModelCalls(), 0
+	called, sent := f.called()
+	f.money.add(e, &f.state, called, sent)
 	switch ev := e.Event.(type) {
 	case pawl.ModelCalled:
 		f.flight = &e
 	case pawl.ModelReplied:
 		f.flight, part = nil, string(ev.Purpose)
-		if ev.Purpose == pawl.PurposeTurn {
-			f.grow(ev.Reply.Usage.Input)
+		if called == nil { // a log without the intent says less
+			f.money.Tokens.Asides.add(ev.Reply.Usage.Input, 0)
+			f.money.Tokens.Output.add(ev.Reply.Usage.Output, ev.Cost)
 		}
 	case pawl.ModelFailed:
 		f.flight, part, failed = nil, string(ev.Purpose), 1
 		f.fail(e, ev)
 	case pawl.RunResumed:
 		if f.flight != nil {
-			if called, ok := f.flight.Event.(pawl.ModelCalled); ok {
+			if called != nil {
 				part, failed = string(called.Purpose), 1
 			}
 		}
@@ -115,6 +118,25 @@ func (f *fold) account(e pawl.Entry, before pawl.State) {
 	p.OutputTokens += now.Output - was.Output
 	p.dollars += have - had
 	f.cost[part] = p
+	switch e.Event.(type) {
+	case pawl.ModelReplied: // its own books are kept
+	case pawl.ChildStopped:
+		f.money.Tokens.Children.add(now.Total()-was.Total(), have-had)
+	default:
+		f.money.fail(called, now.Total()-was.Total(), have-had)
+	}
+}
+
+// called is the model call in flight, and when it was sent.
+func (f *fold) called() (*pawl.ModelCalled, time.Time) {
+	if f.flight == nil {
+		return nil, time.Time{}
+	}
+	called, ok := f.flight.Event.(pawl.ModelCalled)
+	if !ok {
+		return nil, time.Time{}
+	}
+	return &called, f.flight.Time
 }
 
 func (f *fold) fail(e pawl.Entry, ev pawl.ModelFailed) {
@@ -123,19 +145,6 @@ func (f *fold) fail(e pawl.Entry, ev pawl.ModelFailed) {
 		failure.RetryAt = &ev.RetryAt
 	}
 	f.failures = append(f.failures, failure)
-}
-
-// grow follows the input of the turns, and what shortening the conversation saved.
-func (f *fold) grow(input int) {
-	g := &f.growth
-	if g.turns++; g.turns == 1 {
-		g.first = input
-	}
-	if g.fall {
-		g.fall = false
-		g.saved += max(0, g.last-input)
-	}
-	g.last, g.most = input, max(g.most, input)
 }
 
 // person makes an owner readable. Owners are opaque here; those that are JSON

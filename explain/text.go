@@ -246,4 +246,9 @@ func lasting(d time.Duration) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func dollars(v float64) string { return fmt.Sprintf("$%.4f", v) }
+func dollars(v float64) string {
+	if v <= -0.00005 {
+		return fmt.Sprintf("-$%.4f", -v)
+	}
+	return fmt.Sprintf("$%.4f", max(0, v))
+}

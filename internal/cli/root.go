@@ -66,7 +66,7 @@ func (a *app) root() *cobra.Command {
 	flags.SortFlags = false
 	root.AddCommand(
 		a.runCommand(), a.fixCommand(),
-		a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),
+		a.planCommand(), a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),
 		a.resumeCommand(), a.answerCommand(), a.approveCommand(), a.denyCommand(), a.submitCommand(), a.settleCommand(), a.cancelCommand(),
 		a.forkCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.gcCommand(), a.checkCommand(), a.mcpCommand(), a.initCommand(), a.schemaCommand(), a.versionCommand(),
 	)

@@ -16,9 +16,12 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	effective := false
+	effective, spent, next := false, false, 10
 	c := a.runArgument(a.command("show RUN [flags]", "Show where a run stands and what it has come to", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
+			if next < 1 {
+				return 0, misuse("--next: write a number above zero")
+			}
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				if effective {
 					return 0, a.showSpec(ctx, j, h)
@@ -27,6 +30,9 @@ func (a *app) showCommand() *cobra.Command {
 				if err != nil {
 					return 0, err
 				}
+				if spent {
+					return 0, a.showCost(report, next)
+				}
 				if a.json {
 					return 0, printJSON(a.out, report.Result)
 				}
@@ -34,6 +40,9 @@ func (a *app) showCommand() *cobra.Command {
 			})
 		}))
 	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as one can say it")
+	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars went to, and what more of it may cost")
+	c.Flags().IntVar(&next, "next", next, "with --cost: how many more iterations to project")
+	c.MarkFlagsMutuallyExclusive("spec", "cost")
 	return c
 }
 

@@ -1,0 +1,215 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+)
+
+// An Outcome is what some turns of a model may come to. CostUSD is nil when the
+// model has no price.
+type Outcome struct {
+	Iterations      int      `json:"iterations"`
+	InputTokens     int      `json:"input_tokens"`
+	CacheReadTokens int      `json:"cache_read_tokens"`
+	OutputTokens    int      `json:"output_tokens"`
+	Tokens          int      `json:"tokens"`
+	CostUSD         *float64 `json:"cost_usd"`
+
+	dollars float64
+}
+
+// course is a conversation that goes on as it is expected to: each turn brings
+// a reply and results, and is sent all that came before.
+type course struct {
+	price    pawl.Price
+	priced   bool
+	context  int     // tokens of the next request
+	cached   int     // of them, those a cache has
+	fixed    int     // of them, those that no compaction takes away
+	reply    int     // tokens of a reply
+	results  int     // tokens of results and of what else is said, to a turn
+	hit      float64 // how much of what could be read from the cache is
+	compacts bool
+	keep     int // turns that a compaction leaves as they are
+
+	aside func() (pawl.Usage, float64) // what judges take, to a turn; nil: nothing
+	most  pawl.Limits                  // ceilings: the turn that would go over one is not made; zero: there is none
+}
+
+// run goes on for n turns, and says what each of them was sent and cost.
+func (c course) run(n int, each func(in, out int)) (o Outcome) {
+	var old []int // tokens of results that can be left out, by turn
+	rent, spare := 0.0, 0
+	read := c.price.CacheRead
+	if read == 0 {
+		read = c.price.Input
+	}
+	again := max(0, max(c.price.CacheWrite, c.price.Input)-read)
+	for i := range n {
+		u := pawl.Usage{Input: c.context, Output: c.reply, CacheRead: int(c.hit * float64(min(c.cached, c.context)))}
+		if c.price.CacheWrite > 0 && c.hit > 0 {
+			u.CacheWrite = u.Input - u.CacheRead
+		}
+		over := c.over(&o, u)
+		if over { // the reply is held to what is left, which is the run's last
+			if u.Output = c.clamp(&o, u); u.Output < leastWords {
+				break
+			}
+		}
+		cost := c.price.Cost(u)
+		said := u.Output
+		if c.aside != nil && !over {
+			more, dollars := c.aside()
+			u, cost = u.Add(more), cost+dollars
+		}
+		o.Iterations++
+		o.InputTokens += u.Input
+		o.OutputTokens += u.Output
+		o.CacheReadTokens += u.CacheRead
+		o.Tokens += u.Total()
+		o.dollars += cost
+		if each != nil {
+			each(c.context, said)
+		}
+		if over {
+			break
+		}
+		c.cached = c.context
+		c.context += c.reply + c.results
+		if old = append(old, c.results); !c.compacts || len(old) <= c.keep {
+			continue
+		}
+		// The rule of package window: what is old is left out when carrying it
+		// has cost as much as leaving it out will, which has the rest written anew.
+		spare += max(0, old[len(old)-1-c.keep]-maskBytes/4)
+		rent += read * float64(spare)
+		tail := c.context - c.fixed - spare
+		if price := again * float64(tail); c.priced && spare > 0 && rent >= price && read*float64(spare)*float64(n-i-1) >= price {
+			c.context -= spare
+			c.cached = min(c.cached, c.fixed)
+			for k := range len(old) - c.keep {
+				old[k] = 0
+			}
+			rent, spare = 0, 0
+		}
+	}
+	if o.CostUSD = nil; c.priced {
+		dollars := o.dollars
+		o.CostUSD = &dollars
+	}
+	return o
+}
+
+// leastWords is the shortest reply that is asked for.
+const leastWords = 16
+
+// over reports whether a turn, and what judges take to it, does not fit under the ceilings.
+func (c *course) over(o *Outcome, u pawl.Usage) bool {
+	cost := c.price.Cost(u)
+	if c.aside != nil {
+		more, dollars := c.aside()
+		u, cost = u.Add(more), cost+dollars
+	}
+	return c.most.Tokens > 0 && o.Tokens+u.Total() > c.most.Tokens || c.priced && c.most.Cost > 0 && o.dollars+cost > c.most.Cost
+}
+
+// clamp is how long the reply to a request may be for it to fit.
+func (c *course) clamp(o *Outcome, u pawl.Usage) int {
+	n := u.Output
+	if c.most.Tokens > 0 {
+		n = min(n, c.most.Tokens-o.Tokens-u.Input)
+	}
+	if u.Output = 0; !c.priced || c.most.Cost == 0 {
+		return n
+	}
+	one := u
+	one.Output = 1000
+	if each := (c.price.Cost(one) - c.price.Cost(u)) / 1000; each > 0 {
+		n = min(n, int((c.most.Cost-o.dollars-c.price.Cost(u))/each))
+	} else if o.dollars+c.price.Cost(u) > c.most.Cost {
+		n = 0
+	}
+	return n
+}
+
+// A Forecast is what more turns of a run may come to, if it goes on as its
+// latest turns did.
+type Forecast struct {
+	Iterations int      `json:"iterations"`
+	Low        Outcome  `json:"low"`    // as if nothing more were said than now
+	Likely     Outcome  `json:"likely"` // growing as it did
+	High       Outcome  `json:"high"`   // as its dearest turns
+	Raise      []string `json:"raise"`  // the ceilings that the likely one needs raised, as --limit takes them
+}
+
+// usualAhead is how many turns a report looks ahead.
+const usualAhead = 10
+
+// lookBack is how many of the latest turns a forecast goes by.
+const lookBack = 8
+
+// Ahead is what n more turns may cost. There is none for a run without two
+// replies that say what they used.
+func (r Report) Ahead(n int) (Forecast, bool) {
+	turns := r.Spending.Turns
+	if len(turns) < 2 || n < 1 {
+		return Forecast{}, false
+	}
+	from := max(0, len(turns)-lookBack)
+	turns = turns[from:]
+	last := turns[len(turns)-1]
+	var output, most, growth, step, read, could int
+	for i, t := range turns {
+		output += t.OutputTokens
+		most = max(most, t.OutputTokens)
+		if i == 0 {
+			continue
+		}
+		more := t.InputTokens - turns[i-1].InputTokens
+		growth += more
+		step = max(step, more)
+		read += t.CacheReadTokens
+		could += min(turns[i-1].InputTokens, t.InputTokens)
+	}
+	c := course{context: last.InputTokens, cached: last.InputTokens, reply: output / len(turns), hit: float64(read) / float64(max(1, could))}
+	c.hit = min(1, c.hit)
+	if p := r.price; p != nil && r.CostUSD != nil {
+		c.price, c.priced = *p, true
+	}
+	low := c
+	f := Forecast{Iterations: n, Raise: []string{}}
+	low.results = -low.reply
+	f.Low = low.run(n, nil)
+	c.results = max(0, growth/(len(turns)-1)) - c.reply
+	f.Likely = c.run(n, nil)
+	c.reply, c.hit = most, 0
+	c.results = max(0, step) - c.reply
+	f.High = c.run(n, nil)
+	for _, ceiling := range []struct {
+		name   string
+		c      Ceiling
+		needed float64
+	}{{"iterations", r.Ceilings.Iterations, float64(n)}, {"tokens", r.Ceilings.Tokens, float64(f.Likely.Tokens)}} {
+		if l := ceiling.c.Limit; l != nil && ceiling.c.Used+ceiling.needed > *l {
+			f.Raise = append(f.Raise, fmt.Sprintf("%s=%d", ceiling.name, int(rounded(ceiling.c.Used+ceiling.needed))))
+		}
+	}
+	if l := r.Ceilings.Cost; l.Limit != nil && l.Used+f.Likely.dollars > *l.Limit {
+		f.Raise = append(f.Raise, fmt.Sprintf("cost=%.2f", l.Used+1.1*f.Likely.dollars+0.005))
+	}
+	return f, true
+}
+
+// rounded is a number a little above v, with two figures, for a ceiling; small
+// ones stay what they are.
+func rounded(v float64) float64 {
+	unit := 1.0
+	for v/unit >= 1000 {
+		unit *= 10
+	}
+	if unit == 1 {
+		return v
+	}
+	return float64(int(v/unit/10)+1) * unit * 10
+}

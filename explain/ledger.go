@@ -1,0 +1,221 @@
+package explain
+
+import (
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/canon"
+)
+
+// A ledger knows, in bytes, what a conversation consists of: it takes in what
+// the transcript does, and forgets what a compaction leaves out.
+type ledger struct {
+	pinned int
+	now    stretch   // all of it
+	head   stretch   // before the first reply that is shown as it was
+	course []stretch // each such reply, with what followed it
+	turn   int       // replies before the course
+	asked  int       // bytes of what the run was asked, which stays
+	calls  map[string]*result
+	masked map[string]bool // Read calls, by content, whose latest result was left out
+	again  map[string]bool // ids of calls that were made again because of that
+	key    []byte
+}
+
+// stretch is a part of the conversation.
+type stretch struct{ verbatim, results, summaries int }
+
+func (s *stretch) add(o stretch) {
+	s.verbatim += o.verbatim
+	s.results += o.results
+	s.summaries += o.summaries
+}
+
+// bytes is the length of a stretch.
+func (s stretch) bytes() int { return s.verbatim + s.results + s.summaries }
+
+// result is the answer to a call, as it stands in the conversation.
+type result struct {
+	turn  int // the reply it belongs to
+	bytes int
+	key   string // what it read; empty: it is not of a Read call
+}
+
+// What a result that is left out and a summary's frame take, about.
+const (
+	maskBytes  = 100
+	frameBytes = 90
+)
+
+// declare counts what is sent with every request.
+func (l *ledger) declare(d *pawl.Declaration) {
+	l.pinned = len(d.Prompt) + len(d.Output)
+	for i := range d.Tools {
+		l.pinned += len(d.Tools[i].Name) + len(d.Tools[i].Description) + len(d.Tools[i].Input)
+	}
+}
+
+func (l *ledger) say(s stretch) {
+	l.now.add(s)
+	if n := len(l.course); n > 0 {
+		l.course[n-1].add(s)
+		return
+	}
+	l.head.add(s)
+}
+
+func (l *ledger) said(text string) { l.say(stretch{verbatim: len(text)}) }
+
+// listen takes in what an entry adds to the conversation.
+func (l *ledger) listen(e pawl.Entry, after *pawl.State) {
+	switch ev := e.Event.(type) {
+	case pawl.RunStarted:
+		if ev.Continues != nil {
+			l.say(stretch{verbatim: max(0, ev.Continues.Bytes)})
+		}
+		l.said(ev.Input)
+		l.asked = len(ev.Input)
+	case pawl.RunForked:
+		l.said(ev.Input)
+	case pawl.ModelCalled:
+		if ev.Purpose == pawl.PurposeTurn && ev.Attempt == 1 && !ev.View.Alone {
+			l.said(ev.View.Prompt)
+		}
+	case pawl.ModelReplied:
+		if ev.Purpose == pawl.PurposeTurn {
+			l.reply(&ev)
+		}
+	case pawl.PlanRejected:
+		l.said(ev.Feedback)
+	case pawl.Observed:
+		l.say(stretch{results: len(ev.Text)})
+	case pawl.ProgressJudged:
+		l.said(ev.Hint)
+	case pawl.Reflected:
+		l.said(ev.Hint)
+	case pawl.Grounded:
+		l.said(ev.Hint)
+	case pawl.ToolStarted:
+		l.started(&ev)
+	case pawl.ToolFinished:
+		l.answer(ev.Call, len(ev.Result)+len(ev.Error))
+	case pawl.ToolRefused:
+		l.answer(ev.Call, len(ev.Why))
+	case pawl.ToolSettled:
+		l.answer(ev.Call, len(ev.Result)+len(ev.Error))
+	case pawl.ToolReused:
+		of, _ := after.Call(ev.Call)
+		l.answer(ev.Call, len(of.Result))
+	case pawl.ClientToolReturned:
+		l.answer(ev.Call, len(ev.Result))
+	case pawl.InputGiven:
+		if _, ok := after.Call(ev.Call); ok {
+			l.answer(ev.Call, len(ev.Text))
+		} else {
+			l.said(ev.Text)
+		}
+	}
+}
+
+func (l *ledger) reply(e *pawl.ModelReplied) {
+	n := 0
+	for _, p := range e.Reply.Parts {
+		switch p := p.(type) {
+		case pawl.Text:
+			n += len(p.Text)
+		case pawl.Thinking:
+			n += len(p.Text) + len(p.Opaque)
+		case pawl.Call:
+			n += len(p.Tool) + len(p.Args)
+		}
+	}
+	l.course = append(l.course, stretch{})
+	l.say(stretch{verbatim: n})
+}
+
+// started remembers what a call reads, to know it again.
+func (l *ledger) started(e *pawl.ToolStarted) {
+	r := l.call(e.Call)
+	if e.Effect != pawl.Read {
+		return
+	}
+	l.key = append(append(l.key[:0], e.Tool...), 0)
+	if args, err := canon.Canonical(l.key, e.Args); err == nil {
+		l.key = args
+	} else {
+		l.key = append(l.key, e.Args...)
+	}
+	r.key = string(l.key)
+	if l.masked[r.key] {
+		if l.again == nil {
+			l.again = map[string]bool{}
+		}
+		l.again[e.Call] = true
+		delete(l.masked, r.key)
+	}
+}
+
+func (l *ledger) call(id string) *result {
+	r := l.calls[id]
+	if r == nil {
+		if l.calls == nil {
+			l.calls = map[string]*result{}
+		}
+		r = &result{turn: l.turn + len(l.course) - 1}
+		l.calls[id] = r
+	}
+	return r
+}
+
+func (l *ledger) answer(id string, bytes int) {
+	r := l.call(id)
+	l.place(r.turn, bytes-r.bytes)
+	r.bytes = bytes
+}
+
+// place adds to the results of a turn; of one that is summarised, to nothing.
+func (l *ledger) place(turn, bytes int) {
+	switch i := turn - l.turn; {
+	case i >= 0 && i < len(l.course):
+		l.course[i].results += bytes
+	case len(l.course) == 0:
+		l.head.results += bytes
+	default:
+		return
+	}
+	l.now.results += bytes
+}
+
+// compact leaves out what a compaction does, and returns how many bytes the
+// conversation is shorter.
+func (l *ledger) compact(e *pawl.ContextCompacted) (saved int) {
+	before := l.now.bytes()
+	for _, id := range e.Masked {
+		r, ok := l.calls[id]
+		if !ok {
+			continue
+		}
+		l.place(r.turn, min(0, maskBytes-r.bytes))
+		r.bytes = min(r.bytes, maskBytes)
+		if r.key != "" {
+			if l.masked == nil {
+				l.masked = map[string]bool{}
+			}
+			l.masked[r.key] = true
+		}
+	}
+	if e.Summary != "" {
+		l.summarise(len(e.Summary), e.Kept)
+	}
+	return before - l.now.bytes()
+}
+
+// summarise puts a summary in the place of all but the latest replies.
+func (l *ledger) summarise(bytes, kept int) {
+	gone := max(0, len(l.course)-kept)
+	l.turn += gone
+	l.course = append([]stretch(nil), l.course[gone:]...)
+	l.head = stretch{verbatim: l.asked, summaries: bytes + frameBytes}
+	l.now = l.head
+	for _, s := range l.course {
+		l.now.add(s)
+	}
+}

@@ -1,0 +1,292 @@
+package explain
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Plan is what a run of an agent may cost, before it runs. Low is the least
+// that makes sense, Likely rests on the assumptions, and Ceiling is what the
+// limits let it have, which it cannot go over.
+type Plan struct {
+	Agent       string     `json:"agent"`
+	Model       string     `json:"model"`
+	Low         Outcome    `json:"low"`
+	Likely      Outcome    `json:"likely"`
+	Ceiling     Outcome    `json:"ceiling"`
+	Parts       Parts      `json:"parts"` // of the likely one
+	Compaction  bool       `json:"compaction"`
+	Otherwise   Outcome    `json:"otherwise"` // likely, with compaction off where it is on, and the other way round
+	Limits      PlanLimits `json:"limits"`
+	Assumptions []string   `json:"assumptions"`
+	Missing     []string   `json:"missing"` // what the run may spend besides, within the same limits
+}
+
+// Parts are the tokens of a plan by what they are.
+type Parts struct {
+	Pinned   int `json:"pinned"`
+	Verbatim int `json:"verbatim"`
+	Results  int `json:"results"`
+	Asides   int `json:"asides"`
+	Output   int `json:"output"`
+}
+
+// PlanLimits are the ceilings of a plan. CostUSD is nil when there is none.
+type PlanLimits struct {
+	Iterations int      `json:"iterations"`
+	Tokens     int      `json:"tokens"`
+	Time       string   `json:"time"`
+	CostUSD    *float64 `json:"cost_usd"`
+}
+
+// PlanOptions are what a declaration does not say. The zero value is right.
+type PlanOptions struct {
+	Input      string // what the run is asked
+	Iterations int    // turns the likely run has; zero: half of what it may have, at least two and at most twenty
+	Result     int    // tokens a turn's results have; zero: 1200, or what the tools may return
+}
+
+// What a turn is taken to be. Replies and results are those of the agents that
+// compaction was simulated with: 300 tokens of reasoning and call, results of
+// lognormal length with a mean of 1,200.
+const (
+	perToken     = 4 // bytes
+	usualReply   = 300
+	usualResult  = 1200
+	leastReply   = 150
+	leastResult  = 300
+	usualTurns   = 20
+	judgeInput   = 1500
+	judgeOutput  = 200
+	usualKeep    = 5
+	toolOverhead = 8 // tokens of framing, each
+)
+
+// PlanOf plans a run of a declared agent. Nothing is called.
+func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
+	if o == nil {
+		o = &PlanOptions{}
+	}
+	l := d.Limits
+	p := Plan{Agent: d.Agent, Model: d.Model.Name, Limits: PlanLimits{Iterations: l.Iterations, Tokens: l.Tokens, Time: lasting(l.Time)}, Missing: []string{}}
+	if l.Cost > 0 {
+		p.Limits.CostUSD = &l.Cost
+	}
+	var size ledger
+	size.declare(&d)
+	fixed := (size.pinned+perToken-1)/perToken + toolOverhead*len(d.Tools)
+	input := (len(o.Input) + perToken - 1) / perToken
+	most := 0
+	for i := range d.Tools {
+		if !strings.HasPrefix(d.Tools[i].Name, "__") {
+			most = max(most, d.Tools[i].MaxOutput/perToken)
+		}
+	}
+	single := d.Loop == "single"
+	turns, result := usual(o, l.Iterations, single, most, d.Observes)
+	least := min(turns, 2)
+	var known steps
+	if json.Unmarshal(d.Steps, &known) == nil && known != nil { // they send no tools, and each says its prompt
+		var asked, bytes int
+		least, asked, bytes = known.asks()
+		if o.Iterations == 0 {
+			turns = min(asked, l.Iterations)
+		}
+		least = min(least, turns)
+		fixed, result = (len(d.Prompt)+perToken-1)/perToken, bytes/perToken/max(1, asked)
+	}
+	reply := usualReply
+	if d.Sampling.MaxTokens > 0 {
+		reply = min(reply, d.Sampling.MaxTokens)
+	}
+	if d.Sampling.ThinkingTokens > 0 {
+		reply += d.Sampling.ThinkingTokens / 4
+	}
+	c := course{context: fixed + input, fixed: fixed + input, reply: reply, results: result, most: l, keep: usualKeep}
+	if d.Model.Price != nil {
+		c.price, c.priced = *d.Model.Price, true
+	}
+	if c.price.CacheRead > 0 {
+		c.hit = 1
+	}
+	c.aside = judges(&d)
+	c.compacts, c.keep = compacts(&d)
+	p.Compaction = c.compacts
+
+	low := c
+	low.reply, low.results, low.aside = min(leastReply, reply), min(leastResult, result), nil
+	p.Low = low.run(least, nil)
+	p.Likely = c.run(turns, func(in, out int) {
+		p.Parts.Pinned += min(fixed, in)
+		p.Parts.Output += out
+		rest := in - min(fixed, in)
+		said := min(rest, input+p.Parts.Output-out)
+		if known != nil {
+			said = rest
+		}
+		p.Parts.Verbatim += said
+		p.Parts.Results += rest - said
+	})
+	p.Parts.Asides = p.Likely.Tokens - p.Parts.Pinned - p.Parts.Verbatim - p.Parts.Results - p.Parts.Output
+	if p.Likely.Tokens < p.Low.Tokens || p.Likely.Iterations < p.Low.Iterations { // its first turns do not fit under a ceiling
+		p.Low = p.Likely
+	}
+	other := c
+	other.compacts = !c.compacts
+	p.Otherwise = other.run(turns, nil)
+	p.Ceiling = ceiling(&d)
+	p.assume(&d, o, fixed+input, turns, reply, result, c)
+	return p
+}
+
+// usual is how many turns a run is taken to have, and the tokens of their results.
+func usual(o *PlanOptions, limit int, single bool, most int, observes bool) (turns, result int) {
+	switch turns = o.Iterations; {
+	case single || most == 0 && !observes && turns == 0:
+		turns = 1
+	case turns == 0:
+		turns = max(2, min(limit/2, usualTurns))
+	}
+	if result = o.Result; result == 0 {
+		result = min(usualResult, most)
+		if observes {
+			result += usualResult / 2
+		}
+	}
+	if single {
+		result = 0
+	}
+	return min(turns, limit), result
+}
+
+// compacts reports whether the conversation is shortened when that pays, and
+// what is kept of it.
+func compacts(d *pawl.Declaration) (bool, int) {
+	for _, policy := range d.Policies {
+		rest, ok := strings.CutPrefix(policy, "context(keep ")
+		if !ok {
+			continue
+		}
+		keep, _, _ := strings.Cut(strings.TrimSuffix(rest, ")"), ",")
+		if n, err := strconv.Atoi(keep); err == nil {
+			return !strings.Contains(rest, "never by price"), n
+		}
+	}
+	return true, usualKeep // as the engine adds it
+}
+
+// judges is what the models that policies bring take to a turn; nil: nothing.
+func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
+	var u pawl.Usage
+	dollars := 0.0
+	for i := range d.Advisers {
+		sums := func(policy string) bool { // which is asked when it pays, not at every turn
+			return strings.HasPrefix(policy, "context(") && strings.HasSuffix(policy, fmt.Sprintf("by %q)", d.Advisers[i].Name))
+		}
+		if slices.ContainsFunc(d.Policies, sums) {
+			continue
+		}
+		one := pawl.Usage{Input: judgeInput, Output: judgeOutput}
+		u = u.Add(one)
+		if p := d.Advisers[i].Price; p != nil {
+			dollars += p.Cost(one)
+		}
+	}
+	if u == (pawl.Usage{}) {
+		return nil
+	}
+	return func() (pawl.Usage, float64) { return u, dollars }
+}
+
+// ceiling is what the limits let a run have: all its tokens, at the dearest
+// price any of them can have, and no more dollars than it may spend.
+func ceiling(d *pawl.Declaration) Outcome {
+	o := Outcome{Iterations: d.Limits.Iterations, Tokens: d.Limits.Tokens}
+	if d.Loop == "single" {
+		o.Iterations = 1
+	}
+	if d.Model.Price == nil {
+		return o
+	}
+	dearest := 0.0
+	priced := true
+	for _, m := range append(append([]pawl.ModelInfo{d.Model}, d.Fallback...), d.Advisers...) {
+		if m.Price == nil {
+			priced = false
+			continue
+		}
+		p, l := m.Price, m.Price.Long
+		dearest = max(dearest, p.Input, p.Output, p.CacheRead, p.CacheWrite)
+		if l.From > 0 && l.From < d.Limits.Tokens {
+			dearest = max(dearest, l.Input, l.Output, l.CacheRead, l.CacheWrite)
+		}
+	}
+	if o.dollars = dearest * float64(d.Limits.Tokens) / 1e6; d.Limits.Cost > 0 {
+		o.dollars = min(o.dollars, d.Limits.Cost)
+	}
+	if priced || d.Limits.Cost > 0 {
+		o.CostUSD = &o.dollars
+	}
+	return o
+}
+
+// assume says what the plan rests on.
+func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, result int, c course) {
+	say := func(format string, args ...any) { p.Assumptions = append(p.Assumptions, fmt.Sprintf(format, args...)) }
+	tools := ""
+	if n := len(d.Tools); n > 0 && d.Steps == nil {
+		tools = ", " + count(n, "tool")
+	}
+	say("four bytes a token: prompt%s and input have %s", tools, group(first))
+	switch {
+	case d.Steps != nil && o.Iterations == 0:
+		say("the steps ask a model %s, with three items to a list and two rounds to a loop", count(turns, "time"))
+	case d.Loop == "single":
+		say("one turn, which is all the loop has")
+	case o.Iterations > 0:
+		say("%s, as asked", count(turns, "turn"))
+	case turns == 1:
+		say("one turn, since there is no tool to call")
+	default:
+		say("%s, of the %s it may have", count(turns, "turn"), group(d.Limits.Iterations))
+	}
+	switch {
+	case d.Steps != nil:
+		say("%s to a reply, and %s to a prompt of a step", count(reply, "token"), group(result))
+	case result > 0:
+		say("%s to a reply, and %s of results to a turn", count(reply, "token"), group(result))
+	default:
+		say("%s to a reply", count(reply, "token"))
+	}
+	switch {
+	case !c.priced:
+		say("nothing of dollars, since the model has no price")
+	case c.hit > 0:
+		say("the provider's cache has everything that was sent before")
+	default:
+		say("no cache, since none is priced")
+	}
+	if n := p.Likely.Iterations; n < turns {
+		say("a ceiling ends it after %s", count(n, "turn"))
+	}
+	if c.aside != nil {
+		say("%s to a turn for the judges of the run", count(p.Parts.Asides/max(1, p.Likely.Iterations), "token"))
+	}
+	if d.Limits.Cost == 0 && p.Ceiling.CostUSD != nil {
+		say("ceiling: every token at $%g a million, the dearest there is; limits.cost sets a lower one", p.Ceiling.dollars*1e6/float64(max(1, p.Ceiling.Tokens)))
+	}
+	for i := range d.Tools {
+		if of := d.Tools[i].Agent; of != "" && (d.Steps == nil || !strings.HasPrefix(of, d.Agent+"-")) { // branches of known steps are counted
+			p.Missing = append(p.Missing, "what the agent "+d.Tools[i].Agent+" spends")
+		}
+	}
+	if len(d.Fallback) > 0 {
+		p.Missing = append(p.Missing, "fallback models")
+	}
+	p.Missing = append(p.Missing, "attempts that fail")
+}

@@ -1,0 +1,70 @@
+package explain
+
+import "encoding/json"
+
+// steps are known steps, as a declaration has them, as far as they ask a model.
+type steps []struct {
+	If     string `json:"if"`
+	Single *struct {
+		Prompt string          `json:"prompt"`
+		Output json.RawMessage `json:"output"`
+	} `json:"single"`
+	Cases    map[string]steps `json:"cases"`
+	Default  steps            `json:"default"`
+	Parallel []steps          `json:"parallel"`
+	ForEach  string           `json:"for_each"`
+	Max      int              `json:"max"`
+	Do       steps            `json:"do"`
+}
+
+// What a plan takes for granted of steps that are made more than once.
+const (
+	usualItems  = 3
+	usualRounds = 2
+)
+
+// asks is how often steps ask a model: at least, and as a rule, when every
+// condition holds and the longest case is taken. bytes are those of their prompts.
+func (s steps) asks() (low, likely, bytes int) {
+	for i := range s {
+		step := &s[i]
+		least, rule, size := 0, 0, 0
+		if step.Single != nil {
+			least, rule, size = 1, 1, len(step.Single.Prompt)+len(step.Single.Output)
+		}
+		for _, branch := range step.Parallel {
+			a, b, n := branch.asks()
+			least, rule, size = least+a, rule+b, size+n
+		}
+		if step.Cases != nil {
+			a, b, n := longest(step.Cases, step.Default)
+			least, rule, size = least+a, rule+b, size+n
+		}
+		if step.Do != nil {
+			a, b, n := step.Do.asks()
+			times := usualItems
+			if step.ForEach == "" { // as long as something holds
+				least, times = least+a, min(usualRounds, max(1, step.Max))
+			}
+			rule, size = rule+b*times, size+n*times
+		}
+		if step.If != "" {
+			least = 0
+		}
+		low, likely, bytes = low+least, likely+rule, bytes+size
+	}
+	return low, likely, bytes
+}
+
+// longest is what the longest of several cases asks, and at least the shortest.
+func longest(cases map[string]steps, otherwise steps) (low, likely, bytes int) {
+	low, likely, bytes = otherwise.asks()
+	for _, c := range cases {
+		a, b, n := c.asks()
+		low = min(low, a)
+		if b > likely || b == likely && n > bytes {
+			likely, bytes = b, n
+		}
+	}
+	return low, likely, bytes
+}

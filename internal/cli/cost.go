@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/explain"
+)
+
+// cost is what a run cost, as JSON.
+type cost struct {
+	Run        string      `json:"run"`
+	Agent      string      `json:"agent"`
+	Status     pawl.Status `json:"status"`
+	Iterations int         `json:"iterations"`
+	ModelCalls int         `json:"model_calls"`
+	UsedTokens int         `json:"used_tokens"`
+	CostUSD    *float64    `json:"cost_usd"`
+	explain.Spending
+	Forecast *explain.Forecast `json:"forecast"` // null: the run has not said enough
+}
+
+func costOf(r explain.Report, next int) cost {
+	c := cost{Run: r.Run, Agent: r.Agent, Status: r.Status, Iterations: r.Iterations, ModelCalls: r.Usage.ModelCalls,
+		UsedTokens: r.Usage.Input + r.Usage.Output, CostUSD: r.CostUSD, Spending: r.Spending}
+	if f, ok := r.Ahead(next); ok {
+		c.Forecast = &f
+	}
+	return c
+}
+
+// showCost prints what a run cost, and what more of it may cost.
+func (a *app) showCost(r explain.Report, next int) error {
+	c := costOf(r, next)
+	if a.json {
+		return printJSON(a.out, c)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s, %s, %s, %s", oneLine(c.Agent), c.Run, c.Status, counted(c.Iterations, "iteration"), counted(c.ModelCalls, "model call"))
+	if n := failedCalls(c.Models); n > 0 {
+		fmt.Fprintf(&b, " (%d failed)", n)
+	}
+	b.WriteString("\n" + of(grouped(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v float64) string { return grouped(int(v)) }) + " tokens, ")
+	if c.CostUSD != nil {
+		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v float64) string { return usd(&v) }) + "\n")
+	} else {
+		b.WriteString("of no known price\n")
+	}
+	if c.UsedTokens > 0 {
+		c.table(&b)
+	}
+	for _, line := range []struct{ name, text string }{{"cache", c.Cache.String()}, {"compaction", c.Compaction.String()}} {
+		if line.text != "" {
+			fmt.Fprintf(&b, "\n%s: %s\n", line.name, line.text)
+		}
+	}
+	c.ahead(&b)
+	_, err := io.WriteString(a.out, b.String())
+	return err
+}
+
+func failedCalls(models []explain.ModelShare) (n int) {
+	for i := range models {
+		n += models[i].Failed
+	}
+	return n
+}
+
+// of is how much of a ceiling is used.
+func of(used string, limit *float64, show func(float64) string) string {
+	if limit == nil {
+		return used
+	}
+	return used + " of " + show(*limit)
+}
+
+// widest is the columns of the longest bar.
+const widest = 24
+
+func (c *cost) table(out io.Writer) {
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	most := 1
+	for _, share := range c.Tokens.Parts {
+		most = max(most, share.Tokens)
+	}
+	fmt.Fprintln(w, "\ttokens\t\tcost\t")
+	for part, share := range c.Tokens.Parts {
+		needed := part == "pinned" || part == "summaries" || part == "verbatim" || part == "results" || part == "output"
+		if share.Tokens == 0 && !needed {
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", part, grouped(share.Tokens), percent(share.Tokens, c.UsedTokens), usd(share.CostUSD), "  "+strings.Repeat("▇", (share.Tokens*widest+most-1)/most))
+		if n := c.Tokens.Reasoning; part == "output" && n.Tokens > 0 {
+			fmt.Fprintf(w, "of it reasoning\t%s\t%s\t%s\t\n", grouped(n.Tokens), percent(n.Tokens, c.UsedTokens), usd(n.CostUSD))
+		}
+	}
+	flushTable(w)
+	if len(c.Models) < 2 {
+		return
+	}
+	fmt.Fprintln(out)
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, m := range c.Models {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", oneLine(m.Model), counted(m.Calls, "reply"), grouped(m.Tokens), usd(m.CostUSD))
+	}
+	flushTable(w)
+}
+
+// flushTable ends a table that is written to memory, where nothing can fail.
+func flushTable(w *tabwriter.Writer) { _ = w.Flush() }
+
+// ahead prints what more turns may cost.
+func (c *cost) ahead(out io.Writer) {
+	f := c.Forecast
+	if f == nil {
+		return
+	}
+	fmt.Fprintf(out, "\n%s more: likely %s (%s to %s)\n", counted(f.Iterations, "iteration"), outcome(f.Likely), outcome(f.Low), outcome(f.High))
+	if len(f.Raise) > 0 && c.Status.Resumable() {
+		fmt.Fprintf(out, "pawl resume %s --limit %s\n", c.Run, strings.Join(f.Raise, ","))
+	}
+}
+
+// outcome is tokens and dollars in a few words.
+func outcome(o explain.Outcome) string {
+	text := grouped(o.Tokens) + " tokens"
+	if o.CostUSD != nil {
+		text += ", " + usd(o.CostUSD)
+	}
+	return text
+}
+
+func percent(n, all int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(max(1, all))) }
+
+// usd is an amount of dollars; a dash when nobody knows.
+func usd(v *float64) string {
+	switch {
+	case v == nil:
+		return "–"
+	case *v >= 100:
+		return fmt.Sprintf("$%.2f", *v)
+	}
+	return fmt.Sprintf("$%.4f", *v)
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
