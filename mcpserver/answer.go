@@ -51,9 +51,9 @@ func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sd
 // untold is what a failed call is told to the client.
 func untold(c pawl.CallState) string {
 	switch c.Status {
-	case pawl.ToolTimeout, pawl.ToolUnknown, pawl.ToolCancelled:
+	case pawl.ToolTimeout, pawl.ToolUnknown:
 		text := fmt.Sprintf("%v: %s", c.Status, c.Error)
-		if c.Effect == pawl.Write && c.Status != pawl.ToolCancelled {
+		if c.Effect == pawl.Write {
 			text += ". Nobody knows whether it took effect: find out before doing it again"
 		}
 		return text

@@ -66,6 +66,7 @@ type driven struct {
 	ID     string
 	result pawl.Result
 	state  pawl.State
+	again  bool // its call was made before
 }
 
 // drive begins a run, or goes on with the one that waits with the same call, and
@@ -93,6 +94,11 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 		}
 		<-reported // nothing is told of a call after its answer
 	}
+	if d.again && d.result.Status.Ended() {
+		if _, err := s.collect(context.WithoutCancel(ctx), d.ID); err != nil {
+			return d, err
+		}
+	}
 	s.mu.Lock()
 	delete(s.waiting, same)
 	if len(d.result.Pending) > 0 {
@@ -114,18 +120,33 @@ func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string,
 	s.mu.Lock()
 	waits, again := s.waiting[same]
 	s.mu.Unlock()
-	if !again {
-		labels := maps.Clone(agent.Labels)
-		if labels == nil {
-			labels = map[string]string{}
+	if again {
+		var err error
+		d.ID, d.again = waits, true
+		if d.state, err = engine.Load(ctx, s.journal, waits); err != nil {
+			return nil, err
 		}
-		maps.Copy(labels, s.labels)
-		return s.engine.Start(s.life, agent, input, &engine.StartOptions{Labels: labels})
-	}
-	d.ID = waits
-	var err error
-	if d.state, err = engine.Load(ctx, s.journal, waits); err != nil {
+	} else if found, err := s.earlier(ctx, agent, same, d); err != nil {
 		return nil, err
+	} else if !found {
+		return s.start(agent, same, input)
 	}
-	return s.goOn(ctx, agent, d)
+	h, err := s.goOn(ctx, agent, d)
+	elsewhere, changed := (*elsewhereError)(nil), (*engine.ChangedError)(nil)
+	if !again && errors.As(err, &elsewhere) || errors.As(err, &changed) {
+		*d = driven{} // it is somebody else's own call, or was held to something else
+		return s.start(agent, same, input)
+	}
+	return h, err
+}
+
+// start begins the run of a call.
+func (s *Server) start(agent pawl.Agent, same, input string) (*engine.Handle, error) {
+	labels := maps.Clone(agent.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, s.labels)
+	labels[callLabel] = same[:shown]
+	return s.engine.Start(s.life, agent, input, &engine.StartOptions{Labels: labels})
 }

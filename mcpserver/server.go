@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"syscall"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -124,7 +125,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	unhook := context.AfterFunc(ctx, s.end)
 	defer unhook()
 	err := s.kit.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: keepOpen{out}, MaxLineLength: mostRequest})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, sdk.ErrConnectionClosed) {
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) || errors.Is(err, sdk.ErrConnectionClosed) {
 		return nil // the client has gone, or we have
 	}
 	return err

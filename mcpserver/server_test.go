@@ -260,6 +260,12 @@ func TestAgent(t *testing.T) {
 	w := serve(t)
 	steps := make(chan string, 20)
 	c := w.connect(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { steps <- r.Params.Message }})
+	if text, run, failed := call(t, c, "clerk", `{"input":"for ever"}`); !failed || !strings.HasSuffix(text, "It is run "+run+"; a person may let it go on with: pawl resume "+run+" --limit iterations=+5") {
+		t.Errorf("%s", text)
+	}
+	for len(steps) > 0 {
+		<-steps
+	}
 	if text, run, failed := call(t, c, "clerk", `{"input":"file it"}`); failed || text != "done: file it" || w.state(t, run).Status() != pawl.Success {
 		t.Errorf("%s", text)
 	}

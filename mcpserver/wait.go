@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine
 	}
 	h, err := s.engine.Resume(s.life, agent, d.ID, nil)
 	if held := (*pawl.HeldError)(nil); errors.As(err, &held) {
-		return nil, fmt.Errorf("run %s goes on elsewhere; make the same call again in a while to get its result", d.ID)
+		return nil, &elsewhereError{d.ID}
 	}
 	return h, err
 }
@@ -85,6 +86,9 @@ func waits(r pawl.Result) string {
 	return b.String()
 }
 
+// moreOf is what an exhausted run wants more of, in what is recommended.
+var moreOf = regexp.MustCompile(`--limit \S+`)
+
 // ended says how a run ended that did not succeed.
 func ended(r pawl.Result) string {
 	text := "the run ended as " + r.Status.String()
@@ -97,5 +101,12 @@ func ended(r pawl.Result) string {
 	if r.Answer != "" {
 		text += ". So far: " + r.Answer
 	}
-	return text + ". Run " + r.Run + ": " + r.Action
+	text += ". It is run " + r.Run
+	if r.Resumable {
+		text += "; a person may let it go on with: pawl resume " + r.Run
+		if more := moreOf.FindString(r.Action); more != "" {
+			text += " " + more
+		}
+	}
+	return text
 }
