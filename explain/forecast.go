@@ -32,6 +32,7 @@ type course struct {
 	hit      float64 // how much of what could be read from the cache is
 	compacts bool
 	keep     int // turns that a compaction leaves as they are
+	window   int // the most tokens of a request; zero: as many as there are
 
 	aside func() (pawl.Usage, float64) // what judges take, to a turn; nil: nothing
 	most  pawl.Limits                  // ceilings: the turn that would go over one is not made; zero: there is none
@@ -40,7 +41,7 @@ type course struct {
 // run goes on for n turns, and says what each of them was sent and cost.
 func (c course) run(n int, each func(in, out int)) (o Outcome) {
 	var old []int // tokens of results that can be left out, by turn
-	rent, spare := 0.0, 0
+	rent, hoard, spare := 0.0, 0.0, 0
 	read := c.price.CacheRead
 	if read == 0 {
 		read = c.price.Input
@@ -77,22 +78,40 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 		}
 		c.cached = c.context
 		c.context += c.reply + c.results
-		if old = append(old, c.results); !c.compacts || len(old) <= c.keep {
+		old = append(old, c.results)
+		if c.window > 0 && c.context > c.window { // what is old goes, whatever it costs
+			c.context = min(c.window, c.fixed+usualSummary+c.keep*(c.reply+c.results))
+			c.cached = min(c.cached, c.fixed)
+			clear(old)
+			rent, hoard, spare = 0, 0, 0
+		}
+		if !c.compacts || !c.priced || len(old) <= c.keep {
 			continue
 		}
-		// The rule of package window: what is old is left out when carrying it
-		// has cost as much as leaving it out will, which has the rest written anew.
+		// The rule of package window: what is old is left out when carrying it has
+		// cost as much as leaving it out will, which has the rest written anew.
+		left, recent := float64(n-i-1), c.keep*(c.reply+c.results)
 		spare += max(0, old[len(old)-1-c.keep]-maskBytes/4)
 		rent += read * float64(spare)
-		tail := c.context - c.fixed - spare
-		if price := again * float64(tail); c.priced && spare > 0 && rent >= price && read*float64(spare)*float64(n-i-1) >= price {
+		long := max(0, c.context-c.fixed-usualSummary-recent)
+		hoard += read * float64(long)
+		made := pawl.Usage{Input: c.context, CacheRead: int(c.hit * float64(c.cached)), Output: usualSummary}
+		sum := 1e6*c.price.Cost(made) + again*float64(usualSummary+recent)
+		if mask := again * float64(c.context-c.fixed-spare); long > usualSummary && hoard >= sum && read*float64(long)*left >= sum && !c.over(&o, made) {
+			o.InputTokens += made.Input
+			o.CacheReadTokens += made.CacheRead
+			o.OutputTokens += made.Output
+			o.Tokens += made.Total()
+			o.dollars += c.price.Cost(made)
+			c.context = c.fixed + usualSummary + recent
+		} else if spare > 0 && rent >= mask && read*float64(spare)*left >= mask {
 			c.context -= spare
-			c.cached = min(c.cached, c.fixed)
-			for k := range len(old) - c.keep {
-				old[k] = 0
-			}
-			rent, spare = 0, 0
+		} else {
+			continue
 		}
+		c.cached = min(c.cached, c.fixed)
+		clear(old[:len(old)-c.keep])
+		rent, hoard, spare = 0, 0, 0
 	}
 	if o.CostUSD = nil; c.priced {
 		dollars := o.dollars
@@ -100,6 +119,9 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 	}
 	return o
 }
+
+// usualSummary is how many tokens stand for what is left out.
+const usualSummary = 1500
 
 // leastWords is the shortest reply that is asked for.
 const leastWords = 16

@@ -65,7 +65,7 @@ func (l *ledger) say(s stretch) {
 func (l *ledger) said(text string) { l.say(stretch{verbatim: len(text)}) }
 
 // listen takes in what an entry adds to the conversation.
-func (l *ledger) listen(e pawl.Entry, after *pawl.State) {
+func (l *ledger) listen(e *pawl.Entry, after *pawl.State) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted:
 		if ev.Continues != nil {

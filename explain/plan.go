@@ -115,7 +115,7 @@ func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
 		c.hit = 1
 	}
 	c.aside = judges(&d)
-	c.compacts, c.keep = compacts(&d)
+	c.compacts, c.keep, c.window = compacts(&d)
 	p.Compaction = c.compacts
 
 	low := c
@@ -164,20 +164,29 @@ func usual(o *PlanOptions, limit int, single bool, most int, observes bool) (tur
 	return min(turns, limit), result
 }
 
-// compacts reports whether the conversation is shortened when that pays, and
-// what is kept of it.
-func compacts(d *pawl.Declaration) (bool, int) {
+// compacts reports whether the conversation is shortened when that pays, how many
+// turns of it stay, and how many tokens of it a request may have; zero: any number.
+func compacts(d *pawl.Declaration) (pays bool, keep, window int) {
 	for _, policy := range d.Policies {
 		rest, ok := strings.CutPrefix(policy, "context(keep ")
 		if !ok {
 			continue
 		}
-		keep, _, _ := strings.Cut(strings.TrimSuffix(rest, ")"), ",")
-		if n, err := strconv.Atoi(keep); err == nil {
-			return !strings.Contains(rest, "never by price"), n
+		pays = true
+		for i, part := range strings.Split(strings.TrimSuffix(rest, ")"), ", ") {
+			n, _ := strconv.Atoi(strings.TrimSuffix(part, " tokens"))
+			switch {
+			case i == 0:
+				keep = n
+			case strings.HasSuffix(part, " tokens"):
+				window = n
+			case part == "never by price":
+				pays = false
+			}
 		}
+		return pays, keep, window
 	}
-	return true, usualKeep // as the engine adds it
+	return true, usualKeep, 0 // as the engine adds it
 }
 
 // judges is what the models that policies bring take to a turn; nil: nothing.

@@ -82,8 +82,13 @@ func refusal(s pawl.State) (kind string, stopToo bool) {
 func (f *fold) account(e pawl.Entry, before pawl.State) {
 	part := ""
 	calls, failed := f.state.ModelCalls()-before.ModelCalls(), 0
-	called, sent := f.called()
-	f.money.add(e, &f.state, called, sent)
+	var called *pawl.ModelCalled
+	var sent time.Time
+	switch e.Event.(type) {
+	case pawl.ModelReplied, pawl.ModelFailed, pawl.RunResumed:
+		called, sent = f.called()
+	}
+	f.money.add(&e, &f.state, called, sent)
 	switch ev := e.Event.(type) {
 	case pawl.ModelCalled:
 		f.flight = &e

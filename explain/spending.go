@@ -124,7 +124,7 @@ type warmth struct {
 }
 
 // add takes an entry in, before the books of its part are written.
-func (p *spender) add(e pawl.Entry, after *pawl.State, called *pawl.ModelCalled, sent time.Time) {
+func (p *spender) add(e *pawl.Entry, after *pawl.State, called *pawl.ModelCalled, sent time.Time) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted:
 		p.decl = ev.Declaration
