@@ -22,7 +22,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 		s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
 		if e.says() {
 			if e.View.Step != "" {
-				s.bytes, s.lastInput, s.lastBytes = 0, 0, 0
+				s.bytes, s.lastInput, s.lastBytes, s.window = 0, 0, 0, window{}
 			}
 			s.bytes += len(e.View.Prompt) + messageBytes
 		}

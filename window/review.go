@@ -13,8 +13,8 @@ func (c compaction) Review(s pawl.State, step pawl.Step) pawl.Step {
 		return c.refused(&s, step)
 	}
 	t, ok := step.(pawl.Think)
-	if !ok || t.Purpose != pawl.PurposeTurn || s.HasOpen() {
-		return step
+	if !ok || t.Purpose != pawl.PurposeTurn || t.View.Step != "" || s.HasOpen() {
+		return step // a step of a workflow begins afresh by itself
 	}
 	w := s.Window()
 	p := c.byLimit(&s, t, w)

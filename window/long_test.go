@@ -1,0 +1,92 @@
+package window_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/pawltest"
+	"github.com/pawl-run/pawl/window"
+)
+
+// TestLongRun: three hundred turns whose results have 3,000 tokens on average
+// stay within a window of 32,000, and each request still has the task, what is
+// pinned and the call that was made last.
+func TestLongRun(t *testing.T) {
+	const most = 32_000
+	for _, o := range []window.Options{{MaxTokens: most}, {MaxTokens: most, Never: true}, {MaxTokens: most, Keep: 20}} {
+		bubbled(t, func(t *testing.T) {
+			m := &meter{trace: traces(t)[12].results, turns: 300, read: simRead, write: simWrite}
+			m.seen = func(r pawl.Request) {
+				if len(r.Messages) == 0 || !strings.HasPrefix(r.Messages[0].Text(), strings.Repeat("task", simTask)) {
+					t.Error("a request does not begin with the task")
+				}
+				if !strings.Contains(r.System, "- the pinned fact") {
+					t.Error("a request lacks what is pinned")
+				}
+				if n := len(r.Messages); r.Purpose == pawl.PurposeTurn && m.turn > 0 && (n < 3 || !called(r.Messages[n-2], fmt.Sprintf(`{"n":%d}`, m.turn))) {
+					t.Errorf("turn %d: the latest call is not shown with its result", m.turn+1)
+				}
+			}
+			a := m.agent(300, 0, window.Compact(&o))
+			a.Prompt += window.Pin("the pinned fact")
+			a.Model = pawltest.Check(t, m)
+			entries := play(t, a)
+			if m.most > most || m.turn != 300 {
+				t.Errorf("%+v: the largest request has %d tokens, more than %d", o, m.most, most)
+			}
+			whys := map[string]int{}
+			for _, e := range entries {
+				if c, ok := e.Event.(pawl.ContextCompacted); ok {
+					whys[strings.TrimRight(strings.Split(c.Why, ":")[0], " ")]++
+				}
+			}
+			t.Logf("keep %d, never %v: at most %d tokens, shortened %v, %d summaries", o.Keep, o.Never, m.most, whys, m.made)
+		})
+	}
+}
+
+func called(m pawl.Message, args string) bool {
+	for _, p := range m.Parts {
+		if c, ok := p.(pawl.Call); ok && string(c.Args) == args {
+			return true
+		}
+	}
+	return false
+}
+
+// TestRefused: a model with a smaller window than anybody knows refuses once, and
+// never again.
+func TestRefused(t *testing.T) {
+	bubbled(t, func(t *testing.T) {
+		m := &meter{trace: traces(t)[8].results, turns: 100, read: simRead, write: simWrite, window: 24_000}
+		entries := play(t, m.agent(100, 0, window.Compact(&window.Options{Never: true})))
+		failed := 0
+		for _, e := range entries {
+			if f, ok := e.Event.(pawl.ModelFailed); ok && f.Class == pawl.ClassTooLong {
+				failed++
+			}
+		}
+		if failed != 1 {
+			t.Errorf("it was refused %d times", failed)
+		}
+	})
+}
+
+// TestLoss: a cache that is lost now and then is taken as the moment to leave
+// out what is old.
+func TestLoss(t *testing.T) {
+	never := window.Compact(&window.Options{Never: true})
+	for _, loss := range []float64{0.02, 0.1} {
+		ours, all := 0.0, 0.0
+		for _, x := range traces(t)[8:12] {
+			ours += billed(t, x, 100, 100, loss).bill / x.opt100 / 4
+			all += billed(t, x, 100, 100, loss, never).bill / x.opt100 / 4
+		}
+		t.Logf("results of 1200 tokens, 100 turns, the cache lost before one call in %.0f: %.2f times the optimum without loss, %.2f with everything", 1/loss, ours, all)
+		if ours > 0.6*all {
+			t.Errorf("with a loss of %v it costs %.2f times the optimum, where sending everything costs %.2f", loss, ours, all)
+		}
+	}
+}
