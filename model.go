@@ -52,6 +52,7 @@ type Request struct {
 
 	System    string
 	Messages  []Message
+	Marks     []int // after so many messages, rising and two at most, requests are likely to be the same up to there
 	Tools     []ToolInfo
 	Output    json.RawMessage // JSON Schema the reply's text should follow; nil: free text
 	MaxTokens int             // the most the reply may spend, thinking included

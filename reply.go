@@ -23,7 +23,7 @@ func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling,
 	}
 	if !t.View.Alone {
-		r.Messages = conversation.Messages(s)
+		r.Messages, r.Marks = conversation.Messages(s), conversation.shared()
 	}
 	if t.View.Prompt != "" && (t.View.Alone || t.Purpose != PurposeTurn) {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)

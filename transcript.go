@@ -12,8 +12,9 @@ import (
 type Transcript struct {
 	strategy Strategy
 	messages []Message
-	begun    int    // how many of them are of earlier runs
-	left     int    // replies that a summary stands for
+	begun    int // how many of them are of earlier runs
+	left     int // replies that a summary stands for
+	marks    marks
 	pending  []Part // of the user turn being gathered
 	answers  int    // how many of them, in front, answer the last calls
 	calls    []call
@@ -33,6 +34,9 @@ func (t *Transcript) Add(e Entry, s *State) {
 	case RunForked:
 		t.say(ev.Input, s)
 	case ModelCalled:
+		if !ev.View.Alone && ev.Model == "" {
+			defer t.mark()
+		}
 		if ev.says() {
 			if ev.View.Step != "" { // nothing before it is shown
 				*t = Transcript{strategy: t.strategy}
@@ -78,6 +82,38 @@ func (t *Transcript) Add(e Entry, s *State) {
 	default:
 		t.results(s)
 	}
+}
+
+// marks are the places in a conversation behind which requests begin to differ,
+// as numbers of messages.
+type marks struct {
+	cut    int // what was left out, or a summary, ends here; 0: at the first message
+	before int // where the conversation was cut before, if a request has not been made since
+	sent   int // what the latest request had
+	last   int // and the one before that; 0: it was cut since
+}
+
+// mark says that the conversation is sent.
+func (t *Transcript) mark() {
+	n := len(t.messages)
+	if len(t.pending) > 0 {
+		n++
+	}
+	if t.marks.sent > 0 {
+		t.marks.before = 0
+	}
+	t.marks.last, t.marks.sent = t.marks.sent, n
+}
+
+// shared are the places up to which a later or an earlier request is likely to
+// have the same messages, rising, before the last message.
+func (t *Transcript) shared() (places []int) {
+	for _, n := range []int{t.marks.before, max(t.marks.cut, 1), t.marks.last} {
+		if n > 0 && n < t.marks.sent && (len(places) == 0 || n > places[len(places)-1]) {
+			places = append(places, n)
+		}
+	}
+	return places
 }
 
 // Messages returns the conversation so far. The slice is shared and must not
@@ -141,6 +177,7 @@ func (t *Transcript) reply(r Reply, s *State) {
 // were handed out: those that change are copied.
 func (t *Transcript) mask(ids []string, s *State) {
 	t.messages = append([]Message(nil), t.messages...)
+	t.marks = marks{before: max(t.marks.cut, 1)}
 	for _, id := range ids {
 		c, ok := s.call(id)
 		if !ok {
@@ -184,7 +221,7 @@ func (t *Transcript) summarise(text string, kept int, s *State) {
 	if len(rest) > 0 && rest[0].Role == User { // there were fewer replies
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
 	}
-	t.messages, t.begun = append([]Message{head}, rest...), 0
+	t.messages, t.begun, t.marks = append([]Message{head}, rest...), 0, marks{}
 }
 
 // swap puts a part in the place of an equal one: of a result of the same call
@@ -199,6 +236,7 @@ func (t *Transcript) swap(was, now Part) {
 			parts := append([]Part(nil), t.messages[i].Parts...)
 			parts[k] = now
 			t.messages[i].Parts = parts
+			t.marks.cut = max(t.marks.cut, i+1)
 			return
 		}
 	}

@@ -36,7 +36,7 @@ var (
 // left out.
 func (m *Model) request(r pawl.Request, recall bool) (p sdk.MessageNewParams, opts []option.RequestOption, recalls bool, err error) {
 	p = sdk.MessageNewParams{Model: m.name, MaxTokens: defaultMax}
-	p.Messages, recalls = m.messages(r.Messages, recall)
+	p.Messages, recalls = m.messages(r.Messages, r.Marks, recall)
 	if r.MaxTokens > 0 {
 		p.MaxTokens = int64(r.MaxTokens)
 	} else if r.Sampling.MaxTokens > 0 {
@@ -119,8 +119,17 @@ func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 }
 
 // messages are the turns of the conversation, and whether there is thinking in them.
-func (m *Model) messages(msgs []pawl.Message, recall bool) (list []sdk.MessageParam, recalls bool) {
+//
+// The API takes four marks, looks no further back than twenty blocks from each,
+// and finds only what had a mark before: so beside prompt and last message, those
+// places have one that earlier requests had, or later ones will look for.
+func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []sdk.MessageParam, recalls bool) {
+	var place []int // in the list, by turn
 	for role, parts := range turns(fitting(msgs)) {
+		if n := len(place); n > 0 {
+			place[n-1] = len(list) - 1
+		}
+		place = append(place, 0)
 		if role == pawl.Assistant {
 			if blocks, thinks := m.said(parts, recall); len(blocks) > 0 {
 				list = append(list, sdk.MessageParam{Role: sdk.MessageParamRoleAssistant, Content: blocks})
@@ -137,6 +146,14 @@ func (m *Model) messages(msgs []pawl.Message, recall bool) (list []sdk.MessagePa
 	}
 	if n := len(list); n > 0 {
 		mark(list[n-1].Content)
+	}
+	if len(place) != len(msgs) {
+		return list, recalls // turns were joined, which those of a run never are
+	}
+	for _, n := range marks[:min(len(marks), 2)] {
+		if n > 0 && n < len(place) && place[n-1] >= 0 && place[n-1] < len(list)-1 {
+			mark(list[place[n-1]].Content)
+		}
 	}
 	return list, recalls
 }
