@@ -340,7 +340,11 @@ func (m *Machine) review(s *State, step Step) Step {
 	var last []string
 	for range maxRounds {
 		last = last[:0]
+		_, act := step.(Act)
 		for _, p := range m.agent.Policies {
+			if act && leavesActs(p) {
+				continue
+			}
 			next := p.Review(*s, handOut(step))
 			if sameStep(step, next) {
 				continue
@@ -356,12 +360,20 @@ func (m *Machine) review(s *State, step Step) Step {
 			}
 			last = append(last, p.String())
 			step = next
+			_, act = step.(Act)
 		}
 		if len(last) == 0 {
 			return step
 		}
 	}
 	return failed("policy", fmt.Sprintf("policies do not agree after %d rounds: %s", maxRounds, strings.Join(last, ", ")))
+}
+
+// leavesActs reports whether a policy has nothing to say about calls, so that no
+// copy of them has to be made for it.
+func leavesActs(p Policy) bool {
+	l, ok := p.(interface{ LeavesActs() bool })
+	return ok && l.LeavesActs()
 }
 
 // handOut is what a policy is shown: it may write into a copy of the calls,
