@@ -13,6 +13,9 @@
 // see. A server may not ask the model or the user anything: it is offered
 // neither sampling nor elicitation nor roots.
 //
+// A program gets a clean environment, and can be held to a cage by the kernel; see
+// [CommandOptions].
+//
 // # Definitions are pinned
 //
 // The digest of a tool's whole definition is the [pawl.ToolInfo] Version, so

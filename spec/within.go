@@ -135,7 +135,7 @@ func (s *Spec) cageNode() *node {
 		for key, names := range map[string][]string{"read": in.Files.Read, "write": in.Files.Write} {
 			all := &node{kind: list}
 			for _, name := range names {
-				all.items = append(all.items, textNode(name))
+				all.items = append(all.items, textNode(filepath.Clean(name))) // ./ would be the directory of that spec
 			}
 			if len(all.items) > 0 {
 				files.put(key, all)

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// family has a spec with a cage and agents that work in it.
+// inACage has a spec with a cage and agents that work in it.
 func inACage(t *testing.T, agents map[string]string) string {
 	t.Helper()
 	files := map[string]string{
@@ -155,6 +155,48 @@ DIR/sub/loose.yaml:4:91: write has ., …write (name what is in that one, or lea
 DIR/sub/loose.yaml:4:104: memory is more than the 1073741824 bytes in the cage of the agent that has this one work (give no more, or leave it out)`)
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A workflow of a Hyphen document, which has no cage, is in its own, and so are
+// its agents; a Hyphen document that is an agent is in that of its caller.
+func TestHyphenAndCages(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"loop.json":      `{"type": "loop", "properties": {"objective": "x", "model": "mechanic", "tools": [{"type": "workflow", "id": "w"}]}}`,
+		"flows/w.yaml":   "name: w\ncage: {network: none}\ntools: [{builtin: [run_command]}, {agent: ./sub.yaml}]\n",
+		"flows/sub.yaml": "name: sub\ndescription: d\ntools: [{builtin: [run_command]}]\n",
+		"desk.yaml":      "name: desk\nmodel: mechanic\ncage: {network: none, files: {read: ['./flows']}}\ntools: [{agent: ./loop.json, description: d}]\n",
+	})
+	s, err := Load(filepath.Join(dir, "loop.json"), &Options{Registry: registry(), Workflows: filepath.Join(dir, "flows")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Agent(registry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := agentNamed(t, a, "w")
+	for name, one := range map[string]pawl.Agent{"w": w, "sub": agentNamed(t, w, "sub")} {
+		if got := runCommand(t, one).Info().Cage; !strings.Contains(got, "network: none") {
+			t.Errorf("%s is held to %q", name, got)
+		}
+	}
+	_, err = Load(filepath.Join(dir, "desk.yaml"), &Options{Registry: registry()})
+	if err == nil || !strings.Contains(err.Error(), "give --workflows DIR") { // which are the caller's to give, and it is a spec
+		t.Error(err)
+	}
+	write(t, dir, "loop.json", `{"type": "loop", "properties": {"objective": "x", "model": "mechanic"}}`)
+	if s, err = Load(filepath.Join(dir, "desk.yaml"), &Options{Registry: registry()}); err != nil {
+		if strings.Contains(err.Error(), "cannot enforce") {
+			t.Skip(err)
+		}
+		t.Fatal(err)
+	}
+	if inner := s.agents[0].spec.cage; inner == nil || !inner.NoNetwork {
+		t.Errorf("the document is in the cage %+v", inner)
+	}
+	if whole := (Effective{root: s.effective()}).String(); !strings.Contains(whole, "read: [flows]") {
+		t.Errorf("as a spec:\n%s", whole)
 	}
 }
 
