@@ -94,12 +94,16 @@ func (w *world) connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
+	served := make(chan error, 1)
 	go func() {
-		if err := w.server.Serve(context.Background(), in, out); err != nil {
-			t.Error(err)
-		}
+		served <- w.server.Serve(context.Background(), in, out)
 		out.Close()
 	}()
+	t.Cleanup(func() { // when the client has gone
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 	return dial(t, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, o)
 }
 
