@@ -79,7 +79,7 @@ func special(a netip.Addr) string {
 	return ""
 }
 
-// A host that may be fetched from: a name, a name and all beneath it, or an
+// A host that may be fetched from: a name, all beneath a name, or an
 // address; with a port or without.
 type host struct {
 	name string // lower case; empty: an address
@@ -125,7 +125,10 @@ func (h host) is(name, port string) bool {
 		return h.addr == a.WithZone("").Unmap()
 	}
 	name = canonical(name)
-	return h.name != "" && (name == h.name || h.any && strings.HasSuffix(name, "."+h.name))
+	if h.any { // which is what lies beneath, and not the name itself
+		return strings.HasSuffix(name, "."+h.name)
+	}
+	return h.name != "" && name == h.name
 }
 
 // connectable says why an address may not be connected to for the sake of a host
