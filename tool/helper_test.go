@@ -5,6 +5,7 @@ package tool_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -50,6 +51,10 @@ func play(name string, args []string) {
 		try(args)
 	case "cat":
 		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "words": // its arguments, as a text of JSON
+		text, _ := json.Marshal(args)
+		quoted, _ := json.Marshal(string(text))
+		fmt.Println(string(quoted))
 	case "read": // a file into which what comes on stdin goes
 		in, _ := io.ReadAll(os.Stdin)
 		_ = os.WriteFile(args[0], in, 0o600)

@@ -24,7 +24,7 @@ func Good() []string {
 		`{"text":""}`, " \n\t{ \"text\" : \"a\" }\r\n ", `{"text":"\u0041\/\b\f\n\r\t\"\\"}`, `{"text":"\ud83e\udd80"}`, `{"\u0074ext":"a"}`, `{"text":"a\u0000b"}`, `{"text":"a","n":0}`, `{"text":"a","n":-0}`, `{"text":"a","n":1.0}`,
 		`{"text":"a","n":1e2}`, `{"text":"a","n":100E-2}`, `{"text":"a","n":9223372036854775808}`, `{"text":"a","n":-9223372036854775809}`, `{"text":"a","n":1e300}`, `{"text":"a","flag":true,"list":[],"any":null}`,
 		`{"text":"a","any":{"text":1,"text ":2,"__proto__":{"x":1},"constructor":[],"":""}}`, `{"text":"a","any":{"a":{"a":{"a":{}}}}}`, `{"text":"a","any":0.1e-999}`, `{"text":"a","list":["","",""]}`, `{"n":1,"text":"a"}`,
-		`{"text":"a","n":` + strings.Repeat("9", 900) + `}`, `{"text":"a","any":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
+		`{"text":"a","n":` + strings.Repeat("9", 900) + `}`, `{"text":"a","any":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`,
 	}
 	for _, s := range Strings {
 		all = append(all, fmt.Sprintf(`{"text":%s}`, quoted(s)), fmt.Sprintf(`{"text":"a","list":["a",%s]}`, quoted(s)))
@@ -43,7 +43,7 @@ func Bad() []string {
 		`{"text":"a","n":+1}`, `{"text":"a","n":01}`, `{"text":"a","n":-01}`, `{"text":"a","n":0x1F}`, `{"text":"a","n":1.}`, `{"text":"a","n":.5}`, `{"text":"a","n":1e}`, `{"text":"a","n":1_000}`, `{"text":"a","n":1,000}`, `{"text":"a","n":1.5}`, `{"text":"a","n":1e-1}`,
 		`{"text":"a","n":1e999999}`, `{"text":"a","n":` + strings.Repeat("9", 2000) + `}`, `{"text":"a","any":1e99999999999999999999}`,
 		`{"text":"a","text":"b"}`, `{"text":"a","\u0074ext":"b"}`, `{"text":"a","n":1,"n":1}`, `{"text":"a","any":{"a":1,"a":2}}`, `{"text":"a","any":[{"a":1,"a":1}]}`, `{"text":"a","any":{"":1,"":2}}`,
-		`{"text":"a","any":` + strings.Repeat("[", 1100) + strings.Repeat("]", 1100) + `}`, `{"text":"a","any":` + strings.Repeat(`{"a":`, 1100) + "1" + strings.Repeat("}", 1100) + `}`, strings.Repeat("[", 100_000), strings.Repeat(`{"":`, 50_000),
+		`{"text":"a","any":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`, `{"text":"a","any":` + strings.Repeat(`{"a":`, 1100) + "1" + strings.Repeat("}", 1100) + `}`, strings.Repeat("[", 100_000), strings.Repeat(`{"":`, 50_000),
 	}
 	for _, name := range []string{"__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "$ref", "$schema", "@type", "args", "arguments", "input", "name", "command", "env", "PATH", "LD_PRELOAD", "cwd", "dir", "effect", "timeout", "approval", "_", "-", "text2", "Text", "N", "n ", "any\u0000", "key", "call", "run"} {
 		all = append(all, fmt.Sprintf(`{"text":"a",%s:{}}`, quoted(name)), fmt.Sprintf(`{%s:"a","text":"a"}`, quoted(name)))
