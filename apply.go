@@ -248,6 +248,7 @@ func (s *State) count(c *call, by int) {
 	s.bytes += by * c.weight()
 	s.spare += by * c.bulk()
 	s.images += by * c.pictures()
+	s.shots += by * len(c.images)
 	if c.Ran || c.ok() {
 		s.tools = s.tools.count(c.Tool, c.Ran, c.ok(), by)
 	}

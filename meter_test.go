@@ -230,6 +230,47 @@ func TestMarginOfThree(t *testing.T) {
 	}
 }
 
+// showing is a tool that gives back a picture.
+type showing struct{}
+
+func (showing) Info() pawl.ToolInfo { return pawl.ToolInfo{Name: "look", Effect: pawl.Read} }
+
+func (showing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{Images: []pawl.Image{{Type: "image/png", Data: []byte("small")}}}, nil
+}
+
+// TestPicturesAreEstimated: however few its bytes, a picture has a share in what
+// the next request is reserved.
+func TestPicturesAreEstimated(t *testing.T) {
+	for _, tool := range []pawl.Tool{showing{}, deed{&realm{}, pawl.ToolInfo{Name: "look", Effect: pawl.Read}}} {
+		turn := 0
+		model := pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			if turn++; turn > 1 {
+				return pawl.Say("Nice."), nil
+			}
+			reply := pawl.Do(pawl.Call{Tool: "look"})
+			reply.Usage = pawl.Usage{Input: 100, Output: 10}
+			return reply, nil
+		})
+		run, err := engine.New(memory.New(), nil).Start(t.Context(), pawl.Agent{Name: "seer", Model: model, Tools: []pawl.Tool{tool}}, "Look.", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reserved := 0
+		for e, err := range run.Entries(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if called, ok := e.Event.(pawl.ModelCalled); ok {
+				reserved = called.Reserved - called.MaxTokens
+			}
+		}
+		if _, shows := tool.(showing); shows != (reserved > 1700) || reserved < 100 {
+			t.Errorf("%T: the request after it is estimated at %d tokens", tool, reserved)
+		}
+	}
+}
+
 // TestEstimatesFollowTheModel: after a few turns an estimate is a little above
 // what the model counts, also when that is far from four bytes a token.
 func TestEstimatesFollowTheModel(t *testing.T) {

@@ -68,6 +68,11 @@ func (m *Machine) estimate(s *State, t *Think) (tokens, bytes int) {
 	return n + int(float64(n)*s.limits.Margin), bytes
 }
 
+// pictureBytes is what a picture counts for: 1,600 tokens, which is about the
+// most that Anthropic's and OpenAI's models count for one (Anthropic, Vision: a
+// token for 750 pixels, of pictures that are scaled down to 1.15 megapixels).
+const pictureBytes = 4 * 1600
+
 // bytes is what a view sends, counted as everything is: text, arguments and
 // schemas as they are, and a little for each message.
 func (m *Machine) bytes(s *State, v *View) int {
@@ -79,7 +84,7 @@ func (m *Machine) bytes(s *State, v *View) int {
 		n += m.base - len(m.agent.Prompt) - m.white
 	}
 	if !v.Alone {
-		n += s.bytes
+		n += s.bytes + pictureBytes*max(0, s.shots)
 	}
 	return n
 }

@@ -51,6 +51,7 @@ type window struct {
 	exchanges persist.Vector[exchange]
 	spare     int
 	images    int
+	shots     int // how many pictures they are
 	summary   string
 	compacted uint64
 	sent      time.Time
@@ -271,6 +272,7 @@ func (s *State) leaveOut(ids []string) {
 		c := s.calls.At(n - 1)
 		was, bulk := c.weight(), c.bulk()
 		s.images -= c.pictures()
+		s.shots -= len(c.images)
 		c.about(func(m *matter) { m.masked = true })
 		s.calls = s.calls.Set(n-1, c)
 		saved = append(saved, exchange{calls: n, start: was - c.weight(), spare: bulk})
