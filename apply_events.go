@@ -181,7 +181,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 		s.acted = entry.Seq
 		if i := s.find(e.Call); i >= 0 {
 			c := s.open[i]
-			c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, seq: entry.Seq}
+			c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
 			if e.Images != nil {
 				c.about(func(m *matter) { m.images = e.Images })
 			}

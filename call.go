@@ -39,6 +39,7 @@ type CallState struct {
 	Trust      Trust             // what its tool was labelled when it was answered; zero: Trusted
 	Heard      int               // texts that people had said in the run when it was made; see [State.UserTexts]
 	Prior      int               // calls that were over when it was made, the first ones of the run
+	Blob       string            // digest of the whole result, when Result is an excerpt of it
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -79,6 +80,7 @@ type ending struct {
 	foreign  bool // its tool is labelled untrusted
 	Result   json.RawMessage
 	Error    string
+	blob     string // digest of the whole result, where it was cut
 	seq      uint64 // of the tool.finished that says so
 }
 
@@ -140,7 +142,7 @@ func (c *call) state() CallState {
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
 		Requested: c.requested, Witnesses: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,
-		Child: child,
+		Child: child, Blob: c.blob,
 	}
 }
 

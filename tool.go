@@ -51,6 +51,14 @@ type Invocation struct {
 	Supervised string // what the tool said of this attempt, see [Reconciler]
 }
 
+// A Recaller is a [Tool] that answers from what earlier calls of its run brought.
+// The engine calls Recall in place of Run. earlier is the result of a call as
+// text, what was cut off it included where the journal has that, and whether
+// there is one; it may be called from the goroutine of Recall only.
+type Recaller interface {
+	Recall(ctx context.Context, inv Invocation, earlier func(call string) (string, bool)) (Output, error)
+}
+
 // AskPerson is the error of a tool that needs a person before it can go on: the
 // run waits, and the answer becomes the call's result. The tool is not run
 // again, so it should not have done anything yet.

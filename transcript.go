@@ -185,7 +185,9 @@ func (t *Transcript) mask(ids []string, s *State) {
 		}
 		was, masked := t.part(id, &c), c
 		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", group(len(c.Result)))
-		if c.Effect == Read {
+		if s.declared().offers("read_more") {
+			note += fmt.Sprintf(` Call read_more with {"call":%q} if you need them.`, id)
+		} else if c.Effect == Read {
 			note += " Call " + c.Tool + " again if you need them."
 		}
 		masked.ending = &ending{Status: c.Status, Error: c.Error, Result: quote(note + "]")}
@@ -222,6 +224,16 @@ func (t *Transcript) summarise(text string, kept int, s *State) {
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
 	}
 	t.messages, t.begun, t.marks = append([]Message{head}, rest...), 0, marks{}
+}
+
+// offers reports whether the agent has a tool of a name.
+func (d *Declaration) offers(tool string) bool {
+	for i := range d.Tools {
+		if d.Tools[i].Name == tool {
+			return true
+		}
+	}
+	return false
 }
 
 // swap puts a part in the place of an equal one: of a result of the same call

@@ -62,6 +62,7 @@ type job struct {
 	tool      pawl.Tool
 	child     *child // when the call is a run of its own
 	inv       pawl.Invocation
+	earlier   func(call string) (string, bool)
 	began     time.Time
 	deadline  time.Time
 	outOfTime bool // the deadline is the run's, not the tool's
@@ -90,6 +91,9 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.d, j.at = d, at
 		j.tool, _, _ = s.m.Tool(d.Call.Tool)
 		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1, Supervised: supervised(j.tool)}
+		if _, ok := j.tool.(pawl.Recaller); ok {
+			j.earlier = s.earlier()
+		}
 		if sabotage.On(sabotage.Key) {
 			j.inv.Key += fmt.Sprint(".", j.inv.Attempt)
 		}
@@ -164,7 +168,33 @@ func (j *job) perform(ctx context.Context) {
 		}
 	}()
 	j.err = errExited // until the tool returns
+	if r, ok := j.tool.(pawl.Recaller); ok {
+		j.out, j.err = r.Recall(ctx, j.inv, j.earlier)
+		return
+	}
 	j.out, j.err = j.tool.Run(ctx, j.inv)
+}
+
+// earlier is how a tool reads what earlier calls brought, as the run stands now.
+func (s *session) earlier() func(string) (string, bool) {
+	state := s.state
+	return func(call string) (string, bool) {
+		c, ok := state.Call(call)
+		for recent := range state.Recent() {
+			if !ok && recent.Ref == call { // which is what its provider calls it
+				c, ok = recent, true
+			}
+		}
+		if !ok || !c.OK() {
+			return "", false
+		}
+		if s.engine.blobs != nil && c.Blob != "" {
+			if whole, err := s.engine.blobs.Blob(s.base, c.Blob); err == nil {
+				return string(whole), true
+			} // else it was removed, and the excerpt is all there is
+		}
+		return pawl.ToolResult{Content: c.Result}.Text(), true
+	}
 }
 
 // record appends what came of a call that has no siblings.

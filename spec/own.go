@@ -14,6 +14,7 @@ import (
 // ownTools are the tools that come with Pawl, by name.
 var ownTools = map[string]func(*Spec) pawl.Tool{
 	"ask_human":    func(*Spec) pawl.Tool { return tool.AskHuman() },
+	"read_more":    func(*Spec) pawl.Tool { return tool.ReadMore() },
 	"read_file":    func(s *Spec) pawl.Tool { return files.Read(s.dir) },
 	"write_file":   func(s *Spec) pawl.Tool { return files.Write(s.dir) },
 	"edit_file":    func(s *Spec) pawl.Tool { return files.Edit(s.dir) },

@@ -85,7 +85,7 @@ func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
 
 // brief is a call and what came of it in a line.
 func brief(c pawl.CallState) string {
-	did := cut(c.Tool+string(c.Args), mostLine)
+	did := c.ID + " " + cut(c.Tool+string(c.Args), mostLine)
 	if c.OK() {
 		return did + " → " + cut(oneLine(pawl.ToolResult{Content: c.Result}.Text()), mostLine/2)
 	}
