@@ -29,4 +29,10 @@
 // Instructions are found by the words of known attacks. Who words his attack
 // anew is not found, and who writes about attacks is: such a guard is a bell and
 // no wall. The walls are what a tool may do and who has to approve it.
+//
+// # Data flow
+//
+// [DataFlow] is such a wall. It does not look for attacks: it has a person asked
+// before a model that has read what anybody may have written does something with
+// a value that nobody who is trusted has named.
 package guard

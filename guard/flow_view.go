@@ -66,7 +66,7 @@ func (w *view) objection(values []value, f *form, hosts []string) string {
 		if from == "" {
 			from = "no trusted tool"
 		}
-		whys = append(whys, what+" is "+shown(v.text)+", from "+from+" and from no person")
+		whys = append(whys, what+" is "+shown(v)+", from "+from+" and from no person")
 	}
 	if more > 0 {
 		whys = append(whys, fmt.Sprintf("%d more values like these", more))
@@ -82,8 +82,12 @@ func (w *view) objection(values []value, f *form, hosts []string) string {
 
 // shown is a value as a person sees it: shortened, with what no screen shows
 // written out, and with it letters of another script among Latin ones.
-func shown(text string) string {
+func shown(v value) string {
 	const most = 80
+	text := v.text
+	if v.number {
+		return text
+	}
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}

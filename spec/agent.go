@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool/skill"
 	"github.com/pawl-run/pawl/window"
@@ -47,6 +48,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Tools = append(a.Tools, ownTools[name](s))
 	}
 	a.Tools = append(a.Tools, s.remoteTools()...)
+	s.labelled(&a)
 	if len(s.skills) > 0 {
 		a.Prompt = strings.TrimLeft(strings.TrimRight(a.Prompt, "\n")+"\n\n"+skill.Prompt(s.skills...), "\n")
 		a.Tools = append(a.Tools, s.asDeclared(s.reads))
@@ -61,6 +63,9 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	s.policies(&a)
 	if s.guard != nil {
 		a.Policies = append(a.Policies, s.guard)
+	}
+	if s.dataFlow {
+		a.Policies = append(a.Policies, guard.DataFlow(&guard.DataFlowOptions{Hosts: s.fetch.Allow}))
 	}
 	if s.observe != nil {
 		a.Observer = observer{s.command(s.observe)}

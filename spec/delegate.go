@@ -54,6 +54,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	var effect int
 	f.choice("effect", &effect)
 	d.options.Effect = pawl.Effect(effect)
+	f.label(&d.options.Trust)
 	if d.spec = s.member(f, file); d.spec == nil {
 		return
 	}

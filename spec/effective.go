@@ -59,6 +59,11 @@ func Of(s pawl.State) Effective {
 	}
 	for _, p := range d.Policies {
 		e.note("policy: %s", p)
+		if origin == nil && strings.HasPrefix(p, "data_flow(") {
+			flow := &node{kind: mapping}
+			flow.put("data_flow", yes())
+			e.set("guard", flow)
+		}
 	}
 	slices.SortStableFunc(e.root.pairs, func(a, b pair) int {
 		names := specKeys.names()
@@ -207,7 +212,7 @@ func (e *Effective) declared(d pawl.Declaration) {
 
 // tools writes those that a spec can say; the others are functions of a program.
 func (e *Effective) tools(declared []pawl.ToolInfo) {
-	all, own := &node{kind: list}, &node{kind: list}
+	all, own := &node{kind: list}, map[pawl.Trust]*node{0: {kind: list}, pawl.Trusted: {kind: list}, pawl.Untrusted: {kind: list}}
 	for _, t := range declared {
 		switch {
 		case strings.HasPrefix(t.Name, "__"):
@@ -217,16 +222,25 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 		case t.Client:
 			all.items = append(all.items, toolNode(t))
 		case isOwn(t):
-			own.items = append(own.items, textNode(t.Name))
+			label := max(t.Trust, pawl.Trusted)
+			if label == max(ownTools[t.Name](&Spec{dir: "."}).Info().Trust, pawl.Trusted) {
+				label = 0 // as it labels itself
+			}
+			own[label].items = append(own[label].items, textNode(t.Name))
 		default:
 			var b strings.Builder
 			toolNode(t).dashed(&b, "")
 			e.note("a tool of the program:\n%s", strings.TrimRight(b.String(), "\n"))
 		}
 	}
-	if len(own.items) > 0 {
+	for label := range pawl.Untrusted + 1 {
+		if len(own[label].items) == 0 {
+			continue
+		}
 		n := &node{kind: mapping}
-		n.put("builtin", own)
+		if n.put("builtin", own[label]); label > 0 {
+			n.put("trust", textNode(label.String()))
+		}
 		all.items = append(all.items, n)
 	}
 	if len(all.items) > 0 {
@@ -257,6 +271,9 @@ func toolNode(t pawl.ToolInfo) *node {
 	n.put("effect", textNode(t.Effect.String()))
 	if t.Exempt {
 		n.put("stuck", textNode("exempt"))
+	}
+	if t.Trust == pawl.Untrusted {
+		n.put("trust", textNode(t.Trust.String()))
 	}
 	if t.Client {
 		return n

@@ -55,7 +55,6 @@ const mostListed = 16
 // over them in silence would run an agent without its gates.
 var later = map[string][]string{
 	"the spec": {"context", "webhooks"},
-	"tool":     {"trust"},
 }
 
 // belongs says where keys belong that are often put elsewhere.

@@ -1,14 +1,15 @@
 package spec
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/guard"
 )
 
-// readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...]}.
-// Topics are blocked: who names one does not want to hear of it.
+// readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...],
+// data_flow: true}. Topics are blocked: who names one does not want to hear of it.
 func (s *Spec) readGuard(f fields) {
 	n := f.n.get("guard")
 	if n == nil {
@@ -37,11 +38,32 @@ func (s *Spec) readGuard(f fields) {
 			rules = append(rules, rule)
 		}
 	}
-	flow := false
-	if g.flag("data_flow", &flow); flow {
-		g.problem(n.get("data_flow").place, "data_flow is not supported by this version (leave it out)")
-	}
+	g.flag("data_flow", &s.dataFlow)
 	if len(rules) > 0 {
 		s.guard = guard.New(rules...)
 	}
+}
+
+// label reads whose words the results of a tool are.
+func (f fields) label(to *pawl.Trust) {
+	label := 0
+	if f.choice("trust", &label); label > 0 {
+		*to = pawl.Trust(label)
+	}
+}
+
+// labelled puts the labels of builtin tools and of those of servers into the agent.
+func (s *Spec) labelled(a *pawl.Agent) {
+	trust := maps.Clone(s.trust)
+	for _, server := range s.servers {
+		for _, t := range a.Tools {
+			if name := t.Info().Name; server.trust > 0 && strings.HasPrefix(name, server.Name+"__") {
+				if trust == nil {
+					trust = map[string]pawl.Trust{}
+				}
+				trust[name] = server.trust
+			}
+		}
+	}
+	a.Trust = trust
 }

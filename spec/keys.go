@@ -118,7 +118,7 @@ var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in
 	{name: "secrets", value: guardWord, about: "what looks like a key", inGo: "guard.Secrets"},
 	{name: "injection", value: guardWord, about: "what reads like instructions in results of tools", inGo: "guard.Injection"},
 	{name: "topics", value: wordList, about: "what is not to be spoken of", inGo: "guard.Topics"},
-	{name: "data_flow", value: shape{says: "false", schema: object{"const": false}}, otherwise: "false", about: "nothing yet", inGo: "guard.New"},
+	{name: "data_flow", value: aFlag, otherwise: "false", about: "once untrusted text was read, a person is asked before a call with what nobody who is trusted has named ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
 }}
 
 var guardWord = oneOf("redact", "block", "warn")

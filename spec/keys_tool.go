@@ -16,6 +16,8 @@ var toolList = shape{
 
 var effectWord = oneOf("read", "idempotent", "write")
 
+var trustWord = oneOf("trusted", "untrusted")
+
 var toolKeys = &table{
 	name: "tool", title: "tool", about: "A tool: a program, or, with `client: true`, something that whoever started the run does.",
 	keys: []key{
@@ -32,6 +34,7 @@ var toolKeys = &table{
 		{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.CommandOptions.Alone"},
 		{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck, as when polling", inGo: "tool.CommandOptions.Exempt"},
 		{name: "on_doubt", value: oneOf("ask", "fail", "tell"), otherwise: "ask", about: "what to do when nobody knows whether a write took place: ask a person, end the run, or tell the model", inGo: "tool.CommandOptions.OnDoubt"},
+		{name: "trust", value: trustWord, otherwise: "trusted", about: "whose words its results are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Trust"},
 		{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 		{name: "witness", value: wordList, about: "files whose content the approver relied on, relative to `dir`", inGo: "tool.CommandOptions.Witness"},
 	},
@@ -55,6 +58,7 @@ func forbidden(names []string) object {
 
 var builtinKeys = &table{name: "builtin", title: "builtin", about: "[Tools](tools.md) that come with Pawl. Files are those beneath `dir`.", keys: []key{
 	{name: "builtin", needed: true, value: ownNames, about: "which", inGo: "files.Tools"},
+	{name: "trust", value: trustWord, otherwise: "untrusted for fetch and read_more, else trusted", about: "whose words their results are, for the [data-flow guard](governance.md#data-flow)", inGo: "pawl.Agent.Trust"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}
 
@@ -75,6 +79,7 @@ var runKeys = []key{
 	{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may be asked in a run", inGo: "tool.AgentOptions.MaxCalls"},
 	{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.AgentOptions.Alone"},
 	{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck", inGo: "tool.AgentOptions.Exempt"},
+	{name: "trust", value: trustWord, otherwise: "untrusted if the results of one of its tools are", about: "whose words its answers are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.AgentOptions.Trust"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }
 
@@ -85,6 +90,7 @@ var mcpToolKeys = &table{name: "mcp-tool", title: "tool", about: "The tools of a
 	{name: "allow", value: shape{says: "list of text", schema: object{"type": "array", "minItems": 1, "items": anyText.schema}}, otherwise: "all", about: "the tools that are offered, as the server calls them", inGo: "mcp.Options.Allow"},
 	{name: "timeout", value: aDuration, otherwise: "60s", about: "of one call", inGo: "mcp.Options.Timeout"},
 	{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of a result the model sees, its beginning and its end", inGo: "mcp.Options.MaxOutput"},
+	{name: "trust", value: trustWord, otherwise: "as the server is", about: "whose words their results are, for the [data-flow guard](governance.md#data-flow)", inGo: "pawl.Agent.Trust"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}
 
@@ -94,7 +100,7 @@ var mcpKeys = &table{name: "mcp", title: "mcp", about: "A server of the Model Co
 	{name: "command", value: argv, about: "the program and its arguments; there is no shell. What starts with `./` is relative to the spec's directory", inGo: "mcp.Command"},
 	{name: "url", value: aText, about: "where it is, in place of a command: https, or http on this machine", inGo: "mcp.HTTP"},
 	{name: "token", value: anyText, otherwise: "none", about: "the variable that holds the bearer token for the url; its value is a secret", inGo: "mcp.HTTPOptions.Header"},
-	{name: "trusted", value: aFlag, otherwise: "false", about: "believe what its tools say of their effects; otherwise each is a write", inGo: "mcp.Options.Trusted"},
+	{name: "trusted", value: aFlag, otherwise: "false", about: "believe what its tools say, and what they say of their effects; otherwise each is a write, and its results are untrusted", inGo: "mcp.Options.Trusted"},
 }, more: object{"oneOf": []any{object{"required": []any{"command"}}, object{"required": []any{"url"}}}}}
 
 var fetchKeys = &table{name: "fetch", title: "fetch", about: "Where the builtin tool fetch may go.", keys: []key{

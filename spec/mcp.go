@@ -35,8 +35,9 @@ type MCPServer struct {
 	MaxOutput int
 	Identity  string // what the server is, as the spec was written; its tools are pinned to it
 
-	at   place
-	only []*node // the tools that a Hyphen document names, as the model calls them; nil: all
+	at    place
+	trust pawl.Trust // what its tools are labelled; zero: as it is trusted or not
+	only  []*node    // the tools that a Hyphen document names, as the model calls them; nil: all
 }
 
 // A Connector connects to a server and gives its tools, with what ends the
@@ -90,6 +91,7 @@ func (s *Spec) readServer(f fields, item *node) {
 			}
 		}
 	}
+	f.label(&server.trust)
 	f.duration("timeout", &server.Timeout)
 	f.size("max_output", &server.MaxOutput)
 	for _, other := range s.servers {

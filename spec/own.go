@@ -33,6 +33,8 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 	if names == nil {
 		return
 	}
+	var trust pawl.Trust
+	f.label(&trust)
 	for _, n := range names.items {
 		if ownTools[n.text] == nil {
 			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, slices.Sorted(maps.Keys(ownTools))))
@@ -44,6 +46,12 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 		}
 		taken[n.text] = n.place.line
 		s.own = append(s.own, n.text)
+		if trust > 0 {
+			if s.trust == nil {
+				s.trust = map[string]pawl.Trust{}
+			}
+			s.trust[n.text] = trust
+		}
 		if g, gated := f.readGate(n.text); gated {
 			s.gates = append(s.gates, g)
 		}

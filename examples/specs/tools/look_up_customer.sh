@@ -1,0 +1,2 @@
+#!/bin/sh
+echo '{"id":"C-12","name":"Ann Lee","account":"ACC-88"}'
