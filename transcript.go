@@ -176,6 +176,8 @@ func (t *Transcript) reply(r Reply, s *State) {
 // mask leaves the results of calls out of what the model sees. The messages
 // were handed out: those that change are copied.
 func (t *Transcript) mask(ids []string, s *State) {
+	t.results(s)
+	t.flush() // what is left out may not have been sent yet
 	t.messages = append([]Message(nil), t.messages...)
 	t.marks = marks{before: max(t.marks.cut, 1)}
 	for _, id := range ids {

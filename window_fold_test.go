@@ -1,0 +1,102 @@
+package pawl
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWindowIsTheConversation holds what State counts of the conversation to the
+// conversation itself, whatever is left out of it: the size of every exchange, what
+// could be left out, and the sums over them.
+func TestWindowIsTheConversation(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		var s State
+		talk := NewTranscript(Native)
+		take := func(iteration int, e Event) {
+			entry := Entry{Run: "r", Seq: s.Seq() + 1, Time: time.Unix(int64(s.Seq()), 0), Iteration: iteration, Event: e}
+			s.Fold(entry)
+			talk.Add(entry, &s)
+		}
+		take(0, RunStarted{Input: strings.Repeat("x", r.IntN(500))})
+		calls := 0
+		for turn := 1; turn < 40; turn++ {
+			take(turn, ModelCalled{Purpose: PurposeTurn, Attempt: 1})
+			parts := []Part{Text{strings.Repeat("t", 1+r.IntN(400))}}
+			first := calls
+			for range 1 + r.IntN(3) {
+				calls++
+				parts = append(parts, Call{ID: callID(calls), Tool: "look", Args: json.RawMessage(`{}`)})
+			}
+			take(turn, ModelReplied{Purpose: PurposeTurn, Reply: Reply{Parts: parts, Stop: StopCalls}})
+			for n := first + 1; n <= calls; n++ {
+				take(turn, ToolStarted{Call: callID(n), Tool: "look", Effect: Read, Attempt: 1})
+				take(turn, ToolFinished{Call: callID(n), Tool: "look", Status: ToolOK, Result: quote(strings.Repeat("r", r.IntN(900)))})
+			}
+			w := s.Window()
+			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {
+			case 0:
+				if ids := s.Bulky(old); ids != nil {
+					take(turn, ContextCompacted{Masked: ids, Why: "price"})
+				}
+			case 1:
+				take(turn, ContextCompacted{Summary: strings.Repeat("s", 300), Kept: w.Exchanges - old, Why: "price"})
+			}
+			if why := differs(&s, talk); why != "" {
+				t.Fatalf("seed %d, turn %d: %s", seed, turn, why)
+			}
+		}
+	}
+}
+
+// differs says in what the window of s differs from the conversation.
+func differs(s *State, talk *Transcript) string {
+	w := s.Window()
+	exchanges, bytes, spare := 0, 0, 0
+	carried, hoarded := 0, 0
+	for _, m := range talk.Messages(s) {
+		if m.Role == Assistant {
+			if got := w.Before(exchanges); near(got, bytes) > 200 {
+				return fmt.Sprintf("exchange %d begins at %d, not at %d", exchanges, got, bytes)
+			}
+			if got := w.Spare(exchanges); got != spare {
+				return fmt.Sprintf("before exchange %d, %d bytes can be left out, not %d", exchanges, got, spare)
+			}
+			if exchanges > 0 {
+				carried, hoarded = carried+w.Before(exchanges), hoarded+w.Spare(exchanges)
+			}
+			exchanges++
+		}
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case Text:
+				bytes += len(p.Text) + messageBytes
+			case Call:
+				bytes += len(p.Tool) + len(p.Args) + messageBytes
+			case ToolResult:
+				bytes += len(p.Content) + messageBytes
+				if strings.Contains(p.Text(), "left out here") {
+					bytes += maskBytes - len(p.Content)
+				} else if save := len(p.Content) - maskBytes; save >= maskBytes {
+					spare += save
+				}
+			}
+		}
+	}
+	carried, hoarded = carried+w.Bytes, hoarded+w.Spare(w.Exchanges)
+	switch {
+	case exchanges != w.Exchanges:
+		return fmt.Sprintf("%d exchanges are counted of %d", w.Exchanges, exchanges)
+	case near(w.Bytes, bytes) > 200 || w.Spare(w.Exchanges) != spare:
+		return fmt.Sprintf("%d and %d bytes are counted of %d and %d", w.Bytes, w.Spare(w.Exchanges), bytes, spare)
+	case exchanges > 0 && (w.Carried(w.Exchanges, 0) != carried || w.Hoarded(w.Exchanges) != hoarded):
+		return fmt.Sprintf("the sums are %d and %d, not %d and %d", w.Carried(w.Exchanges, 0), w.Hoarded(w.Exchanges), carried, hoarded)
+	}
+	return ""
+}
+
+func near(a, b int) int { return max(a-b, b-a) }
