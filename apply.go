@@ -473,7 +473,11 @@ func (s *State) openTurn() {
 	for i := range s.calls.Len() - len(s.open) {
 		archive = archive.Append(s.calls.At(i))
 	}
-	s.calls, s.settled, s.untold = archive, false, false
+	s.calls, s.untold = archive, false
+	if s.looped = s.byLoop; s.looped {
+		return // which closing it left alone, too
+	}
+	s.settled = false
 	s.last, s.toolErrors, s.stalled = s.was.last, int(s.was.toolErrors), int(s.was.stalled)
 }
 

@@ -149,7 +149,7 @@ func (s *State) replyTurn(e *ModelReplied, entry Entry) {
 		}
 		return
 	}
-	s.open, s.looped, s.batch = make([]call, 0, calls), false, calls
+	s.open, s.looped, s.batch, s.byLoop = make([]call, 0, calls), false, calls, false
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
 			s.open = append(s.open, newCall(c, s, entry.Iteration))

@@ -95,6 +95,7 @@ type turn struct {
 	untold    bool   // its calls are answered, and nothing has followed from them
 	looped    bool   // the open calls are the loop's, not the reply's
 	batch     int    // how many calls were opened at once, last
+	byLoop    bool   // by the loop
 	step      string // of the loop that the turn is; empty: it is none
 	want      string // the schema the step's reply must follow
 	refuted   bool   // it claimed to be done and the goal says no

@@ -23,27 +23,41 @@ type StepState struct {
 	Call  string          // the call it is; empty: it is a turn
 	Value json.RawMessage // the call's result or the reply: a text, or the document it was to be
 	Error string          // what the call ended with instead
+
+	// Before is where the step stood the time before, if that went well and
+	// this time is not Done: nothing has come of this time yet.
+	Before *StepState
 }
 
 // Step returns where the step stands that was begun last under a name, and
 // whether one was. What failed is forgotten when the run is taken up again
-// after its end, so that it can be begun once more.
+// after its end, so that it can be begun once more: the step then stands where
+// it stood the time before.
 func (s *State) Step(name string) (StepState, bool) {
 	st, ok := s.steps.Get(name)
 	if !ok {
 		return StepState{}, false
 	}
+	step := s.stepState(&st)
+	if !step.Done && st.before != nil {
+		before := s.stepState(st.before)
+		step.Before = &before
+	}
+	return step, true
+}
+
+func (s *State) stepState(st *stepped) StepState {
 	step := StepState{Label: st.label, Seq: st.seq, Call: st.call}
 	if st.call == "" {
 		if st.turn > 0 && st.turn <= s.turns.Len() {
 			step.Done, step.OK, step.Value = true, true, document(s.turns.At(st.turn-1).Thought, st.want)
 		}
-		return step, true
+		return step
 	}
 	if c, ok := s.call(st.call); ok && c.Phase == Answered {
 		step.Done, step.OK, step.Value, step.Error = true, c.ok(), bytes.Clone(c.Result), c.Error
 	}
-	return step, true
+	return step
 }
 
 // LastStep is the label of the step that was begun last; empty: there is none.
@@ -56,6 +70,30 @@ type stepped struct {
 	call  string
 	turn  int  // its place among the turns, from 1; zero: it has no reply that stands
 	want  bool // its reply is to be a document
+
+	before *stepped // the time before that went well, which knows of none before
+}
+
+// setStep takes in that a step is begun.
+func (s *State) setStep(st stepped) {
+	name := stepName(st.label)
+	if old, ok := s.steps.Get(name); ok {
+		if st.before = old.before; s.stood(&old) {
+			old.before = nil
+			st.before = &old
+		}
+	}
+	s.at = st.label
+	s.steps = s.steps.Set(name, st)
+}
+
+// stood reports whether a step went well.
+func (s *State) stood(st *stepped) bool {
+	if st.call == "" {
+		return st.turn > 0
+	}
+	c, ok := s.call(st.call)
+	return ok && c.Phase == Answered && c.ok()
 }
 
 // stepName is what a label is found under.
@@ -109,15 +147,14 @@ func (s *State) openCalls(value json.RawMessage) {
 		return
 	}
 	s.counter += len(list)
-	s.looped, s.untold, s.batch = true, false, len(list)
-	s.open = make([]call, len(list))
+	open := make([]call, len(list))
 	for i, c := range list {
-		s.open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration)
-		if s.open[i].Step = c.Step; c.Step != "" {
-			s.at = c.Step
-			s.steps = s.steps.Set(stepName(c.Step), stepped{label: c.Step, seq: s.seq, call: c.Call})
+		open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration)
+		if open[i].Step = c.Step; c.Step != "" {
+			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})
 		}
 	}
+	s.open, s.looped, s.untold, s.batch, s.byLoop = open, true, false, len(list), true
 }
 
 // beginStep takes in that a turn is a step: the conversation begins with it.
@@ -126,8 +163,8 @@ func (s *State) beginStep(v View) {
 	if v.Step == "" {
 		return
 	}
-	s.at = v.Step
-	s.steps = s.steps.Set(stepName(v.Step), stepped{label: v.Step, seq: s.seq})
+	s.batch = 0 // of the calls before, what failed has been lived with
+	s.setStep(stepped{label: v.Step, seq: s.seq})
 }
 
 // answerStep takes in whether the reply to the turn that is a step stands.
@@ -151,7 +188,9 @@ func (s *State) forgetSteps() {
 	for i := max(0, s.calls.Len()-s.batch); i < s.calls.Len(); i++ {
 		c := s.calls.At(i)
 		if st, ok := s.steps.Get(stepName(c.Step)); ok && st.call == c.ID && !c.ok() {
-			s.steps = s.steps.Delete(stepName(c.Step))
+			if s.steps = s.steps.Delete(stepName(c.Step)); st.before != nil {
+				s.steps = s.steps.Set(stepName(c.Step), *st.before)
+			}
 		}
 	}
 }

@@ -243,6 +243,7 @@ func (c *compiler) choice(n *node, s Switch) {
 }
 
 func (c *compiler) each(n *node, s ForEach) {
+	c.loop.eaches = append(c.loop.eaches, n.id)
 	n.on = c.expression(n.id, "for_each", s.In)
 	n.width, n.as, n.more = s.Width, s.As, s.Continue
 	if n.as == "" {

@@ -85,12 +85,12 @@ func (d *data) step(id string) (any, error) {
 	case Parallel, ForEach:
 		return d.many(n)
 	case Switch, While:
-		last, st := d.last(n)
+		last, label := d.last(n)
 		if last == nil {
 			return known, nil
 		}
 		if _, loops := n.Step.(While); loops {
-			_, rounds := split(st.Label)
+			_, rounds := split(label)
 			if d := n.depth(); d < len(rounds) {
 				known["rounds"] = json.Number(strconv.Itoa(rounds[d]))
 			}
@@ -101,7 +101,7 @@ func (d *data) step(id string) (any, error) {
 		}
 		return known, err
 	}
-	st, _ := d.s.Step(id)
+	st, _ := d.stands(id)
 	if st.OK {
 		var v any
 		if err := decode(st.Value, &v); err != nil {
@@ -117,7 +117,7 @@ func (d *data) many(n *node) (any, error) {
 	outputs, errs := []any{}, []any{}
 	var round string
 	for i := 0; ; i++ {
-		st, ok := d.s.Step(member(n.id, i))
+		st, ok := d.stands(member(n.id, i))
 		_, at, _ := strings.Cut(st.Label, "@")
 		if i == 0 {
 			round = at
@@ -135,58 +135,88 @@ func (d *data) many(n *node) (any, error) {
 		}
 		outputs, errs = append(outputs, output), append(errs, failure)
 	}
-	if len(outputs) == 0 && d.begun(n) == 0 && !d.emptied(n) {
-		return map[string]any{"output": nil}, nil // it was left out
-	}
-	if d.emptied(n) {
+	switch empty, first := d.emptied(n.id), d.begunAt(member(n.id, 0)); {
+	case empty.at() > first:
 		outputs, errs = []any{}, []any{}
+	case first == 0:
+		return map[string]any{"output": nil}, nil // it was left out
 	}
 	return map[string]any{"output": outputs, "errors": errs}, nil
 }
 
-// emptied reports whether an each had no items when it was come to last.
-func (d *data) emptied(n *node) bool {
-	note, ok := d.s.Note(by, n.id)
-	if !ok {
-		return false
-	}
-	st, begun := d.s.Step(member(n.id, 0))
-	if !begun {
-		return true
-	}
-	var label string
-	_, a := split(st.Label)
-	if json.Unmarshal(note, &label) != nil {
-		return false
-	}
-	_, b := split(label)
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return b[i] > a[i]
+// stands is what a step came to last. One that is being taken again, because
+// the model failed or its reply did not do, is told what it was told at first.
+func (d *data) stands(name string) (pawl.StepState, bool) {
+	st, ok := d.s.Step(name)
+	if ok && !st.Done {
+		if st.Before == nil {
+			return pawl.StepState{}, false
 		}
+		return *st.Before, true
 	}
-	return false
+	return st, ok
 }
 
-// begun is the seq at which the latest step within n was begun; zero: none was.
-func (d *data) begun(n *node) uint64 {
-	name := n.id
-	switch n.Step.(type) {
-	case Switch, While:
-		last, st := d.last(n)
-		if last == nil {
-			return 0
-		}
-		return st.Seq
-	case Parallel, ForEach:
-		name = member(n.id, 0)
-	}
-	st, _ := d.s.Step(name)
+func (d *data) begunAt(name string) uint64 {
+	st, _ := d.stands(name)
 	return st.Seq
 }
 
-// last is the step within n, one of its own, that was come to last.
-func (d *data) last(n *node) (last *node, st pawl.StepState) {
+// vacant is the note that an each had no items. Nothing was begun then, so that
+// no step tells where the run is: the note does, until one is begun.
+type vacant struct {
+	Step  string `json:"step"`            // the each's label
+	After string `json:"after,omitempty"` // that of the step begun last before it
+	Seq   uint64 `json:"seq"`             // of the entry it was found out at
+}
+
+// at is its place among the steps, zero if there is none.
+func (v vacant) at() uint64 {
+	if v.Step == "" {
+		return 0
+	}
+	return v.Seq + 1
+}
+
+// emptied is how an each had no items when that was so last.
+func (d *data) emptied(id string) (v vacant) {
+	if note, ok := d.s.Note(by, id); ok && json.Unmarshal(note, &v) != nil {
+		return vacant{} // no note of ours
+	}
+	return v
+}
+
+// idled is the each without items that was the last to be come to since a step
+// was begun.
+func (d *data) idled() (last vacant) {
+	at := d.s.LastStep()
+	for _, id := range d.loop.eaches {
+		if v := d.emptied(id); v.After == at && v.at() > last.at() {
+			last = v
+		}
+	}
+	return last
+}
+
+// begun is where the latest step within n was begun; zero: none was.
+func (d *data) begun(n *node) uint64 {
+	switch n.Step.(type) {
+	case Switch, While:
+		last, _ := d.last(n)
+		if last == nil {
+			return 0
+		}
+		return d.begun(last)
+	case Parallel:
+		return d.begunAt(member(n.id, 0))
+	case ForEach:
+		return max(d.begunAt(member(n.id, 0)), d.emptied(n.id).at())
+	}
+	return d.begunAt(n.id)
+}
+
+// last is the step within n, one of its own, that was come to last, and its label.
+func (d *data) last(n *node) (last *node, label string) {
 	var latest uint64
 	for _, b := range n.blocks() {
 		if m := d.lastOf(b); m != nil && d.begun(m) > latest {
@@ -194,7 +224,7 @@ func (d *data) last(n *node) (last *node, st pawl.StepState) {
 		}
 	}
 	if last == nil {
-		return nil, st
+		return nil, ""
 	}
 	return last, d.leaf(last)
 }
@@ -209,18 +239,23 @@ func (d *data) lastOf(b *block) (last *node) {
 	return last
 }
 
-// leaf is where the step stands that was begun last within n.
-func (d *data) leaf(n *node) pawl.StepState {
+// leaf is the label of the step that was begun last within n.
+func (d *data) leaf(n *node) string {
+	name := n.id
 	switch n.Step.(type) {
 	case Switch, While:
-		_, st := d.last(n)
-		return st
-	case Parallel, ForEach:
-		st, _ := d.s.Step(member(n.id, 0))
-		return st
+		_, label := d.last(n)
+		return label
+	case ForEach:
+		if v := d.emptied(n.id); v.at() > d.begunAt(member(n.id, 0)) {
+			return v.Step
+		}
+		name = member(n.id, 0)
+	case Parallel:
+		name = member(n.id, 0)
 	}
-	st, _ := d.s.Step(n.id)
-	return st
+	st, _ := d.stands(name)
+	return st.Label
 }
 
 // find is what a reference refers to. What does not exist is an error, since a

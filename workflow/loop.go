@@ -20,6 +20,7 @@ type Loop struct {
 	root   *block
 	nodes  map[string]*node
 	names  []string // what its items are called, when it is a branch
+	eaches []string // those of its nodes that may turn out to have no items
 	refs   []string // the steps it refers to
 	roots  []string // and what else: input, and its items
 	branch bool     // it is asked with data, and answers with data
@@ -53,7 +54,10 @@ func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }
 // Next returns what the next step does.
 func (l *Loop) Next(s pawl.State) pawl.Step {
 	w := &walk{data: data{loop: l, s: &s}}
-	label := s.LastStep()
+	label, none := s.LastStep(), w.idled()
+	if none.Step != "" {
+		label = none.Step
+	}
 	if label == "" {
 		return w.enter(l.root, 0, nil)
 	}
@@ -62,6 +66,9 @@ func (l *Loop) Next(s pawl.State) pawl.Step {
 	n := l.nodes[id]
 	if n == nil || n.depth() != len(rounds) {
 		return failed(id, "the run is at a step that this workflow does not have")
+	}
+	if none.Step != "" {
+		return w.enter(n.in, n.at+1, rounds)
 	}
 	return w.after(n, i, rounds)
 }
@@ -83,7 +90,7 @@ func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	}
 	st, begun := w.s.Step(n.id)
 	switch {
-	case !begun, !st.Done:
+	case !begun, !st.Done, st.Label != join(n.id, rounds):
 		if w.s.RejectedIterations() > 0 {
 			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.PlanFailed, Condition: leaf(n.id), Leaf: leaf(n.id),
 				Detail: "the model gave no usable answer: " + w.s.LastRejection()}}
@@ -259,13 +266,13 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	return w.enter(n.in, n.at+1, rounds)
 }
 
-// empty goes on behind an each without items. That it had none is noted once.
+// empty notes that an each has no items, so that the run goes on behind it.
 func (w *walk) empty(n *node, rounds []int) pawl.Step {
-	label := quote(join(n.id, rounds))
-	if note, ok := w.s.Note(by, n.id); ok && string(note) == string(label) {
-		return w.enter(n.in, n.at+1, rounds)
+	raw, err := json.Marshal(vacant{Step: join(n.id, rounds), After: w.s.LastStep(), Seq: w.s.Seq()})
+	if err != nil {
+		return failed(n.id, err.Error())
 	}
-	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: n.id, Value: label}}}
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: n.id, Value: raw}}}
 }
 
 // branch is the call that the k-th branch or item is.
@@ -298,9 +305,7 @@ func (w *walk) finish() pawl.Step {
 	}
 	answer, err := asText(value)
 	if w.loop.branch {
-		var raw []byte
-		raw, err = json.Marshal(value)
-		answer = string(raw)
+		answer, err = encode(value)
 	}
 	if err != nil {
 		return failed("", err.Error())
@@ -389,14 +394,6 @@ func memberOf(name string) (id string, i int) {
 		return name, 0
 	}
 	return id, n - 1
-}
-
-func quote(text string) json.RawMessage {
-	raw, err := json.Marshal(text)
-	if err != nil {
-		return json.RawMessage(`""`) // a Go string always marshals
-	}
-	return raw
 }
 
 func short(text string) string {

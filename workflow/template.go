@@ -102,8 +102,17 @@ func asText(v any) (string, error) {
 	case string:
 		return v, nil
 	}
-	raw, err := json.Marshal(v)
-	return string(raw), err
+	return encode(v)
+}
+
+// encode is a value as JSON. What is HTML in it stays readable: it is for
+// models and people.
+func encode(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // A tree is a JSON value with templates in it.

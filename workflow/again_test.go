@@ -1,0 +1,140 @@
+package workflow_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// A step that refers to itself is told the same of the round before however
+// often the model, or its reply, fails.
+func TestAskedAgain(t *testing.T) {
+	rounds := func(s Single) Step {
+		return While{ID: "w", Cond: "true", Max: 2, Do: []Step{s, look("l", "{{steps.a.output}}")}}
+	}
+	for _, c := range []struct {
+		name  string
+		step  Single
+		model func(n int, asked string) (pawl.Reply, error)
+	}{
+		{"the model fails", Single{ID: "a", Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}"}, func(n int, _ string) (pawl.Reply, error) {
+			if n == 1 {
+				return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassOverloaded, Message: "come back"}
+			}
+			return pawl.Say("one"), nil
+		}},
+		{"the model fails for good", Single{ID: "a", Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}"}, func(n int, _ string) (pawl.Reply, error) {
+			if n == 1 {
+				return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no such key"}
+			}
+			return pawl.Say("one"), nil
+		}},
+		{"the reply does not do", Single{ID: "a", Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}", Output: OneOf("one")}, func(n int, _ string) (pawl.Reply, error) {
+			if n == 1 {
+				return pawl.Say("two"), nil
+			}
+			return pawl.Say("one"), nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var asked []string
+			w := &world{}
+			agent := w.agent()
+			agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				asked = append(asked, r.Messages[0].Text())
+				return c.model(len(asked)-1, asked[len(asked)-1])
+			})
+			e := engine.New(memory.New(), nil)
+			agent = New(agent, rounds(c.step))
+			id, r := start(t, e, agent, "x")
+			if r.Status == pawl.Failed {
+				r = resume(t, e, agent, id, nil)
+			}
+			if r.Status != pawl.Success {
+				t.Fatal(r.Verdict, r.Reason.Detail)
+			}
+			const first, second = "say [] after  in ", "say [one] after one in 1"
+			if diff := cmp.Diff([]string{first, second, second}, asked); diff != "" {
+				t.Error(diff)
+			}
+			if _, err := e.Replay(t.Context(), agent, id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What failed in a later round is taken again with what it was told at first.
+func TestResumeLaterRound(t *testing.T) {
+	w := &world{fail: map[string]int{"zz": 1}}
+	e := engine.New(memory.New(), nil)
+	agent := New(w.agent(), While{ID: "w", Cond: "true", Max: 3, Do: []Step{look("l", "{{steps.l.output.word}}z")}})
+	id, r := start(t, e, agent, "x")
+	if r.Status != pawl.Failed {
+		t.Fatal(r.Verdict)
+	}
+	r = resume(t, e, agent, id, nil)
+	if got := strings.Join(w.calls, "; "); r.Status != pawl.Success || got != "look z; look zz; look zz; look zzz" {
+		t.Errorf("%v after %s", r.Verdict, got)
+	}
+}
+
+// Items that failed and were lived with stay what they are when a step after
+// them fails and is taken again.
+func TestResumeBehindItems(t *testing.T) {
+	w := &world{fail: map[string]int{"bad": 9}}
+	agent, down := w.agent(), true
+	agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if down {
+			return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no such key"}
+		}
+		return pawl.Say(strings.TrimPrefix(r.Messages[0].Text(), "say ")), nil
+	})
+	agent = New(agent, ForEach{ID: "f", In: "input", Continue: true, Do: []Step{look("l", "{{item}}")}},
+		Single{ID: "s", Prompt: "say {{steps.f.output[2].word}} {{steps.f.errors[1]}}"})
+	e := engine.New(memory.New(), nil)
+	id, r := start(t, e, agent, `["a","bad","c"]`)
+	if r.Status != pawl.Failed {
+		t.Fatal(r.Verdict)
+	}
+	down = false
+	if r = resume(t, e, agent, id, nil); r.Status != pawl.Success || r.Answer != "c flow-f ended as failed: step l: no such word: bad" || len(w.calls) != 3 {
+		t.Errorf("%v %q (%s) after %s", r.Verdict, r.Answer, r.Reason.Detail, w.calls)
+	}
+}
+
+// again has calls that failed made again.
+type again struct{}
+
+func (again) Name() string { return "again" }
+
+func (again) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+	done, ok := e.Event.(pawl.ToolFinished)
+	return engine.Direction{Retry: ok && done.Status != pawl.ToolOK, Reason: "once more"}
+}
+
+// A call of a step that a hook wants made again stays a step's: it is no turn,
+// and no failing one.
+func TestHookRetry(t *testing.T) {
+	for bad, want := range map[int]string{2: "success done 3", 9: `failed step("a") 3`} {
+		w := &world{fail: map[string]int{"bad": bad}}
+		agent := w.agent()
+		agent.Limits.ToolErrors = 1
+		agent = New(agent, look("a", "bad"))
+		e := engine.New(memory.New(), &engine.Options{Hooks: []engine.Hook{again{}}})
+		id, r := start(t, e, agent, "x")
+		if got := fmt.Sprint(r.Status, " ", r.Reason.Leaf, " ", len(w.calls)); got != want {
+			t.Errorf("%d failures: got %s (%s), want %s", bad, got, r.Reason.Detail, want)
+		}
+		if _, err := e.Replay(t.Context(), agent, id); err != nil {
+			t.Error(err)
+		}
+	}
+}
