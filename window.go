@@ -199,7 +199,11 @@ func (c *call) weight() int {
 	if c.masked {
 		return maskBytes + len(c.Error) + messageBytes
 	}
-	return len(c.Result) + len(c.Error) + messageBytes
+	n := len(c.Result) + len(c.Error) + messageBytes
+	if c.foreign {
+		n += fenceBytes
+	}
+	return n
 }
 
 func (c *call) bulk() int {

@@ -202,6 +202,8 @@ func toolInfo(words []string) (i pawl.ToolInfo, err error) {
 			err = i.OnDoubt.UnmarshalText([]byte(value))
 		case "version":
 			i.Version = value
+		case "untrusted":
+			i.Trust = pawl.Untrusted
 		case "args":
 			i.Input = schema(strings.Split(value, ","))
 		default:
