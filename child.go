@@ -89,10 +89,14 @@ func (m *Machine) Child(d Disposed) (agent Agent, input string, err error) {
 // carve gives every call of the batch that is to be a run of its own an equal
 // share of what is left, less what the next turn of this run is expected to
 // need. One whose share is too small to begin with is refused.
-func (m *Machine) carve(s *State, step Step) {
+//
+// A model is told of what can no longer be paid for, and may do without. The
+// steps of a loop are all there is: there the run ends as exhausted, so that
+// nobody takes it for an item that failed, and they wait for a raised ceiling.
+func (m *Machine) carve(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
-		return
+		return step
 	}
 	n := 0
 	for i := range act.Calls {
@@ -101,7 +105,7 @@ func (m *Machine) carve(s *State, step Step) {
 		}
 	}
 	if n == 0 {
-		return
+		return step
 	}
 	next := m.fill(s, Think{Purpose: PurposeTurn})
 	tokens := (s.limits.Tokens - s.Tokens() - next.Estimate - leastReply) / n
@@ -113,14 +117,19 @@ func (m *Machine) carve(s *State, step Step) {
 	dollars /= float64(n)
 	for i := range act.Calls {
 		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
-			m.share(s, d, max(tokens, 0), max(dollars, 0))
+			leaf := m.share(s, d, max(tokens, 0), max(dollars, 0))
+			if leaf != "" && s.looped {
+				return Finish{Verdict: Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf, Detail: d.Why}}
+			}
 		}
 	}
+	return step
 }
 
 // share sets the limits of a child. They are of all that it uses, so that one
-// that goes on has its share beside what is booked already.
-func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) {
+// that goes on has its share beside what is booked already. What has too little is
+// refused, and the ceiling returned that leaves it so.
+func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (leaf string) {
 	d.Child, d.Limits = s.run+"."+d.Call.ID, m.tools[d.Call.Tool].agent.Limits.withDefaults()
 	var had childRun
 	if k := s.find(d.Call.ID); k >= 0 && s.open[k].child != nil {
@@ -147,9 +156,12 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) {
 	case l.Tokens < leastChild:
 		d.Do, d.Why = Refuse, fmt.Sprintf("%s of %s tokens are used and more are needed for the next turn: too few are left for %s",
 			group(s.Tokens()), group(s.limits.Tokens), d.info.Agent)
+		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
 		d.Do, d.Why = Refuse, fmt.Sprintf("$%.4f of $%g are spent: too little is left for %s", s.cost, s.limits.Cost, d.info.Agent)
+		return costLeaf(s.limits)
 	}
+	return ""
 }
 
 // startChild has a call go on as a run of its own.

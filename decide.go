@@ -36,8 +36,7 @@ func (m *Machine) Next(s *State) Step {
 		step = m.fill(s, t)
 	}
 	step = m.approved(s, m.review(s, step))
-	m.carve(s, step)
-	step = m.limit(s, step)
+	step = m.limit(s, m.carve(s, step))
 	if f, ends := step.(Finish); ends && f.Verdict.Status == Exhausted && s.Machine() >= 2 {
 		return m.lastWords(s, f)
 	}

@@ -138,3 +138,23 @@ func TestHookRetry(t *testing.T) {
 		}
 	}
 }
+
+// Items that nothing is left for are none that failed: the run ends at its
+// ceiling, and they are taken once it is raised.
+func TestNothingLeftForItems(t *testing.T) {
+	w := &world{}
+	agent := New(w.agent(), look("a", "a"), ForEach{ID: "f", In: "input", Continue: true, Do: []Step{Single{ID: "s", Prompt: "say {{item}}"}}})
+	agent.Limits.Tokens = 400
+	e := engine.New(memory.New(), nil)
+	id, r := start(t, e, agent, `["b","c","d","e","f"]`)
+	if r.Status != pawl.Exhausted || r.Reason.Leaf != "tokens >= 400" || len(w.asked) != 0 {
+		t.Fatalf("%v (%s) after %q", r.Verdict, r.Reason.Detail, w.asked)
+	}
+	if r = resume(t, e, agent, id, nil); r.Status != pawl.Exhausted {
+		t.Fatalf("under the same ceiling: %v", r.Verdict)
+	}
+	r = resume(t, e, agent, id, &engine.ResumeOptions{Limits: pawl.Limits{Tokens: 400_000}})
+	if r.Status != pawl.Success || r.Answer != `["b","c","d","e","f"]` || len(w.calls) != 1 {
+		t.Errorf("%v %s (%s) after %s", r.Verdict, r.Answer, r.Reason.Detail, w.calls)
+	}
+}
