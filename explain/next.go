@@ -20,7 +20,9 @@ func next(s pawl.State, r *Report) []Action {
 	actions := []Action{}
 	switch r.Status {
 	case pawl.Success:
-		actions = append(actions, fork)
+		if s.LastStep() == "" { // known steps have nothing further to answer
+			actions = append(actions, fork)
+		}
 	case pawl.Exhausted:
 		actions = exhausted(s, resume)
 	case pawl.NoProgress:

@@ -284,7 +284,7 @@ func (d *data) find(p *expr.Path) (any, error) {
 			}
 			return nil, missing(p, i, "null")
 		case string:
-			return nil, missing(p, i, "a text")
+			return nil, missing(p, i, "a text (as is a result that was cut at its max_output)")
 		default:
 			return nil, missing(p, i, "no object")
 		}
