@@ -21,7 +21,7 @@ const (
 	mostText   = 4 * 2 * mostSummary // bytes of a model's summary
 	localBytes = 4800                // of a summary without a model
 	mostLine   = 160                 // of one call in it
-	mostFailed = 20                  // approaches that are remembered as failed
+	mostFailed = 20                  // calls that are remembered as failed, and approaches
 	failedMark = "- failed: "
 	factsHead  = "\n\nThe log says besides:\n"
 )
@@ -120,6 +120,7 @@ func facts(s *pawl.State, old int) string {
 		failed = append(slices.DeleteFunc(failed, func(f string) bool { return f == line }), line)
 	}
 	lines = append(lines, failed[max(0, len(failed)-mostFailed):]...)
+	lines = append(lines, worse(s)...)
 	if open := s.StillOpen(); len(open) > 0 {
 		lines = append(lines, "- still open: "+strings.Join(open[:min(len(open), 20)], ", "))
 	}
