@@ -95,9 +95,8 @@ func brief(c pawl.CallState) string {
 // facts is what a summary may not lose, from the log itself.
 func facts(s *pawl.State, old int) string {
 	var lines []string
-	n := 0
 	for text := range s.UserTexts() {
-		if n++; n > 1 && text != s.Input() {
+		if text != s.Input() {
 			lines = append(lines, "- the user said: "+cut(oneLine(text), 2000))
 		}
 	}
