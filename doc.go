@@ -35,7 +35,7 @@
 // outside, or [Finish]. A [Loop] chooses the course; the machine around it sees
 // to success, the stop condition, rejected plans, retries, doubts and ceilings,
 // so that no loop can forget to. [ReAct] is the default loop, [SingleCall] the
-// smallest; a loop of your own is one method.
+// smallest, package workflow takes known steps; a loop of your own is one method.
 //
 // # Calls
 //
