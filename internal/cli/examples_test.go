@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,9 @@ import (
 // every spec has a script there, and every key a spec, the tests of package spec
 // hold.
 func TestExamples(t *testing.T) {
+	if testing.Short() && raced() {
+		t.Skip("each is one process after another, in which the race detector sees what it sees in TestScripts")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/examples",
 		RequireExplicitExec: true,
@@ -45,13 +49,7 @@ func TestExamples(t *testing.T) {
 				whole := tool.Cage{Files: &tool.CageFiles{}, NoNetwork: true, Memory: 256 << 20, Processes: 32}
 				return whole.Missing() == nil, nil
 			case "race":
-				info, _ := debug.ReadBuildInfo()
-				for _, s := range info.Settings {
-					if s.Key == "-race" && s.Value == "true" {
-						return true, nil
-					}
-				}
-				return false, nil
+				return raced(), nil
 			}
 			return false, os.ErrInvalid
 		},
@@ -120,4 +118,10 @@ func serveBeside(ts *testscript.TestScript, _ bool, args []string) {
 		return
 	}
 	ts.Fatalf("%q serves nothing", args)
+}
+
+// raced reports whether the test was built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }
