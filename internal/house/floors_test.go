@@ -17,7 +17,7 @@ import (
 const policy = `
 floor 0  .
 floor 1  approval explain guard judge progress stop window workflow
-floor 2  engine journal mcp model telemetry tool
+floor 2  client engine journal mcp model telemetry tool webhook
 floor 3  blueprint hook mcpserver pawltest server spec team temporal
 floor 4  cmd internal/cli pawltest/cmd
 leaf     internal
