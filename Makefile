@@ -18,7 +18,7 @@ test: ## Run the tests
 
 .PHONY: race
 race: ## Run the tests under the race detector
-	go test -race ./...
+	GORACE=atexit_sleep_ms=20 go test -race ./...
 
 .PHONY: vet
 vet: ## Run go vet

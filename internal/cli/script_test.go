@@ -42,10 +42,14 @@ func TestMain(m *testing.M) {
 			os.Exit(code)
 		},
 		"stub": func() {
+			code := 0
 			if err := stub(os.Args[1:]); err != nil {
 				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
+				code = 1
 			}
+			// Not os.Exit, which waits a second under the race detector: the programs
+			// of tools are not told what GORACE says.
+			syscall.Exit(code)
 		},
 	})
 }
@@ -135,6 +139,7 @@ func TestScripts(t *testing.T) {
 				cache = filepath.Join(dir, "go-build")
 			}
 			e.Setenv("GOCACHE", cache)
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
