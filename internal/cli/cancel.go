@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -31,7 +32,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 	if err := engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, h.Run, engine.Self().User, reason); err != nil {
 		return 0, err
 	}
-	if h, err = again(ctx, j, h.Run); err != nil {
+	if h, err = desk.Head(ctx, j, h.Run); err != nil {
 		return 0, err
 	}
 	if !a.quiet {
@@ -44,7 +45,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 	if !a.json {
 		return 0, nil
 	}
-	report, err := reportOn(ctx, j, h)
+	report, err := desk.Report(ctx, j, h)
 	if err != nil {
 		return 0, err
 	}

@@ -28,7 +28,7 @@ func (a *app) check(file string, d *driving) (int, error) {
 		return 0, err
 	}
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.set, Tools: d.tools, Workflows: d.workflows})
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
 	err = checkPolicy(d.policy, s, registry, err)
 	var problems spec.Problems
 	switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/tree"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
@@ -117,7 +118,7 @@ func (a *app) lastUsed(ctx context.Context, j store, s tree.State) (at time.Time
 			continue
 		case err != nil:
 			h.Updated = s.At
-		case h.Status == pawl.Running && owned(h.Lease):
+		case h.Status == pawl.Running && desk.Owned(h.Lease):
 			h.Updated = time.Now()
 		}
 		gone = false
@@ -135,7 +136,7 @@ func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, erro
 		return pawl.Head{}, err
 	}
 	if o.Database == db {
-		return again(ctx, j, o.Run)
+		return desk.Head(ctx, j, o.Run)
 	}
 	if onServer(o.Database) {
 		return pawl.Head{}, fmt.Errorf("%s is not the database that is open, and who may open it is not known", o.Database)
@@ -147,6 +148,6 @@ func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, erro
 	if err != nil {
 		return pawl.Head{}, err
 	}
-	h, err := again(ctx, other, o.Run)
+	h, err := desk.Head(ctx, other, o.Run)
 	return h, errors.Join(err, other.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/workflow"
@@ -63,7 +64,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		return pawl.Result{}, err
 	}
 	if h.Found() { // what it did before was shown to whoever started it
-		if was, err := again(ctx, a.journal, h.ID()); err == nil {
+		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
 			after = was.Seq
 		}
 		a.sayf("run %s was started under this key before", h.ID())
@@ -243,7 +244,7 @@ func (a *app) next(ctx context.Context, r pawl.Result) []string {
 	if j == nil { // a second signal has closed it
 		return []string{r.Action}
 	}
-	report, err := explain.Of(redacted(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1)), &explain.Options{Now: time.Now(), Status: r.Status})
+	report, err := explain.Of(desk.Redacted(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1)), &explain.Options{Now: time.Now(), Status: r.Status})
 	if err != nil || len(report.Next) == 0 {
 		return []string{r.Action}
 	}

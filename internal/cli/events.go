@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -48,23 +49,10 @@ func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow b
 			return err
 		}
 		var err error
-		if h, err = again(ctx, j, h.Run); err != nil {
+		if h, err = desk.Head(ctx, j, h.Run); err != nil {
 			return err
 		}
 	}
-}
-
-// again looks a run up anew.
-func again(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
-	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
-		if err != nil {
-			return pawl.Head{}, err
-		}
-		if h.Run == run {
-			return h, nil
-		}
-	}
-	return pawl.Head{}, pawl.ErrUnknownRun
 }
 
 // pause waits for a while, unless ctx ends.

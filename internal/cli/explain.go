@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 func (a *app) explainCommand() *cobra.Command {
 	return a.runArgument(a.command("explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				report, err := reportOn(ctx, j, h)
+				report, err := desk.Report(ctx, j, h)
 				if err != nil {
 					return 0, err
 				}

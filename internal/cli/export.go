@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -63,7 +64,7 @@ func (a *app) take(ctx context.Context, j store, name string, in io.Reader) erro
 		a.sayf("%s is redacted: the run can be read, not resumed", name)
 	}
 	if got.Continues != "" && !got.Redacted {
-		if _, err := again(ctx, j, got.Continues); errors.Is(err, pawl.ErrUnknownRun) {
+		if _, err := desk.Head(ctx, j, got.Continues); errors.Is(err, pawl.ErrUnknownRun) {
 			a.sayf("run %s continues run %s, which is not here: to go on with it, or to replay it, import that run too", got.Run, got.Continues)
 		}
 	}

@@ -143,7 +143,7 @@ func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]st
 	if err != nil {
 		return nil, nil, err
 	}
-	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.set}
+	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.Set}
 	if f.test != "" {
 		if o.Test, err = words(f.test); err != nil {
 			return nil, nil, misuse("--test: %w", err)

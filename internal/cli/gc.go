@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 // A sweep is one gc.
@@ -104,7 +105,7 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 	if h.Seq == 0 { // claimed, never begun; nobody sees it
 		return 0, len(s.want) == 0 && !h.Lease.Until.After(s.before), nil
 	}
-	if h.Updated.After(s.before) || owned(h.Lease) {
+	if h.Updated.After(s.before) || desk.Owned(h.Lease) {
 		return h.Status, false, nil
 	}
 	if len(s.want) == 0 {
@@ -113,7 +114,7 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 	status := h.Status
 	if status == pawl.Running || status.Waiting() {
 		var err error
-		if status, err = standing(ctx, j, h); err != nil {
+		if status, err = desk.Standing(ctx, j, h); err != nil {
 			return 0, false, err
 		}
 	}
@@ -133,7 +134,7 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 		}
 		all[h.Run] = h
 		order = append(order, h)
-		busy = busy || owned(h.Lease)
+		busy = busy || desk.Owned(h.Lease)
 	}
 	var lines []sweepLine
 	var sum sweepSum
@@ -251,11 +252,11 @@ func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
 	if h.Thread == "" {
 		return false, nil
 	}
-	next, err := again(ctx, j, engine.ThreadRun(h.Thread, h.Run))
+	next, err := desk.Head(ctx, j, engine.ThreadRun(h.Thread, h.Run))
 	if errors.Is(err, pawl.ErrUnknownRun) {
 		return false, nil
 	}
-	return err != nil || next.Seq > 0 || owned(next.Lease), err
+	return err != nil || next.Seq > 0 || desk.Owned(next.Lease), err
 }
 
 // logSize is how many bytes a log has; what cannot be read counts for nothing.
@@ -283,7 +284,7 @@ func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, er
 	if err != nil {
 		return false, err
 	}
-	now, err := again(ctx, j, h.Run)
+	now, err := desk.Head(ctx, j, h.Run)
 	var goesOn bool
 	if err == nil {
 		goesOn, err = followed(ctx, j, h)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 // A post is what the commands have in common that say something to a run.
@@ -63,15 +64,15 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 // this directory and nobody drives it, or if that is asked for. A child goes on
 // with the run it descends from.
 func (a *app) after(ctx context.Context, j store, run string, p *post) (int, error) {
-	run, err := rootOf(ctx, j, run)
+	h, err := desk.Head(ctx, j, run)
 	if err != nil {
 		return 0, err
 	}
-	h, err := again(ctx, j, run)
-	if err != nil {
+	if h, err = desk.Root(ctx, j, h); err != nil {
 		return 0, err
 	}
-	taken := h.Lease.Owner != "" && owned(h.Lease)
+	run = h.Run
+	taken := h.Lease.Owner != "" && desk.Owned(h.Lease)
 	parked := h.Status.Waiting() || h.Status == pawl.Paused
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
@@ -102,7 +103,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post) (int, err
 	if !a.json {
 		return 0, nil
 	}
-	report, err := reportOn(ctx, j, h)
+	report, err := desk.Report(ctx, j, h)
 	if err != nil {
 		return 0, err
 	}
@@ -113,11 +114,11 @@ func (a *app) after(ctx context.Context, j store, run string, p *post) (int, err
 // That somebody was quicker is no error: the letter is with him.
 func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, err error) (pawl.Head, error) {
 	_, held := errors.AsType[*pawl.HeldError](err)
-	now, looking := again(ctx, j, h.Run)
+	now, looking := desk.Head(ctx, j, h.Run)
 	if looking != nil {
 		return h, errors.Join(err, looking)
 	}
-	if !p.goOn && (held || now.Status == pawl.Success || now.Lease.Epoch > h.Lease.Epoch && owned(now.Lease)) {
+	if !p.goOn && (held || now.Status == pawl.Success || now.Lease.Epoch > h.Lease.Epoch && desk.Owned(now.Lease)) {
 		return now, nil
 	}
 	if held {
@@ -138,35 +139,19 @@ func ours(owner string) bool {
 }
 
 // waitsFor lists what the run and its children wait for of one kind.
-func (to addressee) waitsFor(kind string) []pawl.Pending {
-	var list []pawl.Pending
-	for _, p := range to.pending {
-		if p.Kind == kind {
-			list = append(list, p)
-		}
-	}
-	return list
-}
+func (to addressee) waitsFor(kind string) []pawl.Pending { return desk.Waiting(to.pending, kind) }
 
 // owner is the run whose call is meant by its id: the addressee or the one of
 // its children whose call of that id waits for that kind of letter.
 func (to addressee) owner(kind, call string) (string, error) {
-	var list []pawl.Pending
-	for _, p := range to.waitsFor(kind) {
-		if p.Call == call {
-			if p.Run == to.run {
-				return to.run, nil
-			}
-			list = append(list, p)
-		}
-	}
-	switch len(list) {
+	switch list := desk.Meant(to.pending, to.run, kind, call); len(list) {
 	case 0:
 		return to.run, nil // which says what is wrong
 	case 1:
 		return list[0].Run, nil
+	default:
+		return "", listing(list, "several runs that descend from %s have a call %s that waits; name one of them instead of %s:", to.run, call, to.run)
 	}
-	return "", listing(list, "several runs that descend from %s have a call %s that waits; name one of them instead of %s:", to.run, call, to.run)
 }
 
 // posted makes sense of the error of a letter. What the run does not wait for

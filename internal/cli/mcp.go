@@ -64,7 +64,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 	if listener != nil {
 		defer listener.Close()
 	}
-	agent, err := a.served(ctx, s, file, l.set)
+	agent, err := a.served(ctx, s, file, l.Set)
 	if err != nil {
 		return 0, err
 	}

@@ -95,7 +95,7 @@ func TestLimits(t *testing.T) {
 		l, err := parseLimits([]string{c.text}, true)
 		var got pawl.Limits
 		if err == nil {
-			got, err = l.over(now, free)
+			got, err = over(l, now, free)
 		}
 		switch {
 		case c.bad == "" && (err != nil || got != c.want):
@@ -107,7 +107,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	if l, err := parseLimits([]string{"cost=1"}, true); err == nil {
-		if _, err = l.over(now, nil); err == nil {
+		if _, err = over(l, now, nil); err == nil {
 			t.Error("a ceiling in dollars was taken for a model without a price")
 		}
 	}

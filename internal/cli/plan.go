@@ -50,7 +50,7 @@ func (a *app) plan(ctx context.Context, d *driving, file string, rest []string, 
 		return 0, err
 	}
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.set, Tools: d.tools, Workflows: d.workflows})
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 // mostCandidates is how many runs are listed when a name fits none or several.
@@ -69,33 +69,7 @@ func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.
 
 // roots is heads without children.
 func roots(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
-	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !isChild(h) })
-}
-
-// isChild reports whether a run is the child of another. A fork of one is not.
-func isChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Run, h.Parent+".") }
-
-// rootOf is the run that a run descends from; itself, if it is nobody's child.
-func rootOf(ctx context.Context, j pawl.Journal, run string) (string, error) {
-	line, err := lineOf(ctx, j, run)
-	if err != nil {
-		return run, err
-	}
-	return line[0].Run(), nil
-}
-
-// lineOf gives the runs that lead to one, itself the last.
-func lineOf(ctx context.Context, j pawl.Journal, run string) ([]pawl.State, error) {
-	s, err := engine.Load(ctx, j, run)
-	if err != nil {
-		return nil, err
-	}
-	parent := engine.ParentOf(&s)
-	if parent == "" {
-		return []pawl.State{s}, nil
-	}
-	line, err := lineOf(ctx, j, parent)
-	return append(line, s), err
+	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !desk.IsChild(h) })
 }
 
 func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -29,7 +30,7 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	line, err := lineOf(ctx, j, run)
+	line, err := desk.Line(ctx, j, run)
 	if err != nil {
 		return 0, err
 	}

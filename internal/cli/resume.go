@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -24,17 +25,15 @@ func (a *app) resumeCommand() *cobra.Command {
 	c := a.command("resume RUN [flags]", "Go on with a run that is parked, ended without success, or was interrupted", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				root, err := rootOf(ctx, j, h.Run)
+				root, err := desk.Root(ctx, j, h)
 				switch {
 				case err != nil:
 					return 0, err
-				case root != h.Run && (r.limit != nil || r.spec != "" || r.model != "" || r.stop != ""):
-					return 0, misuse("run %s is a child of run %s, and goes on with it as it is; resume that one with other limits or another agent", h.Run, root)
-				case root != h.Run:
-					a.sayf("run %s is a child of run %s; going on with that", h.Run, root)
-					if h, err = again(ctx, j, root); err != nil {
-						return 0, err
-					}
+				case root.Run != h.Run && (r.limit != nil || r.spec != "" || r.model != "" || r.stop != ""):
+					return 0, misuse("run %s is a child of run %s, and goes on with it as it is; resume that one with other limits or another agent", h.Run, root.Run)
+				case root.Run != h.Run:
+					a.sayf("run %s is a child of run %s; going on with that", h.Run, root.Run)
+					h = root
 				}
 				return a.resume(ctx, j, h, r)
 			})
@@ -61,7 +60,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 			return 0, misuse("--stop: %w", err)
 		}
 	}
-	if h.Status == pawl.Running && owned(h.Lease) {
+	if h.Status == pawl.Running && desk.Owned(h.Lease) {
 		return 0, &pawl.HeldError{Lease: h.Lease}
 	}
 	s, err := engine.Load(ctx, j, h.Run)
@@ -105,7 +104,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 }
 
 // raise fills in the limits of a resumption and returns what they come to.
-func (a *app) raise(s pawl.State, w *work, typed limits, o *engine.ResumeOptions) (pawl.Limits, error) {
+func (a *app) raise(s pawl.State, w *work, typed desk.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
 	agent := w.agent
 	if o.Stop != nil {
 		agent.Stop = o.Stop
@@ -117,7 +116,7 @@ func (a *app) raise(s pawl.State, w *work, typed limits, o *engine.ResumeOptions
 		return pawl.Limits{}, err
 	}
 	var err error
-	if o.Limits, err = typed.over(s.Limits(), price(w.agent.Model)); err != nil {
+	if o.Limits, err = over(typed, s.Limits(), desk.PriceOf(w.agent.Model)); err != nil {
 		return pawl.Limits{}, err
 	}
 	o.Limits = a.hold(w.policy, s.Limits(), o.Limits)
@@ -133,13 +132,6 @@ func checkStop(agent pawl.Agent) error {
 	}
 	if err := c.Check(agent); err != nil {
 		return misuse("--stop: %w", err)
-	}
-	return nil
-}
-
-func price(m pawl.Model) *pawl.Price {
-	if d, ok := m.(pawl.Describer); ok {
-		return d.Describe().Price
 	}
 	return nil
 }

@@ -12,18 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine/desk"
 )
-
-// runLine is a run in a list, as JSON.
-type runLine struct {
-	Run        string            `json:"run"`
-	Agent      string            `json:"agent"`
-	Status     pawl.Status       `json:"status"`
-	CreatedAt  time.Time         `json:"created_at"`
-	Iterations int               `json:"iterations"`
-	CostUSD    *float64          `json:"cost_usd"`
-	Labels     map[string]string `json:"labels"`
-}
 
 func (a *app) runsCommand() *cobra.Command {
 	var q pawl.Query
@@ -45,7 +36,7 @@ func (a *app) runsCommand() *cobra.Command {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
 		return a.with(ctx, func(j store) (int, error) {
-			lines, err := list(ctx, j, q, want, thread, children)
+			lines, err := list(ctx, j, desk.Filter{Query: q, Status: want, Thread: thread, Children: children})
 			if err != nil {
 				return 0, err
 			}
@@ -62,49 +53,19 @@ func (a *app) runsCommand() *cobra.Command {
 	return c
 }
 
-// list finds the runs that a query selects and that have a status, when want is
-// one, as they stand now: the journal does not know of owners that are gone.
-func list(ctx context.Context, j pawl.Journal, q pawl.Query, want pawl.Status, thread string, children bool) ([]runLine, error) {
-	most := q.Max
-	q.Max = 0
-	switch want {
-	case pawl.Interrupted:
-		q.Status = pawl.Running
-	case pawl.Expired: // any waiting one may be
-	default:
-		q.Status = want
-	}
-	var lines []runLine
-	for h, err := range j.List(ctx, q) {
+// list finds the runs that a filter selects.
+func list(ctx context.Context, j pawl.Journal, f desk.Filter) ([]client.RunLine, error) {
+	var lines []client.RunLine
+	for h, err := range desk.List(ctx, j, f) {
 		if err != nil {
 			return nil, err
 		}
-		// claimed, never begun; or shown with its parent; or of another conversation
-		if h.Seq == 0 || !children && isChild(h) || thread != "" && h.Thread != thread {
-			continue
-		}
-		status, err := standing(ctx, j, h)
-		if err != nil {
-			return nil, err
-		}
-		if want != 0 && status != want {
-			continue
-		}
-		line := runLine{h.Run, h.Agent, status, h.Created, h.Iterations, nil, h.Labels}
-		if h.Priced {
-			line.CostUSD = &h.Cost
-		}
-		if line.Labels == nil {
-			line.Labels = map[string]string{}
-		}
-		if lines = append(lines, line); len(lines) == most {
-			break
-		}
+		lines = append(lines, client.LineOf(h))
 	}
 	return lines, nil
 }
 
-func (a *app) printRuns(lines []runLine) error {
+func (a *app) printRuns(lines []client.RunLine) error {
 	if a.json {
 		for _, line := range lines {
 			if err := printJSON(a.out, line); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -26,7 +27,7 @@ func (a *app) showCommand() *cobra.Command {
 				if effective {
 					return 0, a.showSpec(ctx, j, h)
 				}
-				report, err := reportOn(ctx, j, h)
+				report, err := desk.Report(ctx, j, h)
 				if err != nil {
 					return 0, err
 				}
@@ -79,7 +80,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	row("labels", labelText(r.Labels))
 	row("created", when(h.Created))
 	row("updated", when(h.Updated))
-	if h.Status == pawl.Running && owned(h.Lease) {
+	if h.Status == pawl.Running && desk.Owned(h.Lease) {
 		row("owner", ownerText(h.Lease.Owner))
 	}
 	row("used", figures(r.Result.Result))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
 )
 
 func (a *app) waitCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 	deadline := time.Now().Add(timeout)
 	next, stop := news(ctx, j, h.Run)
 	defer stop()
-	for h.Status == pawl.Running && owned(h.Lease) {
+	for h.Status == pawl.Running && desk.Owned(h.Lease) {
 		if timeout > 0 && time.Now().After(deadline) {
 			return 0, misuse("run %s is still running after %v", h.Run, timeout)
 		}
@@ -38,11 +39,11 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 			return 0, err
 		}
 		var err error
-		if h, err = again(ctx, j, h.Run); err != nil {
+		if h, err = desk.Head(ctx, j, h.Run); err != nil {
 			return 0, err
 		}
 	}
-	report, err := reportOn(ctx, j, h)
+	report, err := desk.Report(ctx, j, h)
 	if err != nil {
 		return 0, err
 	}

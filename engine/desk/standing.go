@@ -1,4 +1,4 @@
-package cli
+package desk
 
 import (
 	"context"
@@ -9,16 +9,31 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// owned reports whether somebody drives a run now.
-func owned(l pawl.Lease) bool {
+// Head looks a run up by its whole id; pawl.ErrUnknownRun if there is none. A run
+// that was claimed and not begun yet has no Seq.
+func Head(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
+	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
+		if err != nil {
+			return pawl.Head{}, err
+		}
+		if h.Run == run {
+			return h, nil
+		}
+	}
+	return pawl.Head{}, pawl.ErrUnknownRun
+}
+
+// Owned reports whether somebody drives a run now: a lease whose owner is known
+// to be gone is nobody's.
+func Owned(l pawl.Lease) bool {
 	return l.Until.After(time.Now()) && !engine.ParseOwner(l.Owner).Gone()
 }
 
-// standing is where a run stands for whoever looks: a log cannot know that the
+// Standing is where a run stands for whoever looks: a log cannot know that the
 // run's owner is gone, nor that the time of what it asked for is over.
-func standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
+func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
 	switch {
-	case h.Status == pawl.Running && !owned(h.Lease):
+	case h.Status == pawl.Running && !Owned(h.Lease):
 		return pawl.Interrupted, nil
 	case h.Status.Waiting():
 		s, err := engine.Load(ctx, j, h.Run)
@@ -46,13 +61,14 @@ func expired(pending []pawl.Pending, now time.Time) bool {
 	return len(pending) > 0
 }
 
-// reportOn explains a run as it stands now, and thereby gives its result.
-func reportOn(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, error) {
+// Report explains a run as it stands now, and thereby gives its result. What
+// looks like a secret is out of it.
+func Report(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, error) {
 	o := &explain.Options{Now: time.Now()}
-	if h.Status == pawl.Running && !owned(h.Lease) {
+	if h.Status == pawl.Running && !Owned(h.Lease) {
 		o.Status = pawl.Interrupted
 	}
-	r, err := explain.Of(redacted(engine.Entries(ctx, j, h.Run, 1)), o)
+	r, err := explain.Of(Redacted(engine.Entries(ctx, j, h.Run, 1)), o)
 	if err == nil && h.Status.Waiting() {
 		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending)
 	}
@@ -69,7 +85,7 @@ func pendingOf(ctx context.Context, j pawl.Journal, run string, own []pawl.Pendi
 		if c.Phase != pawl.AwaitingChild {
 			continue
 		}
-		child, err := explain.Of(redacted(engine.Entries(ctx, j, c.Child, 1)), nil)
+		child, err := explain.Of(Redacted(engine.Entries(ctx, j, c.Child, 1)), nil)
 		if err != nil {
 			return own, err
 		}

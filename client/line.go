@@ -1,0 +1,15 @@
+package client
+
+import "github.com/pawl-run/pawl"
+
+// LineOf is a run in a list, from what its journal keeps of it.
+func LineOf(h pawl.Head) RunLine {
+	line := RunLine{h.Run, h.Agent, h.Status, h.Created, h.Iterations, nil, h.Labels}
+	if h.Priced {
+		line.CostUSD = &h.Cost
+	}
+	if line.Labels == nil {
+		line.Labels = map[string]string{}
+	}
+	return line
+}

@@ -1,0 +1,112 @@
+package desk
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Limits are ceilings as people say them: each is absolute or, with a sign,
+// added to the one in force.
+type Limits struct {
+	Set   pawl.Limits
+	Added pawl.Limits
+}
+
+// LimitForms says how ceilings are written.
+const LimitForms = "iterations=N, tokens=N, time=30m, cost=2.00 or tool_errors=N"
+
+// mostIterations is as high as that ceiling goes.
+const mostIterations = 10_000
+
+// Say takes one ceiling by its name and its value, such as 30m, or +5 where the
+// ceilings may be relative. The error says what is wrong with the value.
+func (l *Limits) Say(name, value string, relative bool) error {
+	to := &l.Set
+	if plain, plus := strings.CutPrefix(value, "+"); plus {
+		if !relative {
+			return errors.New("a new run has nothing to add to; leave out the +")
+		}
+		value, to = plain, &l.Added
+	}
+	var err error
+	switch name {
+	case "iterations":
+		if to.Iterations, err = count(value); err == nil && to.Iterations > mostIterations {
+			err = fmt.Errorf("the most is %d", mostIterations)
+		}
+	case "tokens":
+		to.Tokens, err = count(value)
+	case "tool_errors":
+		to.ToolErrors, err = count(value)
+	case "time":
+		if to.Time, err = time.ParseDuration(value); err == nil && to.Time <= 0 {
+			err = errors.New("it must be longer than nothing")
+		}
+	case "cost":
+		if to.Cost, err = strconv.ParseFloat(value, 64); err == nil && (to.Cost <= 0 || math.IsInf(to.Cost, 0) || math.IsNaN(to.Cost)) {
+			err = errors.New("it must be more than nothing")
+		}
+	default:
+		err = errors.New("there is no such limit")
+	}
+	if err != nil {
+		return fmt.Errorf("%w; write %s", err, LimitForms)
+	}
+	return nil
+}
+
+func count(text string) (int, error) {
+	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%q is no whole number", text)
+	case n < 1:
+		return 0, errors.New("it must be at least 1")
+	}
+	return n, nil
+}
+
+// Over is what the limits come to for a run with other ones, zero where they say
+// nothing. A ceiling in dollars needs the price of the run's model; nil: it has
+// none.
+func (l Limits) Over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
+	next := l.Set
+	if l.Added.Iterations > 0 {
+		next.Iterations = now.Iterations + l.Added.Iterations
+	}
+	if l.Added.Tokens > 0 {
+		next.Tokens = now.Tokens + l.Added.Tokens
+	}
+	if l.Added.ToolErrors > 0 {
+		next.ToolErrors = now.ToolErrors + l.Added.ToolErrors
+	}
+	if l.Added.Time > 0 {
+		next.Time = now.Time + l.Added.Time
+	}
+	if l.Added.Cost > 0 {
+		next.Cost = now.Cost + l.Added.Cost
+	}
+	switch {
+	case next.Iterations > mostIterations:
+		return next, fmt.Errorf("iterations would be %d; the most is %d", next.Iterations, mostIterations)
+	case next.Tokens < 0 || next.ToolErrors < 0 || next.Time < 0:
+		return next, errors.New("what is added is more than can be counted")
+	case next.Cost > 0 && price == nil:
+		return next, errors.New("cost: the run's model has no price, so a ceiling in dollars cannot be held")
+	}
+	return next, nil
+}
+
+// PriceOf is the price of a model; nil: it has none.
+func PriceOf(m pawl.Model) *pawl.Price {
+	if d, ok := m.(pawl.Describer); ok {
+		return d.Describe().Price
+	}
+	return nil
+}
