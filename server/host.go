@@ -18,8 +18,12 @@ type Host interface {
 	// Start makes the agent of that name, or, when spec is not nil, of a spec
 	// that a client brought.
 	Start(ctx context.Context, name string, spec json.RawMessage) (Work, error)
-	// Again makes the agent of a run again, to go on with it or to fork it.
-	Again(ctx context.Context, s pawl.State) (Work, error)
+	// Again makes the agent of a run again: to go on with the run, as it is now,
+	// or to fork it, as it was when the run recorded it.
+	Again(ctx context.Context, s pawl.State, fork bool) (Work, error)
+	// Desk is an engine to say something to a run with that this server does not
+	// drive. It keeps the same values out of what is said as the one that drives.
+	Desk(s pawl.State) *engine.Engine
 }
 
 // Work is an agent ready to be run.
@@ -29,6 +33,10 @@ type Work struct {
 	Engine *engine.Engine
 	Input  string // for a run that is given none
 	Thread string // the conversation a run belongs to that names none
-	// Done is called when the run is let go of; nil: nothing is to be done.
-	Done func()
+	// Lower brings ceilings that a client asks for down to those that the agent
+	// may have. Nil: it may have any.
+	Lower func(pawl.Limits) pawl.Limits
+	// Done is called once: with the run's id when it is let go of, or with none
+	// when no run was begun. Nil: nothing is to be done.
+	Done func(run string)
 }

@@ -1,9 +1,13 @@
 package server
 
 import (
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/explain"
 )
 
 // A route is one operation of the API. The routes are the one place where it is
@@ -11,18 +15,143 @@ import (
 type route struct {
 	method  string
 	path    string // as http.ServeMux has it, such as /v1/runs/{run}
+	name    string // of the operation
 	summary string
 	scope   Scope // zero: anybody may, without a token
+	near    bool  // nor is a token needed by who asks on this machine
 	query   []parameter
-	body    any // a zero value of what is sent; nil: nothing
-	reply   any // a zero value of what comes back; nil: what the handler writes by itself
-	status  int // of success
-	refuses []int
+	body    any    // a pointer to a zero value of what is sent; nil: nothing
+	reply   any    // a zero value of what comes back
+	media   string // what comes back instead, by itself or beside the reply, written by the handler
+	status  int    // of success; zero: 200
+	refuses []int  // beside those that any request may be refused with
 	do      func(*Server, *exchange) (any, error)
 }
 
 // A parameter is one of a route's query.
 type parameter struct{ name, what string }
+
+// Parameters that several routes take.
+var (
+	waiting = parameter{"wait", "true: answer when the run has ended or waits for somebody"}
+	cursor  = parameter{"cursor", "the next of the page before"}
+	most    = parameter{"max", "at most so many"}
+)
+
+// routes are the operations of the API.
+func routes() []route {
+	onCall := func(what, summary string, body any, say func(*Server, *exchange) (any, error)) route {
+		return route{
+			method: http.MethodPost, path: "/v1/runs/{run}/calls/{call}/" + what, name: what, summary: summary, scope: Decide,
+			query: []parameter{waiting}, body: body, reply: explain.Result{}, refuses: []int{404, 409}, do: say,
+		}
+	}
+	return []route{
+		{
+			method: http.MethodPost, path: "/v1/runs", name: "start", summary: "Start a run of an agent", scope: Run,
+			query: []parameter{waiting}, body: &client.StartRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{409}, do: (*Server).start,
+		},
+		{
+			method: http.MethodGet, path: "/v1/runs", name: "list", summary: "List runs, newest first", scope: Read,
+			query: []parameter{
+				{"status", "only runs that stand there, such as running or waiting_approval"},
+				{"agent", "only runs of this agent"},
+				{"loop", "only runs of this loop"},
+				{"label", "only runs with this label, as KEY=VALUE; may be given several times"},
+				{"thread", "only runs of this conversation"},
+				{"children", "true: child runs, too"},
+				most, cursor,
+			},
+			reply: client.Runs{}, refuses: []int{422}, do: (*Server).list,
+		},
+		{
+			method: http.MethodGet, path: "/v1/runs/{run}", name: "show", summary: "Show what a run has come to", scope: Read,
+			reply: explain.Result{}, refuses: []int{404}, do: (*Server).show,
+		},
+		{
+			method: http.MethodGet, path: "/v1/runs/{run}/events", name: "events", summary: "Read a run's log in pages, or follow it as it goes", scope: Read,
+			query: []parameter{most, cursor}, reply: client.Entries{}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).events,
+		},
+		{
+			method: http.MethodGet, path: "/v1/runs/{run}/explain", name: "explain", summary: "Explain why a run stopped, what it did, what it cost and what to do next", scope: Read,
+			reply: explain.Report{}, media: "text/markdown", refuses: []int{404}, do: (*Server).explain,
+		},
+		{
+			method: http.MethodPost, path: "/v1/runs/{run}/resume", name: "resume", summary: "Go on with a run", scope: Run,
+			query: []parameter{waiting}, body: &client.ResumeRun{}, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).resume,
+		},
+		{
+			method: http.MethodPost, path: "/v1/runs/{run}/cancel", name: "cancel", summary: "End a run, whoever drives it", scope: Run,
+			query: []parameter{waiting}, body: &client.CancelRun{}, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).cancel,
+		},
+		{
+			method: http.MethodPost, path: "/v1/runs/{run}/fork", name: "fork", summary: "Begin a new run that shares a run's log up to an entry", scope: Run,
+			query: []parameter{waiting}, body: &client.ForkRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{404, 409}, do: (*Server).fork,
+		},
+		onCall("approve", "Let a held call run", &client.Approve{}, (*Server).approve),
+		onCall("deny", "Refuse a held call", &client.Deny{}, (*Server).deny),
+		onCall("answer", "Answer a question", &client.Answer{}, (*Server).answered),
+		onCall("submit", "Hand in the result of a call that the client runs", &client.Submit{}, (*Server).submit),
+		onCall("settle", "Say whether a call in doubt took place", &client.Settle{}, (*Server).settle),
+		{
+			method: http.MethodGet, path: "/v1/agents", name: "agents", summary: "List what can be started", scope: Read,
+			reply: client.Agents{}, do: (*Server).agents,
+		},
+		{
+			method: http.MethodGet, path: "/healthz", name: "health", summary: "Say that the server is there", scope: Read, near: true,
+			media: "text/plain", do: (*Server).health,
+		},
+		{
+			method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Show the server's metrics, as Prometheus reads them", scope: Read, near: true,
+			media: "text/plain", refuses: []int{404}, do: (*Server).metrics,
+		},
+		{
+			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
+			media: "text/html", refuses: []int{404}, do: (*Server).page,
+		},
+	}
+}
+
+// routing makes the multiplexer. Methods are told apart by the handler of a path,
+// which can then say in one form which there are.
+func (s *Server) routing(all []route) (*http.ServeMux, map[string][]*route) {
+	paths := map[string][]*route{}
+	for i := range all {
+		paths[all[i].path] = append(paths[all[i].path], &all[i])
+	}
+	mux := http.NewServeMux()
+	for path, those := range paths {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.choose(w, r, those) })
+	}
+	nowhere := func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, refusal(http.StatusNotFound, "there is nothing at "+r.URL.Path+""))
+	}
+	mux.HandleFunc("/v1/", nowhere)
+	mux.HandleFunc("/v1/runs/{run}/", nowhere)
+	return mux, paths
+}
+
+// choose has the route of the request's method answer it.
+func (s *Server) choose(w http.ResponseWriter, r *http.Request, those []*route) {
+	methods := map[string]bool{}
+	for _, one := range those {
+		if one.method == r.Method || one.method == http.MethodGet && r.Method == http.MethodHead {
+			s.answer(w, r, one)
+			return
+		}
+		methods[one.method] = true
+		methods[http.MethodHead] = methods[http.MethodHead] || one.method == http.MethodGet
+	}
+	delete(methods, "")
+	var allowed []string
+	for _, m := range slices.Sorted(maps.Keys(methods)) {
+		if methods[m] {
+			allowed = append(allowed, m)
+		}
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	s.refuse(w, r, refusal(http.StatusMethodNotAllowed, r.URL.Path+" takes "+strings.Join(allowed, ", ")))
+}
 
 // An exchange is one request being answered.
 type exchange struct {

@@ -19,7 +19,7 @@ type Limits struct {
 }
 
 // LimitForms says how ceilings are written.
-const LimitForms = "iterations=N, tokens=N, time=30m, cost=2.00 or tool_errors=N"
+const LimitForms = "iterations=N, tokens=N, time=30m, cost=2.00, tool_errors=N or depth=N"
 
 // mostIterations is as high as that ceiling goes.
 const mostIterations = 10_000
@@ -44,6 +44,8 @@ func (l *Limits) Say(name, value string, relative bool) error {
 		to.Tokens, err = count(value)
 	case "tool_errors":
 		to.ToolErrors, err = count(value)
+	case "depth":
+		to.Depth, err = count(value)
 	case "time":
 		if to.Time, err = time.ParseDuration(value); err == nil && to.Time <= 0 {
 			err = errors.New("it must be longer than nothing")
@@ -86,6 +88,9 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 	if l.Added.ToolErrors > 0 {
 		next.ToolErrors = now.ToolErrors + l.Added.ToolErrors
 	}
+	if l.Added.Depth > 0 {
+		next.Depth = now.Depth + l.Added.Depth
+	}
 	if l.Added.Time > 0 {
 		next.Time = now.Time + l.Added.Time
 	}
@@ -95,7 +100,7 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 	switch {
 	case next.Iterations > mostIterations:
 		return next, fmt.Errorf("iterations would be %d; the most is %d", next.Iterations, mostIterations)
-	case next.Tokens < 0 || next.ToolErrors < 0 || next.Time < 0:
+	case next.Tokens < 0 || next.ToolErrors < 0 || next.Depth < 0 || next.Time < 0:
 		return next, errors.New("what is added is more than can be counted")
 	case next.Cost > 0 && price == nil:
 		return next, errors.New("cost: the run's model has no price, so a ceiling in dollars cannot be held")
@@ -109,4 +114,23 @@ func PriceOf(m pawl.Model) *pawl.Price {
 		return d.Describe().Price
 	}
 	return nil
+}
+
+// Held are the ceilings next, where wanted is what they come to for a run, brought
+// down to those of held that are lower.
+func Held(next, wanted, held pawl.Limits) pawl.Limits {
+	lower(&next.Iterations, held.Iterations, wanted.Iterations)
+	lower(&next.Tokens, held.Tokens, wanted.Tokens)
+	lower(&next.Time, held.Time, wanted.Time)
+	lower(&next.Cost, held.Cost, wanted.Cost)
+	lower(&next.ToolErrors, held.ToolErrors, wanted.ToolErrors)
+	lower(&next.Depth, held.Depth, wanted.Depth)
+	return next
+}
+
+// lower sets a ceiling that has been brought down.
+func lower[T comparable](to *T, held, wanted T) {
+	if held != wanted {
+		*to = held
+	}
 }

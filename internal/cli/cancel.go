@@ -39,7 +39,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 		if h.Status.Ended() {
 			a.sayf("run %s is %v", h.Run, h.Status)
 		} else {
-			a.sayf("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, ownerText(h.Lease.Owner))
+			a.sayf("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, desk.OwnerText(h.Lease.Owner))
 		}
 	}
 	if !a.json {

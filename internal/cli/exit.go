@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -101,7 +102,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &held):
 		a.sayf("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
-			held.Lease.Run, ownerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
+			held.Lease.Run, desk.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
 	case errors.As(err, &changed):
 		a.sayf("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
 			changed.Run, strings.Join(changed.Parts, ", "))
@@ -109,29 +110,4 @@ func (a *app) report(ctx context.Context, err error) int {
 		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
 	}
 	return codeOf(err)
-}
-
-// ownerText describes an owner to a person.
-func ownerText(owner string) string {
-	o := engine.ParseOwner(owner)
-	if o == (engine.Owner{}) && strings.Trim(owner, "{} ") != "" {
-		return "somebody (" + gist(owner) + ")"
-	}
-	var parts []string
-	if o.PID != 0 {
-		parts = append(parts, fmt.Sprintf("process %d", o.PID))
-	}
-	switch {
-	case o.User != "" && o.Host != "":
-		parts = append(parts, "of "+o.User+"@"+o.Host)
-	case o.User+o.Host != "":
-		parts = append(parts, "of "+o.User+o.Host)
-	}
-	if o.Dir != "" {
-		parts = append(parts, "in "+o.Dir)
-	}
-	if len(parts) == 0 {
-		return "another process"
-	}
-	return strings.Join(parts, " ")
 }

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -49,7 +51,10 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 			return 0, misuse("--stop: %w", err)
 		}
 	}
-	s, err := until(ctx, j, h.Run, at)
+	s, err := desk.Until(ctx, j, h.Run, at)
+	if errors.Is(err, desk.ErrNoEntry) {
+		return 0, refused(err)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -83,25 +88,4 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 		return 0, err
 	}
 	return w.conclude(ctx, result)
-}
-
-// until folds a run's log up to an entry, which must be there.
-func until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.State, error) {
-	var s pawl.State
-	for e, err := range engine.Entries(ctx, j, run, 1) {
-		if err == nil {
-			err = pawl.CheckEntry(&s, e)
-		}
-		if err != nil {
-			return s, err
-		}
-		if e.Seq > at {
-			break
-		}
-		s.Fold(e)
-	}
-	if at == 0 || s.Seq() < at {
-		return s, misuse("run %s has no entry %d to be forked at", run, at)
-	}
-	return s, nil
 }

@@ -91,7 +91,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post) (int, err
 	if !a.quiet {
 		switch {
 		case taken:
-			a.sayf("run %s has it; it is driven by %s", run, ownerText(h.Lease.Owner))
+			a.sayf("run %s has it; it is driven by %s", run, desk.OwnerText(h.Lease.Owner))
 		case h.Status == pawl.Success:
 			a.sayf("run %s has it already", run)
 		case h.Status.Ended():

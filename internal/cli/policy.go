@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -99,21 +100,8 @@ func (a *app) hold(p *spec.Policy, now, next pawl.Limits) pawl.Limits {
 	wanted := now.Merge(next)
 	held := p.Lower(wanted)
 	name, _ := p.Source()
-	lower(&next.Iterations, held.Iterations, wanted.Iterations)
-	lower(&next.Tokens, held.Tokens, wanted.Tokens)
-	lower(&next.Time, held.Time, wanted.Time)
-	lower(&next.Cost, held.Cost, wanted.Cost)
-	lower(&next.ToolErrors, held.ToolErrors, wanted.ToolErrors)
-	lower(&next.Depth, held.Depth, wanted.Depth)
 	if held != wanted && !a.quiet {
 		a.sayf("%s: at most %v", name, held)
 	}
-	return next
-}
-
-// lower sets a ceiling that a policy has brought down.
-func lower[T comparable](to *T, held, wanted T) {
-	if held != wanted {
-		*to = held
-	}
+	return desk.Held(next, wanted, held)
 }

@@ -81,7 +81,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	row("created", when(h.Created))
 	row("updated", when(h.Updated))
 	if h.Status == pawl.Running && desk.Owned(h.Lease) {
-		row("owner", ownerText(h.Lease.Owner))
+		row("owner", desk.OwnerText(h.Lease.Owner))
 	}
 	row("used", figures(r.Result.Result))
 	if r.Confidence != nil {

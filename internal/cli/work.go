@@ -161,7 +161,7 @@ func renew(source string, r remake) (string, error) {
 		set("document", string(text))
 		delete(fields, "files")
 		fields["live"] = json.RawMessage("true")
-	case !r.asWas:
+	case !r.asWas && get("path") != inlineSpec:
 		text, err := os.ReadFile(filepath.Join(get("dir"), filepath.Base(get("path"))))
 		if err == nil { // else it is gone, and the recorded text stands for it
 			set("document", string(text))

@@ -1,0 +1,34 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// ErrNoEntry says that a run's log does not go as far as an entry.
+var ErrNoEntry = errors.New("no entry")
+
+// Until folds a run's log up to an entry, which must be there.
+func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.State, error) {
+	var s pawl.State
+	for e, err := range engine.Entries(ctx, j, run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(&s, e)
+		}
+		if err != nil {
+			return s, err
+		}
+		if e.Seq > at {
+			break
+		}
+		s.Fold(e)
+	}
+	if at == 0 || s.Seq() < at {
+		return s, fmt.Errorf("run %s has %w %d to be forked at", run, ErrNoEntry, at)
+	}
+	return s, nil
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/server"
+)
+
+// A service is how agents are served over HTTP.
+type service struct {
+	driving
+	address   string
+	socket    string
+	tokenFile string
+	hosts     []string
+	specs     bool
+	resume    bool
+	verbose   bool
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	s := &service{}
+	c := a.command("serve [SPEC…|DIR…] [flags]", "Serve the agents in specs over HTTP, with a page to look at their runs", cobra.ArbitraryArgs,
+		func(ctx context.Context, args []string) (int, error) { return a.serve(ctx, s, args) })
+	c.Flags().StringVar(&s.address, "addr", "127.0.0.1:8080", "where to listen; an address of another machine's reach takes --token-file and --host")
+	c.Flags().StringVar(&s.socket, "socket", "", "listen at this Unix socket, which only the user can open, in place of an address")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, or one that is made and printed)")
+	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name that requests may call the server by, such as runs.example.org; may be repeated")
+	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients bring specs of their own, whose commands run here; they are kept in no file")
+	c.Flags().BoolVar(&s.resume, "resume", false, "go on with the runs of these agents that were interrupted, or paused, before")
+	c.Flags().BoolVar(&s.verbose, "verbose", false, "tell of every request")
+	c.MarkFlagsMutuallyExclusive("addr", "socket")
+	s.modelFlag(c)
+	s.limitFlag(c, false)
+	s.labelFlag(c)
+	s.policyFlag(c)
+	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: park their runs, or deny them (default: park)")
+	return c
+}
+
+func (a *app) serve(ctx context.Context, s *service, args []string) (int, error) {
+	switch s.approvals {
+	case modeAsk:
+		return 0, misuse("--approvals ask: there is nobody to ask where a server runs; write park or deny")
+	case "":
+		s.approvals = modePark
+	case modePark, modeDeny:
+	}
+	if len(args) == 0 && !s.specs {
+		return 0, misuse("there is nothing to serve; name specs or a directory of them, or give --allow-specs")
+	}
+	keys, made, err := a.keys(s)
+	if err != nil {
+		return 0, err
+	}
+	h, err := a.hosting(s, args)
+	if err != nil {
+		return 0, err
+	}
+	return a.with(ctx, func(j store) (int, error) {
+		if err := h.open(ctx, j); err != nil {
+			return 0, err
+		}
+		defer h.close()
+		listener, err := s.listen(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer listener.Close()
+		level := slog.LevelInfo
+		if s.verbose {
+			level = slog.LevelDebug
+		}
+		served, err := server.New(j, h, keys, &server.Options{
+			Hosts: s.hosts, Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})),
+		})
+		if err != nil {
+			return 0, refused(err)
+		}
+		a.tellServed(s, h, listener, made)
+		if err := a.left(ctx, s, j, h, served); err != nil {
+			return 0, err
+		}
+		if err := served.Serve(ctx, listener); err != nil {
+			return 0, err
+		}
+		return exitPaused, nil
+	})
+}
+
+// tellServed says where what is served. A token that was made stands nowhere else.
+func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) {
+	where := "http://" + l.Addr().String()
+	if s.socket != "" {
+		where = "unix:" + s.socket
+	}
+	a.sayf("serving at %s", where)
+	if !a.quiet {
+		for _, one := range h.served {
+			a.sayf("  %s: %s", one.about.Name, place(one.work.Agent.Model))
+		}
+		if s.specs {
+			a.sayf("  and what clients bring: their specs' commands run in %s, as this user", h.dir)
+		}
+	}
+	switch {
+	case made == "":
+	case s.socket != "":
+		a.sayf("token: %s", made)
+	default:
+		a.sayf("token: %s", made)
+		a.sayf("open %s/#token=%s", where, made)
+	}
+}
+
+// left tells of runs that an earlier process left in the middle, or goes on with
+// them. They are not gone on with unasked: what ended that process may be what
+// they do.
+func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
+	var runs []string
+	for _, status := range []pawl.Status{pawl.Interrupted, pawl.Paused} {
+		for head, err := range desk.List(ctx, j, desk.Filter{Status: status}) {
+			if err != nil {
+				return err
+			}
+			if h.named(head.Agent) != nil {
+				runs = append(runs, head.Run)
+			}
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	if !s.resume {
+		a.sayf("%s of these agents %s left in the middle; go on with one as pawl resume %s, or with all by --resume",
+			counted(len(runs), "run"), map[bool]string{true: "was", false: "were"}[len(runs) == 1], runs[0])
+		return nil
+	}
+	for _, run := range runs {
+		if err := served.GoOn(ctx, run); err != nil {
+			a.sayf("run %s does not go on: %v", run, err)
+		} else if !a.quiet {
+			a.sayf("run %s goes on", run)
+		}
+	}
+	return nil
+}
+
+// near reports whether an address can be reached from this machine only.
+func near(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/pawl-run/pawl/server"
+)
+
+// leastToken is how long a token must be that can be tried from other machines.
+const leastToken = 16
+
+// keys are what clients must have: from a file, from the environment, or else one
+// that is made, which is given back besides.
+func (a *app) keys(s *service) (keys []server.Key, made string, err error) {
+	token := a.getenv("PAWL_TOKEN")
+	switch {
+	case s.tokenFile != "":
+		keys, err = readKeys(s.tokenFile)
+	case token != "":
+		keys = []server.Key{{Token: token}}
+	default:
+		made = rand.Text()
+		keys = []server.Key{{Token: made}}
+	}
+	if err != nil || s.socket != "" || near(s.address) {
+		return keys, made, err
+	}
+	switch {
+	case made != "":
+		return nil, "", misuse("--addr %s can be reached from other machines; give the tokens with --token-file or PAWL_TOKEN, and with --host the names that the server is called by", s.address)
+	case len(s.hosts) == 0:
+		return nil, "", misuse("--addr %s can be reached from other machines; say with --host by which names, such as --host runs.example.org", s.address)
+	}
+	for _, k := range keys {
+		if len(k.Token) < leastToken {
+			return nil, "", misuse("--addr %s can be reached from other machines, and a token has fewer than %d characters; make a longer one", s.address, leastToken)
+		}
+	}
+	return keys, made, nil
+}
+
+// readKeys reads a file of tokens: one alone, or on each line one with a name,
+// what it allows, and the labels of the runs it is for.
+func readKeys(file string) ([]server.Key, error) {
+	info, err := os.Stat(file)
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, misuse("--token-file %s: %w", file, at.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		return nil, misuse("--token-file %s can be read or written by others (its mode is %03o): chmod 600 %[1]s", file, info.Mode().Perm())
+	}
+	var keys []server.Key
+	alone := false
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		key := server.Key{Token: fields[0]}
+		switch len(fields) {
+		case 1:
+			alone = true
+		case 2:
+			return nil, misuse("--token-file %s:%d: write TOKEN NAME SCOPES [KEY=VALUE…], such as SCOPES read,run,decide", file, n)
+		default:
+			key.Name, key.Scopes = fields[1], []server.Scope{}
+			for name := range strings.SplitSeq(fields[2], ",") {
+				var scope server.Scope
+				if err := scope.UnmarshalText([]byte(name)); err != nil {
+					return nil, misuse("--token-file %s:%d: %w", file, n, err)
+				}
+				key.Scopes = append(key.Scopes, scope)
+			}
+			if key.Labels, err = parseLabels(fields[3:]); err != nil {
+				return nil, misuse("--token-file %s:%d: write labels as KEY=VALUE behind the scopes", file, n)
+			}
+		}
+		keys = append(keys, key)
+	}
+	switch {
+	case len(keys) == 0:
+		return nil, misuse("--token-file %s holds no token", file)
+	case alone && len(keys) > 1:
+		return nil, misuse("--token-file %s: where there are several tokens, each has its name and scopes: TOKEN NAME SCOPES [KEY=VALUE…]", file)
+	}
+	return keys, nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// listen opens what the service is asked at.
+func (s *service) listen(ctx context.Context) (net.Listener, error) {
+	if s.socket != "" {
+		return listenSocket(ctx, s.socket)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return l, nil
+}
+
+// socket is a Unix socket that goes with its listener.
+type socket struct {
+	net.Listener
+	path string
+}
+
+func (s *socket) Close() error {
+	err := s.Listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return errors.Join(err, os.Remove(s.path))
+}
+
+// listenSocket listens at a socket that nobody else can open at any time: it is
+// made where nobody else gets, and put into its place when its mode is right. One
+// that a process left behind is replaced.
+func listenSocket(ctx context.Context, path string) (net.Listener, error) {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, refused(err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return nil, misuse("--socket %s: there is something else; name a path where there is nothing", path)
+	default:
+		if c, err := (&net.Dialer{}).DialContext(ctx, "unix", path); err == nil {
+			_ = c.Close()
+			return nil, misuse("--socket %s: a server listens there", path)
+		}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".pawl-")
+	if err != nil {
+		return nil, refused(err)
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", made)
+	if err != nil {
+		return nil, refused(err)
+	}
+	if u, ok := l.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false) // it will not be where it was made
+	}
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		return nil, errors.Join(refused(err), l.Close())
+	}
+	return &socket{l, path}, nil
+}

@@ -1,0 +1,202 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// mostBody is the most that a request may say.
+const mostBody = 1 << 20
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begun := time.Now()
+	watched := &watched{ResponseWriter: w}
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			if watched.status == 0 {
+				s.refuse(watched, r, refusal(http.StatusInternalServerError, "the server is at fault; its log says more"))
+			}
+		}
+		s.log.Debug("answered", "method", r.Method, "path", r.URL.Path, "status", watched.status, "took", time.Since(begun), "from", r.RemoteAddr)
+	}()
+	harden(w.Header())
+	if err := s.guard(r); err != nil {
+		s.refuse(watched, r, err)
+		return
+	}
+	s.mux.ServeHTTP(watched, r)
+}
+
+// watched is a writer of which it is known what was answered.
+type watched struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *watched) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// answer checks what a request may do and says, has the route do it, and writes
+// what comes of it.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, to *route) {
+	x := &exchange{ResponseWriter: w, Request: r}
+	err := s.admit(x, to)
+	if err == nil {
+		err = s.read(x, to)
+	}
+	var reply any
+	if err == nil {
+		reply, err = to.do(s, x)
+	}
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	if reply == nil {
+		return // the route has written it
+	}
+	status := to.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	s.write(w, status, "application/json", reply)
+}
+
+// admit finds the key of a request.
+func (s *Server) admit(x *exchange, to *route) error {
+	if to.scope == 0 || to.near && near(x.Request) {
+		return nil
+	}
+	kind, token, _ := strings.Cut(x.Request.Header.Get("Authorization"), " ")
+	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(kind, "bearer") {
+		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl"`)
+		return refusal(http.StatusUnauthorized, "there is no token; it is sent as a bearer token in the header Authorization")
+	}
+	if x.key = s.keyOf(token); x.key == nil {
+		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl", error="invalid_token"`)
+		return refusal(http.StatusUnauthorized, "the token is none of this server's")
+	}
+	if !x.key.allows(to.scope) {
+		x.ResponseWriter.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="pawl", error="insufficient_scope", scope=%q`, to.scope))
+		return refusal(http.StatusForbidden, fmt.Sprintf("the token does not allow to %v; it takes one with the scope %q", to.name, to.scope))
+	}
+	return nil
+}
+
+// read reads what a request says.
+func (s *Server) read(x *exchange, to *route) error {
+	if to.body == nil {
+		return nil
+	}
+	x.body = reflect.New(reflect.TypeOf(to.body).Elem()).Interface()
+	if x.ContentLength > mostBody {
+		x.ResponseWriter.Header().Set("Connection", "close")
+		return tooLarge()
+	}
+	if x.ContentLength != 0 {
+		if kind, _, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			return refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %q; send application/json", x.Request.Header.Get("Content-Type")))
+		}
+	}
+	control := http.NewResponseController(x.ResponseWriter)
+	_ = control.SetReadDeadline(time.Now().Add(s.patient)) // who has none is a test
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	data, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.Request.Body, mostBody))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return tooLarge()
+	case err != nil:
+		x.ResponseWriter.Header().Set("Connection", "close")
+		return refusal(http.StatusRequestTimeout, fmt.Sprintf("the body did not come whole within %v", s.patient))
+	case len(data) == 0:
+		return nil
+	}
+	return decode(data, x.body)
+}
+
+func tooLarge() error {
+	return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", mostBody>>10))
+}
+
+// decode reads one JSON object and nothing else, in which there is nothing that
+// nobody asked for.
+func decode(data []byte, to any) error {
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	err := d.Decode(to)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("something follows behind it")
+		}
+	}
+	if err == nil && !strings.HasPrefix(strings.TrimLeft(string(data), " \t\r\n"), "{") {
+		err = errors.New("it is no object")
+	}
+	if err != nil {
+		return refusal(http.StatusBadRequest, "the body cannot be read: "+strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// write writes a document.
+func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetEscapeHTML(false) // nobody may take it for a page
+	if err := enc.Encode(v); err != nil {
+		s.log.Error("answer cannot be written", "error", err)
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", media)
+	w.WriteHeader(status)
+	_, _ = w.Write(data.Bytes()) // who does not want it any more is not missed
+}
+
+// refuse writes a problem, as RFC 9457 has it. What broke is told to the log, and
+// to nobody else.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	problem, ok := errors.AsType[*client.Problem](problemOf(err))
+	if !ok {
+		if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+			panic(http.ErrAbortHandler) // who asked has gone
+		}
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		problem, _ = errors.AsType[*client.Problem](refusal(http.StatusInternalServerError, "the server is at fault; its log says more"))
+	}
+	told := *problem
+	told.Detail = redact.Text(told.Detail)
+	s.write(w, told.Status, "application/problem+json", told)
+}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// How much of a log a page has.
+const (
+	usualEntries = 500
+	mostEntries  = 5000
+	pageBytes    = 4 << 20 // after which a page ends early
+)
+
+// events answers a page of a run's log.
+func (s *Server) events(x *exchange) (any, error) {
+	h, err := s.find(x)
+	if err != nil {
+		return nil, err
+	}
+	size, err := number(x, "max", usualEntries, mostEntries)
+	if err != nil {
+		return nil, err
+	}
+	next := uint64(1)
+	if text := x.URL.Query().Get("cursor"); text != "" {
+		if next, err = strconv.ParseUint(text, 10, 63); err != nil || next == 0 {
+			return nil, invalid("cursor is not one that this server gave; leave it out to begin anew")
+		}
+	}
+	page := client.Entries{Entries: []json.RawMessage{}}
+	bytes, more := 0, false
+	for row, err := range s.journal.Read(x.Context(), h.Run, next) {
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Entries) == size || bytes > pageBytes {
+			more = true
+			break
+		}
+		// As it stands in the journal, so that a log this build cannot read can be
+		// looked at.
+		line := redact.JSON(row.Data)
+		page.Entries = append(page.Entries, line)
+		bytes += len(line)
+		next = row.Seq + 1
+	}
+	if !more {
+		if h, err = desk.Head(x.Context(), s.journal, h.Run); err != nil {
+			return nil, err
+		}
+		if h.Status.Ended() && next > h.Seq {
+			return page, nil
+		}
+	}
+	page.Next = strconv.FormatUint(next, 10)
+	return page, nil
+}

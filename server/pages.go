@@ -1,0 +1,54 @@
+package server
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/pawl-run/pawl/client"
+)
+
+func (s *Server) agents(x *exchange) (any, error) {
+	all, err := s.host.Agents(x.Context())
+	if all == nil {
+		all = []client.Agent{}
+	}
+	return client.Agents{Agents: all}, err
+}
+
+func (s *Server) health(x *exchange) (any, error) {
+	x.ResponseWriter.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(x.ResponseWriter, "ok\n")
+	return nil, nil
+}
+
+func (s *Server) metrics(x *exchange) (any, error) {
+	if s.options.Metrics == nil {
+		return nil, refusal(http.StatusNotFound, "this server has no metrics")
+	}
+	s.options.Metrics.ServeHTTP(x.ResponseWriter, x.Request)
+	return nil, nil
+}
+
+// plain is the page of a server that has no others.
+const plain = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Pawl</title>
+<h1>Pawl</h1>
+<p>This is a server of runs. Programs talk to it as <code>/openapi.json</code> says, which takes the token that it was started with.</p>
+</html>
+`
+
+func (s *Server) page(x *exchange) (any, error) {
+	if s.options.UI != nil {
+		x.ResponseWriter.Header().Del("Cache-Control") // these are the same for everybody
+		s.options.UI.ServeHTTP(x.ResponseWriter, x.Request)
+		return nil, nil
+	}
+	if x.URL.Path != "/" {
+		return nil, refusal(http.StatusNotFound, "there is nothing at "+x.URL.Path)
+	}
+	x.ResponseWriter.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(x.ResponseWriter, plain)
+	return nil, nil
+}

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+)
+
+// problemOf makes a problem of an error that says what is the matter with what was
+// asked for. Any other is left as it is: the world broke.
+func problemOf(err error) error {
+	if _, ok := errors.AsType[*client.Problem](err); ok {
+		return err
+	}
+	if held, ok := errors.AsType[*pawl.HeldError](err); ok {
+		return refusal(http.StatusConflict, "run "+held.Lease.Run+" is being driven by "+desk.OwnerText(held.Lease.Owner))
+	}
+	switch {
+	case errors.Is(err, pawl.ErrUnknownRun):
+		return refusal(http.StatusNotFound, "there is no such run; a run is named by its whole id")
+	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),
+		errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.MissingError)), errors.As(err, new(*pawl.LetterConflictError)),
+		errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict):
+		return refusal(http.StatusConflict, err.Error())
+	}
+	return err
+}
+
+func invalid(detail string) error { return refusal(http.StatusUnprocessableEntity, detail) }

@@ -1,0 +1,253 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine/desk"
+)
+
+// How many runs a page has.
+const (
+	usualRuns = 50
+	mostRuns  = 200
+)
+
+// place is a place in a list: behind that run. Its time finds it again when the
+// run is gone.
+type place struct {
+	Run     string    `json:"run"`
+	Created time.Time `json:"created"`
+}
+
+func (p place) String() string {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return "" // a text and a time always marshal
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+func parsePlace(text string) (p place, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, invalid("cursor is not one that this server gave; leave it out to begin anew")
+	}
+	return p, nil
+}
+
+func (s *Server) show(x *exchange) (any, error) {
+	h, err := s.find(x)
+	if err != nil {
+		return nil, err
+	}
+	r, err := desk.Report(x.Context(), s.journal, h)
+	return r.Result, err
+}
+
+func (s *Server) explain(x *exchange) (any, error) {
+	h, err := s.find(x)
+	if err != nil {
+		return nil, err
+	}
+	r, err := desk.Report(x.Context(), s.journal, h)
+	x.ResponseWriter.Header().Add("Vary", "Accept")
+	if err != nil || !prefers(x.Request, "text/markdown") {
+		return r, err
+	}
+	x.ResponseWriter.Header().Set("Content-Type", "text/markdown; charset=utf-8")
+	_, _ = io.WriteString(x.ResponseWriter, r.Markdown())
+	return nil, nil
+}
+
+// list answers a page of the runs that the key may know of. A page begins behind
+// the run at which the one before it ended, so that new runs do not move it.
+func (s *Server) list(x *exchange) (any, error) {
+	f, from, size, err := s.filter(x)
+	if err != nil {
+		return nil, err
+	}
+	page := client.Runs{Runs: []client.RunLine{}}
+	if f.Query.Labels == nil {
+		return page, nil // it asks for runs of others
+	}
+	passed := from.Run == ""
+	var bad error
+	f.Skip = func(h pawl.Head) bool {
+		if !passed {
+			passed = h.Run == from.Run || h.Created.Before(from.Created)
+			if !passed || h.Run == from.Run {
+				return true
+			}
+		}
+		visible, err := s.visible(x.Context(), x.key, h)
+		if err != nil {
+			bad = err
+		}
+		return !visible
+	}
+	var last pawl.Head
+	for h, err := range desk.List(x.Context(), s.journal, f) {
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Runs) == size { // there are more
+			page.Next = place{last.Run, last.Created}.String()
+			break
+		}
+		page.Runs = append(page.Runs, client.LineOf(h))
+		last = h
+	}
+	return page, bad
+}
+
+// filter reads what a request wants listed. Without labels in the query that comes
+// of it, the request wants what its key may not know of.
+func (s *Server) filter(x *exchange) (f desk.Filter, from place, size int, err error) {
+	q := x.URL.Query()
+	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
+	f.Thread = x.key.own(q.Get("thread"))
+	if status := q.Get("status"); status != "" {
+		if err := f.Status.UnmarshalText([]byte(status)); err != nil {
+			return f, from, 0, invalid("status: " + err.Error())
+		}
+	}
+	if f.Children, err = truth(x, "children"); err != nil {
+		return f, from, 0, err
+	}
+	for _, label := range q["label"] {
+		name, value, ok := strings.Cut(label, "=")
+		if !ok || name == "" {
+			return f, from, 0, invalid(fmt.Sprintf("label is %q; write KEY=VALUE", label))
+		}
+		f.Query.Labels[name] = value
+	}
+	if size, err = number(x, "max", usualRuns, mostRuns); err != nil {
+		return f, from, 0, err
+	}
+	if text := q.Get("cursor"); text != "" {
+		if from, err = parsePlace(text); err != nil {
+			return f, from, 0, err
+		}
+	}
+	if !f.Children { // children need not have the labels of the run that they descend from
+		for name, value := range x.key.Labels {
+			if other, ok := f.Query.Labels[name]; ok && other != value {
+				f.Query.Labels = nil
+				break
+			}
+			f.Query.Labels[name] = value
+		}
+	}
+	return f, from, size, nil
+}
+
+// start starts a run.
+func (s *Server) start(x *exchange) (any, error) {
+	in := x.body.(*client.StartRun)
+	if (in.Agent == "") == (in.Spec == nil) {
+		return nil, invalid("name an agent or bring a spec, and not both")
+	}
+	limits, err := limitsOf(in.Limits, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.IdempotencyKey) > mostID || len(in.Thread) > mostID {
+		return nil, invalid(fmt.Sprintf("idempotency_key and thread have at most %d bytes", mostID))
+	}
+	w, err := s.host.Start(x.Context(), in.Agent, in.Spec)
+	if err != nil {
+		return nil, err
+	}
+	begun := false
+	defer func() {
+		if !begun {
+			drop(w)
+		}
+	}()
+	if in.Input != "" {
+		w.Input = in.Input
+	}
+	if strings.TrimSpace(w.Input) == "" && asks(w.Agent) {
+		return nil, invalid("there is no input, and the agent has none of its own")
+	}
+	if in.Thread != "" {
+		w.Thread = in.Thread
+	}
+	over, err := limits.Over(w.Agent.Limits, desk.PriceOf(w.Agent.Model))
+	if err != nil {
+		return nil, invalid("limits: " + err.Error())
+	}
+	w.Agent.Limits = w.Agent.Limits.Merge(over)
+	if w.Lower != nil {
+		w.Agent.Limits = w.Lower(w.Agent.Limits)
+	}
+	if _, err := pawl.NewMachine(w.Agent); err != nil {
+		return nil, invalid(err.Error())
+	}
+	labels := maps.Clone(w.Agent.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, in.Labels)
+	maps.Copy(labels, x.key.Labels)
+	begun = true
+	h, err := s.drive(w, starting(w, labels, x.key.own(w.Thread), x.key.own(in.IdempotencyKey)))
+	if err != nil {
+		return nil, err
+	}
+	return s.after(x, h.ID(), h)
+}
+
+// limitsOf are ceilings as a client says them.
+func limitsOf(said client.Limits, relative bool) (l desk.Limits, err error) {
+	for name, raw := range said {
+		value := string(raw)
+		if text := ""; json.Unmarshal(raw, &text) == nil {
+			value = text
+		}
+		if err := l.Say(name, value, relative); err != nil {
+			return l, invalid(fmt.Sprintf("limits: %s: %v", name, err))
+		}
+	}
+	return l, nil
+}
+
+// truth reads a parameter that is true or false.
+func truth(x *exchange, name string) (bool, error) {
+	text := x.URL.Query().Get(name)
+	if text == "" {
+		return false, nil
+	}
+	is, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, invalid(fmt.Sprintf("%s is %q; write true or false", name, text))
+	}
+	return is, nil
+}
+
+// number reads a parameter that is a count of at least one; what is above the most
+// there may be is that.
+func number(x *exchange, name string, usual, most int) (int, error) {
+	text := x.URL.Query().Get(name)
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, refusal(http.StatusUnprocessableEntity, fmt.Sprintf("%s is %q; write a number of at least 1", name, text))
+	}
+	return min(n, most), nil
+}
