@@ -91,7 +91,7 @@ type Settle struct {
 	By           string          `json:"by,omitempty"`
 }
 
-// A RunLine is a run in a list.
+// A RunLine is a run in a list, as pawl runs --json prints it.
 type RunLine struct {
 	Run        string            `json:"run"`
 	Agent      string            `json:"agent"`
@@ -110,14 +110,15 @@ type Runs struct {
 }
 
 // Entries is a page of a run's log. Next is the cursor of what follows, also of
-// what is still to come; empty: the run has ended and this is all.
+// what is still to come; empty: the run has ended and this is all. A cursor of a
+// log is the seq of the entry that the page begins with.
 type Entries struct {
 	Entries []json.RawMessage `json:"entries"`
 	Next    string            `json:"next"`
 }
 
 // A Problem says why a request was refused, as RFC 9457 has it.
-type Problem struct {
+type Problem struct { //nolint:errname // as the standard calls it
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`

@@ -1,0 +1,285 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Follow yields a run's log from the entry behind after on (zero: from the
+// first), what there is of it and then what comes, until the run has ended; a run
+// that waits has not. Pieces of replies that are being made come as entries
+// without a Seq, whose event is a [pawl.ModelDelta]; they are told once, to
+// whoever is there.
+//
+// A connection that breaks or falls silent is made again where it broke: no
+// entry is missed and none comes twice. Once a first one was made, the server
+// may be away for as long as the options' Patience has it. The end of ctx ends
+// the stream at once, with its cause as the error; breaking off ends it, too.
+// What a slow reader has not taken, the server keeps in the log.
+func (c *Client) Follow(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		f := follower{c: c, run: run, last: after, pause: firstDelay}
+		if err := f.follow(ctx, yield); err != nil {
+			yield(pawl.Entry{}, err)
+		}
+	}
+}
+
+// Wait returns what a run has come to once nobody drives it any more: it has
+// ended, waits for somebody, or has lost its owner.
+func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
+	r, err := c.Run(ctx, run)
+	if err != nil || !driven(r.Status) {
+		return r, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	word, failed := make(chan struct{}, 1), make(chan error, 1)
+	go func() {
+		for e, err := range c.Follow(ctx, run, 0) {
+			if err != nil {
+				failed <- err
+				return
+			}
+			switch e.Event.(type) {
+			case pawl.RunPaused, pawl.RunStopped:
+				select {
+				case word <- struct{}{}:
+				default:
+				}
+			}
+		}
+		failed <- nil
+	}()
+	for {
+		var broken error
+		select {
+		case <-word:
+		case broken = <-failed:
+		case <-time.After(lookAnyway): // nobody tells that an owner is gone
+		}
+		if broken != nil {
+			return pawl.Result{}, broken
+		}
+		if r, err = c.Run(ctx, run); err != nil || !driven(r.Status) {
+			return r, err
+		}
+	}
+}
+
+func driven(s pawl.Status) bool { return s == pawl.Running || s == pawl.Queued }
+
+// lookAnyway is how often a run that says nothing is looked at.
+const lookAnyway = 10 * time.Second
+
+// errBrokenOff says that whoever reads a stream has had enough.
+var errBrokenOff = errors.New("broken off")
+
+// follower is one Follow.
+type follower struct {
+	c       *Client
+	run     string
+	last    uint64 // the entry that was yielded last, or that it began behind
+	stopped bool   // that entry ends the run
+	news    bool   // the present stream had an entry
+	gap     bool   // the stream before was not whole
+	pause   time.Duration
+}
+
+// follow makes streams until one ends with the run.
+func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) bool) error {
+	n, reached, since := 0, false, time.Now()
+	for {
+		f.news = false
+		open, err := f.stream(ctx, yield)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+			if errors.Is(err, errBrokenOff) {
+				return nil
+			}
+			return err
+		}
+		if errors.Is(err, errBrokenOff) {
+			return nil
+		}
+		if err == nil && (f.stopped || !f.news) {
+			over, err := f.over(ctx)
+			if over || err != nil && !passing(err) {
+				return err
+			}
+		}
+		if open {
+			reached, since = true, time.Now()
+		}
+		if f.news {
+			n = 0
+		}
+		switch {
+		case err == nil:
+		case fatal(err):
+			return err
+		case !reached && (n >= tries-1 || !passing(err)):
+			return err
+		case time.Since(since) > f.c.options.Patience:
+			return fmt.Errorf("run %s cannot be followed any more: %w", f.run, err)
+		}
+		if err := sleep(ctx, jitter(f.pause, max(f.pause, mostDelay), n)); err != nil {
+			return err
+		}
+		n++
+	}
+}
+
+// over reports whether the run has ended, after a stream that ended in order
+// and had nothing after the end of the run, or nothing at all.
+func (f *follower) over(ctx context.Context) (bool, error) {
+	if f.stopped {
+		return true, nil
+	}
+	r, err := f.c.Run(ctx, f.run)
+	return err == nil && r.Status.Ended(), err
+}
+
+// fatal reports whether an error of a stream would be the same the next time.
+func fatal(err error) bool {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return !passing(p)
+	}
+	if r, ok := errors.AsType[*ResponseError](err); ok {
+		return !passing(r)
+	}
+	return errors.As(err, new(*contentError))
+}
+
+// contentError says that a stream holds what cannot be read.
+type contentError struct{ err error }
+
+func (e *contentError) Error() string { return e.err.Error() }
+func (e *contentError) Unwrap() error { return e.err }
+
+// stream makes one stream and yields what comes. open says that the server gave
+// it; the error is nil when it ended in order.
+func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) bool) (open bool, err error) {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	k := get("v1", "runs", f.run, "events")
+	silent := fmt.Errorf("%s %s: the stream was silent for %v", k.method, f.c.shownURL(k), f.c.options.Idle)
+	idle := time.AfterFunc(f.c.options.Idle, func() { cancel(silent) })
+	defer idle.Stop()
+	request, err := f.c.request(within, k)
+	if err != nil {
+		return false, err
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	request.Header.Set("Accept-Encoding", "identity") // what compresses also holds back
+	request.Header.Set("Cache-Control", "no-cache")
+	if f.last > 0 {
+		request.Header.Set("Last-Event-ID", strconv.FormatUint(f.last, 10))
+	}
+	response, err := f.c.http.Do(request)
+	if err != nil {
+		return false, f.cut(ctx, within, k, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNoContent { // there is nothing to come
+		return true, nil
+	}
+	if err := f.check(k, response); err != nil {
+		return false, err
+	}
+	in := frames{in: bufio.NewReader(&alive{response.Body, idle, f.c.options.Idle}), most: f.c.most}
+	for {
+		frame, err := in.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return true, nil
+		case errors.Is(err, errFrameTooLarge):
+			return true, &contentError{fmt.Errorf("%s %s: %w: the most is %d MiB", k.method, f.c.shownURL(k), err, f.c.most>>20)}
+		case err != nil:
+			return true, f.cut(ctx, within, k, err)
+		}
+		if frame.retry > 0 {
+			f.pause = min(frame.retry, mostDelay)
+		}
+		if len(frame.data) == 0 {
+			continue
+		}
+		idle.Stop() // the reader's time is his own
+		if err := f.take(frame, yield); err != nil {
+			return true, err
+		}
+		idle.Reset(f.c.options.Idle)
+	}
+}
+
+// cut makes sense of an error of the connection.
+func (f *follower) cut(ctx, within context.Context, k *call, err error) error {
+	if ctx.Err() == nil && within.Err() != nil {
+		return context.Cause(within)
+	}
+	return f.c.broken(ctx, ctx, k, err)
+}
+
+// check looks at the head of an answer.
+func (f *follower) check(k *call, response *http.Response) error {
+	if response.StatusCode != http.StatusOK {
+		return f.c.refusal(k, response)
+	}
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind != "text/event-stream" {
+		body, _ := io.ReadAll(io.LimitReader(response.Body, mostRefusal)) // what there is of it
+		return f.c.unexpected(k, response, "no stream", body)
+	}
+	return nil
+}
+
+// take yields what a frame holds, unless it was there before.
+func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
+	e, err := f.c.entry(f.run, frame.data)
+	if err != nil {
+		return &contentError{err}
+	}
+	_, delta := e.Event.(pawl.ModelDelta)
+	switch {
+	case delta:
+	case e.Seq == 0:
+		return &contentError{fmt.Errorf("run %s: the server sent a %s without a place in the log", f.run, e.Event.Type())}
+	case e.Seq <= f.last:
+		return nil
+	case e.Seq > f.last+1:
+		err := fmt.Errorf("run %s: the server sent entry %d behind entry %d", f.run, e.Seq, f.last)
+		if f.gap {
+			return &contentError{err}
+		}
+		f.gap = true // from where it is whole, another try
+		return err
+	default:
+		f.last, f.news, f.gap = e.Seq, true, false
+		_, f.stopped = e.Event.(pawl.RunStopped)
+	}
+	if !yield(e, nil) {
+		return errBrokenOff
+	}
+	return nil
+}
+
+// alive is a stream whose every byte puts off its end.
+type alive struct {
+	io.Reader
+	idle  *time.Timer
+	after time.Duration
+}
+
+func (a *alive) Read(b []byte) (int, error) {
+	a.idle.Reset(a.after)
+	return a.Reader.Read(b)
+}
