@@ -296,10 +296,12 @@ func (m *Machine) arm() (errs []error) {
 	for _, t := range m.agent.Tools {
 		add(t, false)
 	}
-	for _, t := range builtins() {
-		// Under the json strategy every turn is an action, so there must be one that ends the run.
-		if m.agent.Builtins || m.agent.Strategy == JSON && t.Info().Name == completeTool {
-			add(t, true)
+	if m.agent.Builtins || m.agent.Strategy == JSON {
+		for _, t := range builtins() {
+			// Under the json strategy every turn is an action, so there must be one that ends the run.
+			if m.agent.Builtins || t.Info().Name == completeTool {
+				add(t, true)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {

@@ -110,10 +110,17 @@ func (m *Machine) clamp(s *State, t Think) Think {
 // limit lets a step through only if no ceiling forbids it. A ceiling refuses
 // the step that would spend it: iterations a new turn, tokens and dollars any
 // model call, time any step.
-func (m *Machine) limit(s *State, step Step) Step {
-	switch step := step.(type) {
+func (m *Machine) limit(s *State, as Step) Step {
+	switch step := as.(type) {
 	case Think:
-		return m.limitThink(s, step)
+		limited, refused := m.limitThink(s, step)
+		switch {
+		case refused != nil:
+			return refused
+		case limited != step:
+			return limited
+		}
+		return as // it costs something to make a step of the same again
 	case Record:
 		if s.idle >= mostIdle {
 			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), group(s.idle)))
@@ -123,38 +130,39 @@ func (m *Machine) limit(s *State, step Step) Step {
 			return m.exhaust(s, v)
 		}
 	}
-	return step
+	return as
 }
 
-func (m *Machine) limitThink(s *State, t Think) Step {
+// limitThink is the call as the ceilings leave it, or else the step they demand.
+func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 	if v := m.late(s); v.Holds {
-		return m.exhaust(s, v)
+		return t, m.exhaust(s, v)
 	}
 	if f, final := s.Missed(t.Purpose); final {
-		return failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, counted(f.Attempt, "attempt"), f.Message, t.Purpose))
+		return t, failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, counted(f.Attempt, "attempt"), f.Message, t.Purpose))
 	}
 	if t.Model != "" && m.decl.model(t.Model, 0).Name != t.Model {
-		return failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
+		return t, failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
-		return Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
+		return t, Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
 			Detail: fmt.Sprintf("%d iterations in a row brought no usable plan: %s", s.rejected, s.whyNot)}}
 	}
 	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
 		leaf := timeLeaf(s.limits)
-		return Finish{Verdict: Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+		return t, Finish{Verdict: Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 			Detail: fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time)}}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
 		leaf := iterationsLeaf(s.limits)
-		return m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+		return t, m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 			Detail: allUsed(s.limits.Iterations)})
 	}
 	if v := m.fits(s, t); v.Holds {
-		return m.exhaust(s, v)
+		return t, m.exhaust(s, v)
 	}
-	return t
+	return t, nil
 }
 
 func allUsed(iterations int) string {

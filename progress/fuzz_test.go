@@ -243,6 +243,25 @@ func FuzzNew(f *testing.F) {
 	})
 }
 
+// FuzzMoves: what is ruled out at a glance is not found by looking.
+func FuzzMoves(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3}, uint8(2))
+	f.Add([]byte{9, 1, 9, 1, 9, 65, 9, 129, 9, 16, 9}, uint8(1))
+	f.Fuzz(func(t *testing.T, turns []byte, w uint8) {
+		window := int(w%4) + 1
+		for _, foreign := range []bool{false, true} {
+			tr := trail{foreign: foreign}
+			for i, b := range turns[:min(len(turns), 100)] {
+				u := turn{iteration: i + 1, outcome: uint64(b & 7), thought: uint64(b >> 3 & 3), answer: b>>5 == 7, changed: b&32 != 0, fault: uint64(b >> 6 & 1)}
+				tr.turns = append([]turn{u}, tr.turns...)
+				if got := tr.look(window, Patience(window), tr.sameWords); tr.moves() && got.pattern != none {
+					t.Fatalf("window %d: %v\n%+v", window, got, tr.turns)
+				}
+			}
+		}
+	})
+}
+
 // FuzzCycles: whatever came before, a cycle of up to Period turns is found by
 // the time it has come round window times after the first.
 func FuzzCycles(f *testing.F) {

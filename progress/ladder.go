@@ -38,15 +38,23 @@ func (r rungs) note() pawl.Event {
 // climb takes the next rung when the run is stuck, and tells the model when its
 // last turn made the goal's measure worse.
 func (p noProgress) climb(s pawl.State, step pawl.Step) pawl.Step {
+	// A step costs little as long as the run gets on, which it mostly does.
+	var room [Period + 1]turn
+	_, measured := s.Metric()
+	if !measured {
+		if t := follow(s, room[:], len(room)); t.moves() {
+			return step
+		}
+	}
 	patience := p.patience
 	if patience == 0 {
 		patience = Patience(p.window)
 	}
 	most := Period * (p.window + 1)
-	if _, measured := s.Metric(); measured {
+	if measured {
 		most = max(most, 2*patience)
 	}
-	t := follow(s, most)
+	t := follow(s, make([]turn, 0, most), most)
 	if len(t.turns) == 0 {
 		return step
 	}

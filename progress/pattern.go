@@ -24,6 +24,22 @@ type finding struct {
 	times   int // how often what makes the pattern happened
 }
 
+// moves reports whether the latest turn rules out every pattern by itself, where
+// no goal is measured: it called something that did not fail, and came to what
+// none of the few before it came to. It needs to see one turn more than the
+// longest cycle has, and may say no although there is no pattern.
+func (t *trail) moves() bool {
+	for i, u := range t.turns[:min(len(t.turns), Period+1)] {
+		switch latest := t.turns[0]; {
+		case u.answer || u.measure != nil || latest.fault != 0:
+			return false
+		case i > 0 && u.outcome == latest.outcome, i == 1 && u.thought == latest.thought && u.thought != 0:
+			return false
+		}
+	}
+	return t.before == nil
+}
+
 // look finds the pattern that the latest turns follow. same says whether the
 // given calling turns came to the same, their arguments apart, and changed nothing;
 // it is asked rarely, since it costs more than a digest.

@@ -38,9 +38,10 @@ type trail struct {
 	foreign bool // the loop is not ReAct
 }
 
-// follow reads the turns that count since the run was last taken up, at most so many.
-func follow(s pawl.State, most int) trail {
-	t := trail{turns: make([]turn, 0, most)}
+// follow reads the turns that count since the run was last taken up, at most so
+// many, into room.
+func follow(s pawl.State, room []turn, most int) trail {
+	t := trail{turns: room[:0]}
 	_, measured := s.Metric()
 	fresh := s.Fresh()
 	var later *gauge.Measure // of turns left out, which belongs to the one before them
