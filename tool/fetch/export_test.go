@@ -5,13 +5,14 @@ import (
 	"net/http"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/reach"
 )
 
 // Lookup has a tool take names for what the test says they resolve to.
-func Lookup(t pawl.Tool, to func(host string) string) { t.(*fetcher).lookup = to }
+func Lookup(t pawl.Tool, to func(host string) string) { t.(*fetcher).dialer.Lookup = to }
 
 // Special is what is said of an address.
-var Special = special
+var Special = reach.Special
 
 // Trust has a tool take the certificates of a test's site.
 func Trust(t pawl.Tool, c *tls.Config) {

@@ -18,16 +18,14 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/reach"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -80,11 +78,11 @@ func Tool(o *Options) pawl.Tool {
 	f := &fetcher{}
 	var errs []error
 	for _, text := range o.Allow {
-		h, err := parseHost(text)
+		h, err := reach.ParseHost(text)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("tool \"fetch\": %w", err))
 		}
-		f.allow = append(f.allow, h)
+		f.dialer.Allow = append(f.dialer.Allow, h)
 	}
 	timeout := o.Timeout
 	if timeout == 0 {
@@ -97,7 +95,7 @@ func Tool(o *Options) pawl.Tool {
 	f.client = &http.Client{
 		CheckRedirect: f.redirect,
 		Transport: &http.Transport{
-			DialContext:            f.dial,
+			DialContext:            f.dialer.DialContext,
 			DisableKeepAlives:      true, // a connection serves the host that it was checked for
 			MaxResponseHeaderBytes: mostHeader,
 			ForceAttemptHTTP2:      true,
@@ -108,10 +106,9 @@ func Tool(o *Options) pawl.Tool {
 
 type fetcher struct {
 	pawl.Tool
-	allow  []host
+	dialer reach.Dialer // what it allows is all that is fetched from
 	client *http.Client
 	err    error
-	lookup func(host string) string // for tests: where a name leads
 }
 
 // Check returns what is wrong with the options.
@@ -122,36 +119,16 @@ func (f *fetcher) Check(a pawl.Agent) error {
 	return f.err
 }
 
-// dial connects to an address that may be connected to. It is checked by the last
-// one who sees it before the kernel does.
-func (f *fetcher) dial(ctx context.Context, network, to string) (net.Conn, error) {
-	name, port, err := net.SplitHostPort(to)
-	if err != nil {
-		return nil, err
-	}
-	d := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
-		}
-		return f.connectable(name, port, at.Addr())
-	}}
-	if f.lookup != nil {
-		to = f.lookup(name)
-	}
-	return d.DialContext(ctx, network, to)
-}
-
 // redirect checks where a page sends us.
 func (f *fetcher) redirect(next *http.Request, before []*http.Request) error {
 	if len(before) > mostRedirects {
-		return &refusal{fmt.Sprintf("it redirects more than %d times", mostRedirects)}
+		return &reach.RefusedError{Why: fmt.Sprintf("it redirects more than %d times", mostRedirects)}
 	}
 	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return &refusal{fmt.Sprintf("it redirects from https to %s, which anybody on the way can read and change", next.URL.Scheme)}
+		return &reach.RefusedError{Why: fmt.Sprintf("it redirects from https to %s, which anybody on the way can read and change", next.URL.Scheme)}
 	}
 	if err := f.acceptable(next.URL); err != nil {
-		return &refusal{"it redirects to where it may not: " + err.Error()}
+		return &reach.RefusedError{Why: "it redirects to where it may not: " + err.Error()}
 	}
 	next.Header.Del("Referer") // which may hold what only the first host was to know
 	return nil
@@ -166,17 +143,17 @@ func (f *fetcher) acceptable(u *url.URL) error {
 	case u.Scheme == "https" && port == "":
 		port = "443"
 	case u.Scheme != "http" && u.Scheme != "https":
-		return &refusal{fmt.Sprintf("%q is no URL to fetch; give one that begins with https:// or http://", u)}
+		return &reach.RefusedError{Why: fmt.Sprintf("%q is no URL to fetch; give one that begins with https:// or http://", u)}
 	}
 	switch {
 	case u.Hostname() == "":
-		return &refusal{fmt.Sprintf("%q names no host", u)}
+		return &reach.RefusedError{Why: fmt.Sprintf("%q names no host", u)}
 	case u.User != nil:
-		return &refusal{"a URL with a name or password is not fetched"}
-	case len(f.allow) == 0 || slices.ContainsFunc(f.allow, func(h host) bool { return h.is(u.Hostname(), port) }):
+		return &reach.RefusedError{Why: "a URL with a name or password is not fetched"}
+	case len(f.dialer.Allow) == 0 || slices.ContainsFunc(f.dialer.Allow, func(h reach.Host) bool { return h.Is(u.Hostname(), port) }):
 		return nil
 	}
-	return &refusal{fmt.Sprintf("the host %s is not allowed", u.Host)}
+	return &reach.RefusedError{Why: fmt.Sprintf("the host %s is not allowed", u.Host)}
 }
 
 func (f *fetcher) fetch(ctx context.Context, a args) (*page, error) {
@@ -267,7 +244,7 @@ func (p *page) part(from int) (*page, error) {
 
 // plainly is what went wrong without what the packages beneath say around it.
 func plainly(u *url.URL, err error) error {
-	if r, ok := errors.AsType[*refusal](err); ok {
+	if r, ok := errors.AsType[*reach.RefusedError](err); ok {
 		return fmt.Errorf("%s: %w", u, r)
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {

@@ -76,7 +76,7 @@ func TestNobodyIsReachedOnThisMachine(t *testing.T) {
 			t.Errorf("%q gave %+v", u, p)
 		}
 	}
-	if _, err := get(t, tool, site.URL, 0); err == nil || !strings.Contains(err.Error(), "loopback; only public addresses are fetched") {
+	if _, err := get(t, tool, site.URL, 0); err == nil || !strings.Contains(err.Error(), "loopback; only public addresses are connected to") {
 		t.Error(err)
 	}
 }

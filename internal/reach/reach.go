@@ -1,12 +1,18 @@
-package fetch
+// Package reach keeps connections that are made for somebody else's sake away
+// from this machine, its network and the metadata service of its cloud: the URL
+// is another's word, and so is what a name server makes of its host. What counts
+// is the address that the kernel is about to connect to.
+package reach
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // blocked are the IPv4 networks that are not the public Internet, from IANA's
@@ -54,8 +60,8 @@ func parsed() []netip.Prefix {
 	return all
 }
 
-// special says what kind of address it is, if it is not a public one.
-func special(a netip.Addr) string {
+// Special says what kind of address it is, if it is not a public one.
+func Special(a netip.Addr) string {
 	a = a.WithZone("").Unmap()
 	for i, n := range networks {
 		if n.Contains(a) {
@@ -79,18 +85,18 @@ func special(a netip.Addr) string {
 	return ""
 }
 
-// A host that may be fetched from: a name, all beneath a name, or an
+// A Host is one that is allowed: a name, all beneath a name, or an
 // address; with a port or without.
-type host struct {
+type Host struct {
 	name string // lower case; empty: an address
 	any  bool   // *.name
 	addr netip.Addr
 	port string // empty: any
 }
 
-// parseHost reads an entry such as docs.example.org, *.example.org, 10.0.0.7 or
+// ParseHost reads an entry such as docs.example.org, *.example.org, 10.0.0.7 or
 // [::1]:8080.
-func parseHost(text string) (h host, err error) {
+func ParseHost(text string) (h Host, err error) {
 	wrong := fmt.Errorf("allow has %q; give a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080", text)
 	name := text
 	if n, port, err := net.SplitHostPort(text); err == nil {
@@ -116,8 +122,8 @@ func parseHost(text string) (h host, err error) {
 // canonical is a host's name as it is compared.
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// is reports whether a host and port that a URL names are meant.
-func (h host) is(name, port string) bool {
+// Is reports whether a host and port that a URL names are meant.
+func (h Host) Is(name, port string) bool {
 	if h.port != "" && h.port != port {
 		return false
 	}
@@ -131,25 +137,56 @@ func (h host) is(name, port string) bool {
 	return h.name != "" && name == h.name
 }
 
+// A Dialer connects to public addresses, and to hosts that are allowed. Its zero
+// value allows no others.
+type Dialer struct {
+	// Allow has hosts that may be on a private network or on this machine, since
+	// whoever allows them knows. What hands out credentials must be allowed by its
+	// address: a name that resolves to it is more likely an attack.
+	Allow []Host
+	// Lookup, in tests, says where a name leads.
+	Lookup func(host string) string
+}
+
+// DialContext connects, and fails with a *RefusedError where it may not. The address
+// is checked by the last one who sees it before the kernel does, so that no
+// spelling of an address and no change of mind of a name server goes past.
+func (d *Dialer) DialContext(ctx context.Context, network, to string) (net.Conn, error) {
+	name, port, err := net.SplitHostPort(to)
+	if err != nil {
+		return nil, err
+	}
+	dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return d.connectable(name, port, at.Addr())
+	}}
+	if d.Lookup != nil {
+		to = d.Lookup(name)
+	}
+	return dialer.DialContext(ctx, network, to)
+}
+
 // connectable says why an address may not be connected to for the sake of a host
-// that a URL names. One that is allowed may be on a private network, since whoever
-// allows it knows; but what hands out credentials must be allowed by its address:
-// a name that resolves to it is more likely an attack.
-func (f *fetcher) connectable(name, port string, a netip.Addr) error {
-	what := special(a)
+// that a URL names.
+func (d *Dialer) connectable(name, port string, a netip.Addr) error {
+	what := Special(a)
 	if what == "" {
 		return nil
 	}
 	_, err := netip.ParseAddr(name)
 	literal := err == nil
-	allowed := slices.ContainsFunc(f.allow, func(h host) bool { return h.is(name, port) })
+	allowed := slices.ContainsFunc(d.Allow, func(h Host) bool { return h.Is(name, port) })
 	if allowed && (literal || what != linkLocal) {
 		return nil
 	}
-	return &refusal{fmt.Sprintf("%s has the address %s, which is %s; only public addresses are fetched, and hosts that were allowed", name, a, what)}
+	return &RefusedError{fmt.Sprintf("%s has the address %s, which is %s; only public addresses are connected to, and hosts that were allowed", name, a, what)}
 }
 
-// refusal is a host or an address that is not connected to.
-type refusal struct{ why string }
+// A RefusedError says which host or address is not connected to, and why.
+type RefusedError struct{ Why string }
 
-func (r *refusal) Error() string { return r.why }
+// Error says why.
+func (r *RefusedError) Error() string { return r.Why }
