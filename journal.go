@@ -173,9 +173,10 @@ const (
 	LetterCancel                           // asks the run to end
 	LetterExtension                        // changes the run's limits
 	LetterChild                            // a child run that somebody else drove has ended
+	LetterDelivery                         // keeps the books of who was told of a run; it says nothing to the run
 )
 
-var letterKinds = names[LetterKind]{"letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child"}}
+var letterKinds = names[LetterKind]{"letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"}}
 
 // String returns the kind's name.
 func (k LetterKind) String() string { return letterKinds.string(k) }

@@ -239,6 +239,13 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 				return err
 			}
 		}
+		if e.mail != nil {
+			// Whoever was to be told of what is in the log was told where it was written.
+			told := pawl.Letter{Run: lease.Run, Kind: pawl.LetterDelivery, Request: "imported", By: "import", Body: fmt.Appendf(nil, `{"seq":%d}`, f.state.Seq()), Time: time.Now().UTC()}
+			if _, err := e.mail.Post(ctx, told); err != nil {
+				return err
+			}
+		}
 		b := pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, Head: f.state.Head()}
 		if f.head.Redacted {
 			b.Head.WakeAt = time.Time{} // it will not go on

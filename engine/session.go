@@ -200,17 +200,24 @@ func (s *session) regain() bool {
 }
 
 // deliver puts letters into the inbox. They must come in the order of their
-// IDs, since a letter before the last one taken in counts as read.
+// IDs, since a letter before the last one taken in counts as read. Those that
+// say nothing to a run do not disturb it.
 func (s *session) deliver(letters ...pawl.Letter) {
 	s.mu.Lock()
+	idle := len(letters) > 0
 	for _, l := range letters {
 		if l.ID > s.heard {
 			s.heard = l.ID
-			s.inbox = append(s.inbox, l)
+			if l.Kind != pawl.LetterDelivery {
+				s.inbox = append(s.inbox, l)
+			}
 		}
+		idle = idle && l.Kind == pawl.LetterDelivery
 	}
 	s.mu.Unlock()
-	s.poke()
+	if !idle {
+		s.poke()
+	}
 }
 
 // fetch delivers all the mail there is for the run, in order. What cannot be

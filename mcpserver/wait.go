@@ -39,8 +39,10 @@ func (s *Server) heard(ctx context.Context, d *driven) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	for _, err := range mail.Letters(ctx, d.ID, d.state.Letter()) {
-		return err == nil, err
+	for l, err := range mail.Letters(ctx, d.ID, d.state.Letter()) {
+		if err != nil || l.Kind != pawl.LetterDelivery { // which is not for the run
+			return err == nil, err
+		}
 	}
 	return false, nil
 }

@@ -40,7 +40,7 @@ var letters = []rule{
 		c.claim("r")
 		last := int64(0)
 		want := []pawl.Letter{}
-		for kind := pawl.LetterDecision; kind <= pawl.LetterExtension; kind++ {
+		for kind := pawl.LetterDecision; kind <= pawl.LetterDelivery; kind++ {
 			l := pawl.Letter{Run: "r", Kind: kind, Request: "q", By: "ann\x00", Body: json.RawMessage(`{"n": 1}`), Time: day}
 			got, err := box.Post(c.Context(), l)
 			c.ok(err, "posting")

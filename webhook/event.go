@@ -1,0 +1,83 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// An Event is what can be told of a run.
+type Event int
+
+// The events.
+const (
+	Waiting Event = 1 + iota // it waits for somebody: an approval, an answer, a result, word on a doubt
+	Paused                   // it was parked: by a signal, a shutdown, or until a limit of the provider's resets
+	Stopped                  // it has ended
+)
+
+// EventNames are the names of the events, in their order.
+var EventNames = []string{"run.waiting", "run.paused", "run.stopped"}
+
+// String returns the event's name.
+func (e Event) String() string {
+	if e < Waiting || int(e) > len(EventNames) {
+		return fmt.Sprintf("event(%d)", int(e))
+	}
+	return EventNames[e-1]
+}
+
+// MarshalText writes the event's name.
+func (e Event) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads the event's name.
+func (e *Event) UnmarshalText(b []byte) error {
+	i := slices.Index(EventNames, string(b))
+	if i < 0 {
+		return fmt.Errorf("event %q is not one of %s", b, strings.Join(EventNames, ", "))
+	}
+	*e = Event(i + 1)
+	return nil
+}
+
+// A Notice is the body of a request: where a run stood when it paused or ended.
+type Notice struct {
+	ID     string          `json:"id"` // the same whenever this notice is sent
+	Type   Event           `json:"type"`
+	Run    string          `json:"run"`
+	Seq    uint64          `json:"seq"` // of the entry that it is about
+	Time   time.Time       `json:"time"`
+	Result json.RawMessage `json:"result"` // a pawl.Result, redacted and without tokens
+	Links  *Links          `json:"links,omitempty"`
+}
+
+// Links are places in a browser. Those of approvals let whoever has them decide.
+type Links struct {
+	Run       string         `json:"run"`
+	Approvals []ApprovalLink `json:"approvals,omitempty"`
+}
+
+// An ApprovalLink leads to a page that asks about one call.
+type ApprovalLink struct {
+	Run  string `json:"run"`
+	Call string `json:"call"`
+	URL  string `json:"url"`
+}
+
+// eventOf is what an entry is to be told as; zero: not at all.
+func eventOf(event pawl.Event) Event {
+	switch e := event.(type) {
+	case pawl.RunPaused:
+		if e.Status.Waiting() {
+			return Waiting
+		}
+		return Paused
+	case pawl.RunStopped:
+		return Stopped
+	}
+	return 0
+}

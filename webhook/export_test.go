@@ -1,0 +1,43 @@
+package webhook
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Lookup has an outbox take names for what the test says they resolve to.
+func Lookup(o *Outbox, to func(host string) string) { o.dialer.Lookup = to }
+
+// Wait is how long to wait after a try.
+var Wait = wait
+
+// Hurry has an outbox wait less long, by what a test says.
+func Hurry(o *Outbox, how func(n int, asked time.Duration) time.Duration) { o.wait = how }
+
+// Sign signs a notice.
+var Sign = sign
+
+// KeyOf is the key of a secret.
+var KeyOf = keyOf
+
+// IDOf is the id of a notice.
+var IDOf = idOf
+
+// Ahead has an outbox take it for later than it is.
+func Ahead(o *Outbox, by time.Duration) {
+	o.now = func() time.Time { return time.Now().Add(by) }
+}
+
+// Sweep looks for runs once, and returns those that are due.
+func Sweep(ctx context.Context, o *Outbox) (runs []string, err error) {
+	err = o.sweep(ctx)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for run := range o.due {
+		runs = append(runs, run)
+	}
+	clear(o.due)
+	slices.Sort(runs)
+	return runs, err
+}

@@ -1,0 +1,225 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/webhook"
+)
+
+const secret = "whsec_c2VjcmV0IG9mIGEgdGVzdCwgbm90IG1vcmU="
+
+// A receiver takes notices, and answers as it is told.
+type receiver struct {
+	t      *testing.T
+	site   *httptest.Server
+	answer func(n int, w http.ResponseWriter, r *http.Request) // n counts from 1; nil: 204
+
+	mu  sync.Mutex
+	got []webhook.Notice
+	raw []string
+	at  []time.Time
+}
+
+func receive(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request)) *receiver {
+	t.Helper()
+	r := &receiver{t: t, answer: answer}
+	r.site = httptest.NewServer(r)
+	t.Cleanup(r.site.Close)
+	return r
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body)
+	if err := webhook.Verify(secret, q.Header, body, time.Now()); err != nil {
+		r.t.Errorf("a notice: %v", err)
+	}
+	var n webhook.Notice
+	if err := json.Unmarshal(body, &n); err != nil || n.ID != q.Header.Get("Webhook-Id") {
+		r.t.Errorf("%s is no notice with the id of its header: %v", body, err)
+	}
+	r.mu.Lock()
+	r.got, r.raw, r.at = append(r.got, n), append(r.raw, string(body)), append(r.at, time.Now())
+	count := len(r.got)
+	r.mu.Unlock()
+	if r.answer == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	r.answer(count, w, q)
+}
+
+// types are what has come, as words.
+func (r *receiver) types() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var words []string
+	for _, n := range r.got {
+		words = append(words, strings.TrimPrefix(n.Type.String(), "run."))
+	}
+	return strings.Join(words, " ")
+}
+
+func (r *receiver) ids() (ids []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range r.got {
+		ids = append(ids, n.ID)
+	}
+	return ids
+}
+
+func (r *receiver) hook(events ...webhook.Event) webhook.Hook {
+	return webhook.Hook{URL: r.site.URL, Secret: secret, Events: events}
+}
+
+func open(t *testing.T) *sqlite.Journal {
+	t.Helper()
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// outbox is one that does not wait long.
+func outbox(t *testing.T, j webhook.Store, o *webhook.Options, hooks ...webhook.Hook) *webhook.Outbox {
+	t.Helper()
+	if o == nil {
+		o = &webhook.Options{}
+	}
+	o.Loopback = true
+	out, err := webhook.New(j, webhook.Always(hooks...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook.Hurry(out, func(_ int, asked time.Duration) time.Duration { return max(asked, 10*time.Millisecond) })
+	return out
+}
+
+// treasurer asks before it pays.
+func treasurer() pawl.Agent {
+	type payment struct {
+		To string `json:"to"`
+	}
+	return pawl.Agent{
+		Name: "treasurer",
+		Model: script.Replies(
+			pawl.Do(pawl.Call{Tool: "pay", Args: json.RawMessage(`{"to": "AKIAIOSFODNN7EXAMPLE"}`)}),
+			pawl.Say("Done."),
+		),
+		Tools:    []pawl.Tool{tool.Func("pay", "Pay somebody.", func(context.Context, payment) (string, error) { return "paid", nil }, pawl.Write)},
+		Policies: []pawl.Policy{approval.For("pay")},
+	}
+}
+
+// parked is a run that waits for an approval.
+func parked(t *testing.T, j pawl.Journal, id string) pawl.Result {
+	t.Helper()
+	return finish(t)(engine.New(j, nil).Start(t.Context(), treasurer(), "Pay.", &engine.StartOptions{ID: id}))
+}
+
+// settled is a run that goes on after an approval, to its end.
+func settled(t *testing.T, j pawl.Journal, r pawl.Result) pawl.Result {
+	t.Helper()
+	e := engine.New(j, nil)
+	if err := e.Decide(t.Context(), r.Run, r.Pending[0].Call, engine.Decision{Approve: true, By: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	agent := treasurer()
+	agent.Model = script.Replies(pawl.Say("Done."))
+	return finish(t)(e.Resume(t.Context(), agent, r.Run, nil))
+}
+
+func finish(t *testing.T) func(*engine.Handle, error) pawl.Result {
+	return func(h *engine.Handle, err error) pawl.Result {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+// deliver tells of a run until nothing is left, or fails.
+func deliver(t *testing.T, out *webhook.Outbox, r pawl.Result) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if left, err := out.Deliver(ctx, r); left != 0 || err != nil {
+		t.Fatalf("%d are left: %v", left, err)
+	}
+}
+
+// books are the requests of the letters about deliveries, without the hook.
+func books(t *testing.T, j pawl.Mailbox, run string) (lines []string) {
+	t.Helper()
+	for l, err := range j.Letters(t.Context(), run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Kind == pawl.LetterDelivery {
+			_, rest, _ := strings.Cut(l.Request, ".")
+			lines = append(lines, rest)
+		}
+	}
+	return lines
+}
+
+// A record keeps what is logged.
+type record struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+func (r *record) logger() *slog.Logger { return slog.New(slog.NewTextHandler(r, nil)) }
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatal(what)
+}
+
+func equal(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, not %q", what, got, want)
+	}
+}

@@ -1,0 +1,72 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Hook is a place that is told of runs.
+type Hook struct {
+	// URL is where notices are posted. It is https, or http to this machine's
+	// loopback; see [CheckURL].
+	URL string
+	// Secret signs the notices: whsec_ and a key in base64, as Standard Webhooks
+	// has it, or any other text, whose bytes are then the key. Without one nothing
+	// is sent; the notices wait.
+	Secret string
+	// Events are those that it is told of; nil: all.
+	Events []Event
+}
+
+// Always gives every run the same hooks.
+func Always(hooks ...Hook) func(pawl.Declaration) []Hook {
+	hooks = slices.Clone(hooks)
+	return func(pawl.Declaration) []Hook { return hooks }
+}
+
+// CheckURL says what is wrong with the URL of a hook. A notice has in it what
+// the run has come to, so the way there must be one that nobody can read on; of
+// http only this machine's own loopback is that, and it must be named as such.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return fmt.Errorf("write a URL that begins with https://") // what it is may hold a secret
+	case u.User != nil:
+		return fmt.Errorf("leave the name and password out; notices are signed instead")
+	case u.Fragment != "":
+		return fmt.Errorf("leave out what follows #, which is not sent")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("write https; http is for localhost, 127.0.0.1 and [::1] only")
+	}
+	return nil
+}
+
+// here are the names by which a URL may mean this machine.
+var here = []string{"localhost", "127.0.0.1", "::1"}
+
+func loopback(host string) bool { return slices.Contains(here, strings.ToLower(host)) }
+
+// wants reports whether the hook is told of an event.
+func (h *Hook) wants(e Event) bool { return h.Events == nil || slices.Contains(h.Events, e) }
+
+// name is by what the books know a hook: its URL may have a secret in it.
+func (h *Hook) name() string {
+	sum := sha256.Sum256([]byte(h.URL))
+	return hex.EncodeToString(sum[:8])
+}
+
+// host is what may be said of where it is.
+func (h *Hook) host() string {
+	u, err := url.Parse(h.URL)
+	if err != nil {
+		return "a URL that cannot be read"
+	}
+	return u.Host
+}

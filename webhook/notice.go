@@ -1,0 +1,139 @@
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// A due is an entry of a log that is to be told.
+type due struct {
+	seq   uint64
+	event Event
+}
+
+// dues reads what a log has to tell, and what its agent is declared as now. A
+// pause that its own owner ended, who had asked somebody at his terminal, was
+// none to others; what a fork shares was told of the run it came from.
+func (o *Outbox) dues(ctx context.Context, run string) (list []due, is pawl.Declaration, err error) {
+	epoch := uint64(0)
+	for e, err := range entries(ctx, o.journal, run) {
+		if err != nil {
+			return nil, is, err
+		}
+		switch event := e.Event.(type) {
+		case pawl.RunStarted:
+			is, epoch = event.Declaration, event.Epoch
+		case pawl.RunForked:
+			list, epoch = nil, event.Epoch
+		case pawl.RunResumed:
+			if n := len(list); n > 0 && event.Epoch == epoch && list[n-1].event != Stopped {
+				list = list[:n-1]
+			}
+			if epoch = event.Epoch; event.Changed != nil {
+				is = *event.Changed
+			}
+		}
+		if what := eventOf(e.Event); what != 0 {
+			list = append(list, due{e.Seq, what})
+		}
+	}
+	return list, is, nil
+}
+
+// entries reads a log from its beginning.
+func entries(ctx context.Context, j pawl.Journal, run string) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		for row, err := range j.Read(ctx, run, 1) {
+			var e pawl.Entry
+			if err == nil {
+				e, err = pawl.DecodeEntry(row.Data)
+			}
+			if err != nil {
+				err = fmt.Errorf("read run %s: %w", run, err)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// stateAt folds a log up to an entry; zero: to its end.
+func stateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (s pawl.State, err error) {
+	for e, err := range entries(ctx, j, run) {
+		if err == nil {
+			err = pawl.CheckEntry(&s, e)
+		}
+		if err != nil {
+			return s, err
+		}
+		if s.Fold(e); e.Seq == seq {
+			break
+		}
+	}
+	return s, nil
+}
+
+// notice makes the body of a request.
+func (o *Outbox) notice(ctx context.Context, run string, d due) ([]byte, string, error) {
+	s, err := stateAt(ctx, o.journal, run, d.seq)
+	if err != nil {
+		return nil, "", err
+	}
+	result := pawl.ResultOf(s)
+	if result.Pending, err = pending(ctx, o.journal, s); err != nil {
+		return nil, "", err
+	}
+	for i := range result.Pending {
+		result.Pending[i].Token = ""
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return nil, "", fmt.Errorf("notice of run %s: %w", run, err)
+	}
+	n := Notice{ID: idOf(run, d.seq), Type: d.event, Run: run, Seq: d.seq, Time: s.Time(), Result: redact.JSON(raw), Links: o.links(run, result.Pending)}
+	body, err := json.Marshal(n)
+	if err != nil {
+		return nil, "", fmt.Errorf("notice of run %s: %w", run, err)
+	}
+	return body, n.ID, nil
+}
+
+// pending is what a run waits for and what its children wait for, as they stand
+// now.
+func pending(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, error) {
+	list := pawl.ResultOf(s).Pending
+	for c := range s.Open() {
+		if c.Phase != pawl.AwaitingChild {
+			continue
+		}
+		child, err := stateAt(ctx, j, c.Child, 0)
+		if err != nil {
+			return nil, err
+		}
+		more, err := pending(ctx, j, child)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// idOf is the id of the notice of an entry. It has no full stop, which would
+// part it in what is signed.
+func idOf(run string, seq uint64) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", run, seq))
+	return "msg_" + hex.EncodeToString(sum[:16])
+}
+
+// isChild reports whether a run is the child of another, which tells of it.
+func isChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Run, h.Parent+".") }

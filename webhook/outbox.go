@@ -1,0 +1,233 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/reach"
+)
+
+// A Store is a journal whose runs are told of.
+type Store interface {
+	pawl.Journal
+	pawl.Mailbox
+}
+
+// Options are what may be said of an outbox. The zero value is right.
+type Options struct {
+	// Allow names hosts that may be on a private network or on this machine, such
+	// as hooks.internal, 10.0.0.7 or localhost:8080. All others must be public.
+	Allow []string
+	// Loopback allows the hooks whose URL names this machine itself: localhost,
+	// 127.0.0.1 and [::1]. It is for programs whose hooks are written by who runs
+	// them, since such a URL reaches whatever listens here.
+	Loopback bool
+	// Public is the URL of the server of the runs, as people reach it. With it,
+	// notices have links. Empty: they have none.
+	Public string
+	// Log is told what was delivered and what was not: never a body, nor more of
+	// a URL than its host. Nil: nobody is.
+	Log *slog.Logger
+	// Timeout is the most one request may take; zero is 10 s.
+	Timeout time.Duration
+	// Patience is for how long a notice is tried, from its first try on; zero is
+	// 24 h. It is tried at least once.
+	Patience time.Duration
+	// Sweep is how often [Outbox.Serve] looks for runs that others drove; zero is
+	// 2 minutes.
+	Sweep time.Duration
+}
+
+// An Outbox tells of runs. It is safe for concurrent use.
+type Outbox struct {
+	journal Store
+	hooks   func(pawl.Declaration) []Hook
+	opt     Options
+	owner   string // in the books
+	client  *http.Client
+	dialer  *reach.Dialer
+	now     func() time.Time
+	wait    func(n int, asked time.Duration) time.Duration
+
+	mu     sync.Mutex
+	busy   map[string]chan struct{} // runs that are being told of; closed when they are not any more
+	tokens map[string][]pawl.Pending
+	due    map[string]time.Time // of Serve: when to look at a run
+	stands map[string]standing
+	wake   chan struct{}
+}
+
+// New makes an outbox. hooks says whom to tell of the runs of an agent; it is
+// called often and from many goroutines.
+func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbox, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	b := &Outbox{
+		journal: journal, hooks: hooks, opt: *o, owner: rand.Text(), dialer: &reach.Dialer{}, now: time.Now, wait: wait,
+		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, stands: map[string]standing{},
+		wake: make(chan struct{}, 1),
+	}
+	allow := slices.Clone(o.Allow)
+	if o.Loopback {
+		allow = append(allow, here...)
+	}
+	for _, text := range allow {
+		h, err := reach.ParseHost(text)
+		if err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
+		}
+		b.dialer.Allow = append(b.dialer.Allow, h)
+	}
+	b.opt.Public = strings.TrimRight(o.Public, "/")
+	b.opt.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	b.opt.Patience = cmp.Or(o.Patience, defaultPatience)
+	b.opt.Sweep = cmp.Or(o.Sweep, defaultSweep)
+	if b.opt.Log == nil {
+		b.opt.Log = slog.New(slog.DiscardHandler)
+	}
+	b.client = newClient(b.dialer)
+	return b, nil
+}
+
+// Deliver tells of a run what there is to tell, until it is told or given up, or
+// ctx ends; left is how many notices are then not told. They are not lost: who
+// delivers for the run next goes on where this ended. The result is that of the
+// process that drove the run, whose tokens go into links and nowhere else. An
+// error says that the journal broke.
+func (o *Outbox) Deliver(ctx context.Context, result pawl.Result) (left int, err error) {
+	o.remember(result)
+	defer o.forget(result.Run)
+	for {
+		next, left, err := o.step(ctx, result.Run)
+		if err != nil && ctx.Err() == nil {
+			return left, err
+		}
+		if left == 0 && err == nil {
+			return 0, nil
+		}
+		if end, ok := ctx.Deadline(); ok && next.After(end) {
+			return max(1, left), nil // nothing will be done before
+		}
+		timer := time.NewTimer(next.Sub(o.now()))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return max(1, left), nil
+		}
+	}
+}
+
+// remember keeps the tokens of what a run waits for, for links.
+func (o *Outbox) remember(r pawl.Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.tokens, r.Run)
+	for _, p := range r.Pending {
+		if p.Token != "" && o.opt.Public != "" {
+			o.tokens[r.Run] = append(o.tokens[r.Run], p)
+		}
+	}
+}
+
+// forget drops the tokens of a run, unless there has been word of it again.
+func (o *Outbox) forget(run string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, again := o.due[run]; !again {
+		delete(o.tokens, run)
+	}
+}
+
+// links makes the links of a notice. A call whose token this process does not
+// have gets none of its own: what the log has of the token is its hash.
+func (o *Outbox) links(run string, waits []pawl.Pending) *Links {
+	if o.opt.Public == "" {
+		return nil
+	}
+	l := &Links{Run: o.opt.Public + "/#/runs/" + url.PathEscape(run)}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range waits {
+		for _, known := range o.tokens[run] {
+			if p.Kind == "approval" && known.Run == p.Run && known.Call == p.Call {
+				l.Approvals = append(l.Approvals, ApprovalLink{p.Run, p.Call, o.opt.Public + "/approve#" + url.Values{
+					"run": {p.Run}, "call": {p.Call}, "token": {known.Token},
+				}.Encode()})
+			}
+		}
+	}
+	return l
+}
+
+// step does what can be done now for a run. It returns when to come back and
+// how many notices are left.
+func (o *Outbox) step(ctx context.Context, run string) (next time.Time, left int, err error) {
+	free, err := o.take(ctx, run)
+	if err != nil {
+		return o.now(), 1, err
+	}
+	defer free()
+	list, is, err := o.dues(ctx, run)
+	if err != nil {
+		return o.now(), 1, err
+	}
+	hooks := o.hooks(is)
+	type outcome struct {
+		next time.Time
+		left int
+		err  error
+	}
+	done := make(chan outcome, len(hooks))
+	for i := range hooks {
+		go func() { // one that hangs holds up no other
+			next, left, err := o.tell(ctx, run, &hooks[i], list)
+			done <- outcome{next, left, err}
+		}()
+	}
+	for range hooks {
+		one := <-done
+		left, err = left+one.left, errors.Join(err, one.err)
+		if one.left > 0 && (next.IsZero() || one.next.Before(next)) {
+			next = one.next
+		}
+	}
+	return next, left, err
+}
+
+// take waits until nobody else here tells of a run.
+func (o *Outbox) take(ctx context.Context, run string) (free func(), err error) {
+	for {
+		o.mu.Lock()
+		taken := o.busy[run]
+		if taken == nil {
+			mine := make(chan struct{})
+			o.busy[run] = mine
+			o.mu.Unlock()
+			return func() {
+				o.mu.Lock()
+				delete(o.busy, run)
+				o.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		o.mu.Unlock()
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/reach"
+)
+
+// The times of tries. The wait before another one is "full jitter" of M. Brooker,
+// "Exponential Backoff And Jitter": anything up to a bound that doubles. They go
+// on for a day, as most senders do it, so that a receiver may be down for a night.
+const (
+	defaultTimeout  = 10 * time.Second
+	defaultPatience = 24 * time.Hour
+	firstWait       = 2 * time.Second
+	longestWait     = time.Hour
+
+	// grace is how much longer than its time-out a try may take before it counts
+	// as one whose maker is gone.
+	grace = 5 * time.Second
+)
+
+// wait is how long to wait after try n, and after how long another process may
+// take it that nobody waits.
+func wait(n int, asked time.Duration) time.Duration {
+	most := longestWait
+	if n < 12 { // before it would be more, and before it overflows
+		most = min(most, firstWait<<(n-1))
+	}
+	return max(100*time.Millisecond, asked, rand.N(most)) //nolint:gosec // it spreads load and guards nothing
+}
+
+// newClient makes a client that goes where it is sent and nowhere else: no
+// redirect, no proxy, no cookie, no address inside.
+func newClient(d *reach.Dialer) *http.Client {
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext:            d.DialContext,
+			DisableKeepAlives:      true, // notices are rare, and what answers them is not read to its end
+			MaxResponseHeaderBytes: 16 << 10,
+			ForceAttemptHTTP2:      true,
+		},
+	}
+}
+
+// A reply is what came of a try: a status, or why there is none.
+type reply struct {
+	code  int
+	text  string
+	after time.Duration // how long it wants to be left alone
+}
+
+// send posts a notice. Of the answer nothing but its status is kept: whoever
+// answers may say anything.
+func (o *Outbox) send(ctx context.Context, h *Hook, key []byte, id string, body []byte) reply {
+	ctx, cancel := context.WithTimeout(ctx, o.opt.Timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return reply{text: "the URL cannot be read"}
+	}
+	now := o.now()
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "pawl")
+	sign(request.Header, key, id, now, body)
+	response, err := o.client.Do(request)
+	if err != nil {
+		r := reply{text: plainly(err)}
+		if _, ok := errors.AsType[*reach.RefusedError](err); ok {
+			r.after = later
+		}
+		return r
+	}
+	_ = response.Body.Close()
+	return reply{
+		code: response.StatusCode, text: strconv.Itoa(response.StatusCode) + " " + http.StatusText(response.StatusCode),
+		after: retryAfter(response.Header.Get("Retry-After"), now, o.opt.Patience),
+	}
+}
+
+// plainly is what went wrong without the URL, which may have a secret in it.
+func plainly(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "no answer in time"
+	}
+	if r, ok := errors.AsType[*reach.RefusedError](err); ok {
+		return r.Why
+	}
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err
+	}
+	return err.Error()
+}
+
+// retryAfter reads the header of that name: seconds or a date.
+func retryAfter(text string, now time.Time, most time.Duration) time.Duration {
+	var d time.Duration
+	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {
+		d = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		d = at.Sub(now)
+	}
+	return max(0, min(d, most))
+}
