@@ -18,8 +18,8 @@ type fields struct {
 	t *table
 }
 
-// fields opens a mapping with the keys of a table. Those that a later version
-// brings are told as such. Of what is no mapping it reads nothing.
+// fields opens a mapping with the keys of a table. Of what is no mapping it reads
+// nothing.
 func (d *document) fields(t *table, n *node) fields { return d.titled(t.title, t, n) }
 
 // titled is fields of a mapping that is called otherwise than its table.
@@ -35,9 +35,7 @@ func (d *document) titled(what string, t *table, n *node) fields {
 	for _, p := range n.pairs {
 		switch {
 		case slices.Contains(known, p.key):
-		case slices.Contains(later[what], p.key):
-			d.problem(p.place, "%s is not supported by this version (leave it out)", p.key)
-		case expr.Nearest(p.key, slices.Concat(known, later[what])) == "" && belongs[p.key] != "" && belongs[p.key] != what:
+		case expr.Nearest(p.key, known) == "" && belongs[p.key] != "" && belongs[p.key] != what:
 			d.problem(p.place, "unknown key %s in %s (it belongs to %s)", p.key, what, belongs[p.key])
 		case expr.Nearest(p.key, known) == "" && len(known) > mostListed:
 			d.problem(p.place, "unknown key %s in %s (pawl schema lists those there are)", p.key, what)
@@ -50,12 +48,6 @@ func (d *document) titled(what string, t *table, n *node) fields {
 
 // mostListed is how many keys are listed for somebody who wrote another one.
 const mostListed = 16
-
-// later are the keys of the language that this version cannot honour. Passing
-// over them in silence would run an agent without its gates.
-var later = map[string][]string{
-	"the spec": {"context", "webhooks"},
-}
 
 // belongs says where keys belong that are often put elsewhere.
 var belongs = map[string]string{
@@ -105,7 +97,7 @@ func (f fields) misspelt(key string) bool {
 	})
 }
 
-var needs = map[string]string{
+var needs = map[string]string{ //nolint:gosec // what to do about a secret, and none
 	"name":        "give it one",
 	"description": "say what it does and when to use it",
 	"command":     "list the program and its arguments",
@@ -121,6 +113,8 @@ var needs = map[string]string{
 	"prompt":      "say what to ask the model",
 	"max":         "say how often at most, such as 5",
 	"do":          "list the steps to do",
+	"url":         "say where to post, as in https://hooks.example.org/pawl",
+	"secret":      "name the variable that holds it",
 	"cases":       "name what it may be, each with its steps",
 }
 

@@ -1,5 +1,11 @@
 package spec
 
+import (
+	"strings"
+
+	"github.com/pawl-run/pawl/webhook"
+)
+
 // The keys of a spec.
 var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys: []key{
 	{name: "name", needed: true, value: shape{says: "letters a-z, digits, hyphens", schema: object{"type": "string", "pattern": "^[a-z0-9-]+$"}},
@@ -34,6 +40,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "context", value: in(contextKeys), otherwise: "by price, where the model has one", about: "what the model sees of a long [conversation](context.md)", inGo: "window.Compact"},
 	{name: "guard", value: in(guardKeys), about: "what may not go in and out of the model", inGo: "guard.New"},
 	{name: "hooks", value: hookList, about: "what watches the run from beside it", inGo: "engine.Options.Hooks"},
+	{name: "webhooks", value: listOf(in(webhookKeys)), about: "who is [told](webhooks.md) of pauses and endings of its runs", inGo: "webhook.New"},
 	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
 	{name: "fetch", value: in(fetchKeys), otherwise: "all public hosts", about: "where the builtin tool fetch may go", inGo: "fetch.Options"},
 	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
@@ -148,6 +155,16 @@ var steerKeys = &table{name: "steer", title: "steer", about: "Has a model allow,
 	{name: "writes_only", value: aFlag, otherwise: "false", about: "leave calls alone that only read", inGo: "judge.SteerOptions.WritesOnly"},
 	{name: "ask", value: aFlag, otherwise: "true", about: "hold what is in doubt for a person, rather than refuse it", inGo: "judge.SteerOptions.Ask"},
 }}
+
+var webhookKeys = &table{name: "webhook", title: "a webhook", about: "A place that is told of runs.", keys: []key{
+	{name: "url", needed: true, value: aText, about: "where notices are posted: https, or http on this machine", inGo: "webhook.Hook.URL"},
+	{name: "secret", needed: true, value: anyText, about: "the variable that holds what notices are signed with; its value is a secret", inGo: "webhook.Hook.Secret"},
+	{name: "events", value: eventList, otherwise: "all", about: "what it is told of", inGo: "webhook.Hook.Events"},
+}}
+
+// eventList has what a webhook can be told of.
+var eventList = shape{says: "list of `" + strings.Join(webhook.EventNames, "`, `") + "`",
+	schema: object{"type": "array", "minItems": 1, "uniqueItems": true, "items": object{"enum": anyOf(webhook.EventNames)}}}
 
 var priceKeys = &table{name: "price", title: "a price", about: "Dollars a million tokens.", keys: []key{
 	{name: "input", needed: true, value: aMeasure(false), about: "of the request", inGo: "pawl.Price.Input"},

@@ -28,6 +28,7 @@ import (
 	"github.com/pawl-run/pawl/tool/fetch"
 	"github.com/pawl-run/pawl/tool/files"
 	"github.com/pawl-run/pawl/tool/skill"
+	"github.com/pawl-run/pawl/webhook"
 	"github.com/pawl-run/pawl/window"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -118,6 +119,7 @@ var goPlaces = map[string]any{
 	"spec.Policy": &Policy{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
+	"webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
 	"mcp.Connect": mcp.Connect, "mcp.Command": mcp.Command, "mcp.HTTP": mcp.HTTP, "mcp.HTTPOptions": mcp.HTTPOptions{}, "mcp.Options": mcp.Options{},
 }
 

@@ -50,6 +50,7 @@ func (s *Spec) read(f fields) {
 	s.readJudge(f)
 	s.readContext(f)
 	s.readHooks(f)
+	s.readWebhooks(f)
 	s.readPrices(f)
 	s.stale = staleWarn
 	f.choice("price_staleness", &s.stale)

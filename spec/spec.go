@@ -24,6 +24,7 @@ type Spec struct {
 	Thread      string   // the conversation that runs are part of; empty: each has its own
 	Env         []string // names of variables that commands get; their values are secrets
 	Hooks       []Hook   // what the engine is to be given
+	Webhooks    []Webhook
 
 	path     string // as it was named
 	base     string // the spec's directory, absolute

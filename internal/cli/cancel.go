@@ -35,6 +35,11 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 	if h, err = desk.Head(ctx, j, h.Run); err != nil {
 		return 0, err
 	}
+	if h.Status.Ended() {
+		if err := a.tellOf(ctx, j, h.Run); err != nil {
+			return 0, err
+		}
+	}
 	if !a.quiet {
 		if h.Status.Ended() {
 			a.sayf("run %s is %v", h.Run, h.Status)

@@ -26,8 +26,9 @@ type app struct {
 	quiet    bool
 	database string
 
-	code int            // of the command that ran
-	ends []func() error // end the connections to MCP servers
+	code int             // of the command that ran
+	ends []func() error  // end the connections to MCP servers
+	told []chan struct{} // closed when those are told who want to know of a run
 
 	mu      sync.Mutex
 	journal store // open, if any

@@ -85,6 +85,7 @@ func (a *app) with(ctx context.Context, do func(store) (int, error)) (int, error
 		return 0, err
 	}
 	code, err := do(j)
+	a.awaitTold()
 	a.mu.Lock()
 	mine := a.journal == j
 	a.journal = nil

@@ -89,6 +89,9 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	result, err := h.Wait(watching)
 	unhook()
 	a.unspool(watching, result)
+	if err == nil {
+		a.tell(ctx, agent.Source, result)
+	}
 	return result, err
 }
 

@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 			}
 			return false, os.ErrInvalid
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside, "receive": receive},
 	})
 }
 

@@ -145,6 +145,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// provider SCRIPT [FAULT…] stands a server in for every provider; the nth
 			// request gets the nth fault, - being none, and all further ones the last.
+			"receive":  receive,
 			"provider": provider,
 			"wire":     wire,
 			"code":     code,

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/webhook"
+)
+
+// How long a command stays for the sake of those who are to be told of a run:
+// less for who was asked to leave.
+const (
+	tellFor        = 10 * time.Second
+	tellForLeaving = 3 * time.Second
+)
+
+// webhooks are those of an agent's source, with their secrets.
+func (a *app) webhooks(source string) []webhook.Hook {
+	var hooks []webhook.Hook
+	for _, w := range spec.WebhooksOf(source) {
+		hooks = append(hooks, webhook.Hook{URL: w.URL, Secret: a.getenv(w.Secret), Events: w.Events})
+	}
+	return hooks
+}
+
+// webhookAllow are the hosts inside that may be told of runs: who runs the
+// program says so, not who writes a spec.
+func (a *app) webhookAllow() (hosts []string) {
+	for h := range strings.SplitSeq(a.getenv("PAWL_WEBHOOK_ALLOW"), ",") {
+		if h = strings.TrimSpace(h); h != "" {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// tell begins to tell those whom a run's agent names of how it stands. The
+// command shows its result meanwhile; see awaitTold.
+func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
+	hooks := a.webhooks(source)
+	a.mu.Lock()
+	j := a.journal
+	a.mu.Unlock()
+	if hooks == nil || j == nil { // or a second signal has closed it
+		return
+	}
+	out, err := webhook.New(j, webhook.Always(hooks...), &webhook.Options{
+		Allow: a.webhookAllow(), Loopback: true, Log: slog.New(&noticeLog{a: a}),
+	})
+	if err != nil {
+		a.sayf("pawl: PAWL_WEBHOOK_ALLOW: %v", err)
+		return
+	}
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellFor)
+	context.AfterFunc(ctx, func() { time.AfterFunc(tellForLeaving, cancel) })
+	done := make(chan struct{})
+	a.told = append(a.told, done)
+	go func() {
+		defer close(done)
+		defer cancel()
+		switch left, err := out.Deliver(within, r); {
+		case err != nil:
+			a.sayf("pawl: webhooks of run %s: %v", r.Run, err)
+		case left > 0:
+			a.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, goes on", r.Run, counted(left, "notice"))
+		}
+	}()
+}
+
+// tellOf is tell for a run that a command has ended without driving it.
+func (a *app) tellOf(ctx context.Context, j store, run string) error {
+	s, err := engine.Load(ctx, j, run)
+	if err == nil && engine.ParentOf(&s) == "" {
+		a.tell(ctx, s.Declaration().Source, pawl.ResultOf(s))
+	}
+	return err
+}
+
+// awaitTold waits for what tell began.
+func (a *app) awaitTold() {
+	for _, done := range a.told {
+		<-done
+	}
+	a.told = nil
+}
+
+// noticeLog tells the person at the terminal what became of notices.
+type noticeLog struct {
+	a    *app
+	with []slog.Attr
+}
+
+// Enabled leaves out what went well.
+func (l *noticeLog) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && !l.a.quiet
+}
+
+// Handle says it in one line.
+func (l *noticeLog) Handle(_ context.Context, r slog.Record) error {
+	host, why := "", ""
+	look := func(at slog.Attr) bool {
+		switch at.Key {
+		case "host":
+			host = " " + at.Value.String()
+		case "why":
+			why = ": " + at.Value.String()
+		}
+		return true
+	}
+	for _, at := range l.with {
+		look(at)
+	}
+	r.Attrs(look)
+	l.a.sayf("%s", strings.Replace(r.Message, "webhook", "webhook"+host, 1)+why)
+	return nil
+}
+
+// WithAttrs keeps attributes.
+func (l *noticeLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &noticeLog{l.a, append(l.with[:len(l.with):len(l.with)], attrs...)}
+}
+
+// WithGroup is not asked for.
+func (l *noticeLog) WithGroup(string) slog.Handler { return l }

@@ -1,0 +1,100 @@
+package spec
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/webhook"
+)
+
+// A Webhook is a place that a spec wants to be told of its runs.
+type Webhook struct {
+	URL    string
+	Secret string          // the variable that holds what notices are signed with
+	Events []webhook.Event // what it is told of; nil: everything
+
+	at place
+}
+
+// readWebhooks reads a list of {url: https://…, secret: NAME, events: [run.stopped]}.
+func (s *Spec) readWebhooks(f fields) {
+	n := f.value("webhooks", list, "a list such as [{url: https://hooks.example.org/pawl, secret: HOOK_SECRET}]")
+	if n == nil {
+		return
+	}
+	for _, item := range n.items {
+		if item.kind == 0 {
+			continue
+		}
+		w := Webhook{at: item.place}
+		h := f.fields(webhookKeys, item)
+		if item.kind == mapping {
+			h.need("a webhook")
+		}
+		if h.text("url", &w.URL); w.URL != "" {
+			if err := webhook.CheckURL(w.URL); err != nil {
+				h.problem(item.get("url").place, "url is no place to post to (%v)", err)
+			}
+		}
+		h.text("secret", &w.Secret)
+		s.checkSecret(h, item.get("secret"), w.Secret)
+		words, at := h.words("events", "[run.waiting, run.stopped]")
+		for i, word := range words {
+			var e webhook.Event
+			switch err := e.UnmarshalText([]byte(word)); {
+			case err != nil:
+				h.problem(at[i].place, "there is no event %s%s", word, expr.DidYouMean(word, webhook.EventNames))
+			case slices.Contains(w.Events, e):
+				h.problem(at[i].place, "events has %s twice (drop one)", word)
+			default:
+				w.Events = append(w.Events, e)
+			}
+		}
+		if e := item.get("events"); e != nil && e.kind == list && len(e.items) == 0 {
+			h.problem(e.place, "events is empty (name some, or leave it out for all)")
+		}
+		if slices.ContainsFunc(s.Webhooks, func(other Webhook) bool { return other.URL == w.URL && w.URL != "" }) {
+			h.problem(item.place, "there is another webhook with this url (drop one)")
+		}
+		s.Webhooks = append(s.Webhooks, w)
+	}
+}
+
+// checkSecret looks at the variable that has a webhook's secret. Without it
+// nobody could tell a notice from a forged one, so nothing is run. Who reads
+// again what was run need not have it.
+func (s *Spec) checkSecret(f fields, n *node, name string) {
+	if name == "" {
+		return
+	}
+	if !variable.MatchString(name) {
+		f.problem(n.place, "secret is %q (write the name of a variable, whose value is taken from the environment)", name)
+		return
+	}
+	s.beyond = append(s.beyond, name)
+	if s.opt.family != nil {
+		return
+	}
+	value := os.Getenv(name)
+	if value == "" {
+		f.problem(n.place, "the variable %s is not set (set it to what notices are to be signed with, such as whsec_ and 32 random bytes in base64)", name)
+	} else if err := webhook.CheckSecret(value); err != nil {
+		f.problem(n.place, "the variable %s: %v", name, err)
+	}
+}
+
+// WebhooksOf are the webhooks of the agent of a source. A source that is none
+// has none, and so has one that this version cannot read.
+func WebhooksOf(source string) []Webhook {
+	var rec record
+	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
+		return nil
+	}
+	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around})
+	if s == nil {
+		return nil
+	}
+	return s.Webhooks
+}
