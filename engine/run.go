@@ -27,6 +27,18 @@ type life struct {
 	err     error
 }
 
+// Live returns a handle on a run that this engine drives now, children of others
+// included; nil: it drives no such run.
+func (e *Engine) Live(run string) *Handle {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.live[run]
+	if s == nil || s.life == nil {
+		return nil
+	}
+	return &Handle{life: s.life}
+}
+
 // ID is the run's id.
 func (r *Handle) ID() string { return r.id }
 
@@ -61,10 +73,19 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	if r.session == nil {
 		return r.distant(ctx)
 	}
+	return r.Follow(ctx, 1)
+}
+
+// Follow is [Handle.Entries] from seq on, of a run this engine drives. Of any
+// other it yields nothing.
+func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
+		if r.session == nil {
+			return
+		}
 		watch := r.session.feed.watch()
 		defer r.session.feed.unwatch(watch)
-		next := uint64(1)
+		next := max(from, 1)
 		var spare []piece
 		for {
 			news, end, last, taken := watch.take(spare)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 
 	"github.com/pawl-run/pawl/client"
@@ -16,11 +17,14 @@ const (
 	pageBytes    = 4 << 20 // after which a page ends early
 )
 
-// events answers a page of a run's log.
+// events answers a page of a run's log, or follows it.
 func (s *Server) events(x *exchange) (any, error) {
 	h, err := s.find(x)
 	if err != nil {
 		return nil, err
+	}
+	if x.Method == http.MethodGet && streams(x.Request.Header.Get("Accept")) {
+		return nil, s.stream(x, h.Run)
 	}
 	size, err := number(x, "max", usualEntries, mostEntries)
 	if err != nil {

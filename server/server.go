@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,6 +57,7 @@ type Server struct {
 	paths   map[string][]*route
 	mux     *http.ServeMux
 	patient time.Duration // how long a body may take
+	hubs    *hubs
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelFunc
@@ -84,6 +86,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.mux, s.paths = s.routing(routes())
+	s.hubs = newHubs(journal, s.follows)
 	return s, nil
 }
 
@@ -95,6 +98,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.end()
 	s.all.Wait()
+	s.hubs.close() // who watches has seen that they are
 	return nil
 }
 
@@ -110,6 +114,24 @@ func (s *Server) live(run string) *engine.Handle {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.driven[run].Handle
+}
+
+// follows is a hold on a run that can be followed here, children included; nil: it
+// is not driven here.
+func (s *Server) follows(run string) *engine.Handle {
+	for root, more := run, true; more; { // the ids of children begin with that of their parent
+		s.mu.Lock()
+		e := s.driven[root].engine
+		s.mu.Unlock()
+		if e != nil {
+			return e.Live(run)
+		}
+		i := strings.LastIndexByte(root, '.')
+		if more = i > 0; more {
+			root = root[:i]
+		}
+	}
+	return nil
 }
 
 // desk is the engine to say something to a run with: the one that drives it, if it

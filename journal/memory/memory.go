@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/bell"
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
@@ -19,6 +20,7 @@ import (
 // [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each other.
 type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
+	logs bell.Bell
 
 	mu     sync.Mutex
 	order  []*run // by age, the oldest first
@@ -125,6 +127,14 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if err != nil {
 		return err
 	}
+	if err := r.append(b); err != nil {
+		return err
+	}
+	j.logs.Ring(b.Run)
+	return nil
+}
+
+func (r *run) append(b pawl.Batch) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
@@ -142,6 +152,11 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	r.setHead(b.Head)
 	return nil
 }
+
+// WatchLogs yields the ids of runs that have new entries until ctx ends; each id
+// stands for all that came while the caller was at work. The empty id means that
+// any run may have some: it comes first. No error is ever yielded.
+func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.Listen(ctx) }
 
 // Read yields a run's records from seq on; see [pawl.Journal].
 func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pawl.Row, error] {

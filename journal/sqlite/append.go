@@ -41,7 +41,11 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	case last > math.MaxUint32:
 		return fmt.Errorf("run %s: a log ends at record %d: %w", b.Run, uint32(math.MaxUint32), pawl.ErrConflict)
 	}
-	return j.write(ctx, func(w *writer) (error, error) { return w.append(b, last, size) })
+	err := j.write(ctx, func(w *writer) (error, error) { return w.append(b, last, size) })
+	if err == nil {
+		j.logs.Ring(b.Run)
+	}
+	return err
 }
 
 // write runs do in a transaction. Refusals stand for themselves; what goes

@@ -19,6 +19,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/bell"
 )
 
 // A Journal is an open database. It implements [pawl.Journal],
@@ -28,6 +29,7 @@ type Journal struct {
 	writer *writer
 	pool   *pool
 	tail   tail
+	logs   *bell.Bell // rung for runs that have new entries
 }
 
 var (
@@ -84,7 +86,7 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		return nil, err
 	}
 	if o.ReadOnly {
-		j := &Journal{path: path, pool: newPool(path, o)}
+		j := &Journal{path: path, pool: newPool(path, o), logs: newBell(path, nil)}
 		err := j.pool.read(ctx, func(r *reader) error {
 			err := current(r.conn)
 			if r.conn.early && damaged(err) {
@@ -133,7 +135,8 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err := alike(path+"-shm", path); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return &Journal{path: path, writer: w, pool: newPool(path, o), tail: left}, nil
+	w.logs = newBell(path, w)
+	return &Journal{path: path, writer: w, pool: newPool(path, o), tail: left, logs: w.logs}, nil
 }
 
 // alike gives the index of the write-ahead log the mode of the database: it
@@ -157,6 +160,7 @@ func alike(index, database string) error {
 // Close waits for what is being written, moves it into the main file if no
 // other process has that open, and closes the database. Every later call fails.
 func (j *Journal) Close() error {
+	j.logs.Close()
 	if j.writer == nil {
 		return j.err(j.pool.close())
 	}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/pawl-run/pawl/internal/bell"
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
@@ -30,6 +32,9 @@ type writer struct {
 	known  map[string]*known
 	data   any    // SQLite's count of changes to the file, as of our last commit
 	view   uint64 // rises when somebody else has changed it
+
+	logs *bell.Bell
+	own  atomic.Uint64 // transactions begun and ended here: odd while there is one
 }
 
 // A request is one call's part of a transaction. It looks before it writes: a
@@ -139,11 +144,17 @@ func (w *writer) lead(r *request) {
 }
 
 // begin takes the lock that all processes share.
-func (w *writer) begin(ctx context.Context) error {
+func (w *writer) begin(ctx context.Context) (began error) {
 	if w.closed {
 		return errClosed
 	}
 	w.c.ctx = ctx
+	w.own.Add(1)
+	defer func() {
+		if began != nil {
+			w.own.Add(1)
+		}
+	}()
 	err := w.stmts.begin.Exec()
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("another process is writing to the database: %w", ctx.Err())
@@ -157,6 +168,7 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 	if data != w.data {
 		w.view++
+		w.logs.Ring("")
 	}
 	return nil
 }
@@ -183,6 +195,7 @@ func (w *writer) transact(group []*request) {
 }
 
 func (w *writer) try(group []*request) (err error) {
+	defer w.own.Add(1)
 	for _, r := range group {
 		if r.err, err = r.do(w); err != nil {
 			break

@@ -1,0 +1,131 @@
+// Package bell tells whoever listens which of many things have changed.
+package bell
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"sync/atomic"
+)
+
+// A Bell is rung by those who change things and heard by those who watch them.
+// Ringing waits for nobody, and costs next to nothing while nobody listens. The
+// zero value is ready; a Bell must not be copied.
+type Bell struct {
+	// First is called when somebody begins to listen and nobody did, and what it
+	// returns when nobody does any more. It may begin what rings, and must not ring
+	// before it returns. Nil: nothing is to be done.
+	First func() (last func())
+
+	heard  atomic.Int32
+	mu     sync.Mutex
+	ears   map[*ear]bool
+	last   func()
+	closed bool
+}
+
+// ear keeps what a listener has not been told yet.
+type ear struct {
+	changed map[string]bool
+	wake    chan struct{}
+}
+
+// mostChanged is how many names are kept for a listener; with more, it is told
+// that anything may have changed.
+const mostChanged = 1000
+
+// Ring says that a thing has changed; the empty name: anything may have.
+func (b *Bell) Ring(name string) {
+	if b.heard.Load() == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e := range b.ears {
+		e.tell(name)
+	}
+}
+
+// Listen yields the names of what has changed, until ctx ends or the bell is
+// closed. The empty name comes first: what was changed before is not told of.
+// Names that come while the caller is at work are kept, each once.
+func (b *Bell) Listen(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		e := &ear{wake: make(chan struct{}, 1)}
+		b.enter(e)
+		defer b.leave(e)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-e.wake:
+			}
+			b.mu.Lock()
+			changed, closed := e.changed, b.closed
+			e.changed = nil
+			b.mu.Unlock()
+			if closed {
+				return
+			}
+			if changed[""] {
+				changed = map[string]bool{"": true}
+			}
+			for name := range changed {
+				if ctx.Err() != nil || !yield(name, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Close ends all listening, and any that would begin.
+func (b *Bell) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for e := range b.ears {
+		e.tell("")
+	}
+}
+
+func (b *Bell) enter(e *ear) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ears == nil {
+		b.ears = make(map[*ear]bool)
+	}
+	b.ears[e] = true
+	if b.heard.Add(1) == 1 && b.First != nil && !b.closed {
+		b.last = b.First()
+	}
+	e.tell("")
+}
+
+func (b *Bell) leave(e *ear) {
+	b.mu.Lock()
+	delete(b.ears, e)
+	var last func()
+	if b.heard.Add(-1) == 0 {
+		last, b.last = b.last, nil
+	}
+	b.mu.Unlock()
+	if last != nil {
+		last()
+	}
+}
+
+// tell keeps a name for e; the bell is locked.
+func (e *ear) tell(name string) {
+	if e.changed == nil {
+		e.changed = make(map[string]bool)
+	}
+	if len(e.changed) >= mostChanged {
+		name = ""
+	}
+	e.changed[name] = true
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}

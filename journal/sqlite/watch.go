@@ -1,0 +1,136 @@
+package sqlite
+
+import (
+	"context"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/bell"
+)
+
+// WatchLogs yields the ids of runs that have new entries, soon after they are
+// durable, until ctx ends or the journal is closed. The empty id means that any
+// run may have some: it comes first, and whenever another process has written,
+// which says that it has and not what. Each id stands for all that came while the
+// caller was at work. Other processes are noticed by what happens to the log
+// beside the file, once for all who watch, and at least once a second. No error is
+// ever yielded.
+func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.Listen(ctx) }
+
+const (
+	lookAnyway = time.Second           // what no word comes of is found by then
+	quiet      = 50 * time.Millisecond // how long nobody here has written before somebody else may have
+	longest    = 250 * time.Millisecond
+)
+
+// newBell makes the bell of a journal. While somebody listens, there is one who
+// looks out for other processes.
+func newBell(path string, w *writer) *bell.Bell {
+	b := new(bell.Bell)
+	b.First = func() func() {
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		o := outside{path: path, writer: w, ring: func() { b.Ring("") }}
+		go func() {
+			defer close(done)
+			o.watch(ctx)
+		}()
+		return func() { stop(); <-done }
+	}
+	return b
+}
+
+// outside looks out for what other processes write. Our own writer finds that
+// out whenever it begins, so what it does itself is told apart by its being at
+// work: only when it has rested is a change somebody else's.
+type outside struct {
+	path   string
+	writer *writer // nil: the journal is for reading only
+	ring   func()
+	seen   index  // the latest state that was rung for
+	own    uint64 // the writer's transactions at the latest look
+}
+
+func (o *outside) watch(ctx context.Context) {
+	touched := make(chan struct{}, 1)
+	every := o.touches(ctx, touched)
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	o.seen, _ = o.index()
+	for anyway := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-touched:
+			o.settle(ctx)
+		case <-tick.C:
+			now, ok := o.index()
+			if ok && now == o.seen && time.Since(anyway) < lookAnyway {
+				continue
+			}
+			if now != o.seen || !ok {
+				o.ring()
+			}
+			o.seen, anyway = now, time.Now()
+		}
+	}
+}
+
+// settle rings when what was written to the log counts. A commit is written,
+// waited for, and then shown to readers in the index, so that there may be
+// nothing new to read yet when the log is touched.
+func (o *outside) settle(ctx context.Context) {
+	for wait, waited := time.Millisecond/2, time.Duration(0); waited < longest; wait, waited = 2*wait, waited+wait {
+		if now, ok := o.index(); !ok || now != o.seen {
+			break
+		}
+		if !rest(ctx, wait) {
+			return
+		}
+	}
+	for o.writes() {
+		if !rest(ctx, quiet) {
+			return
+		}
+	}
+	if now, ok := o.index(); !ok || now != o.seen {
+		o.seen = now
+		o.ring()
+	}
+}
+
+// writes reports whether our own writer was or is at work since it was asked last.
+func (o *outside) writes() bool {
+	if o.writer == nil {
+		return false
+	}
+	was := o.own
+	o.own = o.writer.own.Load()
+	return o.own != was || o.own%2 == 1
+}
+
+func rest(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// index is what readers go by: the header of the index of the write-ahead log,
+// which every commit changes; see https://sqlite.org/walformat.html#the_wal_index_header
+type index [48]byte
+
+// headerOf reads it from the file, which all processes map.
+func headerOf(path string) (now index, ok bool) {
+	f, err := os.Open(path + "-shm")
+	if err != nil {
+		return now, os.IsNotExist(err) // nobody has written since the log was moved
+	}
+	n, err := f.ReadAt(now[:], 0)
+	return now, f.Close() == nil && (err == nil || n == 0)
+}

@@ -1,0 +1,138 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// words listens to a journal from its first word on.
+func words(t testing.TB, j *sqlite.Journal) <-chan string {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	heard, done := make(chan string), make(chan bool)
+	go func() {
+		defer close(done)
+		for run, err := range j.WatchLogs(ctx) {
+			if err != nil {
+				t.Error(err)
+			}
+			select {
+			case heard <- run:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	if first := <-heard; first != "" {
+		t.Fatalf("the first word is of %q, want of any run", first)
+	}
+	return heard
+}
+
+// begun is a run in a journal that can be appended to.
+func begun(t testing.TB, j *sqlite.Journal, run string) (add func()) {
+	t.Helper()
+	lease, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Hour, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := uint64(0)
+	return func() {
+		err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, After: last, Records: [][]byte{[]byte("{}")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last++
+	}
+}
+
+// TestWatchLogs holds that one who watches is told which run this process adds
+// to, and that something is there to be read when another has added anything.
+func TestWatchLogs(t *testing.T) {
+	for _, readOnly := range []bool{false, true} {
+		t.Run(fmt.Sprintf("readOnly=%v", readOnly), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "j.db")
+			other, err := sqlite.Open(t.Context(), path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Close()
+			theirs := begun(t, other, "theirs")
+			theirs()
+			j, err := sqlite.Open(t.Context(), path, &sqlite.Options{ReadOnly: readOnly})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			heard := words(t, j)
+			for n := uint64(1); n < 5; n++ {
+				theirs()
+				for have := n; have == n; {
+					if run := <-heard; run != "" {
+						t.Fatalf("word of run %q, which nobody has added to here", run)
+					}
+					have = 0
+					for _, err := range j.Read(t.Context(), "theirs", 1) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						have++
+					}
+				}
+			}
+			if readOnly {
+				return
+			}
+			ours := begun(t, j, "ours")
+			ours()
+			for run := range heard {
+				if run == "ours" {
+					return
+				}
+			}
+		})
+	}
+}
+
+// TestWatchClosed ends the watching with the journal.
+func TestWatchClosed(t *testing.T) {
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range j.WatchLogs(t.Context()) {
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWord is how long it takes to hear of what another process has
+// written, its commit included.
+func BenchmarkWord(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "j.db")
+	other, err := sqlite.Open(b.Context(), path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer other.Close()
+	theirs := begun(b, other, "theirs")
+	j, err := sqlite.Open(b.Context(), path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer j.Close()
+	heard := words(b, j)
+	theirs()
+	<-heard
+	for b.Loop() {
+		theirs()
+		<-heard
+	}
+}

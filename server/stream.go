@@ -1,0 +1,155 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The times of a stream: a word is sent when there was nothing to say for so
+// long, who takes nothing for so long is let go of, and who lost the stream is to
+// come back after so long.
+const (
+	heartbeat = 15 * time.Second
+	stuckFor  = 30 * time.Second
+	comeBack  = "retry: 1000\n\n"
+)
+
+// stream sends a run's entries as they come, as Server-Sent Events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html), until the run
+// ends. Who comes back after the end has nothing to wait for, and is told to stay
+// away by an answer without a body.
+func (s *Server) stream(x *exchange, run string) error {
+	return s.watch(x, run, func(out *stream, frames []frame) error {
+		for _, f := range frames {
+			if err := out.add(f.text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// watch sends what write makes of a run's frames, each time of all that have come,
+// until the run ends.
+func (s *Server) watch(x *exchange, run string, write func(out *stream, frames []frame) error) error {
+	after, err := position(x.Request)
+	if err != nil {
+		return err
+	}
+	ctx := x.Request.Context()
+	r, head, err := s.hubs.enter(ctx, run, after)
+	switch {
+	case errors.Is(err, errClosed):
+		return refusal(http.StatusServiceUnavailable, err.Error())
+	case err != nil:
+		return err
+	}
+	defer r.leave()
+	if after > 0 && after >= head.Seq && head.Status.Ended() {
+		x.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	out := newStream(x.ResponseWriter)
+	defer out.close()
+	// From here on there is nobody who could be told of an error but the client,
+	// who takes the end of the stream for a reason to come back.
+	_ = r.pass(ctx, out, write)
+	return nil
+}
+
+// streams reports whether a header Accept wants a stream of events.
+func streams(accept string) bool {
+	for kind := range strings.SplitSeq(accept, ",") {
+		name, _, err := mime.ParseMediaType(kind)
+		if err == nil && name == "text/event-stream" {
+			return true
+		}
+	}
+	return false
+}
+
+// position is behind which entry a client wants to go on.
+func position(r *http.Request) (uint64, error) {
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		after, err := strconv.ParseUint(last, 10, 63)
+		if err != nil {
+			return 0, invalid("Last-Event-ID " + strconv.Quote(last) + " is not the id of an entry")
+		}
+		return after, nil
+	}
+	text := r.URL.Query().Get("cursor")
+	if text == "" {
+		return 0, nil
+	}
+	next, err := strconv.ParseUint(text, 10, 63) // as in a page of entries
+	if err != nil || next == 0 {
+		return 0, invalid("cursor is not one that this server gave; leave it out to begin anew")
+	}
+	return next - 1, nil
+}
+
+// pass sends until the run ends, the client goes, or the world breaks.
+func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, frames []frame) error) error {
+	beat := time.NewTimer(heartbeat)
+	defer beat.Stop()
+	if err := out.add([]byte(comeBack)); err != nil {
+		return err
+	}
+	var frames []frame
+	for {
+		var wait <-chan struct{}
+		var ended bool
+		var err error
+		frames, wait, ended, err = r.take(ctx, frames)
+		if err == nil && len(frames) > 0 {
+			err = write(out, frames)
+			clear(frames)
+		}
+		if err != nil {
+			return err
+		}
+		if wait == nil { // there may be more
+			continue
+		}
+		if err := out.flush(); err != nil || ended {
+			return err
+		}
+		beat.Reset(heartbeat)
+		select {
+		case <-wait:
+			if !r.pause(ctx) {
+				return ctx.Err()
+			}
+		case <-beat.C:
+			if err := out.add([]byte(":\n\n")); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// pause lets some more come, so that it goes with the rest: the more readers there
+// are, the more it costs to send each word by itself.
+func (r *reader) pause(ctx context.Context) bool {
+	r.hub.mu.Lock()
+	crowd := len(r.hub.readers)
+	r.hub.mu.Unlock()
+	if crowd < 10 {
+		return true
+	}
+	t := time.NewTimer(min(time.Duration(crowd)*50*time.Microsecond, 50*time.Millisecond))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// stream is the writing end of an event stream. It writes and flushes many
+// events at once, and gives up on who takes nothing.
+type stream struct {
+	w    http.ResponseWriter
+	to   *http.ResponseController
+	buf  *[outBytes]byte // nil while there is nothing in it: who waits needs none
+	n    int
+	sent bool // something was written that has not been flushed
+}
+
+const outBytes = 16 << 10
+
+var outs = sync.Pool{New: func() any { return new([outBytes]byte) }}
+
+func newStream(w http.ResponseWriter) *stream {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // a proxy that waits for more would hold everything back
+	w.WriteHeader(http.StatusOK)
+	return &stream{w: w, to: http.NewResponseController(w)}
+}
+
+// add sends some text now or with what follows.
+func (s *stream) add(text []byte) error {
+	for len(text) > 0 {
+		if s.buf == nil {
+			s.buf = outs.Get().(*[outBytes]byte)
+		}
+		n := copy(s.buf[s.n:], text)
+		s.n += n
+		if text = text[n:]; s.n == outBytes {
+			if err := s.empty(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// empty hands over what has been gathered. Each time there is as much time again.
+func (s *stream) empty() error {
+	if s.n == 0 {
+		return nil
+	}
+	_ = s.to.SetWriteDeadline(time.Now().Add(stuckFor)) // what has none is no connection
+	_, err := s.w.Write(s.buf[:s.n])
+	s.n, s.sent = 0, true
+	return err
+}
+
+// flush sends all there is.
+func (s *stream) flush() error {
+	if err := s.empty(); err != nil || !s.sent {
+		return err
+	}
+	s.back()
+	s.sent = false
+	return s.to.Flush()
+}
+
+func (s *stream) back() {
+	if s.buf != nil {
+		outs.Put(s.buf)
+		s.buf = nil
+	}
+}
+
+// close makes the connection fit for another request.
+func (s *stream) close() {
+	_ = s.to.SetWriteDeadline(time.Time{})
+	s.back()
+}
