@@ -89,6 +89,7 @@ type stage struct {
 // clear lets go of what hangs.
 func (s *stage) clear() {
 	if s.world != nil {
+		s.rebuilt()
 		close(s.world.end)
 		time.Sleep(lease) // for engines, too, to see that nobody needs them any more
 	}

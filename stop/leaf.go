@@ -18,6 +18,9 @@ type leaf struct {
 	holds   func(pawl.State) bool
 	tell    func(pawl.State) string
 	wants   func(pawl.Agent) error // nil: any agent will do
+
+	measured func(pawl.State) (float64, bool) // of a comparison: the number, time in seconds
+	limit    float64                          // what it is compared with
 }
 
 func (l *leaf) decide(s pawl.State) decision {

@@ -120,9 +120,18 @@ func compileCompare(n *expr.Compare) (*condition, error) {
 		return nil, err
 	}
 	source := tree.String()
+	unit := 1.0
+	if name == "elapsed" {
+		unit = float64(time.Second)
+	}
 	return newCondition(tree, &leaf{
 		source:  source,
 		outcome: m.outcome,
+		limit:   limit / unit,
+		measured: func(s pawl.State) (float64, bool) {
+			v, known := m.read(s)
+			return v / unit, known
+		},
 		holds: func(s pawl.State) bool {
 			v, known := m.read(s)
 			return known && op.Holds(cmp.Compare(v, limit))

@@ -1,0 +1,175 @@
+package stop
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Node is a condition, or a part of one, as it stands in a state, for people to
+// see what holds and what is missing.
+type Node struct {
+	// Source is the condition as it is written.
+	Source string `json:"source"`
+	Kind   Kind   `json:"kind"`
+	Holds  bool   `json:"holds"`
+	// Outcome is what it makes of the run, now that it holds or once it does; zero:
+	// it has none of its own.
+	Outcome pawl.Status `json:"outcome,omitempty"`
+	// Detail says what in the state decides.
+	Detail string `json:"detail,omitempty"`
+	// Used and Limit are the number that a comparison is about and what it is
+	// compared with, of time in seconds; nil: it is no comparison, or the number is
+	// not known.
+	Used     *float64 `json:"used,omitempty"`
+	Limit    *float64 `json:"limit,omitempty"`
+	Children []Node   `json:"children,omitempty"`
+}
+
+// Kind is how a node comes of its children.
+type Kind int
+
+// The kinds.
+const (
+	KindAny      Kind = 1 + iota // one of them holds
+	KindAll                      // all of them do
+	KindNot                      // its only one does not
+	KindOverride                 // its only one does, with another outcome
+	KindLeaf                     // it has none
+)
+
+var kindNames = []string{"any", "all", "not", "override", "leaf"}
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if k < KindAny || k > KindLeaf {
+		return fmt.Sprintf("kind(%d)", int(k))
+	}
+	return kindNames[k-1]
+}
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the kind's name.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for i, name := range kindNames {
+		if name == string(text) {
+			*k = Kind(1 + i)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no kind %q; write %s", text, strings.Join(kindNames, ", "))
+}
+
+// Tree shows a condition in a state. The node of a condition that was made
+// elsewhere is a leaf.
+func Tree(c pawl.Condition, s pawl.State) Node {
+	own, ok := c.(*condition)
+	if !ok {
+		own = adoptForeign(c)
+	}
+	return own.node(s)
+}
+
+func (c *condition) node(s pawl.State) Node {
+	n := Node{Source: c.source, Kind: KindLeaf}
+	if c.err != nil {
+		n.Detail = c.err.Error()
+		return n
+	}
+	d := c.decide(s)
+	n.Holds, n.Outcome = d.holds, d.status
+	parts := func(kind Kind, of ...*condition) {
+		n.Kind = kind
+		for _, part := range of {
+			n.Children = append(n.Children, part.node(s))
+		}
+	}
+	switch t := c.term.(type) {
+	case anyOf:
+		parts(KindAny, t...)
+	case allOf:
+		parts(KindAll, t...)
+	case negation:
+		parts(KindNot, t.condition)
+	case outcome:
+		parts(KindOverride, t.condition)
+		n.Outcome = t.status
+	case *leaf:
+		n.Outcome = t.outcome
+		if t.measured != nil {
+			if used, known := t.measured(s); known {
+				n.Used = &used
+			}
+			n.Limit = new(t.limit)
+		}
+		n.Detail = t.tell(s)
+	default:
+		n.Detail = strings.Join(c.facts(s), ", ")
+	}
+	return n
+}
+
+// Whole shows all that can end a run that stands in a state, as far as its log
+// says: the goal, the stop condition, the ceilings, the final answer, and being
+// stuck. What a condition asks of the program by when("NAME") is not known, and
+// never holds. The root holds when one of them does, which need not end the run: a
+// goal refutes an answer, and a ceiling ends only the step that would go over it.
+func Whole(s pawl.State) Node {
+	root := Node{Source: "the run", Kind: KindAny}
+	add := func(n Node) {
+		root.Children = append(root.Children, n)
+		if n.Holds && (!root.Holds || root.Outcome != pawl.Success && n.Outcome == pawl.Success) {
+			root.Holds, root.Outcome, root.Detail = true, n.Outcome, n.Detail
+		}
+	}
+	read := func(source string) (Node, bool) {
+		if source == "" {
+			return Node{}, false
+		}
+		c, err := Parse(source, &Options{Unresolved: true})
+		if err != nil {
+			return Node{Source: source, Kind: KindLeaf, Detail: err.Error()}, true
+		}
+		return Tree(c, s), true
+	}
+	d := s.Declaration()
+	if n, ok := read(d.Goal); ok {
+		if _, measured := s.Metric(); !measured {
+			n.Holds = false
+		}
+		n.Outcome = pawl.Success
+		add(n)
+	}
+	if n, ok := read(s.StopSource()); ok {
+		add(n)
+	}
+	l := s.Limits()
+	for _, c := range ceilings(l) {
+		add(Tree(c, s))
+	}
+	add(Tree(Done(), s))
+	for _, policy := range d.Policies {
+		if strings.HasPrefix(policy, "no_progress(") {
+			v := s.Verdict()
+			add(Node{
+				Source: policy, Kind: KindLeaf, Outcome: pawl.NoProgress, Holds: v.Status == pawl.NoProgress && v.Leaf != toolErrors(l).String(),
+				Detail: fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled()),
+			})
+		}
+	}
+	return root
+}
+
+func toolErrors(l pawl.Limits) pawl.Condition { return ToolErrors(l.ToolErrors) }
+
+// ceilings are what bounds a run, as conditions.
+func ceilings(l pawl.Limits) []pawl.Condition {
+	all := []pawl.Condition{toolErrors(l), Iterations(l.Iterations), Tokens(l.Tokens), Elapsed(l.Time)}
+	if l.Cost > 0 {
+		all = append(all, Cost(l.Cost))
+	}
+	return all
+}
