@@ -47,16 +47,16 @@ func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 
 // Request rebuilds from the log what was sent for called, the latest entry of s,
 // of a turn, and which model was asked. The agent is what the run recorded of it;
-// conversation has taken in all entries up to this one.
-func (s *State) Request(called ModelCalled, turn int, conversation *Transcript) (Request, ModelInfo) {
+// the conversation has taken in all entries up to this one.
+func (t *Transcript) Request(s *State, called ModelCalled, turn int) (Request, ModelInfo) {
 	d := s.declared()
 	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, offer: d.Tools}
 	m.single = d.Loop == SingleCall{}.Name()
-	t := Think{
+	think := Think{
 		Purpose: called.Purpose, View: called.View, Iteration: turn, Attempt: called.Attempt,
 		MaxTokens: called.MaxTokens, Fallback: called.Fallback, Model: called.Model,
 	}
-	return m.Request(s, t, conversation), *d.model(t.Model, t.Fallback)
+	return m.Request(s, think, t), *d.model(think.Model, think.Fallback)
 }
 
 // withPrompt says something after the conversation. The conversation's own

@@ -66,7 +66,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Event.Type(), ErrNoRequest)
 		}
 		r.Entry, r.Called, r.State = entry, called, state
-		r.Request, r.Model = state.Request(called, entry.Iteration, talk)
+		r.Request, r.Model = talk.Request(&state, called, entry.Iteration)
 		return r, nil
 	}
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)
