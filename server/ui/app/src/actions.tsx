@@ -1,0 +1,203 @@
+import { useEffect, useState } from "preact/hooks";
+import { api, words } from "./api";
+import { Dialog, JsonField, jsonProblem } from "./dialog";
+import { JsonView } from "./json";
+import { go, link } from "./route";
+import { readLimits } from "./start";
+import { Notice, Prose, Text } from "./text";
+import type { Pending } from "./types";
+import type { Live } from "./use-run";
+
+export type Doing =
+  | { what: "approve" | "deny" | "answer" | "submit" | "settle"; pending: Pending }
+  | { what: "cancel" | "resume" | "replay" }
+  | { what: "fork"; at?: number };
+
+/** Actions are the buttons of a run, of which only those stand there that apply, and their dialogs. */
+export function Actions({ live, run, doing, setDoing, picked, pending }: { live: Live; run: string; doing: Doing | null; setDoing: (d: Doing | null) => void; picked: number; pending: Pending[] }) {
+  const { log, result, status } = live;
+  const close = () => setDoing(null);
+  const calm = !!result && result.resumable && !(pending.length > 0 && status !== "expired");
+  return (
+    <div class="actions">
+      {calm && <button type="button" class={log.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
+      {!log.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "cancel" })}>Cancel…</button>}
+      {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "fork" })}>Fork…</button>}
+      {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "replay" })}>Replay</button>}
+      {doing && <Doings doing={doing} live={live} run={run} picked={picked} close={close} />}
+    </div>
+  );
+}
+
+function Doings({ doing, live, run, picked, close }: { doing: Doing; live: Live; run: string; picked: number; close: () => void }) {
+  const p = { live, run, close };
+  switch (doing.what) {
+    case "approve": return <Approve {...p} pending={doing.pending} />;
+    case "deny": return <Deny {...p} pending={doing.pending} />;
+    case "answer": return <Answer {...p} pending={doing.pending} />;
+    case "submit": return <Submit {...p} pending={doing.pending} />;
+    case "settle": return <Settle {...p} pending={doing.pending} />;
+    case "cancel": return <CancelRun {...p} />;
+    case "resume": return <ResumeRun {...p} />;
+    case "fork": return <ForkRun {...p} at={doing.at ?? picked} />;
+    case "replay": return <Replay {...p} />;
+  }
+}
+
+interface Asked { live: Live; run: string; close: () => void }
+type About = Asked & { pending: Pending };
+
+function Call({ p }: { p: Pending }) {
+  return <p class="call"><b class="mono"><Text of={p.tool || "question"} /></b> <span class="mono id">{p.call}</span></p>;
+}
+
+// A child's call is decided at the child, whose parent goes on with it.
+function decide(p: About, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown): Promise<void> {
+  return api.call(p.pending.run || p.run, p.pending.call, what, body).then(() => p.live.again());
+}
+
+function Approve(p: About) {
+  const asked = JSON.stringify(p.pending.args, null, 2);
+  const [args, setArgs] = useState(asked);
+  const [scope, setScope] = useState("call");
+  const edited = args !== asked && !jsonProblem(args) && JSON.stringify(JSON.parse(args)) !== JSON.stringify(p.pending.args);
+  const act = () => decide(p, "approve", { scope, ...(edited ? { args: JSON.parse(args) } : {}) });
+  return (
+    <Dialog title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={!!jsonProblem(args)}>
+      <Call p={p.pending} />
+      {p.pending.reason && <Prose of={p.pending.reason} />}
+      <JsonField id="args" label={edited ? "Arguments, edited: the model is told what was run" : "Arguments"} value={args} set={setArgs} rows={Math.min(16, Math.max(5, asked.split("\n").length + 1))} first />
+      <fieldset>
+        <legend>Holds for</legend>
+        <label><input type="radio" name="scope" checked={scope === "call"} onChange={() => setScope("call")} /> this call</label>
+        <label><input type="radio" name="scope" checked={scope === "run"} onChange={() => setScope("run")} /> every call of this run with the same arguments</label>
+      </fieldset>
+    </Dialog>
+  );
+}
+
+function Deny(p: About) {
+  const [reason, setReason] = useState("");
+  return (
+    <Dialog title="Deny" does="Deny" danger act={() => decide(p, "deny", { reason })} close={p.close}>
+      <Call p={p.pending} />
+      <div class="field"><label for="reason">Reason, which the model is told</label><textarea id="reason" rows={3} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
+    </Dialog>
+  );
+}
+
+function Answer(p: About) {
+  const [text, setText] = useState("");
+  return (
+    <Dialog title="Answer" does="Answer" act={() => decide(p, "answer", { text })} close={p.close} disabled={!text.trim()}>
+      <Prose of={p.pending.reason} class="question" />
+      <div class="field"><label for="answer">Answer</label><textarea id="answer" rows={4} data-first value={text} onInput={(e) => setText(e.currentTarget.value)} /></div>
+    </Dialog>
+  );
+}
+
+function Submit(p: About) {
+  const [text, setText] = useState('{\n  \n}');
+  return (
+    <Dialog title="Submit a result" does="Submit" act={() => decide(p, "submit", { result: JSON.parse(text) })} close={p.close} disabled={!!jsonProblem(text)}>
+      <Call p={p.pending} />
+      <JsonView value={p.pending.args} label="Arguments" />
+      <JsonField id="result" label="Result" value={text} set={setText} first />
+    </Dialog>
+  );
+}
+
+function Settle(p: About) {
+  const [happened, setHappened] = useState<boolean | null>(null);
+  const [text, setText] = useState("{}");
+  const act = () => decide(p, "settle", happened ? { happened: JSON.parse(text) } : { did_not_happen: true });
+  return (
+    <Dialog title="Settle a doubt" does={happened === null ? "Settle" : happened ? "It happened" : "It did not happen"} act={act} close={p.close} disabled={happened === null || (happened && !!jsonProblem(text))}>
+      <Call p={p.pending} />
+      <Prose of={p.pending.reason} />
+      <JsonView value={p.pending.args} label="Arguments" />
+      <fieldset>
+        <legend>Look where its effect would show. Did it take place?</legend>
+        <label><input type="radio" name="happened" data-first checked={happened === true} onChange={() => setHappened(true)} /> It happened, with this result</label>
+        <label><input type="radio" name="happened" checked={happened === false} onChange={() => setHappened(false)} /> It did not happen: it is run again</label>
+      </fieldset>
+      {happened && <JsonField id="happened" label="Result, which the model is given" value={text} set={setText} rows={5} />}
+    </Dialog>
+  );
+}
+
+function CancelRun(p: Asked) {
+  const [reason, setReason] = useState("");
+  return (
+    <Dialog title="Cancel the run" does="Cancel the run" danger act={() => api.act(p.run, "cancel", { reason }).then(() => p.live.again())} close={p.close}>
+      <p>A write that is under way is finished first. A cancelled run can be resumed.</p>
+      <div class="field"><label for="why">Reason</label><textarea id="why" rows={2} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
+    </Dialog>
+  );
+}
+
+function ResumeRun(p: Asked) {
+  const [limits, setLimits] = useState(() => suggestion(p.live));
+  return (
+    <Dialog title="Resume" does="Resume" act={() => api.act(p.run, "resume", { limits: readLimits(limits) }).then(() => p.live.again())} close={p.close}>
+      {p.live.result?.recommended_action && <p>Advice: <Text of={p.live.result.recommended_action} />.</p>}
+      <div class="field">
+        <label for="limits">Limits to change</label>
+        <input id="limits" class="mono" data-first placeholder="iterations=+5, cost=1.00" value={limits} onInput={(e) => setLimits(e.currentTarget.value)} />
+        <p class="hint">A number stands for itself, <code>+5</code> for five more. Left empty, all stay as they are.</p>
+      </div>
+    </Dialog>
+  );
+}
+
+// suggestion is what the run itself advises, where that is a limit.
+function suggestion(live: Live): string {
+  return /--limit (\S+)/.exec(live.result?.recommended_action ?? "")?.[1] ?? "";
+}
+
+function ForkRun(p: Asked & { at: number }) {
+  const [at, setAt] = useState(String(p.at || p.live.log.last));
+  const [input, setInput] = useState("");
+  const n = Number(at);
+  const act = async () => {
+    const r = await api.act(p.run, "fork", { at: n, input: input || undefined });
+    go(link(r.run));
+  };
+  const e = p.live.log.entries[n - 1];
+  return (
+    <Dialog title="Fork" does="Fork" act={act} close={p.close} disabled={!e}>
+      <p>A new run that shares this one's log up to an entry at which nothing is under way, and goes on from there.</p>
+      <div class="field">
+        <label for="at">At entry</label>
+        <input id="at" type="number" min={1} max={p.live.log.last} value={at} onInput={(ev) => setAt(ev.currentTarget.value)} />
+        <p class="hint">{e ? <>{e.type} in iteration {e.iteration}</> : `from 1 to ${p.live.log.last}`}</p>
+      </div>
+      <div class="field"><label for="fork-input">Said in addition</label><textarea id="fork-input" rows={3} data-first value={input} onInput={(ev) => setInput(ev.currentTarget.value)} /></div>
+    </Dialog>
+  );
+}
+
+function Replay(p: Asked) {
+  const [said, setSaid] = useState<any>(null);
+  const [error, setError] = useState("");
+  useEffect(() => {
+    api.replay(p.run).then(setSaid, (e) => setError(words(e)));
+  }, []);
+  return (
+    <Dialog title="Replay" close={p.close}>
+      <p>The log is folded again, and every recorded step decided again by this build. No model is called and no tool run.</p>
+      {error ? <Notice bad>{error}</Notice> : !said ? <p role="status">Deciding…</p> : <ReplayResult said={said} />}
+    </Dialog>
+  );
+}
+
+function ReplayResult({ said }: { said: any }) {
+  const differences = (said.differences ?? said.disagreements ?? []) as any[];
+  const agrees = said.agrees ?? said.agree ?? differences.length === 0;
+  return (
+    <>
+      <p class={`verdict ${agrees ? "good" : "bad"}`} role="status">{agrees ? "They agree" : "They do not agree"}{said.steps !== undefined && `: ${said.steps} steps`}</p>
+      {!agrees && <JsonView value={said} />}
+    </>
+  );
+}

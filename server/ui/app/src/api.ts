@@ -1,0 +1,205 @@
+import type { Agent, Entry, Report, Result, RunLine } from "./types";
+
+// The token stays in this browser's storage and travels as a header only. A
+// cookie would be sent by any page that names this address.
+const KEY = "pawl.token";
+
+export function token(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+let told: () => void = () => {};
+
+/** onLogin names who is told that the token came or went. */
+export function onLogin(f: () => void): void {
+  told = f;
+}
+
+export function setToken(value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, value);
+  } catch {
+    // A browser that stores nothing asks for the token each time.
+  }
+  told();
+}
+
+/** Refusal is a problem document, or that there was no answer at all (status 0). */
+export class Refusal extends Error {
+  constructor(readonly status: number, readonly title: string, readonly detail: string) {
+    super(detail || title);
+  }
+}
+
+export function words(e: unknown): string {
+  if (e instanceof Refusal) {
+    if (e.status === 0) return "The server cannot be reached.";
+    const text = e.detail || e.title;
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+  }
+  return e instanceof Error ? e.message : String(e);
+}
+
+async function refusal(r: Response): Promise<Refusal> {
+  let title = r.statusText || `status ${r.status}`;
+  let detail = "";
+  try {
+    const p = await r.json();
+    title = p.title || title;
+    detail = p.detail || "";
+  } catch {
+    // Not a problem document: a proxy answered.
+  }
+  if (r.status === 401) setToken(null);
+  return new Refusal(r.status, title, detail);
+}
+
+async function send(method: string, path: string, body?: unknown, signal?: AbortSignal, accept = "application/json", last?: number): Promise<Response> {
+  const headers: Record<string, string> = { Accept: accept };
+  const t = token();
+  if (t) headers.Authorization = `Bearer ${t}`;
+  if (last) headers["Last-Event-ID"] = String(last);
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let r: Response;
+  try {
+    r = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal, credentials: "omit", cache: "no-store" });
+  } catch (e) {
+    if (signal?.aborted) throw e;
+    throw new Refusal(0, "unreachable", "");
+  }
+  if (!r.ok) throw await refusal(r);
+  return r;
+}
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await send("GET", path, undefined, signal)).json() as Promise<T>;
+}
+
+async function post<T>(path: string, body: unknown): Promise<T> {
+  return (await send("POST", path, body)).json() as Promise<T>;
+}
+
+const id = encodeURIComponent;
+
+function query(q: Record<string, string | number | undefined>): string {
+  const p = new URLSearchParams();
+  for (const [k, v] of Object.entries(q)) if (v !== undefined && v !== "") p.set(k, String(v));
+  const s = p.toString();
+  return s ? `?${s}` : "";
+}
+
+export const api = {
+  runs: (q: { status?: string; agent?: string; cursor?: string }, signal?: AbortSignal) =>
+    get<{ runs: RunLine[]; next: string }>(`/v1/runs${query(q)}`, signal),
+  run: (run: string, signal?: AbortSignal) => get<Result>(`/v1/runs/${id(run)}`, signal),
+  // The first page is small, so that there is something to see.
+  events: (run: string, cursor: string, signal?: AbortSignal) =>
+    get<{ entries: Entry[]; next: string }>(`/v1/runs/${id(run)}/events${query({ cursor, max: cursor ? 5000 : 400 })}`, signal),
+  explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),
+  agents: () => get<{ agents: Agent[] }>("/v1/agents"),
+  request: (run: string, seq: number, signal?: AbortSignal) => get<any>(`/v1/runs/${id(run)}/requests/${seq}`, signal),
+  stop: (run: string, at: number | undefined, signal?: AbortSignal) => get<any>(`/v1/runs/${id(run)}/stop${query({ at })}`, signal),
+  replay: (run: string) => get<any>(`/v1/runs/${id(run)}/replay`),
+  children: (run: string, signal?: AbortSignal) => get<any>(`/v1/runs/${id(run)}/children`, signal),
+  start: (body: unknown) => post<Result>("/v1/runs", body),
+  act: (run: string, what: "resume" | "cancel" | "fork", body: unknown) => post<Result>(`/v1/runs/${id(run)}/${what}`, body),
+  call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown) =>
+    post<Result>(`/v1/runs/${id(run)}/calls/${id(call)}/${what}`, body),
+};
+
+export type Connection = { state: "connecting" | "live" | "lost" | "ended"; retry?: number };
+
+export interface Listener {
+  entries(batch: Entry[]): void;
+  delta(e: Entry): void;
+  state(c: Connection): void;
+}
+
+/**
+ * follow streams a run's entries after seq until it ends or signal says so. A
+ * broken stream is taken up again behind the last entry that came. What comes
+ * within a frame of the screen is handed over at once. Somebody who expects an
+ * ended run to go on, having asked for it, is not content with its end at first.
+ */
+export async function follow(run: string, seq: number, on: Listener, signal: AbortSignal, expecting = false): Promise<void> {
+  let batch: Entry[] = [];
+  let due = 0;
+  const flush = () => {
+    due = 0;
+    const b = batch;
+    batch = [];
+    if (b.length && !signal.aborted) on.entries(b);
+  };
+  let patience = expecting ? 12 : 0;
+  for (let wait = 500; !signal.aborted; ) {
+    let over = false;
+    try {
+      on.state({ state: "connecting" });
+      const r = await send("GET", `/v1/runs/${id(run)}/events`, undefined, signal, "text/event-stream", seq);
+      if (r.status === 204) {
+        if (patience-- <= 0) return on.state({ state: "ended" });
+        await new Promise((done) => setTimeout(done, 400));
+        continue;
+      }
+      on.state({ state: "live" });
+      await frames(r.body!, (event, data) => {
+        wait = 500;
+        const e = JSON.parse(data) as Entry;
+        if (event === "model.delta") {
+          if (batch.length) flush();
+          on.delta(e);
+          return;
+        }
+        if (!e.seq || e.seq <= seq) return;
+        seq = e.seq;
+        over = ended(e);
+        batch.push(e);
+        due ||= window.setTimeout(flush, 30);
+      });
+      flush();
+      if (over) {
+        on.state({ state: "ended" });
+        return;
+      }
+    } catch (e) {
+      flush();
+      if (signal.aborted) return;
+      if (e instanceof Refusal && e.status >= 400 && e.status < 500 && e.status !== 429) throw e;
+    }
+    on.state({ state: "lost", retry: wait });
+    await new Promise((done) => setTimeout(done, wait * (0.75 + Math.random() / 2)));
+    wait = Math.min(wait * 2, 10_000);
+  }
+}
+
+/** ended says that nothing follows an entry until somebody resumes the run. */
+export function ended(e: Entry): boolean {
+  return e.type === "run.stopped";
+}
+
+async function frames(body: ReadableStream<Uint8Array>, frame: (event: string, data: string) => void): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as any).getReader() as ReadableStreamDefaultReader<string>;
+  let rest = "";
+  let event = "";
+  let data: string[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    const lines = rest.split(/\r\n|\n/);
+    rest = lines.pop()!;
+    for (const line of lines) {
+      if (line === "") {
+        if (data.length) frame(event, data.join("\n"));
+        event = "";
+        data = [];
+      } else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+      else if (line.startsWith("event:")) event = line.slice(6).trim();
+    }
+  }
+}

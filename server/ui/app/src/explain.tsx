@@ -1,0 +1,99 @@
+import { useEffect, useState } from "preact/hooks";
+import { api, words } from "./api";
+import { clock, duration, money, number, percent } from "./format";
+import { Copy, Notice, Prose, Status, Text } from "./text";
+import type { Amount, Report } from "./types";
+import type { Live } from "./use-run";
+
+/** ExplainView is the report: why it stopped, what it did, what it cost, what to do next. */
+export function ExplainView({ live, run, open }: { live: Live; run: string; open: (tab: string, seq?: number) => void }) {
+  const [report, setReport] = useState<Report | null>(null);
+  const [error, setError] = useState("");
+  const settled = live.log.turning ? 0 : live.log.last;
+  useEffect(() => {
+    const stop = new AbortController();
+    api.explain(run, stop.signal).then(setReport, (e) => !stop.signal.aborted && setError(words(e)));
+    return () => stop.abort();
+  }, [run, settled]);
+  if (error) return <Notice bad>{error}</Notice>;
+  if (!report) return <p class="empty" role="status">Reading the log…</p>;
+  const r = report;
+  return (
+    <div class="explain">
+      <section>
+        <h2>Why it stands where it does</h2>
+        <p><Status of={r.status} /> {r.reason.leaf && <>decided by <code><Text of={r.reason.leaf} /></code>. </>}<Text of={r.reason.detail} /></p>
+        {r.answer && <Prose of={r.answer} class="quote" />}
+      </section>
+      {r.next?.length > 0 && (
+        <section>
+          <h2>What to do next</h2>
+          <ul class="next-list">{r.next.map((n) => <li key={n.command}><p><Text of={n.why} /></p><div class="cmd"><code><Text of={n.command} /></code><Copy text={n.command} /></div></li>)}</ul>
+        </section>
+      )}
+      <section>
+        <h2>Ceilings</h2>
+        <table class="plain"><thead><tr><th scope="col">Of</th><th scope="col" class="num">Used</th><th scope="col" class="num">Limit</th><th scope="col" class="num">Part</th></tr></thead><tbody>
+          {Object.entries(r.ceilings ?? {}).map(([name, a]) => <tr key={name}><td>{name.replaceAll("_", " ")}{a.refused && <span class="tag bad">refused a step</span>}</td><td class="num">{amount(a, a.used)}</td><td class="num">{a.limit ? amount(a, a.limit) : "none"}</td><td class="num">{a.limit ? percent(a.used / a.limit) : ""}</td></tr>)}
+        </tbody></table>
+      </section>
+      <section>
+        <h2>What it cost</h2>
+        <table class="plain"><thead><tr><th scope="col">For</th><th scope="col" class="num">Calls</th><th scope="col" class="num">Failed</th><th scope="col" class="num">In</th><th scope="col" class="num">Out</th><th scope="col" class="num">Cost</th></tr></thead><tbody>
+          {Object.entries(r.cost ?? {}).map(([name, p]) => <tr key={name}><td>{name}</td><td class="num">{p.model_calls}</td><td class="num">{p.failed || ""}</td><td class="num">{number(p.input_tokens)}</td><td class="num">{number(p.output_tokens)}</td><td class="num">{money(p.cost_usd)}</td></tr>)}
+        </tbody></table>
+        <Spending r={r} />
+      </section>
+      {r.forecast && (
+        <section>
+          <h2>If it went on for {r.forecast.iterations} iterations</h2>
+          <table class="plain"><thead><tr><th scope="col">As</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Cost</th></tr></thead><tbody>
+            {[["low", "if nothing more were said than now"], ["likely", "growing as it did"], ["high", "as its dearest turns"]].map(([k, what]) => <tr key={k}><td>{k}, {what}</td><td class="num">{number(r.forecast[k].tokens)}</td><td class="num">{money(r.forecast[k].cost_usd)}</td></tr>)}
+          </tbody></table>
+          {r.forecast.raise?.length > 0 && <p>The likely one needs <code>--limit {r.forecast.raise.join(",")}</code>.</p>}
+        </section>
+      )}
+      {r.failures?.length > 0 && (
+        <section>
+          <h2>Failed model calls</h2>
+          <table class="plain"><thead><tr><th scope="col">Entry</th><th scope="col">For</th><th scope="col">What</th></tr></thead><tbody>
+            {r.failures.map((f) => <tr key={f.seq}><td><button type="button" class="link" onClick={() => open("timeline", f.seq)}>{f.seq}</button></td><td>{f.purpose}, attempt {f.attempt}</td><td>{f.class}: <Text of={f.message} /></td></tr>)}
+          </tbody></table>
+        </section>
+      )}
+      <section>
+        <h2>Step by step</h2>
+        <ol class="decisions">
+          {r.decisions.map((d) => (
+            <li key={d.seq}>
+              <button type="button" class="link seq" onClick={() => open("timeline", d.seq)} aria-label={`entry ${d.seq} in the timeline`}>{d.seq}</button>
+              <span class={`step ${d.step}`}>{d.step}</span>
+              <div><b><Text of={d.subject} /></b> <span class="why"><Text of={d.why} /></span>{d.outcome.map((o, i) => <p key={i}><Text of={o} /></p>)}</div>
+              <time dateTime={d.time}>{clock(Date.parse(d.time))}</time>
+            </li>
+          ))}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+function amount(a: Amount, n: number): string {
+  return a.unit === "s" ? duration(n * 1000) : a.unit === "USD" ? money(n) : number(n);
+}
+
+function Spending({ r }: { r: Report }) {
+  const s = r.spending;
+  const parts = Object.entries((s?.tokens ?? {}) as Record<string, { tokens: number; cost_usd: number | null }>).filter(([, p]) => p.tokens > 0);
+  if (!parts.length) return null;
+  const max = Math.max(...parts.map(([, p]) => p.tokens));
+  return (
+    <>
+      <h3>Where the tokens went</h3>
+      <table class="plain spend"><tbody>
+        {parts.map(([name, p]) => <tr key={name}><td>{name}</td><td class="track"><i style={{ width: `${(100 * p.tokens) / max}%` }} /></td><td class="num">{number(p.tokens)}</td><td class="num">{money(p.cost_usd)}</td></tr>)}
+      </tbody></table>
+      {s.cache?.hit_rate != null && <p>Cache: {percent(s.cache.hit_rate)} of what could be read from it was{s.cache.saved_usd ? `, which saved ${money(s.cache.saved_usd)}` : ""}.</p>}
+    </>
+  );
+}

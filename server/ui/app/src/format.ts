@@ -1,0 +1,119 @@
+export function duration(ms: number): string {
+  if (!isFinite(ms)) return "–";
+  if (ms < 0) ms = 0;
+  if (ms < 1) return ms === 0 ? "0 ms" : "<1 ms";
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  const s = ms / 1000;
+  if (s < 9.95) return `${s.toFixed(1)} s`;
+  if (s < 59.5) return `${Math.round(s)} s`;
+  const m = Math.floor(Math.round(s) / 60);
+  if (m < 60) return `${m} min ${Math.round(s) % 60} s`;
+  const h = Math.floor(m / 60);
+  if (h < 48) return `${h} h ${m % 60} min`;
+  return `${Math.floor(h / 24)} d ${h % 24} h`;
+}
+
+export function number(n: number): string {
+  return Math.round(n).toLocaleString("en-US");
+}
+
+/** short is a number in at most five characters. */
+export function short(n: number): string {
+  if (n < 10_000) return number(n);
+  if (n < 999_500) return `${(n / 1000).toFixed(n < 99_950 ? 1 : 0)}k`;
+  return `${(n / 1e6).toFixed(n < 99.95e6 ? 1 : 0)}M`;
+}
+
+export function money(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined) return "–";
+  if (usd === 0) return "$0";
+  if (usd < 0.00005) return "<$0.0001";
+  return usd < 0.1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
+}
+
+export function percent(x: number): string {
+  return `${x > 0 && x < 0.01 ? "<1" : Math.round(x * 100)} %`;
+}
+
+export function clock(ms: number): string {
+  const d = new Date(ms);
+  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+}
+
+export function stamp(ms: number): string {
+  const d = new Date(ms);
+  const day = `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+  return `${day} ${clock(ms)}`;
+}
+
+export function ago(ms: number, now = Date.now()): string {
+  const s = Math.max(0, (now - ms) / 1000);
+  if (s < 5) return "just now";
+  if (s < 60) return `${Math.floor(s)} s ago`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ago`;
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ago`;
+  if (s < 7 * 86_400) return `${Math.floor(s / 86_400)} d ago`;
+  return stamp(ms).slice(0, 10);
+}
+
+export function until(ms: number, now = Date.now()): string {
+  const left = ms - now;
+  return left <= 0 ? "expired" : `expires in ${duration(left)}`;
+}
+
+function two(n: number): string {
+  return n < 10 ? `0${n}` : String(n);
+}
+
+/** goDuration reads a duration as specs and logs write it, such as 1h30m0s. */
+export function goDuration(s: string): number {
+  let ms = 0;
+  for (const [, n, unit] of s.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)) {
+    ms += Number(n) * { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6 }[unit]!;
+  }
+  return ms;
+}
+
+export function excerpt(s: string, max = 200): string {
+  s = s.slice(0, max * 3).replace(/\s+/g, " ").trim();
+  return s.length > max ? `${s.slice(0, max)}…` : s;
+}
+
+/** oneLine is a JSON value on one line, cut short. */
+export function oneLine(v: unknown, max = 160): string {
+  if (v === undefined || v === null) return "";
+  return excerpt(typeof v === "string" ? v : JSON.stringify(v), max);
+}
+
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${number(n)} ${n === 1 ? one : many}`;
+}
+
+export const statusWords: Record<string, string> = {
+  success: "success",
+  exhausted: "exhausted",
+  no_progress: "no progress",
+  waiting_approval: "waits for approval",
+  waiting_input: "waits for an answer",
+  waiting_client_tool: "waits for a client",
+  waiting_doubt: "in doubt",
+  expired: "expired",
+  denied: "denied",
+  plan_failed: "plan failed",
+  failed: "failed",
+  cancelled: "cancelled",
+  paused: "paused",
+  interrupted: "interrupted",
+  running: "running",
+  queued: "queued",
+};
+
+/** tone is the family of colours and shapes that a status belongs to. */
+export function tone(status: string): "good" | "limit" | "ask" | "bad" | "off" | "live" {
+  if (status === "success") return "good";
+  if (status === "exhausted" || status === "no_progress") return "limit";
+  if (status.startsWith("waiting") || status === "expired") return "ask";
+  if (status === "failed" || status === "plan_failed" || status === "denied") return "bad";
+  if (status === "running" || status === "queued") return "live";
+  return "off";
+}

@@ -1,0 +1,27 @@
+import { Dialog } from "./dialog";
+
+const groups: [string, [string, string][]][] = [
+  ["Everywhere", [["?", "this"], ["g r", "all runs"], ["T", "theme: system, light, dark"], ["Esc", "close, or leave a field"], ["Tab", "to every control"]]],
+  ["Runs", [["j k", "down, up"], ["Enter", "open"], ["/", "filter"], ["n", "start a run"], ["r", "refresh"]]],
+  ["A run", [["1 … 8", "views, in their order"], ["a", "approve, or answer what it waits for"], ["d", "deny"], ["R", "resume with other limits"], ["F", "fork at what is selected"], ["C", "cancel"], ["p", "replay: decide every step again"]]],
+  ["Timeline", [["j k", "down, up"], ["h l", "fold, unfold"], ["[ ]", "previous, next iteration"], ["e", "next failure"], ["Home End", "first, last"], ["Enter", "into the details"], ["f", "follow the live end"], ["z", "time axis: whole run or what is in view"], ["/", "find in the log"]]],
+];
+
+export function Help({ close }: { close: () => void }) {
+  return (
+    <Dialog title="Keys" close={close} wide>
+      <div class="keys">
+        {groups.map(([name, keys]) => (
+          <section key={name}>
+            <h3>{name}</h3>
+            <dl>
+              {keys.map(([k, what]) => (
+                <div key={k}><dt>{k.split(" ").map((x) => (x === "…" ? " … " : <kbd key={x}>{x}</kbd>))}</dt><dd>{what}</dd></div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,55 @@
+import { useEffect, useRef } from "preact/hooks";
+
+// Keys are single letters, or two in a row such as "g r". What is being typed
+// into a field is the field's, but for Escape.
+
+export type Keys = Record<string, (e: KeyboardEvent) => void>;
+
+const stack: { current: Keys }[] = [];
+let pending = "";
+let timer = 0;
+
+function typing(e: KeyboardEvent): boolean {
+  const el = e.target as HTMLElement | null;
+  return !!el && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName));
+}
+
+function onKey(e: KeyboardEvent): void {
+  if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return;
+  if (document.querySelector("dialog[open]")) return; // which has its own
+  if (typing(e)) {
+    if (e.key === "Escape") (e.target as HTMLElement).blur();
+    return;
+  }
+  // A button or a link that has the focus keeps what works it.
+  if ((e.key === "Enter" || e.key === " ") && (e.target as HTMLElement)?.closest?.("a,button,summary,[role=tab]")) return;
+  const key = pending ? `${pending} ${e.key}` : e.key;
+  clearTimeout(timer);
+  pending = "";
+  for (let i = stack.length - 1; i >= 0; i--) {
+    const keys = stack[i].current;
+    const f = keys[key];
+    if (f) {
+      e.preventDefault();
+      f(e);
+      return;
+    }
+    if (Object.keys(keys).some((k) => k.startsWith(`${key} `))) {
+      pending = key;
+      timer = window.setTimeout(() => (pending = ""), 1200);
+      e.preventDefault();
+      return;
+    }
+  }
+}
+
+addEventListener("keydown", onKey);
+
+export function useKeys(keys: Keys): void {
+  const ref = useRef(keys);
+  ref.current = keys;
+  useEffect(() => {
+    stack.push(ref);
+    return () => void stack.splice(stack.indexOf(ref), 1);
+  }, []);
+}

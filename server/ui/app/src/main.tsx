@@ -1,0 +1,66 @@
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { onLogin, setToken, token } from "./api";
+import { Help } from "./help";
+import { useKeys } from "./keys";
+import { Login } from "./login";
+import { go, link, usePlace } from "./route";
+import { Runs } from "./runs";
+import { RunPage } from "./run";
+import { applyTheme, nextTheme, theme } from "./theme";
+import "./style/base.css";
+import "./style/parts.css";
+import "./style/runs.css";
+import "./style/run.css";
+import "./style/timeline.css";
+import "./style/views.css";
+
+// A link that logs in carries the token in its fragment, which no browser sends.
+// It is taken out of the address before anything else happens.
+function takeToken(): void {
+  const m = /^#token=([^&]+)(?:&run=([^&]+))?/.exec(location.hash);
+  if (!m) return;
+  setToken(decodeURIComponent(m[1]));
+  history.replaceState(null, "", m[2] ? `/${link(decodeURIComponent(m[2]))}` : "/#/");
+}
+
+takeToken();
+addEventListener("hashchange", takeToken);
+applyTheme();
+
+function App() {
+  const [known, setKnown] = useState(token() !== null);
+  const [help, setHelp] = useState(false);
+  const [look, setLook] = useState(theme());
+  const place = usePlace();
+  useEffect(() => onLogin(() => setKnown(token() !== null)), []);
+  const turn = () => setLook(nextTheme());
+  useKeys({
+    "?": () => setHelp(true),
+    "g r": () => go(link()),
+    T: turn,
+  });
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to content</a>
+      <header class="top">
+        <a class="home" href={link()} aria-label="Pawl, all runs">
+          <svg viewBox="0 0 32 24" aria-hidden="true"><path class="teeth" d="M1 23V13l7 6v-6l7 6v-6l7 6v-6l8 7v3z" /><path class="pawl" d="M4 3l9 7h4" /><circle class="pivot" cx="4" cy="3" r="2.4" /></svg>
+          <span>Pawl</span>
+        </a>
+        <div id="crumbs" />
+        <nav aria-label="Page">
+          <button type="button" class="quiet" onClick={turn} title="Theme (T)">{look === "auto" ? "Auto" : look === "dark" ? "Dark" : "Light"}<span class="sr"> theme</span></button>
+          <button type="button" class="quiet" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
+          {known && <button type="button" class="quiet" onClick={() => setToken(null)}>Log out</button>}
+        </nav>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {!known ? <Login /> : place.run ? <RunPage key={place.run} place={place} /> : <Runs />}
+      </main>
+      {help && <Help close={() => setHelp(false)} />}
+    </>
+  );
+}
+
+render(<App />, document.getElementById("app")!);

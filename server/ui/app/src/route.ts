@@ -1,0 +1,43 @@
+import { useEffect, useState } from "preact/hooks";
+
+// The place is kept in the fragment, so every place is the one document that
+// the server knows, and no place ever reaches the server's log.
+
+export interface Place {
+  run: string; // empty: the list
+  tab: string;
+  seq: number;
+  query: URLSearchParams;
+}
+
+export function parse(hash: string): Place {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
+  const [head, run = "", tab = "", seq = ""] = path.split("/").map(decodeURIComponent);
+  return { run: head === "runs" ? run : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
+}
+
+export function link(run = "", tab = "", seq = 0): string {
+  if (!run) return "#/";
+  const parts = ["#/runs", encodeURIComponent(run)];
+  if (tab || seq) parts.push(tab || "timeline");
+  if (seq) parts.push(String(seq));
+  return parts.join("/");
+}
+
+export function go(to: string, replace = false): void {
+  if (to === location.hash) return;
+  if (replace) {
+    history.replaceState(null, "", to);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  } else location.hash = to;
+}
+
+export function usePlace(): Place {
+  const [place, set] = useState(() => parse(location.hash));
+  useEffect(() => {
+    const on = () => set(parse(location.hash));
+    addEventListener("hashchange", on);
+    return () => removeEventListener("hashchange", on);
+  }, []);
+  return place;
+}

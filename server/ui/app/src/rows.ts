@@ -1,0 +1,71 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api } from "./api";
+import { Log, type Span, type Turn } from "./fold";
+
+/** A Row is one line of the timeline: a turn, or something in it. */
+export interface Row {
+  key: string;
+  turn: Turn;
+  span: Span | null; // null: the turn's own line
+  depth: number;
+  log: Log; // whose row it is: the run's or a child's
+  folded?: boolean;
+  opens?: boolean; // it has rows of its own
+}
+
+export interface Shown {
+  folded: Set<number>; // turns
+  opened: Map<string, Log>; // children by their run
+  quiet: boolean; // with bookkeeping
+}
+
+export function rowsOf(log: Log, shown: Shown, depth = 0, out: Row[] = [], prefix = ""): Row[] {
+  for (const turn of log.turns) {
+    const folded = depth === 0 && shown.folded.has(turn.iteration);
+    if (depth === 0 || log.turns.length > 1) out.push({ key: `${prefix}t${turn.iteration}`, turn, span: null, depth, log, folded, opens: true });
+    if (folded) continue;
+    for (const span of turn.spans) {
+      if (span.quiet && !shown.quiet) continue;
+      const child = span.child ? shown.opened.get(span.child) : undefined;
+      out.push({ key: `${prefix}${span.id}`, turn, span, depth: depth + 1, log, opens: !!span.child, folded: !!span.child && !child });
+      if (child) rowsOf(child, shown, depth + 1, out, `${span.child}/`);
+    }
+  }
+  return out;
+}
+
+/** holds says whether a row is the one of an entry of the run's own log. */
+export function holds(r: Row, seq: number): boolean {
+  return !!r.span && !r.key.includes("/") && r.span.entries.some((e) => e.seq === seq);
+}
+
+/** useChildren reads the logs of child runs when they are opened. */
+export function useChildren(): { opened: Map<string, Log>; toggle: (run: string) => void } {
+  const logs = useRef(new Map<string, Log>());
+  const [opened, setOpened] = useState(() => new Map<string, Log>());
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const toggle = async (run: string) => {
+    if (opened.has(run)) {
+      const m = new Map(opened);
+      m.delete(run);
+      setOpened(m);
+      return;
+    }
+    const log = logs.current.get(run) ?? new Log();
+    logs.current.set(run, log);
+    try {
+      for (let cursor = log.last ? String(log.last + 1) : "", first = true; first || cursor; first = false) {
+        const page = await api.events(run, cursor, stop.current.signal);
+        for (const e of page.entries) log.add(e);
+        if (!page.next || !page.entries.length) break;
+        cursor = page.next;
+      }
+    } catch {
+      // What the child's own page would say; here it stays folded.
+      if (!log.entries.length) return;
+    }
+    setOpened((m) => new Map(m).set(run, log));
+  };
+  return { opened, toggle };
+}

@@ -1,0 +1,200 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Actions, type Doing } from "./actions";
+import { Causes } from "./causes";
+import { Charts } from "./charts";
+import { Crumbs } from "./crumbs";
+import { Entries } from "./entries";
+import { ExplainView } from "./explain";
+import { duration, money, number, plural, short, stamp } from "./format";
+import { useKeys } from "./keys";
+import { PendingList } from "./pending";
+import { Requests } from "./requests";
+import { go, link, type Place } from "./route";
+import { StopView } from "./stop";
+import { Copy, Labels, Notice, Prose, Status, Text } from "./text";
+import { Timeline } from "./timeline";
+import { AgentView } from "./agent";
+import { useRun, type Live } from "./use-run";
+
+const tabs = [
+  ["timeline", "Timeline"],
+  ["requests", "Requests"],
+  ["charts", "Charts"],
+  ["stop", "Stop condition"],
+  ["causes", "Causes"],
+  ["explain", "Explain"],
+  ["agent", "Agent"],
+  ["log", "Log"],
+] as const;
+
+export function RunPage({ place }: { place: Place }) {
+  const live = useRun(place.run);
+  const { log, result, status, error } = live;
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const [picked, setPicked] = useState(place.seq);
+  useEffect(() => setPicked(place.seq), [place.seq]);
+  const pick = (seq: number) => {
+    setPicked(seq);
+    history.replaceState(null, "", link(place.run, place.tab, seq));
+  };
+  const open = (tab: string, seq = picked) => go(link(place.run, tab, seq));
+
+  const pending = result && (status.startsWith("waiting") || status === "expired") ? result.pending : [];
+  const first = pending[0];
+  useKeys({
+    ...Object.fromEntries(tabs.map(([tab], i) => [String(i + 1), () => open(tab)])),
+    a: () => first && setDoing({ what: first.kind === "approval" ? "approve" : first.kind === "input" ? "answer" : first.kind === "doubt" ? "settle" : "submit", pending: first }),
+    d: () => first?.kind === "approval" && setDoing({ what: "deny", pending: first }),
+    R: () => result?.resumable && setDoing({ what: "resume" }),
+    F: () => setDoing({ what: "fork" }),
+    C: () => !log.ended && setDoing({ what: "cancel" }),
+    p: () => setDoing({ what: "replay" }),
+    Escape: () => go(link()),
+  });
+
+  useEffect(() => {
+    document.title = log.start ? `${log.start.agent} · ${place.run.slice(-6)} · Pawl` : "Pawl";
+    return () => void (document.title = "Pawl");
+  }, [log.start, place.run]);
+
+  if (error && !log.entries.length) {
+    return <><Crumbs><a href={link()}>Runs</a></Crumbs><div class="alone"><Notice bad>{error}</Notice><p><a href={link()}>All runs</a></p></div></>;
+  }
+  const parent = log.start?.parent || (place.run.includes(".") ? place.run.slice(0, place.run.lastIndexOf(".")) : "");
+  return (
+    <div class={`run tab-${place.tab}`} data-loaded={live.loaded || undefined} data-entries={log.entries.length}>
+      <Crumbs>
+        <a href={link()}>Runs</a>
+        {parent && <><i aria-hidden="true">/</i><a href={link(parent)} class="mono">{parent.length > 12 ? `…${parent.slice(-8)}` : parent}</a></>}
+        <i aria-hidden="true">/</i><span class="mono" title={place.run}>{place.run.length > 16 ? `…${place.run.slice(-10)}` : place.run}</span>
+        <Connected live={live} />
+      </Crumbs>
+      <header class="summary">
+        <div class="who">
+          <div class="line">
+            <h1>{log.start ? <Text of={log.start.agent} /> : " "}</h1>
+            {status && <Status of={status} big />}
+            <Labels of={log.start?.labels ?? result?.labels} />
+          </div>
+          <Outcome live={live} />
+          <div class="facts">
+            <span class="mono id">{place.run}</span><Copy text={place.run} label="Copy id" />
+            {log.t0 > 0 && <span>started {stamp(log.t0)}</span>}
+            {log.start && <span class="mono"><Text of={log.start.model} /></span>}
+            {result?.confidence != null && <span>confidence {result.confidence}</span>}
+            <Children live={live} />
+          </div>
+        </div>
+        <Meters live={live} />
+        <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={pending} />
+      </header>
+      {error && <Notice bad>{error}</Notice>}
+      {pending.length > 0 && <PendingList pending={pending} expired={status === "expired"} setDoing={setDoing} />}
+      <nav class="tabs" aria-label="Views of the run">
+        {tabs.map(([tab, name], i) => (
+          <a key={tab} href={link(place.run, tab, picked)} aria-current={tab === place.tab ? "page" : undefined} title={`${i + 1}`}>{name}</a>
+        ))}
+      </nav>
+      <View live={live} place={place} picked={picked} pick={pick} open={open} setDoing={setDoing} />
+    </div>
+  );
+}
+
+function View(p: { live: Live; place: Place; picked: number; pick: (seq: number) => void; open: (tab: string, seq?: number) => void; setDoing: (d: Doing) => void }) {
+  const { live, place } = p;
+  switch (place.tab) {
+    case "requests": return <Requests live={live} run={place.run} picked={p.picked} pick={p.pick} />;
+    case "charts": return <Charts log={live.log} version={live.version} open={p.open} />;
+    case "stop": return <StopView live={live} run={place.run} picked={p.picked} pick={p.pick} />;
+    case "causes": return <Causes log={live.log} open={p.open} />;
+    case "explain": return <ExplainView live={live} run={place.run} open={p.open} />;
+    case "agent": return <AgentView log={live.log} version={live.version} />;
+    case "log": return <Entries log={live.log} version={live.version} picked={p.picked} pick={p.pick} />;
+  }
+  return <Timeline live={live} run={place.run} picked={p.picked} pick={p.pick} open={p.open} setDoing={p.setDoing} />;
+}
+
+function Connected({ live }: { live: Live }) {
+  const c = live.connection;
+  const said = { connecting: "connecting", live: "live", ended: "ended", lost: `connection lost, trying again` }[c.state];
+  return <span class={`conn ${c.state}`} role="status"><i aria-hidden="true" />{said}</span>;
+}
+
+/** Outcome says what the run has come to, in a sentence, and what it answered. */
+function Outcome({ live }: { live: Live }) {
+  const { log, result, status } = live;
+  const [open, setOpen] = useState(false);
+  if (!result) return <p class="outcome">&nbsp;</p>;
+  const { leaf, condition, detail } = result.reason;
+  const ended = log.ended;
+  const answer = ended ? result.answer : "";
+  return (
+    <>
+      <p class="outcome">
+        {ended ? (
+          <>
+            {leaf ? <>Decided by <code><Text of={leaf} /></code></> : "Ended"}
+            {condition && condition !== leaf && <> in <code><Text of={condition} /></code></>}
+            {detail && <>: <Text of={detail} /></>}
+            {status !== "success" && result.recommended_action && <span class="next">Next: <Text of={result.recommended_action} /></span>}
+          </>
+        ) : status === "running" || status === "queued" ? (
+          <>{log.iterations ? `In iteration ${log.iterations}` : "Not begun"}</>
+        ) : (
+          <><Text of={detail || status} />{result.recommended_action && !status.startsWith("waiting") && <span class="next">Next: <Text of={result.recommended_action} /></span>}</>
+        )}
+      </p>
+      {answer && (
+        <div class={`answer ${open ? "open" : ""}`}>
+          <Prose of={answer} max={open ? 20_000 : 600} />
+          {answer.length > 280 && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Children({ live }: { live: Live }) {
+  const all = live.log.children;
+  if (!all.length) return null;
+  return (
+    <span class="children">{plural(all.length, "child run")}: {all.slice(0, 4).map((c) => <a key={c.run} href={link(c.run)}><Text of={c.agent || c.call} /></a>)}{all.length > 4 && "…"}</span>
+  );
+}
+
+function Meters({ live }: { live: Live }) {
+  const { log, status } = live;
+  const [, tick] = useState(0);
+  const running = status === "running" && log.turning;
+  useEffect(() => {
+    if (!running) return;
+    const timer = setInterval(() => tick((n) => n + 1), 500);
+    return () => clearInterval(timer);
+  }, [running]);
+  const skew = useMemo(() => ({ of: log.t1, at: Date.now() }), [log.t1]);
+  const elapsed = log.elapsed + (running ? Math.max(0, Date.now() - skew.at) : 0);
+  const l = log.limits;
+  const cost = log.priced || live.result?.cost_usd != null;
+  return (
+    <dl class="meters">
+      <Meter name="Iterations" used={log.iterations} limit={l.iterations} say={number} />
+      <Meter name="Tokens" used={log.input + log.output} limit={l.tokens} say={short} />
+      <Meter name="Time" used={elapsed} limit={l.time} say={duration} />
+      <Meter name="Cost" used={cost ? log.cost : NaN} limit={l.cost} say={(n) => (isNaN(n) ? "no price" : money(n))} />
+    </dl>
+  );
+}
+
+function Meter({ name, used, limit, say }: { name: string; used: number; limit?: number; say: (n: number) => string }): ComponentChildren {
+  const part = limit ? Math.min(1, (used || 0) / limit) : 0;
+  return (
+    <div class={`meter ${part >= 1 ? "full" : part > 0.8 ? "near" : ""}`}>
+      <dt>{name}</dt>
+      <dd>
+        <b>{say(used)}</b>{limit ? <span> of {say(limit)}</span> : isNaN(used) ? null : <span> no ceiling</span>}
+        <i aria-hidden="true"><u style={{ width: `${part * 100}%` }} /></i>
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+// The theme is the system's unless somebody chose.
+const KEY = "pawl.theme";
+export type Theme = "auto" | "light" | "dark";
+
+export function theme(): Theme {
+  try {
+    const t = localStorage.getItem(KEY);
+    return t === "light" || t === "dark" ? t : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+export function applyTheme(t = theme()): void {
+  document.documentElement.dataset.theme = t;
+}
+
+export function nextTheme(): Theme {
+  const all: Theme[] = ["auto", "light", "dark"];
+  const t = all[(all.indexOf(theme()) + 1) % 3];
+  try {
+    localStorage.setItem(KEY, t);
+  } catch {
+    // It then lasts as long as the page.
+  }
+  applyTheme(t);
+  return t;
+}

@@ -1,0 +1,90 @@
+// The JSON of the API, as far as this page reads it. Package client of the Go
+// sources says what each member means.
+
+export type Json = null | boolean | number | string | Json[] | { [k: string]: Json };
+
+export type Status =
+  | "success" | "exhausted" | "no_progress"
+  | "waiting_approval" | "waiting_input" | "waiting_client_tool" | "waiting_doubt" | "expired"
+  | "denied" | "plan_failed" | "failed" | "cancelled" | "paused" | "interrupted" | "running" | "queued";
+
+export interface Entry {
+  run: string;
+  seq: number;
+  at: number;
+  time: string;
+  iteration: number;
+  type: string;
+  data: any;
+}
+
+export interface RunLine {
+  run: string;
+  agent: string;
+  status: Status;
+  created_at: string;
+  iterations: number;
+  cost_usd: number | null;
+  labels: Record<string, string> | null;
+}
+
+export interface Pending {
+  run: string;
+  kind: "approval" | "input" | "client_tool" | "doubt";
+  call: string;
+  tool: string;
+  args: Json;
+  reason: string;
+  token: string;
+  expires_at: string | null;
+}
+
+export interface Result {
+  run: string;
+  agent: string;
+  labels: Record<string, string>;
+  thread: string | null;
+  status: Status;
+  answer: string;
+  output: Json;
+  reason: { condition: string; leaf: string; detail: string };
+  iterations: number;
+  tool_calls: number;
+  confidence: number | null;
+  usage: { input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; model_calls: number };
+  cost_usd: number | null;
+  elapsed_ms: number;
+  resumable: boolean;
+  recommended_action: string;
+  pending: Pending[];
+}
+
+export interface Agent {
+  name: string;
+  description: string;
+  model: string;
+  loop: string;
+  tools: string[];
+  input: string;
+}
+
+export interface Amount { used: number; limit: number; unit: string; refused: boolean }
+
+export interface Report extends Result {
+  decisions: { seq: number; iteration: number; time: string; step: string; subject: string; why: string; outcome: string[] }[];
+  ceilings: Record<string, Amount>;
+  cost: Record<string, { model_calls: number; failed: number; input_tokens: number; output_tokens: number; cost_usd: number | null }>;
+  spending: any;
+  forecast: any;
+  failures: { seq: number; iteration: number; purpose: string; attempt: number; class: string; message: string; retry_at: string | null }[];
+  next: { command: string; why: string }[];
+  goal?: any;
+  causes?: Graph;
+}
+
+export interface Graph {
+  nodes: { id: string; tool?: string; iteration?: number }[];
+  edges: { from: string; to: string; values: string[] }[];
+  cycles?: { calls: string[] }[];
+  contradictions?: { tool: string; first: string; then: string; was: string; is: string }[];
+}

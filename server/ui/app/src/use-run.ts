@@ -1,0 +1,82 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, follow, words, type Connection } from "./api";
+import { Log } from "./fold";
+import type { Result } from "./types";
+
+export interface Live {
+  log: Log;
+  version: number; // grows with the log
+  result: Result | null;
+  status: string;
+  connection: Connection;
+  error: string;
+  loaded: boolean;
+  /** again asks for what changed after something was done to the run. */
+  again: () => void;
+}
+
+const telling = /^(run|approval|input|client_tool|cancel|child)\.|^tool\.(doubted|settled)$/;
+
+/** useRun reads a run's log, page by page, and then follows it. */
+export function useRun(run: string): Live {
+  const log = useRef(new Log()).current;
+  const [version, setVersion] = useState(0);
+  const [result, setResult] = useState<Result | null>(null);
+  const [connection, setConnection] = useState<Connection>({ state: "connecting" });
+  const [error, setError] = useState("");
+  const [loaded, setLoaded] = useState(false);
+  const [round, setRound] = useState(0);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const signal = stop.signal;
+    let due = 0;
+    const refresh = (delay = 120) => {
+      due ||= window.setTimeout(async () => {
+        due = 0;
+        try {
+          setResult(await api.run(run, signal));
+        } catch (e) {
+          if (!signal.aborted) setError(words(e));
+        }
+      }, delay);
+    };
+    const read = async () => {
+      refresh(0);
+      for (let cursor = log.last ? String(log.last + 1) : "", first = true; first || cursor; first = false) {
+        const page = await api.events(run, cursor, signal);
+        for (const e of page.entries) log.add(e);
+        if (page.entries.length) setVersion((v) => v + 1);
+        if (!page.next || !page.entries.length) break;
+        cursor = page.next;
+      }
+      setLoaded(true);
+      if (log.ended && round === 0) return setConnection({ state: "ended" });
+      await follow(run, log.last, {
+        entries(batch) {
+          for (const e of batch) log.add(e);
+          setVersion((v) => v + 1);
+          if (batch.some((e) => telling.test(e.type))) refresh();
+        },
+        delta(e) {
+          log.delta(e);
+          setVersion((v) => v + 1);
+        },
+        state: setConnection,
+      }, signal, round > 0);
+      refresh(0);
+    };
+    read().catch((e) => !signal.aborted && setError(words(e)));
+    // That an owner is gone, or a request's time is over, is in no entry.
+    const poll = setInterval(() => !document.hidden && !log.ended && refresh(0), 5000);
+    return () => {
+      stop.abort();
+      clearTimeout(due);
+      clearInterval(poll);
+    };
+  }, [run, round]);
+
+  let status = log.status || result?.status || "";
+  if (result && ((status === "running" && result.status === "interrupted") || (status.startsWith("waiting") && result.status === "expired"))) status = result.status;
+  return { log, version, result, status, connection, error, loaded, again: () => setRound((n) => n + 1) };
+}
