@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/ui"
 )
 
 // A service is how agents are served over HTTP.
@@ -79,6 +80,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			level = slog.LevelDebug
 		}
 		served, err := server.New(j, h, keys, &server.Options{
+			UI:    ui.Handler(),
 			Hosts: s.hosts, Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})),
 		})
 		if err != nil {

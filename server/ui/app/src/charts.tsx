@@ -53,7 +53,7 @@ function Chart({ title, note, bins, stacks, limit, say, exact, go }: { title: st
   let run = 0;
   const total = sums.map((n) => (run += n));
   // The ceiling is drawn when the sum has come near enough to see both.
-  const near = limit && run > limit / 25 ? limit : 0;
+  const near = limit && run > limit / 6 ? limit : 0;
   const top = nice(Math.max(run, near || 0));
   const w = (W - L - R) / bins.length;
   const y = (n: number) => T + (H - T - B) * (1 - n / max);

@@ -69,6 +69,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
       return part(d.attempt > 1 ? `Attempt ${d.attempt}` : "Asked the model",
         <p class="facts"><span>{number(d.reserved_tokens)} tokens reserved</span>{d.reserved_usd ? <span>{money(d.reserved_usd)} reserved</span> : null}<span>at most {number(d.max_tokens)} out</span>{d.model && <span class="mono"><Text of={d.model} /></span>}{d.fallback ? <span>fallback {d.fallback}</span> : null}</p>);
     case "model.replied": {
+      if (span.kind === "act") return part("Called by the model", d.text ? <Prose of={d.text} max={400} /> : null, <JsonView value={d.calls?.find((c: any) => c.call === span.call)?.args} label="Arguments" open={2} />);
       const u = d.usage ?? {};
       return part("Replied",
         d.thinking ? <><h4>Thinking</h4><Prose of={d.thinking} class="thinking" /></> : null,

@@ -1,4 +1,4 @@
-import { excerpt, goDuration, money, number, oneLine, plural, statusWords } from "./format";
+import { excerpt, goDuration, instant, money, number, oneLine, plural, statusWords } from "./format";
 import type { Entry, Graph } from "./types";
 
 // What a log says, in the shape in which it is drawn. Entries are only ever
@@ -117,7 +117,7 @@ export class Log {
 
   add(e: Entry): void {
     if (e.seq <= this.last) return;
-    const t = Date.parse(e.time);
+    const t = instant(e.time);
     if (this.turning && this.times.length) this.elapsed += t - this.t1;
     this.entries.push(e);
     this.times.push(t);

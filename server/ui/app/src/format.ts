@@ -7,10 +7,14 @@ export function duration(ms: number): string {
   if (s < 9.95) return `${s.toFixed(1)} s`;
   if (s < 59.5) return `${Math.round(s)} s`;
   const m = Math.floor(Math.round(s) / 60);
-  if (m < 60) return `${m} min ${Math.round(s) % 60} s`;
+  if (m < 60) return pair(m, "min", Math.round(s) % 60, "s");
   const h = Math.floor(m / 60);
-  if (h < 48) return `${h} h ${m % 60} min`;
-  return `${Math.floor(h / 24)} d ${h % 24} h`;
+  if (h < 48) return pair(h, "h", m % 60, "min");
+  return pair(Math.floor(h / 24), "d", h % 24, "h");
+}
+
+function pair(a: number, unit: string, b: number, smaller: string): string {
+  return b ? `${a} ${unit} ${b} ${smaller}` : `${a} ${unit}`;
 }
 
 export function number(n: number): string {
@@ -63,6 +67,12 @@ export function until(ms: number, now = Date.now()): string {
 
 function two(n: number): string {
   return n < 10 ? `0${n}` : String(n);
+}
+
+/** instant reads a time of the log to the microsecond: a Date would drop what many steps take. */
+export function instant(s: string): number {
+  const m = /\.\d{3}(\d{1,3})/.exec(s);
+  return Date.parse(s) + (m ? Number(m[1].padEnd(3, "0")) / 1000 : 0);
 }
 
 /** goDuration reads a duration as specs and logs write it, such as 1h30m0s. */

@@ -17,7 +17,7 @@ const titles = { approval: "Approve this call?", input: "The run asks", client_t
 
 function Item({ p, expired, setDoing }: { p: Pending; expired: boolean; setDoing: (d: Doing) => void }) {
   return (
-    <article class={`ask ${p.kind}`}>
+    <article class={`asked ${p.kind}`}>
       <div class="what">
         <h2>{titles[p.kind]}</h2>
         {p.tool && <p class="call"><b class="mono"><Text of={p.tool} /></b> <span class="mono id">{p.call}</span>{p.run.includes(".") && <span class="tag">child run</span>}</p>}

@@ -72,7 +72,7 @@ export function RunPage({ place }: { place: Place }) {
       </Crumbs>
       <header class="summary">
         <div class="who">
-          <div class="line">
+          <div class="title">
             <h1>{log.start ? <Text of={log.start.agent} /> : " "}</h1>
             {status && <Status of={status} big />}
             <Labels of={log.start?.labels ?? result?.labels} />

@@ -276,7 +276,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
     const took = turnTime(turn, now);
     const tokens = turn.input + turn.output;
     return (
-      <div {...common} class={`line turn ${at ? "at" : ""} ${turn.bad ? "has-bad" : ""}`}>
+      <div {...common} class={`tr turn ${at ? "at" : ""} ${turn.bad ? "has-bad" : ""}`}>
         <span class="name">{indent}{fold}<b>{turn.iteration ? `${turn.iteration}` : "start"}</b><span class="said"><Text of={turn.said || ""} /></span></span>
         <span class="track">{mode === "turn" ? <span class="bar sum" style={{ left: "0", width: `${(100 * took) / longest}%` }} /> : <span class="bar sum" style={place(axis, turn.t0, Math.max(turn.t1, turnEnd(turn, now)))} />}</span>
         <span class="num">{took ? duration(took) : ""}</span>
@@ -288,7 +288,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
   const took = busy(span, now);
   const waits = span.segs.filter((g) => g.kind === "wait").reduce((sum, g) => sum + (g.t1 ?? now) - g.t0, 0);
   return (
-    <div {...common} class={`line k-${span.kind} ${at ? "at" : ""} ${hit ? "hit" : ""} s-${span.state}`}>
+    <div {...common} class={`tr k-${span.kind} ${at ? "at" : ""} ${hit ? "hit" : ""} s-${span.state}`}>
       <span class="name">
         {indent}{fold}<i class="dot" aria-hidden="true" />
         <span class="label-of"><Text of={purposes[span.name] ?? span.name} /></span>
@@ -343,7 +343,7 @@ function Bar({ seg, axis, now }: { seg: Seg; axis: Axis; now: number }) {
 
 function Scale({ axis }: { axis: Axis | null }) {
   return (
-    <div class="line scale" aria-hidden="true">
+    <div class="tr scale" aria-hidden="true">
       <span class="name">Iteration and step</span>
       <span class="track">
         {axis ? <>
@@ -361,9 +361,12 @@ function Scale({ axis }: { axis: Axis | null }) {
 /** Ratchet is the whole run at a glance: a tooth for each turn, as high as its tokens. */
 function Ratchet({ log, version, range, go }: { log: Log; version: number; range: [number, number]; go: (iteration: number) => void }) {
   const teeth = useMemo(() => overview(log, 160).filter((t) => t.to > 0), [version]);
-  const n = teeth.length || 1;
+  // While there is room, so is what is left under the ceiling of iterations.
+  const limit = log.limits.iterations ?? 0;
+  const room = limit <= 160 && teeth.length <= limit ? limit : teeth.length;
+  const n = room || 1;
   const W = 1000;
-  const w = Math.min(W / n, 40);
+  const w = Math.min(W / n, 60);
   const H = 40;
   const pos = (iteration: number) => teeth.findIndex((t) => t.to >= iteration) * w;
   const x0 = Math.max(0, pos(range[0]));
@@ -381,7 +384,8 @@ function Ratchet({ log, version, range, go }: { log: Log; version: number; range
   };
   return (
     <svg class="ratchet" viewBox={`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-label={`${plural(log.iterations, "iteration")}; a tooth for each, as high as its tokens`} onPointerDown={moved} onPointerMove={moved}>
-      <rect class="window" x={x0} y="0" width={Math.min(x1, w * n) - x0} height={H} />
+      <rect class="window" x={x0} y="0" width={Math.min(x1, w * teeth.length) - x0} height={H} />
+      {room > teeth.length && <path class="room" d={Array.from({ length: room - teeth.length }, (_, i) => { const x = (teeth.length + i) * w; return `M${x} ${H}V${H - 16}L${x + w} ${H - 3}`; }).join("")} />}
       <path class="t-ok" d={path(teeth.filter((t) => !t.bad && !t.waited))} />
       <path class="t-wait" d={path(teeth.filter((t) => !t.bad && t.waited))} />
       <path class="t-bad" d={path(teeth.filter((t) => t.bad))} />
