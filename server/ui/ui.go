@@ -134,7 +134,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = f.zipped, strings.TrimSuffix(f.tag, `"`)+`-gzip"`
 	}
-	h.Set("Etag", tag)
+	h.Set("ETag", tag)
 	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
 		h.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
@@ -148,7 +148,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 
 // takesGzip reads Accept-Encoding as RFC 9110, section 12.5.3, has it.
 func takesGzip(values []string) bool {
-	for _, one := range strings.Split(strings.Join(values, ","), ",") {
+	for one := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, weight, _ := strings.Cut(one, ";")
 		if name = strings.TrimSpace(name); name != "gzip" && name != "*" {
 			continue

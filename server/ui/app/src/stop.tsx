@@ -32,44 +32,35 @@ export function StopView({ live, run, picked, pick }: { live: Live; run: string;
   );
 }
 
-interface Node { source: string; holds: boolean; op: string; status?: string; detail?: string; of: Node[] }
-
-function node(n: any): Node {
-  return {
-    source: n.source ?? n.condition ?? n.text ?? "",
-    holds: !!n.holds,
-    op: n.op ?? n.kind ?? "",
-    status: n.status || undefined,
-    detail: n.detail,
-    of: (n.of ?? n.children ?? n.terms ?? []).map(node),
-  };
-}
+interface Node { source: string; kind: "any" | "all" | "not" | "override" | "leaf"; holds: boolean; outcome?: string; detail?: string; used?: number | null; limit?: number | null; children?: Node[] }
 
 function Tree({ said }: { said: any }) {
   const root = said.stop ?? said.tree ?? said.condition ?? said;
   const ceilings = (said.ceilings ?? []) as any[];
   return (
     <>
-      <section><h2>Stop condition</h2>{root && (root.source || root.condition) ? <ul class="tree"><Branch n={node(root)} top /></ul> : <p class="empty">The agent has none of its own; it stops when the model answers without calling a tool.</p>}</section>
-      {Array.isArray(ceilings) && ceilings.length > 0 && <section><h2>Ceilings, which are always there</h2><ul class="tree">{ceilings.map((c, i) => <Branch key={i} n={node(c)} top />)}</ul></section>}
+      <section><h2>Stop condition</h2>{root?.source ? <ul class="tree"><Branch n={root} /></ul> : <p class="empty">The agent has none of its own; it stops when the model answers without calling a tool.</p>}</section>
+      {Array.isArray(ceilings) && ceilings.length > 0 && <section><h2>Ceilings, which are always there</h2><ul class="tree">{ceilings.map((c, i) => <Branch key={i} n={c} />)}</ul></section>}
     </>
   );
 }
 
-const names: Record<string, string> = { or: "any of", any: "any of", "||": "any of", and: "all of", all: "all of", "&&": "all of", not: "not", "!": "not" };
+const names = { any: "any of", all: "all of", not: "not", override: "", leaf: "" };
 
-function Branch({ n, top }: { n: Node; top?: boolean }) {
-  const leaf = n.of.length === 0;
+function Branch({ n }: { n: Node }) {
+  const kids = n.children ?? [];
+  const part = n.used != null && n.limit ? Math.max(0, Math.min(1, n.used / n.limit)) : null;
   return (
-    <li class={`${n.holds ? "holds" : ""} ${top ? "top" : ""}`}>
+    <li class={n.holds ? "holds" : ""}>
       <span class="node">
         <b class="holds-mark" aria-hidden="true">{n.holds ? "●" : "○"}</b>
         <span class="sr">{n.holds ? "holds: " : "does not hold: "}</span>
-        {leaf ? <code><Text of={n.source} /></code> : <span class="op">{names[n.op] ?? n.op}</span>}
-        {n.holds && n.status && <Status of={n.status} />}
+        {n.kind === "leaf" || n.kind === "override" ? <code><Text of={n.source} /></code> : <span class="op">{names[n.kind]}</span>}
+        {part !== null && <i class="gauge" aria-hidden="true"><u style={{ width: `${part * 100}%` }} /></i>}
+        {n.holds && n.outcome && <Status of={n.outcome} />}
         {n.detail && <span class="hint"><Text of={n.detail} /></span>}
       </span>
-      {!leaf && <ul>{n.of.map((c, i) => <Branch key={i} n={c} />)}</ul>}
+      {kids.length > 0 && <ul>{kids.map((c, i) => <Branch key={i} n={c} />)}</ul>}
     </li>
   );
 }
