@@ -24,41 +24,46 @@ const mostBody = 1 << 20
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
-	watched := &watched{ResponseWriter: w}
+	rec := &recorder{ResponseWriter: w}
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
 				panic(p)
 			}
 			s.log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			if watched.status == 0 {
-				s.refuse(watched, r, refusal(http.StatusInternalServerError, "the server is at fault; its log says more"))
+			if rec.status == 0 {
+				s.refuse(rec, r, refusal(http.StatusInternalServerError, "the server is at fault; its log says more"))
 			}
 		}
-		s.log.Debug("answered", "method", r.Method, "path", r.URL.Path, "status", watched.status, "took", time.Since(begun), "from", r.RemoteAddr)
+		s.log.Debug("answered", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(begun), "from", r.RemoteAddr)
 	}()
 	harden(w.Header())
+	if r.ContentLength != 0 {
+		// Also of a body that nobody reads: the connection is not free before it has
+		// come. What cannot set it is no connection.
+		_ = http.NewResponseController(w).SetReadDeadline(begun.Add(s.patient))
+	}
 	if err := s.guard(r); err != nil {
-		s.refuse(watched, r, err)
+		s.refuse(rec, r, err)
 		return
 	}
-	s.mux.ServeHTTP(watched, r)
+	s.mux.ServeHTTP(rec, r)
 }
 
-// watched is a writer of which it is known what was answered.
-type watched struct {
+// recorder is a writer of which it is known what was answered.
+type recorder struct {
 	http.ResponseWriter
 	status int
 }
 
-func (w *watched) WriteHeader(status int) {
+func (w *recorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *watched) Write(b []byte) (int, error) {
+func (w *recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -66,7 +71,7 @@ func (w *watched) Write(b []byte) (int, error) {
 }
 
 // Unwrap is for http.ResponseController.
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // answer checks what a request may do and says, has the route do it, and writes
 // what comes of it.
@@ -130,9 +135,6 @@ func (s *Server) read(x *exchange, to *route) error {
 			return refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %q; send application/json", x.Request.Header.Get("Content-Type")))
 		}
 	}
-	control := http.NewResponseController(x.ResponseWriter)
-	_ = control.SetReadDeadline(time.Now().Add(s.patient)) // who has none is a test
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	data, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.Request.Body, mostBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -140,7 +142,10 @@ func (s *Server) read(x *exchange, to *route) error {
 	case err != nil:
 		x.ResponseWriter.Header().Set("Connection", "close")
 		return refusal(http.StatusRequestTimeout, fmt.Sprintf("the body did not come whole within %v", s.patient))
-	case len(data) == 0:
+	}
+	// From here on the connection is only read to learn that the client has gone.
+	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Time{})
+	if len(data) == 0 {
 		return nil
 	}
 	return decode(data, x.body)

@@ -98,6 +98,10 @@ func routes() []route {
 			reply: client.Agents{}, do: (*Server).agents,
 		},
 		{
+			method: http.MethodGet, path: "/openapi.json", name: "openapi", summary: "This document", scope: Read,
+			media: "application/json", do: (*Server).document,
+		},
+		{
 			method: http.MethodGet, path: "/healthz", name: "health", summary: "Say that the server is there", scope: Read, near: true,
 			media: "text/plain", do: (*Server).health,
 		},
