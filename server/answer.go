@@ -125,6 +125,10 @@ func (s *Server) read(x *exchange, to *route) error {
 	if to.body == nil {
 		return nil
 	}
+	var err error
+	if x.wait, err = truth(x, waiting.name); err != nil {
+		return err
+	}
 	x.body = reflect.New(reflect.TypeOf(to.body).Elem()).Interface()
 	if x.ContentLength > mostBody {
 		x.ResponseWriter.Header().Set("Connection", "close")

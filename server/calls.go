@@ -74,9 +74,6 @@ func (s *Server) settle(x *exchange) (any, error) {
 // it, and goes on with the run it descends from where nobody drives that.
 func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at *engine.Engine, run, call string) error) (any, error) {
 	ctx := x.Context()
-	if _, err := truth(x, "wait"); err != nil {
-		return nil, err
-	}
 	h, err := s.find(x)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"mime"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -57,7 +56,7 @@ func (d *openAPI) schema(raw json.RawMessage) json.RawMessage {
 }
 
 // conforms holds an answer, and what was taken of a request, to the document.
-func conforms(t testing.TB, method, path, body string, res *http.Response, data []byte) {
+func conforms(t testing.TB, method, path, body string, res answer, data []byte) {
 	t.Helper()
 	d, err := read()
 	if err != nil {
@@ -73,13 +72,13 @@ func conforms(t testing.TB, method, path, body string, res *http.Response, data 
 		if !ok {
 			continue
 		}
-		answer, ok := op.Responses[strconv.Itoa(res.StatusCode)]
+		documented, ok := op.Responses[strconv.Itoa(res.StatusCode)]
 		if !ok {
 			t.Errorf("%s %s: the document knows of no answer %d", method, template, res.StatusCode)
 			return
 		}
-		content := answer.Content
-		if name, ok := strings.CutPrefix(answer.Ref, "#/components/responses/"); ok {
+		content := documented.Content
+		if name, ok := strings.CutPrefix(documented.Ref, "#/components/responses/"); ok {
 			content = d.Components.Responses[name].Content
 		}
 		media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))

@@ -30,14 +30,10 @@ func starting(w Work, labels map[string]string, thread, key string) func(context
 // when it has ended or waits. h is a hold on the run; nil: it is not driven by
 // this request. Only who waited is given the tokens of what the run then waits for.
 func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
-	wait, err := truth(x, "wait")
-	if err != nil {
-		return nil, err
-	}
-	if h == nil && wait {
+	if h == nil && x.wait {
 		h = s.live(run)
 	}
-	if h == nil || !wait {
+	if h == nil || !x.wait {
 		return s.result(x.Context(), run)
 	}
 	waited, err := h.Wait(x.Context())
@@ -60,9 +56,6 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 
 func (s *Server) resume(x *exchange) (any, error) {
 	in := x.body.(*client.ResumeRun)
-	if _, err := truth(x, "wait"); err != nil {
-		return nil, err
-	}
 	h, err := s.find(x)
 	if err != nil {
 		return nil, err

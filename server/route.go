@@ -163,6 +163,7 @@ type exchange struct {
 	*http.Request
 	key  *Key // what the token allows; nil: the route is for anybody
 	body any  // a pointer to what was sent
+	wait bool // it wants to be answered when the run has ended or waits
 }
 
 // refusal is an error with a status.

@@ -37,7 +37,7 @@ func calls(run string) (all []struct {
 }
 
 // refusedAs wants a problem document of a status.
-func refusedAs(t *testing.T, name string, res *http.Response, data []byte, want int) {
+func refusedAs(t *testing.T, name string, res answer, data []byte, want int) {
 	t.Helper()
 	var p client.Problem
 	if res.StatusCode != want || res.Header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(data, &p) != nil || p.Status != want || p.Title == "" {
@@ -81,12 +81,12 @@ func TestForeign(t *testing.T) {
 		{"Host": {fmt.Sprintf("[::1]:%d", port)}},
 		{"Sec-Fetch-Site": {"none"}},
 	} {
-		if res, data := w.send(request{token: admin, method: "GET", path: "/v1/runs", header: h}); res.StatusCode != 200 {
+		if res, data := w.send(request{token: admin, method: "GET", path: "/v1/runs", header: h}); res.StatusCode != http.StatusOK {
 			t.Errorf("%v: %d %s", h, res.StatusCode, data)
 		}
 	}
 	link := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}}
-	if res, data := w.send(request{method: "GET", path: "/", header: link}); res.StatusCode != 200 {
+	if res, data := w.send(request{method: "GET", path: "/", header: link}); res.StatusCode != http.StatusOK {
 		t.Errorf("a link to the page: %d %s", res.StatusCode, data)
 	}
 	if res, _ := w.send(request{token: admin, method: "OPTIONS", path: "/v1/runs"}); res.StatusCode != http.StatusMethodNotAllowed {
@@ -106,7 +106,7 @@ func TestTokens(t *testing.T) {
 			}
 			res, data := w.send(c.request)
 			if c.Scope == 0 {
-				if res.StatusCode != 200 {
+				if res.StatusCode != http.StatusOK {
 					t.Errorf("%s with %s: %d", c.path, name, res.StatusCode)
 				}
 				continue
@@ -127,7 +127,7 @@ func TestTokens(t *testing.T) {
 			}
 		}
 	}
-	if res, _ := w.send(request{method: "GET", path: "/v1/runs?token=" + admin + "&access_token=" + admin}); res.StatusCode != 401 {
+	if res, _ := w.send(request{method: "GET", path: "/v1/runs?token=" + admin + "&access_token=" + admin}); res.StatusCode != http.StatusUnauthorized {
 		t.Error("a token in an address was taken")
 	}
 }
@@ -137,13 +137,13 @@ func TestNear(t *testing.T) {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "pawl_runs 1\n") })
 	w := serve(t, &server.Options{Hosts: []string{"runs.example.org", "other.example.org:8443"}, Metrics: metrics})
 	for _, path := range []string{"/healthz", "/metrics"} {
-		if res, data := w.send(request{method: "GET", path: path}); res.StatusCode != 200 || len(data) == 0 {
+		if res, data := w.send(request{method: "GET", path: path}); res.StatusCode != http.StatusOK || len(data) == 0 {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}
 		proxied := http.Header{"Host": {"runs.example.org"}, "Origin": {"https://runs.example.org"}}
 		res, data := w.send(request{method: "GET", path: path, header: proxied})
 		refusedAs(t, path, res, data, http.StatusUnauthorized)
-		if res, data := w.send(request{token: reader, method: "GET", path: path, header: proxied}); res.StatusCode != 200 {
+		if res, data := w.send(request{token: reader, method: "GET", path: path, header: proxied}); res.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d %s", path, res.StatusCode, data)
 		}
 	}
@@ -281,7 +281,7 @@ func TestBodies(t *testing.T) {
 		}
 	}
 	// Of unknown length it is as large.
-	req, err := http.NewRequestWithContext(t.Context(), "POST", w.web.URL+"/v1/runs", io.MultiReader(strings.NewReader(big)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.web.URL+"/v1/runs", io.MultiReader(strings.NewReader(big)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestBodies(t *testing.T) {
 	}
 	defer res.Body.Close()
 	data, _ := io.ReadAll(res.Body)
-	refusedAs(t, "too much without an end", res, data, 413)
+	refusedAs(t, "too much without an end", answer{res.StatusCode, res.Header}, data, 413)
 	if s := w.result(admin, "GET", "/v1/runs/"+run, "", 200).Status; !s.Waiting() {
 		t.Errorf("the run is %v", s)
 	}
@@ -314,9 +314,9 @@ func TestSlowBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(conn, "%s\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", line, w.web.Listener.Addr())
-		answer, err := io.ReadAll(conn) // to the end of the connection
-		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+want+" ") {
-			t.Errorf("%s: %v: %s", line, err, answer)
+		got, err := io.ReadAll(conn) // to the end of the connection
+		if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 "+want+" ") {
+			t.Errorf("%s: %v: %s", line, err, got)
 		}
 		conn.Close()
 	}
@@ -395,7 +395,7 @@ func TestSocket(t *testing.T) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
 	for token, want := range map[string]int{admin: 200, "": 401} {
-		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://anything/v1/runs", http.NoBody)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://anything/v1/runs", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -202,8 +202,14 @@ type request struct {
 	header                    http.Header
 }
 
+// answer is what comes back beside a body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // send sends a request as it stands, and gives the answer.
-func (w *world) send(r request) (*http.Response, []byte) {
+func (w *world) send(r request) (answer, []byte) {
 	w.t.Helper()
 	var body io.Reader = http.NoBody
 	if r.body != "" {
@@ -233,7 +239,7 @@ func (w *world) send(r request) (*http.Response, []byte) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return res, data
+	return answer{res.StatusCode, res.Header}, data
 }
 
 // ask sends a request and wants a status; what comes fits the document.

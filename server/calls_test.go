@@ -1,0 +1,238 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/server"
+)
+
+// A decision is recorded once, goes on with the run, and another one is told of it.
+func TestDecide(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(admin, "payer")
+	if len(run.Pending) != 1 || run.Pending[0].Token == "" {
+		t.Fatalf("who waited is not given the token: %+v", run.Pending)
+	}
+	at := "/v1/runs/" + run.Run
+	if r := w.result(admin, "GET", at, "", 200); r.Pending[0].Token != "" {
+		t.Error("who looks is given the token")
+	}
+	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"args":{"eur":"few"}}`, 422, "do not fit")
+	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"token":"wrong"}`, 422, "token")
+	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"scope":"world"}`, 422, "scope")
+	w.refused(admin, "POST", at+"/calls/c_9/approve", `{}`, 422, "no call c_9")
+	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":"x"}`, 422, "c_1")
+	w.refused(admin, "POST", at+"/calls/c_1/submit", `{"result":1}`, 422, "c_1")
+	w.refused(admin, "POST", at+"/calls/c_1/settle", `{"did_not_happen":true}`, 422, "c_1")
+	w.refused(admin, "POST", at+"/calls/c_1/settle", `{}`, 422, "either")
+	w.refused(admin, "POST", at+"/calls/c_1/settle", `{"happened":1,"did_not_happen":true}`, 422, "either")
+	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":""}`, 422, "no text")
+	w.refused(admin, "POST", at+"/calls/c_1/submit", `{}`, 422, "no result")
+	w.refused(admin, "POST", at+"/calls/c_1/approve?wait=x", `{}`, 422, "wait")
+	w.refused(reader, "POST", at+"/calls/c_1/approve", `{}`, 403, "scope")
+
+	r := w.result(admin, "POST", at+"/calls/c_1/approve?wait=true", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200)
+	if r.Status != pawl.Success || r.Run != run.Run {
+		t.Errorf("%+v", r)
+	}
+	if r := w.result(admin, "POST", at+"/calls/c_1/approve", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200); r.Status != pawl.Success {
+		t.Error("the same again is not the same")
+	}
+	w.refused(admin, "POST", at+"/calls/c_1/deny", `{}`, 409, "already given by eve")
+	if log := string(w.ask(admin, "GET", at+"/events", "", 200)); !strings.Contains(log, `"by":"eve"`) || !strings.Contains(log, `"paid 7"`) {
+		t.Error(log)
+	}
+}
+
+// Whose key it is decides who has decided, whatever the request says.
+func TestDecidedBy(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(acme, "payer")
+	w.result(acme, "POST", "/v1/runs/"+run.Run+"/calls/c_1/deny?wait=true", `{"reason":"too dear","by":"the boss"}`, 200)
+	log := string(w.ask(acme, "GET", "/v1/runs/"+run.Run+"/events", "", 200))
+	if !strings.Contains(log, `"by":"ann"`) || strings.Contains(log, "the boss") || !strings.Contains(log, "too dear") {
+		t.Error(log)
+	}
+}
+
+// Questions are answered, results handed in, and the run goes on by itself.
+func TestAnswer(t *testing.T) {
+	w := serve(t, nil)
+	asker := w.begin(admin, "asker")
+	r := w.result(admin, "POST", "/v1/runs/"+asker.Run+"/calls/c_1/answer", `{"text":"the blue one"}`, 200)
+	if r.Run != asker.Run {
+		t.Errorf("%+v", r)
+	}
+	if r := w.until(asker.Run, pawl.Success); r.Answer != "thanks" {
+		t.Errorf("%+v", r)
+	}
+	picker := w.begin(admin, "picker")
+	if r := w.result(admin, "POST", "/v1/runs/"+picker.Run+"/calls/c_1/submit?wait=true", `{"result":null}`, 200); r.Status != pawl.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A call of a child is decided through the run that it descends from, or its own;
+// what goes on is the former.
+func TestChildren(t *testing.T) {
+	w := serve(t, nil)
+	for _, through := range []string{"root", "child"} {
+		boss := w.begin(admin, "boss")
+		if boss.Status != pawl.WaitingApproval || len(boss.Pending) != 1 || boss.Pending[0].Run == boss.Run {
+			t.Fatalf("%+v", boss)
+		}
+		at := map[string]string{"root": boss.Run, "child": boss.Pending[0].Run}[through]
+		w.refused(admin, "POST", "/v1/runs/"+boss.Pending[0].Run+"/resume", `{"limits":{"iterations":"+5"}}`, 409, "is a child of run")
+		r := w.result(admin, "POST", "/v1/runs/"+at+"/calls/c_1/approve?wait=true", `{}`, 200)
+		if r.Run != boss.Run || r.Status != pawl.Success || r.Answer != "all paid" {
+			t.Errorf("through the %s: %+v", through, r)
+		}
+	}
+}
+
+// A run goes on with more where it may, and what hinders it is told.
+func TestResume(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(admin, "looper")
+	if run.Status != pawl.Exhausted {
+		t.Fatal(run.Status)
+	}
+	at := "/v1/runs/" + run.Run
+	w.refused(admin, "POST", at+"/resume", `{"limits":{"cost":"+1"}}`, 422, "no price")
+	w.refused(admin, "POST", at+"/resume", `{"limits":{"iterations":"+99999"}}`, 422, "the most is 10000")
+	w.changed = true
+	w.refused(admin, "POST", at+"/resume", `{}`, 409, "prompt changed")
+	w.changed = false
+	if r := w.result(admin, "POST", at+"/resume?wait=true", `{"limits":{"iterations":"+5"}}`, 200); r.Status != pawl.Success || r.Answer != "seen" {
+		t.Errorf("%+v", r)
+	}
+	w.refused(admin, "POST", at+"/resume", "", 409, "is done")
+	w.refused(admin, "POST", at+"/cancel", "", 409, "is over")
+
+	payer := w.begin(admin, "payer")
+	w.changed = true
+	w.refused(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve", `{}`, 409, "it is recorded; but it does not go on")
+	w.changed = false
+	if r := w.result(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve?wait=true", `{}`, 200); r.Status != pawl.Success {
+		t.Errorf("saying it again does not go on: %v", r.Status)
+	}
+	lost := w.begin(admin, "payer")
+	delete(w.agents, "payer")
+	w.refused(admin, "POST", "/v1/runs/"+lost.Run+"/resume", `{}`, 409, "pawl resume "+lost.Run)
+}
+
+// A run that is driven elsewhere is left to whoever drives it, who is told.
+func TestHeld(t *testing.T) {
+	w := serve(t, nil)
+	elsewhere := engine.New(w.journal, nil)
+	defer elsewhere.Close()
+	h, err := elsewhere.Start(t.Context(), w.agents["holder"], "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "/v1/runs/" + h.ID()
+	w.refused(admin, "POST", at+"/resume", `{}`, 409, "is being driven by process")
+	if r := w.result(admin, "POST", at+"/cancel", `{"reason":"enough"}`, 200); r.Run != h.ID() {
+		t.Errorf("%+v", r)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Cancelled {
+		t.Errorf("%v, %v", r.Status, err)
+	}
+}
+
+// A run is cancelled where it is driven, and where it waits.
+func TestCancel(t *testing.T) {
+	w := serve(t, nil)
+	run := w.result(admin, "POST", "/v1/runs", `{"agent":"holder","input":"x"}`, 201)
+	w.refused(admin, "POST", "/v1/runs/"+run.Run+"/resume", `{}`, 409, "is being driven")
+	if r := w.result(admin, "POST", "/v1/runs/"+run.Run+"/cancel?wait=true", `{"reason":"enough"}`, 200); r.Status != pawl.Cancelled || !strings.Contains(r.Reason.Detail, "enough") {
+		t.Errorf("%+v", r)
+	}
+	parked := w.begin(admin, "payer")
+	if r := w.result(admin, "POST", "/v1/runs/"+parked.Run+"/cancel", "", 200); r.Status != pawl.Cancelled {
+		t.Errorf("%+v", r)
+	}
+	w.refused(admin, "POST", "/v1/runs/"+parked.Run+"/cancel", "", 409, "is over: cancelled")
+	if r := w.result(admin, "POST", "/v1/runs/"+parked.Run+"/resume?wait=true", "", 200); r.Status != pawl.WaitingApproval || r.Pending[0].Token == "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A fork is a run of its own, of whoever may know of the first.
+func TestFork(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(acme, "payer")
+	at := "/v1/runs/" + run.Run + "/fork"
+	for body, words := range map[string]string{
+		`{"at":0}`: "has no entry 0", `{"at":1000}`: "has no entry 1000", `{"at":2}`: "in flight", `{"at":1,"limits":{"time":"x"}}`: "time",
+	} {
+		w.refused(acme, "POST", at, body, 422, words)
+	}
+	fork := w.result(acme, "POST", at+"?wait=true", `{"at":1,"input":"and be quick"}`, 201)
+	if fork.Run == run.Run || fork.Status != pawl.WaitingApproval || fork.Labels["tenant"] != "acme" || fork.Pending[0].Token == "" {
+		t.Errorf("%+v", fork)
+	}
+	w.ask(acme, "GET", "/v1/runs/"+fork.Run, "", 200)
+	boss := w.begin(acme, "boss")
+	child := boss.Pending[0].Run
+	w.refused(acme, "POST", "/v1/runs/"+child+"/fork", `{"at":1}`, 409, "fork that one")
+	if r := w.result(admin, "POST", "/v1/runs/"+child+"/fork?wait=true", `{"at":1}`, 201); strings.HasPrefix(r.Run, boss.Run) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A server that ends parks its runs, and tells who waits for them.
+func TestClose(t *testing.T) {
+	w := serve(t, nil)
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan pawl.Result)
+	go func() {
+		var r pawl.Result
+		_, data := w.send(request{token: admin, method: "POST", path: "/v1/runs?wait=true", body: `{"agent":"holder","input":"x"}`})
+		_ = json.Unmarshal(data, &r)
+		done <- r
+	}()
+	for count(w, "?status=running") == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	context.AfterFunc(ctx, func() { _ = w.server.Close() })
+	end()
+	if r := <-done; r.Status != pawl.Paused || !r.Resumable {
+		t.Errorf("%+v", r)
+	}
+	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x"}`, http.StatusServiceUnavailable, "closing")
+	w.ask(admin, "GET", "/v1/runs", "", 200)
+}
+
+// A server that is started again goes on with what is asked for, and not before.
+func TestGoOn(t *testing.T) {
+	w := serve(t, nil)
+	run := w.result(admin, "POST", "/v1/runs", `{"agent":"holder","input":"x"}`, 201)
+	if err := w.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := server.New(w.journal, w, keys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	if r := w.result(admin, "GET", "/v1/runs/"+run.Run, "", 200); r.Status != pawl.Paused {
+		t.Errorf("%v", r.Status)
+	}
+	close(w.release)
+	if err := next.GoOn(t.Context(), run.Run); err != nil {
+		t.Fatal(err)
+	}
+	w.until(run.Run, pawl.Success)
+	if err := next.GoOn(t.Context(), run.Run); err == nil || !strings.Contains(err.Error(), "is done") {
+		t.Error(err)
+	}
+}

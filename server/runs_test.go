@@ -1,0 +1,244 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// What can be wrong with a run that is to be started is told before it is.
+func TestStart(t *testing.T) {
+	w := serve(t, nil)
+	for body, words := range map[string]string{
+		`{}`:                             "name an agent or bring a spec",
+		`{"agent":"calm","spec":{}}`:     "not both",
+		`{"agent":"nobody","input":"x"}`: "no such agent",
+		`{"agent":"calm"}`:               "there is no input",
+		`{"agent":"calm","input":" "}`:   "there is no input",
+		`{"agent":"calm","input":"x","limits":{"iterations":0}}`:          "limits: iterations: it must be at least 1",
+		`{"agent":"calm","input":"x","limits":{"iterations":"+5"}}`:       "nothing to add to",
+		`{"agent":"calm","input":"x","limits":{"iterations":20000}}`:      "the most is 10000",
+		`{"agent":"calm","input":"x","limits":{"time":30}}`:               "missing unit",
+		`{"agent":"calm","input":"x","limits":{"cost":1}}`:                "no price",
+		`{"agent":"calm","input":"x","limits":{"apples":1}}`:              "no such limit",
+		`{"agent":"calm","input":"x","limits":{"tokens":{}}}`:             "no whole number",
+		`{"agent":"calm","input":"x","thread":"` + long + `"}`:            "at most",
+		`{"agent":"calm","input":"x","idempotency_key":"` + long + `"}`:   "at most",
+		`{"agent":"calm","input":"x","limits":{"tokens":"9e99999999"}}`:   "no whole number",
+		`{"agent":"calm","input":"x","limits":{"tool_errors":"-1"}}`:      "at least 1",
+		`{"agent":"calm","input":"x","limits":{"depth":"1.5"}}`:           "no whole number",
+		`{"agent":"calm","input":"x","limits":{"time":"-5m"}}`:            "longer than nothing",
+		`{"agent":"calm","input":"x","limits":{"time":"9999999999999h"}}`: "invalid duration",
+	} {
+		w.refused(admin, "POST", "/v1/runs", body, 422, words)
+	}
+	w.refused(admin, "POST", "/v1/runs?wait=perhaps", `{"agent":"calm","input":"x"}`, 422, "write true or false")
+	if n := count(w, ""); n != 0 {
+		t.Errorf("%d runs were started", n)
+	}
+	r := w.result(admin, "POST", "/v1/runs?wait=true", `{"agent":"calm","input":"x","limits":{"iterations":3,"time":"5m","tokens":"10000"},"labels":{"a":"b"}}`, 201)
+	if r.Status != pawl.Success || r.Answer != "hello" || r.Labels["a"] != "b" || r.Labels["mood"] != "calm" {
+		t.Errorf("%+v", r)
+	}
+	s, err := engine.Load(t.Context(), w.journal, r.Run)
+	if l := s.Limits(); err != nil || l.Iterations != 3 || l.Tokens != 10000 || l.Time.Minutes() != 5 {
+		t.Errorf("it got %v, %v", l, err)
+	}
+}
+
+var long = strings.Repeat("x", 2000)
+
+// A key makes starting repeatable, and another run under it a conflict.
+func TestIdempotency(t *testing.T) {
+	w := serve(t, nil)
+	const body = `{"agent":"payer","input":"x","idempotency_key":"k"}`
+	first := w.result(admin, "POST", "/v1/runs?wait=true", body, 201)
+	for range 3 {
+		if again := w.result(admin, "POST", "/v1/runs?wait=true", body, 201); again.Run != first.Run || again.Status != pawl.WaitingApproval {
+			t.Errorf("it is %s, %v, not %s", again.Run, again.Status, first.Run)
+		}
+	}
+	w.refused(admin, "POST", "/v1/runs", `{"agent":"payer","input":"y","idempotency_key":"k"}`, 409, first.Run)
+	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x","idempotency_key":"k"}`, 409, first.Run)
+	if n := count(w, ""); n != 1 {
+		t.Errorf("there are %d runs", n)
+	}
+	together := make(chan string)
+	for range 4 {
+		go func() {
+			_, data := w.send(request{token: admin, method: "POST", path: "/v1/runs", body: `{"agent":"calm","input":"x","idempotency_key":"at once"}`})
+			var r pawl.Result
+			_ = json.Unmarshal(data, &r)
+			together <- r.Run
+		}()
+	}
+	ids := []string{<-together, <-together, <-together, <-together}
+	if slices.Sort(ids); ids[0] == "" || len(slices.Compact(ids)) != 1 {
+		t.Errorf("who starts at once gets %q", ids)
+	}
+}
+
+func count(w *world, query string) int {
+	w.t.Helper()
+	return len(page(w, admin, query).Runs)
+}
+
+func page(w *world, token, query string) (p client.Runs) {
+	w.t.Helper()
+	if err := json.Unmarshal(w.ask(token, "GET", "/v1/runs"+query, "", 200), &p); err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// A list is read in pages that new runs and runs that go do not move, of what the
+// filter selects.
+func TestList(t *testing.T) {
+	w := serve(t, nil)
+	var all []string
+	for i := range 7 {
+		token := []string{admin, acme}[i%2]
+		all = append(all, w.begin(token, "calm").Run)
+	}
+	slices.Reverse(all)
+	for _, remove := range []bool{false, true} {
+		var got []string
+		next := "?max=2"
+		for i := 0; ; i++ {
+			p := page(w, admin, next)
+			for _, line := range p.Runs {
+				got = append(got, line.Run)
+			}
+			if p.Next == "" {
+				break
+			}
+			next = "?max=2&cursor=" + url.QueryEscape(p.Next)
+			if i == 0 {
+				w.begin(admin, "payer")
+			}
+			if i == 1 && remove { // the run that the cursor stands at
+				lease, err := w.journal.Claim(t.Context(), pawl.Claim{Run: got[len(got)-1], Owner: "x", TTL: 1})
+				if err == nil {
+					err = w.journal.Remove(t.Context(), got[len(got)-1], lease.Epoch)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if remove { // the first was begun last time
+			got = got[1:]
+		}
+		if !slices.Equal(got, all) {
+			t.Errorf("removing %v: %q, want %q", remove, got, all)
+		}
+	}
+	asker := w.begin(admin, "asker")
+	w.begin(admin, "boss")
+	w.begin(acme, "looper")
+	for query, want := range map[string]int{
+		"?status=waiting_input": 1, "?status=waiting_approval": 3, "?status=waiting_approval&children=true": 4, "?status=exhausted": 1, "?status=running": 0,
+		"?status=interrupted": 0, "?status=expired": 0,
+		"?agent=asker": 1, "?agent=nobody": 0, "?loop=react&agent=asker": 1, "?label=mood%3Dcalm&label=tenant%3Dacme": 3, "?label=mood%3D": 0, "?thread=none": 0,
+		"?max=1": 1, "?max=100000": 11,
+	} {
+		if n := count(w, query); n != want {
+			t.Errorf("%s: %d, want %d", query, n, want)
+		}
+	}
+	if p := page(w, acme, "?agent=asker"); len(p.Runs) != 0 {
+		t.Errorf("acme sees %s", asker.Run)
+	}
+	for query, words := range map[string]string{
+		"?status=happy": "status", "?max=0": "at least 1", "?max=x": "at least 1", "?label=mood": "KEY=VALUE", "?label=%3Dx": "KEY=VALUE", "?children=x": "true or false",
+		"?cursor=x": "cursor", "?cursor=" + url.QueryEscape("bm90aGluZw"): "cursor",
+	} {
+		w.refused(admin, "GET", "/v1/runs"+query, "", 422, words)
+	}
+}
+
+// A log is read in pages, of which the last says where what is to come will be.
+func TestEvents(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(admin, "payer")
+	entries := func(query string) (p client.Entries) {
+		t.Helper()
+		if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events"+query, "", 200), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var n int
+	next := "?max=2"
+	for {
+		p := entries(next)
+		for _, raw := range p.Entries {
+			var e struct{ Seq int }
+			if n++; json.Unmarshal(raw, &e) != nil || e.Seq != n {
+				t.Fatalf("entry %d is %s", n, raw)
+			}
+		}
+		if next = "?max=2&cursor=" + p.Next; len(p.Entries) < 2 {
+			break
+		}
+	}
+	if p := entries(next); len(p.Entries) != 0 || "?max=2&cursor="+p.Next != next {
+		t.Errorf("a run that waits has not ended: %+v", p)
+	}
+	w.result(admin, "POST", "/v1/runs/"+run.Run+"/calls/c_1/approve?wait=true", `{}`, 200)
+	if p := entries(strings.Replace(next, "max=2", "max=100", 1)); len(p.Entries) == 0 || p.Next != "" {
+		t.Errorf("it has ended: %d, %q", len(p.Entries), p.Next)
+	}
+	if p := entries("?cursor=100000"); len(p.Entries) != 0 || p.Next != "" {
+		t.Errorf("beyond the end: %+v", p)
+	}
+	for _, cursor := range []string{"0", "-1", "x", "99999999999999999999"} {
+		w.refused(admin, "GET", "/v1/runs/"+run.Run+"/events?cursor="+cursor, "", 422, "cursor")
+	}
+}
+
+// What looks like a secret leaves by no way out.
+func TestRedacted(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(admin, "looper")
+	for _, path := range []string{"", "/events", "/explain"} {
+		res, data := w.send(request{token: admin, method: "GET", path: "/v1/runs/" + run.Run + path})
+		if res.StatusCode != http.StatusOK || strings.Contains(string(data), "a1B2a1B2") {
+			t.Errorf("%s: %d %s", path, res.StatusCode, data)
+		}
+	}
+	res, data := w.send(request{token: admin, method: "GET", path: "/v1/runs/" + run.Run + "/explain", header: map[string][]string{"Accept": {"text/markdown, application/json;q=0.5"}}})
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(string(data), "# ") || strings.Contains(string(data), "a1B2a1B2") {
+		t.Errorf("%d %s", res.StatusCode, data)
+	}
+	w.ask(admin, "GET", "/v1/runs/"+run.Run+"/explain", "", 200)
+	const secret = "hunter2-hunter2"
+	asker := w.begin(admin, "asker")
+	w.result(admin, "POST", "/v1/runs/"+asker.Run+"/calls/c_1/answer?wait=true", fmt.Sprintf(`{"text":"it is %s"}`, secret), 200)
+	for row, err := range w.journal.Read(t.Context(), asker.Run, 1) {
+		if err != nil || strings.Contains(string(row.Data), secret) {
+			t.Errorf("%v: %s", err, row.Data)
+		}
+	}
+}
+
+// Agents are listed.
+func TestAgents(t *testing.T) {
+	w := serve(t, nil)
+	var all client.Agents
+	if err := json.Unmarshal(w.ask(reader, "GET", "/v1/agents", "", 200), &all); err != nil || len(all.Agents) != len(w.agents) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	w.agents = nil
+	if data := w.ask(reader, "GET", "/v1/agents", "", 200); !strings.Contains(string(data), `"agents":[]`) {
+		t.Errorf("%s", data)
+	}
+}
