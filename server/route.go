@@ -128,7 +128,7 @@ func (s *Server) routing(all []route) (*http.ServeMux, map[string][]*route) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.choose(w, r, those) })
 	}
 	nowhere := func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, refusal(http.StatusNotFound, "there is nothing at "+r.URL.Path+""))
+		s.refuse(w, r, refusal(http.StatusNotFound, "there is nothing at "+r.URL.Path+"; GET /openapi.json says what there is"))
 	}
 	mux.HandleFunc("/v1/", nowhere)
 	mux.HandleFunc("/v1/runs/{run}/", nowhere)
