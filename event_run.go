@@ -20,6 +20,7 @@ type RunStarted struct {
 	Key         string     // under which it was asked for; see engine.StartOptions
 	Nonce       string     // keeps the keys of its calls apart from those of another run by the same id
 	Untrusted   bool       // the input is not that of somebody who is trusted; see [State.Tainted]
+	Traceparent string     // the place in a distributed trace of whoever asked, as W3C Trace Context writes it; empty: unknown
 }
 
 // RunPaused parks a run: nothing is in flight and nobody owns it.
@@ -160,6 +161,7 @@ func (e *RunStarted) code(c *wire.Coder) {
 	c.OptString("key", &e.Key)
 	c.OptString("nonce", &e.Nonce)
 	c.OptBool("untrusted", &e.Untrusted)
+	c.OptString("traceparent", &e.Traceparent)
 }
 
 func (e *RunPaused) code(c *wire.Coder) {

@@ -59,6 +59,7 @@ type job struct {
 	flight    flight // when it has no siblings
 	d         *pawl.Disposed
 	at        uint64
+	intent    uint64
 	tool      pawl.Tool
 	child     *child // when the call is a run of its own
 	inv       pawl.Invocation
@@ -99,6 +100,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		}
 		if d.Child == "" {
 			s.append(at, it, started(j))
+			j.intent = s.state.Seq()
 			continue
 		}
 		if j.inv.Attempt == 1 { // a child is taken up again, which is no new attempt at the call
@@ -107,6 +109,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		if e := s.child(j); e != nil {
 			s.append(at, it, e)
 		}
+		j.intent = s.state.Seq()
 	}
 	if !sabotage.On(sabotage.Intent) {
 		if err := s.flush(); err != nil {
@@ -125,7 +128,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 			limit, j.outOfTime = left, true
 		}
 		j.began, j.deadline = now, now.Add(limit)
-		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.sheltered()}
+		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.sheltered(), intent: j.intent}
 	}
 	if len(jobs) == 1 {
 		err := s.fly(&jobs[0].flight, now)
@@ -137,7 +140,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	done := make(chan *job, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		j.ctx = &effectContext{Context: s.base}
+		j.ctx = &effectContext{Context: s.within(j.intent)}
 		go func() {
 			defer func() { done <- j }() // also when the tool ends this goroutine
 			j.perform(j.ctx)

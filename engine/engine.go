@@ -68,6 +68,8 @@ type Options struct {
 	Filters []Filter
 	// Hooks watch entries between append and effect, in order.
 	Hooks []Hook
+	// Watchers are told of every run of the engine, and change nothing.
+	Watchers []Watcher
 	// Approver decides about held calls where the run is driven. Nil: the run is
 	// parked, and waits for a letter.
 	Approver Approver
@@ -204,6 +206,7 @@ func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p past) (*Handl
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
 		Owner: lease.Owner, Epoch: lease.Epoch, Untrusted: b.Untrusted,
+		Traceparent: b.engine.asker(ctx, lease.Run),
 	}
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels
@@ -286,6 +289,7 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 	s.done = func(err error) {
 		unhook()
 		s.still()
+		s.unwatch(err)
 		l.err = err
 		e.drop(s)
 		l.result = s.withChildren(s.withTokens(pawl.ResultOf(s.state)))

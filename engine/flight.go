@@ -24,6 +24,7 @@ type flight struct {
 	grace     time.Duration // from being cut to being left behind
 	sheltered bool          // parking lets it finish: a Write in progress
 	yields    bool          // it gives way to any letter
+	intent    uint64        // the entry that announces it; zero: none
 	quiet     quiet         // how long it may show no sign of life
 	cut       error         // why it was told to stop
 	over      bool          // it came back, or was left behind
@@ -38,7 +39,7 @@ type quiet struct {
 	since       time.Time     // when the clock first saw that many
 }
 
-func (q *quiet) sign() { atomic.AddUint32(&q.signs, 1) }
+func (q *quiet) sign() uint32 { return atomic.AddUint32(&q.signs, 1) }
 
 // look reports whether it has been quiet for too long, and when to look again
 // if not; zero: never. A sign counts from the first look that saw it, so up to a
@@ -88,7 +89,7 @@ var (
 // fly performs an effect from now on and records what came of it. It returns
 // errLeft when the effect was left behind and another goroutine drives the run.
 func (s *session) fly(fl *flight, now time.Time) error {
-	fl.ctx = &effectContext{Context: s.base}
+	fl.ctx = &effectContext{Context: s.within(fl.intent)}
 	fl.deadline = now.Add(fl.limit)
 	fl.quiet.since = now
 	s.mu.Lock()

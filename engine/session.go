@@ -29,6 +29,7 @@ type session struct {
 	lines     []byte         // the memory of pending
 	chunk     []byte         // what the events of the state are made of
 	hooked    []pawl.Entry   // appended, not yet shown to the hooks
+	fresh     []pawl.Entry   // appended, not yet durable, for the watchers
 	deaf      map[int]bool   // the hooks that are not asked any more
 	retried   map[string]int // what each hook has had made again in this run
 	timer     *time.Timer
@@ -100,6 +101,7 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 		if len(s.engine.opt.Hooks) > 0 {
 			s.hooked = append(s.hooked, entry)
 		}
+		s.watched(entry)
 	}
 }
 
@@ -154,6 +156,7 @@ func (s *session) flush() error {
 		s.lines = nil
 	}
 	s.feed.news(s.after)
+	s.tell()
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		session: s, at: at, t: t, model: model, endpoint: info.Endpoint, request: s.m.Request(&s.state, t, s.talk),
 		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
-	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second}
+	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second, intent: c.live.At}
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // which shows nothing before it is done
 		c.flight.quiet = quiet{first: s.engine.opt.First, next: s.engine.opt.Idle}
 	}
@@ -112,7 +112,9 @@ func (c *modelCall) perform(ctx context.Context) {
 		if c.err = errNoReply; ctx.Err() != nil {
 			return
 		}
-		c.flight.quiet.sign()
+		if c.flight.quiet.sign() == 1 {
+			c.session.replying(c.live)
+		}
 		c.show(&chunk, false)
 	}
 }

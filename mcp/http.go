@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
 // HTTPOptions is what may be said of a server in the network. The zero value is
@@ -99,8 +101,15 @@ type traveller struct {
 }
 
 func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && len(t.to.header) > 0 {
+	trace := traceparent.From(r.Context())
+	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && (len(t.to.header) > 0 || trace.ID != "") {
 		r = r.Clone(r.Context())
+		if trace.ID != "" {
+			r.Header.Set(traceparent.Header, trace.ID)
+		}
+		if trace.State != "" {
+			r.Header.Set(traceparent.State, trace.State)
+		}
 		for name, values := range t.to.header {
 			r.Header[http.CanonicalHeaderKey(name)] = values
 		}

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
 // remote is a tool behind a server. It is immutable.
@@ -63,6 +64,12 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	}
 	args = t.server.transport.restore(args)
 	params := &sdk.CallToolParams{Name: t.name, Arguments: args, Meta: sdk.Meta{keyMeta: inv.Key}}
+	if p := traceparent.From(ctx); p.ID != "" { // as the conventions for MCP have it
+		params.Meta[traceparent.Header] = p.ID
+		if p.State != "" {
+			params.Meta[traceparent.State] = p.State
+		}
+	}
 	for try := 1; ; try++ {
 		l, pins, err := t.server.link(ctx)
 		if err != nil {

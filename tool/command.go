@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/spool"
+	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
 // CommandOptions is what a command may say beyond what is required. Its zero
@@ -80,6 +81,7 @@ type CommandOptions struct {
 //	PAWL_CALL             the call's id
 //	PAWL_ATTEMPT          which attempt at the call this is, from 1
 //	PAWL_IDEMPOTENCY_KEY  the same for every attempt, see [pawl.Invocation]
+//	TRACEPARENT           where telemetry is on: the span of the call, and TRACESTATE
 //
 // When it exits with 0, stdout is the result: as JSON if it is JSON, else as a
 // text, without the line ends that it ends with; stderr is ignored. A longer
@@ -192,6 +194,7 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 
 // perform runs a job, under the supervisor if there is one.
 func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (pawl.Output, error) {
+	j.Env = traceparent.From(ctx).Into(j.Env)
 	var exit *spool.Exit
 	var err error
 	switch {

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/traceparent"
+)
+
+// A Watcher is told of all runs of an engine while they go on, and changes
+// nothing about them. It is what a [Handle]'s Entries are, for every run, without
+// reading the journal; telemetry is one. Nobody waits for a watcher: its methods
+// return at once, whatever there is to be done about what they are told. A panic
+// of one is dropped. They are called from many goroutines, of a run from one at a
+// time.
+type Watcher interface {
+	// Entry is told of every entry that this engine writes, in order and once,
+	// when it is durable, an intent before its effect; s is the run as it stands
+	// then. Of a reply on its way it is told that it has begun: by an entry without a
+	// Seq, whose event is an empty [pawl.ModelDelta], whose At is the seq of the
+	// model.called, and with a zero s. Neither the entry nor what it refers to may
+	// be changed.
+	Entry(ctx context.Context, s pawl.State, e pawl.Entry)
+	// Within returns the context for the effect of an intent: of the entry with
+	// that seq, which is a model.called, a tool.started or a child.started. Its
+	// values, not its end, may differ from those of ctx. With an intent of zero it
+	// is the context in which the run is begun.
+	Within(ctx context.Context, run string, intent uint64) context.Context
+	// Left is told, last, that the run was let go of: it has ended or is parked, or,
+	// when there is an error, it broke and somebody has to take it up again.
+	Left(ctx context.Context, run string, err error)
+}
+
+// watched keeps an entry until it is durable.
+func (s *session) watched(e pawl.Entry) {
+	if len(s.engine.opt.Watchers) > 0 {
+		s.fresh = append(s.fresh, e)
+	}
+}
+
+// tell tells the watchers of what has become durable.
+func (s *session) tell() {
+	if len(s.fresh) == 0 {
+		return
+	}
+	for _, w := range s.engine.opt.Watchers {
+		for _, e := range s.fresh {
+			unharmed(func() { w.Entry(s.base, s.state, e) })
+		}
+	}
+	clear(s.fresh)
+	s.fresh = s.fresh[:0]
+}
+
+// replying tells the watchers that a reply has begun. It may be called from a
+// goroutine that was left behind, so it reads nothing of the session's state.
+func (s *session) replying(live pawl.Entry) {
+	for _, w := range s.engine.opt.Watchers {
+		live.Time, live.Event = time.Now().UTC(), pawl.ModelDelta{}
+		unharmed(func() { w.Entry(s.base, pawl.State{}, live) })
+	}
+}
+
+// within is the context for an effect.
+func (s *session) within(intent uint64) context.Context {
+	if intent == 0 { // such as a look at the world, which no entry announces
+		return s.base
+	}
+	return s.engine.within(s.base, s.lease.Run, intent)
+}
+
+func (e *Engine) within(ctx context.Context, run string, intent uint64) context.Context {
+	for _, w := range e.opt.Watchers {
+		unharmed(func() {
+			if within := w.Within(ctx, run, intent); within != nil {
+				ctx = within
+			}
+		})
+	}
+	return ctx
+}
+
+// asker is who asks for a run that begins, as its log says it.
+func (e *Engine) asker(ctx context.Context, run string) string {
+	return traceparent.From(e.within(ctx, run, 0)).ID
+}
+
+// left tells the watchers that nobody drives the run any more.
+func (s *session) unwatch(err error) {
+	for _, w := range s.engine.opt.Watchers {
+		unharmed(func() { w.Left(s.base, s.lease.Run, err) })
+	}
+}
+
+func unharmed(do func()) {
+	defer func() { _ = recover() }()
+	do()
+}

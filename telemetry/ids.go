@@ -1,0 +1,60 @@
+package telemetry
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"strconv"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// IDs generates the ids of spans: those that a [Telemetry] makes get the ones that
+// derive from their run, so that whoever resumes a run goes on with its trace and
+// what a tool was told of its caller is true; all others get random ones. It is an
+// IDGenerator of the SDK, and its zero value is ready.
+type IDs struct{}
+
+// NewIDs returns the ids of a span that begins a trace.
+func (IDs) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	if w, ok := ctx.Value(wishKey{}).(wish); ok {
+		return w.trace, w.span
+	}
+	var t trace.TraceID
+	var s trace.SpanID
+	_, _ = rand.Read(t[:]) // which never fails
+	_, _ = rand.Read(s[:])
+	return t, s
+}
+
+// NewSpanID returns the id of a further span.
+func (i IDs) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	_, s := i.NewIDs(ctx)
+	return s
+}
+
+// wish is what ids a span is to have.
+type wish struct {
+	trace trace.TraceID
+	span  trace.SpanID
+}
+
+type wishKey struct{}
+
+func wishing(ctx context.Context, t trace.TraceID, s trace.SpanID) context.Context {
+	return context.WithValue(ctx, wishKey{}, wish{t, s})
+}
+
+// traceOf is the trace of a run that nobody asked for within a trace of his own.
+func traceOf(run string) (id trace.TraceID) {
+	sum := sha256.Sum256([]byte("pawl trace\x00" + run))
+	copy(id[:], sum[:])
+	return id
+}
+
+// spanOf is the span that an entry of a run begins.
+func spanOf(run string, seq uint64) (id trace.SpanID) {
+	sum := sha256.Sum256([]byte("pawl span\x00" + run + "\x00" + strconv.FormatUint(seq, 10)))
+	copy(id[:], sum[:])
+	return id
+}

@@ -1,0 +1,98 @@
+package telemetry
+
+// What the semantic conventions call things. They are still in development, and
+// have moved between repositories; these are as in version 1.41.0, the last that
+// Go has constants for, and stay until a change is worth a line in the change log.
+const (
+	opChat     = "chat"
+	opAgent    = "invoke_agent"
+	opWorkflow = "invoke_workflow"
+	opTool     = "execute_tool"
+
+	keyOperation      = "gen_ai.operation.name"
+	keyProvider       = "gen_ai.provider.name"
+	keyConversation   = "gen_ai.conversation.id"
+	keyAgent          = "gen_ai.agent.name"
+	keyWorkflow       = "gen_ai.workflow.name"
+	keyModel          = "gen_ai.request.model"
+	keyMaxTokens      = "gen_ai.request.max_tokens"
+	keyTemperature    = "gen_ai.request.temperature"
+	keyFinish         = "gen_ai.response.finish_reasons"
+	keyFirstChunk     = "gen_ai.response.time_to_first_chunk"
+	keyInputTokens    = "gen_ai.usage.input_tokens"
+	keyOutputTokens   = "gen_ai.usage.output_tokens"
+	keyCacheRead      = "gen_ai.usage.cache_read.input_tokens"
+	keyCacheWrite     = "gen_ai.usage.cache_creation.input_tokens"
+	keyReasoning      = "gen_ai.usage.reasoning.output_tokens"
+	keyTokenType      = "gen_ai.token.type"
+	keyTool           = "gen_ai.tool.name"
+	keyToolType       = "gen_ai.tool.type"
+	keyToolCall       = "gen_ai.tool.call.id"
+	keyToolArguments  = "gen_ai.tool.call.arguments"
+	keyToolResult     = "gen_ai.tool.call.result"
+	keyInstructions   = "gen_ai.system_instructions"
+	keyInputMessages  = "gen_ai.input.messages"
+	keyOutputMessages = "gen_ai.output.messages"
+	keyErrorType      = "error.type"
+	keyServer         = "server.address"
+	keyPort           = "server.port"
+
+	meterTokens     = "gen_ai.client.token.usage"
+	meterOperation  = "gen_ai.client.operation.duration"
+	meterFirstChunk = "gen_ai.client.operation.time_to_first_chunk"
+	meterTool       = "gen_ai.execute_tool.duration" // of the newer repository
+)
+
+// What the conventions have no word for.
+const (
+	keyRun        = "pawl.run.id"
+	keyParent     = "pawl.run.parent"
+	keyStatus     = "pawl.run.status"
+	keyCondition  = "pawl.run.condition"
+	keyLeaf       = "pawl.run.leaf"
+	keyIterations = "pawl.run.iterations"
+	keyToolCalls  = "pawl.run.tool_calls"
+	keyRunCost    = "pawl.run.cost_usd"
+	keyLoop       = "pawl.loop"
+	keySeq        = "pawl.seq"
+	keyIteration  = "pawl.iteration"
+	keyPurpose    = "pawl.purpose"
+	keyAttempts   = "pawl.attempts"
+	keyAttempt    = "pawl.attempt"
+	keyClass      = "pawl.failure.class"
+	keyCost       = "pawl.cost_usd"
+	keyEstimated  = "pawl.usage.estimated"
+	keyEffect     = "pawl.tool.effect"
+	keyToolStatus = "pawl.tool.status"
+	keyTruncated  = "pawl.tool.truncated"
+	keyChild      = "pawl.child.run"
+	keyKind       = "pawl.await.kind"
+	keyDecision   = "pawl.await.decision"
+	keyCall       = "pawl.call"
+
+	spanAwait = "pawl.await"
+
+	eventAttempt  = "pawl.attempt.failed"
+	eventRejected = "pawl.plan.rejected"
+	eventReused   = "pawl.tool.reused"
+	eventRefused  = "pawl.tool.refused"
+	eventExtended = "pawl.run.extended"
+	eventCancel   = "pawl.cancel.requested"
+	eventAwait    = "pawl.await.requested"
+
+	meterRuns      = "pawl.runs"
+	meterActive    = "pawl.runs.active"
+	meterCost      = "pawl.run.cost_usd"
+	meterWaiting   = "pawl.approvals.waiting"
+	meterWait      = "pawl.approvals.wait.duration"
+	meterToolError = "pawl.tool.errors"
+	meterRetries   = "pawl.model.retries"
+	meterDropped   = "pawl.telemetry.dropped"
+)
+
+// The buckets that the conventions advise, of tokens and of seconds.
+var (
+	tokenBuckets    = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	durationBuckets = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	waitBuckets     = []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400}
+)

@@ -1,0 +1,53 @@
+package telemetry
+
+import (
+	"testing"
+
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/genaiconv"
+)
+
+// The names are those of the conventions.
+func TestNames(t *testing.T) {
+	for own, theirs := range map[string]string{
+		keyOperation:        string(semconv.GenAIOperationNameKey),
+		keyProvider:         string(semconv.GenAIProviderNameKey),
+		keyConversation:     string(semconv.GenAIConversationIDKey),
+		keyAgent:            string(semconv.GenAIAgentNameKey),
+		keyWorkflow:         string(semconv.GenAIWorkflowNameKey),
+		keyModel:            string(semconv.GenAIRequestModelKey),
+		keyMaxTokens:        string(semconv.GenAIRequestMaxTokensKey),
+		keyTemperature:      string(semconv.GenAIRequestTemperatureKey),
+		keyFinish:           string(semconv.GenAIResponseFinishReasonsKey),
+		keyFirstChunk:       string(semconv.GenAIResponseTimeToFirstChunkKey),
+		keyInputTokens:      string(semconv.GenAIUsageInputTokensKey),
+		keyOutputTokens:     string(semconv.GenAIUsageOutputTokensKey),
+		keyCacheRead:        string(semconv.GenAIUsageCacheReadInputTokensKey),
+		keyCacheWrite:       string(semconv.GenAIUsageCacheCreationInputTokensKey),
+		keyReasoning:        string(semconv.GenAIUsageReasoningOutputTokensKey),
+		keyTokenType:        string(semconv.GenAITokenTypeKey),
+		keyTool:             string(semconv.GenAIToolNameKey),
+		keyToolType:         string(semconv.GenAIToolTypeKey),
+		keyToolCall:         string(semconv.GenAIToolCallIDKey),
+		keyToolArguments:    string(semconv.GenAIToolCallArgumentsKey),
+		keyToolResult:       string(semconv.GenAIToolCallResultKey),
+		keyInstructions:     string(semconv.GenAISystemInstructionsKey),
+		keyInputMessages:    string(semconv.GenAIInputMessagesKey),
+		keyOutputMessages:   string(semconv.GenAIOutputMessagesKey),
+		keyErrorType:        string(semconv.ErrorTypeKey),
+		keyServer:           string(semconv.ServerAddressKey),
+		keyPort:             string(semconv.ServerPortKey),
+		opChat:              semconv.GenAIOperationNameChat.Value.AsString(),
+		opAgent:             semconv.GenAIOperationNameInvokeAgent.Value.AsString(),
+		opWorkflow:          semconv.GenAIOperationNameInvokeWorkflow.Value.AsString(),
+		opTool:              semconv.GenAIOperationNameExecuteTool.Value.AsString(),
+		meterTokens:         genaiconv.ClientTokenUsage{}.Name(),
+		meterOperation:      genaiconv.ClientOperationDuration{}.Name(),
+		meterFirstChunk:     genaiconv.ClientOperationTimeToFirstChunk{}.Name(),
+		providers["google"]: semconv.GenAIProviderNameGCPGemini.Value.AsString(),
+	} {
+		if own != theirs {
+			t.Errorf("we say %s, the conventions %s", own, theirs)
+		}
+	}
+}

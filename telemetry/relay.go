@@ -1,0 +1,99 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// relay hands work to a goroutine, in order, through a queue at which nobody waits.
+type relay struct {
+	queue   chan func()
+	done    chan struct{}
+	dropped func()
+
+	mu     sync.RWMutex
+	closed bool
+}
+
+func (r *relay) begin(size int, dropped func()) {
+	r.queue, r.done, r.dropped = make(chan func(), size), make(chan struct{}), dropped
+	go func() {
+		defer close(r.done)
+		for do := range r.queue {
+			do()
+		}
+	}()
+}
+
+// do has something done, unless too much waits already. A fourth of the queue is
+// kept for must.
+func (r *relay) do(f func()) { r.offer(f, cap(r.queue)-cap(r.queue)/4) }
+
+// must is do for the ends of runs, without which nothing else makes sense.
+func (r *relay) must(f func()) { r.offer(f, cap(r.queue)) }
+
+func (r *relay) offer(f func(), most int) {
+	if !r.put(f, most) {
+		r.dropped()
+	}
+}
+
+func (r *relay) put(f func(), most int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.closed || len(r.queue) >= most {
+		return false
+	}
+	select {
+	case r.queue <- f:
+		return true
+	default:
+		return false
+	}
+}
+
+var errShut = errors.New("telemetry is shut down")
+
+// flush waits until what was handed over before is done. It holds no lock
+// meanwhile, for runs would wait for whoever holds one.
+func (r *relay) flush(ctx context.Context) error {
+	reached := make(chan struct{})
+	mark := func() { close(reached) }
+	for !r.put(mark, cap(r.queue)) {
+		r.mu.RLock()
+		closed := r.closed
+		r.mu.RUnlock()
+		if closed {
+			return errShut
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	select {
+	case <-reached:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// end takes nothing more, and waits until the rest is done.
+func (r *relay) end(ctx context.Context) error {
+	r.mu.Lock()
+	if !r.closed {
+		r.closed = true
+		close(r.queue)
+	}
+	r.mu.Unlock()
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,148 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	mute "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/traceparent"
+)
+
+// Options are what may be said of telemetry. The zero value is right for most
+// programs.
+type Options struct {
+	// Content has spans say what was said: the prompt, the input, replies, arguments
+	// and results. What looks like a secret is taken out even then. Without it there
+	// is nothing of that anywhere.
+	Content bool
+	// Log is told how runs end and what goes wrong, with the trace in the context
+	// of each record, where the bridges of OpenTelemetry find it. Nil: nothing is
+	// logged.
+	Log *slog.Logger
+	// Queue is how many spans and records may wait for a slow exporter. What comes
+	// when it is full is dropped, and counted in pawl.telemetry.dropped. Zero: 4096.
+	Queue int
+}
+
+// Telemetry watches the runs of engines and reports them. It is an
+// engine.Watcher, safe for concurrent use, and never holds a run: metrics are
+// counted at once, spans and records handed over to a goroutine of its own.
+type Telemetry struct {
+	tracer trace.Tracer
+	meters meters
+	opt    Options
+	relay  relay
+
+	mu    sync.Mutex
+	lives map[string]*life
+}
+
+const scope = "github.com/pawl-run/pawl/telemetry"
+
+// New returns telemetry by way of the two providers, either of which may be nil.
+func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry {
+	tel := &Telemetry{lives: map[string]*life{}}
+	if o != nil {
+		tel.opt = *o
+	}
+	if t == nil {
+		t = noop.NewTracerProvider()
+	}
+	if m == nil {
+		m = mute.NewMeterProvider()
+	}
+	tel.tracer = t.Tracer(scope)
+	tel.meters.open(m.Meter(scope))
+	if tel.opt.Queue <= 0 {
+		tel.opt.Queue = 4096
+	}
+	tel.relay.begin(tel.opt.Queue, func() { tel.meters.dropped.Add(context.Background(), 1) })
+	return tel
+}
+
+// Entry takes an entry in. It does not wait for anybody.
+func (t *Telemetry) Entry(ctx context.Context, s pawl.State, e pawl.Entry) {
+	switch e.Event.(type) {
+	case pawl.RunStarted, pawl.RunForked, pawl.RunResumed:
+		t.begin(ctx, &s, e)
+		return
+	}
+	if l := t.life(e.Run); l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.entry(&s, e)
+	}
+}
+
+// Within returns ctx with the span of an intent in it, for whatever else reports
+// to OpenTelemetry, and for the adapters to tell the outside.
+func (t *Telemetry) Within(ctx context.Context, run string, intent uint64) context.Context {
+	if intent == 0 { // the run is about to begin: who asks is who is in the context
+		if sc := trace.SpanContextFromContext(ctx); sc.IsValid() && traceparent.From(ctx).ID == "" {
+			return placed(ctx, sc)
+		}
+		return ctx
+	}
+	l := t.life(run)
+	if l == nil {
+		return ctx
+	}
+	sc, ok := l.place(intent)
+	if !ok {
+		return ctx
+	}
+	return placed(trace.ContextWithSpanContext(ctx, sc), sc)
+}
+
+// Left ends the span of a run that was let go of.
+func (t *Telemetry) Left(ctx context.Context, run string, err error) {
+	t.mu.Lock()
+	l := t.lives[run]
+	delete(t.lives, run)
+	t.mu.Unlock()
+	if l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.end(err)
+	}
+}
+
+// Flush waits until all that was taken in has been handed to the providers.
+func (t *Telemetry) Flush(ctx context.Context) error { return t.relay.flush(ctx) }
+
+// Shutdown is Flush; what comes after it is dropped. The providers are not shut
+// down: they are the caller's.
+func (t *Telemetry) Shutdown(ctx context.Context) error { return t.relay.end(ctx) }
+
+func (t *Telemetry) life(run string) *life {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lives[run]
+}
+
+// placed returns a context in which a span is the place in the trace.
+func placed(ctx context.Context, sc trace.SpanContext) context.Context {
+	return traceparent.With(ctx, traceparent.Of(sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()), sc.TraceState().String()))
+}
+
+// spanContext is the span that a place in a trace names.
+func spanContext(p traceparent.Parent) trace.SpanContext {
+	id, span, flags, ok := p.Split()
+	if !ok {
+		return trace.SpanContext{}
+	}
+	state, err := trace.ParseTraceState(p.State)
+	if err != nil {
+		state = trace.TraceState{}
+	}
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: span, TraceFlags: trace.TraceFlags(flags), TraceState: state, Remote: true})
+}
+
+func text(key, value string) attribute.KeyValue { return attribute.String(key, value) }

@@ -1,0 +1,83 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pawl-run/pawl"
+)
+
+// wait takes in that somebody is waited for, and that he has come. The wait is a
+// span of its own; when the run was parked meanwhile, of the life that takes the
+// answer in, so that there is one and not two halves.
+func (l *life) wait(s *pawl.State, e pawl.Entry) {
+	switch ev := e.Event.(type) {
+	case pawl.ApprovalRequested:
+		l.asks(e, ev.Call, ev.Tool, "approval")
+		l.t.meters.pending.add(l.run, ev.Call, l.agent, ev.Expires)
+	case pawl.InputRequested:
+		l.asks(e, ev.Call, "", "input")
+	case pawl.ClientToolRequested:
+		l.asks(e, ev.Call, ev.Tool, "client_tool")
+	case pawl.ToolDoubted:
+		l.asks(e, ev.Call, ev.Tool, "doubt")
+	case pawl.ApprovalDecided:
+		decision := "deny"
+		if ev.Approved {
+			decision = "approve"
+		}
+		l.answered(s, e, ev.Call, "approval", decision)
+	case pawl.ApprovalExpired:
+		l.answered(s, e, ev.Call, "approval", "expired")
+	case pawl.ApprovalInvalidated:
+		l.answered(s, e, ev.Call, "approval", "invalidated")
+	case pawl.InputGiven:
+		l.answered(s, e, ev.Call, "input", "given")
+	case pawl.ClientToolReturned:
+		l.answered(s, e, ev.Call, "client_tool", "returned")
+	case pawl.ToolSettled:
+		l.answered(s, e, ev.Call, "doubt", "settled")
+	}
+}
+
+func (l *life) asks(e pawl.Entry, call, tool, kind string) {
+	l.waits[call] = &span{seq: e.Seq, begin: e.Time, tool: tool}
+	l.note(e, eventAwait, text(keyKind, kind), text(keyCall, call))
+}
+
+func (l *life) answered(s *pawl.State, e pawl.Entry, call, kind, decision string) {
+	p := l.waits[call]
+	delete(l.waits, call)
+	if kind == "approval" {
+		l.t.meters.pending.remove(l.run, call)
+	}
+	was, _ := s.Call(call)
+	if p == nil { // it was asked in an earlier life, maybe of another process
+		if p = l.before(was, kind); p == nil {
+			return
+		}
+	}
+	tool := cmp.Or(p.tool, was.Tool)
+	p.name, p.kind = spanAwait+" "+kind, trace.SpanKindInternal
+	p.add(text(keyKind, kind), text(keyDecision, decision), text(keyCall, call), text(keyAgent, l.agent), text(keyConversation, l.talk), text(keyRun, l.run))
+	if tool != "" {
+		p.add(text(keyTool, tool))
+	}
+	if kind == "approval" {
+		l.t.meters.wait.Record(context.Background(), e.Time.Sub(p.begin).Seconds(), measured(text(keyTool, tool), text(keyDecision, decision)))
+	}
+	l.emit(p, e.Time)
+}
+
+// before is the span of an approval that was asked for in an earlier life; when
+// that was shows in when it would have expired.
+func (l *life) before(was pawl.CallState, kind string) *span {
+	if kind != "approval" || was.Expires.IsZero() || was.Requested == 0 {
+		return nil
+	}
+	ttl := cmp.Or(l.decl.Approvals.TTL, 24*time.Hour)
+	return &span{seq: was.Requested, begin: was.Expires.Add(-ttl), tool: was.Tool}
+}
