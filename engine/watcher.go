@@ -72,11 +72,7 @@ func (s *session) within(intent uint64) context.Context {
 
 func (e *Engine) within(ctx context.Context, run string, intent uint64) context.Context {
 	for _, w := range e.opt.Watchers {
-		unharmed(func() {
-			if within := w.Within(ctx, run, intent); within != nil {
-				ctx = within
-			}
-		})
+		ctx = placed(ctx, w, run, intent) //nolint:fatcontext // one value of each watcher
 	}
 	return ctx
 }
@@ -91,6 +87,15 @@ func (s *session) unwatch(err error) {
 	for _, w := range s.engine.opt.Watchers {
 		unharmed(func() { w.Left(s.base, s.lease.Run, err) })
 	}
+}
+
+func placed(ctx context.Context, w Watcher, run string, intent uint64) (within context.Context) {
+	defer func() {
+		if recover() != nil || within == nil {
+			within = ctx
+		}
+	}()
+	return w.Within(ctx, run, intent)
 }
 
 func unharmed(do func()) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
 // runMeta is where a result names its run.
@@ -72,6 +73,7 @@ type driven struct {
 // drive begins a run, or goes on with the one that waits with the same call, and
 // sees it to its end. A run that waits is an error that says for what.
 func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.Agent, same, input string) (d driven, err error) {
+	ctx = asked(ctx, r)
 	h, err := s.open(ctx, agent, same, input, &d)
 	if err != nil {
 		return d, err
@@ -114,6 +116,21 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	return d, err
 }
 
+// asked is ctx with the place in a trace of the client that calls, by the metadata
+// of its call or by the header of its request.
+func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
+	of := func(name string) string {
+		if said, ok := r.Params.Meta[name].(string); ok {
+			return said
+		}
+		if r.Extra != nil {
+			return r.Extra.Header.Get(name)
+		}
+		return ""
+	}
+	return traceparent.With(ctx, traceparent.Parse(of(traceparent.Header), of(traceparent.State)))
+}
+
 // open begins the run, or takes up the one that waits with the same call. No
 // handle: that one has ended, or waits still, and d says how it stands.
 func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
@@ -129,24 +146,24 @@ func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string,
 	} else if found, err := s.earlier(ctx, agent, same, d); err != nil {
 		return nil, err
 	} else if !found {
-		return s.start(agent, same, input)
+		return s.start(ctx, agent, same, input)
 	}
 	h, err := s.goOn(ctx, agent, d)
 	elsewhere, changed := (*elsewhereError)(nil), (*engine.ChangedError)(nil)
 	if !again && errors.As(err, &elsewhere) || errors.As(err, &changed) {
 		*d = driven{} // it is somebody else's own call, or was held to something else
-		return s.start(agent, same, input)
+		return s.start(ctx, agent, same, input)
 	}
 	return h, err
 }
 
 // start begins the run of a call.
-func (s *Server) start(agent pawl.Agent, same, input string) (*engine.Handle, error) {
+func (s *Server) start(ctx context.Context, agent pawl.Agent, same, input string) (*engine.Handle, error) {
 	labels := maps.Clone(agent.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, s.labels)
 	labels[callLabel] = same[:shown]
-	return s.engine.Start(s.life, agent, input, &engine.StartOptions{Labels: labels})
+	return s.engine.Start(traceparent.With(s.life, traceparent.From(ctx)), agent, input, &engine.StartOptions{Labels: labels})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/traceparent"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -24,6 +25,13 @@ func starting(w Work, labels map[string]string, thread, key string) func(context
 	return func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Start(ctx, w.Agent, w.Input, &engine.StartOptions{Labels: labels, Thread: thread, Key: key})
 	}
+}
+
+// asked is begin for a run that is part of the trace of who asks for it, if he
+// says that he has one.
+func asked(x *exchange, begin func(context.Context) (*engine.Handle, error)) func(context.Context) (*engine.Handle, error) {
+	from := traceparent.Parse(x.Request.Header.Get(traceparent.Header), x.Request.Header.Get(traceparent.State))
+	return func(ctx context.Context) (*engine.Handle, error) { return begin(traceparent.With(ctx, from)) }
 }
 
 // after answers what a run has come to: at once or, where the request says so,

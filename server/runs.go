@@ -204,7 +204,7 @@ func (s *Server) start(x *exchange) (any, error) {
 	maps.Copy(labels, in.Labels)
 	maps.Copy(labels, x.key.Labels)
 	begun = true
-	h, err := s.drive(w, starting(w, labels, x.key.own(w.Thread), x.key.own(in.IdempotencyKey)))
+	h, err := s.drive(w, asked(x, starting(w, labels, x.key.own(w.Thread), x.key.own(in.IdempotencyKey))))
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,8 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	if t.opt.Content {
 		attrs = append(attrs, instructions(l.decl.Prompt), said(keyInputMessages, "user", s.Input()))
 	}
-	_, l.root = t.tracer.Start(ctx, operation+" "+l.agent, append(opts, trace.WithAttributes(attrs...))...)
+	_, l.root = t.tracer.Start( //nolint:spancheck // it ends with the life
+		ctx, operation+" "+l.agent, append(opts, trace.WithAttributes(attrs...))...)
 	l.at = l.root.SpanContext()
 	l.own = l.at.SpanID() == spanOf(e.Run, e.Seq) && l.at.TraceID() == id
 	t.meters.active.Add(ctx, 1, measured(text(keyAgent, l.agent)))
@@ -294,9 +295,8 @@ var providers = map[string]string{"google": "gcp.gemini"}
 // nameOf takes a model's name apart into its provider and its own name.
 func nameOf(name string) (provider, model string) {
 	provider, model, ok := strings.Cut(name, "/")
-	if !ok {
-		provider, model, _ = strings.Cut(name, ":") // as in script:FILE, of which the file is nobody's business
-		return provider, provider
+	if !ok { // such as mechanic, which is both
+		return name, name
 	}
 	return cmp.Or(providers[provider], provider), model
 }

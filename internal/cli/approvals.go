@@ -40,6 +40,7 @@ func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	a.spool(o)
 	o.Approver = a.approver(d.approvals, agent)
 	o.Patience = -1 // a person may take as long as the request stands
+	o.Watchers = a.watchers(false)
 	return engine.New(j, o)
 }
 

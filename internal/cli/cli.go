@@ -26,6 +26,8 @@ type app struct {
 	quiet    bool
 	database string
 
+	reports *reports // what is told of the runs
+
 	code int             // of the command that ran
 	ends []func() error  // end the connections to MCP servers
 	told []chan struct{} // closed when those are told who want to know of a run
@@ -48,7 +50,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
 
-	a := &app{in: stdin, out: stdout, err: &lockedWriter{w: stderr}, environ: environ}
+	a := &app{in: stdin, out: stdout, err: &lockedWriter{w: stderr}, environ: environ, reports: &reports{}}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()
 	for ctx.Err() == nil {

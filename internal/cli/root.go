@@ -16,7 +16,9 @@ RUN is the id of a run, the beginning of one, or the word last.`
 
 // execute runs the command that args name and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	defer a.reported()
 	defer a.disconnect()
+	ctx = a.asked(ctx)
 	root := a.root()
 	root.SetArgs(joinKeep(args))
 	root.SetIn(a.in)

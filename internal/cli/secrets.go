@@ -6,6 +6,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/hook"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/telemetry/export"
 )
 
 // ownKeys are variables of ours that no tool is given, and that one may find all
@@ -25,6 +26,11 @@ func (a *app) options(source string) *engine.Options {
 	}
 	for _, name := range ownKeys {
 		if value := a.getenv(name); len(value) >= leastKey {
+			secrets[name] = value
+		}
+	}
+	for name, value := range export.Secrets(a.getenv) {
+		if len(value) >= leastKey {
 			secrets[name] = value
 		}
 	}

@@ -80,7 +80,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			level = slog.LevelDebug
 		}
 		served, err := server.New(j, h, keys, &server.Options{
-			UI:    ui.Handler(),
+			UI: ui.Handler(), Metrics: a.scraped(),
 			Hosts: s.hosts, Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})),
 		})
 		if err != nil {

@@ -194,6 +194,7 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	if before == 0 || len(h.secrets) > before {
 		h.app.spool(&engine.Options{Secrets: h.secrets})
 	}
+	o.Watchers = h.app.watchers(true)
 	return engine.New(h.journal, o)
 }
 
@@ -304,7 +305,7 @@ func (h *serveHost) Desk(s pawl.State) *engine.Engine {
 
 // beside is an invocation for one agent, whose connections end with it.
 func (a *app) beside() *app {
-	return &app{in: a.in, out: a.out, err: a.err, environ: a.environ, quiet: a.quiet, database: a.database}
+	return &app{in: a.in, out: a.out, err: a.err, environ: a.environ, quiet: a.quiet, database: a.database, reports: a.reports}
 }
 
 func problem(status int, detail string) error {

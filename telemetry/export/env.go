@@ -134,7 +134,11 @@ func Secrets(getenv func(string) string) map[string]string {
 		name := "OTEL_EXPORTER_OTLP_" + signal + "HEADERS"
 		pairs, _ := list(getenv(name)) // what cannot be read is not sent either
 		for i, kv := range pairs {
-			all[name+"_"+strconv.Itoa(i+1)] = kv[1]
+			key := name + "_" + strconv.Itoa(i+1)
+			all[key] = kv[1]
+			if _, token, ok := strings.Cut(kv[1], " "); ok { // as behind Bearer
+				all[key+"_TOKEN"] = token
+			}
 		}
 	}
 	return all

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,6 +30,10 @@ type place struct {
 // has it that one waits longer and longer.
 const firstWait = 300 * time.Millisecond
 
+// mostAway is how often one is tried who is not there at all. Somebody waits for
+// the program to end, and a collector that is being restarted gets the next batch.
+const mostAway = 3
+
 func (p *place) send(ctx context.Context, body wire) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -39,16 +45,18 @@ func (p *place) send(ctx context.Context, body wire) error {
 		_ = z.Close()
 		payload = b.Bytes()
 	}
-	for wait := firstWait; ; wait *= 2 {
+	wait := firstWait
+	for try := 1; ; try++ {
 		again, err := p.try(ctx, payload)
 		if err == nil {
 			return nil
 		}
-		if again < 0 {
+		if _, away := errors.AsType[*net.OpError](err); again < 0 || away && try == mostAway {
 			return p.wrong(err)
 		}
 		select {
 		case <-time.After(max(wait, again)):
+			wait *= 2
 		case <-ctx.Done():
 			return p.wrong(err)
 		}
@@ -70,9 +78,7 @@ func (p *place) try(ctx context.Context, payload []byte) (again time.Duration, e
 	if err != nil {
 		return -1, err
 	}
-	for name, values := range p.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, p.header)
 	r.Header.Set("Content-Type", "application/x-protobuf")
 	r.Header.Set("User-Agent", "pawl-otlp")
 	if p.gzip {

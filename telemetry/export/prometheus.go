@@ -1,10 +1,8 @@
 package export
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -70,8 +68,7 @@ type sample struct {
 	value  string
 }
 
-func (f *family) write(w io.Writer) {
-	b := bufio.NewWriter(w)
+func (f *family) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.name, escaped.Replace(f.help), f.name, f.kind)
 	for _, s := range f.samples {
 		b.WriteString(f.name + s.suffix)
@@ -80,7 +77,6 @@ func (f *family) write(w io.Writer) {
 		}
 		b.WriteString(" " + s.value + "\n")
 	}
-	_ = b.Flush() // to memory
 }
 
 var (
@@ -163,7 +159,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 func labels(set attribute.Set, bound string) string {
 	var all []string
 	for _, a := range set.ToSlice() { // which is sorted
-		all = append(all, named(string(a.Key))+`="`+quoted.Replace(a.Value.Emit())+`"`)
+		all = append(all, named(string(a.Key))+`="`+quoted.Replace(a.Value.String())+`"`)
 	}
 	if bound != "" {
 		all = append(all, `le="`+bound+`"`)

@@ -120,7 +120,7 @@ func (w *wire) value(v attribute.Value) {
 			}
 		})
 	default:
-		w.string(v.Emit())
+		w.string(v.String())
 	}
 }
 
