@@ -29,11 +29,7 @@ type Sent struct {
 // do to the messages of earlier runs is not in any log, and is not done. It costs
 // a fold of the log up to there. ErrNoRequest: that entry is another.
 func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sent, error) {
-	start, err := firstOf(ctx, j, run)
-	if err != nil {
-		return Sent{}, err
-	}
-	p, err := New(j, nil).past(ctx, run, start.Continues, cleaner{})
+	p, err := before(ctx, j, run)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -42,7 +38,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 	if talk == nil {
 		talk = pawl.NewTranscript(pawl.Native)
 	}
-	before := map[pawl.Purpose]uint64{}
+	latest := map[pawl.Purpose]uint64{}
 	for entry, err := range Entries(ctx, j, run, 1) {
 		if err == nil {
 			err = pawl.CheckEntry(&state, entry)
@@ -57,7 +53,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 		case pawl.ContextCompacted:
 			r.Masked = append(r.Masked, e.Masked...)
 		case pawl.ModelCalled:
-			r.Previous, before[e.Purpose] = before[e.Purpose], entry.Seq
+			r.Previous, latest[e.Purpose] = latest[e.Purpose], entry.Seq
 		}
 		if entry.Seq < seq {
 			continue
@@ -70,4 +66,36 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 		return r, nil
 	}
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)
+}
+
+// StateAt folds a run's log up to the entry seq, with what the run continues, if
+// it continues one.
+func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (pawl.State, error) {
+	p, err := before(ctx, j, run)
+	if err != nil {
+		return pawl.State{}, err
+	}
+	state := p.before()
+	for entry, err := range Entries(ctx, j, run, 1) {
+		if err == nil {
+			err = pawl.CheckEntry(&state, entry)
+		}
+		if err != nil {
+			return pawl.State{}, err
+		}
+		if entry.Seq > seq {
+			break
+		}
+		state.Fold(entry)
+	}
+	return state, nil
+}
+
+// before is what a run continues, from the logs alone.
+func before(ctx context.Context, j pawl.Journal, run string) (past, error) {
+	start, err := firstOf(ctx, j, run)
+	if err != nil {
+		return past{}, err
+	}
+	return New(j, nil).past(ctx, run, start.Continues, cleaner{})
 }

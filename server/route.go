@@ -46,7 +46,7 @@ func routes() []route {
 			query: []parameter{waiting}, body: body, reply: explain.Result{}, refuses: []int{404, 409}, do: say,
 		}
 	}
-	return []route{
+	return slices.Concat([]route{
 		{
 			method: http.MethodPost, path: "/v1/runs", name: "start", summary: "Start a run of an agent", scope: Run,
 			query: []parameter{waiting}, body: &client.StartRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{409}, do: (*Server).start,
@@ -113,7 +113,7 @@ func routes() []route {
 			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
 			media: "text/html", refuses: []int{404}, do: (*Server).page,
 		},
-	}
+	}, inspections())
 }
 
 // routing makes the multiplexer. Methods are told apart by the handler of a path,

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// watchable serves the streams of a journal alone, at /RUN, and at /RUN/ag-ui.
+// watchable serves the streams of a journal alone, at /RUN.
 func watchable(t testing.TB, j Store, e *engine.Engine) *httptest.Server {
 	t.Helper()
 	s := &Server{journal: j, hubs: newHubs(j, func(run string) *engine.Handle {
@@ -35,12 +36,7 @@ func watchable(t testing.TB, j Store, e *engine.Engine) *httptest.Server {
 		return e.Live(run)
 	})}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		run, agui := strings.CutSuffix(r.URL.Path[1:], "/ag-ui")
-		do := s.stream
-		if agui {
-			do = s.agui
-		}
-		if err := do(&exchange{ResponseWriter: w, Request: r}, run); err != nil {
+		if err := s.stream(&exchange{ResponseWriter: w, Request: r}, r.URL.Path[1:]); err != nil {
 			http.Error(w, err.Error(), http.StatusTeapot)
 		}
 	}))
@@ -433,3 +429,5 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+func itoa(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -30,9 +30,32 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	line, err := desk.Line(ctx, j, run)
+	steps, differs, err := a.decideAgain(ctx, j, run)
 	if err != nil {
 		return 0, err
+	}
+	out := replayed{Run: run, Steps: steps, Agrees: differs == nil}
+	code := 0
+	if differs != nil {
+		text := redact.Text(differs.Error())
+		out.Error, code = &text, exitBroken
+	}
+	if a.json {
+		return code, printJSON(a.out, out)
+	}
+	if differs != nil {
+		return 0, differs
+	}
+	_, err = fmt.Fprintf(a.out, "%s of run %s agree\n", counted(out.Steps, "step"), run)
+	return 0, err
+}
+
+// decideAgain replays a run. differs is the first difference; err says that it
+// cannot be replayed.
+func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
+	line, err := desk.Line(ctx, j, run)
+	if err != nil {
+		return 0, nil, err
 	}
 	root := line[0].Run()
 	var children []pawl.Declaration
@@ -41,42 +64,26 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	}
 	agents, err := agentsOf(ctx, j, root)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	out := replayed{Run: run}
 	for i := range agents {
-		w, remakeErr := a.workOf(ctx, agents[i], remake{asWas: true, declared: true, children: children})
-		if remakeErr != nil {
-			return 0, remakeErr
-		}
-		var steps int
-		eng := engine.New(j, nil)
-		agent, unknown := eng.AgentOf(ctx, w.agent, run)
-		if unknown != nil {
-			w.drop()
-			return 0, unknown
-		}
-		steps, err = eng.Replay(ctx, agent, run)
-		w.drop()
-		out.Steps += steps
+		w, err := a.workOf(ctx, agents[i], remake{asWas: true, declared: true, children: children})
 		if err != nil {
-			break
+			return 0, nil, err
+		}
+		eng := engine.New(j, nil)
+		agent, err := eng.AgentOf(ctx, w.agent, run)
+		if err != nil {
+			w.drop()
+			return 0, nil, err
+		}
+		n, differs := eng.Replay(ctx, agent, run)
+		w.drop()
+		if steps += n; differs != nil {
+			return steps, differs, nil
 		}
 	}
-	out.Agrees = err == nil
-	code := 0
-	if err != nil {
-		text := redact.Text(err.Error())
-		out.Error, code = &text, exitBroken
-	}
-	if a.json {
-		return code, printJSON(a.out, out)
-	}
-	if err != nil {
-		return 0, err
-	}
-	_, err = fmt.Fprintf(a.out, "%s of run %s agree\n", counted(out.Steps, "step"), run)
-	return 0, err
+	return steps, nil, nil
 }
 
 // agentsOf gives a state of the run under each agent it has had: one, unless

@@ -298,6 +298,21 @@ func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.
 	return h.alone(work, beside), nil
 }
 
+// Replay decides the steps of a run again, under each agent that it has had.
+func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, error) {
+	beside := h.app.beside()
+	defer beside.disconnect()
+	steps, differs, err := beside.decideAgain(ctx, h.journal, run)
+	out := client.Replayed{Run: run, Steps: steps, Agrees: differs == nil}
+	if differs != nil {
+		out.Problem = differs.Error()
+	}
+	if err != nil && codeOf(err) == exitUsage {
+		err = problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v", run, err))
+	}
+	return out, err
+}
+
 // Desk is an engine to say something to a run with.
 func (h *serveHost) Desk(s pawl.State) *engine.Engine {
 	return engine.New(h.journal, h.app.options(s.Declaration().Source))

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// requestOf is a request as it is shown.
+func requestOf(r engine.Sent) client.Request {
+	out := client.Request{
+		Run: r.Entry.Run, Seq: r.Entry.Seq, Previous: r.Previous, Iteration: r.Entry.Iteration,
+		Purpose: r.Purpose, Attempt: r.Attempt, Step: redact.Text(r.Step), Model: r.Model.Name,
+		System: redact.Text(r.System), Messages: []client.Message{}, Tools: []client.OfferedTool{},
+		Output: veiled(r.Output), MaxTokens: r.MaxTokens, ReservedTokens: r.Called.Reserved, Masked: []string{},
+		Sampling: client.Sampling{Thinking: r.Sampling.ThinkingTokens},
+	}
+	if t := r.Sampling.Temperature; t != 0 {
+		out.Sampling.Temperature = new(max(t, 0)) // below zero it means exactly that
+	}
+	for name, value := range r.Sampling.Options {
+		if out.Sampling.Options == nil {
+			out.Sampling.Options = map[string]json.RawMessage{}
+		}
+		out.Sampling.Options[name] = veiled(value)
+	}
+	if !r.Called.View.Alone {
+		out.Masked = append(out.Masked, r.Masked...)
+		out.Summary = redact.Text(r.State.Summary())
+	}
+	for i, m := range r.Messages {
+		out.Messages = append(out.Messages, client.Message{
+			Role: m.Role.String(), Parts: partsOf(m, r.Masked), Cache: slices.Contains(r.Marks, i+1),
+		})
+	}
+	for _, t := range r.Tools {
+		out.Tools = append(out.Tools, client.OfferedTool{Name: t.Name, Description: redact.Text(t.Description), Input: veiled(t.Input)})
+	}
+	return out
+}
+
+func partsOf(m pawl.Message, masked []string) []client.Part {
+	parts := []client.Part{}
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case pawl.Text:
+			parts = append(parts, client.Part{Type: "text", Text: redact.Text(p.Text)})
+		case pawl.Thinking:
+			parts = append(parts, client.Part{Type: "thinking", Text: redact.Text(p.Text)})
+		case pawl.Call:
+			parts = append(parts, client.Part{Type: "call", Call: p.ID, Tool: p.Tool, Args: veiled(p.Args)})
+		case pawl.ToolResult:
+			parts = append(parts, client.Part{
+				Type: "result", Call: p.Call, Tool: p.Tool, Text: redact.Text(pawl.ToolResult{Content: veiled(p.Content)}.Text()),
+				Error: p.Failed, Masked: slices.Contains(masked, p.Call),
+			})
+			for _, image := range p.Images {
+				parts = append(parts, imagePart(image))
+			}
+		case pawl.Image:
+			parts = append(parts, imagePart(p))
+		}
+	}
+	return parts
+}
+
+func imagePart(i pawl.Image) client.Part {
+	return client.Part{Type: "image", Media: i.Type, Bytes: len(i.Data)}
+}
+
+// veiled is a JSON document without what looks like a secret; nil stays nil.
+func veiled(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	return redact.JSON(raw)
+}
