@@ -33,14 +33,14 @@ type Request struct {
 
 // A Message is one turn of a conversation.
 type Message struct {
-	Role  string `json:"role"` // user or assistant
-	Parts []Part `json:"parts"`
+	Role  string        `json:"role"` // user or assistant
+	Parts []MessagePart `json:"parts"`
 	// Cache says that requests are likely to be the same up to the end of it.
 	Cache bool `json:"cache,omitempty"`
 }
 
-// A Part is a piece of a message. Type is text, thinking, call, result or image.
-type Part struct {
+// A MessagePart is a piece of a message. Type is text, thinking, call, result or image.
+type MessagePart struct {
 	Type   string          `json:"type"`
 	Text   string          `json:"text,omitempty"`   // of text, thinking and results
 	Call   string          `json:"call,omitempty"`   // of calls and results

@@ -43,18 +43,18 @@ func requestOf(r engine.Sent) client.Request {
 	return out
 }
 
-func partsOf(m pawl.Message, masked []string) []client.Part {
-	parts := []client.Part{}
+func partsOf(m pawl.Message, masked []string) []client.MessagePart {
+	parts := []client.MessagePart{}
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case pawl.Text:
-			parts = append(parts, client.Part{Type: "text", Text: redact.Text(p.Text)})
+			parts = append(parts, client.MessagePart{Type: "text", Text: redact.Text(p.Text)})
 		case pawl.Thinking:
-			parts = append(parts, client.Part{Type: "thinking", Text: redact.Text(p.Text)})
+			parts = append(parts, client.MessagePart{Type: "thinking", Text: redact.Text(p.Text)})
 		case pawl.Call:
-			parts = append(parts, client.Part{Type: "call", Call: p.ID, Tool: p.Tool, Args: veiled(p.Args)})
+			parts = append(parts, client.MessagePart{Type: "call", Call: p.ID, Tool: p.Tool, Args: veiled(p.Args)})
 		case pawl.ToolResult:
-			parts = append(parts, client.Part{
+			parts = append(parts, client.MessagePart{
 				Type: "result", Call: p.Call, Tool: p.Tool, Text: redact.Text(pawl.ToolResult{Content: veiled(p.Content)}.Text()),
 				Error: p.Failed, Masked: slices.Contains(masked, p.Call),
 			})
@@ -68,8 +68,8 @@ func partsOf(m pawl.Message, masked []string) []client.Part {
 	return parts
 }
 
-func imagePart(i pawl.Image) client.Part {
-	return client.Part{Type: "image", Media: i.Type, Bytes: len(i.Data)}
+func imagePart(i pawl.Image) client.MessagePart {
+	return client.MessagePart{Type: "image", Media: i.Type, Bytes: len(i.Data)}
 }
 
 // veiled is a JSON document without what looks like a secret; nil stays nil.
