@@ -257,14 +257,21 @@ func TestPages(t *testing.T) {
 	if d := cmp.Diff([]string{"c", "b", "a"}, got) + cmp.Diff([]uint64{2, 3, 4, 5}, seqs); d != "" {
 		t.Error(d)
 	}
-	if q := f.asked("GET /v1/runs")[1].URL.Query().Encode(); q != "agent=x+y&children=true&cursor=2&label=k%3Dv&status=expired" {
+	if q := f.asked("GET /v1/runs")[1].URL.Query().Encode(); q != "agent=x+y&children=true&cursor=2&label=k%3Dv&max=200&status=expired" {
 		t.Errorf("the second page was asked for with %s", q)
 	}
 	for range c.Runs(t.Context(), Query{}) {
 		break
 	}
-	if n := len(f.asked("GET /v1/runs")); n != 3 {
-		t.Errorf("%d pages were fetched, want 3", n)
+	got = nil
+	for r := range c.Runs(t.Context(), Query{Max: 1}) {
+		got = append(got, r.Run)
+	}
+	if len(got) != 1 {
+		t.Errorf("of one run at most, %q came", got)
+	}
+	if n := len(f.asked("GET /v1/runs")); n != 4 {
+		t.Errorf("%d pages were fetched, want 4", n)
 	}
 }
 

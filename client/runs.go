@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/url"
+	"strconv"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
@@ -62,7 +63,11 @@ type Query struct {
 	Labels   map[string]string // all of them must match
 	Thread   string
 	Children bool // child runs, too
+	Max      int  // zero: no limit
 }
+
+// runsAtOnce is how many runs are asked for with one request at most.
+const runsAtOnce = 200
 
 func (q *Query) values() url.Values {
 	v := url.Values{}
@@ -92,6 +97,12 @@ func (c *Client) Runs(ctx context.Context, q Query) iter.Seq2[RunLine, error] {
 	return func(yield func(RunLine, error) bool) {
 		k := get("v1", "runs")
 		k.query = q.values()
+		size := runsAtOnce
+		if q.Max > 0 {
+			size = min(size, q.Max)
+		}
+		k.query.Set("max", strconv.Itoa(size))
+		n := 0
 		for {
 			var page Runs
 			if err := c.do(ctx, k, &page); err != nil {
@@ -99,7 +110,7 @@ func (c *Client) Runs(ctx context.Context, q Query) iter.Seq2[RunLine, error] {
 				return
 			}
 			for _, line := range page.Runs {
-				if !yield(line, nil) {
+				if n++; !yield(line, nil) || n == q.Max {
 					return
 				}
 			}

@@ -31,7 +31,7 @@ func (a *app) answerCommand() *cobra.Command {
 	})
 	c.Flags().StringVar(&call, "id", "", "the call whose question is answered, where there are several")
 	p.flags(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "no-continue")
 }
 
 // asked is the call whose question is meant by who names none: the only one
@@ -78,7 +78,7 @@ func (a *app) submitCommand() *cobra.Command {
 			})
 		})
 	p.flags(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "no-continue")
 }
 
 func (a *app) settleCommand() *cobra.Command {
@@ -109,5 +109,5 @@ func (a *app) settleCommand() *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("happened", "did-not-happen")
 	c.MarkFlagsOneRequired("happened", "did-not-happen")
 	p.flags(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "no-continue")
 }

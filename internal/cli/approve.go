@@ -34,7 +34,7 @@ func (a *app) approveCommand() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run it with these arguments instead, as JSON")
 	p.flags(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "no-continue")
 }
 
 func (a *app) denyCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func (a *app) denyCommand() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "every call that waits")
 	c.Flags().StringVar(&reason, "reason", "", "why; the model is told")
 	p.flags(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "no-continue")
 }
 
 // single is the flag among those given that is about one call; empty: none is.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 )
@@ -18,18 +19,28 @@ func (a *app) cancelCommand() *cobra.Command {
 		})
 	})
 	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
-	return a.runArgument(c)
+	return remotely(a.runArgument(c))
+}
+
+// endRun asks a run to end.
+func (a *app) endRun(ctx context.Context, j store, run, reason string) error {
+	if r, ok := j.(*remote); ok {
+		_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
+		return err
+	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return err
+	}
+	return engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, run, engine.Self().User, reason)
 }
 
 func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (int, error) {
 	if h.Status.Ended() {
 		return 0, misuse("run %s is over: %v", h.Run, h.Status)
 	}
-	s, err := engine.Load(ctx, j, h.Run)
+	err := a.endRun(ctx, j, h.Run, reason)
 	if err != nil {
-		return 0, err
-	}
-	if err := engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, h.Run, engine.Self().User, reason); err != nil {
 		return 0, err
 	}
 	if h, err = desk.Head(ctx, j, h.Run); err != nil {

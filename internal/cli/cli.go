@@ -25,6 +25,7 @@ type app struct {
 	json     bool
 	quiet    bool
 	database string
+	server   string
 
 	reports *reports // what is told of the runs
 

@@ -25,6 +25,20 @@ type store interface {
 // written is opened for reading: commands that only look do not notice, and the
 // others are told at their first write.
 func (a *app) open(ctx context.Context) (store, error) {
+	j, err := a.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.journal = j
+	a.mu.Unlock()
+	return j, nil
+}
+
+func (a *app) openStore(ctx context.Context) (store, error) {
+	if a.server != "" {
+		return opened(a.toServer())
+	}
 	url, err := a.databaseURL()
 	if err != nil {
 		return nil, err
@@ -37,13 +51,7 @@ func (a *app) open(ctx context.Context) (store, error) {
 	} else {
 		a.tellDropped(j.(*sqlite.Journal), url)
 	}
-	if err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	a.journal = j
-	a.mu.Unlock()
-	return j, nil
+	return j, err
 }
 
 // tellDropped says what the database lost when a process or the computer died.

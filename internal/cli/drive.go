@@ -251,15 +251,15 @@ func (a *app) next(ctx context.Context, r pawl.Result) []string {
 	if err != nil || len(report.Next) == 0 {
 		return []string{r.Action}
 	}
-	return commands(report)
+	return a.commands(report)
 }
 
 // commands are what can be done about a run, each with its reason as a comment,
 // so that the line can be pasted.
-func commands(r explain.Report) []string {
+func (a *app) commands(r explain.Report) []string {
 	lines := make([]string, len(r.Next))
 	for i, next := range r.Next {
-		lines[i] = next.Command + " # " + next.Why
+		lines[i] = a.typed(next.Command) + " # " + next.Why
 	}
 	return lines
 }

@@ -20,12 +20,35 @@ func (a *app) eventsCommand() *cobra.Command {
 			})
 		})
 	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, until the run ends; a run that waits has not ended")
-	return a.runArgument(c)
+	return remotely(a.runArgument(c))
+}
+
+// followRemote prints the log of a run at a server.
+func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
+	for e, err := range r.Follow(ctx, run, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Seq == 0 { // a piece of a reply, which is in no log
+			continue
+		}
+		line, err := e.AppendJSON(nil)
+		if err == nil {
+			_, err = a.out.Write(append(redact.JSON(line), '\n'))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // entries prints the log as it stands in the journal, byte for byte but for what
 // looks like a secret, so that a log this build cannot read can still be looked at.
 func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
+	if r, ok := j.(*remote); ok && follow {
+		return a.followRemote(ctx, r, h.Run)
+	}
 	wait, stop := func() error { return nil }, func() {}
 	if follow {
 		wait, stop = news(ctx, j, h.Run)

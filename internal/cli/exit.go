@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -72,9 +74,13 @@ func codeOf(err error) int {
 	var changed *engine.ChangedError
 	var first *pawl.LetterConflictError
 	var problems spec.Problems
+	var said *client.Problem
+	var other *client.ResponseError
 	switch {
 	case errors.As(err, &f):
 		return f.code
+	case errors.As(err, &said) && said.Status < http.StatusInternalServerError, errors.As(err, &other) && other.Status < http.StatusInternalServerError:
+		return exitUsage
 	case errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)),
 		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.MissingError)):
 		return exitUsage
@@ -95,6 +101,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	var held *pawl.HeldError
 	var changed *engine.ChangedError
 	var problems spec.Problems
+	var said *client.Problem
 	switch {
 	case errors.Is(err, syscall.EPIPE): // who read the result has had enough of it
 	case errors.As(err, &problems):
@@ -106,6 +113,8 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &changed):
 		a.sayf("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
 			changed.Run, strings.Join(changed.Parts, ", "))
+	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
+		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
 		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
 	}

@@ -37,10 +37,13 @@ func (a *app) forkCommand() *cobra.Command {
 	r.eventsFlag(c)
 	r.policyFlag(c)
 	r.approvalsFlag(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "spec", "model", "stop", "policy")
 }
 
 func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
+	if to, ok := j.(*remote); ok {
+		return a.forkRemote(ctx, to, h, at, input, &r.driving)
+	}
 	typed, err := parseLimits(r.limit, true)
 	if err != nil {
 		return 0, err

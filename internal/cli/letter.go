@@ -30,7 +30,8 @@ func (p *post) flags(c *cobra.Command) {
 
 // An addressee is a run that is about to be told something.
 type addressee struct {
-	*engine.Engine
+	mailer
+
 	journal pawl.Journal
 	run     string
 	state   pawl.State
@@ -49,10 +50,14 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 		if err != nil {
 			return 0, err
 		}
-		to := addressee{engine.New(j, a.options(s.Declaration().Source)), j, h.Run, s, p.by, pending}
+		to := addressee{nil, j, h.Run, s, p.by, pending}
 		if to.by == "" {
 			to.by = engine.Self().User
 		}
+		if r, ok := j.(*remote); ok {
+			return a.mailRemote(ctx, r, to, p, h, say)
+		}
+		to.mailer = engine.New(j, a.options(s.Declaration().Source))
 		if err := say(to); err != nil {
 			return 0, err
 		}

@@ -18,6 +18,9 @@ const (
 // news returns a function that waits until there may be news of a run, or ctx
 // ends, and one that stops listening for them.
 func news(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
+	if r, ok := j.(*remote); ok {
+		return r.news(ctx, run)
+	}
 	teller, ok := j.(interface {
 		WatchLogs(ctx context.Context) iter.Seq2[string, error]
 	})

@@ -107,6 +107,11 @@ func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Hea
 		if err != nil {
 			return 0, err
 		}
+		if r, ok := j.(*remote); ok { // of which a list does not say everything
+			if h, err = r.head(ctx, h.Run); err != nil {
+				return 0, err
+			}
+		}
 		return do(j, h)
 	})
 }

@@ -46,10 +46,13 @@ func (a *app) resumeCommand() *cobra.Command {
 	r.eventsFlag(c)
 	r.policyFlag(c)
 	r.approvalsFlag(c)
-	return a.runArgument(c)
+	return remotely(a.runArgument(c), "spec", "allow-change", "model", "stop", "policy")
 }
 
 func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (int, error) {
+	if at, ok := j.(*remote); ok {
+		return a.resumeRemote(ctx, at, h, &r.driving)
+	}
 	typed, err := parseLimits(r.limit, true)
 	if err != nil {
 		return 0, err

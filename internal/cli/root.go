@@ -65,7 +65,9 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print the result as JSON; lists and streams as JSON lines")
 	flags.BoolVar(&a.quiet, "quiet", false, "show no progress")
 	flags.StringVar(&a.database, "database", "", "where runs are kept, as sqlite:PATH or postgres://USER@HOST/NAME (default: $PAWL_DATABASE, or pawl/pawl.db in the user's state directory)")
+	flags.StringVar(&a.server, "server", "", "ask the pawl serve at this address in place of a database, as http://HOST:PORT, https://HOST or unix:///PATH; its token is in $PAWL_TOKEN")
 	flags.SortFlags = false
+	root.PersistentPreRunE = a.localOnly
 	root.AddCommand(
 		a.runCommand(), a.fixCommand(),
 		a.planCommand(), a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),

@@ -24,6 +24,9 @@ func (a *app) runCommand() *cobra.Command {
 	var c *cobra.Command
 	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
+			if a.server != "" {
+				return a.runRemote(ctx, d, args[0], args[1:], &o)
+			}
 			return a.run(ctx, d, args[0], args[1:], &o, c.Flags().Changed("thread"))
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "go on with this conversation: its last run's messages come first (default: the spec's, else none)")
@@ -36,7 +39,7 @@ func (a *app) runCommand() *cobra.Command {
 	d.policyFlag(c)
 	d.approvalsFlag(c)
 	d.hyphenFlags(c)
-	return c
+	return remotely(c, "policy", "tools", "workflows")
 }
 
 // run runs a spec. named says that the thread of o goes before the spec's.

@@ -50,11 +50,14 @@ func (a *app) runsCommand() *cobra.Command {
 	c.Flags().BoolVar(&children, "children", false, "child runs, too")
 	c.Flags().StringVar(&thread, "thread", "", "only runs of this thread, and forks of them")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
-	return c
+	return remotely(c)
 }
 
 // list finds the runs that a filter selects.
 func list(ctx context.Context, j pawl.Journal, f desk.Filter) ([]client.RunLine, error) {
+	if r, ok := j.(*remote); ok {
+		return r.lines(ctx, f)
+	}
 	var lines []client.RunLine
 	for h, err := range desk.List(ctx, j, f) {
 		if err != nil {
@@ -85,7 +88,7 @@ func (a *app) printRuns(lines []client.RunLine) error {
 		if l.CostUSD != nil {
 			cost = fmt.Sprintf("$%.4f", *l.CostUSD)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", l.Run, l.Agent, l.Status, when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
+		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status, when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
 	}
 	return w.Flush()
 }

@@ -35,7 +35,11 @@ func TestMain(m *testing.M) {
 			if os.Getenv("AS_MAIN") != "" {
 				tool.Supervise()
 			}
-			code := cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
+			args := os.Args[1:]
+			if at := os.Getenv("AT_SERVER"); at != "" {
+				args = append(args, "--server", at)
+			}
+			code := cli.Main(context.Background(), args, os.Stdin, os.Stdout, os.Stderr, os.Environ())
 			if file := os.Getenv("CODE"); file != "" { // for processes in the background
 				_ = os.WriteFile(file, fmt.Appendf(nil, "%d\n", code), 0o600)
 			}
@@ -124,9 +128,12 @@ func soon(holds func() bool) bool {
 	return false
 }
 
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+
+// scripts are those in a directory, with what they need.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
@@ -177,7 +184,7 @@ func TestScripts(t *testing.T) {
 				ts.Setenv(args[0], m[len(m)-1])
 			},
 		},
-	})
+	}
 }
 
 // code N PROGRAM ARGS… runs a program that must exit with N.

@@ -44,7 +44,7 @@ func (a *app) showCommand() *cobra.Command {
 	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars went to, and what more of it may cost")
 	c.Flags().IntVar(&next, "next", next, "with --cost: how many more iterations to project")
 	c.MarkFlagsMutuallyExclusive("spec", "cost")
-	return c
+	return remotely(c)
 }
 
 // showSpec prints the agent of a run as it is in force.
@@ -90,7 +90,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	for _, p := range r.Pending {
 		row("waits for", pendingText(p))
 	}
-	for _, next := range commands(r) {
+	for _, next := range a.commands(r) {
 		row("next", next)
 	}
 	if err := w.Flush(); err != nil {

@@ -22,7 +22,7 @@ func (a *app) waitCommand() *cobra.Command {
 			})
 		})
 	c.Flags().DurationVar(&timeout, "timeout", 0, "wait at most this long, such as 30s (default: as long as it takes)")
-	return a.runArgument(c)
+	return remotely(a.runArgument(c))
 }
 
 // wait looks at a run until nobody drives it. A run whose owner is gone will
