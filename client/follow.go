@@ -102,15 +102,11 @@ func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) boo
 	for {
 		f.news = false
 		open, err := f.stream(ctx, yield)
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-			if errors.Is(err, errBrokenOff) {
-				return nil
-			}
-			return err
-		}
-		if errors.Is(err, errBrokenOff) {
+		switch {
+		case errors.Is(err, errBrokenOff):
 			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		}
 		if err == nil && (f.stopped || !f.news) {
 			over, err := f.over(ctx)

@@ -166,6 +166,16 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 			break
 		}
 	})
+	t.Run("broken off after its end", func(t *testing.T) {
+		t.Parallel()
+		_, c := serve(t, map[string][]http.HandlerFunc{events: {stream(hang, event(story(t, 2)[0]))}})
+		ctx, cancel := context.WithCancel(t.Context())
+		for range c.Follow(ctx, run, 0) { // which panics if it is gone on with
+			cancel()
+			break
+		}
+		cancel()
+	})
 }
 
 func TestWait(t *testing.T) {

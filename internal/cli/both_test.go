@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,10 +28,8 @@ func TestScriptsOnBoth(t *testing.T) {
 				return setup(e)
 			}
 			p.Condition = func(cond string) (bool, error) { return cond == at, nil }
-			p.Cmds["served"] = func(ts *testscript.TestScript, _ bool, args []string) {
-				if at == "server" {
-					served(ts, args)
-				}
+			if at == "database" {
+				p.Cmds["served"] = func(*testscript.TestScript, bool, []string) {}
 			}
 			testscript.Run(t, p)
 		})
@@ -40,9 +39,12 @@ func TestScriptsOnBoth(t *testing.T) {
 const token = "a-token-for-tests-0123"
 
 // served starts pawl serve and has the script's further commands ask it.
-func served(ts *testscript.TestScript, args []string) {
+func served(ts *testscript.TestScript, _ bool, args []string) {
+	if !slices.Contains(args, "--socket") {
+		args = append([]string{"--addr", "127.0.0.1:0"}, args...)
+	}
 	said := &said{}
-	c := exec.Command("pawl", append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	c := exec.Command("pawl", append([]string{"serve"}, args...)...)
 	path, err := exec.LookPath("pawl")
 	ts.Check(err)
 	c.Path, c.Dir, c.Stderr = path, ts.MkAbs("."), said

@@ -101,7 +101,7 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 		}
 	}()
 	for {
-		look, over := false, false
+		var look, over bool
 		select {
 		case h, more := <-word:
 			switch {

@@ -13,7 +13,7 @@ import (
 
 // A mailer says something to a run. An engine does, by the mailbox of its journal;
 // so does a server.
-type mailer interface {
+type mailer interface { //nolint:interfacebloat // there are five things to be said
 	Decide(ctx context.Context, run, call string, d engine.Decision) error
 	Answer(ctx context.Context, run, call, by, text string) error
 	Submit(ctx context.Context, run, call, by string, result json.RawMessage) error

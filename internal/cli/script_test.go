@@ -158,6 +158,7 @@ func scripts(dir string) testscript.Params {
 			"code":     code,
 			"nowhere":  nowhere,
 			"until":    until,
+			"served":   served,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])
 				if neg || !soon(func() bool {

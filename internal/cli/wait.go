@@ -28,17 +28,22 @@ func (a *app) waitCommand() *cobra.Command {
 // wait looks at a run until nobody drives it. A run whose owner is gone will
 // not move by itself, so there is nothing to wait for either.
 func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
-	deadline := time.Now().Add(timeout)
-	next, stop := news(ctx, j, h.Run)
+	waiting := ctx
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	next, stop := news(waiting, j, h.Run)
 	defer stop()
 	for h.Status == pawl.Running && desk.Owned(h.Lease) {
-		if timeout > 0 && time.Now().After(deadline) {
+		err := next()
+		if waiting.Err() != nil && ctx.Err() == nil {
 			return 0, misuse("run %s is still running after %v", h.Run, timeout)
 		}
-		if err := next(); err != nil {
+		if err != nil {
 			return 0, err
 		}
-		var err error
 		if h, err = desk.Head(ctx, j, h.Run); err != nil {
 			return 0, err
 		}
