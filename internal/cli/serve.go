@@ -54,6 +54,9 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 		s.approvals = modePark
 	case modePark, modeDeny:
 	}
+	if _, _, err := net.SplitHostPort(s.address); err != nil {
+		return 0, misuse("--addr is %q; write an address with a port, such as 127.0.0.1:8080", s.address)
+	}
 	if len(args) == 0 && !s.specs {
 		return 0, misuse("there is nothing to serve; name specs or a directory of them, or give --allow-specs")
 	}
@@ -86,10 +89,10 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 		if err != nil {
 			return 0, refused(err)
 		}
-		a.tellServed(s, h, listener, made)
 		if err := a.left(ctx, s, j, h, served); err != nil {
 			return 0, err
 		}
+		a.tellServed(s, h, listener, made)
 		if err := served.Serve(ctx, listener); err != nil {
 			return 0, err
 		}
@@ -103,23 +106,21 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 	if s.socket != "" {
 		where = "unix:" + s.socket
 	}
-	a.sayf("serving at %s", where)
 	if !a.quiet {
 		for _, one := range h.served {
-			a.sayf("  %s: %s", one.about.Name, place(one.work.Agent.Model))
+			a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
 		}
 		if s.specs {
-			a.sayf("  and what clients bring: their specs' commands run in %s, as this user", h.dir)
+			a.sayf("clients may bring specs, whose commands run in %s as this user", h.dir)
 		}
 	}
-	switch {
-	case made == "":
-	case s.socket != "":
+	if made != "" {
 		a.sayf("token: %s", made)
-	default:
-		a.sayf("token: %s", made)
+	}
+	if made != "" && s.socket == "" {
 		a.sayf("open %s/#token=%s", where, made)
 	}
+	a.sayf("serving at %s", where)
 }
 
 // left tells of runs that an earlier process left in the middle, or goes on with
