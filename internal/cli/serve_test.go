@@ -119,7 +119,9 @@ func (s *servers) start(ts *testscript.TestScript, _ bool, args []string) {
 		_, _ = c.Process.Wait()
 	})
 	at := regexp.MustCompile(`(?m)^serving at (\S+)$`)
-	if !soon(func() bool { return at.MatchString(ts.ReadFile("serve.txt")) || c.Process.Signal(syscall.Signal(0)) != nil }) {
+	if !soon(func() bool {
+		return at.MatchString(ts.ReadFile("serve.txt")) || c.Process.Signal(syscall.Signal(0)) != nil
+	}) {
 		ts.Fatalf("it does not serve: %s", ts.ReadFile("serve.txt"))
 	}
 	ts.Setenv("AT", at.FindStringSubmatch(ts.ReadFile("serve.txt"))[1])
