@@ -111,26 +111,39 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 
 // said goes on with a run that has got a letter and answers what it has come to.
 func (s *Server) said(x *exchange, h pawl.Head) (any, error) {
-	root, err := desk.Root(x.Context(), s.journal, h)
+	root, driven, err := s.onward(x.Context(), h)
 	if err != nil {
 		return nil, err
 	}
-	if root, err = desk.Head(x.Context(), s.journal, root.Run); err != nil {
-		return nil, err
+	return s.after(x, root, driven)
+}
+
+// forward goes on with a run that has got a letter, for somebody who is not to
+// know of it.
+func (s *Server) forward(ctx context.Context, h pawl.Head) error {
+	_, _, err := s.onward(ctx, h)
+	return err
+}
+
+// onward goes on with the run that one with a letter descends from, where nobody
+// drives that.
+func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *engine.Handle, err error) {
+	root, err := desk.Root(ctx, s.journal, h)
+	if err != nil {
+		return "", nil, err
 	}
-	var driven *engine.Handle
+	if root, err = desk.Head(ctx, s.journal, root.Run); err != nil {
+		return "", nil, err
+	}
 	if !desk.Owned(root.Lease) && (root.Status.Waiting() || root.Status == pawl.Paused) {
-		driven, err = s.goOn(x.Context(), root, desk.Limits{})
-		if now, looking := desk.Head(x.Context(), s.journal, root.Run); err != nil && looking == nil &&
+		driven, err = s.goOn(ctx, root, desk.Limits{})
+		if now, looking := desk.Head(ctx, s.journal, root.Run); err != nil && looking == nil &&
 			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.Success || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
 			err = nil // somebody was quicker: the letter is with him
 		}
 		if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok && err != nil {
-			return nil, refusal(problem.Status, fmt.Sprintf("run %s has it, it is recorded; but it does not go on: %s", h.Run, problem.Detail))
-		}
-		if err != nil {
-			return nil, err
+			return "", nil, refusal(problem.Status, fmt.Sprintf("run %s has it, it is recorded; but it does not go on: %s", h.Run, problem.Detail))
 		}
 	}
-	return s.after(x, root.Run, driven)
+	return root.Run, driven, err
 }

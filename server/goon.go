@@ -156,6 +156,15 @@ func (s *Server) cancel(x *exchange) (any, error) {
 		}
 		return nil, err
 	}
+	if s.options.Rests != nil && s.live(h.Run) == nil { // who drives it says so
+		state, err := engine.Load(x.Context(), s.journal, h.Run)
+		if err != nil {
+			return nil, err
+		}
+		if state.Status().Ended() && engine.ParentOf(&state) == "" {
+			s.options.Rests(pawl.ResultOf(state))
+		}
+	}
 	return s.after(x, h.Run, nil)
 }
 

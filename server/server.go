@@ -41,6 +41,10 @@ type Options struct {
 	UI http.Handler
 	// Metrics serves /metrics; nil: there is none.
 	Metrics http.Handler
+	// Rests is called with what a run has come to when this server lets go of it or
+	// ends it, before [Server.Close] returns. The tokens of what the run waits for
+	// are in it, and nowhere else. It may not take long. Nil: nobody is told.
+	Rests func(pawl.Result)
 	// Log is told of every request at debug, and at error of what broke. Nil:
 	// nobody is told.
 	Log *slog.Logger
@@ -58,6 +62,7 @@ type Server struct {
 	mux     *http.ServeMux
 	patient time.Duration // how long a body may take
 	hubs    *hubs
+	links   limiter // for who has nothing but a link
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelFunc
@@ -76,7 +81,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Server{journal: journal, host: host, options: *o, log: o.Log, driven: map[string]driven{}, patient: bodyTime}
+	s := &Server{journal: journal, host: host, options: *o, log: o.Log, driven: map[string]driven{}, patient: bodyTime, links: limiter{burst: 30, rate: 1}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -183,7 +188,8 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 	go func() {
 		defer s.all.Done()
 		<-h.Done()
-		if _, err := h.Wait(context.Background()); err != nil {
+		r, err := h.Wait(context.Background())
+		if err != nil {
 			s.log.Error("run broke off", "run", h.ID(), "error", err)
 		}
 		s.mu.Lock()
@@ -192,6 +198,9 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 		}
 		s.mu.Unlock()
 		done(h.ID())
+		if err == nil && s.options.Rests != nil {
+			s.options.Rests(r)
+		}
 	}()
 	return h, nil
 }

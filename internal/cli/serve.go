@@ -21,6 +21,7 @@ type service struct {
 	socket    string
 	tokenFile string
 	hosts     []string
+	public    string
 	specs     bool
 	resume    bool
 	verbose   bool
@@ -34,6 +35,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&s.socket, "socket", "", "listen at this Unix socket, which only the user can open, in place of an address")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, or one that is made and printed)")
 	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name that requests may call the server by, such as runs.example.org; may be repeated")
+	c.Flags().StringVar(&s.public, "public-url", "", "the URL by which people reach the server, for links in webhooks (default: the address that is listened on)")
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients bring specs of their own, whose commands run here; they are kept in no file")
 	c.Flags().BoolVar(&s.resume, "resume", false, "go on with the runs of these agents that were interrupted, or paused, before")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "tell of every request")
@@ -82,10 +84,13 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 		if s.verbose {
 			level = slog.LevelDebug
 		}
-		served, err := server.New(j, h, keys, &server.Options{
-			UI: ui.Handler(), Metrics: a.scraped(),
-			Hosts: s.hosts, Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})),
-		})
+		log := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+		rests, quit, err := a.tellAll(ctx, s, j, listener, log)
+		if err != nil {
+			return 0, err
+		}
+		defer quit()
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, Rests: rests, Log: log})
 		if err != nil {
 			return 0, refused(err)
 		}

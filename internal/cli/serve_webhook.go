@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/url"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/webhook"
+)
+
+// publicURL is the URL by which people reach a service; empty: they do not.
+func (s *service) publicURL(l net.Listener) (string, error) {
+	if s.public == "" {
+		if s.socket != "" {
+			return "", nil
+		}
+		return "http://" + l.Addr().String(), nil
+	}
+	u, err := url.Parse(s.public)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", misuse("--public-url is %q; write such as https://runs.example.org, with nothing behind it", s.public)
+	}
+	s.hosts = append(s.hosts, u.Host)
+	return s.public, nil
+}
+
+// tellAll tells those whom agents name of all runs of the journal, until quit. It
+// gives what is to be called with a run that is let go of here.
+func (a *app) tellAll(ctx context.Context, s *service, j store, l net.Listener, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
+	public, err := s.publicURL(l)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook { return a.webhooks(d.Source) }, &webhook.Options{
+		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, Log: log,
+	})
+	if err != nil {
+		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
+	}
+	done := make(chan struct{})
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(done)
+		out.Serve(serving)
+	}()
+	rests = func(r pawl.Result) {
+		if ctx.Err() == nil {
+			out.Tell(r)
+			return
+		}
+		// It was parked because the server ends, which waits for this.
+		within, cancel := context.WithTimeout(serving, tellForLeaving)
+		defer cancel()
+		if left, err := out.Deliver(within, r); err != nil || left > 0 {
+			log.Warn("webhooks are left to whoever serves next", "run", r.Run, "left", left)
+		}
+	}
+	return rests, func() { stop(); <-done }, nil
+}

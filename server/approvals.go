@@ -1,0 +1,237 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// Whoever has the link to an approval may decide about it, and do nothing else.
+// What stands behind # in a link is sent to nobody, so the page reads the token
+// from there and posts it: a program that looks at links beforehand decides
+// nothing, and no log of a proxy has the token.
+
+//go:embed approve
+var approvePage embed.FS
+
+// approveFile serves a file of the page.
+func approveFile(name, kind string) func(*Server, *exchange) (any, error) {
+	return func(_ *Server, x *exchange) (any, error) {
+		data, err := approvePage.ReadFile("approve/" + name)
+		if err != nil {
+			return nil, err
+		}
+		x.ResponseWriter.Header().Set("Content-Type", kind+"; charset=utf-8")
+		_, _ = x.ResponseWriter.Write(data)
+		return nil, nil
+	}
+}
+
+// approvalRoutes are what links to approvals lead to.
+func approvalRoutes() []route {
+	return []route{
+		{
+			method: http.MethodPost, path: "/v1/approvals/lookup", name: "lookup", summary: "Show what the link to an approval asks; the token of the request is all it takes",
+			body: &client.Link{}, reply: client.LinkedRequest{}, refuses: []int{404, 429}, do: (*Server).lookup,
+		},
+		{
+			method: http.MethodPost, path: "/v1/approvals", name: "decide", summary: "Approve or deny by a link, once; the token of the request is all it takes",
+			body: &client.DecideLink{}, reply: client.LinkedRequest{}, refuses: []int{404, 409, 429}, do: (*Server).decideLink,
+		},
+		{method: http.MethodGet, path: "/approve", name: "approvePage", summary: "Ask whoever has the link to an approval", media: "text/html", do: approveFile("page.html", "text/html")},
+		{method: http.MethodGet, path: "/approve.js", name: "approveScript", summary: "The script of that page", media: "text/javascript", do: approveFile("page.js", "text/javascript")},
+		{method: http.MethodGet, path: "/approve.css", name: "approveStyle", summary: "The style of that page", media: "text/css", do: approveFile("page.css", "text/css")},
+	}
+}
+
+// What has become of a request.
+const (
+	requestOpen        = "open"
+	requestApproved    = "approved"
+	requestDenied      = "denied"
+	requestExpired     = "expired"
+	requestInvalidated = "invalidated"
+	requestReplaced    = "replaced"
+	requestOver        = "over"
+)
+
+// noLink is what is said of a link that fits nothing: whether it is the run, the
+// call or the token is nobody's business.
+func noLink() error {
+	return refusal(http.StatusNotFound, "there is no such request, or the token is not its own")
+}
+
+func (s *Server) lookup(x *exchange) (any, error) {
+	asked, _, err := s.asked(x, x.body.(*client.Link))
+	return asked, err
+}
+
+func (s *Server) decideLink(x *exchange) (any, error) {
+	in := x.body.(*client.DecideLink)
+	if in.Approve == nil {
+		return nil, invalid("say approve: true or false")
+	}
+	asked, h, err := s.asked(x, &in.Link)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[bool]string{true: requestApproved, false: requestDenied}[*in.Approve]
+	switch asked.State {
+	case requestOpen:
+	case wanted:
+		return asked, nil // said before, or by somebody else
+	default:
+		return nil, refusal(http.StatusConflict, standing(asked))
+	}
+	by := "approval link"
+	if in.By != "" {
+		by = in.By + " (" + by + ")"
+	}
+	at, err := s.desk(x.Context(), in.Run)
+	if err == nil {
+		err = at.Decide(x.Context(), in.Run, in.Call, engine.Decision{Approve: *in.Approve, Reason: in.Reason, By: by, Token: in.Token})
+	}
+	if err != nil {
+		if now, _, looking := s.asked(x, &in.Link); looking == nil && now.State != requestOpen && now.State != wanted {
+			return nil, refusal(http.StatusConflict, standing(now)) // somebody was quicker
+		}
+		return nil, err
+	}
+	if asked.State, asked.By = wanted, by; s.forward(x.Context(), h) != nil {
+		s.log.Warn("run has its decision and does not go on", "run", in.Run) // whoever looks after runs resumes it
+	}
+	return asked, nil
+}
+
+// standing says why a request cannot be decided any more.
+func standing(r client.LinkedRequest) string {
+	switch r.State {
+	case requestApproved, requestDenied:
+		return fmt.Sprintf("it was %s already, by %s", r.State, r.By)
+	case requestExpired:
+		return "the time to decide is over; when the run goes on, it asks again, by another link"
+	case requestInvalidated:
+		return "what it relied on has changed; the run asks again, by another link"
+	case requestReplaced:
+		return "it was asked again, by another link"
+	}
+	return "the run has ended"
+}
+
+// asked is what a link asks, if there is something and the token is its own.
+func (s *Server) asked(x *exchange, l *client.Link) (r client.LinkedRequest, h pawl.Head, err error) {
+	ctx := x.Context()
+	if !s.links.allow(from(x.Request), time.Now()) {
+		x.ResponseWriter.Header().Set("Retry-After", "1")
+		return r, h, refusal(http.StatusTooManyRequests, "these are too many requests; try again in a second")
+	}
+	if l.Run == "" || l.Call == "" || l.Token == "" || len(l.Run) > mostID || !utf8.ValidString(l.Run) || strings.ContainsFunc(l.Run, unicode.IsControl) {
+		return r, h, noLink()
+	}
+	if h, err = desk.Head(ctx, s.journal, l.Run); errors.Is(err, pawl.ErrUnknownRun) {
+		err = noLink()
+	}
+	if err != nil {
+		return r, h, err
+	}
+	asked, at, err := s.trace(ctx, l)
+	switch {
+	case err != nil:
+		return r, h, err
+	case at == 0:
+		return r, h, noLink()
+	case asked.State == requestOpen:
+		err = s.answeredByMail(ctx, &asked, l, at)
+	}
+	return asked, h, err
+}
+
+// trace looks in a log for the request that a token is of, and for what has become
+// of it. at is its entry; zero: there is none.
+func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequest, at uint64, err error) {
+	sum := sha256.Sum256([]byte(l.Token))
+	hash := []byte(hex.EncodeToString(sum[:]))
+	agent, thought, over := "", "", false
+	for entry, err := range engine.Entries(ctx, s.journal, l.Run, 1) {
+		if err != nil {
+			return r, 0, err
+		}
+		switch e := entry.Event.(type) {
+		case pawl.RunStarted:
+			agent = e.Declaration.Agent
+		case pawl.ModelReplied:
+			if !strings.HasPrefix(string(e.Purpose), string(pawl.PurposeJudge)) {
+				thought = e.Reply.Text()
+			}
+		case pawl.ApprovalRequested:
+			switch {
+			case e.Call != l.Call:
+			case subtle.ConstantTimeCompare([]byte(e.TokenHash), hash) == 1:
+				at = entry.Seq
+				r = client.LinkedRequest{
+					Run: l.Run, Call: e.Call, Agent: agent, Tool: e.Tool, Args: redact.JSON(e.Args), Reason: redact.Text(e.Reason),
+					Thought: redact.Text(thought), State: requestOpen,
+				}
+				if !e.Expires.IsZero() {
+					r.ExpiresAt = &e.Expires
+				}
+			case at != 0:
+				r.State = requestReplaced
+			}
+		case pawl.ApprovalDecided:
+			if e.Call == l.Call && at != 0 && r.State == requestOpen {
+				r.State, r.By = map[bool]string{true: requestApproved, false: requestDenied}[e.Approved], e.By
+			}
+		case pawl.ApprovalExpired:
+			if e.Call == l.Call && at != 0 && r.State != requestReplaced {
+				r.State = requestExpired
+			}
+		case pawl.ApprovalInvalidated:
+			if e.Call == l.Call && at != 0 && r.State != requestReplaced {
+				r.State = requestInvalidated
+			}
+		case pawl.RunStopped:
+			over = true
+		case pawl.RunResumed:
+			over = false
+		}
+	}
+	switch {
+	case r.State != requestOpen:
+	case over:
+		r.State = requestOver
+	case r.ExpiresAt != nil && time.Now().After(*r.ExpiresAt):
+		r.State = requestExpired
+	}
+	return r, at, nil
+}
+
+// answeredByMail looks for a decision that the run has not read yet.
+func (s *Server) answeredByMail(ctx context.Context, r *client.LinkedRequest, l *client.Link, at uint64) error {
+	for letter, err := range s.journal.Letters(ctx, l.Run, 0) {
+		if err != nil {
+			return err
+		}
+		var said struct{ Approve bool }
+		if letter.Kind == pawl.LetterDecision && letter.Request == fmt.Sprintf("%s.%d", l.Call, at) && json.Unmarshal(letter.Body, &said) == nil {
+			r.State, r.By = map[bool]string{true: requestApproved, false: requestDenied}[said.Approve], letter.By
+		}
+	}
+	return nil
+}
