@@ -84,12 +84,12 @@ func (s *Server) lookup(x *exchange) (any, error) {
 
 func (s *Server) decideLink(x *exchange) (any, error) {
 	in := x.body.(*client.DecideLink)
-	if in.Approve == nil {
-		return nil, invalid("say approve: true or false")
-	}
 	asked, h, err := s.asked(x, &in.Link)
 	if err != nil {
 		return nil, err
+	}
+	if in.Approve == nil {
+		return nil, invalid("say approve: true or false")
 	}
 	wanted := map[bool]string{true: requestApproved, false: requestDenied}[*in.Approve]
 	switch asked.State {
