@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Dialog, JsonField, jsonProblem } from "./dialog";
+import { plural } from "./format";
 import { JsonView } from "./json";
 import { go, link } from "./route";
 import { readLimits } from "./start";
 import { Notice, Prose, Text } from "./text";
-import type { Pending } from "./types";
+import type { Pending, Replayed } from "./types";
 import type { Live } from "./use-run";
 
 export type Doing =
@@ -178,7 +179,7 @@ function ForkRun(p: Asked & { at: number }) {
 }
 
 function Replay(p: Asked) {
-  const [said, setSaid] = useState<any>(null);
+  const [said, setSaid] = useState<Replayed | null>(null);
   const [error, setError] = useState("");
   useEffect(() => {
     api.replay(p.run).then(setSaid, (e) => setError(words(e)));
@@ -191,13 +192,12 @@ function Replay(p: Asked) {
   );
 }
 
-function ReplayResult({ said }: { said: any }) {
-  const differences = (said.differences ?? said.disagreements ?? []) as any[];
-  const agrees = said.agrees ?? said.agree ?? differences.length === 0;
+function ReplayResult({ said }: { said: Replayed }) {
   return (
     <>
-      <p class={`verdict ${agrees ? "good" : "bad"}`} role="status">{agrees ? "They agree" : "They do not agree"}{said.steps !== undefined && `: ${said.steps} steps`}</p>
-      {!agrees && <JsonView value={said} />}
+      <p class={`verdict ${said.agrees ? "good" : "bad"}`} role="status">{said.agrees ? "They agree" : "They do not agree"}</p>
+      <p>{plural(said.steps, "step")} {said.agrees ? "decided as they were" : "agree before the first difference"}.</p>
+      {said.problem && <Prose of={said.problem} class="error" />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import type { Agent, Entry, Report, Result, RunLine } from "./types";
+import type { Agent, Entry, Replayed, Report, Result, RunLine, Sent, StopNode } from "./types";
 
 // The token stays in this browser's storage and travels as a header only. A
 // cookie would be sent by any page that names this address.
@@ -102,10 +102,9 @@ export const api = {
     get<{ entries: Entry[]; next: string }>(`/v1/runs/${id(run)}/events${query({ cursor, max: cursor ? 5000 : 400 })}`, signal),
   explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),
   agents: () => get<{ agents: Agent[] }>("/v1/agents"),
-  request: (run: string, seq: number, signal?: AbortSignal) => get<any>(`/v1/runs/${id(run)}/requests/${seq}`, signal),
-  stop: (run: string, at: number | undefined, signal?: AbortSignal) => get<any>(`/v1/runs/${id(run)}/stop${query({ at })}`, signal),
-  replay: (run: string) => get<any>(`/v1/runs/${id(run)}/replay`),
-  children: (run: string, signal?: AbortSignal) => get<any>(`/v1/runs/${id(run)}/children`, signal),
+  request: (run: string, seq: number, signal?: AbortSignal) => get<Sent>(`/v1/runs/${id(run)}/requests/${seq}`, signal),
+  stop: (run: string, at: number | undefined, signal?: AbortSignal) => get<{ at: number; stop: StopNode }>(`/v1/runs/${id(run)}/stop${query({ at })}`, signal),
+  replay: (run: string) => get<Replayed>(`/v1/runs/${id(run)}/replay`),
   start: (body: unknown) => post<Result>("/v1/runs", body),
   act: (run: string, what: "resume" | "cancel" | "fork", body: unknown) => post<Result>(`/v1/runs/${id(run)}/${what}`, body),
   call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown) =>

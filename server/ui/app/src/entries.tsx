@@ -38,7 +38,7 @@ export function Entries({ log, version, picked, pick }: { log: Log; version: num
     Home: () => choose(0),
     End: () => choose(list.length - 1),
     "/": () => field.current?.focus(),
-  });
+  }, 2);
   const first = Math.max(0, Math.floor(top / ROW) - 8);
   const last = Math.min(list.length, Math.ceil((top + height) / ROW) + 8);
   const entry = log.entries[picked - 1];

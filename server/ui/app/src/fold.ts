@@ -77,7 +77,10 @@ export class Log {
   graph: Graph | null = null;
   children: { call: string; run: string; agent: string; status: string }[] = [];
   /** The text of a reply that is being made. */
-  live: { text: string; thinking: string; tools: string[]; withdrawn: string } | null = null;
+  live: { text: string; thinking: string; tools: string[]; withdrawn: string; late: boolean } | null = null;
+  /** past says that what is added was there before anybody looked. */
+  past = true;
+  private late = false;
   private calls = new Map<string, Span>();
   private thinking: Span | null = null;
   private thought: Span | null = null; // the latest, for a further attempt at it
@@ -127,8 +130,7 @@ export class Log {
 
   delta(e: Entry): void {
     const d = e.data ?? {};
-    this.live ??= { text: "", thinking: "", tools: [], withdrawn: "" };
-    if (this.live.withdrawn) this.live = { text: "", thinking: "", tools: [], withdrawn: "" };
+    if (!this.live || this.live.withdrawn) this.live = { text: "", thinking: "", tools: [], withdrawn: "", late: this.late };
     this.live.text += d.text ?? "";
     this.live.thinking += d.thinking ?? "";
     if (d.tool) this.live.tools.push(d.tool);
@@ -280,6 +282,7 @@ export class Log {
         const purpose = d.purpose ?? "turn";
         let s = this.thinking ?? this.thought;
         this.live = null;
+        this.late = this.past;
         if (!s || d.attempt <= 1 || s.name !== purpose || s.iteration !== e.iteration) {
           s = this.open(e, t, purpose === "turn" || purpose === "landing" ? "think" : "judge", purpose, d.step ?? "");
         } else this.more(s, e, t);

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 export type Keys = Record<string, (e: KeyboardEvent) => void>;
 
-const stack: { current: Keys }[] = [];
+const stack: { current: Keys; level: number }[] = []; // the innermost last
 let pending = "";
 let timer = 0;
 
@@ -45,11 +45,13 @@ function onKey(e: KeyboardEvent): void {
 
 addEventListener("keydown", onKey);
 
-export function useKeys(keys: Keys): void {
-  const ref = useRef(keys);
+/** useKeys gives keys a meaning while a component is there. Of two meanings that of the higher level counts. */
+export function useKeys(keys: Keys, level: 0 | 1 | 2): void {
+  const ref = useRef({ current: keys, level }).current;
   ref.current = keys;
   useEffect(() => {
     stack.push(ref);
+    stack.sort((a, b) => a.level - b.level);
     return () => void stack.splice(stack.indexOf(ref), 1);
   }, []);
 }

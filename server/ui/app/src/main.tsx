@@ -39,7 +39,7 @@ function App() {
     "?": () => setHelp(true),
     "g r": () => go(link()),
     T: turn,
-  });
+  }, 0);
   return (
     <>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to content</a>

@@ -5,7 +5,7 @@ import { number, plural, short } from "./format";
 import { JsonView } from "./json";
 import { useKeys } from "./keys";
 import { Notice, Text } from "./text";
-import type { Entry } from "./types";
+import type { Entry, Sent, SentPart } from "./types";
 import type { Live } from "./use-run";
 
 /** Requests shows what the model was sent, rebuilt from the log, and how it differs from what it was sent before. */
@@ -22,7 +22,7 @@ export function Requests({ live, run, picked, pick }: { live: Live; run: string;
   const before = call && calls.slice(0, at).findLast((e) => e.data.purpose === call.data.purpose && (e.data.step ?? "") === (call.data.step ?? ""));
   const [whole, setWhole] = useState(false);
   const to = (i: number) => calls[i] && pick(calls[i].seq);
-  useKeys({ j: () => to(at + 1), k: () => to(at - 1), ArrowDown: () => to(at + 1), ArrowUp: () => to(at - 1), Home: () => to(0), End: () => to(calls.length - 1) });
+  useKeys({ j: () => to(at + 1), k: () => to(at - 1), ArrowDown: () => to(at + 1), ArrowUp: () => to(at - 1), Home: () => to(0), End: () => to(calls.length - 1) }, 2);
   useEffect(() => document.getElementById(`call-${call?.seq}`)?.scrollIntoView({ block: "nearest" }), [call?.seq]);
   if (!call) return <div class="empty">No model has been asked yet.</div>;
   return (
@@ -50,9 +50,9 @@ export function Requests({ live, run, picked, pick }: { live: Live; run: string;
   );
 }
 
-const kept = new Map<string, Promise<any>>();
+const kept = new Map<string, Promise<Sent>>();
 
-function rebuilt(run: string, seq: number): Promise<any> {
+function rebuilt(run: string, seq: number): Promise<Sent> {
   const key = `${run}/${seq}`;
   let p = kept.get(key);
   if (!p) {
@@ -65,8 +65,8 @@ function rebuilt(run: string, seq: number): Promise<any> {
 }
 
 function Rebuilt({ run, call, before, whole }: { run: string; call: Entry; before?: Entry; whole: boolean }) {
-  const [now, setNow] = useState<any>(null);
-  const [was, setWas] = useState<any>(null);
+  const [now, setNow] = useState<Sent | null>(null);
+  const [was, setWas] = useState<Sent | null>(null);
   const [error, setError] = useState("");
   useEffect(() => {
     let on = true;
@@ -91,35 +91,34 @@ function pretty(v: unknown): string {
   return typeof v === "string" ? v : JSON.stringify(v, null, 2);
 }
 
-export function blocksOf(r: any): Block[] {
-  const q = r.request ?? r;
+export function blocksOf(r: Sent): Block[] {
   const out: Block[] = [];
-  if (q.system) out.push({ role: "system", head: "system", text: pretty(q.system), mark: !!q.cache_system });
-  for (const t of q.tools ?? []) out.push({ role: "tool", head: `tool ${t.name}`, text: [t.description, pretty(t.input ?? t.schema ?? {})].filter(Boolean).join("\n") });
-  for (const m of q.messages ?? []) {
-    const role = m.role ?? "";
-    const parts = m.parts ?? m.content ?? [];
-    const list = Array.isArray(parts) ? parts : [{ text: parts }];
-    list.forEach((p: any, i: number) => out.push({ ...part(role, p), mark: !!(p.cache ?? (i === list.length - 1 && m.cache)) }));
-    if (!list.length) out.push({ role, head: role, text: m.text ?? "", mark: !!m.cache });
+  if (r.system) out.push({ role: "system", head: "system", text: r.system });
+  for (const t of r.tools ?? []) out.push({ role: "tool", head: `tool ${t.name}`, text: [t.description, t.input ? pretty(t.input) : ""].filter(Boolean).join("\n") });
+  if (r.output) out.push({ role: "tool", head: "schema of the reply", text: pretty(r.output) });
+  for (const m of r.messages ?? []) {
+    (m.parts ?? []).forEach((p, i) => out.push({ ...part(m.role, p), mark: !!m.cache && i === m.parts.length - 1 }));
   }
   return out;
 }
 
-function part(role: string, p: any): Block {
-  const kind = p.type ?? p.kind ?? "";
-  if (kind === "thinking" || p.thinking) return { role, head: `${role}, thinking`, text: pretty(typeof p.thinking === "string" ? p.thinking : p.text ?? "") };
-  if (kind === "call") return { role: "call", head: `${role} calls ${p.tool} ${p.call ?? p.id ?? ""}`, text: pretty(p.args ?? {}) };
-  if (kind === "result") return { role: "result", head: `result of ${p.tool ?? ""} ${p.call ?? p.id ?? ""}${p.error ? ", an error" : ""}${p.masked ? ", left out" : ""}`, text: pretty(p.text ?? p.result ?? ""), masked: p.masked };
-  return { role, head: role, text: pretty(p.text ?? p) };
+function part(role: string, p: SentPart): Block {
+  switch (p.type) {
+    case "thinking": return { role, head: `${role}, thinking`, text: p.text ?? "" };
+    case "call": return { role: "call", head: `${role} calls ${p.tool} ${p.call}`, text: pretty(p.args ?? {}) };
+    case "result": return { role: "result", head: `result of ${p.tool} ${p.call}${p.error ? ", an error" : ""}${p.masked ? ", left out" : ""}`, text: p.text ?? "", masked: p.masked };
+    case "image": return { role, head: `${role}, a picture`, text: `${p.media}, ${number(p.bytes ?? 0)} bytes` };
+  }
+  return { role, head: role, text: p.text ?? "" };
 }
 
-function Whole({ blocks, raw }: { blocks: Block[]; raw: any }) {
+function Whole({ blocks, raw }: { blocks: Block[]; raw: Sent }) {
   const system = blocks.filter((b) => b.role === "system");
   const tools = blocks.filter((b) => b.role === "tool");
   const messages = blocks.filter((b) => b.role !== "system" && b.role !== "tool");
   return (
     <div class="blocks">
+      <p class="facts"><span class="mono"><Text of={raw.model} /></span>{raw.sampling?.temperature !== undefined && <span>temperature {raw.sampling.temperature}</span>}{raw.sampling?.thinking ? <span>{number(raw.sampling.thinking)} tokens to think</span> : null}{raw.masked?.length > 0 && <span>{plural(raw.masked.length, "result")} left out</span>}{raw.summary && <span>what came before is summed up</span>}</p>
       {system.map((b, i) => <BlockView key={i} b={b} />)}
       {tools.length > 0 && <details class="block tool"><summary>{plural(tools.length, "tool")}: <span class="mono">{tools.map((t) => t.head.slice(5)).join(", ")}</span></summary>{tools.map((b) => <BlockView key={b.head} b={b} />)}</details>}
       {messages.map((b, i) => <BlockView key={i} b={b} />)}

@@ -51,7 +51,7 @@ export function RunPage({ place }: { place: Place }) {
     C: () => !log.ended && setDoing({ what: "cancel" }),
     p: () => setDoing({ what: "replay" }),
     Escape: () => go(link()),
-  });
+  }, 1);
 
   useEffect(() => {
     document.title = log.start ? `${log.start.agent} · ${place.run.slice(-6)} · Pawl` : "Pawl";

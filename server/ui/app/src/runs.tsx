@@ -87,7 +87,7 @@ export function Runs() {
     n: () => setStarting(true),
     r: () => void load(),
     Escape: () => setFilter(""),
-  });
+  }, 1);
 
   const page = async () => {
     try {

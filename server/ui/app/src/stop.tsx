@@ -2,12 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { number } from "./format";
 import { Notice, Status, Text } from "./text";
+import type { StopNode } from "./types";
 import type { Live } from "./use-run";
 
 /** StopView is the stop condition as a tree, and which of its leaves hold at an entry. */
 export function StopView({ live, run, picked, pick }: { live: Live; run: string; picked: number; pick: (seq: number) => void }) {
   const { log } = live;
-  const [tree, setTree] = useState<any>(null);
+  const [tree, setTree] = useState<{ at: number; stop: StopNode } | null>(null);
   const [error, setError] = useState("");
   const at = picked || log.last;
   useEffect(() => {
@@ -27,27 +28,18 @@ export function StopView({ live, run, picked, pick }: { live: Live; run: string;
         {picked > 0 && <button type="button" class="quiet" onClick={() => pick(0)}>Now</button>}
       </div>
       {error && <Notice bad>{error}</Notice>}
-      {tree && <Tree said={tree} />}
+      {tree && <Tree root={tree.stop} />}
     </div>
   );
 }
 
-interface Node { source: string; kind: "any" | "all" | "not" | "override" | "leaf"; holds: boolean; outcome?: string; detail?: string; used?: number | null; limit?: number | null; children?: Node[] }
-
-function Tree({ said }: { said: any }) {
-  const root = said.stop ?? said.tree ?? said.condition ?? said;
-  const ceilings = (said.ceilings ?? []) as any[];
-  return (
-    <>
-      <section><h2>Stop condition</h2>{root?.source ? <ul class="tree"><Branch n={root} /></ul> : <p class="empty">The agent has none of its own; it stops when the model answers without calling a tool.</p>}</section>
-      {Array.isArray(ceilings) && ceilings.length > 0 && <section><h2>Ceilings, which are always there</h2><ul class="tree">{ceilings.map((c, i) => <Branch key={i} n={c} />)}</ul></section>}
-    </>
-  );
+function Tree({ root }: { root: StopNode }) {
+  return <section><h2>What can end the run</h2><ul class="tree"><Branch n={root} /></ul></section>;
 }
 
 const names = { any: "any of", all: "all of", not: "not", override: "", leaf: "" };
 
-function Branch({ n }: { n: Node }) {
+function Branch({ n }: { n: StopNode }) {
   const kids = n.children ?? [];
   const part = n.used != null && n.limit ? Math.max(0, Math.min(1, n.used / n.limit)) : null;
   return (

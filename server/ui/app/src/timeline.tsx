@@ -141,7 +141,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
       requestAnimationFrame(() => document.getElementById("detail")?.focus());
     },
     ...(row ? { Escape: leave } : {}),
-  });
+  }, 2);
 
   const range: [number, number] = [rows[Math.floor(top / ROW)]?.turn.iteration ?? 0, rows[Math.min(rows.length - 1, Math.floor((top + height) / ROW))]?.turn.iteration ?? 0];
   return (
@@ -403,7 +403,7 @@ function Stream({ log, status }: { log: Log; status: string }) {
       <span class="hint">{l.withdrawn ? `withdrawn: ${l.withdrawn}` : "being said"}</span>
       <div class="prose">
         {l.thinking && <span class="thinking"><Text of={l.thinking.slice(-1500)} /> </span>}
-        <Text of={l.text.slice(-3000)} />
+        {l.late && !l.thinking && "… "}<Text of={l.text.slice(-3000)} />
         {l.tools.map((t, i) => <span class="tag" key={i}><Text of={t} />…</span>)}
         {!l.withdrawn && <i class="caret" aria-hidden="true" />}
       </div>

@@ -88,3 +88,37 @@ export interface Graph {
   cycles?: { calls: string[] }[];
   contradictions?: { tool: string; first: string; then: string; was: string; is: string }[];
 }
+
+export interface SentPart { type: string; text?: string; call?: string; tool?: string; args?: Json; error?: boolean; masked?: boolean; media?: string; bytes?: number }
+
+export interface Sent {
+  run: string;
+  seq: number;
+  previous: number;
+  iteration: number;
+  purpose: string;
+  attempt: number;
+  model: string;
+  system: string;
+  messages: { role: string; parts: SentPart[]; cache?: boolean }[];
+  tools: { name: string; description: string; input?: Json }[];
+  output?: Json;
+  max_tokens: number;
+  sampling: { temperature?: number; thinking?: number; options?: Record<string, Json> };
+  reserved_tokens: number;
+  masked: string[];
+  summary?: string;
+}
+
+export interface StopNode {
+  source: string;
+  kind: "any" | "all" | "not" | "override" | "leaf";
+  holds: boolean;
+  outcome?: string;
+  detail?: string;
+  used?: number | null;
+  limit?: number | null;
+  children?: StopNode[];
+}
+
+export interface Replayed { run: string; steps: number; agrees: boolean; problem?: string }

@@ -52,6 +52,7 @@ export function useRun(run: string): Live {
       }
       setLoaded(true);
       if (log.ended && round === 0) return setConnection({ state: "ended" });
+      log.past = false;
       await follow(run, log.last, {
         entries(batch) {
           for (const e of batch) log.add(e);

@@ -1,0 +1,110 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./server";
+
+async function axe(page: Page, what: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]).analyze();
+  expect(violations.map((v) => `${what}: ${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`)).toEqual([]);
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`axe finds nothing on any page, ${scheme}`, async ({ page, pawl }) => {
+    test.setTimeout(60_000);
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await page.goto(pawl.address);
+    await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
+    await axe(page, "login");
+    const { run } = await pawl.start("restock");
+    await pawl.login(page);
+    await expect(page.locator(".waits li").first()).toBeVisible();
+    await axe(page, "runs");
+    await page.keyboard.press("n");
+    await expect(page.locator("dialog[open]")).toBeVisible();
+    await axe(page, "start");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await axe(page, "keys");
+    await page.keyboard.press("Escape");
+    for (const tab of ["timeline", "requests", "charts", "stop", "causes", "explain", "agent", "log"]) {
+      await page.goto(pawl.link(run, tab));
+      await expect(page.locator(".run[data-loaded]")).toBeVisible();
+      await page.waitForLoadState("networkidle").catch(() => null);
+      if (tab === "requests") await expect(page.locator(".difflines, .blocks").first()).toBeVisible();
+      if (tab === "explain") await expect(page.locator(".decisions")).toBeVisible();
+      if (tab === "timeline" || tab === "log") {
+        await page.keyboard.press("End");
+        await expect(page.locator("aside.detail")).toBeVisible();
+      }
+      await axe(page, tab);
+    }
+    await page.goto(pawl.link(run));
+    await page.keyboard.press("a");
+    await expect(page.locator("#args")).toBeVisible();
+    await axe(page, "approve");
+  });
+}
+
+test("by keys alone: find a run, read it, approve it, see what came of it", async ({ page, pawl }) => {
+  const { run } = await pawl.start("restock", { labels: { by: "keys" } });
+  await pawl.login(page);
+  await expect(page.locator(".list tbody tr").first()).toBeVisible();
+  await page.keyboard.press("/");
+  await page.keyboard.type("by=keys");
+  await page.keyboard.press("Escape"); // leaves the field
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(run));
+  await expect(page.locator(".rows [role=option]").nth(6)).toBeVisible();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("]");
+  await page.keyboard.press("j");
+  await expect(page.locator("#detail h2")).toHaveText("Think");
+  await page.keyboard.press("e");
+  await expect(page.locator(".rows [aria-selected=true]")).toContainText("count_stock");
+  await page.keyboard.press("[");
+  await page.keyboard.press("h"); // folds the iteration
+  await expect(page.locator(".rows [aria-selected=true]")).toContainText("▸");
+  await page.keyboard.press("l");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("#detail")).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(page.locator("#detail")).toBeHidden();
+  await page.keyboard.press("a");
+  await expect(page.locator("#args")).toBeFocused();
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await page.keyboard.press("6");
+  await expect(page.getByRole("heading", { name: "Step by step" })).toBeVisible();
+  await page.keyboard.press("p");
+  await expect(page.locator(".verdict")).toContainText("They agree");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toContainText("previous, next iteration");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toBeHidden();
+});
+
+test("on a phone: nothing is wider than the page, and a call is denied", async ({ page, pawl }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { run } = await pawl.start("restock");
+  await pawl.login(page);
+  await expect(page.locator(".waits li").first()).toBeVisible();
+  const fits = async () => expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  await fits();
+  for (const tab of ["requests", "charts", "stop", "causes", "explain", "agent", "log", "timeline"]) {
+    await page.goto(pawl.link(run, tab));
+    await expect(page.locator(".run[data-loaded]")).toBeVisible();
+    await fits();
+  }
+  await page.locator(".rows [role=option]", { hasText: "harbour" }).click();
+  await expect(page.locator("#detail")).toBeInViewport({ ratio: 0.9 });
+  await page.getByRole("button", { name: "Close details" }).click();
+  await page.getByRole("button", { name: "Deny…" }).click();
+  await page.locator("#reason").fill("Bean & Co are nearer.");
+  await page.getByRole("button", { name: "Deny", exact: true }).click();
+  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await fits();
+});

@@ -1,0 +1,151 @@
+import { expect, test } from "./server";
+
+const row = (name: string) => `.rows [role=option]:has-text("${name}")`;
+
+test("the story: log in by the link, start a run, watch it, approve with edited arguments, fork, read why", async ({ page, pawl }) => {
+  await page.goto(`${pawl.address}/#token=${pawl.token}`);
+  await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+  expect(page.url()).not.toContain(pawl.token); // gone from the address and from the history
+  await page.goBack().catch(() => null);
+  expect(page.url()).not.toContain(pawl.token);
+  await page.goto(pawl.link());
+
+  await page.getByRole("button", { name: "Start a run" }).click();
+  await page.getByLabel("Agent", { exact: true }).last().selectOption("restock");
+  await page.getByLabel("Labels").fill("team=shop, week=47");
+  // What is shown for a moment is noted by the page itself.
+  await page.evaluate(() => {
+    const seen = new Set<string>();
+    Object.assign(window, { seen });
+    new MutationObserver(() => {
+      const el = document.querySelector(".stream");
+      if (el) seen.add(el.textContent!);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+
+  // It is seen as it happens: the reply while it is said, calls side by side, what failed.
+  await expect(page.locator(".conn")).toContainText("live");
+  await expect(page.locator(row("count_stock")).first()).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Approve this call?" })).toBeVisible({ timeout: 15_000 });
+  await expect(page.locator(".summary .status")).toHaveText("waits for approval");
+  await expect(page.locator(row("2 attempts"))).toBeVisible();
+  const seen = await page.evaluate(() => [...(window as any).seen as Set<string>]);
+  expect(seen.some((s) => s.startsWith("being said") && s.endsWith("the coffee in "))).toBe(true);
+  expect(seen.some((s) => s.startsWith("withdrawn: overloaded"))).toBe(true);
+  const bars = await page.locator(`${row("count_stock")} .bar`).all();
+  const boxes = await Promise.all(bars.slice(0, 3).map((b) => b.boundingBox()));
+  for (const b of boxes) expect(Math.abs(b!.x - boxes[0]!.x)).toBeLessThan(3); // begun together
+  expect(boxes[1]!.width).toBeGreaterThan(boxes[0]!.width);
+
+  // Only JSON can be approved, and what is approved is what runs.
+  await page.keyboard.press("a");
+  const args = page.locator("#args");
+  await expect(args).toBeFocused();
+  await args.fill('{"article": "coffee", "kilos": 18');
+  await expect(page.getByText("Not JSON")).toBeVisible();
+  await expect(page.locator("dialog button[type=submit]")).toBeDisabled();
+  await args.fill('{"article": "coffee", "kilos": 18, "vendor": "V-2207"}');
+  await page.getByRole("button", { name: "Approve with these arguments" }).click();
+  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await expect(page.locator(".conn")).toContainText("ended");
+  const run = decodeURIComponent(/runs\/([^/]+)/.exec(page.url())![1]);
+  const { entries } = await pawl.api(`/v1/runs/${run}/events`);
+  expect(entries.find((e: any) => e.type === "approval.decided").data.args).toEqual({ article: "coffee", kilos: 18, vendor: "V-2207" });
+  await page.locator(row("place_order")).first().click();
+  await expect(page.locator("#detail")).toContainText("Edited arguments");
+  await expect(page.locator("#detail .tree").last()).toContainText("18");
+
+  // The child's own bars, inline.
+  await page.keyboard.press("Escape");
+  await page.locator(`${row("prices")} .twist`).first().click();
+  await expect(page.locator(row("ask_price"))).toHaveCount(2);
+
+  // Why it ended.
+  await page.getByRole("link", { name: "Explain" }).click();
+  await expect(page.getByRole("heading", { name: "Step by step" })).toBeVisible();
+  await expect(page.locator(".decisions")).toContainText("place_order");
+
+  // A fork of it asks something else.
+  await page.getByRole("button", { name: "Fork…" }).click();
+  await page.locator("#fork-input").fill("And tea?");
+  await page.getByRole("button", { name: "Fork", exact: true }).click();
+  await expect(page).not.toHaveURL(new RegExp(run));
+  await expect(page.locator(row("forked"))).toBeVisible();
+
+  await page.goto(pawl.link(run));
+  await page.getByRole("button", { name: "Replay" }).click();
+  await expect(page.locator(".verdict")).toContainText("They agree");
+});
+
+test("what the model was sent, what changed in it, and which conditions hold", async ({ page, pawl }) => {
+  const r = await pawl.start("desk");
+  await pawl.login(page);
+  await page.goto(pawl.link(r.run, "requests"));
+  await expect(page.locator(".calls button")).toHaveCount(2);
+  await expect(page.locator(".difflines ins").first()).toBeVisible();
+  await expect(page.locator(".difflines")).toContainText("result of hostile");
+  await expect(page.locator(".unfold").first()).toContainText("lines the same");
+  await page.getByRole("button", { name: "All of it" }).click();
+  await expect(page.locator(".block.system")).toContainText("You help at a desk.");
+  await expect(page.locator(".block.result")).toContainText("U+202E"); // shown, not obeyed
+  await page.goto(pawl.link(r.run, "stop"));
+  await expect(page.locator(".stop .tree").first()).toContainText("iterations >= 6");
+});
+
+test("what a tool said is text, whatever it says", async ({ page, pawl }) => {
+  const r = await pawl.start("desk");
+  await pawl.login(page);
+  await page.goto(pawl.link(r.run));
+  await page.locator(row("hostile")).click();
+  await expect(page.locator("#detail")).toContainText("<script>alert(2)</script>");
+  await expect(page.locator("#detail .unseen").first()).toBeVisible();
+  expect(await page.locator("#detail img, #detail script, #detail a[href^='javascript']").count()).toBe(0);
+  // And the question that it waits with is answered from the page.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("a");
+  await page.locator("#answer").fill("Yes, it is.");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".summary .status")).toHaveText("success");
+  await expect(page.locator(".answer")).toContainText("Then it is the bulb.");
+});
+
+test("a doubt is settled: the server was killed in the middle of a write", async ({ page, pawl, expected }) => {
+  expected.push(/ERR_CONNECTION|Failed to load resource|ERR_INCOMPLETE|ERR_EMPTY/); // that is what it is about
+  const { run } = await pawl.api("/v1/runs", { agent: "courier" });
+  await pawl.login(page);
+  await page.goto(pawl.link(run));
+  await expect(page.locator(row("send_parcel")).first()).toBeVisible();
+  await expect.poll(async () => (await pawl.api(`/v1/runs/${run}/events`)).entries.some((e: any) => e.type === "tool.started")).toBe(true);
+  await pawl.crash();
+  await expect(page.locator(".conn")).toContainText("lost");
+  await pawl.serve();
+  await pawl.login(page);
+  await page.goto(pawl.link(run));
+  await expect(page.locator(".summary .status")).toHaveText("interrupted", { timeout: 20_000 });
+  await page.keyboard.press("R");
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Did this take place?" })).toBeVisible({ timeout: 20_000 });
+  await page.getByRole("button", { name: "Settle…" }).click();
+  await page.getByLabel("It happened, with this result").check();
+  await page.locator("#happened").fill('{"tracking": "LX-7001"}');
+  await page.getByRole("button", { name: "It happened", exact: true }).click();
+  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await page.locator(row("send_parcel")).first().click();
+  await expect(page.locator("#detail")).toContainText("it happened");
+});
+
+test("without a token, with a wrong one, and logged out", async ({ page, pawl, expected }) => {
+  expected.push(/401/);
+  await page.goto(pawl.address);
+  await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
+  await page.getByLabel("Token").fill("wrong-token-wrong-token");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("alert")).toContainText("does not know this token");
+  await page.getByLabel("Token").fill(pawl.token);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
+  expect(await page.evaluate(() => JSON.stringify({ ...localStorage }) + document.cookie)).not.toContain(pawl.token);
+});

@@ -1,0 +1,21 @@
+import { defineConfig } from "@playwright/test";
+
+// One browser and one worker: the story is one story, and two cores are all there
+// is. Pictures are made again when PAWL_PICTURES is set.
+export default defineConfig({
+  testDir: "e2e",
+  timeout: 30_000,
+  workers: 1,
+  forbidOnly: !!process.env.CI,
+  reporter: [["list"]],
+  outputDir: process.env.PAWL_E2E_OUT || "test-results",
+  use: {
+    browserName: "chromium",
+    viewport: { width: 1440, height: 900 },
+    locale: "en-US",
+    timezoneId: "UTC",
+    launchOptions: { executablePath: process.env.PAWL_CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox", "--force-color-profile=srgb"] },
+    permissions: ["clipboard-read", "clipboard-write"],
+    screenshot: "only-on-failure",
+  },
+});
