@@ -95,7 +95,7 @@ export class Pawl {
 
   async login(page: Page): Promise<void> {
     await page.goto(`${this.address}/#token=${this.token}`);
-    await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
   }
 }
 

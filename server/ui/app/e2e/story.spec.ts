@@ -4,7 +4,7 @@ const row = (name: string) => `.rows [role=option]:has-text("${name}")`;
 
 test("the story: log in by the link, start a run, watch it, approve with edited arguments, fork, read why", async ({ page, pawl }) => {
   await page.goto(`${pawl.address}/#token=${pawl.token}`);
-  await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
   expect(page.url()).not.toContain(pawl.token); // gone from the address and from the history
   await page.goBack().catch(() => null);
   expect(page.url()).not.toContain(pawl.token);
@@ -88,7 +88,7 @@ test("what the model was sent, what changed in it, and which conditions hold", a
   await expect(page.locator(".unfold").first()).toContainText("lines the same");
   await page.getByRole("button", { name: "All of it" }).click();
   await expect(page.locator(".block.system")).toContainText("You help at a desk.");
-  await expect(page.locator(".block.result")).toContainText("U+202E"); // shown, not obeyed
+  await expect(page.locator(".block.result")).toContainText("onerror=alert(1)"); // and that is all it does
   await page.goto(pawl.link(r.run, "stop"));
   await expect(page.locator(".stop .tree").first()).toContainText("iterations >= 6");
 });
@@ -144,7 +144,7 @@ test("without a token, with a wrong one, and logged out", async ({ page, pawl, e
   await expect(page.getByRole("alert")).toContainText("does not know this token");
   await page.getByLabel("Token").fill(pawl.token);
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("heading", { name: "Runs" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
   await page.getByRole("button", { name: "Log out" }).click();
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }) + document.cookie)).not.toContain(pawl.token);
