@@ -36,7 +36,7 @@ func app(t *testing.T, name string, args ...string) *exec.Cmd {
 	if _, err := os.Stat(tool); err != nil {
 		lacking(t, "the sources' packages are not there; run npm ci --ignore-scripts in server/ui/app")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir = "app"
