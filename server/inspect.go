@@ -41,6 +41,10 @@ func inspections() []route {
 			method: http.MethodGet, path: "/v1/runs/{run}/children", name: "children", summary: "List the runs that a run's calls are, in order", scope: Read,
 			reply: client.Runs{}, refuses: []int{404}, do: (*Server).children,
 		},
+		{
+			method: http.MethodGet, path: "/v1/runs/{run}/ag-ui", name: "agui", summary: "Follow a run as events of the Agent User Interaction Protocol", scope: Read,
+			query: []parameter{{"cursor", "behind which entry to begin: seq of a snapshot, and one more"}}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).followed,
+		},
 	}
 }
 

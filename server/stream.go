@@ -24,19 +24,6 @@ const (
 // ends. Who comes back after the end has nothing to wait for, and is told to stay
 // away by an answer without a body.
 func (s *Server) stream(x *exchange, run string) error {
-	return s.watch(x, run, func(out *stream, frames []frame) error {
-		for _, f := range frames {
-			if err := out.add(f.text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// watch sends what write makes of a run's frames, each time of all that have come,
-// until the run ends.
-func (s *Server) watch(x *exchange, run string, write func(out *stream, frames []frame) error) error {
 	after, err := position(x.Request)
 	if err != nil {
 		return err
@@ -58,7 +45,14 @@ func (s *Server) watch(x *exchange, run string, write func(out *stream, frames [
 	defer out.close()
 	// From here on there is nobody who could be told of an error but the client,
 	// who takes the end of the stream for a reason to come back.
-	_ = r.pass(ctx, out, write)
+	_ = r.pass(ctx, out, func(out *stream, frames []frame) error {
+		for _, f := range frames {
+			if err := out.add(f.text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(ended bool) (bool, error) { return ended, nil })
 	return nil
 }
 
@@ -93,8 +87,10 @@ func position(r *http.Request) (uint64, error) {
 	return next - 1, nil
 }
 
-// pass sends until the run ends, the client goes, or the world breaks.
-func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, frames []frame) error) error {
+// pass sends what write makes of frames, each time of all that have come, until
+// the client goes, the world breaks, or enough says so, which is asked whenever
+// there is nothing to send, and told whether the run has ended.
+func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, frames []frame) error, enough func(ended bool) (bool, error)) error {
 	beat := time.NewTimer(heartbeat)
 	defer beat.Stop()
 	if err := out.add([]byte(comeBack)); err != nil {
@@ -116,7 +112,11 @@ func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, 
 		if wait == nil { // there may be more
 			continue
 		}
-		if err := out.flush(); err != nil || ended {
+		over, err := enough(ended)
+		if err != nil {
+			return err
+		}
+		if err := out.flush(); err != nil || over {
 			return err
 		}
 		beat.Reset(heartbeat)

@@ -1,0 +1,322 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// aguiRun makes AG-UI events of a run's entries and the pieces between them: what
+// they are is decided by the entries alone. However often a run was paused and
+// taken up again, it is one run, from RUN_STARTED to what end says of it.
+type aguiRun struct {
+	state  pawl.State
+	events []aguiEvent
+	at     int64 // of the entry, in milliseconds
+
+	step    string // that was started
+	call    uint64 // the model call whose pieces are shown; zero: none is
+	text    aguiMessage
+	thought aguiMessage
+	open    []string // calls that were shown without a result
+	shown   map[string]bool
+}
+
+// aguiMessage is a message that is being said.
+type aguiMessage struct {
+	id   string // set: it was begun
+	said string
+}
+
+// add takes an entry, or a piece of a reply, and returns what came of it. line is
+// the entry as it stands in the log.
+func (a *aguiRun) add(e pawl.Entry, line []byte) []aguiEvent {
+	a.events = nil
+	a.at = e.Time.UnixMilli()
+	if d, ok := e.Event.(pawl.ModelDelta); ok {
+		if e.At == a.call && a.call != 0 {
+			a.think(d.Thinking)
+			a.say(d.Text)
+		}
+		return a.events
+	}
+	a.state.Fold(e)
+	switch ev := e.Event.(type) {
+	case pawl.RunStarted:
+		a.begin(ev)
+	case pawl.ModelCalled:
+		a.called(e, ev)
+	case pawl.ModelReplied:
+		a.replied(ev)
+	case pawl.ModelFailed:
+		a.failed(ev, line)
+	case pawl.ToolStarted:
+		a.offer(pawl.Call{ID: ev.Call, Tool: ev.Tool, Args: ev.Args}, "")
+		a.custom(e, line)
+	case pawl.ToolFinished, pawl.ToolReused, pawl.RunStopped: // told by what comes of them
+	default:
+		a.custom(e, line)
+	}
+	a.results(e.Seq)
+	switch e.Event.(type) {
+	case pawl.RunStarted, pawl.ModelReplied, pawl.ModelFailed, pawl.RunPaused, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.Reflected:
+		a.put(aguiEvent{Type: "STATE_SNAPSHOT", Snapshot: snapshot(&a.state)})
+	}
+	return a.events
+}
+
+func (a *aguiRun) put(e aguiEvent) {
+	e.Timestamp = a.at
+	a.events = append(a.events, e)
+}
+
+// begin opens the run, with what it was asked.
+func (a *aguiRun) begin(ev pawl.RunStarted) {
+	a.shown = map[string]bool{}
+	a.opened(ev)
+	if ev.Input != "" {
+		id := aguiID(a.state.Run(), "input")
+		a.put(aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: id, Role: "user"})
+		a.put(aguiEvent{Type: "TEXT_MESSAGE_CONTENT", MessageID: id, Delta: ev.Input})
+		a.put(aguiEvent{Type: "TEXT_MESSAGE_END", MessageID: id})
+	}
+}
+
+// opened opens the run for a client.
+func (a *aguiRun) opened(ev pawl.RunStarted) {
+	thread := ev.Thread
+	if thread == "" {
+		thread = a.state.Run()
+	}
+	a.put(aguiEvent{Type: "RUN_STARTED", ThreadID: thread, RunID: a.state.Run(), ParentRunID: ev.Parent})
+}
+
+// called begins a turn, whose reply is shown; what judges and shortens is not.
+func (a *aguiRun) called(e pawl.Entry, ev pawl.ModelCalled) {
+	a.call = 0
+	if ev.Purpose != pawl.PurposeTurn && ev.Purpose != pawl.PurposeLanding {
+		return
+	}
+	a.call = e.Seq
+	step := fmt.Sprintf("iteration %d", e.Iteration)
+	if ev.View.Step != "" {
+		step = ev.View.Step
+	}
+	if step != a.step {
+		a.endStep()
+		a.step = step
+		a.put(aguiEvent{Type: "STEP_STARTED", StepName: step})
+	}
+}
+
+func (a *aguiRun) endStep() {
+	if a.step != "" {
+		a.put(aguiEvent{Type: "STEP_FINISHED", StepName: a.step})
+		a.step = ""
+	}
+}
+
+func (a *aguiRun) messageID(kind string) string {
+	return aguiID(a.state.Run(), fmt.Sprintf("%d%s", a.call, kind))
+}
+
+func (a *aguiRun) think(text string) {
+	if text == "" {
+		return
+	}
+	if a.thought.id == "" {
+		a.thought.id = a.messageID("-thinking")
+		a.put(aguiEvent{Type: "REASONING_START", MessageID: a.thought.id})
+		a.put(aguiEvent{Type: "REASONING_MESSAGE_START", MessageID: a.thought.id, Role: "reasoning"})
+	}
+	a.thought.said += text
+	a.put(aguiEvent{Type: "REASONING_MESSAGE_CONTENT", MessageID: a.thought.id, Delta: text})
+}
+
+func (a *aguiRun) endThinking() {
+	if a.thought.id != "" {
+		a.put(aguiEvent{Type: "REASONING_MESSAGE_END", MessageID: a.thought.id})
+		a.put(aguiEvent{Type: "REASONING_END", MessageID: a.thought.id})
+	}
+	a.thought = aguiMessage{}
+}
+
+func (a *aguiRun) say(text string) {
+	if text == "" {
+		return
+	}
+	if a.text.id == "" {
+		a.text.id = a.messageID("")
+		a.put(aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: a.text.id, Role: "assistant"})
+	}
+	a.text.said += text
+	a.put(aguiEvent{Type: "TEXT_MESSAGE_CONTENT", MessageID: a.text.id, Delta: text})
+}
+
+func (a *aguiRun) endText() {
+	if a.text.id != "" {
+		a.put(aguiEvent{Type: "TEXT_MESSAGE_END", MessageID: a.text.id})
+	}
+	a.text = aguiMessage{}
+}
+
+// replied says what of a reply was not said while it was made.
+func (a *aguiRun) replied(ev pawl.ModelReplied) {
+	if a.call == 0 {
+		return
+	}
+	var thought strings.Builder
+	for _, p := range ev.Reply.Parts {
+		if t, ok := p.(pawl.Thinking); ok {
+			thought.WriteString(t.Text)
+		}
+	}
+	text := ev.Reply.Text()
+	a.think(rest(thought.String(), a.thought.said))
+	a.endThinking()
+	if left, goesOn := strings.CutPrefix(text, a.text.said); goesOn {
+		a.say(left)
+	} else { // the whole was redacted otherwise than its pieces
+		a.withdraw("")
+		a.text.id = a.messageID("-whole")
+		a.put(aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: a.text.id, Role: "assistant"})
+		a.say(text)
+	}
+	said := a.text.id
+	a.endText()
+	for _, p := range ev.Reply.Parts {
+		if c, ok := p.(pawl.Call); ok {
+			a.offer(c, said)
+		}
+	}
+	a.call = 0
+}
+
+// rest is what of a text was not said yet; nothing, if it was said otherwise.
+func rest(whole, said string) string {
+	left, ok := strings.CutPrefix(whole, said)
+	if !ok {
+		return ""
+	}
+	return left
+}
+
+// failed ends what a reply that broke off had said, and says that it does not count.
+func (a *aguiRun) failed(ev pawl.ModelFailed, line []byte) {
+	if a.call == 0 {
+		return
+	}
+	a.endThinking()
+	a.withdraw(ev.Class.String())
+	a.put(aguiEvent{Type: "CUSTOM", Name: "model.failed", Value: dataOf(line)})
+	a.call = 0
+}
+
+// withdraw says that the message being said does not count.
+func (a *aguiRun) withdraw(why string) {
+	id := a.text.id
+	a.endText()
+	if id != "" {
+		value := map[string]string{"messageId": id}
+		if why != "" {
+			value["why"] = why
+		}
+		a.put(aguiEvent{Type: "CUSTOM", Name: "message.withdrawn", Value: value})
+	}
+}
+
+// offer shows a call, once.
+func (a *aguiRun) offer(c pawl.Call, message string) {
+	if a.shown[c.ID] {
+		return
+	}
+	if a.shown == nil {
+		a.shown = map[string]bool{}
+	}
+	a.shown[c.ID] = true
+	a.open = append(a.open, c.ID)
+	id := aguiID(a.state.Run(), c.ID)
+	a.put(aguiEvent{Type: "TOOL_CALL_START", ToolCallID: id, ToolName: c.Tool, ParentID: message})
+	args := string(c.Args)
+	if args == "" {
+		args = "{}"
+	}
+	a.put(aguiEvent{Type: "TOOL_CALL_ARGS", ToolCallID: id, Delta: args})
+	a.put(aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
+}
+
+// results shows what has come of calls.
+func (a *aguiRun) results(seq uint64) {
+	left := a.open[:0]
+	for _, id := range a.open {
+		c, ok := a.state.Call(id)
+		if !ok || c.Phase != pawl.Answered {
+			left = append(left, id)
+			continue
+		}
+		content := pawl.ToolResult{Content: c.Result}.Text()
+		if c.Status != pawl.ToolOK {
+			content = strings.TrimSuffix(c.Status.String()+": "+c.Error, ": ")
+		}
+		a.put(aguiEvent{
+			Type: "TOOL_CALL_RESULT", MessageID: aguiID(a.state.Run(), fmt.Sprintf("%d-%s", seq, id)),
+			ToolCallID: aguiID(a.state.Run(), id), Content: &content, Role: "tool",
+		})
+	}
+	a.open = left
+}
+
+// custom passes an event of ours on as it is.
+func (a *aguiRun) custom(e pawl.Entry, line []byte) {
+	a.put(aguiEvent{Type: "CUSTOM", Name: e.Event.Type(), Value: dataOf(line)})
+}
+
+func dataOf(line []byte) json.RawMessage {
+	var e struct{ Data json.RawMessage }
+	if json.Unmarshal(line, &e) != nil || e.Data == nil {
+		return json.RawMessage("{}")
+	}
+	return e.Data
+}
+
+// end says how the run stands now that there are no more entries: it has ended, or
+// waits for what is pending.
+func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
+	a.events = nil
+	a.endThinking()
+	a.endText()
+	a.endStep()
+	a.put(aguiEvent{Type: "STATE_SNAPSHOT", Snapshot: snapshot(&a.state)})
+	r := pawl.ResultOf(a.state)
+	thread := a.state.Run()
+	if r.Thread != nil && *r.Thread != "" {
+		thread = *r.Thread
+	}
+	last := aguiEvent{Type: "RUN_FINISHED", ThreadID: thread, RunID: a.state.Run(), Result: map[string]any{
+		"status": r.Status, "answer": r.Answer, "output": r.Output, "reason": r.Reason, "resumable": r.Resumable,
+	}}
+	switch {
+	case r.Status.Waiting():
+		last.Outcome = &aguiOutcome{Type: "interrupt"}
+		for _, p := range pending {
+			last.Outcome.Interrupts = append(last.Outcome.Interrupts, interruptOf(p))
+		}
+		if len(pending) == 0 { // a child waits whose log is not here
+			last.Outcome.Interrupts = []aguiInterrupt{{ID: a.state.Run(), Reason: "pawl:" + r.Status.String(), Metadata: map[string]any{"run": a.state.Run()}}}
+		}
+	case r.Status == pawl.Success:
+		last.Outcome = &aguiOutcome{Type: "success"}
+	case r.Status == pawl.Cancelled:
+		last.Outcome = &aguiOutcome{Type: "cancelled"}
+	case r.Status == pawl.Failed, r.Status == pawl.PlanFailed:
+		message := r.Reason.Detail
+		if message == "" {
+			message = r.Reason.Leaf
+		}
+		last = aguiEvent{Type: "RUN_ERROR", Message: message, Code: r.Status.String()}
+	}
+	a.put(last)
+	return a.events
+}
