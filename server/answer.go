@@ -38,10 +38,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.log.Debug("answered", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(begun), "from", r.RemoteAddr)
 	}()
 	harden(w.Header())
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Time{}) // the connection may have one of the request before
 	if r.ContentLength != 0 {
 		// Also of a body that nobody reads: the connection is not free before it has
 		// come. What cannot set it is no connection.
-		_ = http.NewResponseController(w).SetReadDeadline(begun.Add(s.patient))
+		_ = control.SetReadDeadline(begun.Add(s.patient))
 	}
 	if err := s.guard(r); err != nil {
 		s.refuse(rec, r, err)
@@ -189,6 +191,9 @@ func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
+	// Who does not read what he asked for is not waited for. What he has to say may
+	// be waited for before it is sent, hence twice as long.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * s.patient))
 	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
 	_, _ = w.Write(data.Bytes()) // who does not want it any more is not missed

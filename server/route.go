@@ -62,7 +62,7 @@ func routes() []route {
 				{"children", "true: child runs, too"},
 				most, cursor,
 			},
-			reply: client.Runs{}, refuses: []int{422}, do: (*Server).list,
+			reply: client.Runs{}, refuses: []int{409, 422}, do: (*Server).list,
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}", name: "show", summary: "Show what a run has come to", scope: Read,

@@ -3,13 +3,13 @@ package server
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/client"
@@ -22,30 +22,31 @@ const (
 	mostRuns  = 200
 )
 
-// place is a place in a list: behind that run. Its time finds it again when the
-// run is gone.
-type place struct {
-	Run     string    `json:"run"`
-	Created time.Time `json:"created"`
-}
+// A cursor of a list names the last runs of a page, of which one may be gone when
+// the next is asked for.
+const cursorRuns = 3
 
-func (p place) String() string {
-	data, err := json.Marshal(p)
+func cursorOf(page []client.RunLine) string {
+	var runs []string
+	for _, line := range page[max(0, len(page)-cursorRuns):] {
+		runs = append(runs, line.Run)
+	}
+	data, err := json.Marshal(runs)
 	if err != nil {
-		return "" // a text and a time always marshal
+		return "" // texts always marshal
 	}
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-func parsePlace(text string) (p place, err error) {
+func parseCursor(text string) (runs []string, err error) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil {
-		err = json.Unmarshal(data, &p)
+		err = json.Unmarshal(data, &runs)
 	}
-	if err != nil {
-		return p, invalid("cursor is not one that this server gave; leave it out to begin anew")
+	if err != nil || len(runs) == 0 || len(runs) > cursorRuns {
+		return nil, invalid("cursor is not one that this server gave; leave it out to begin anew")
 	}
-	return p, nil
+	return runs, nil
 }
 
 func (s *Server) show(x *exchange) (any, error) {
@@ -75,7 +76,7 @@ func (s *Server) explain(x *exchange) (any, error) {
 // list answers a page of the runs that the key may know of. A page begins behind
 // the run at which the one before it ended, so that new runs do not move it.
 func (s *Server) list(x *exchange) (any, error) {
-	f, from, size, err := s.filter(x)
+	f, size, err := s.filter(x)
 	if err != nil {
 		return nil, err
 	}
@@ -83,63 +84,57 @@ func (s *Server) list(x *exchange) (any, error) {
 	if f.Query.Labels == nil {
 		return page, nil // it asks for runs of others
 	}
-	passed := from.Run == ""
 	var bad error
 	f.Skip = func(h pawl.Head) bool {
-		if !passed {
-			passed = h.Run == from.Run || h.Created.Before(from.Created)
-			if !passed || h.Run == from.Run {
-				return true
-			}
-		}
 		visible, err := s.visible(x.Context(), x.key, h)
 		if err != nil {
 			bad = err
 		}
 		return !visible
 	}
-	var last pawl.Head
 	for h, err := range desk.List(x.Context(), s.journal, f) {
+		if errors.Is(err, desk.ErrGone) {
+			return nil, refusal(http.StatusConflict, err.Error())
+		}
 		if err != nil {
 			return nil, err
 		}
 		if len(page.Runs) == size { // there are more
-			page.Next = place{last.Run, last.Created}.String()
+			page.Next = cursorOf(page.Runs)
 			break
 		}
 		page.Runs = append(page.Runs, client.LineOf(h))
-		last = h
 	}
 	return page, bad
 }
 
 // filter reads what a request wants listed. Without labels in the query that comes
 // of it, the request wants what its key may not know of.
-func (s *Server) filter(x *exchange) (f desk.Filter, from place, size int, err error) {
+func (s *Server) filter(x *exchange) (f desk.Filter, size int, err error) {
 	q := x.URL.Query()
 	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
 	f.Thread = x.key.own(q.Get("thread"))
 	if status := q.Get("status"); status != "" {
 		if err := f.Status.UnmarshalText([]byte(status)); err != nil {
-			return f, from, 0, invalid("status: " + err.Error())
+			return f, 0, invalid("status: " + err.Error())
 		}
 	}
 	if f.Children, err = truth(x, "children"); err != nil {
-		return f, from, 0, err
+		return f, 0, err
 	}
 	for _, label := range q["label"] {
 		name, value, ok := strings.Cut(label, "=")
 		if !ok || name == "" {
-			return f, from, 0, invalid(fmt.Sprintf("label is %q; write KEY=VALUE", label))
+			return f, 0, invalid(fmt.Sprintf("label is %q; write KEY=VALUE", label))
 		}
 		f.Query.Labels[name] = value
 	}
 	if size, err = number(x, "max", usualRuns, mostRuns); err != nil {
-		return f, from, 0, err
+		return f, 0, err
 	}
 	if text := q.Get("cursor"); text != "" {
-		if from, err = parsePlace(text); err != nil {
-			return f, from, 0, err
+		if f.After, err = parseCursor(text); err != nil {
+			return f, 0, err
 		}
 	}
 	if !f.Children { // children need not have the labels of the run that they descend from
@@ -151,7 +146,7 @@ func (s *Server) filter(x *exchange) (f desk.Filter, from place, size int, err e
 			f.Query.Labels[name] = value
 		}
 	}
-	return f, from, size, nil
+	return f, size, nil
 }
 
 // start starts a run.

@@ -165,6 +165,42 @@ func TestList(t *testing.T) {
 	}
 }
 
+// A page goes on behind the run at which the one before it ended, whatever that run
+// has become since, and however many forks of old runs there are.
+func TestListGoesOn(t *testing.T) {
+	w := serve(t, nil)
+	old := w.begin(admin, "payer")
+	for range 5 {
+		w.begin(admin, "payer")
+		w.result(admin, "POST", "/v1/runs/"+old.Run+"/fork?wait=true", `{"at":1}`, 201)
+	}
+	first := page(w, admin, "?status=waiting_approval&max=4")
+	for _, line := range first.Runs {
+		w.result(admin, "POST", "/v1/runs/"+line.Run+"/calls/c_1/approve?wait=true", `{}`, 200)
+	}
+	var rest []string
+	for next := first.Next; next != ""; {
+		p := page(w, admin, "?status=waiting_approval&max=3&cursor="+next)
+		next = p.Next
+		for _, line := range p.Runs {
+			rest = append(rest, line.Run)
+		}
+	}
+	if len(rest) != 7 || rest[6] != old.Run {
+		t.Errorf("of seven that wait there follow %q", rest)
+	}
+	for _, line := range first.Runs {
+		lease, err := w.journal.Claim(t.Context(), pawl.Claim{Run: line.Run, Owner: "x", TTL: 1})
+		if err == nil {
+			err = w.journal.Remove(t.Context(), line.Run, lease.Epoch)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.refused(admin, "GET", "/v1/runs?cursor="+first.Next, "", 409, "begin it anew")
+}
+
 // A log is read in pages, of which the last says where what is to come will be.
 func TestEvents(t *testing.T) {
 	w := serve(t, nil)

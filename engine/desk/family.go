@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -25,11 +26,14 @@ func Line(ctx context.Context, j pawl.Journal, run string) ([]pawl.State, error)
 	return append(line, s), err
 }
 
-// Root is the run that a run descends from; itself, if it is nobody's child. It
-// folds no log.
+// Root is the run that a run descends from, as far as there still is one; itself,
+// if it is nobody's child. It folds no log.
 func Root(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
 	for IsChild(h) {
 		parent, err := Head(ctx, j, h.Parent)
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			return h, nil
+		}
 		if err != nil {
 			return h, err
 		}

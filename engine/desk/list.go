@@ -2,7 +2,9 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 )
@@ -13,33 +15,44 @@ type Filter struct {
 	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
 	Thread   string      // the conversation they are part of; empty: any
 	Children bool        // child runs, too
+	// After are runs of a list before this one, in its order: this one begins behind
+	// the last of them that there still is, however it stands now.
+	After []string
 	// Skip, unless nil, leaves out what it says of the head that the journal
 	// keeps, before anything is read of the log.
 	Skip func(pawl.Head) bool
 }
 
+// ErrGone says that none of the runs is there any more that a list was to begin
+// behind.
+var ErrGone = errors.New("the runs at which the list was to go on are gone; begin it anew")
+
 // List yields the heads of the runs that a filter selects, newest first, with
 // the status that [Standing] gives them. It reads the logs of those that wait.
 func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
-		most := f.Query.Max
-		q := f.Query
-		q.Max = 0
-		switch f.Status {
-		case pawl.Interrupted:
-			q.Status = pawl.Running
-		case pawl.Expired: // any waiting one may be
-			q.Status = 0
-		default:
-			q.Status = f.Status
+		from, err := f.from(ctx, j)
+		if err != nil {
+			yield(pawl.Head{}, err)
+			return
 		}
-		n := 0
+		n, most := 0, f.Query.Max
+		f.Query.Max, f.Query.Status = 0, 0
+		passed := from == ""
+		q := pawl.Query{} // where the list begins need not be what it selects any more
+		if passed {
+			q = f.Query
+			q.Status = f.kept()
+		}
 		for h, err := range j.List(ctx, q) {
-			// claimed, never begun; or shown with its parent; or of another conversation
-			if err == nil && (h.Seq == 0 || !f.Children && IsChild(h) || f.Thread != "" && h.Thread != f.Thread || f.Skip != nil && f.Skip(h)) {
+			switch {
+			case err != nil:
+			case !passed:
+				passed = h.Run == from
 				continue
-			}
-			if err == nil {
+			case !f.selects(h):
+				continue
+			default:
 				h.Status, err = Standing(ctx, j, h)
 			}
 			if err != nil {
@@ -53,5 +66,52 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 				return
 			}
 		}
+		if !passed {
+			yield(pawl.Head{}, ErrGone)
+		}
 	}
+}
+
+// from is the run that the list begins behind; empty: it begins with the newest.
+func (f *Filter) from(ctx context.Context, j pawl.Journal) (string, error) {
+	for _, run := range slices.Backward(f.After) {
+		_, err := Head(ctx, j, run)
+		if err == nil || !errors.Is(err, pawl.ErrUnknownRun) {
+			return run, err
+		}
+	}
+	if len(f.After) > 0 {
+		return "", ErrGone
+	}
+	return "", nil
+}
+
+// kept is the status that a journal keeps of runs that stand where they are
+// wanted; zero: it may be any.
+func (f *Filter) kept() pawl.Status {
+	switch f.Status {
+	case pawl.Interrupted:
+		return pawl.Running
+	case pawl.Expired: // any waiting one may be
+		return 0
+	}
+	return f.Status
+}
+
+// selects reports whether a run may be one of the list's, by what its head says.
+func (f *Filter) selects(h pawl.Head) bool {
+	switch kept := f.kept(); {
+	case h.Seq == 0, !f.Children && IsChild(h): // claimed, never begun; or shown with its parent
+		return false
+	case f.Thread != "" && h.Thread != f.Thread, f.Query.Agent != "" && h.Agent != f.Query.Agent, f.Query.Loop != "" && h.Loop != f.Query.Loop:
+		return false
+	case kept != 0 && h.Status != kept, f.Status == pawl.Expired && !h.Status.Waiting():
+		return false
+	}
+	for name, value := range f.Query.Labels {
+		if has, ok := h.Labels[name]; !ok || has != value {
+			return false
+		}
+	}
+	return f.Skip == nil || !f.Skip(h)
 }

@@ -1,0 +1,178 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/server"
+)
+
+// Of many who decide at once, one has decided; the run goes on once, and whoever
+// said something else is told.
+func TestDecideTogether(t *testing.T) {
+	w := serve(t, nil)
+	for range 5 {
+		run := w.begin(admin, "payer")
+		var said [8]int
+		var all sync.WaitGroup
+		for i := range said {
+			all.Go(func() {
+				what := []string{"approve", "deny"}[i%2]
+				res, _ := w.send(request{token: admin, method: "POST", path: "/v1/runs/" + run.Run + "/calls/c_1/" + what + "?wait=true", body: `{}`})
+				said[i] = res.StatusCode
+			})
+		}
+		all.Wait()
+		r := w.until(run.Run, pawl.Success)
+		approved := r.ToolCalls == 1
+		for i, status := range said {
+			if want := map[bool]int{true: 200, false: 409}[approved == (i%2 == 0)]; status != want {
+				t.Errorf("approved %v, and number %d was told %d: %v", approved, i, status, said)
+			}
+		}
+		log := string(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events", "", 200))
+		if n := strings.Count(log, `"type":"approval.decided"`); n != 1 {
+			t.Errorf("it was decided %d times", n)
+		}
+		if n := strings.Count(log, `"type":"tool.started"`); approved && n != 1 || !approved && n != 0 {
+			t.Errorf("approved %v, and it ran %d times", approved, n)
+		}
+	}
+}
+
+// Runs start, are listed, resumed, cancelled and forked by many at once, and
+// nothing is the server's fault.
+func TestTogether(t *testing.T) {
+	w := serve(t, nil)
+	var all sync.WaitGroup
+	for i := range 6 {
+		token := []string{admin, acme, other}[i%3]
+		all.Go(func() {
+			for _, agent := range []string{"payer", "boss", "looper", "asker"} {
+				res, data := w.send(request{token: token, method: "POST", path: "/v1/runs", body: fmt.Sprintf(`{"agent":%q,"input":"x"}`, agent)})
+				var run pawl.Result
+				if res.StatusCode != http.StatusCreated || json.Unmarshal(data, &run) != nil {
+					t.Errorf("%d %s", res.StatusCode, data)
+					continue
+				}
+				for _, r := range []request{
+					{method: "POST", path: "/resume", body: `{"limits":{"iterations":"+2"}}`}, {method: "GET", path: "/explain"}, {method: "POST", path: "/calls/c_1/approve", body: "{}"},
+					{method: "POST", path: "/fork", body: `{"at":1}`}, {method: "GET", path: "/events"}, {method: "POST", path: "/cancel", body: "{}"}, {method: "POST", path: "/resume?wait=true"},
+				} {
+					r.token, r.path = token, "/v1/runs/"+run.Run+r.path
+					if res, data := w.send(r); res.StatusCode >= 500 {
+						t.Errorf("%s: %d %s", r.path, res.StatusCode, data)
+					}
+				}
+				for next := "?max=3&children=true"; next != ""; {
+					res, data := w.send(request{token: token, method: "GET", path: "/v1/runs" + next})
+					var p client.Runs
+					if res.StatusCode != http.StatusOK || json.Unmarshal(data, &p) != nil {
+						t.Errorf("%d %s", res.StatusCode, data)
+					}
+					if next = ""; p.Next != "" {
+						next = "?max=3&children=true&cursor=" + p.Next
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if log := w.log.String(); log != "" {
+		t.Error(log)
+	}
+}
+
+// A server that serves ends with its context: it takes nothing more, who waits is
+// answered, and what is asked of nothing in particular was refused as all else.
+func TestServe(t *testing.T) {
+	w := serve(t, nil)
+	s, err := server.New(w.journal, w, keys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+	if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 403 ") {
+		t.Errorf("%v: %s", err, got)
+	}
+	answered := make(chan pawl.Result, 1)
+	go func() {
+		var r pawl.Result
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+l.Addr().String()+"/v1/runs?wait=true", strings.NewReader(`{"agent":"holder","input":"x"}`))
+		if err == nil {
+			req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + admin}}
+			var res *http.Response
+			if res, err = http.DefaultTransport.RoundTrip(req); err == nil {
+				err = json.NewDecoder(res.Body).Decode(&r)
+				_ = res.Body.Close()
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- r
+	}()
+	for end := time.Now().Add(10 * time.Second); count(w, "?status=running") == 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	end()
+	if r := <-answered; r.Status != pawl.Paused {
+		t.Errorf("who waited was told %v", r.Status)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String()); err == nil {
+		c.Close()
+		t.Error("it listens on")
+	}
+}
+
+// Who asks for much and reads none of it is not waited for.
+func TestSlowReader(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(admin, "calm").Run
+	w.server.SetPatience(100 * time.Millisecond)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.web.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for range 3000 { // answers of which nobody reads one fill what lies between
+		if err := conn.SetDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(conn, "GET /v1/runs/%s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", run, w.web.Listener.Addr(), admin); err != nil {
+			break
+		}
+	}
+	closed := make(chan struct{})
+	go func() { w.web.Close(); close(closed) }() // waits for all requests
+	select {
+	case <-closed:
+	case <-time.After(5 * time.Second):
+		t.Error("a request is still being answered")
+	}
+}
