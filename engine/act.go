@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -317,6 +318,9 @@ func (s *session) finished(j *job, cut error, left bool) {
 	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
 	info := j.d.Info()
 	write := info.Effect == pawl.Write
+	if left {
+		s.log(slog.LevelWarn, "a tool did not stop when told to and was left behind", slog.String("call", e.Call), slog.String("tool", e.Tool))
+	}
 	if j.child != nil {
 		if !s.childStopped(j, cut) {
 			return
@@ -423,8 +427,9 @@ func (s *session) keep(data []byte) string {
 	}
 	sum := sha256.Sum256(data)
 	digest := hex.EncodeToString(sum[:])
-	if s.engine.blobs.PutBlob(context.Background(), digest, data) != nil {
-		return "" // the excerpt stands; a missing whole is no reason to lose it
+	if err := s.engine.blobs.PutBlob(context.Background(), digest, data); err != nil {
+		s.log(slog.LevelWarn, "the whole of a result could not be kept; its excerpt stands", s.engine.because(err))
+		return ""
 	}
 	return digest
 }

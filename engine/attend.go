@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -64,6 +65,7 @@ func (e *Engine) attend() {
 func (e *Engine) bring(ctx context.Context, after int64) {
 	for l, err := range e.mail.Letters(ctx, "", after) {
 		if err != nil {
+			e.unread(err)
 			return
 		}
 		e.mu.Lock()
@@ -74,6 +76,7 @@ func (e *Engine) bring(ctx context.Context, after int64) {
 			_ = s.fetch(ctx) // not l alone, which may come behind one that found the run not yet live
 		}
 	}
+	e.mute.Store(false)
 }
 
 // late has the attendant fetch the mail of a run at his next look. That its
@@ -101,8 +104,14 @@ func (e *Engine) renew(ctx context.Context) {
 	}
 	e.mu.Unlock()
 	for _, s := range all {
-		if err := s.prolong(ctx); errors.Is(err, pawl.ErrFenced) {
+		err := s.prolong(ctx)
+		switch {
+		case errors.Is(err, pawl.ErrFenced):
+			s.log(slog.LevelWarn, "another owner has taken the run over", e.because(err))
 			s.lose(err)
+		case err != nil && !s.shaky:
+			s.log(slog.LevelWarn, "the lease of the run cannot be prolonged; it is tried again at each heartbeat", e.because(err))
 		}
+		s.shaky = err != nil
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -39,6 +41,7 @@ type Engine struct {
 	ear      *ear                // nil: nobody listens
 	deaf     time.Time           // when the teller may be asked again
 
+	mute    atomic.Bool    // the mailbox could not be read, which was told
 	tending sync.Mutex     // held by the attendant at work
 	ears    sync.WaitGroup // who listens, or listened and has not come back
 }
@@ -70,6 +73,10 @@ type Options struct {
 	Hooks []Hook
 	// Watchers are told of every run of the engine, and change nothing.
 	Watchers []Watcher
+	// Log is told what an operator should know and no log of a run says: a lease
+	// that was lost or cannot be prolonged, mail that cannot be read, what was left
+	// behind at work; and of model calls that are tried again. Nil: nobody is.
+	Log *slog.Logger
 	// Approver decides about held calls where the run is driven. Nil: the run is
 	// parked, and waits for a letter.
 	Approver Approver

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"time"
 )
 
@@ -61,7 +62,11 @@ func (e *Engine) listen(ctx context.Context, one *ear) {
 		}
 	}()
 	for run, err := range e.teller.WatchLetters(ctx) {
-		if err != nil || ctx.Err() != nil {
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			e.log(slog.LevelWarn, "word of letters comes late: the journal cannot be listened to", "", e.because(err))
 			return
 		}
 		e.mu.Lock()

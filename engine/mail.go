@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -241,6 +242,8 @@ func (s *session) readMail() {
 		}
 		if e := s.read(l); e != nil {
 			s.append(s.state.Seq(), s.state.Iteration(), e)
+		} else if l.Kind != pawl.LetterChild { // which only wakes
+			s.log(slog.LevelDebug, "a letter came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"sync/atomic"
 	"time"
@@ -144,6 +145,7 @@ func (a *asking) record(s *session, _ error, left bool) {
 			deaf = map[int]bool{}
 		}
 		deaf[at.index], s.deaf = true, deaf
+		s.log(slog.LevelWarn, "a hook did not return in time and is not asked any more", slog.String("hook", at.hook))
 		s.append(s.state.Seq(), it, pawl.HookDirected{Hook: at.hook, Direction: "left behind",
 			Reason: "it did not return in time, and is not asked any more"})
 		s.hooked = nil

@@ -52,6 +52,7 @@ type session struct {
 
 	holding  sync.Mutex // held while the lease is changed
 	released bool       // the lease was given up
+	shaky    bool       // it could not be prolonged; the attendant's own
 
 	mu      sync.Mutex
 	inbox   []pawl.Letter

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -132,6 +133,9 @@ func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
 // record appends what came of the call.
 func (c *modelCall) record(s *session, cut error, left bool) {
 	err := error(nil)
+	if left {
+		s.log(slog.LevelWarn, "a model call did not stop when told to and was left behind", slog.String("endpoint", c.endpoint))
+	}
 	if left || c.err != nil {
 		err = c.cutShort(cut)
 		if err == nil {
@@ -147,6 +151,7 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 	if f, ok := event.(pawl.ModelFailed); ok {
 		f.Message = s.filter(f.Message)
 		f.RetryAt = s.retryAt(f, err)
+		s.again(&f)
 		event = f
 	}
 	s.append(c.at, c.t.Iteration, event)

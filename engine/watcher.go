@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
@@ -12,8 +15,8 @@ import (
 // nothing about them. It is what a [Handle]'s Entries are, for every run, without
 // reading the journal; telemetry is one. Nobody waits for a watcher: its methods
 // return at once, whatever there is to be done about what they are told. A panic
-// of one is dropped. They are called from many goroutines, of a run from one at a
-// time.
+// of one is logged and has no consequence. They are called from many goroutines,
+// of a run from one at a time.
 type Watcher interface {
 	// Entry is told of every entry that this engine writes, in order and once,
 	// when it is durable, an intent before its effect; s is the run as it stands
@@ -46,7 +49,7 @@ func (s *session) tell() {
 	}
 	for _, w := range s.engine.opt.Watchers {
 		for _, e := range s.fresh {
-			unharmed(func() { w.Entry(s.base, s.state, e) })
+			s.engine.unharmed(func() { w.Entry(s.base, s.state, e) })
 		}
 	}
 	clear(s.fresh)
@@ -58,7 +61,7 @@ func (s *session) tell() {
 func (s *session) replying(live pawl.Entry) {
 	for _, w := range s.engine.opt.Watchers {
 		live.Time, live.Event = time.Now().UTC(), pawl.ModelDelta{}
-		unharmed(func() { w.Entry(s.base, pawl.State{}, live) })
+		s.engine.unharmed(func() { w.Entry(s.base, pawl.State{}, live) })
 	}
 }
 
@@ -85,7 +88,7 @@ func (e *Engine) asker(ctx context.Context, run string) string {
 // left tells the watchers that nobody drives the run any more.
 func (s *session) unwatch(err error) {
 	for _, w := range s.engine.opt.Watchers {
-		unharmed(func() { w.Left(s.base, s.lease.Run, err) })
+		s.engine.unharmed(func() { w.Left(s.base, s.lease.Run, err) })
 	}
 }
 
@@ -98,7 +101,11 @@ func placed(ctx context.Context, w Watcher, run string, intent uint64) (within c
 	return w.Within(ctx, run, intent)
 }
 
-func unharmed(do func()) {
-	defer func() { _ = recover() }()
+func (e *Engine) unharmed(do func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.log(slog.LevelError, "a watcher panicked", "", slog.String("panic", redact.Text(e.secrets.Scrub(fmt.Sprint(p)))))
+		}
+	}()
 	do()
 }

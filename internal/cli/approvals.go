@@ -41,6 +41,9 @@ func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	o.Approver = a.approver(d.approvals, agent)
 	o.Patience = -1 // a person may take as long as the request stands
 	o.Watchers = a.watchers(false)
+	if to := a.reporting(false); to != nil {
+		o.Log = to.Log
+	}
 	return engine.New(j, o)
 }
 

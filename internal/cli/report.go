@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -52,6 +53,20 @@ func (a *app) scraped() http.Handler {
 		return to.Metrics
 	}
 	return nil
+}
+
+// serverLog is where a server tells what its operator should know: here, and
+// beside the traces where logs are sent, too.
+func (a *app) serverLog(verbose bool) *slog.Logger {
+	level := slog.LevelInfo
+	if verbose {
+		level = slog.LevelDebug
+	}
+	var to slog.Handler = slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})
+	if far := a.reporting(true); far != nil && far.Log != nil {
+		to = slog.NewMultiHandler(to, far.Log.Handler())
+	}
+	return slog.New(to)
 }
 
 // mostReporting is how long what is left may take to be sent at the end.

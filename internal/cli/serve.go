@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"strings"
 
@@ -70,6 +69,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 	if err != nil {
 		return 0, err
 	}
+	h.log = a.serverLog(s.verbose)
 	return a.with(ctx, func(j store) (int, error) {
 		if err := h.open(ctx, j); err != nil {
 			return 0, err
@@ -80,17 +80,12 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			return 0, err
 		}
 		defer listener.Close()
-		level := slog.LevelInfo
-		if s.verbose {
-			level = slog.LevelDebug
-		}
-		log := slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
-		rests, quit, err := a.tellAll(ctx, s, j, listener, log)
+		rests, quit, err := a.tellAll(ctx, s, j, listener, h.log)
 		if err != nil {
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, Rests: rests, Log: log})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, Rests: rests, Log: h.log})
 		if err != nil {
 			return 0, refused(err)
 		}

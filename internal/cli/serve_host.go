@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -33,6 +34,7 @@ type serveHost struct {
 	app     *app
 	service *service
 	policy  *spec.Policy
+	log     *slog.Logger
 	limits  pawl.Limits
 	labels  map[string]string
 	dir     string // where the commands of clients' specs run
@@ -194,7 +196,7 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	if before == 0 || len(h.secrets) > before {
 		h.app.spool(&engine.Options{Secrets: h.secrets})
 	}
-	o.Watchers = h.app.watchers(true)
+	o.Watchers, o.Log = h.app.watchers(true), h.log
 	return engine.New(h.journal, o)
 }
 
