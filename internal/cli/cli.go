@@ -51,7 +51,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
 
-	a := &app{in: stdin, out: stdout, err: &lockedWriter{w: stderr}, environ: environ, reports: &reports{}}
+	a := &app{in: stdin, out: shown(stdout), err: newLockedWriter(stderr), environ: environ, reports: &reports{}}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()
 	for ctx.Err() == nil {
@@ -99,6 +99,13 @@ type lockedWriter struct {
 	mu     sync.Mutex
 	w      io.Writer
 	status string // the line below all others; see setStatus
+	strict bool   // it is a terminal: see inert
+	part   []byte
+}
+
+func newLockedWriter(w io.Writer) *lockedWriter {
+	f, ok := w.(*os.File)
+	return &lockedWriter{w: w, strict: ok && columns(f) > 0}
 }
 
 func (l *lockedWriter) mute() {
@@ -110,8 +117,20 @@ func (l *lockedWriter) mute() {
 func (l *lockedWriter) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	n := len(b)
+	if l.strict {
+		b, l.part = inert(append(l.part, b...))
+		l.part = append([]byte(nil), l.part...)
+	}
 	l.put(l.above(b))
-	return len(b), nil
+	return n, nil
+}
+
+// paint is Write for text with colours of ours in it.
+func (l *lockedWriter) paint(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.put(l.above([]byte(text)))
 }
 
 // under is the writer itself, to ask what it is.

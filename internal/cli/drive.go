@@ -111,7 +111,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 		if events != nil {
 			line, err := e.AppendJSON(nil)
 			if err == nil {
-				_, err = events.w.Write(append(redact.JSON(line), '\n'))
+				_, err = events.w.Write(append(legibleJSON(redact.JSON(line)), '\n'))
 			}
 			if err != nil {
 				a.sayf("pawl: --events: %v; the run goes on without", err)

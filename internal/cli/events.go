@@ -34,7 +34,7 @@ func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
 		}
 		line, err := e.AppendJSON(nil)
 		if err == nil {
-			_, err = a.out.Write(append(redact.JSON(line), '\n'))
+			_, err = a.out.Write(append(legibleJSON(redact.JSON(line)), '\n'))
 		}
 		if err != nil {
 			return err
@@ -44,7 +44,7 @@ func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
 }
 
 // entries prints the log as it stands in the journal, byte for byte but for what
-// looks like a secret, so that a log this build cannot read can still be looked at.
+// looks like a secret or is not to be seen, so that a log this build cannot read can still be looked at.
 func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
 	if r, ok := j.(*remote); ok && follow {
 		return a.followRemote(ctx, r, h.Run)
@@ -60,7 +60,7 @@ func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow b
 			if err != nil {
 				return err
 			}
-			if _, err := a.out.Write(append(redact.JSON(row.Data), '\n')); err != nil {
+			if _, err := a.out.Write(append(legibleJSON(redact.JSON(row.Data)), '\n')); err != nil {
 				return err
 			}
 			next = row.Seq + 1

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -70,7 +69,7 @@ func (v *fixView) flip(f flip, turn int) {
 	default:
 		text = "  " + text
 	}
-	_, _ = io.WriteString(v.a.err, text+"\n") // it never fails
+	v.a.err.paint(text + "\n")
 }
 
 func (v *fixView) painted(colour, text string) string {

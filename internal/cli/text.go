@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,8 +47,22 @@ func acts(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// oneLine is a text with its white space folded, cleaned.
-func oneLine(s string) string { return fold(clean(s)) }
+// oneLine is a text with its white space folded, cleaned also of what is not seen:
+// it is for a person to read and for nothing else.
+func oneLine(s string) string { return fold(plain(clean(s))) }
+
+// plain takes out what is not seen.
+func plain(s string) string {
+	if strings.IndexFunc(s, unseen) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if unseen(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
 
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -61,7 +76,7 @@ func shorten(s string, most int) string {
 
 // gist is a text of a model's or a tool's for one line. What looks like a secret
 // goes before the text is cut: half a key is no longer known for one.
-func gist(s string) string { return shorten(fold(redact.Text(clean(s))), 160) }
+func gist(s string) string { return shorten(fold(redact.Text(plain(clean(s)))), 160) }
 
 // gistJSON is gist for a JSON value; a string is shown as its text.
 func gistJSON(raw json.RawMessage) string {
@@ -74,9 +89,14 @@ func gistJSON(raw json.RawMessage) string {
 
 // printJSON writes one document on one line.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(legibleJSON(b.Bytes()))
+	return err
 }
 
 // lasting is a duration for people.
