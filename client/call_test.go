@@ -275,6 +275,27 @@ func TestPages(t *testing.T) {
 	}
 }
 
+func TestLooksInto(t *testing.T) {
+	t.Parallel()
+	at := "GET /v1/runs/" + run
+	f, c := serve(t, map[string][]http.HandlerFunc{
+		at + "/requests/7": {document(Request{Run: run, Seq: 7})}, at + "/stop": {document(Stop{Run: run, At: 3})},
+		at + "/replay": {document(Replayed{Run: run, Steps: 5, Agrees: true})}, at + "/children": {document(Runs{Runs: []RunLine{{Run: run + ".c_1", Status: pawl.Success}}})},
+	})
+	if r, err := c.Request(t.Context(), run, 7); err != nil || r.Seq != 7 {
+		t.Error(r, err)
+	}
+	if s, err := c.Stop(t.Context(), run, 3); err != nil || s.At != 3 || f.asked(at + "/stop")[0].URL.RawQuery != "at=3" {
+		t.Error(s, err)
+	}
+	if r, err := c.Replay(t.Context(), run); err != nil || r.Steps != 5 {
+		t.Error(r, err)
+	}
+	if l, err := c.Children(t.Context(), run); err != nil || len(l) != 1 {
+		t.Error(l, err)
+	}
+}
+
 // What is said to a run is sent as the contract has it.
 func TestBodies(t *testing.T) {
 	t.Parallel()

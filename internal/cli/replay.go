@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,16 +22,16 @@ type replayed struct {
 }
 
 func (a *app) replayCommand() *cobra.Command {
-	return a.runArgument(a.command("replay RUN [flags]", "Decide every recorded step of a run again and compare; nothing is called", cobra.ExactArgs(1),
+	return remotely(a.runArgument(a.command("replay RUN [flags]", "Decide every recorded step of a run again and compare; nothing is called", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return a.replay(ctx, j, h.Run)
 			})
-		}))
+		})))
 }
 
 func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	steps, differs, err := a.decideAgain(ctx, j, run)
+	steps, differs, err := a.replayed(ctx, j, run)
 	if err != nil {
 		return 0, err
 	}
@@ -48,6 +49,19 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	}
 	_, err = fmt.Fprintf(a.out, "%s of run %s agree\n", counted(out.Steps, "step"), run)
 	return 0, err
+}
+
+// replayed replays a run, or has its server do so.
+func (a *app) replayed(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
+	r, ok := j.(*remote)
+	if !ok {
+		return a.decideAgain(ctx, j, run)
+	}
+	out, err := r.Replay(ctx, run)
+	if err == nil && !out.Agrees {
+		differs = errors.New(out.Problem)
+	}
+	return out.Steps, differs, err
 }
 
 // decideAgain replays a run. differs is the first difference; err says that it
