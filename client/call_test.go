@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/stop"
 )
 
 func TestNewChecksWhereTheTokenGoes(t *testing.T) {
@@ -279,7 +280,7 @@ func TestLooksInto(t *testing.T) {
 	t.Parallel()
 	at := "GET /v1/runs/" + run
 	f, c := serve(t, map[string][]http.HandlerFunc{
-		at + "/requests/7": {document(Request{Run: run, Seq: 7})}, at + "/stop": {document(Stop{Run: run, At: 3})},
+		at + "/requests/7": {document(Request{Run: run, Seq: 7})}, at + "/stop": {document(Stop{Run: run, At: 3, Stop: stop.Node{Kind: stop.KindAll}})},
 		at + "/replay": {document(Replayed{Run: run, Steps: 5, Agrees: true})}, at + "/children": {document(Runs{Runs: []RunLine{{Run: run + ".c_1", Status: pawl.Success}}})},
 	})
 	if r, err := c.Request(t.Context(), run, 7); err != nil || r.Seq != 7 {
