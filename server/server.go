@@ -180,15 +180,25 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 	if err != nil {
 		done("")
 		s.all.Done()
+		if s.life.Err() != nil {
+			return nil, refusal(http.StatusServiceUnavailable, errClosing.Error())
+		}
 		return nil, err
 	}
 	s.mu.Lock()
-	s.driven[h.ID()] = driven{h, w.Engine}
+	_, twice := s.driven[h.ID()]
+	if twice = twice && h.Found(); !twice {
+		s.driven[h.ID()] = driven{h, w.Engine}
+	}
 	s.mu.Unlock()
 	go func() {
 		defer s.all.Done()
 		<-h.Done()
 		r, err := h.Wait(context.Background())
+		if twice { // who took it up first looks after it
+			done(h.ID())
+			return
+		}
 		if err != nil {
 			s.log.Error("run broke off", "run", h.ID(), "error", err)
 		}
