@@ -4,7 +4,8 @@ import { defineConfig } from "@playwright/test";
 // is. Pictures are made again when PAWL_PICTURES is set.
 export default defineConfig({
   testDir: "e2e",
-  timeout: 30_000,
+  timeout: 60_000,
+  expect: { timeout: 15_000 }, // other tests may have most of the machine
   workers: 1,
   forbidOnly: !!process.env.CI,
   reporter: [["list"]],

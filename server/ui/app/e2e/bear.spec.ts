@@ -5,7 +5,7 @@ import { expect, specs, test } from "./server";
 // A run of a thousand iterations, made by the engine itself in the background of
 // the other tests' first seconds.
 test("a thousand iterations are painted in under a second, and scroll", async ({ page, pawl }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(180_000);
   await promisify(execFile)(process.env.PAWL_BIN!, ["run", "survey.yaml", "--quiet"], { cwd: specs, env: pawl.env() }).catch((e) => {
     if (e.code !== 3) throw e; // exhausted, as it should be
   });

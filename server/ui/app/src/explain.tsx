@@ -20,13 +20,13 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
   const r = report;
   return (
     <div class="explain">
-      <section>
+      <section class="whole">
         <h2>Why it stands where it does</h2>
-        <p><Status of={r.status} /> {r.reason.leaf && <>decided by <code><Text of={r.reason.leaf} /></code>. </>}<Text of={r.reason.detail} /></p>
+        <p><Status of={r.status} /> {r.reason.leaf && <>decided by <code><Text of={r.reason.leaf} /></code>: </>}<Text of={r.reason.detail} /></p>
         {r.answer && <Prose of={r.answer} class="quote" />}
       </section>
       {r.next?.length > 0 && (
-        <section>
+        <section class="whole">
           <h2>What to do next</h2>
           <ul class="next-list">{r.next.map((n) => <li key={n.command}><p><Text of={n.why} /></p><div class="cmd"><code><Text of={n.command} /></code><Copy text={n.command} /></div></li>)}</ul>
         </section>
@@ -61,7 +61,7 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
           </tbody></table>
         </section>
       )}
-      <section>
+      <section class="whole">
         <h2>Step by step</h2>
         <ol class="decisions">
           {r.decisions.map((d) => (

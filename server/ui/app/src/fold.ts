@@ -1,4 +1,4 @@
-import { excerpt, goDuration, instant, money, number, oneLine, plural, statusWords } from "./format";
+import { argsLine, excerpt, goDuration, instant, money, number, oneLine, plural, statusWords } from "./format";
 import type { Entry, Graph } from "./types";
 
 // What a log says, in the shape in which it is drawn. Entries are only ever
@@ -174,7 +174,7 @@ export class Log {
     const id = e.data.call ?? "";
     let s = this.calls.get(id);
     if (!s) {
-      s = this.open(e, t, "act", e.data.tool ?? "question", oneLine(e.data.args));
+      s = this.open(e, t, "act", e.data.tool ?? "question", argsLine(e.data.args));
       s.call = id;
       this.calls.set(id, s);
     } else this.more(s, e, t);
@@ -306,7 +306,7 @@ export class Log {
           const turn = this.turn(s.iteration);
           if (turn) turn.said = s.text;
           for (const c of calls) {
-            const span = this.open(e, t, "act", c.tool, oneLine(c.args));
+            const span = this.open(e, t, "act", c.tool, argsLine(c.args));
             span.id = `${e.seq}.${c.call}`;
             span.call = c.call;
             span.state = "open";
@@ -335,7 +335,7 @@ export class Log {
       case "tool.started": {
         const s = this.forCall(e, t);
         s.state = "open";
-        if (d.args !== undefined) s.text = oneLine(d.args);
+        if (d.args !== undefined) s.text = argsLine(d.args);
         this.begin(s, t, "run", d.attempt > 1 ? `attempt ${d.attempt}` : undefined);
         return;
       }

@@ -127,3 +127,9 @@ export function tone(status: string): "good" | "limit" | "ask" | "bad" | "off" |
   if (status === "running" || status === "queued") return "live";
   return "off";
 }
+
+/** argsLine is the arguments of a call at a glance. */
+export function argsLine(args: unknown): string {
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return oneLine(args);
+  return excerpt(Object.entries(args).map(([k, v]) => `${k}=${typeof v === "string" ? v : JSON.stringify(v)}`).join("  "), 160);
+}

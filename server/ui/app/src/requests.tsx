@@ -139,38 +139,59 @@ function BlockView({ b }: { b: Block }) {
   );
 }
 
-function lines(blocks: Block[]): string[] {
-  const out: string[] = [];
+// A line that begins with this is the head of a block.
+const HEAD = "\u0001";
+
+/** lines are the blocks as lines, and after which of them a cache mark stands. */
+function lines(blocks: Block[]): { all: string[]; marks: Set<number> } {
+  const all: string[] = [];
+  const marks = new Set<number>();
   for (const b of blocks) {
-    out.push(`\u0001${b.head}`, ...b.text.split("\n"));
-    if (b.mark) out.push("\u0002");
+    all.push(HEAD + b.head, ...b.text.split("\n"));
+    if (b.mark) marks.add(all.length);
   }
-  return out;
+  return { all, marks };
 }
 
 function Difference({ a, b, before }: { a: Block[]; b: Block[]; before: Entry }) {
-  const changes = useMemo(() => diff(lines(a), lines(b)), [a, b]);
+  const { changes, starts, marks } = useMemo(() => {
+    const now = lines(b);
+    const changes = diff(lines(a).all, now.all);
+    const starts: number[] = [];
+    let at = 0; // lines of the new request so far
+    for (const c of changes) {
+      starts.push(at);
+      if (c.kind !== "del") at += c.lines.length;
+    }
+    return { changes, starts, marks: now.marks };
+  }, [a, b]);
   const count = (kind: string) => changes.filter((c) => c.kind === kind).reduce((n, c) => n + c.lines.length, 0);
   return (
     <div class="diff">
-      <p class="hint">Against iteration {before.iteration}, entry {before.seq}: <ins>{plural(count("add"), "line")} more</ins>, <del>{number(count("del"))} fewer</del>, {number(count("same"))} the same{changes[0]?.kind === "same" && <>, of which the first {number(changes[0].lines.length)} are a prefix that a cache can serve</>}.</p>
-      <div class="difflines">{changes.map((c, i) => <Hunk key={i} c={c} first={i === 0} last={i === changes.length - 1} />)}</div>
+      <p class="hint">Against iteration {before.iteration}, entry {before.seq}: <ins>{plural(count("add"), "line")} more</ins>, {count("del") > 0 ? <del>{number(count("del"))} fewer</del> : "none fewer"}, {number(count("same"))} the same{changes[0]?.kind === "same" && <>, of which the first {number(changes[0].lines.length)} are a prefix that a cache can serve</>}.</p>
+      <div class="difflines">{changes.map((c, i) => <Hunk key={i} c={c} first={i === 0} last={i === changes.length - 1} start={starts[i]} marks={marks} />)}</div>
     </div>
   );
 }
 
-function Hunk({ c, first, last }: { c: Change; first: boolean; last: boolean }) {
+function Hunk({ c, first, last, start, marks }: { c: Change; first: boolean; last: boolean; start: number; marks: Set<number> }) {
   const [all, setAll] = useState(false);
   const near = 3;
-  const foldable = c.kind === "same" && c.lines.length > near * 2 + 2;
-  if (!foldable || all) return <>{c.lines.map((l, i) => <LineOf key={i} kind={c.kind} l={l} />)}</>;
-  const head = first ? [] : c.lines.slice(0, near);
-  const tail = last ? [] : c.lines.slice(-near);
+  const n = c.lines.length;
+  const show = (from: number, to: number) => c.lines.slice(from, to).map((l, i) => (
+    <>
+      <LineOf kind={c.kind} l={l} />
+      {c.kind !== "del" && marks.has(start + from + i + 1) && <div class="dl until"><span class="cached-here">cached up to here</span></div>}
+    </>
+  ));
+  if (c.kind !== "same" || n <= near * 2 + 2 || all) return <>{show(0, n)}</>;
+  const head = first ? 0 : near;
+  const tail = last ? n : n - near;
   return (
     <>
-      {head.map((l, i) => <LineOf key={i} kind="same" l={l} />)}
-      <button type="button" class="unfold" onClick={() => setAll(true)}>{number(c.lines.length - head.length - tail.length)} lines the same{first ? ", the cached prefix" : ""}</button>
-      {tail.map((l, i) => <LineOf key={`t${i}`} kind="same" l={l} />)}
+      {show(0, head)}
+      <button type="button" class="unfold" onClick={() => setAll(true)}>{number(tail - head)} lines the same{first ? ", the cached prefix" : ""}</button>
+      {show(tail, n)}
     </>
   );
 }
@@ -178,9 +199,8 @@ function Hunk({ c, first, last }: { c: Change; first: boolean; last: boolean }) 
 const signs = { same: " ", add: "+", del: "−" };
 
 function LineOf({ kind, l }: { kind: Change["kind"]; l: string }) {
-  const head = l[0] === "\u0001";
-  const mark = l[0] === "\u0002";
-  const body = <><i aria-hidden="true">{signs[kind]}</i>{mark ? <span class="cached-here">cached up to here</span> : <Text of={head ? l.slice(1) : l || " "} />}</>;
+  const head = l.startsWith(HEAD);
+  const body = <><i aria-hidden="true">{signs[kind]}</i><Text of={head ? l.slice(1) : l || " "} /></>;
   const c = `dl ${kind} ${head ? "head" : ""}`;
   return kind === "add" ? <ins class={c}>{body}</ins> : kind === "del" ? <del class={c}>{body}</del> : <div class={c}>{body}</div>;
 }

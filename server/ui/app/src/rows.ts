@@ -22,7 +22,7 @@ export interface Shown {
 export function rowsOf(log: Log, shown: Shown, depth = 0, out: Row[] = [], prefix = ""): Row[] {
   for (const turn of log.turns) {
     const folded = depth === 0 && shown.folded.has(turn.iteration);
-    if (depth === 0 || log.turns.length > 1) out.push({ key: `${prefix}t${turn.iteration}`, turn, span: null, depth, log, folded, opens: true });
+    if (depth === 0 || turn.iteration > 0) out.push({ key: `${prefix}t${turn.iteration}`, turn, span: null, depth, log, folded, opens: true });
     if (folded) continue;
     for (const span of turn.spans) {
       if (span.quiet && !shown.quiet) continue;

@@ -87,15 +87,17 @@ export function RunPage({ place }: { place: Place }) {
           </div>
         </div>
         <Meters live={live} />
-        <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={pending} />
       </header>
       {error && <Notice bad>{error}</Notice>}
       {pending.length > 0 && <PendingList pending={pending} expired={status === "expired"} setDoing={setDoing} />}
-      <nav class="tabs" aria-label="Views of the run">
-        {tabs.map(([tab, name], i) => (
-          <a key={tab} href={link(place.run, tab, picked)} aria-current={tab === place.tab ? "page" : undefined} title={`${i + 1}`}>{name}</a>
-        ))}
-      </nav>
+      <div class="tabbar">
+        <nav class="tabs" aria-label="Views of the run">
+          {tabs.map(([tab, name], i) => (
+            <a key={tab} href={link(place.run, tab, picked)} aria-current={tab === place.tab ? "page" : undefined} title={`${i + 1}`}>{name}</a>
+          ))}
+        </nav>
+        <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={pending} />
+      </div>
       <View live={live} place={place} picked={picked} pick={pick} open={open} setDoing={setDoing} />
     </div>
   );

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Crumbs } from "./crumbs";
-import { ago, duration, money, plural, stamp, tone } from "./format";
+import { ago, argsLine, duration, money, plural, stamp, tone } from "./format";
 import { useKeys } from "./keys";
 import { go, link } from "./route";
 import { StartRun } from "./start";
@@ -171,7 +171,7 @@ function Waiting({ run }: { run: RunLine }) {
       <a href={link(run.run)}>
         <Status of={run.status} />
         <b><Text of={run.agent} /></b>
-        <span class="what">{p ? <Text of={p.kind === "input" ? p.reason : `${p.tool} ${JSON.stringify(p.args)}`} /> : "…"}</span>
+        <span class="what">{p ? <Text of={p.kind === "input" ? p.reason : `${p.tool}  ${argsLine(p.args)}`} /> : "…"}</span>
         <span class="when">{p?.expires_at ? `${duration(Date.parse(p.expires_at) - Date.now())} left` : ago(Date.parse(run.created_at))}</span>
       </a>
     </li>

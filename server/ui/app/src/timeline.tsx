@@ -276,7 +276,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
     const took = turnTime(turn, now);
     const tokens = turn.input + turn.output;
     return (
-      <div {...common} class={`tr turn ${at ? "at" : ""} ${turn.bad ? "has-bad" : ""}`}>
+      <div {...common} class={`tr turn ${row.depth ? "child" : ""} ${at ? "at" : ""} ${turn.bad ? "has-bad" : ""}`}>
         <span class="name">{indent}{fold}<b>{turn.iteration ? `${turn.iteration}` : "start"}</b><span class="said"><Text of={turn.said || ""} /></span></span>
         <span class="track">{mode === "turn" ? <span class="bar sum" style={{ left: "0", width: `${(100 * took) / longest}%` }} /> : <span class="bar sum" style={place(axis, turn.t0, Math.max(turn.t1, turnEnd(turn, now)))} />}</span>
         <span class="num">{took ? duration(took) : ""}</span>
@@ -288,7 +288,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
   const took = busy(span, now);
   const waits = span.segs.filter((g) => g.kind === "wait").reduce((sum, g) => sum + (g.t1 ?? now) - g.t0, 0);
   return (
-    <div {...common} class={`tr k-${span.kind} ${at ? "at" : ""} ${hit ? "hit" : ""} s-${span.state}`}>
+    <div {...common} class={`tr k-${span.kind} ${row.depth > 1 ? "child" : ""} ${at ? "at" : ""} ${hit ? "hit" : ""} s-${span.state}`}>
       <span class="name">
         {indent}{fold}<i class="dot" aria-hidden="true" />
         <span class="label-of"><Text of={purposes[span.name] ?? span.name} /></span>
@@ -371,11 +371,13 @@ function Ratchet({ log, version, range, go }: { log: Log; version: number; range
   const pos = (iteration: number) => teeth.findIndex((t) => t.to >= iteration) * w;
   const x0 = Math.max(0, pos(range[0]));
   const x1 = Math.max(x0 + w, pos(range[1]) + w);
-  const path = (list: typeof teeth) => list.map((t) => {
-    const i = teeth.indexOf(t);
-    const h = 8 + t.height * (H - 12);
-    return `M${i * w} ${H}V${H - h}L${i * w + w} ${H - 3}V${H}z`;
+  // What went wrong and what was waited for stands in a strip below the teeth.
+  const foot = 5;
+  const path = teeth.map((t, i) => {
+    const h = 8 + t.height * (H - 12 - foot);
+    return `M${i * w} ${H - foot}V${H - foot - h}L${i * w + w} ${H - foot - 2}V${H - foot}z`;
   }).join("");
+  const strip = (ok: (t: (typeof teeth)[0]) => boolean) => teeth.map((t, i) => (ok(t) ? `M${i * w} ${H - foot + 1}h${w}v${foot - 1}h${-w}z` : "")).join("");
   const moved = (e: PointerEvent) => {
     if (e.type === "pointermove" && !e.buttons) return;
     const r = (e.currentTarget as Element).getBoundingClientRect();
@@ -385,11 +387,11 @@ function Ratchet({ log, version, range, go }: { log: Log; version: number; range
   return (
     <svg class="ratchet" viewBox={`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-label={`${plural(log.iterations, "iteration")}; a tooth for each, as high as its tokens`} onPointerDown={moved} onPointerMove={moved}>
       <rect class="window" x={x0} y="0" width={Math.min(x1, w * teeth.length) - x0} height={H} />
-      {room > teeth.length && <path class="room" d={Array.from({ length: room - teeth.length }, (_, i) => { const x = (teeth.length + i) * w; return `M${x} ${H}V${H - 16}L${x + w} ${H - 3}`; }).join("")} />}
-      <path class="t-ok" d={path(teeth.filter((t) => !t.bad && !t.waited))} />
-      <path class="t-wait" d={path(teeth.filter((t) => !t.bad && t.waited))} />
-      <path class="t-bad" d={path(teeth.filter((t) => t.bad))} />
-      <path class="ground" d={`M0 ${H - 0.5}H${W}`} />
+      {room > teeth.length && <path class="room" d={Array.from({ length: room - teeth.length }, (_, i) => { const x = (teeth.length + i) * w; return `M${x} ${H - foot}v-14L${x + w} ${H - foot - 2}`; }).join("")} />}
+      <path class="t-ok" d={path} />
+      <path class="t-bad" d={strip((t) => t.bad)} />
+      <path class="t-wait" d={strip((t) => t.waited && !t.bad)} />
+      <path class="ground" d={`M0 ${H - foot}H${W}`} />
     </svg>
   );
 }

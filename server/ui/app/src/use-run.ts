@@ -31,11 +31,14 @@ export function useRun(run: string): Live {
     const stop = new AbortController();
     const signal = stop.signal;
     let due = 0;
+    let asked = 0;
     const refresh = (delay = 120) => {
       due ||= window.setTimeout(async () => {
         due = 0;
+        const turn = ++asked;
         try {
-          setResult(await api.run(run, signal));
+          const r = await api.run(run, signal);
+          if (turn === asked) setResult(r); // an answer may be overtaken by a later one
         } catch (e) {
           if (!signal.aborted) setError(words(e));
         }
@@ -51,6 +54,7 @@ export function useRun(run: string): Live {
         cursor = page.next;
       }
       setLoaded(true);
+      refresh(0); // what was asked first may be older than the log by now
       if (log.ended && round === 0) return setConnection({ state: "ended" });
       log.past = false;
       await follow(run, log.last, {
@@ -69,7 +73,12 @@ export function useRun(run: string): Live {
     };
     read().catch((e) => !signal.aborted && setError(words(e)));
     // That an owner is gone, or a request's time is over, is in no entry.
-    const poll = setInterval(() => !document.hidden && !log.ended && refresh(0), 5000);
+    const poll = setInterval(() => {
+      if (document.hidden) return;
+      if (!log.ended) return refresh(0);
+      // Somebody else may have resumed it.
+      api.run(run, signal).then((r) => { if (log.ended && /^(running|queued|waiting_)/.test(r.status)) setRound((n) => n + 1); }, () => {});
+    }, 5000);
     return () => {
       stop.abort();
       clearTimeout(due);
