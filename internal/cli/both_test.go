@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +60,7 @@ func served(ts *testscript.TestScript, _ bool, args []string) {
 		_ = c.Wait()
 		stop.Stop()
 	})
+	ts.Setenv("SERVER", strconv.Itoa(c.Process.Pid))
 	var at []string
 	if !soon(func() bool { at = serving.FindStringSubmatch(said.String()); return at != nil }) {
 		ts.Fatalf("the server does not come up: %s", said)
@@ -66,6 +68,15 @@ func served(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("URL", at[1])
 	ts.Setenv("AT_SERVER", at[1])
 	ts.Setenv("PAWL_TOKEN", token)
+}
+
+// unserve ends the server as Ctrl-C would.
+func unserve(ts *testscript.TestScript, _ bool, _ []string) {
+	pid, err := strconv.Atoi(ts.Getenv("SERVER"))
+	ts.Check(err)
+	p, err := os.FindProcess(pid)
+	ts.Check(err)
+	ts.Check(p.Signal(os.Interrupt))
 }
 
 var serving = regexp.MustCompile(`(?m)^serving at (\S+)$`)

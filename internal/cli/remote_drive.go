@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -70,6 +72,7 @@ type watch struct {
 	last     uint64 // the entry shown last
 	events   *sink
 	announce bool
+	halted   pawl.Status // where the log says it came to a halt; zero: nowhere
 }
 
 // until watches until nobody drives the run, and returns what it has come to.
@@ -123,6 +126,9 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 			continue
 		}
 		result, err := w.Run(ctx, w.run)
+		if _, refused := errors.AsType[*client.Problem](err); err != nil && !refused && w.halted != 0 && ctx.Err() == nil {
+			return result, &fault{exitCode(w.halted), fmt.Errorf("run %s is %v; the server says no more: %w", w.run, w.halted, err)}
+		}
 		if err != nil || over || !driven(result.Status) {
 			return result, err
 		}
@@ -152,9 +158,14 @@ func (w *watch) show(e pawl.Entry) bool {
 		if w.announce && !w.quiet {
 			w.sayf("%s: model %s, driven by %s; at most %v", begun.Declaration.Agent, begun.Declaration.Model.Name, w.server, begun.Declaration.Limits)
 		}
-	case pawl.RunPaused, pawl.RunStopped:
+	case pawl.RunPaused:
+		w.halted = begun.Status
+		return true
+	case pawl.RunStopped:
+		w.halted = begun.Status
 		return true
 	}
+	w.halted = 0
 	if !w.quiet {
 		w.progress(e)
 	}

@@ -159,6 +159,7 @@ func scripts(dir string) testscript.Params {
 			"nowhere":  nowhere,
 			"until":    until,
 			"served":   served,
+			"unserve":  unserve,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])
 				if neg || !soon(func() bool {
