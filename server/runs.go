@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // How many runs a page has.
@@ -103,7 +104,11 @@ func (s *Server) list(x *exchange) (any, error) {
 			page.Next = cursorOf(page.Runs)
 			break
 		}
-		page.Runs = append(page.Runs, client.LineOf(h))
+		line := client.LineOf(h)
+		for name, value := range line.Labels {
+			line.Labels[name] = redact.Text(value)
+		}
+		page.Runs = append(page.Runs, line)
 	}
 	return page, bad
 }

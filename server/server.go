@@ -65,7 +65,7 @@ type Server struct {
 	links   limiter // for who has nothing but a link
 
 	life context.Context // of the runs that are driven here
-	end  context.CancelFunc
+	end  context.CancelCauseFunc
 
 	mu     sync.Mutex
 	closed bool
@@ -89,7 +89,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if s.keys, err = hash(keys); err != nil {
 		return nil, err
 	}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancelCause(context.Background())
 	s.mux, s.paths = s.routing(routes())
 	s.hubs = newHubs(journal, s.follows)
 	return s, nil
@@ -101,7 +101,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.end()
+	s.end(errStopped)
 	s.all.Wait()
 	s.hubs.close() // who watches has seen that they are
 	return nil
@@ -159,7 +159,10 @@ func (s *Server) desk(ctx context.Context, run string) (*engine.Engine, error) {
 	return s.host.Desk(state), err
 }
 
-var errClosing = errors.New("the server is closing")
+var (
+	errClosing = errors.New("the server is closing")
+	errStopped = errors.New("the server that drove it was stopped") // as runs say why they are paused
+)
 
 // drive begins to drive a run under the work's agent, or goes on with one, and
 // sees it to its end without anybody waiting for it.

@@ -58,9 +58,6 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 	if _, _, err := net.SplitHostPort(s.address); err != nil {
 		return 0, misuse("--addr is %q; write an address with a port, such as 127.0.0.1:8080", s.address)
 	}
-	if len(args) == 0 && !s.specs {
-		return 0, misuse("there is nothing to serve; name specs or a directory of them, or give --allow-specs")
-	}
 	keys, made, err := a.keys(s)
 	if err != nil {
 		return 0, err
@@ -109,6 +106,9 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 	if !a.quiet {
 		for _, one := range h.served {
 			a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
+		}
+		if len(h.served) == 0 && !s.specs {
+			a.sayf("there are no agents to start; what is in the database can be looked at, decided about and gone on with")
 		}
 		if s.specs {
 			a.sayf("clients may bring specs, whose commands run in %s as this user", h.dir)

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -70,7 +70,7 @@ func (a *app) hosting(s *service, args []string) (*serveHost, error) {
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	files, err := specFiles(args)
+	files, err := a.specFiles(args)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (h *serveHost) options(r *spec.Registry) *spec.Options {
 
 // specFiles are the files that arguments name: themselves, or the specs in a
 // directory.
-func specFiles(args []string) (files []string, err error) {
+func (a *app) specFiles(args []string) (files []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() {
@@ -116,8 +116,14 @@ func specFiles(args []string) (files []string, err error) {
 		}
 		n := len(files)
 		for _, e := range entries {
-			if ext := filepath.Ext(e.Name()); e.Type()&fs.ModeDir == 0 && slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
-				files = append(files, filepath.Join(arg, e.Name()))
+			file := filepath.Join(arg, e.Name())
+			switch ext := filepath.Ext(file); {
+			case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext):
+			case !named(file) && a.quiet:
+			case !named(file):
+				a.sayf("%s has no name, so it is no spec and is not served", file)
+			default:
+				files = append(files, file)
 			}
 		}
 		if len(files) == n {
@@ -125,6 +131,17 @@ func specFiles(args []string) (files []string, err error) {
 		}
 	}
 	return files, nil
+}
+
+// aName is how the name of a spec is written, or the type of a Hyphen document, as
+// a key of the whole file.
+var aName = regexp.MustCompile(`(?m)^["']?(name|type)["']?[ \t]*:|\A\s*\{(?s:.*)["']?\b(name|type)["']?\s*:`)
+
+// named reports whether a file in a directory of specs may be one: scripts,
+// policies and lists of tools lie beside them. What cannot be read is told later.
+func named(file string) bool {
+	text, err := os.ReadFile(file)
+	return err != nil || aName.Match(text)
 }
 
 // open makes the agents.
