@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
 // A ResponseError is an answer that no server of runs gives: a proxy's page, or
@@ -129,6 +131,12 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if p := traceparent.From(ctx); p.ID != "" { // what is begun is part of the trace
+		r.Header.Set(traceparent.Header, p.ID)
+		if p.State != "" {
+			r.Header.Set(traceparent.State, p.State)
+		}
 	}
 	return r, nil
 }

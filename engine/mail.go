@@ -219,7 +219,9 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	}
 	v, _ := s.state.Cancelled()
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
-	if err := s.flush(); err != nil {
+	err = s.flush()
+	s.unwatch(err)
+	if err != nil {
 		return err
 	}
 	s.wakeParent()

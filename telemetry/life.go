@@ -94,6 +94,16 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	t.mu.Unlock()
 }
 
+// goesOn reports whether there is a life that nothing has ended yet.
+func (l *life) goesOn() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ending == nil
+}
+
 // links are what led to this life beside who asked for the run: its first one,
 // the run it was forked from, and whoever asks now.
 func (l *life) links(ctx context.Context, e pawl.Entry, parent trace.SpanContext) (all []trace.Link) {

@@ -1,0 +1,172 @@
+package export_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/telemetry/export"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// A receiver that is busy is asked again, and gets everything.
+func TestReceiverIsBusy(t *testing.T) {
+	c := collect(t)
+	c.refuse = 2
+	e, shut := open(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL + "/", "OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none"})
+	eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+	h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
+	finish(t, h, err, pawl.Success)
+	shut()
+	c.one(t, "invoke_agent baker")
+	if len(c.metrics) != 0 || len(c.records) != 0 {
+		t.Errorf("what is switched off is sent: %v, %v", c.metrics, c.records)
+	}
+}
+
+// How a run that did not get to its end is told: what was in flight ends with it,
+// as cancelled, and so does a tool that takes too long, as that.
+func TestEndings(t *testing.T) {
+	c, j := collect(t), journal(t)
+	e, shut := open(t, env(c))
+	began := make(chan struct{})
+	wait := func(ctx context.Context, _ struct{}) (string, error) {
+		close(began)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	slow := func(ctx context.Context, _ struct{}) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	agent := pawl.Agent{Name: "idler", Model: speaker{turns: [][]pawl.Call{{ask("slow", `{}`)}, {ask("wait", `{}`)}}}, Tools: []pawl.Tool{
+		quick{tool.Func("slow", "Be slow.", slow, pawl.Read)}, tool.Func("wait", "Wait.", wait, pawl.Read),
+	}}
+	eng := engine.New(j, &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+	h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	if err := eng.Cancel(t.Context(), "r3", "me", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, h, err, pawl.Cancelled)
+	// A fork has a trace of its own, with a link to where it comes from.
+	fork, err := eng.Fork(t.Context(), pawl.Agent{Name: "idler", Model: speaker{}, Tools: agent.Tools}, "r3", 1, &engine.ForkOptions{ID: "r4", AllowChange: true})
+	finish(t, fork, err, pawl.Success)
+	// One that nobody drives is ended by whoever cancels it.
+	agent = pawl.Agent{Name: "waiter", Model: speaker{turns: [][]pawl.Call{{ask("pay", `{}`)}}}, Policies: []pawl.Policy{approval.For("pay")},
+		Tools: []pawl.Tool{tool.Command("pay", "Pay.", []string{"true"}, nil)}}
+	h, err = eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r6"})
+	finish(t, h, err, pawl.WaitingApproval)
+	if err := eng.Cancel(t.Context(), "r6", "me", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	shut()
+	if all := c.named("invoke_agent waiter"); len(all) != 2 || texts(all[1].Attributes)["pawl.run.status"] != "cancelled" {
+		t.Errorf("the run that was cancelled as it waited is %v", all)
+	}
+	for _, p := range c.metrics["pawl.runs.active"].GetSum().DataPoints {
+		if p.GetAsInt() != 0 {
+			t.Errorf("when all is over %d runs are active: %v", p.GetAsInt(), p)
+		}
+	}
+
+	lives := c.named("invoke_agent idler")
+	if len(lives) != 2 {
+		t.Fatalf("there are %d runs: %v", len(lives), lives)
+	}
+	root, forked := lives[0], lives[1]
+	if attrs := texts(root.Attributes); attrs["pawl.run.status"] != "cancelled" || attrs["error.type"] != "cancelled" || root.Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR ||
+		len(root.Events) != 1 || root.Events[0].Name != "pawl.cancel.requested" {
+		t.Errorf("the cancelled run is %v", root)
+	}
+	for name, want := range map[string]string{"execute_tool slow": "timeout", "execute_tool wait": "cancelled"} {
+		if got := texts(c.one(t, name).Attributes)["error.type"]; got != want {
+			t.Errorf("%s ended as %q, want %q", name, got, want)
+		}
+	}
+	if id(forked.TraceId) == id(root.TraceId) || len(forked.Links) != 1 || id(forked.Links[0].SpanId) != id(root.SpanId) || id(forked.Links[0].TraceId) != id(root.TraceId) {
+		t.Errorf("the fork is %v, of %v", forked, root)
+	}
+	if m := c.metrics["pawl.runs"]; m == nil || len(m.GetSum().DataPoints) != 4 {
+		t.Errorf("runs are counted as %v", m)
+	}
+}
+
+// quick is a tool with a short deadline.
+type quick struct{ pawl.Tool }
+
+func (q quick) Info() pawl.ToolInfo {
+	info := q.Tool.Info()
+	info.Timeout = 20 * time.Millisecond
+	return info
+}
+
+// A run whose owner loses it is told as such, with no end that its log does not have.
+func TestRunIsTakenOver(t *testing.T) {
+	c, j := collect(t), journal(t)
+	e, shut := open(t, env(c))
+	took := func(ctx context.Context, _ struct{}) (string, error) { // the run is taken while this goes on
+		lease, err := j.Claim(ctx, pawl.Claim{Run: "r5", Owner: "somebody", TTL: time.Minute, Over: 1})
+		if err == nil && lease.Epoch != 2 {
+			t.Errorf("the lease is %+v", lease)
+		}
+		return "", err
+	}
+	agent := pawl.Agent{Name: "loser", Model: speaker{turns: [][]pawl.Call{{ask("take", `{}`)}}}, Tools: []pawl.Tool{tool.Func("take", "Take.", took, pawl.Read)}}
+	eng := engine.New(j, &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+	h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(t.Context()); err == nil {
+		t.Fatal("a run that was taken over ended well")
+	}
+	shut()
+	root := c.one(t, "invoke_agent loser")
+	if attrs := texts(root.Attributes); attrs["pawl.run.status"] != "interrupted" || attrs["error.type"] != "interrupted" {
+		t.Errorf("the run is told as %v", attrs)
+	}
+	if got := texts(c.one(t, "execute_tool take").Attributes)["error.type"]; got != "lost" {
+		t.Errorf("its call ended as %q", got)
+	}
+	last := c.records[len(c.records)-1]
+	if last.Body.GetStringValue() != "run was let go of" || last.SeverityText != "ERROR" {
+		t.Errorf("logged is %v", last)
+	}
+}
+
+// What the variables say wrongly is told by their names, without their values.
+func TestVariables(t *testing.T) {
+	for variable, c := range map[string]struct{ value, want string }{
+		"OTEL_EXPORTER_OTLP_ENDPOINT":    {"tcp://user:hunter2@h", "OTEL_EXPORTER_OTLP_ENDPOINT is no URL"},
+		"OTEL_TRACES_EXPORTER":           {"zipkin", `OTEL_TRACES_EXPORTER is "zipkin"; write otlp or none`},
+		"OTEL_EXPORTER_OTLP_HEADERS":     {"hunter2", "its part 1 is not of the form name=value"},
+		"OTEL_EXPORTER_OTLP_TIMEOUT":     {"5s", "write milliseconds"},
+		"OTEL_EXPORTER_OTLP_COMPRESSION": {"zstd", "write gzip or none"},
+		"OTEL_RESOURCE_ATTRIBUTES":       {"hunter2", "OTEL_RESOURCE_ATTRIBUTES: its part 1"},
+	} {
+		vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", variable: c.value}
+		_, err := export.Open(func(name string) string { return vars[name] }, nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s=%s: %v", variable, c.value, err)
+		}
+	}
+	if e, err := export.Open(func(string) string { return "" }, nil); e != nil || err != nil {
+		t.Errorf("with no variables there is %v, %v", e, err)
+	}
+	vars := map[string]string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS": "authorization=Bearer%20abcdef,x=y"}
+	got, _ := json.Marshal(export.Secrets(func(name string) string { return vars[name] }))
+	if want := `{"OTEL_EXPORTER_OTLP_TRACES_HEADERS_1":"Bearer abcdef","OTEL_EXPORTER_OTLP_TRACES_HEADERS_1_TOKEN":"abcdef","OTEL_EXPORTER_OTLP_TRACES_HEADERS_2":"y"}`; string(got) != want {
+		t.Errorf("the secrets are %s", got)
+	}
+}
