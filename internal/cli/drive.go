@@ -58,7 +58,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		name, _ := p.Source()
 		a.sayf("held to %s", name)
 	}
-	view := a.watchFix(agent, limits)
+	view := a.watchRun(agent, limits)
 	h, err := begin(ctx)
 	if err != nil {
 		return pawl.Result{}, err
@@ -96,7 +96,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 }
 
 // watch shows a run's entries, and streams them, until it ends.
-func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view *fixView) {
+func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view view) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
 			a.sayf("pawl: the run cannot be watched any more: %v", err)

@@ -11,47 +11,6 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// screen is what a terminal shows of what was written to it: lines, a carriage
-// return, and the sequence that clears the rest of a line. Anything else that
-// begins with an escape is left in, and so shows.
-func screen(written string) string {
-	lines := [][]rune{nil}
-	col := 0
-	for len(written) > 0 {
-		switch {
-		case strings.HasPrefix(written, clearRest):
-			last := &lines[len(lines)-1]
-			*last = (*last)[:min(col, len(*last))]
-			written = written[len(clearRest):]
-			continue
-		case written[0] == '\r':
-			col = 0
-		case written[0] == '\n':
-			lines, col = append(lines, nil), 0
-		default:
-			r := []rune(written)[0]
-			last := &lines[len(lines)-1]
-			if col < len(*last) {
-				(*last)[col] = r
-			} else {
-				*last = append(*last, r)
-			}
-			col++
-			written = written[len(string(r)):]
-			continue
-		}
-		written = written[1:]
-	}
-	var b strings.Builder
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		b.WriteString(string(l))
-	}
-	return b.String()
-}
-
 // play shows a short fix: what is written, and how many writes it took.
 func play(t *testing.T, v *fixView, out *bytes.Buffer) {
 	t.Helper()

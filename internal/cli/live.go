@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// A view is what is seen of a run while it goes on.
+type view interface {
+	begin()
+	// add takes in an entry; of history only the books are kept.
+	add(e pawl.Entry, history bool)
+	end()
+}
+
+// watchRun makes the view of a run; nil: a line for each entry is enough.
+func (a *app) watchRun(agent pawl.Agent, limits pawl.Limits) view {
+	if fix := a.watchFix(agent, limits); fix != nil {
+		return fix
+	}
+	f, ok := a.err.under().(*os.File)
+	if !ok || a.quiet || a.getenv("TERM") == "dumb" || columns(f) == 0 {
+		return nil
+	}
+	return &liveView{a: a, limits: limits, columns: func() int { return columns(f) }, colour: a.getenv("NO_COLOR") == "", now: time.Now}
+}
+
+// How often the view is drawn at most, and how many calls it lists.
+const (
+	drawEvery = 100 * time.Millisecond
+	mostCalls = 3
+)
+
+// liveView is a run on a terminal: a line for each entry, and beneath them how far
+// it is, the calls that run, and what the model is saying.
+type liveView struct {
+	a       *app
+	limits  pawl.Limits
+	columns func() int
+	colour  bool
+	now     func() time.Time
+
+	mu     sync.Mutex
+	state  pawl.State
+	since  time.Time // when the state was folded last
+	calls  []inFlight
+	asked  time.Time // the model, for the turn; zero: it is not being asked
+	said   string    // the beginning of a line of it, or the whole
+	drawn  time.Time
+	hidden bool // somebody is asked, or it is over
+	done   chan struct{}
+	ended  chan struct{}
+}
+
+// inFlight is a call that runs.
+type inFlight struct {
+	call, tool string
+	since      time.Time
+}
+
+// begin shows the time passing, until end.
+func (v *liveView) begin() {
+	v.done, v.ended = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(v.ended)
+		tick := time.NewTicker(drawEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-v.done:
+				return
+			case <-tick.C:
+				v.mu.Lock()
+				v.draw()
+				v.mu.Unlock()
+			}
+		}
+	}()
+}
+
+func (v *liveView) end() {
+	close(v.done)
+	<-v.ended
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.hidden = true
+	v.a.err.setStatus("")
+}
+
+// add takes in an entry, or a piece of a reply.
+func (v *liveView) add(e pawl.Entry, history bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if piece, ok := e.Event.(pawl.ModelDelta); ok {
+		v.hear(piece)
+		return
+	}
+	v.state, v.since = pawl.Apply(v.state, e), v.now()
+	if history {
+		return
+	}
+	v.take(e.Event)
+	if text := progressText(e.Event); text != "" {
+		v.a.sayf("[%d] %s", e.Iteration, text)
+	}
+	if v.now().Sub(v.drawn) >= drawEvery {
+		v.draw()
+	}
+}
+
+// hear keeps the last line of what the model says. More than fits is of no use.
+func (v *liveView) hear(piece pawl.ModelDelta) {
+	text := v.said + piece.Text
+	if i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if len(text) > 4096 {
+		_, text, _ = strings.Cut(text[len(text)-2048:], " ") // not within a word, which may be a secret
+	}
+	v.said = text
+}
+
+// take keeps the books of what is under way.
+func (v *liveView) take(event pawl.Event) {
+	begins := func(call, tool string) { v.calls = append(v.calls, inFlight{call, tool, v.now()}) }
+	ends := func(call string) {
+		for i, c := range v.calls {
+			if c.call == call {
+				v.calls = append(v.calls[:i:i], v.calls[i+1:]...)
+				return
+			}
+		}
+	}
+	switch e := event.(type) {
+	case pawl.ModelCalled:
+		v.asked, v.said = v.now(), ""
+	case pawl.ModelReplied, pawl.ModelFailed:
+		v.asked, v.said = time.Time{}, ""
+	case pawl.ToolStarted:
+		begins(e.Call, e.Tool)
+	case pawl.ToolFinished:
+		ends(e.Call)
+	case pawl.ChildStarted:
+		begins(e.Call, e.Agent)
+	case pawl.ChildStopped:
+		ends(e.Call)
+	case pawl.RunPaused:
+		// Whoever is asked now types where the status would stand.
+		v.hidden = true
+		v.a.err.setStatus("")
+	case pawl.RunResumed:
+		v.hidden, v.calls, v.asked = false, nil, time.Time{}
+	case pawl.RunStopped:
+		v.hidden = true
+		v.a.err.setStatus("")
+	}
+}
+
+// draw writes the status anew.
+func (v *liveView) draw() {
+	if v.hidden || v.state.Seq() == 0 {
+		return
+	}
+	v.drawn = v.now()
+	most := v.columns() - 1 // in the last column some terminals go on to the next line
+	lines := v.lines(most)
+	for i, line := range lines {
+		if lines[i] = fit(line, most); v.colour {
+			lines[i] = dim + lines[i] + normal
+		}
+	}
+	v.a.err.setStatus(strings.Join(lines, "\n"))
+}
+
+// lines are how far the run is, what runs, and what the model says.
+func (v *liveView) lines(most int) []string {
+	now := v.now()
+	lines := []string{standingLine(&v.state, v.limits, now.Sub(v.since))}
+	for i, c := range v.calls {
+		if i == mostCalls {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(v.calls)-mostCalls))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("  %s %s · %s", oneLine(c.call), oneLine(c.tool), clock(now.Sub(c.since))))
+	}
+	if !v.asked.IsZero() {
+		line := "  " + clock(now.Sub(v.asked)) + " · "
+		says := spoken(v.said, most-width(line))
+		if says == "" {
+			says = "waiting for the model"
+		}
+		lines = append(lines, line+says)
+	}
+	return lines
+}
+
+// spoken is the end of what the model has said of a line, in whole words: half a
+// secret is not known for one.
+func spoken(text string, most int) string {
+	if i := strings.LastIndexAny(text, " \t\n"); i >= 0 {
+		text = text[:i]
+	} else {
+		text = ""
+	}
+	text = fold(redact.Text(plain(clean(text))))
+	over := width(text) - most
+	if over <= 0 {
+		return text
+	}
+	for i, r := range text {
+		if over < 0 {
+			return "…" + text[i:]
+		}
+		over -= runeWidth(r)
+	}
+	return ""
+}
+
+// standingLine is what a run has used of its ceilings.
+func standingLine(s *pawl.State, limits pawl.Limits, since time.Duration) string {
+	parts := []string{
+		fmt.Sprintf("turn %d/%d", s.Iteration(), limits.Iterations),
+		fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(limits.Tokens)),
+	}
+	if cost, known := s.Cost(); known {
+		text := fmt.Sprintf("$%.2f", cost)
+		if limits.Cost > 0 {
+			text += fmt.Sprintf("/%.2f", limits.Cost)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%v/%v", (s.Elapsed()+since).Round(time.Second), limits.Time)), " · ")
+}
+
+// clock is how long something has been going on, in steps that can be read.
+func clock(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
