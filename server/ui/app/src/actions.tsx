@@ -21,8 +21,8 @@ export function Actions({ live, run, doing, setDoing, picked, pending }: { live:
   const calm = !!result && result.resumable && !(pending.length > 0 && status !== "expired");
   return (
     <div class="actions">
-      {calm && <button type="button" class={log.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
-      {!log.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "cancel" })}>Cancel…</button>}
+      {calm && <button type="button" class={live.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
+      {!live.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "cancel" })}>Cancel…</button>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "fork" })}>Fork…</button>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "replay" })}>Replay</button>}
       {doing && <Doings doing={doing} live={live} run={run} picked={picked} close={close} />}

@@ -48,7 +48,7 @@ export function RunPage({ place }: { place: Place }) {
     d: () => first?.kind === "approval" && setDoing({ what: "deny", pending: first }),
     R: () => result?.resumable && setDoing({ what: "resume" }),
     F: () => setDoing({ what: "fork" }),
-    C: () => !log.ended && setDoing({ what: "cancel" }),
+    C: () => !live.ended && setDoing({ what: "cancel" }),
     p: () => setDoing({ what: "replay" }),
     Escape: () => go(link()),
   }, 1);
@@ -118,18 +118,18 @@ function View(p: { live: Live; place: Place; picked: number; pick: (seq: number)
 }
 
 function Connected({ live }: { live: Live }) {
-  const c = live.connection;
-  const said = { connecting: "connecting", live: "live", ended: "ended", lost: `connection lost, trying again` }[c.state];
+  const c = live.loaded ? live.connection : { state: "connecting" as const };
+  const said = { connecting: live.loaded ? "connecting" : "reading", live: "live", ended: "ended", lost: `connection lost, trying again` }[c.state];
   return <span class={`conn ${c.state}`} role="status"><i aria-hidden="true" />{said}</span>;
 }
 
 /** Outcome says what the run has come to, in a sentence, and what it answered. */
 function Outcome({ live }: { live: Live }) {
-  const { log, result, status } = live;
+  const { result, status, ended } = live;
+  const { log } = live;
   const [open, setOpen] = useState(false);
   if (!result) return <p class="outcome">&nbsp;</p>;
   const { leaf, condition, detail } = result.reason;
-  const ended = log.ended;
   const answer = ended ? result.answer : "";
   return (
     <>
@@ -168,7 +168,7 @@ function Children({ live }: { live: Live }) {
 function Meters({ live }: { live: Live }) {
   const { log, status } = live;
   const [, tick] = useState(0);
-  const running = status === "running" && log.turning;
+  const running = status === "running" && log.turning && live.loaded;
   useEffect(() => {
     if (!running) return;
     const timer = setInterval(() => tick((n) => n + 1), 500);

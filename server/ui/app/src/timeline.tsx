@@ -27,7 +27,8 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
   const field = useRef<HTMLInputElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
-  const now = useNow(log.turning && !log.ended);
+  const ended = live.ended;
+  const now = useNow(ended || !live.loaded ? 0 : log.turning ? 250 : 1000);
 
   const mode: Mode = wanted ?? (log.turns.length > 12 ? "turn" : "run");
   const rows = useMemo(() => rowsOf(log, { folded, opened, quiet }), [log, version, folded, opened, quiet]);
@@ -76,7 +77,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
     else if (y + ROW > el.scrollTop + el.clientHeight) el.scrollTop = y + ROW - el.clientHeight;
   };
   // The live end stays in sight until somebody scrolls away from it or picks something.
-  const tailing = follow && !log.ended && !row;
+  const tailing = follow && live.loaded && !ended && !row;
   useLayoutEffect(() => {
     if (!tailing || !box.current) return;
     jump.current = true;
@@ -160,7 +161,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
           {found && <span class="count" role="status">{found.size ? plural(found.size, "row") : "nothing"}</span>}
           <button type="button" class="quiet" aria-pressed={mode === "turn"} title="z" onClick={() => setMode(mode === "run" ? "turn" : "run")}>{mode === "run" ? "Axis: whole run" : "Axis: each iteration"}</button>
           <button type="button" class="quiet" aria-pressed={quiet} onClick={() => setQuiet(!quiet)}>Notes</button>
-          {!log.ended && log.entries.length > 0 && <button type="button" class="quiet" aria-pressed={tailing} title="f" onClick={() => { leave(); setFollow(!tailing); }}>Follow</button>}
+          {!ended && log.entries.length > 0 && <button type="button" class="quiet" aria-pressed={tailing} title="f" onClick={() => { leave(); setFollow(!tailing); }}>Follow</button>}
         </div>
       </div>
       <div class="split">
@@ -177,7 +178,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
               const el = e.currentTarget;
               setTop(el.scrollTop);
               if (jump.current) jump.current = false;
-              else if (!log.ended) setFollow(el.scrollTop + el.clientHeight > el.scrollHeight - ROW * 2);
+              else if (!ended && live.loaded) setFollow(el.scrollTop + el.clientHeight > el.scrollHeight - ROW * 2);
             }}
           >
             <div class="canvas" role="presentation" style={{ height: `${rows.length * ROW}px` }}>
@@ -217,13 +218,13 @@ function domId(r: Row): string {
   return `row-${r.key.replace(/[^\w-]/g, "_")}`;
 }
 
-function useNow(on: boolean): number {
+function useNow(every: number): number {
   const [now, set] = useState(Date.now);
   useEffect(() => {
-    if (!on) return;
-    const timer = setInterval(() => set(Date.now()), 250);
+    if (!every) return;
+    const timer = setInterval(() => set(Date.now()), every);
     return () => clearInterval(timer);
-  }, [on]);
+  }, [every]);
   return now;
 }
 
@@ -320,7 +321,8 @@ function mark(s: Span): string {
     case "open": return s.segs.at(-1)?.kind === "retry" ? "retries" : s.segs.length ? "" : "";
   }
   if (s.entries.some((e) => e.type === "tool.reused")) return "reused";
-  return fails ? `${fails + 1} attempts` : "";
+  const tries = fails + s.segs.filter((g) => g.kind === "run").length;
+  return tries > 1 ? `${tries} attempts` : "";
 }
 
 function place(a: Axis, t0: number, t1: number) {

@@ -11,6 +11,7 @@ export interface Live {
   connection: Connection;
   error: string;
   loaded: boolean;
+  ended: boolean; // nothing follows until somebody resumes it
   /** again asks for what changed after something was done to the run. */
   again: () => void;
 }
@@ -86,7 +87,9 @@ export function useRun(run: string): Live {
     };
   }, [run, round]);
 
-  let status = log.status || result?.status || "";
+  // Half a log says how the run stood then.
+  const ended = loaded || !result ? log.ended : /^(success|exhausted|no_progress|denied|plan_failed|failed|cancelled)$/.test(result.status);
+  let status = (loaded && log.status) || result?.status || "";
   if (result && ((status === "running" && result.status === "interrupted") || (status.startsWith("waiting") && result.status === "expired"))) status = result.status;
-  return { log, version, result, status, connection, error, loaded, again: () => setRound((n) => n + 1) };
+  return { log, version, result, status, connection, error, loaded, ended, again: () => setRound((n) => n + 1) };
 }
