@@ -37,7 +37,7 @@ test("a thousand iterations are painted in under a second, and scroll", async ({
   const median = frames[Math.floor(frames.length / 2)];
   const worst = frames[Math.floor(frames.length * 0.95)];
   console.log(`a frame takes ${median.toFixed(1)} ms, of twenty the longest ${worst.toFixed(1)} ms`);
-  expect(median).toBeLessThan(34); // on a machine that does other things, too
+  expect(median).toBeLessThan(50); // it is one of the screen, unless the machine does other things, too
   await expect(page.locator(".rows [role=option]").last()).toContainText("exhausted");
   await page.locator(".rows").focus();
   await page.keyboard.press("Home");
