@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -51,34 +52,48 @@ type hub struct {
 	poke chan struct{} // holds one token when there may be news
 	stop context.CancelFunc
 
+	now   atomic.Pointer[view] // what readers see; the hub's lock is held to change it
+	crowd atomic.Int64         // how many they are
+
 	mu      sync.Mutex
-	ring    []frame // the latest
-	first   uint64  // the number of the first of them
-	bytes   int
-	full    int    // so many bytes that it is worth looking what may go
-	low     uint64 // the seq of the first entry that is in the ring, or will be
-	next    uint64 // the seq of the entry that comes next
-	ended   bool   // the run has, with the entry before next
-	stopped bool   // it had at some time
-	err     error  // the journal cannot be read
-	changed chan struct{}
+	bytes   int  // in the ring
+	full    int  // so many bytes that it is worth looking what may go
+	stopped bool // the run was over at some time
 	readers map[*reader]bool
 	past    past
 }
 
+// A view is what a hub has to show at some moment. Nothing in it changes: a
+// thousand readers that wait for one lock hold up each other and the run.
+type view struct {
+	ring    []frame       // the latest
+	first   uint64        // the number of the first of them
+	low     uint64        // the seq of the first entry that is in the ring, or will be
+	next    uint64        // the seq of the entry that comes next
+	ended   bool          // the run has, with the entry before next
+	err     error         // the journal cannot be read
+	changed chan struct{} // closed when there is another view
+}
+
 // How much a hub keeps: what not all have taken, as far as it is no more than
-// most, and a little anyway. Who is further behind reads the journal.
+// most and a little for each reader, and a little anyway. Who is further behind
+// reads the journal, which costs each the more the further they are apart.
 const (
-	mostRing  = 256 << 10
-	leastRing = 16 << 10
+	mostRing    = 256 << 10
+	eachRing    = 8 << 10
+	crowdedRing = 8 << 20
+	leastRing   = 16 << 10
 )
+
+// room is how much may be kept.
+func (b *hub) room() int { return min(mostRing+int(b.crowd.Load())*eachRing, crowdedRing) }
 
 // A reader is one who watches a run, from one goroutine.
 type reader struct {
 	hub *hub
-	at  uint64 // the number of the frame that it takes next, once it has joined
-	in  bool   // it has joined: what it has not taken is in the ring
-	seq uint64 // of the entry that it takes next
+	at  atomic.Uint64 // the number of the frame that it takes next, once it has joined
+	in  atomic.Bool   // it has joined: what it has not taken is in the ring
+	seq uint64        // of the entry that it takes next
 }
 
 var errClosed = errors.New("the server is closed")
@@ -96,23 +111,23 @@ func (h *hubs) enter(ctx context.Context, run string, after uint64) (*reader, pa
 	}
 	b := h.byRun[run]
 	if b == nil || b.outdated(head) {
-		b = &hub{run: run, of: h, poke: make(chan struct{}, 1), low: head.Seq + 1, next: head.Seq + 1, full: leastRing,
-			ended: head.Status.Ended(), changed: make(chan struct{}), readers: map[*reader]bool{}}
+		b = &hub{run: run, of: h, poke: make(chan struct{}, 1), full: leastRing, readers: map[*reader]bool{}}
+		b.now.Store(&view{low: head.Seq + 1, next: head.Seq + 1, ended: head.Status.Ended(), changed: make(chan struct{})})
 		b.begin()
 	}
 	r := &reader{hub: b, seq: min(after, head.Seq) + 1}
 	b.mu.Lock()
 	b.readers[r] = true
 	b.mu.Unlock()
+	b.crowd.Add(1)
 	return r, head, nil
 }
 
 // outdated reports whether the run was taken up again after it had ended for
 // those whom the hub is for.
 func (b *hub) outdated(head pawl.Head) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ended && (!head.Status.Ended() || head.Seq >= b.next)
+	v := b.now.Load()
+	return v.ended && (!head.Status.Ended() || head.Seq >= v.next)
 }
 
 // begin has the hub driven, unless its run has ended; the hubs are locked.
@@ -120,7 +135,7 @@ func (b *hub) begin() {
 	h := b.of
 	h.byRun[b.run] = b
 	b.stop = func() {}
-	if b.ended {
+	if b.now.Load().ended {
 		return
 	}
 	if h.listen == nil {
@@ -138,6 +153,7 @@ func (b *hub) begin() {
 func (r *reader) leave() {
 	b := r.hub
 	h := b.of
+	b.crowd.Add(-1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b.mu.Lock()
@@ -237,10 +253,7 @@ func (b *hub) drive(ctx context.Context) {
 		case err != nil:
 			b.fail(err)
 		}
-		b.mu.Lock()
-		over := b.ended || b.err != nil
-		b.mu.Unlock()
-		if over {
+		if v := b.now.Load(); v.ended || v.err != nil {
 			return
 		}
 		select {
@@ -258,7 +271,7 @@ func (b *hub) follow(ctx context.Context) error {
 		return nil
 	}
 	var v veil
-	next := b.next
+	next := b.now.Load().next // which nobody else changes
 	for e, err := range live.Follow(ctx, next) {
 		if err != nil {
 			return err
@@ -283,14 +296,14 @@ func (b *hub) follow(ctx context.Context) error {
 
 // read takes what is new in the journal.
 func (b *hub) read(ctx context.Context) error {
-	for row, err := range b.of.journal.Read(ctx, b.run, b.next) { // nobody else changes it
+	for row, err := range b.of.journal.Read(ctx, b.run, b.now.Load().next) {
 		if err != nil {
 			return err
 		}
 		b.publish(entryFrame(row))
 	}
 	b.mu.Lock()
-	next, stopped := b.next, b.stopped
+	stopped := b.stopped
 	b.mu.Unlock()
 	if !stopped {
 		return nil
@@ -299,92 +312,98 @@ func (b *hub) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if head.Seq >= next {
+	if head.Seq >= b.now.Load().next {
 		b.look()
 		return nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended = head.Status.Ended(); b.ended {
-		b.shout()
+	if head.Status.Ended() {
+		b.change(func(v *view) { v.ended = true })
 	}
 	return nil
 }
 
-// publish puts a frame into the ring.
-func (b *hub) publish(f frame) {
+// change shows the readers another view.
+func (b *hub) change(f func(v *view)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ring = append(b.ring, f)
-	b.bytes += len(f.text)
-	if f.seq != 0 {
-		b.next = f.seq + 1
-		b.stopped = b.stopped || f.kind == stopped
-	}
-	b.trim()
-	b.shout()
+	was := b.now.Load()
+	v := *was
+	v.changed = make(chan struct{})
+	f(&v)
+	b.now.Store(&v)
+	close(was.changed)
+}
+
+// publish puts a frame into the ring.
+func (b *hub) publish(f frame) {
+	b.change(func(v *view) {
+		v.ring = append(v.ring, f) // behind what other views see
+		b.bytes += len(f.text)
+		if f.seq != 0 {
+			v.next = f.seq + 1
+			b.stopped = b.stopped || f.kind == stopped
+		}
+		b.trim(v)
+	})
 }
 
 var stopped = pawl.RunStopped{}.Type()
 
-// shout wakes the readers; the hub is locked.
-func (b *hub) shout() {
-	close(b.changed)
-	b.changed = make(chan struct{})
-}
-
 // trim lets go of what all have taken, and of more if it is too much; the hub is
 // locked.
-func (b *hub) trim() {
+func (b *hub) trim(v *view) {
 	if b.bytes <= b.full {
 		return
 	}
-	taken := b.first + uint64(len(b.ring))
+	taken := v.first + uint64(len(v.ring))
 	for r := range b.readers {
-		if r.in {
-			taken = min(taken, r.at)
+		if r.in.Load() {
+			taken = min(taken, r.at.Load())
 		}
 	}
+	room := b.room()
+	most := room
+	if b.bytes > most { // a good deal at once, since what stays is copied
+		most -= most / 4
+	}
 	n := 0
-	for ; n < len(b.ring)-1 && (b.first+uint64(n) < taken || b.bytes > mostRing); n++ {
-		b.bytes -= len(b.ring[n].text)
+	for ; n < len(v.ring)-1 && (v.first+uint64(n) < taken || b.bytes > most); n++ {
+		b.bytes -= len(v.ring[n].text)
 	}
 	if n > 0 {
-		b.first += uint64(n)
-		b.ring = slices.Delete(b.ring, 0, n)
-		b.low = b.ring[0].before
+		v.first += uint64(n)
+		v.ring = slices.Clone(v.ring[n:]) // what others see stays
+		v.low = v.ring[0].before
 	}
-	b.full = min(b.bytes+leastRing, mostRing)
+	b.full = min(b.bytes+max(leastRing, room/16), room)
 }
 
 // fail ends the watching of the run.
 func (b *hub) fail(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err == nil {
-		b.err = err
-		b.shout()
-	}
+	b.change(func(v *view) {
+		if v.err == nil {
+			v.err = err
+		}
+	})
 }
 
 // take returns the frames that come next, at least one and about as many
 // bytes as go out at once; none: ended is true, or wait tells when to ask again.
 func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <-chan struct{}, ended bool, err error) {
 	b := r.hub
+	v := b.now.Load()
 	frames = into[:0]
-	b.mu.Lock()
-	r.join()
-	if !r.in && r.seq < b.next {
-		b.mu.Unlock()
+	r.join(v)
+	if !r.in.Load() && r.seq < v.next {
 		frames, err = b.past.chapter(ctx, b, r.seq)
 		if n := len(frames); n > 0 {
 			r.seq = frames[n-1].seq + 1
 		}
 		return frames, nil, false, err
 	}
-	defer b.mu.Unlock()
-	for size := 0; r.in && r.at < b.first+uint64(len(b.ring)) && size < outBytes; r.at++ {
-		f := b.ring[r.at-b.first]
+	at := r.at.Load()
+	for size := 0; r.in.Load() && at < v.first+uint64(len(v.ring)) && size < outBytes; at++ {
+		f := v.ring[at-v.first]
 		switch {
 		case f.seq == 0 && f.before < r.seq, f.seq != 0 && f.seq < r.seq:
 			continue // a chapter brought it, or what makes it void
@@ -394,27 +413,28 @@ func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <
 		frames = append(frames, f)
 		size += len(f.text)
 	}
+	r.at.Store(at)
 	if len(frames) > 0 {
 		return frames, nil, false, nil
 	}
-	if b.err != nil {
-		return nil, nil, false, b.err
+	if v.err != nil {
+		return nil, nil, false, v.err
 	}
-	return nil, b.changed, b.ended && r.seq >= b.next, nil
+	return nil, v.changed, v.ended && r.seq >= v.next, nil
 }
 
 // join finds the place of a reader in the ring, if all that it has not taken is
-// in there, and leaves one that was too slow; the hub is locked.
-func (r *reader) join() {
-	b := r.hub
+// in there, and leaves one that was too slow.
+func (r *reader) join(v *view) {
+	in, at := r.in.Load(), r.at.Load()
 	switch {
-	case r.in && r.at < b.first && r.seq < b.low:
-		r.in = false
-	case r.in && r.at < b.first: // what it missed were pieces
-		r.at = b.first
-	case !r.in && r.seq >= b.low:
-		r.in = true
-		r.at = b.first + uint64(sort.Search(len(b.ring), func(i int) bool { return b.ring[i].before >= r.seq }))
+	case in && at < v.first && r.seq < v.low:
+		r.in.Store(false)
+	case in && at < v.first: // what it missed were pieces
+		r.at.Store(v.first)
+	case !in && r.seq >= v.low:
+		r.at.Store(v.first + uint64(sort.Search(len(v.ring), func(i int) bool { return v.ring[i].before >= r.seq })))
+		r.in.Store(true)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/pawl-run/pawl"
@@ -13,7 +14,7 @@ import (
 type past struct {
 	mu    sync.Mutex
 	pages map[uint64]*chapter // by the entry that they begin with
-	order []uint64            // by age
+	order []uint64            // by use, the latest last
 }
 
 // A chapter is some entries that follow each other.
@@ -23,11 +24,12 @@ type chapter struct {
 	err    error
 }
 
-// The bounds of a chapter, and how many are kept.
+// The bounds of a chapter, and how many are kept: more where more read.
 const (
-	pastBytes    = 64 << 10
-	pastFrames   = 256
-	mostChapters = 4
+	pastBytes     = 64 << 10
+	pastFrames    = 256
+	leastChapters = 4
+	mostChapters  = 128
 )
 
 // chapter reads the chapter that begins with an entry, or waits until somebody has.
@@ -37,7 +39,9 @@ func (p *past) chapter(ctx context.Context, b *hub, from uint64) ([]frame, error
 		g := p.pages[from]
 		mine := g == nil
 		if mine {
-			g = p.keep(from)
+			g = p.keep(from, int(b.crowd.Load()))
+		} else {
+			p.use(from)
 		}
 		p.mu.Unlock()
 		if mine {
@@ -61,11 +65,11 @@ func (p *past) chapter(ctx context.Context, b *hub, from uint64) ([]frame, error
 }
 
 // keep makes room for a chapter; past is locked.
-func (p *past) keep(from uint64) *chapter {
+func (p *past) keep(from uint64, crowd int) *chapter {
 	if p.pages == nil {
 		p.pages = map[uint64]*chapter{}
 	}
-	for len(p.order) >= mostChapters {
+	for len(p.order) >= min(leastChapters+crowd/8, mostChapters) {
 		delete(p.pages, p.order[0])
 		p.order = p.order[1:]
 	}
@@ -75,6 +79,13 @@ func (p *past) keep(from uint64) *chapter {
 	return g
 }
 
+// use puts a chapter behind those that go first; past is locked.
+func (p *past) use(from uint64) {
+	if n := slices.Index(p.order, from); n >= 0 && n < len(p.order)-1 {
+		p.order = append(slices.Delete(p.order, n, n+1), from)
+	}
+}
+
 func (p *past) forget(from uint64, g *chapter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,12 +93,7 @@ func (p *past) forget(from uint64, g *chapter) {
 		return
 	}
 	delete(p.pages, from)
-	for i, at := range p.order {
-		if at == from {
-			p.order = append(p.order[:i:i], p.order[i+1:]...)
-			return
-		}
-	}
+	p.order = slices.DeleteFunc(p.order, func(at uint64) bool { return at == from })
 }
 
 func (g *chapter) read(ctx context.Context, b *hub, from uint64) {

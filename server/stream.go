@@ -138,9 +138,7 @@ func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, 
 // pause lets some more come, so that it goes with the rest: the more readers there
 // are, the more it costs to send each word by itself.
 func (r *reader) pause(ctx context.Context) bool {
-	r.hub.mu.Lock()
-	crowd := len(r.hub.readers)
-	r.hub.mu.Unlock()
+	crowd := r.hub.crowd.Load()
 	if crowd < 10 {
 		return true
 	}

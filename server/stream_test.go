@@ -393,7 +393,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	b.mu.Lock()
 	kept := b.bytes
 	b.mu.Unlock()
-	if kept > mostRing {
+	if kept > b.room() {
 		t.Errorf("%d bytes are kept in the ring", kept)
 	}
 	add(pawl.RunStopped{Status: pawl.Success}, pawl.Success)

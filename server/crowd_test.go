@@ -1,0 +1,324 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// talker is a model that makes turns of some words each, and then ends. Its first
+// reply waits until it is let go.
+type talker struct {
+	turns, words int
+	waiting      *atomic.Int64 // runs that do
+	release      <-chan struct{}
+}
+
+func (m talker) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		if r.Turn == 1 {
+			m.waiting.Add(1)
+			select {
+			case <-m.release:
+			case <-ctx.Done():
+				yield(pawl.Chunk{}, ctx.Err())
+				return
+			}
+		}
+		text := ""
+		for i := range m.words {
+			word := fmt.Sprintf("word %d of turn %d, ", i, r.Turn)
+			text += word
+			if !yield(pawl.Chunk{Text: word}, nil) {
+				return
+			}
+		}
+		reply := pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: text}}}
+		if r.Turn < m.turns {
+			reply.Parts = append(reply.Parts, pawl.Call{Tool: "look", Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, r.Turn))})
+		}
+		yield(pawl.Chunk{Reply: &reply}, nil)
+	}
+}
+
+func (m talker) agent() pawl.Agent {
+	look := tool.Func("look", "Look.", func(_ context.Context, in struct {
+		N int `json:"n"`
+	},
+	) (int, error) {
+		return in.N, nil
+	}, pawl.Read)
+	return pawl.Agent{Name: "talker", Model: m, Tools: []pawl.Tool{look}, Limits: pawl.Limits{Iterations: m.turns + 1, Tokens: 1 << 40}}
+}
+
+// watching is a connection that follows a run. It speaks HTTP/1.0, so that what
+// comes is the stream as it is.
+type watching struct{ conn net.Conn }
+
+func watch(web *httptest.Server, run string) (watching, error) {
+	c, err := net.Dial("tcp", web.Listener.Addr().String())
+	if err != nil {
+		return watching{}, err
+	}
+	_, err = fmt.Fprintf(c, "GET /v1/runs/%s/events HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer t\r\nAccept: text/event-stream\r\n\r\n", run, web.Listener.Addr())
+	return watching{c}, err
+}
+
+// entries reads to the end and counts the entries; begun is called at the first byte.
+func (w watching) entries(begun func()) (entries, pieces int, err error) {
+	defer w.conn.Close()
+	var id, delta, end = []byte("\nid: "), []byte("\nevent: model.delta"), []byte("\nevent: run.stopped")
+	buf := make([]byte, 4<<10)
+	ended, have := false, 0
+	for {
+		n, err := w.conn.Read(buf[have:])
+		if begun != nil && n > 0 {
+			begun()
+			begun = nil
+		}
+		all := buf[:have+n]
+		whole := bytes.LastIndexByte(all, '\n') // what follows may be half a word
+		if err != nil {
+			whole = len(all)
+		}
+		if whole > 0 {
+			entries += bytes.Count(all[:whole], id)
+			pieces += bytes.Count(all[:whole], delta)
+			ended = ended || bytes.Contains(all[:whole], end)
+			have = copy(buf, all[whole:])
+		} else {
+			have = copy(buf, all[max(0, len(all)-32):])
+		}
+		switch {
+		case err == io.EOF && !ended:
+			return entries, pieces, errors.New("it ended before the run")
+		case err == io.EOF:
+			return entries, pieces, nil
+		case err != nil:
+			return entries, pieces, err
+		}
+	}
+}
+
+// used is the memory in use, stacks included.
+func used() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// peak watches how much memory is in use at most, garbage included.
+func peak() (stop func() int64) {
+	done, most := make(chan struct{}), int64(0)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most = max(most, int64(m.HeapAlloc+m.StackInuse))
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	return func() int64 { close(done); all.Wait(); return most }
+}
+
+// figures are what a crowd took.
+type figures struct {
+	took                           time.Duration // from the release to the last end
+	entries, pieces                int           // that all took together
+	before, idle, most, after, log int64         // bytes in use
+	goroutines                     int
+}
+
+func (f figures) String() string {
+	mb := func(n int64) float64 { return float64(n) / (1 << 20) }
+	return fmt.Sprintf("%v, %d entries and %d pieces; MB in use: %.1f before, %.1f waiting, %.1f at most, %.1f after, %.1f of them the log; %d goroutines",
+		f.took.Round(time.Millisecond), f.entries, f.pieces, mb(f.before), mb(f.idle), mb(f.most), mb(f.after), mb(f.log), f.goroutines)
+}
+
+// crowd has some readers follow each of some runs, all at once, and holds that
+// everybody gets every entry.
+func crowd(t testing.TB, j Store, runs, readers, turns, words int) (f figures) {
+	t.Helper()
+	release := make(chan struct{})
+	model := talker{turns: turns, words: words, waiting: new(atomic.Int64), release: release}
+	web, _ := hosted(t, j, model.agent())
+	f.before = used()
+	ids := make([]string, runs)
+	var all sync.WaitGroup
+	var failed atomic.Pointer[error]
+	fail := func(err error) { failed.CompareAndSwap(nil, &err) }
+	gate := make(chan struct{}, 50) // who starts at once
+	for i := range ids {
+		all.Go(func() {
+			gate <- struct{}{}
+			defer func() { <-gate }()
+			id, err := post(t.Context(), web)
+			if ids[i] = id; err != nil {
+				fail(err)
+			}
+		})
+	}
+	all.Wait()
+	var begun sync.WaitGroup
+	var entries, pieces atomic.Int64
+	for _, id := range ids {
+		for range readers {
+			begun.Add(1)
+			w, err := watch(web, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Go(func() {
+				once := sync.OnceFunc(begun.Done)
+				n, pieced, err := w.entries(once)
+				once()
+				entries.Add(int64(n))
+				pieces.Add(int64(pieced))
+				if err != nil {
+					fail(err)
+				}
+			})
+		}
+	}
+	begun.Wait()
+	for model.waiting.Load() < int64(runs) {
+		time.Sleep(time.Millisecond)
+	}
+	f.idle, f.goroutines = used(), runtime.NumGoroutine()
+	most := peak()
+	from := time.Now()
+	close(release)
+	all.Wait()
+	f.took, f.most = time.Since(from), most()
+	if err := failed.Load(); err != nil {
+		t.Fatal(*err)
+	}
+	f.entries, f.pieces = int(entries.Load()), int(pieces.Load())
+	want := 0
+	for _, id := range ids {
+		h, err := headOf(t.Context(), j, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += int(h.Seq) * readers
+		for row := range j.Read(t.Context(), id, 1) {
+			f.log += int64(len(row.Data))
+		}
+	}
+	if f.entries != want {
+		t.Fatalf("together they got %d entries of %d", f.entries, want)
+	}
+	web.CloseClientConnections()
+	f.after = used()
+	return f
+}
+
+// post starts a run over HTTP.
+func post(ctx context.Context, web *httptest.Server) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, web.URL+"/v1/runs", strings.NewReader(`{"agent":"talker","input":"go"}`))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Authorization", "Bearer t")
+	r.Header.Set("Content-Type", "application/json")
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer w.Body.Close()
+	var out struct{ Run string }
+	if w.StatusCode != http.StatusCreated {
+		return "", errors.New(w.Status)
+	}
+	return out.Run, json.NewDecoder(w.Body).Decode(&out)
+}
+
+func onDisk(t testing.TB) Store {
+	t.Helper()
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// BenchmarkReaders is one run that is followed by one and by a thousand.
+func BenchmarkReaders(b *testing.B) {
+	for _, readers := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) { measured(b, memory.New(), 1, readers, 200) })
+	}
+}
+
+// BenchmarkRuns is a thousand runs at once that are started over HTTP and followed.
+func BenchmarkRuns(b *testing.B) {
+	b.Run("memory", func(b *testing.B) { measured(b, memory.New(), 1000, 1, 10) })
+	b.Run("sqlite", func(b *testing.B) { measured(b, onDisk(b), 1000, 1, 10) })
+}
+
+func measured(b *testing.B, j Store, runs, readers, turns int) {
+	b.Helper()
+	var took time.Duration
+	var f figures
+	n := 0
+	for b.Loop() {
+		f = crowd(b, j, runs, readers, turns, 20)
+		took += f.took
+		n += f.entries
+	}
+	b.ReportMetric(float64(n)/took.Seconds(), "entries/s")
+	b.ReportMetric(float64(f.idle-f.before)/float64(runs*readers), "B/reader")
+	b.ReportMetric(float64(f.most-f.before-f.log)/(1<<20), "MB-most")
+	b.ReportMetric(float64(f.goroutines), "goroutines")
+	b.ReportMetric(took.Seconds()*1000/float64(b.N), "ms-run")
+}
+
+// TestCrowd holds that a crowd gets all there is, and, where proof is asked for,
+// that a thousand take little memory each.
+func TestCrowd(t *testing.T) {
+	if os.Getenv("PAWL_PROOF") == "" {
+		t.Log(crowd(t, memory.New(), 1, 20, 10, 5))
+		t.Log(crowd(t, onDisk(t), 10, 2, 3, 5))
+		return
+	}
+	alone := crowd(t, memory.New(), 1, 1, 200, 20)
+	many := crowd(t, memory.New(), 1, 1000, 200, 20)
+	t.Log("one reader of one run:", alone)
+	t.Log("1,000 readers of one run:", many)
+	runs := crowd(t, onDisk(t), 1000, 1, 10, 20)
+	t.Log("1,000 runs at once, each with a reader:", runs)
+	for name, f := range map[string]figures{"readers": many, "runs": runs} {
+		if each := (f.idle - f.before) / 1000; each > 100<<10 {
+			t.Errorf("each of 1,000 %s takes %d kB", name, each>>10)
+		}
+		if grown := f.most - f.idle - f.log; grown > 200<<20 {
+			t.Errorf("%d MB more were in use while 1,000 %s were at it", grown>>20, name)
+		}
+	}
+}
