@@ -31,7 +31,8 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   await expect(page.locator(".summary .status")).toHaveText("waits for approval");
   await expect(page.locator(row("2 attempts"))).toBeVisible();
   const seen = await page.evaluate(() => [...(window as any).seen as Set<string>]);
-  expect(seen.some((s) => s.startsWith("being said") && s.endsWith("the coffee in "))).toBe(true);
+  // Which pieces come in one frame is the machine's to say, but not that all do.
+  expect(seen.filter((s) => /^being said.*(the coffee|kilos|cheapest)/.test(s)).length).toBeGreaterThan(2);
   expect(seen.some((s) => s.startsWith("withdrawn: overloaded"))).toBe(true);
   const bars = await page.locator(`${row("count_stock")} .bar`).all();
   const boxes = await Promise.all(bars.slice(0, 3).map((b) => b.boundingBox()));
