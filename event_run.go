@@ -49,7 +49,7 @@ type RunExtended struct {
 
 // RunForked follows the entries that a fork shares with the run it came from.
 type RunForked struct {
-	From  string
+	From  string // the run that wrote the last shared entry; a fork may share those of a run it never saw
 	Seq   uint64 // the last shared entry
 	Input string // said in addition, when not empty
 	Owner string

@@ -33,7 +33,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return nil, err
 	}
-	shared, err := e.prefix(ctx, run, seq)
+	shared, from, err := e.prefix(ctx, run, seq)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.pending = append(s.pending, data)
 	}
 	err = s.guard(func() error { // a filter may panic
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: run, Seq: seq, Input: s.filter(o.Input), Owner: lease.Owner, Epoch: lease.Epoch})
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Owner: lease.Owner, Epoch: lease.Epoch})
 		return nil
 	})
 	if err != nil {
@@ -82,19 +82,24 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 }
 
 // prefix reads entries 1 to seq of a run and checks that the log may be cut there.
-// It reads on to the end, where it stands that a log was redacted.
-func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Entry, error) {
+// It reads on to the end, where it stands that a log was redacted. from is the run
+// that wrote the last of them: where a fork is forked within what it shares with
+// another, that other one, under whose name the keys of the calls were made.
+func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []pawl.Entry, from string, err error) {
 	var s pawl.State
-	var shared []pawl.Entry
+	from = run
 	var before, after uint64
 	for entry, err := range Entries(ctx, e.journal, run, 1) {
 		if err == nil {
 			err = pawl.CheckEntry(&s, entry)
 		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		s.Fold(entry)
+		if fork, ok := entry.Event.(pawl.RunForked); ok && seq <= fork.Seq && from == run {
+			from = fork.From
+		}
 		if entry.Seq <= seq {
 			shared = append(shared, entry)
 		}
@@ -107,18 +112,18 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) ([]pawl.Ent
 		}
 	}
 	if err := readable(&s, run); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if s.Redacted() {
-		return nil, fmt.Errorf("run %s: %w", run, ErrRedacted)
+		return nil, "", fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
 	switch {
 	case seq == 0 || uint64(len(shared)) < seq:
-		return nil, fmt.Errorf("run %s has entries 1 to %d; it cannot be forked at %d", run, s.Seq(), seq)
+		return nil, "", fmt.Errorf("run %s has entries 1 to %d; it cannot be forked at %d", run, s.Seq(), seq)
 	case before != seq && after != 0:
-		return nil, fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest places are %d and %d", run, seq, before, after)
+		return nil, "", fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest places are %d and %d", run, seq, before, after)
 	case before != seq:
-		return nil, fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest place is %d", run, seq, before)
+		return nil, "", fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest place is %d", run, seq, before)
 	}
-	return shared, nil
+	return shared, from, nil
 }

@@ -403,6 +403,34 @@ func TestForkOptions(t *testing.T) {
 	})
 }
 
+// TestForkOfFork: wherever a fork is forked, its log says all that replaying takes.
+func TestForkOfFork(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e := engine.New(memory.New(), nil)
+		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Idempotent)}}
+		comesTo(t, start(t, e, a), pawl.Success)
+		fork := func(run string, seq uint64) string {
+			t.Helper()
+			h, err := e.Fork(t.Context(), a, run, seq, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			comesTo(t, h, pawl.Success)
+			if _, err := e.Replay(t.Context(), a, h.ID()); err != nil {
+				t.Errorf("run %s forked at %d: %v", run, seq, err)
+			}
+			return h.ID()
+		}
+		one := fork("run", 8)
+		for _, seq := range []uint64{5, 8, 9, 12} { // within what it shares, at its end, and behind
+			two := fork(one, seq)
+			for _, seq := range []uint64{5, seq} {
+				fork(two, seq)
+			}
+		}
+	})
+}
+
 // TestNothingIsLeft: no goroutine outlives its run by more than a look at the
 // mail, except for tools and models that ignore that they are to end.
 func TestNothingIsLeft(t *testing.T) {
