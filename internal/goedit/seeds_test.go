@@ -83,6 +83,9 @@ var seeds = []seed{
 // makes one fault at a time in them, and looks for the edit that takes it back.
 // The hints are what coverage would say of a test that runs the function.
 func TestSeeds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and has one goroutine only")
+	}
 	needGo(t)
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -49,6 +49,9 @@ func typedCorpus(t testing.TB) []string {
 // that is a little lower is noise; where it is much lower, a change of the
 // rules or weights has cost more than it may.
 func TestRanks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and has one goroutine only")
+	}
 	imp := library()(t)
 	recorded := map[string]int{}
 	if text, err := os.ReadFile(ranksFile); err != nil && !*rewrite {
