@@ -3,7 +3,6 @@ package export
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ import (
 // (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
 type settings struct {
 	getenv func(string) string
-	client *http.Client
+	end    *end
 }
 
 func (s settings) disabled() bool { return strings.EqualFold(s.getenv("OTEL_SDK_DISABLED"), "true") }
@@ -32,8 +31,8 @@ func (s settings) of(signal, name string) string {
 	return s.getenv("OTEL_EXPORTER_OTLP_" + name)
 }
 
-// place is where a signal is sent; nil: nowhere.
-func (s settings) place(signal string) (*place, error) {
+// outlet is where a signal is sent; nil: nowhere.
+func (s settings) outlet(signal string) (*outlet, error) {
 	if s.disabled() {
 		return nil, nil
 	}
@@ -58,32 +57,59 @@ func (s settings) place(signal string) (*place, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s is no URL; write one such as http://localhost:4318", own)
 	}
+	if u.User != nil || u.RawQuery != "" { // which the exporters leave out without a word
+		return nil, fmt.Errorf("%s has a password or a query; what is to go along stands in OTEL_EXPORTER_OTLP_HEADERS", own)
+	}
 	if by := s.of(signal, "PROTOCOL"); by != "" && by != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; only http/protobuf is spoken here, at port 4318 of most collectors", by)
 	}
-	p := &place{signal: signal, url: address, header: http.Header{}, timeout: 10 * time.Second, client: s.client}
+	o := &outlet{signal: signal, url: address, timeout: 10 * time.Second, end: s.end}
 	if ms := s.of(signal, "TIMEOUT"); ms != "" {
 		n, err := strconv.Atoi(ms)
 		if err != nil || n <= 0 {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT is %q; write milliseconds", ms)
 		}
-		p.timeout = time.Duration(n) * time.Millisecond
+		o.timeout = time.Duration(n) * time.Millisecond
 	}
 	switch how := s.of(signal, "COMPRESSION"); how {
 	case "", "none":
 	case "gzip":
-		p.gzip = true
+		o.gzip = true
 	default:
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_COMPRESSION is %q; write gzip or none", how)
 	}
-	pairs, err := list(s.of(signal, "HEADERS"))
-	if err != nil {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
+	if o.headers, err = s.headers(signal); err != nil {
+		return nil, err
 	}
-	for _, kv := range pairs {
-		p.header.Set(kv[0], kv[1])
+	return o, nil
+}
+
+// lettering are the characters of a header's name (RFC 9110, section 5.6.2).
+const lettering = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// headers are those that go along with a signal. The lists for one signal and for
+// all have to be right, be they needed or not: exporters read both by themselves,
+// and print what they make nothing of, which may be a key.
+func (s settings) headers(signal string) (map[string]string, error) {
+	headers := map[string]string{}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal) + "_HEADERS"} {
+		text := s.getenv(name)
+		if text == "" {
+			continue
+		}
+		clear(headers) // the list of a signal stands for that of all
+		pairs, err := list(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for i, kv := range pairs {
+			if strings.Trim(kv[0], lettering) != "" {
+				return nil, fmt.Errorf("%s: its part %d has no name of a header before the =", name, i+1)
+			}
+			headers[kv[0]] = kv[1]
+		}
 	}
-	return p, nil
+	return headers, nil
 }
 
 // list reads a list of the form name=value,name=value with values as in URLs. Its

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
+	"slices"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
+	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
@@ -42,6 +42,7 @@ type Export struct {
 	Log *slog.Logger
 
 	ends []func(context.Context) error
+	end  *end
 }
 
 // Open sets up what the variables of OpenTelemetry say: OTEL_EXPORTER_OTLP_ENDPOINT
@@ -51,68 +52,104 @@ func Open(getenv func(string) string, o *Options) (*Export, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s := settings{getenv: getenv, client: &http.Client{CheckRedirect: noRedirects}}
-	toTraces, err1 := s.place("traces")
-	toMetrics, err2 := s.place("metrics")
-	toLogs, err3 := s.place("logs")
-	wrong := join(err1, err2, err3)
+	e := &Export{end: &end{failed: o.Failed, over: make(chan struct{})}}
+	s := settings{getenv: getenv, end: e.end}
+	toTraces, err1 := s.outlet("traces")
+	toMetrics, err2 := s.outlet("metrics")
+	toLogs, err3 := s.outlet("logs")
+	wrong := join(slices.CompactFunc([]error{err1, err2, err3}, same)...) // what is wrong for all is said once
 	if toTraces == nil && toMetrics == nil && toLogs == nil && !o.Metrics {
 		return nil, wrong
 	}
 	from, err := s.resource(o.Version)
 	wrong = join(wrong, err)
-	e := &Export{}
-	var tracing trace.TracerProvider
-	if toTraces != nil {
-		p := sdktrace.NewTracerProvider(sdktrace.WithResource(from), sdktrace.WithIDGenerator(telemetry.IDs{}),
-			sdktrace.WithBatcher(&spans{toTraces}, sdktrace.WithBlocking())) // who blocks is telemetry's own goroutine
-		tracing = p
-		e.ends = append(e.ends, p.Shutdown)
-	}
-	var metering metric.MeterProvider
-	if toMetrics != nil || o.Metrics {
-		opts := []sdkmetric.Option{sdkmetric.WithResource(from), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
-		if toMetrics != nil {
-			opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(&readings{toMetrics})))
-		}
-		if o.Metrics {
-			reader := sdkmetric.NewManualReader()
-			opts = append(opts, sdkmetric.WithReader(reader))
-			e.Metrics = &scraped{reader: reader}
-		}
-		p := sdkmetric.NewMeterProvider(opts...)
-		metering = p
-		e.ends = append(e.ends, p.Shutdown)
-	}
-	told := telemetry.Options{Content: s.contents()}
-	if toLogs != nil {
-		r := &records{to: toLogs, from: from}
-		e.Log = slog.New(&handler{to: r})
-		told.Log = e.Log
-		e.ends = append(e.ends, r.shutdown)
-	}
-	e.Telemetry = telemetry.New(tracing, metering, &told)
-	var once sync.Once
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the SDK's own prints
-		if o.Failed != nil {
-			once.Do(func() { o.Failed(err) })
-		}
-	}))
+	tracing, err := e.traces(toTraces, from)
+	wrong = join(wrong, err)
+	metering, err := e.metrics(toMetrics, from, o.Metrics)
+	wrong = join(wrong, err)
+	wrong = join(wrong, e.logs(toLogs, from))
+	e.Telemetry = telemetry.New(tracing, metering, &telemetry.Options{Content: s.contents(), Log: e.Log})
 	return e, wrong
 }
 
-// Shutdown sends what is left, as far as ctx lets it.
+func same(a, b error) bool { return a != nil && b != nil && a.Error() == b.Error() }
+
+// traces sends spans; nil: nowhere.
+func (e *Export) traces(to *outlet, from *resource.Resource) (trace.TracerProvider, error) {
+	if to == nil {
+		return nil, nil
+	}
+	by, err := to.spans(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	p := sdktrace.NewTracerProvider(sdktrace.WithResource(from), sdktrace.WithIDGenerator(telemetry.IDs{}),
+		sdktrace.WithBatcher(by, sdktrace.WithBlocking())) // who blocks is telemetry's own goroutine
+	e.ends = append(e.ends, p.Shutdown)
+	return p, nil
+}
+
+// metrics sends metrics, and shows them where that is asked for.
+func (e *Export) metrics(to *outlet, from *resource.Resource, shown bool) (metric.MeterProvider, error) {
+	if to == nil && !shown {
+		return nil, nil
+	}
+	opts := []sdkmetric.Option{sdkmetric.WithResource(from), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
+	var wrong error
+	if to != nil {
+		by, err := to.readings(context.Background())
+		if err == nil {
+			opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(by)))
+		}
+		wrong = err
+	}
+	if shown {
+		reader, handler, err := scraped()
+		if err == nil {
+			opts = append(opts, sdkmetric.WithReader(reader))
+			e.Metrics = handler
+		}
+		wrong = join(wrong, err)
+	}
+	p := sdkmetric.NewMeterProvider(opts...)
+	e.ends = append(e.ends, p.Shutdown)
+	return p, wrong
+}
+
+// logs sends records.
+func (e *Export) logs(to *outlet, from *resource.Resource) error {
+	if to == nil {
+		return nil
+	}
+	by, err := to.records(context.Background())
+	if err != nil {
+		return err
+	}
+	p := telling(by, from)
+	e.Log = logged(p)
+	e.ends = append(e.ends, p.Shutdown)
+	return nil
+}
+
+// Shutdown sends what is left, as far as ctx lets it; when ctx is done nothing goes
+// on. It returns no error when Failed has been told of one.
 func (e *Export) Shutdown(ctx context.Context) error {
-	if err := e.Telemetry.Shutdown(ctx); err != nil {
-		return fmt.Errorf("telemetry: %w", err)
+	err := e.Telemetry.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("telemetry: %w", err)
 	}
 	errs := make(chan error, len(e.ends)) // beside each other, since they share the time
 	for _, end := range e.ends {
 		go func() { errs <- end(ctx) }()
 	}
-	var all error
 	for range e.ends {
-		all = join(all, <-errs)
+		err = join(err, <-errs)
 	}
-	return all
+	if e.end.close() {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("telemetry was not sent in time: %w", ctx.Err())
+	}
+	return err
 }

@@ -3,6 +3,9 @@ package export_test
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -153,11 +156,12 @@ func TestVariables(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_HEADERS":     {"hunter2", "its part 1 is not of the form name=value"},
 		"OTEL_EXPORTER_OTLP_TIMEOUT":     {"5s", "write milliseconds"},
 		"OTEL_EXPORTER_OTLP_COMPRESSION": {"zstd", "write gzip or none"},
+		"OTEL_EXPORTER_OTLP_PROTOCOL":    {"grpc", "only http/protobuf is spoken here"},
 		"OTEL_RESOURCE_ATTRIBUTES":       {"hunter2", "OTEL_RESOURCE_ATTRIBUTES: its part 1"},
 	} {
 		vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", variable: c.value}
 		_, err := export.Open(func(name string) string { return vars[name] }, nil)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+		if err == nil || strings.Count(err.Error(), c.want) != 1 || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s=%s: %v", variable, c.value, err)
 		}
 	}
@@ -168,5 +172,61 @@ func TestVariables(t *testing.T) {
 	got, _ := json.Marshal(export.Secrets(func(name string) string { return vars[name] }))
 	if want := `{"OTEL_EXPORTER_OTLP_TRACES_HEADERS_1":"Bearer abcdef","OTEL_EXPORTER_OTLP_TRACES_HEADERS_1_TOKEN":"abcdef","OTEL_EXPORTER_OTLP_TRACES_HEADERS_2":"y"}`; string(got) != want {
 		t.Errorf("the secrets are %s", got)
+	}
+}
+
+// A receiver that does not answer, or answers with pages of text: it is told once,
+// shortly and without the address, and after the end nobody is being asked.
+func TestReceiverIsOfNoUse(t *testing.T) {
+	asked, left := make(chan struct{}, 9), make(chan struct{}, 9)
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // so that it is seen when the caller goes
+		asked <- struct{}{}
+		<-r.Context().Done()
+		left <- struct{}{}
+	}))
+	defer silent.Close()
+	wordy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, strings.Repeat("no ", 10_000))
+	}))
+	defer wordy.Close()
+	for _, at := range []string{silent.URL, wordy.URL} {
+		var told []string
+		vars := map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": at + "/key-of-mine", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": at + "/key-of-mine"}
+		e, err := export.Open(func(name string) string { return vars[name] }, &export.Options{Failed: func(err error) { told = append(told, err.Error()) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
+		h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
+		finish(t, h, err, pawl.Success)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if err := e.Shutdown(ctx); err != nil {
+			told = append(told, err.Error())
+		}
+		cancel()
+		if len(told) != 1 || len(told[0]) > 600 || strings.Contains(told[0], "key-of-mine") {
+			t.Errorf("told is %q", told)
+		}
+	}
+	for range len(asked) {
+		<-asked
+		<-left
+	}
+}
+
+// What the exporters would leave out, or would print, is refused.
+func TestWhatExportersWouldDo(t *testing.T) {
+	for _, vars := range []map[string]string{
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://me:hunter2@127.0.0.1:1"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/v1?key=hunter2"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "hunter2", "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "a=b"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "Authorization: hunter2=="},
+	} {
+		e, err := export.Open(func(name string) string { return vars[name] }, nil)
+		if e != nil || err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v: %v, %v", vars, e, err)
+		}
 	}
 }

@@ -1,0 +1,45 @@
+package export
+
+import (
+	"context"
+
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// The exporters, with an error told by us: what they return goes to OpenTelemetry's
+// handler of errors, of which a process has one.
+type (
+	spans struct {
+		sdktrace.SpanExporter
+		to *outlet
+	}
+	readings struct {
+		sdkmetric.Exporter
+		to *outlet
+	}
+	records struct {
+		sdklog.Exporter
+		to *outlet
+	}
+)
+
+// ExportSpans sends a batch.
+func (s spans) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan) error {
+	s.to.send(ctx, func(ctx context.Context) error { return s.SpanExporter.ExportSpans(ctx, batch) })
+	return nil
+}
+
+// Export sends what was collected.
+func (m readings) Export(ctx context.Context, r *metricdata.ResourceMetrics) error {
+	m.to.send(ctx, func(ctx context.Context) error { return m.Exporter.Export(ctx, r) })
+	return nil
+}
+
+// Export sends a batch.
+func (l records) Export(ctx context.Context, batch []sdklog.Record) error {
+	l.to.send(ctx, func(ctx context.Context) error { return l.Exporter.Export(ctx, batch) })
+	return nil
+}

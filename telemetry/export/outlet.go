@@ -1,0 +1,115 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// outlet is where one signal is sent: an OTLP receiver, by HTTP. The exporters are
+// told everything that we have read, so that what they read of the environment by
+// themselves counts for nothing.
+type outlet struct {
+	signal  string
+	url     string
+	headers map[string]string
+	gzip    bool
+	timeout time.Duration // of one batch, tries and all
+	end     *end
+}
+
+// firstWait is the wait before a second try, which grows from there. The
+// exporters' own is five seconds, which is all that there is at the end.
+const firstWait = 300 * time.Millisecond
+
+// client keeps what is sent, and the keys with it, to the place it is for: with no
+// client of ours the exporters follow redirects and take headers along.
+func client() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func (o *outlet) spans(ctx context.Context) (sdktrace.SpanExporter, error) {
+	opts := []otlptracehttp.Option{
+		otlptracehttp.WithEndpointURL(o.url), otlptracehttp.WithHeaders(o.headers), otlptracehttp.WithHTTPClient(client()),
+		otlptracehttp.WithCompression(otlptracehttp.NoCompression), otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf),
+		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
+	}
+	if o.gzip {
+		opts = append(opts, otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
+	}
+	by, err := otlptracehttp.New(ctx, opts...)
+	return spans{by, o}, o.wrong(err)
+}
+
+func (o *outlet) readings(ctx context.Context) (sdkmetric.Exporter, error) {
+	opts := []otlpmetrichttp.Option{
+		otlpmetrichttp.WithEndpointURL(o.url), otlpmetrichttp.WithHeaders(o.headers), otlpmetrichttp.WithHTTPClient(client()),
+		otlpmetrichttp.WithCompression(otlpmetrichttp.NoCompression),
+		otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
+	}
+	if o.gzip {
+		opts = append(opts, otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
+	}
+	by, err := otlpmetrichttp.New(ctx, opts...)
+	return readings{by, o}, o.wrong(err)
+}
+
+func (o *outlet) records(ctx context.Context) (sdklog.Exporter, error) {
+	opts := []otlploghttp.Option{
+		otlploghttp.WithEndpointURL(o.url), otlploghttp.WithHeaders(o.headers), otlploghttp.WithHTTPClient(client()),
+		otlploghttp.WithCompression(otlploghttp.NoCompression),
+		otlploghttp.WithRetry(otlploghttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
+	}
+	if o.gzip {
+		opts = append(opts, otlploghttp.WithCompression(otlploghttp.GzipCompression))
+	}
+	by, err := otlploghttp.New(ctx, opts...)
+	return records{by, o}, o.wrong(err)
+}
+
+// send has a batch sent, for as long as one may take and no longer than until the
+// end: processors let a batch go on that they have given up waiting for.
+func (o *outlet) send(ctx context.Context, export func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	go func() {
+		select {
+		case <-o.end.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	if err := export(ctx); err != nil {
+		o.end.tell(o.wrong(err))
+	}
+}
+
+// mostSaid is how much of an error is told, in bytes: the exporters put into it
+// whatever the other end answered.
+const mostSaid = 500
+
+// wrong is an error without the URL, which may hold a key.
+func (o *outlet) wrong(err error) error {
+	if err == nil {
+		return nil
+	}
+	if at, ok := errors.AsType[*url.Error](err); ok {
+		err = at.Err
+	}
+	text := strings.ReplaceAll(err.Error(), o.url, "the collector")
+	if len(text) > mostSaid {
+		text = strings.ToValidUTF8(text[:mostSaid], "") + "…"
+	}
+	return fmt.Errorf("%s cannot be sent: %s", o.signal, strings.Join(strings.Fields(text), " "))
+}
