@@ -29,7 +29,7 @@ type fixView struct {
 	first    map[string]bool // what was open at first; nil: not looked yet
 	open     []string
 	doing    string
-	done     chan struct{}
+	stop     func() // the time from passing
 }
 
 // watchFix makes the view of a fix; nil: the agent is none.
@@ -53,28 +53,18 @@ func (v *fixView) begin() {
 	if v.live == nil {
 		return
 	}
-	v.done = make(chan struct{})
-	go func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-v.done:
-				return
-			case <-tick.C:
-				v.mu.Lock()
-				v.draw()
-				v.mu.Unlock()
-			}
-		}
-	}()
+	v.stop = ticking(time.Second, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.draw()
+	})
 }
 
 func (v *fixView) end() {
 	if v.live == nil {
 		return
 	}
-	close(v.done)
+	v.stop()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.live = nil

@@ -73,7 +73,7 @@ c2 edit_file: error after 0 ms: old does not occur
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
-		v.done = make(chan struct{})
+		v.stop = func() {}
 		if v.end(); c.live && strings.Contains(screen(out.String()), "attempt") {
 			t.Errorf("%s: the status line stays behind", c.name)
 		}

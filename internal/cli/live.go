@@ -53,9 +53,8 @@ type liveView struct {
 	asked  time.Time // the model, for the turn; zero: it is not being asked
 	said   string    // the beginning of a line of it, or the whole
 	drawn  time.Time
-	hidden bool // somebody is asked, or it is over
-	done   chan struct{}
-	ended  chan struct{}
+	hidden bool   // somebody is asked, or it is over
+	stop   func() // the time from passing
 }
 
 // inFlight is a call that runs.
@@ -66,31 +65,42 @@ type inFlight struct {
 
 // begin shows the time passing, until end.
 func (v *liveView) begin() {
-	v.done, v.ended = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(v.ended)
-		tick := time.NewTicker(drawEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-v.done:
-				return
-			case <-tick.C:
-				v.mu.Lock()
-				v.draw()
-				v.mu.Unlock()
-			}
-		}
-	}()
+	v.stop = ticking(drawEvery, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.draw()
+	})
 }
 
 func (v *liveView) end() {
-	close(v.done)
-	<-v.ended
+	v.stop()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.hidden = true
 	v.a.err.setStatus("")
+}
+
+// ticking calls draw time and again, until stop; when that returns, it is not
+// being called any more.
+func ticking(every time.Duration, draw func()) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				draw()
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
 }
 
 // add takes in an entry, or a piece of a reply.
