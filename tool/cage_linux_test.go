@@ -218,6 +218,9 @@ func TestCageNetwork(t *testing.T) {
 }
 
 func TestCageMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("built with the race detector, the program that enters the cage may need more than this one allows")
+	}
 	p := newPit(t)
 	c := &tool.Cage{Memory: 64 << 20}
 	caging(t, c)
