@@ -42,16 +42,16 @@ func TestServeTells(t *testing.T) {
 	defer receiver.Close()
 	next := func(want webhook.Event) webhook.Notice {
 		t.Helper()
+		var n webhook.Notice
 		select {
-		case n := <-notices:
-			if n.Type != want {
-				t.Fatalf("%v is told, not %v: %s", n.Type, want, n.Result)
-			}
-			return n
+		case n = <-notices:
 		case <-time.After(20 * time.Second):
 			t.Fatalf("nothing is told, but %v is due", want)
 		}
-		panic("unreachable")
+		if n.Type != want {
+			t.Fatalf("%v is told, not %v: %s", n.Type, want, n.Result)
+		}
+		return n
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -34,6 +34,9 @@ func TestFlow(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range cases {
+		if !strings.Contains(c.text, c.hidden) {
+			t.Fatalf("%.60q has no %q to hide", c.text, c.hidden)
+		}
 		for range 20 {
 			var flow redact.Flow
 			var out strings.Builder
@@ -79,15 +82,16 @@ func FuzzFlow(f *testing.F) {
 	f.Add("a b\nc", uint64(1))
 	f.Add("password: \"x y\"\n", uint64(2))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
-		if redact.Text(text) != text || len(text) > 4000 {
-			t.Skip()
+		text = text[:min(len(text), 4000)]
+		if redact.Text(text) != text {
+			return // what becomes of secrets is for TestFlow
 		}
 		var flow redact.Flow
 		out := ""
 		for _, piece := range pieces(rand.New(rand.NewPCG(seed, 1)), text) {
 			out += flow.Add(piece)
 		}
-		if out += flow.Close(); len(out) != len(text) && !strings.Contains(out, redact.Marker) {
+		if out += flow.Close(); out != text && !strings.Contains(out, redact.Marker) {
 			t.Errorf("%q came through as %q", text, out)
 		}
 	})
