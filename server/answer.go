@@ -162,23 +162,45 @@ func tooLarge() error {
 }
 
 // decode reads one JSON object and nothing else, in which there is nothing that
-// nobody asked for.
+// nobody asked for. What is no JSON is told apart from what is, and says something
+// else than it should.
 func decode(data []byte, to any) error {
-	d := json.NewDecoder(strings.NewReader(string(data)))
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	err := d.Decode(to)
-	if err == nil {
-		if _, more := d.Token(); more != io.EOF {
-			err = errors.New("something follows behind it")
+	switch another, mistyped := errors.AsType[*json.UnmarshalTypeError](err); {
+	case !json.Valid(data):
+		if err == nil {
+			err = errors.New("something follows behind the object")
 		}
-	}
-	if err == nil && !strings.HasPrefix(strings.TrimLeft(string(data), " \t\r\n"), "{") {
-		err = errors.New("it is no object")
-	}
-	if err != nil {
-		return refusal(http.StatusBadRequest, "the body cannot be read: "+strings.TrimPrefix(err.Error(), "json: "))
+		return refusal(http.StatusBadRequest, "the body is no JSON: "+err.Error())
+	case mistyped && another.Field != "":
+		return invalid(fmt.Sprintf("%s is %s; GET /openapi.json says what it must be", another.Field, kindOf(another.Value)))
+	case mistyped, bytes.Equal(bytes.TrimSpace(data), []byte("null")):
+		return invalid("the body is no object; GET /openapi.json says what it must be")
+	case err != nil:
+		return invalid("the body has an " + strings.TrimPrefix(err.Error(), "json: ") + "; GET /openapi.json says which there are")
 	}
 	return nil
+}
+
+// kindOf is what a JSON value is that package json calls a number, a string, an
+// array and so on, or the number that it is.
+func kindOf(value string) string {
+	kind, which, _ := strings.Cut(value, " ")
+	if which != "" {
+		return which // a number that is too large, too small or not whole
+	}
+	switch kind {
+	case "array", "object":
+		return "an " + kind
+	case "string":
+		return "a text"
+	case "bool":
+		return "true or false"
+	default:
+		return "a " + kind
+	}
 }
 
 // write writes a document.

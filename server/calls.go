@@ -106,11 +106,22 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 		}
 		return nil, invalid(err.Error())
 	}
-	return s.said(x, h)
+	return s.said(x, h, len(meant) == 0)
 }
 
 // said goes on with a run that has got a letter and answers what it has come to.
-func (s *Server) said(x *exchange, h pawl.Head) (any, error) {
+// Had it got the letter before, and acted on it, the run waits for something else:
+// to go on with it would ask for that again, and make its tokens worthless.
+func (s *Server) said(x *exchange, h pawl.Head, before bool) (any, error) {
+	if before {
+		root, err := desk.Root(x.Context(), s.journal, h)
+		if err != nil {
+			return nil, err
+		}
+		if root.Status.Waiting() {
+			return s.after(x, root.Run, nil)
+		}
+	}
 	root, driven, err := s.onward(x.Context(), h)
 	if err != nil {
 		return nil, err

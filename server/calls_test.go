@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/server"
 )
 
@@ -49,6 +50,33 @@ func TestDecide(t *testing.T) {
 	w.refused(admin, "POST", at+"/calls/c_1/deny", `{}`, 409, "already given by eve")
 	if log := string(w.ask(admin, "GET", at+"/events", "", 200)); !strings.Contains(log, `"by":"eve"`) || !strings.Contains(log, `"paid 7"`) {
 		t.Error(log)
+	}
+}
+
+// What a run was told before changes nothing, nor what else it waits for.
+func TestToldAgain(t *testing.T) {
+	w := serve(t, nil)
+	twice := w.agents["payer"]
+	twice.Model = script.Replies(pawl.Do(
+		pawl.Call{Tool: "pay", Args: json.RawMessage(`{"eur":1}`)}, pawl.Call{Tool: "pay", Args: json.RawMessage(`{"eur":2}`)},
+	), pawl.Say("paid"))
+	w.agents["payer"] = twice
+	run := w.begin(admin, "payer")
+	at := "/v1/runs/" + run.Run + "/calls/"
+	if len(run.Pending) != 2 {
+		t.Fatalf("%+v", run.Pending)
+	}
+	token := fmt.Sprintf(`{"token":%q}`, run.Pending[1].Token)
+	for range 2 {
+		if r := w.result(admin, "POST", at+"c_1/approve?wait=true", `{}`, 200); r.Status != pawl.WaitingApproval || len(r.Pending) != 1 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if log := string(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events", "", 200)); strings.Contains(log, "approval.expired") {
+		t.Error("what the run still waits for is asked again")
+	}
+	if r := w.result(admin, "POST", at+"c_2/approve?wait=true", token, 200); r.Status != pawl.Success {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -40,15 +40,44 @@ const plain = `<!doctype html>
 `
 
 func (s *Server) page(x *exchange) (any, error) {
+	nowhere := refusal(http.StatusNotFound, "there is nothing at "+x.URL.Path+"; GET /openapi.json says what there is")
 	if s.options.UI != nil {
+		kept := x.ResponseWriter.Header().Get("Cache-Control")
 		x.ResponseWriter.Header().Del("Cache-Control") // these are the same for everybody
-		s.options.UI.ServeHTTP(x.ResponseWriter, x.Request)
+		w := &found{ResponseWriter: x.ResponseWriter}
+		if s.options.UI.ServeHTTP(w, x.Request); w.not {
+			x.ResponseWriter.Header().Set("Cache-Control", kept)
+			return nil, nowhere
+		}
 		return nil, nil
 	}
 	if x.URL.Path != "/" {
-		return nil, refusal(http.StatusNotFound, "there is nothing at "+x.URL.Path)
+		return nil, nowhere
 	}
 	x.ResponseWriter.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(x.ResponseWriter, plain)
 	return nil, nil
 }
+
+// found holds back that there is no such page, which is then said as everything
+// else that is refused.
+type found struct {
+	http.ResponseWriter
+	not bool
+}
+
+func (w *found) WriteHeader(status int) {
+	if w.not = status == http.StatusNotFound; !w.not {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w *found) Write(b []byte) (int, error) {
+	if w.not {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *found) Unwrap() http.ResponseWriter { return w.ResponseWriter }

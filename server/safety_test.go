@@ -162,6 +162,17 @@ func TestNear(t *testing.T) {
 	w.refused(admin, "GET", "/metrics/x", "", 404, "nothing")
 }
 
+// Also where nothing is in the place of a page, that is told as a problem.
+func TestNoSuchPage(t *testing.T) {
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") })
+	w := serve(t, &server.Options{UI: pages})
+	if res, data := w.send(request{method: "GET", path: "/"}); res.StatusCode != http.StatusOK || string(data) != "<!doctype html>" {
+		t.Errorf("%d %s", res.StatusCode, data)
+	}
+	w.refused("", "GET", "/nosuch", "", 404, "nothing at /nosuch")
+}
+
 // A run of another tenant is not there: whatever is asked about it, the answer is
 // that to a run that never was.
 func TestOtherTenant(t *testing.T) {
@@ -265,12 +276,12 @@ func TestBodies(t *testing.T) {
 			want       int
 		}{
 			"half":          {`{"a`, "application/json", 400},
-			"unknown":       {`{"no_such_field":1}`, "application/json", 400},
+			"unknown":       {`{"no_such_field":1}`, "application/json", 422},
 			"two":           {`{}{}`, "application/json", 400},
 			"behind":        {`{} x`, "application/json", 400},
-			"null":          {`null`, "application/json", 400},
-			"a list":        {`[]`, "application/json", 400},
-			"another type":  {`{"by":1,"agent":1,"text":1,"limits":1,"at":"x","reason":1}`, "application/json", 400},
+			"null":          {`null`, "application/json", 422},
+			"a list":        {`[]`, "application/json", 422},
+			"another type":  {`{"by":1,"agent":1,"text":1,"limits":1,"at":"x","reason":1}`, "application/json", 422},
 			"blank":         {` `, "application/json", 400},
 			"a form":        {`a=b`, "application/x-www-form-urlencoded", 415},
 			"text":          {`{}`, "text/plain", 415},

@@ -76,7 +76,7 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 		case len(waiting) > 1 && !all:
 			return listing(waiting, "several calls of run %s wait; name them or give --all:", to.run)
 		default:
-			named = waiting
+			named, *to.news = waiting, true
 		}
 		for _, call := range calls {
 			run, err := to.owner("approval", call)

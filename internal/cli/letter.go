@@ -37,6 +37,7 @@ type addressee struct {
 	state   pawl.State
 	by      string         // who tells it
 	pending []pawl.Pending // what it waits for, and what its children wait for
+	news    *bool          // it waits for what it is told; false: it knows that already
 }
 
 // mail says something to a run and goes on with it where that is due.
@@ -50,7 +51,7 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 		if err != nil {
 			return 0, err
 		}
-		to := addressee{nil, j, h.Run, s, p.by, pending}
+		to := addressee{nil, j, h.Run, s, p.by, pending, new(bool)}
 		if to.by == "" {
 			to.by = engine.Self().User
 		}
@@ -61,14 +62,15 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 		if err := say(to); err != nil {
 			return 0, err
 		}
-		return a.after(ctx, j, h.Run, p)
+		return a.after(ctx, j, h.Run, p, *to.news)
 	})
 }
 
 // after goes on with a run that has got a letter, if this user parked it in
 // this directory and nobody drives it, or if that is asked for. A child goes on
-// with the run it descends from.
-func (a *app) after(ctx context.Context, j store, run string, p *post) (int, error) {
+// with the run it descends from. A run that was told no news waits for something
+// else, which going on would ask for again, and make its tokens worthless.
+func (a *app) after(ctx context.Context, j store, run string, p *post, news bool) (int, error) {
 	h, err := desk.Head(ctx, j, run)
 	if err != nil {
 		return 0, err
@@ -78,7 +80,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post) (int, err
 	}
 	run = h.Run
 	taken := h.Lease.Owner != "" && desk.Owned(h.Lease)
-	parked := h.Status.Waiting() || h.Status == pawl.Paused
+	parked := h.Status.Waiting() && news || h.Status == pawl.Paused
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return 0, err
@@ -97,8 +99,8 @@ func (a *app) after(ctx context.Context, j store, run string, p *post) (int, err
 		switch {
 		case taken:
 			a.sayf("run %s has it; it is driven by %s", run, desk.OwnerText(h.Lease.Owner))
-		case h.Status == pawl.Success:
-			a.sayf("run %s has it already", run)
+		case h.Status == pawl.Success, h.Status.Waiting() && !news:
+			a.sayf("run %s has it already; it is %v", run, h.Status)
 		case h.Status.Ended():
 			a.sayf("run %s is %v; it is recorded, go on with: pawl resume %s", run, h.Status, run)
 		default:
@@ -153,6 +155,7 @@ func (to addressee) owner(kind, call string) (string, error) {
 	case 0:
 		return to.run, nil // which says what is wrong
 	case 1:
+		*to.news = true
 		return list[0].Run, nil
 	default:
 		return "", listing(list, "several runs that descend from %s have a call %s that waits; name one of them instead of %s:", to.run, call, to.run)
