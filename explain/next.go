@@ -134,19 +134,40 @@ func raise(s pawl.State, kind string) string {
 	l := s.Limits()
 	spent, _ := s.Cost()
 	turns := max(1, s.Iteration())
+	needed, priced := refusedRequest(s.Verdict().Detail)
 	switch kind {
 	case "iterations":
 		return fmt.Sprintf("iterations=+%d", max(5, l.Iterations/4))
 	case "tokens":
-		each := s.Tokens() / turns
+		each := max(s.Tokens()/turns, needed)
 		return fmt.Sprintf("tokens=+%d", round(max(l.Tokens/2, 5*each, s.Tokens()-l.Tokens+5*each)))
 	case "cost":
-		each := spent / float64(turns)
+		each := max(spent/float64(turns), priced)
 		return fmt.Sprintf("cost=+%.2f", math.Ceil(100*max(l.Cost/2, 5*each))/100)
 	case "elapsed":
 		return "time=+" + durationSource(max(l.Time/2, time.Minute))
 	}
 	return kind + "=+5"
+}
+
+// What is said of the request that a ceiling in tokens or dollars refused.
+var (
+	neededTokens  = regexp.MustCompile(`the next request needs about ([0-9,]+) and ([0-9]+) for a reply$`)
+	neededDollars = regexp.MustCompile(`the next request costs about \$([0-9.]+) before its reply$`)
+)
+
+// refusedRequest is what the request that was not sent would have taken; zero where
+// the log does not say. Before the first reply there is nothing else to go by.
+func refusedRequest(detail string) (tokens int, dollars float64) {
+	if m := neededTokens.FindStringSubmatch(detail); m != nil {
+		in, _ := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		out, _ := strconv.Atoi(m[2])
+		tokens = in + out
+	}
+	if m := neededDollars.FindStringSubmatch(detail); m != nil {
+		dollars, _ = strconv.ParseFloat(m[1], 64)
+	}
+	return tokens, dollars
 }
 
 // round raises n to two figures, as people write limits.

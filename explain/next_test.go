@@ -19,6 +19,8 @@ func TestNextHelps(t *testing.T) {
 		"iterations":      func(a *pawl.Agent) { a.Limits.Iterations = 2 },
 		"tokens":          func(a *pawl.Agent) { a.Limits.Tokens = 400 },
 		"cost":            func(a *pawl.Agent) { a.Limits.Cost = 0.004 },
+		"tokens at once":  func(a *pawl.Agent) { a.Limits.Tokens = 1 },
+		"cost at once":    func(a *pawl.Agent) { a.Limits.Cost = 0.000001 },
 		"time":            func(a *pawl.Agent) { a.Limits.Time = time.Second },
 		"stop iterations": func(a *pawl.Agent) { a.Stop = stop.Iterations(2) },
 		"stop tool_calls": func(a *pawl.Agent) { a.Stop = parse(t, `text_matches("it's") || tool_calls >= 3`) },

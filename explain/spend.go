@@ -56,7 +56,6 @@ func refusal(s pawl.State) (kind string, stopToo bool) {
 		return "", false
 	}
 	word, bound, _ := strings.Cut(v.Leaf, " >= ")
-	spent, _ := s.Cost()
 	reached := false
 	switch word {
 	case "iterations":
@@ -64,7 +63,7 @@ func refusal(s pawl.State) (kind string, stopToo bool) {
 	case "tokens":
 		reached = bound == fmt.Sprint(l.Tokens)
 	case "cost":
-		reached = l.Cost > 0 && bound == fmt.Sprintf("%g", l.Cost) && spent > 0
+		reached = l.Cost > 0 && bound == fmt.Sprintf("%g", l.Cost)
 	case "elapsed":
 		d, err := time.ParseDuration(bound)
 		reached = err == nil && d == l.Time && s.Elapsed() >= l.Time

@@ -51,7 +51,9 @@ func (l *Limits) Say(name, value string, relative bool) error {
 			err = errors.New("it must be longer than nothing")
 		}
 	case "cost":
-		if to.Cost, err = strconv.ParseFloat(value, 64); err == nil && (to.Cost <= 0 || math.IsInf(to.Cost, 0) || math.IsNaN(to.Cost)) {
+		if to.Cost, err = strconv.ParseFloat(value, 64); err != nil {
+			err = fmt.Errorf("%q is no number", value)
+		} else if to.Cost <= 0 || math.IsInf(to.Cost, 0) || math.IsNaN(to.Cost) {
 			err = errors.New("it must be more than nothing")
 		}
 	default:
