@@ -21,6 +21,10 @@ type ResumeOptions struct {
 	// AllowChange goes on although the agent differs from the one the run
 	// began with; the difference is recorded.
 	AllowChange bool
+	// After, unless zero, goes on only if the log still ends with that entry, and
+	// fails with pawl.ErrConflict otherwise: of several who saw the same reason to go
+	// on with a run, one does.
+	After uint64
 
 	driven bool // by the parent
 }
@@ -72,6 +76,10 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	s, err := e.claim(ctx, m, run)
 	if err != nil {
 		return nil, err
+	}
+	if o.After != 0 && s.state.Seq() != o.After {
+		s.release()
+		return nil, fmt.Errorf("resume run %s: it went on after entry %d: %w", run, o.After, pawl.ErrConflict)
 	}
 	err = e.last(ctx, s)
 	if err == nil {

@@ -147,7 +147,7 @@ func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *e
 		return "", nil, err
 	}
 	if !desk.Owned(root.Lease) && (root.Status.Waiting() || root.Status == pawl.Paused) {
-		driven, err = s.goOn(ctx, root, desk.Limits{})
+		driven, err = s.goOn(ctx, root, desk.Limits{}, 0)
 		if now, looking := desk.Head(ctx, s.journal, root.Run); err != nil && looking == nil &&
 			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.Success || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
 			err = nil // somebody was quicker: the letter is with him

@@ -79,15 +79,16 @@ func (s *Server) resume(x *exchange) (any, error) {
 	if root.Run != h.Run && len(in.Limits) > 0 {
 		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s, and goes on with it as it is; resume that one with other limits", h.Run, root.Run))
 	}
-	driven, err := s.goOn(x.Context(), root, limits)
+	driven, err := s.goOn(x.Context(), root, limits, 0)
 	if err != nil {
 		return nil, err
 	}
 	return s.after(x, root.Run, driven)
 }
 
-// goOn goes on with a run that nobody drives.
-func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits) (*engine.Handle, error) {
+// goOn goes on with a run that nobody drives; if after is not zero, only if that is
+// still its last entry.
+func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, after uint64) (*engine.Handle, error) {
 	if h.Status == pawl.Running && desk.Owned(h.Lease) {
 		return nil, &pawl.HeldError{Lease: h.Lease}
 	}
@@ -96,6 +97,8 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits) (*en
 		return nil, err
 	}
 	switch {
+	case after != 0 && state.Seq() != after:
+		return nil, pawl.ErrConflict
 	case state.Status() == pawl.Success:
 		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is done; fork it to go another way", h.Run))
 	case state.Redacted():
@@ -105,7 +108,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits) (*en
 	if err != nil {
 		return nil, err
 	}
-	o := &engine.ResumeOptions{}
+	o := &engine.ResumeOptions{After: after}
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err
@@ -218,7 +221,7 @@ func (s *Server) GoOn(ctx context.Context, run string) error {
 		h, err = desk.Root(ctx, s.journal, h)
 	}
 	if err == nil {
-		_, err = s.goOn(ctx, h, desk.Limits{})
+		_, err = s.goOn(ctx, h, desk.Limits{}, 0)
 	}
 	return problemOf(err)
 }

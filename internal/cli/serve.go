@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name that requests may call the server by, such as runs.example.org; may be repeated")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL by which people reach the server, for links in webhooks (default: the address that is listened on)")
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients bring specs of their own, whose commands run here; they are kept in no file")
-	c.Flags().BoolVar(&s.resume, "resume", false, "go on with the runs of these agents that were interrupted, or paused, before")
+	c.Flags().BoolVar(&s.resume, "resume", false, "go on with the runs of these agents that were interrupted, or paused, before; those paused until a time go on at that time anyway")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "tell of every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.modelFlag(c)
@@ -125,7 +126,7 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 
 // left tells of runs that an earlier process left in the middle, or goes on with
 // them. They are not gone on with unasked: what ended that process may be what
-// they do.
+// they do. Those that are paused until a time are woken in any case.
 func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
 	var runs []string
 	for _, status := range []pawl.Status{pawl.Interrupted, pawl.Paused} {
@@ -133,8 +134,12 @@ func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, serve
 			if err != nil {
 				return err
 			}
-			if h.named(head.Agent) != nil {
+			switch {
+			case h.named(head.Agent) == nil:
+			case head.WakeAt.IsZero():
 				runs = append(runs, head.Run)
+			case head.WakeAt.After(time.Now()) && !a.quiet: // the server wakes it, also when its time has come already
+				a.sayf("run %s goes on at %s", head.Run, head.WakeAt.UTC().Format(time.RFC3339))
 			}
 		}
 	}

@@ -15,8 +15,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // TestServe holds pawl serve to its scripts. Beside the common commands of such
@@ -24,6 +28,7 @@ import (
 //
 //	serving ARGS…            starts pawl serve with them, at a port of its own unless they say where
 //	halt SIGNAL CODE         ends it, and wants an exit code; what it said is in serve.txt
+//	due DATABASE             has the times come that its runs wait for
 //	ask STATUS METHOD PATH [BODY]   asks it, and wants a status; the answer is in answer.txt
 func TestServe(t *testing.T) {
 	var all servers
@@ -60,6 +65,7 @@ func TestServe(t *testing.T) {
 				}
 				ts.Setenv(args[0], m[len(m)-1])
 			},
+			"due": due,
 			"soon": func(ts *testscript.TestScript, _ bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])
 				if !soon(func() bool {
@@ -71,6 +77,27 @@ func TestServe(t *testing.T) {
 			},
 		},
 	})
+}
+
+// due has the journal take it that the times have come that runs are paused until:
+// with a note in each log, whose head says so.
+func due(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	j, err := sqlite.Open(ctx, ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	defer j.Close()
+	for h, err := range j.List(ctx, pawl.Query{Due: time.Now().Add(24 * time.Hour)}) {
+		ts.Check(err)
+		lease, err := j.Claim(ctx, pawl.Claim{Run: h.Run, Owner: "test", TTL: time.Minute})
+		ts.Check(err)
+		note := pawl.Entry{Run: h.Run, Seq: h.Seq + 1, At: h.Seq, Time: time.Now(), Event: pawl.Noted{By: "test", Name: "due", Value: []byte(`true`)}}
+		line, err := note.AppendJSON(nil)
+		ts.Check(err)
+		h.WakeAt = time.Unix(1, 0)
+		ts.Check(j.Append(ctx, pawl.Batch{Run: h.Run, Epoch: lease.Epoch, After: h.Seq, Records: [][]byte{line}, Head: h}))
+		_, err = j.Claim(ctx, pawl.Claim{Run: h.Run, Epoch: lease.Epoch})
+		ts.Check(err)
+	}
 }
 
 // servers are those of scripts, by their directories.

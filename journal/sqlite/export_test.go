@@ -23,3 +23,6 @@ func (j *Journal) Abandon(ctx context.Context) error {
 
 // NewDisk gives a file system that loses what was not synced, and can break.
 var NewDisk = newDisk
+
+// Selection is the SQL of a query.
+var Selection = selection

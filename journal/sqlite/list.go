@@ -86,12 +86,14 @@ func selection(q pawl.Query) (sql string, args []any) {
 	if q.Loop != "" {
 		add(`loop = ?`, q.Loop)
 	}
+	by := ""
 	if !q.Due.IsZero() {
 		add(`wake_at <= ?`, q.Due)
+		by = `INDEXED BY runs_wake_at ` // else SQLite goes over all runs, to have them in order
 	}
 	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
 		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated
-		FROM runs LEFT JOIN batches ON batches.id =
+		FROM runs ` + by + `LEFT JOIN batches ON batches.id =
 			(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)
 		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ref DESC`, args
 }

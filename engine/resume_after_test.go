@@ -1,0 +1,47 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+// Of several who saw a run stand at the same entry, the first goes on with it, and
+// the others learn that it has moved, also when nobody drives it any more.
+func TestResumeAfter(t *testing.T) {
+	j := memory.New()
+	e := engine.New(j, nil)
+	agent := pawl.Agent{Name: "a", Model: script.Replies(pawl.Say("x"), pawl.Say("y"), pawl.Say("z")), Limits: pawl.Limits{Iterations: 1}, Output: []byte(`{"type": "integer"}`)}
+	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Exhausted {
+		t.Fatalf("%v, %v", r.Verdict, err)
+	}
+	s, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := engine.ResumeOptions{After: s.Seq(), Limits: pawl.Limits{Iterations: 2}}
+	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
+		t.Fatal(err)
+	}
+	<-h.Done()
+	if _, err := e.Resume(t.Context(), agent, "r", &o); !errors.Is(err, pawl.ErrConflict) {
+		t.Errorf("who comes late is told %v", err)
+	}
+	now, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.After = now.Seq()
+	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
+		t.Fatalf("the lease was not given up: %v", err)
+	}
+	<-h.Done()
+}
