@@ -81,13 +81,17 @@ func BenchmarkLoop(b *testing.B) {
 				floor := openBare(b, name)
 				var ours, bare []float64
 				var oursBytes int64
+				var oursCPU, bareCPU time.Duration
 				for b.Loop() {
-					at := time.Now()
+					used, at := cpu(), time.Now()
 					floor.all(b, same.data)
 					bare = append(bare, float64(time.Since(at))/float64(n))
-					at, w := time.Now(), written()
+					bareCPU += cpu() - used
+					w := written()
+					used, at = cpu(), time.Now()
 					run(j)
 					ours = append(ours, float64(time.Since(at))/float64(n))
+					oursCPU += cpu() - used
 					oursBytes += written() - w
 				}
 				ratios := make([]float64, len(ours))
@@ -96,6 +100,9 @@ func BenchmarkLoop(b *testing.B) {
 				}
 				b.ReportMetric(median(ours), "ns/iteration")
 				b.ReportMetric(median(ratios), "x-bare")
+				if bareCPU > 0 {
+					b.ReportMetric(float64(oursCPU)/float64(bareCPU), "x-bare-cpu")
+				}
 				b.ReportMetric(float64(oursBytes)/float64(len(ours)*n), "written-B/iteration")
 			})
 		}

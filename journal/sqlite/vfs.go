@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync"
 	"syscall"
@@ -17,7 +18,8 @@ var fileSystem = sync.OnceValue(func() string {
 })
 
 // files is the system's files with two changes: a full disk is told from a
-// broken one, and a frame of the write-ahead log costs one write, not two.
+// broken one, and a commit costs one write to the write-ahead log, not two for each
+// of its pages.
 type files struct{ vfs.VFSFilename }
 
 // OpenFilename opens a file.
@@ -74,49 +76,71 @@ func (f file) DeviceCharacteristics() vfs.DeviceCharacteristic {
 // header of a frame that is appended is held back until the page comes, which
 // is the very next call, and goes with it; that saves 7% of a small commit.
 // Headers that are written anywhere else, as SQLite does to correct checksums,
-// have no page to wait for and are not held back.
+// have no page to wait for and are not held back. While a transaction commits,
+// its frames are held back, too, and go with the last one, which says that it is.
+// At no other time: when the lock is given up that all processes share, nothing
+// may be left that would go over what somebody else writes next.
 type wal struct {
 	file
 
-	end    int64  // of the frame written last
-	header []byte // held back, to be written at end; empty: none
-	frame  []byte // scratch
+	end        int64  // of what was written or held back last
+	held       []byte // what is held back, to be written before end
+	header     bool   // it ends in a header whose page has not come
+	last       bool   // of a transaction
+	committing bool
 }
 
-const frameHeader = 24
+const (
+	frameHeader = 24
+	mostHeld    = 64 << 10
+)
 
-// WriteAt writes, or keeps the header of a frame for its page.
+// WriteAt writes, or keeps what belongs to what comes next.
 func (w *wal) WriteAt(p []byte, off int64) (int, error) {
-	switch held := len(w.header) > 0; {
-	case held && off == w.end+frameHeader && len(p) > frameHeader:
-		w.frame = append(append(w.frame[:0], w.header...), p...)
-		w.header = w.header[:0]
-		n, err := w.file.WriteAt(w.frame, w.end)
-		w.end = off + int64(len(p))
-		return max(0, n-frameHeader), err
-	case held:
+	switch {
+	case w.header && off == w.end && len(p) > frameHeader:
+		w.header = false
+	case !w.header && off == w.end && len(p) == frameHeader:
+		w.header, w.last = true, binary.BigEndian.Uint32(p[4:]) != 0
+	default:
 		if err := w.flush(); err != nil {
 			return 0, err
 		}
-	case len(p) == frameHeader && off == w.end:
-		w.header = append(w.header, p...)
+		n, err := w.file.WriteAt(p, off)
+		if len(p) > frameHeader {
+			w.end = off + int64(len(p))
+		}
+		return n, err
+	}
+	w.held = append(w.held, p...)
+	w.end = off + int64(len(p))
+	if w.header || w.committing && !w.last && len(w.held) < mostHeld {
 		return len(p), nil
 	}
-	n, err := w.file.WriteAt(p, off)
-	if len(p) > frameHeader {
-		w.end = off + int64(len(p))
+	if err := w.flush(); err != nil {
+		return 0, err
 	}
-	return n, err
+	return len(p), nil
 }
 
 // flush writes what is held back, before anything else happens to the file.
 func (w *wal) flush() error {
-	if len(w.header) == 0 {
+	if len(w.held) == 0 {
 		return nil
 	}
-	_, err := w.file.WriteAt(w.header, w.end)
-	w.header = w.header[:0]
+	_, err := w.file.WriteAt(w.held, w.end-int64(len(w.held)))
+	w.drop()
 	return err
+}
+
+// drop forgets what is held back.
+func (w *wal) drop() { w.held, w.header = w.held[:0], false }
+
+// commit says that a transaction commits, or no longer does. What is held back
+// then is of one that failed.
+func (w *wal) commit(now bool) {
+	w.committing = now
+	w.drop()
 }
 
 // ReadAt reads.

@@ -24,8 +24,9 @@ func (p plainFile) Sync(vfs.SyncFlag) error                  { return nil }
 func (p plainFile) Close() error                             { return p.f.Close() }
 
 // TestHeldBack writes frames, lone headers and other things in any order, and
-// checks that nobody can see that headers are held back: after every call but
-// that of an appended header the file is as if each write had gone through.
+// checks that nobody can see that they are held back: after every call but that
+// of an appended header, or of a frame that is not the last one of a transaction
+// that commits, the file is as if each write had gone through.
 func TestHeldBack(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	path := filepath.Join(t.TempDir(), "wal")
@@ -40,6 +41,9 @@ func TestHeldBack(t *testing.T) {
 		for i := range p {
 			p[i] = byte(rnd.Uint32())
 		}
+		if size == frameHeader && rnd.IntN(3) > 0 { // it is not the last of its transaction
+			copy(p[4:8], make([]byte, 4))
+		}
 		if n, err := w.WriteAt(p, off); n != size || err != nil {
 			t.Fatal(n, err)
 		}
@@ -48,10 +52,10 @@ func TestHeldBack(t *testing.T) {
 		}
 		copy(want[off:], p)
 	}
-	frames, held := 0, 0
-	for range 5000 {
+	frames, held, gathered, dropped := 0, 0, 0, 0
+	for range 8000 {
 		at := int64(len(want))
-		switch rnd.IntN(12) {
+		switch rnd.IntN(13) {
 		case 0:
 			write(32, 0)
 		case 1: // a header that is corrected
@@ -77,15 +81,25 @@ func TestHeldBack(t *testing.T) {
 				}
 				write(32, 0)
 			}
+		case 6: // a transaction begins to commit, or has failed to
+			dropped += len(w.held)
+			want = want[:len(want)-len(w.held)]
+			w.commit(!w.committing)
 		default:
 			write(frameHeader, at)
-			if len(w.header) > 0 {
+			if w.header {
 				frames++
 			}
 			write(100, at+frameHeader)
 		}
-		if len(w.header) > 0 && rnd.IntN(2) == 0 {
+		gathered = max(gathered, len(w.held))
+		switch {
+		case w.header && rnd.IntN(2) == 0:
 			continue // its page may still come
+		case w.committing && len(w.held) > 0 && rnd.IntN(50) > 0:
+			continue // the last frame may still come
+		case !w.committing && !w.header && len(w.held) > 0:
+			t.Fatalf("%d bytes are held back for nothing", len(w.held))
 		}
 		if err := w.flush(); err != nil {
 			t.Fatal(err)
@@ -98,8 +112,8 @@ func TestHeldBack(t *testing.T) {
 			t.Fatalf("the file has %d bytes, not the %d that were written, or others", len(got), len(want))
 		}
 	}
-	if frames < 1000 || held == 0 {
-		t.Errorf("of all frames only %d were written at once", frames)
+	if frames < 1000 || held == 0 || gathered < 3*(frameHeader+100) || dropped == 0 {
+		t.Errorf("of all frames only %d were written at once, up to %d bytes, and %d were dropped", frames, gathered, dropped)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -27,11 +29,15 @@ type writer struct {
 
 	// What follows belongs to the leader.
 	c      *conn
+	log    *wal
 	closed bool
 	stmts  statements
 	known  map[string]*known
 	data   any    // SQLite's count of changes to the file, as of our last commit
 	view   uint64 // rises when somebody else has changed it
+	alone  bool   // nobody else had when the transaction began
+
+	snapshot
 
 	logs *bell.Bell
 	own  atomic.Uint64 // transactions begun and ended here: odd while there is one
@@ -65,11 +71,21 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if err := migrate(ctx, c); err != nil {
 		return nil, err
 	}
-	// Checkpoints come every 4 MB, as they do with SQLite's own page size.
-	if err := c.Exec(fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d; PRAGMA foreign_keys = ON`, cmp.Or(o.pages, 2000))); err != nil {
+	if err := c.Exec(`PRAGMA foreign_keys = ON`); err != nil {
 		return nil, err
 	}
-	w := &writer{c: c, known: make(map[string]*known)}
+	file, err := c.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{c: c, log: file.(*wal), known: make(map[string]*known)}
+	w.clock = time.AfterFunc(math.MaxInt64, w.rest)
+	// The log is emptied every 4 MB, as it is with SQLite's own page size.
+	most := cmp.Or(o.pages, 2000)
+	c.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
+		w.due = pages >= most
+		return nil
+	})
 	return w, w.stmts.prepare(c)
 }
 
@@ -129,18 +145,23 @@ func (w *writer) lead(r *request) {
 		w.mu.Unlock()
 		w.transact(group)
 	}
-	w.mu.Lock()
-	if len(w.queue) > 0 {
-		next := w.queue[0]
-		w.queue = slices.Delete(w.queue, 0, 1)
-		next.turn <- true
-	} else {
-		w.busy = false
-	}
-	w.mu.Unlock()
+	w.pass()
 	for _, other := range group[1:] {
 		other.turn <- false
 	}
+}
+
+// pass appoints the next leader.
+func (w *writer) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) == 0 {
+		w.busy = false
+		return
+	}
+	next := w.queue[0]
+	w.queue = slices.Delete(w.queue, 0, 1)
+	next.turn <- true
 }
 
 // begin takes the lock that all processes share.
@@ -156,6 +177,10 @@ func (w *writer) begin(ctx context.Context) (began error) {
 		}
 	}()
 	err := w.stmts.begin.Exec()
+	if w.held && errors.Is(err, sqlite3.BUSY) {
+		w.letGo()
+		err = w.stmts.begin.Exec()
+	}
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("another process is writing to the database: %w", ctx.Err())
 	}
@@ -166,7 +191,7 @@ func (w *writer) begin(ctx context.Context) (began error) {
 	if err != nil {
 		return errors.Join(err, w.c.rollback())
 	}
-	if data != w.data {
+	if w.alone = data == w.data; !w.alone {
 		w.view++
 		w.logs.Ring("")
 	}
@@ -201,16 +226,26 @@ func (w *writer) try(group []*request) (err error) {
 			break
 		}
 	}
+	if err == nil && !w.held && w.alone {
+		err = w.hold()
+	}
 	if err == nil {
+		w.log.commit(true)
 		err = w.stmts.commit.Exec()
+		w.log.commit(false)
+	}
+	if err == nil && w.due {
+		w.empty()
 	}
 	if err == nil {
 		w.data, err = w.c.FileControl("", sqlite3.FCNTL_DATA_VERSION)
 	}
 	if err != nil {
 		clear(w.known) // it may hold what was not written
+		w.letGo()
 		return errors.Join(err, w.c.rollback())
 	}
+	w.mind()
 	return nil
 }
 
@@ -229,9 +264,9 @@ func (w *writer) close() error {
 
 // statements are what the writer runs, compiled once.
 type statements struct {
-	begin, commit, find, end, insert, head *sqlite3.Stmt
-	lease, create, own                     *sqlite3.Stmt
-	letter, post, blob, stored             *sqlite3.Stmt
+	read, begin, commit, find, end, insert, head *sqlite3.Stmt
+	lease, create, own                           *sqlite3.Stmt
+	letter, post, blob, stored                   *sqlite3.Stmt
 }
 
 func (s *statements) prepare(c *conn) error {
@@ -239,6 +274,7 @@ func (s *statements) prepare(c *conn) error {
 		into **sqlite3.Stmt
 		sql  string
 	}{
+		{&s.read, `PRAGMA user_version`},
 		{&s.begin, `BEGIN IMMEDIATE`},
 		{&s.commit, `COMMIT`},
 		{&s.find, `SELECT ref FROM runs WHERE id = ?`},
