@@ -14,7 +14,8 @@ type Agent struct {
 	Model       string   `json:"model"`
 	Loop        string   `json:"loop"`
 	Tools       []string `json:"tools"`
-	Input       string   `json:"input"` // what a run is asked that is given none; empty: it must be given
+	Input       string   `json:"input"`          // what a run is asked that is given none; empty: it must be given
+	Spec        string   `json:"spec,omitempty"` // the SHA-256 of its spec, as pawl has it in JSON; empty: it was made otherwise
 }
 
 // Agents are all that can be started.

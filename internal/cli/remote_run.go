@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -44,6 +46,9 @@ func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []str
 	return a.with(ctx, func(j store) (int, error) {
 		r := j.(*remote)
 		return a.driveRemote(ctx, r, d, 0, func(ctx context.Context) (pawl.Result, error) {
+			if served := r.serves(ctx, ask.Spec); served != "" {
+				ask.Agent, ask.Spec = served, nil
+			}
 			result, err := r.Start(ctx, ask)
 			if p, ok := errors.AsType[*client.Problem](err); ok && ask.Spec != nil && p.Status == http.StatusForbidden {
 				return result, misuse("%s is sent to %s as a spec of yours: %w", name, a.server, err)
@@ -51,6 +56,31 @@ func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []str
 			return result, err
 		})
 	})
+}
+
+// serves is the name under which the server has the agent of just this spec, with
+// the programs and files that it names beside it there; empty: it has not, or does
+// not say.
+func (r *remote) serves(ctx context.Context, raw json.RawMessage) string {
+	if raw == nil {
+		return ""
+	}
+	agents, err := r.Agents(ctx)
+	if err != nil {
+		return "" // it says so again when it is asked for the run
+	}
+	digest := specDigest(raw)
+	for _, a := range agents {
+		if a.Spec == digest {
+			return a.Name
+		}
+	}
+	return ""
+}
+
+// specDigest tells specs apart that say something else.
+func specDigest(raw json.RawMessage) string {
+	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
 // isFile reports whether what is to be run is meant as the name of a file: it is
@@ -68,14 +98,7 @@ func sentSpec(file string, d *driving) (json.RawMessage, error) {
 	if _, err := loadSpec(file, &spec.Options{Model: d.model, Stop: d.stop}); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		if at, ok := errors.AsType[*fs.PathError](err); ok {
-			err = at.Err
-		}
-		return nil, misuse("%s: %w", file, err)
-	}
-	raw, err := spec.JSON(filepath.Base(file), data)
+	raw, err := specJSON(file)
 	if err != nil || d.model == "" && d.stop == "" {
 		return raw, err
 	}
@@ -92,4 +115,16 @@ func sentSpec(file string, d *driving) (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(fields)
+}
+
+// specJSON is the spec in a file, as JSON.
+func specJSON(file string) (json.RawMessage, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			err = at.Err
+		}
+		return nil, misuse("%s: %w", file, err)
+	}
+	return spec.JSON(filepath.Base(file), data)
 }

@@ -39,6 +39,7 @@ type serveHost struct {
 	labels  map[string]string
 	dir     string // where the commands of clients' specs run
 	specs   []*spec.Spec
+	digests []string // of them
 
 	journal store
 	served  []servedAgent
@@ -89,7 +90,11 @@ func (a *app) hosting(s *service, args []string) (*serveHost, error) {
 			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("%s is called %q, too (give one of them another name)", other, made.Name)})
 		}
 		of[made.Name] = file
-		h.specs = append(h.specs, made)
+		digest := ""
+		if raw, err := specJSON(file); err == nil {
+			digest = specDigest(raw)
+		}
+		h.specs, h.digests = append(h.specs, made), append(h.digests, digest)
 	}
 	if len(problems) > 0 {
 		return nil, problems
@@ -147,7 +152,7 @@ func named(file string) bool {
 // open makes the agents.
 func (h *serveHost) open(ctx context.Context, j store) error {
 	h.journal = j
-	for _, made := range h.specs {
+	for i, made := range h.specs {
 		registry := h.app.registry()
 		agent, err := h.app.agentOf(ctx, made, registry)
 		if err != nil {
@@ -163,7 +168,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 			return refused(err)
 		}
 		d := m.Declaration()
-		about := client.Agent{Name: agent.Name, Description: made.Description, Model: d.Model.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input}
+		about := client.Agent{Name: agent.Name, Description: made.Description, Model: d.Model.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input, Spec: h.digests[i]}
 		for _, t := range d.Tools {
 			about.Tools = append(about.Tools, t.Name)
 		}
