@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(ctx, s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
+	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
 	if err != nil {
 		return 0, err
 	}
@@ -80,6 +81,9 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 		})
 		if s.InFlight() {
 			err = refused(err) // it says where the run can be forked instead
+		}
+		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+			err = misuse("run %s began with another agent: %s changed since; fork it with the agent it is to have now, by --spec", h.Run, strings.Join(changed.Parts, ", "))
 		}
 		if err == nil && w.begun != nil {
 			w.begun(run.ID())

@@ -81,7 +81,7 @@ func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (step
 		return 0, nil, err
 	}
 	for i := range agents {
-		w, err := a.workOf(ctx, agents[i], remake{asWas: true, declared: true, children: children})
+		w, err := a.workOf(ctx, j, agents[i], remake{asWas: true, declared: true, children: children})
 		if err != nil {
 			return 0, nil, err
 		}

@@ -83,7 +83,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(ctx, s, remake{spec: r.spec, model: r.model, policy: policy, loosen: r.allowChange})
+	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, loosen: r.allowChange})
 	if err != nil {
 		return 0, err
 	}

@@ -298,8 +298,9 @@ func (h *serveHost) alone(w server.Work, beside *app) server.Work {
 // spec's.
 func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.Work, error) {
 	source := s.Declaration().Source
+	start, _ := s.Start()
 	for _, one := range h.served {
-		if one.work.Agent.Source == source {
+		if one.work.Agent.Source == source && start.Parent == "" { // a child has inherited something
 			return one.work, nil
 		}
 	}
@@ -307,7 +308,7 @@ func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.
 		return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("run %s mends a project in a working copy, which takes the command line; go on with: pawl resume %[1]s", s.Run()))
 	}
 	beside := h.app.beside()
-	w, err := beside.workOf(ctx, s, remake{policy: h.policy, asWas: fork})
+	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork})
 	if err != nil {
 		beside.disconnect()
 		if codeOf(err) == exitUsage {

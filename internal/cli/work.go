@@ -43,12 +43,15 @@ type remake struct {
 }
 
 // workOf makes the agent of a run again, under the policy that holds.
-func (a *app) workOf(ctx context.Context, s pawl.State, r remake) (*work, error) {
+func (a *app) workOf(ctx context.Context, j pawl.Journal, s pawl.State, r remake) (*work, error) {
 	policy, err := policyFor(s, r.policy, r.loosen)
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.reworkOf(ctx, s, r)
+	w, err := a.heirOf(ctx, j, s, r)
+	if w == nil && err == nil {
+		w, err = a.reworkOf(ctx, s, r)
+	}
 	if err != nil || policy == nil {
 		return w, err
 	}
