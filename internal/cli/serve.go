@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,11 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 		if err != nil {
 			return 0, refused(err)
 		}
-		if err := a.left(ctx, s, j, h, served); err != nil {
+		looking, cease := context.WithCancel(ctx)
+		defer cease()
+		looked, err := a.left(looking, s, j, h, served)
+		defer func() { cease(); <-looked }()
+		if err != nil {
 			return 0, err
 		}
 		a.tellServed(s, h, listener, made)
@@ -126,16 +131,28 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 
 // left tells of runs that an earlier process left in the middle, or goes on with
 // them. They are not gone on with unasked: what ended that process may be what
-// they do. Those that are paused until a time are woken in any case.
-func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
+// they do. Those that are paused until a time are woken in any case. looked is
+// closed when nothing of this goes on any more, soon after ctx has ended at the
+// latest.
+func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) (<-chan struct{}, error) {
+	looked := make(chan struct{})
+	waits := false
+	defer func() {
+		if !waits {
+			close(looked)
+		}
+	}()
 	var runs []string
-	for _, status := range []pawl.Status{pawl.Interrupted, pawl.Paused} {
+	var held []pawl.Head // by somebody who may be gone: of another machine that is not known
+	for _, status := range []pawl.Status{pawl.Running, pawl.Interrupted, pawl.Paused} {
 		for head, err := range desk.List(ctx, j, desk.Filter{Status: status}) {
 			if err != nil {
-				return err
+				return looked, err
 			}
 			switch {
 			case h.named(head.Agent) == nil:
+			case head.Status == pawl.Running:
+				held = append(held, head)
 			case head.WakeAt.IsZero():
 				runs = append(runs, head.Run)
 			case head.WakeAt.After(time.Now()) && !a.quiet: // the server wakes it, also when its time has come already
@@ -143,22 +160,45 @@ func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, serve
 			}
 		}
 	}
-	if len(runs) == 0 {
-		return nil
-	}
-	if !s.resume {
+	if s.resume {
+		for _, run := range runs {
+			a.goOn(ctx, served, run)
+		}
+		waits = true
+		go func() {
+			defer close(looked)
+			a.lapsed(ctx, j, served, held)
+		}()
+	} else if len(runs) > 0 {
 		a.sayf("%s of these agents %s left in the middle; go on with one as pawl resume %s, or with all by --resume",
 			counted(len(runs), "run"), map[bool]string{true: "was", false: "were"}[len(runs) == 1], runs[0])
-		return nil
 	}
-	for _, run := range runs {
-		if err := served.GoOn(ctx, run); err != nil {
-			a.sayf("run %s does not go on: %v", run, err)
-		} else if !a.quiet {
-			a.sayf("run %s goes on", run)
+	return looked, nil
+}
+
+func (a *app) goOn(ctx context.Context, served *server.Server, run string) {
+	if err := served.GoOn(ctx, run); err != nil {
+		a.sayf("run %s does not go on: %v", run, err)
+	} else if !a.quiet {
+		a.sayf("run %s goes on", run)
+	}
+}
+
+// lapsed goes on with those of runs whose owners let their leases lapse, as who
+// died on another machine does. An owner that lives renews his.
+func (a *app) lapsed(ctx context.Context, j store, served *server.Server, held []pawl.Head) {
+	slices.SortFunc(held, func(a, b pawl.Head) int { return a.Lease.Until.Compare(b.Lease.Until) })
+	for _, was := range held {
+		select {
+		case <-time.After(time.Until(was.Lease.Until) + time.Second): // the journal's clock need not be ours
+		case <-ctx.Done():
+			return
+		}
+		now, err := desk.Head(ctx, j, was.Run)
+		if err == nil && now.Status == pawl.Running && now.Lease.Epoch == was.Lease.Epoch && !desk.Owned(now.Lease) {
+			a.goOn(ctx, served, was.Run)
 		}
 	}
-	return nil
 }
 
 // near reports whether an address can be reached from this machine only.

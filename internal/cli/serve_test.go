@@ -29,6 +29,7 @@ import (
 //	serving ARGS…            starts pawl serve with them, at a port of its own unless they say where
 //	halt SIGNAL CODE         ends it, and wants an exit code; what it said is in serve.txt
 //	due DATABASE             has the times come that its runs wait for
+//	elsewhere DATABASE       has its interrupted runs had owners on a machine of which nothing is known
 //	ask STATUS METHOD PATH [BODY]   asks it, and wants a status; the answer is in answer.txt
 func TestServe(t *testing.T) {
 	var all servers
@@ -65,7 +66,7 @@ func TestServe(t *testing.T) {
 				}
 				ts.Setenv(args[0], m[len(m)-1])
 			},
-			"due": due,
+			"due": due, "elsewhere": elsewhere,
 			"soon": func(ts *testscript.TestScript, _ bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])
 				if !soon(func() bool {
@@ -96,6 +97,18 @@ func due(ts *testscript.TestScript, _ bool, args []string) {
 		h.WakeAt = time.Unix(1, 0)
 		ts.Check(j.Append(ctx, pawl.Batch{Run: h.Run, Epoch: lease.Epoch, After: h.Seq, Records: [][]byte{line}, Head: h}))
 		_, err = j.Claim(ctx, pawl.Claim{Run: h.Run, Epoch: lease.Epoch})
+		ts.Check(err)
+	}
+}
+
+func elsewhere(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	j, err := sqlite.Open(ctx, ts.MkAbs(args[0]), nil)
+	ts.Check(err)
+	defer j.Close()
+	for h, err := range j.List(ctx, pawl.Query{Status: pawl.Running}) {
+		ts.Check(err)
+		_, err := j.Claim(ctx, pawl.Claim{Run: h.Run, Owner: "somebody elsewhere", TTL: 2 * time.Second, Over: h.Lease.Epoch})
 		ts.Check(err)
 	}
 }

@@ -26,11 +26,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl/journal/postgres"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // TestMain lets this binary play the other processes: the variable names the part.
 func TestMain(m *testing.M) {
-	parts := map[string]func() error{"server": playServer, "race": playRace, "write": playWriter, "hold": playHolder}
+	tool.Supervise() // in what playPawl starts
+	parts := map[string]func() error{"server": playServer, "race": playRace, "write": playWriter, "hold": playHolder, "pawl": playPawl}
 	part, ok := parts[os.Getenv("PAWL_TEST_PART")]
 	if !ok {
 		code := m.Run()
