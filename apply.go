@@ -41,6 +41,14 @@ func (s *State) fold(e Entry) {
 	switch ev := e.Event.(type) {
 	case RunStarted, RunPaused, RunResumed, RunExtended, RunForked, RunStopped, CancelRequested:
 		s.applyRun(ev)
+	case *ModelCalled:
+		s.modelCalled(ev, &e)
+	case *ModelReplied:
+		s.modelReplied(ev, &e)
+	case *ToolStarted:
+		s.toolStarted(ev, &e)
+	case *ToolFinished:
+		s.toolFinished(ev, &e)
 	case ModelCalled, ModelReplied, ModelFailed, PlanRejected:
 		s.applyModel(ev, e)
 	case ToolStarted, ToolFinished, ToolReused, ToolRefused, ToolDoubted, ToolSettled:

@@ -15,52 +15,9 @@ const messageBytes = 32
 func (s *State) applyModel(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ModelCalled:
-		s.untold = false
-		if e.Model == "" && e.Fallback != s.fallback {
-			s.fallback, s.tries = e.Fallback, 0
-		}
-		s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
-		if e.says() {
-			if e.View.Step != "" {
-				s.bytes, s.lastInput, s.lastBytes, s.window = 0, 0, 0, window{}
-			}
-			s.bytes += len(e.View.Prompt) + messageBytes
-		}
-		if !e.View.Alone && e.Model == "" {
-			s.sent, s.sentTo = s.time, e.Fallback
-		}
-		s.thinking, s.sentBytes = e.reservation(), s.bytes
-		if e.Purpose != PurposeTurn {
-			return
-		}
-		if entry.Iteration > s.iteration {
-			s.iteration, s.attempt, s.strikes = entry.Iteration, 0, 0
-			s.refuted, s.complete, s.landed, s.landing = false, nil, false, ""
-		}
-		s.attempt, s.settled = e.Attempt, false
-		s.beginStep(e.View)
+		s.modelCalled(&e, &entry)
 	case ModelReplied:
-		if r := &s.thinking; r.bytes > 0 && !e.Estimated {
-			g := s.meters.of(r.adviser, r.fallback)
-			g.learn(e.Reply.Usage.Input, r.bytes, r.talk)
-			s.meters.set(g)
-		}
-		s.thinking, s.lostCall = reservation{}, false
-		if s.spared(e.Purpose) {
-			s.missed = s.missed.Delete(string(e.Purpose))
-		} else {
-			s.failure, s.tries, s.squeezed = nil, 0, false
-		}
-		s.modelCalls++
-		s.book(e.Reply.Usage, e.Cost)
-		if e.Purpose == PurposeTurn {
-			s.replyTurn(&e, entry)
-			return
-		}
-		s.other = s.other.Set(string(e.Purpose), &heard{e.Reply, entry.Seq})
-		if e.Purpose == PurposeLanding {
-			s.landed, s.landing = true, e.Reply.Text()
-		}
+		s.modelReplied(&e, &entry)
 	case ModelFailed:
 		if e.Class == ClassTooLong && e.Purpose == PurposeTurn {
 			if n := s.thinking.usage.Input; s.tooLong == 0 || n < s.tooLong {
@@ -98,11 +55,62 @@ func (s *State) applyModel(event Event, entry Entry) {
 	}
 }
 
+func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
+	s.untold = false
+	if e.Model == "" && e.Fallback != s.fallback {
+		s.fallback, s.tries = e.Fallback, 0
+	}
+	s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
+	if e.says() {
+		if e.View.Step != "" {
+			s.bytes, s.lastInput, s.lastBytes, s.window = 0, 0, 0, window{}
+		}
+		s.bytes += len(e.View.Prompt) + messageBytes
+	}
+	if !e.View.Alone && e.Model == "" {
+		s.sent, s.sentTo = s.time, e.Fallback
+	}
+	s.thinking, s.sentBytes = e.reservation(), s.bytes
+	if e.Purpose != PurposeTurn {
+		return
+	}
+	if entry.Iteration > s.iteration {
+		s.iteration, s.attempt, s.strikes = entry.Iteration, 0, 0
+		s.refuted, s.complete, s.landed, s.landing = false, nil, false, ""
+	}
+	s.attempt, s.settled = e.Attempt, false
+	s.beginStep(e.View)
+}
+
+func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
+	if r := &s.thinking; r.bytes > 0 && !e.Estimated {
+		g := s.meters.of(r.adviser, r.fallback)
+		g.learn(e.Reply.Usage.Input, r.bytes, r.talk)
+		s.meters.set(g)
+	}
+	s.thinking, s.lostCall = reservation{}, false
+	if s.spared(e.Purpose) {
+		s.missed = s.missed.Delete(string(e.Purpose))
+	} else {
+		s.failure, s.tries, s.squeezed = nil, 0, false
+	}
+	s.modelCalls++
+	s.book(e.Reply.Usage, e.Cost)
+	if e.Purpose == PurposeTurn {
+		s.replyTurn(e, entry)
+		return
+	}
+	s.other = s.other.Set(string(e.Purpose), &heard{e.Reply, entry.Seq})
+	if e.Purpose == PurposeLanding {
+		s.landed, s.landing = true, e.Reply.Text()
+	}
+}
+
 // spared reports whether the run goes on when a call for a purpose fails. A
 // run written under the machine before ended like that of any other.
 func (s *State) spared(p Purpose) bool { return p.judges() && s.Machine() >= 2 }
 
-func (s *State) replyTurn(e *ModelReplied, entry Entry) {
+func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, entry.Seq
 	if !e.Estimated {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
@@ -172,21 +180,9 @@ func thought(r Reply) string {
 func (s *State) applyTool(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ToolStarted:
-		if i := s.find(e.Call); i >= 0 {
-			c := s.open[i]
-			c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
-			s.replace(i, c)
-		}
+		s.toolStarted(&e, &entry)
 	case ToolFinished:
-		s.acted = entry.Seq
-		if i := s.find(e.Call); i >= 0 {
-			c := s.open[i]
-			c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
-			if e.Images != nil {
-				c.about(func(m *matter) { m.images = e.Images })
-			}
-			s.answer(i, c)
-		}
+		s.toolFinished(&e, &entry)
 	case ToolReused:
 		if i := s.find(e.Call); i >= 0 {
 			c := s.open[i]
@@ -232,6 +228,26 @@ func (s *State) applyTool(event Event, entry Entry) {
 		}
 		c.Phase = Approved // it was approved, if it had to be, when it first ran
 		s.replace(i, c)
+	}
+}
+
+func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
+	if i := s.find(e.Call); i >= 0 {
+		c := s.open[i]
+		c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
+		s.replace(i, c)
+	}
+}
+
+func (s *State) toolFinished(e *ToolFinished, entry *Entry) {
+	s.acted = entry.Seq
+	if i := s.find(e.Call); i >= 0 {
+		c := s.open[i]
+		c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
+		if e.Images != nil {
+			c.about(func(m *matter) { m.images = e.Images })
+		}
+		s.answer(i, c)
 	}
 }
 

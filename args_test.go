@@ -28,8 +28,11 @@ func TestArgumentsOfReplies(t *testing.T) {
 		{"too deep", deep, `"` + deep + `"`},
 		{"too long", `"` + strings.Repeat("x", 1<<20) + `"`, `"1048578 bytes, where a call may have 1048576; they were not kept"`},
 	} {
-		e := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Do(pawl.Call{Tool: "t", Args: json.RawMessage(tt.in)}))
-		got := e.(pawl.ModelReplied).Reply.Parts[0].(pawl.Call)
+		e, err := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Do(pawl.Call{Tool: "t", Args: json.RawMessage(tt.in)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := e.Reply.Parts[0].(pawl.Call)
 		if string(got.Args) != tt.want {
 			t.Errorf("%s: %.100s, want %.100s", tt.name, got.Args, tt.want)
 		}

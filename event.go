@@ -43,7 +43,8 @@ func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
 // and replaces the event by what the written bytes say, so that folding it is
 // folding the log. keep is asked for memory that lasts as long as the event: it
 // is read from there. The event handed in is not kept and may live on a stack.
-func (e *Entry) Seal(event Event, line []byte, keep func(data []byte) []byte) ([]byte, error) {
+// The entry is read into room, if there is one.
+func (e *Entry) Seal(event Event, line []byte, keep func(data []byte) []byte, room *Room) ([]byte, error) {
 	begin := len(line)
 	scratch, typ, err := appendData(line, event) // where the line will stand
 	if err != nil {
@@ -51,7 +52,7 @@ func (e *Entry) Seal(event Event, line []byte, keep func(data []byte) []byte) ([
 	}
 	data := keep(scratch[begin:])
 	line = scratch[:begin]
-	if e.Event, err = readData(data, typ); err != nil {
+	if e.Event, err = readData(data, typ, room); err != nil {
 		return line, fmt.Errorf("%s cannot be read back: %w", typ, err)
 	}
 	e.Time = e.Time.UTC().Round(0) // as it is read: without the monotonic clock
@@ -65,8 +66,8 @@ func appendData(dst []byte, e Event) (data []byte, typ string, err error) {
 	return data, typ, err
 }
 
-func readData(data []byte, typ string) (e Event, err error) {
-	err = wire.Decode(data, func(c *wire.Coder) { e = decodeEvent(c, typ) })
+func readData(data []byte, typ string, room *Room) (e Event, err error) {
+	err = wire.Decode(data, func(c *wire.Coder) { e = decodeEvent(c, typ, room) })
 	return e, err
 }
 
@@ -106,7 +107,10 @@ func (e *Entry) UnmarshalJSON(data []byte) error {
 // DecodeEntry reads one line of a log. The entry may keep parts of data, which
 // must not be changed afterwards. An event of an unknown type is an error: a
 // log is never read half.
-func DecodeEntry(data []byte) (Entry, error) {
+func DecodeEntry(data []byte) (Entry, error) { return (*Room)(nil).DecodeEntry(data) }
+
+// DecodeEntry is [DecodeEntry] for an entry that is only folded; see [Room].
+func (r *Room) DecodeEntry(data []byte) (Entry, error) {
 	var e Entry
 	err := wire.Decode(data, func(c *wire.Coder) {
 		var typ string
@@ -118,7 +122,7 @@ func DecodeEntry(data []byte) (Entry, error) {
 		c.OptInt("iteration", &e.Iteration)
 		c.String("type", &typ)
 		c.Object("data", func(c *wire.Coder) {
-			if e.Event = decodeEvent(c, typ); e.Event == nil {
+			if e.Event = decodeEvent(c, typ, r); e.Event == nil {
 				c.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", typ, MachineNumber))
 			}
 		})

@@ -177,8 +177,54 @@ func encodeOther(c *wire.Coder, event Event) string {
 	return ""
 }
 
-// decodeEvent reads the fields of an event of the given type; nil: no such type.
-func decodeEvent(c *wire.Coder, typ string) Event {
+// A Room is memory that entries are read into which are only folded, one after
+// the other, so that reading them takes none. The event of such an entry may be
+// a pointer, which [State.Fold] and [Transcript.Add] take for the event itself
+// and which nobody else may see; it stands until the next entry is read.
+type Room struct {
+	called   ModelCalled
+	replied  ModelReplied
+	started  ToolStarted
+	finished ToolFinished
+}
+
+// The kinds every turn has are the ones read into a room.
+func (r *Room) decode(c *wire.Coder, typ string) Event {
+	switch typ {
+	case "model.called":
+		r.called = ModelCalled{}
+		r.called.code(c)
+		return &r.called
+	case "model.replied":
+		r.replied = ModelReplied{}
+		r.replied.code(c)
+		return &r.replied
+	case "tool.started":
+		r.started = ToolStarted{}
+		r.started.code(c)
+		return &r.started
+	case "tool.finished":
+		r.finished = ToolFinished{}
+		r.finished.code(c)
+		return &r.finished
+	}
+	return decodeKept(c, typ)
+}
+
+// decodeEvent reads the fields of an event of the given type, into the room if
+// there is one; nil: no such type.
+func decodeEvent(c *wire.Coder, typ string, room *Room) Event {
+	if room != nil {
+		return room.decode(c, typ)
+	}
+	return decodeKept(c, typ)
+}
+
+// decodeKept has a function to itself, since the stack of a run would else have
+// room for an event of every kind.
+//
+//go:noinline
+func decodeKept(c *wire.Coder, typ string) Event {
 	switch typ {
 	case "model.called":
 		var e ModelCalled
@@ -196,13 +242,6 @@ func decodeEvent(c *wire.Coder, typ string) Event {
 		var e ToolFinished
 		e.code(c)
 		return e
-	}
-	return decodeOther(c, typ)
-}
-
-//go:noinline
-func decodeOther(c *wire.Coder, typ string) Event {
-	switch typ {
 	case "run.started":
 		var e RunStarted
 		e.code(c)

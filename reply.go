@@ -72,8 +72,8 @@ func withPrompt(messages []Message, prompt string) []Message {
 
 // Replied makes the event of a reply: its calls get the run's ids, its text is
 // made valid, its usage is checked, and it is priced. A reply with neither
-// text nor calls is a failed attempt.
-func (m *Machine) Replied(s *State, t Think, r Reply) Event {
+// text nor calls is an error: the attempt has failed.
+func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	parts := make([]Part, 0, len(r.Parts))
 	content, n := 0, s.counter
 	for _, p := range r.Parts {
@@ -106,7 +106,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 	}
 	r.Parts = parts
 	if content == 0 && r.Stop != StopRefusal {
-		return m.Failed(s, t, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}, time.Time{})
+		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
 	}
 	e := ModelReplied{Purpose: t.Purpose}
 	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
@@ -123,7 +123,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) Event {
 		e.Priced, e.Cost = true, price.Cost(r.Usage)
 	}
 	e.Reply = r
-	return e
+	return e, nil
 }
 
 // settle checks the reported usage. A provider that reports none is booked at

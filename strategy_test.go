@@ -36,7 +36,10 @@ func TestPlans(t *testing.T) {
 		{"two inside", `{"action":"look","action_input":{"action":"a","action":"b"}}`, `{"action":"a","action":"b"}`, ""},
 		{"broken before a whole one", `{"thought":}` + call, "", "malformed"},
 	} {
-		e := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(tt.text)).(pawl.ModelReplied)
+		e, err := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
 		var args []string
 		for _, p := range e.Reply.Parts {
 			if c, ok := p.(pawl.Call); ok {
@@ -51,8 +54,12 @@ func TestPlans(t *testing.T) {
 }
 
 // calls are what comes of a reply under the JSON strategy.
-func calls(m *pawl.Machine, text string) (all []string, malformed string) {
-	e := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(text)).(pawl.ModelReplied)
+func calls(t *testing.T, m *pawl.Machine, text string) (all []string, malformed string) {
+	t.Helper()
+	e, err := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(pawl.Call); ok {
 			all = append(all, c.Tool+" "+string(c.Args))
@@ -75,7 +82,7 @@ func TestHostilePlans(t *testing.T) {
 	want := func(text string, good bool) {
 		t.Helper()
 		n++
-		got, malformed := calls(m, text)
+		got, malformed := calls(t, m, text)
 		if good && (len(got) != 1 || got[0] != is || malformed != "") || !good && (len(got) != 0 || malformed == "") {
 			t.Errorf("%.200q: %q, malformed %q", text, got, malformed)
 		}
@@ -124,7 +131,7 @@ func TestPlansWithoutEnd(t *testing.T) {
 	}
 	for _, unit := range []string{`{"":`, `{"a":[`, "{ ", `{"`, "{\n\"a\":", `{"a":{`, `{} `, "}{"} {
 		text := strings.Repeat(unit, 128<<10/len(unit))
-		if got, malformed := calls(m, text); got != nil || malformed == "" {
+		if got, malformed := calls(t, m, text); got != nil || malformed == "" {
 			t.Errorf("%s…: %q", unit, got)
 		}
 	}

@@ -36,19 +36,13 @@ func (t *Transcript) Add(e Entry, s *State) {
 	case RunForked:
 		t.say(ev.Input, s)
 	case ModelCalled:
-		if !ev.View.Alone && ev.Model == "" {
-			defer t.mark()
-		}
-		if ev.says() {
-			if ev.View.Step != "" { // nothing before it is shown
-				*t = Transcript{strategy: t.strategy}
-			}
-			t.say(ev.View.Prompt, s)
-		}
+		t.called(&ev, s)
+	case *ModelCalled:
+		t.called(ev, s)
 	case ModelReplied:
-		if ev.Purpose == PurposeTurn {
-			t.reply(ev.Reply, s)
-		}
+		t.reply(&ev, s)
+	case *ModelReplied:
+		t.reply(ev, s)
 	case PlanRejected:
 		// The calls, if any, are refused by the entries that follow; their
 		// results must stand before the feedback.
@@ -156,7 +150,23 @@ func (t *Transcript) say(text string, s *State) {
 	t.pending = append(t.pending, Text{text})
 }
 
-func (t *Transcript) reply(r Reply, s *State) {
+func (t *Transcript) called(e *ModelCalled, s *State) {
+	if e.says() {
+		if e.View.Step != "" { // nothing before it is shown
+			*t = Transcript{strategy: t.strategy}
+		}
+		t.say(e.View.Prompt, s)
+	}
+	if !e.View.Alone && e.Model == "" {
+		t.mark()
+	}
+}
+
+func (t *Transcript) reply(e *ModelReplied, s *State) {
+	if e.Purpose != PurposeTurn {
+		return
+	}
+	r := &e.Reply
 	t.open()
 	t.flush()
 	if r.Stop == StopRefusal {

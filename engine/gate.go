@@ -4,8 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/pawl-run/pawl"
 )
 
 // gates hold back calls to an endpoint that has said it is called too often,
@@ -85,16 +83,4 @@ func (s *session) held(endpoint string, now time.Time) time.Duration {
 		return 0
 	}
 	return wait
-}
-
-// passed tells the gates what came of a call.
-func (s *session) passed(endpoint string, e pawl.Event) {
-	switch e := e.(type) {
-	case pawl.ModelFailed:
-		if e.Class == pawl.ClassRateLimit {
-			s.engine.gates.refuse(endpoint, e.RetryAt, time.Now())
-		}
-	case pawl.ModelReplied:
-		s.engine.gates.answer(endpoint)
-	}
 }

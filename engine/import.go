@@ -211,7 +211,7 @@ func (f *importFile) seal() error {
 	s := &f.state
 	entry := pawl.Entry{Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration()}
 	note := s.Import(self().String(), f.head.Redacted, s.Seq() < f.head.Entries)
-	line, err := entry.Seal(note, nil, bytes.Clone)
+	line, err := entry.Seal(note, nil, bytes.Clone, nil)
 	if err == nil {
 		s.Fold(entry)
 		f.lines = append(f.lines, line)

@@ -76,7 +76,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 			p.state = p.state.Next()
 		}
 		whole := p.state // to its end, where it stands that a log was redacted
-		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
+		for entry, err := range entries(ctx, e.journal, c.Run, 1, new(pawl.Room)) {
 			if err == nil {
 				err = pawl.CheckEntry(&whole, entry)
 			}

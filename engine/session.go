@@ -28,6 +28,7 @@ type session struct {
 	spareJobs []job
 	lines     []byte         // the memory of pending
 	chunk     []byte         // what the events of the state are made of
+	room      pawl.Room      // what is appended is read into
 	hooked    []pawl.Entry   // appended, not yet shown to the hooks
 	fresh     []pawl.Entry   // appended, not yet durable, for the watchers
 	deaf      map[int]bool   // the hooks that are not asked any more
@@ -91,7 +92,7 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 		}
 		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration}
 		begin := len(s.lines)
-		lines, err := entry.Seal(event, s.lines, s.store)
+		lines, err := entry.Seal(event, s.lines, s.store, s.reading())
 		if err != nil {
 			s.failed = fmt.Errorf("run %s: %w", s.lease.Run, err)
 			return
@@ -104,6 +105,14 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 		}
 		s.watched(entry)
 	}
+}
+
+// reading is the room for entries, unless there are hooks or watchers, who keep them.
+func (s *session) reading() *pawl.Room {
+	if len(s.engine.opt.Hooks)+len(s.engine.opt.Watchers) > 0 {
+		return nil
+	}
+	return &s.room
 }
 
 // mostLines is the memory for encoding that a run keeps from step to step, in bytes.

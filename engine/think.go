@@ -132,30 +132,29 @@ func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
 
 // record appends what came of the call.
 func (c *modelCall) record(s *session, cut error, left bool) {
-	err := error(nil)
 	if left {
 		s.log(slog.LevelWarn, "a model call did not stop when told to and was left behind", slog.String("endpoint", c.endpoint))
 	}
-	if left || c.err != nil {
-		err = c.cutShort(cut)
-		if err == nil {
-			err = c.err
+	err := c.cutShort(cut)
+	if !left && (c.err == nil || err == nil) { // of one left behind nothing may be read
+		err = c.err
+	}
+	if err == nil {
+		var reply pawl.ModelReplied
+		if reply, err = s.m.Replied(&s.state, c.t, s.filterReply(*c.reply)); err == nil {
+			s.append(c.at, c.t.Iteration, reply)
+			s.engine.gates.answer(c.endpoint)
+			return
 		}
 	}
-	var event pawl.Event
-	if err == nil {
-		event = s.m.Replied(&s.state, c.t, s.filterReply(*c.reply))
-	} else {
-		event = s.m.Failed(&s.state, c.t, err, time.Time{})
+	f := s.m.Failed(&s.state, c.t, err, time.Time{})
+	f.Message = s.filter(f.Message)
+	f.RetryAt = s.retryAt(f, err)
+	s.again(&f)
+	s.append(c.at, c.t.Iteration, f)
+	if f.Class == pawl.ClassRateLimit {
+		s.engine.gates.refuse(c.endpoint, f.RetryAt, time.Now())
 	}
-	if f, ok := event.(pawl.ModelFailed); ok {
-		f.Message = s.filter(f.Message)
-		f.RetryAt = s.retryAt(f, err)
-		s.again(&f)
-		event = f
-	}
-	s.append(c.at, c.t.Iteration, event)
-	s.passed(c.endpoint, event)
 }
 
 // cutShort is the error of a call that was told to stop; nil if it was not.
