@@ -32,6 +32,7 @@ func newBell(path string, w *writer) *bell.Bell {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		o := outside{path: path, writer: w, ring: func() { b.Ring("") }}
+		o.seen, _ = o.index() // before anybody is told that from here on he is told
 		go func() {
 			defer close(done)
 			o.watch(ctx)
@@ -54,10 +55,10 @@ type outside struct {
 
 func (o *outside) watch(ctx context.Context) {
 	touched := make(chan struct{}, 1)
+	touched <- struct{}{} // what was written before the log was watched
 	every := o.touches(ctx, touched)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	o.seen, _ = o.index()
 	for anyway := time.Now(); ; {
 		select {
 		case <-ctx.Done():

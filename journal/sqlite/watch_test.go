@@ -100,6 +100,41 @@ func TestWatchLogs(t *testing.T) {
 	}
 }
 
+// TestWatchAtOnce adds something as soon as the first word says that what is
+// added from now on is told of.
+func TestWatchAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	other, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	theirs := begun(t, other, "theirs")
+	theirs()
+	j, err := sqlite.Open(t.Context(), path, &sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for n := range 100 {
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		words := 0
+		for run, err := range j.WatchLogs(ctx) {
+			if run != "" || err != nil {
+				t.Fatal(run, err)
+			}
+			if words++; words == 2 {
+				break
+			}
+			theirs()
+		}
+		stop()
+		if words < 2 {
+			t.Fatalf("round %d: no word of what was added after the first one", n)
+		}
+	}
+}
+
 // TestWatchClosed ends the watching with the journal.
 func TestWatchClosed(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
