@@ -67,7 +67,7 @@ func appendData(dst []byte, e Event) (data []byte, typ string, err error) {
 }
 
 func readData(data []byte, typ string, room *Room) (e Event, err error) {
-	err = wire.Decode(data, func(c *wire.Coder) { e = decodeEvent(c, typ, room) })
+	err = wire.Decode(data, func(c *wire.Coder) { e = room.decode(c, typ) })
 	return e, err
 }
 
@@ -122,7 +122,7 @@ func (r *Room) DecodeEntry(data []byte) (Entry, error) {
 		c.OptInt("iteration", &e.Iteration)
 		c.String("type", &typ)
 		c.Object("data", func(c *wire.Coder) {
-			if e.Event = decodeEvent(c, typ, r); e.Event == nil {
+			if e.Event = r.decode(c, typ); e.Event == nil {
 				c.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", typ, MachineNumber))
 			}
 		})

@@ -42,7 +42,7 @@ func (HookDirected) event()        {}
 func (Noted) event()               {}
 func (ModelDelta) event()          {}
 
-// encodeEvent writes an event's fields and returns its type. It and decodeEvent
+// encodeEvent writes an event's fields and returns its type. It and decodeKept
 // are plain switches, not a registry, and Type is asked of each kind by itself:
 // thus the compiler keeps the events that are written off the heap. The kinds
 // every turn has come first, since a function has room on its stack for all
@@ -188,8 +188,12 @@ type Room struct {
 	finished ToolFinished
 }
 
-// The kinds every turn has are the ones read into a room.
+// decode reads the fields of an event of the given type; nil: no such type. The
+// kinds every turn has are the ones read into a room, if there is one.
 func (r *Room) decode(c *wire.Coder, typ string) Event {
+	if r == nil {
+		return decodeKept(c, typ)
+	}
 	switch typ {
 	case "model.called":
 		r.called = ModelCalled{}
@@ -207,15 +211,6 @@ func (r *Room) decode(c *wire.Coder, typ string) Event {
 		r.finished = ToolFinished{}
 		r.finished.code(c)
 		return &r.finished
-	}
-	return decodeKept(c, typ)
-}
-
-// decodeEvent reads the fields of an event of the given type, into the room if
-// there is one; nil: no such type.
-func decodeEvent(c *wire.Coder, typ string, room *Room) Event {
-	if room != nil {
-		return room.decode(c, typ)
 	}
 	return decodeKept(c, typ)
 }
