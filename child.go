@@ -45,11 +45,12 @@ const leastChild = 1000
 // agent is told as the tool's fault. The version of such a tool is the digest of
 // its agent's declaration, so that a run notices when that has changed.
 func (m *Machine) delegate(d Delegate, a *armed) error {
-	a.agent = d.Agent()
-	if m.agent.Limits.Cost > 0 && a.agent.Limits.Cost == 0 {
-		a.agent.Limits.Cost = m.agent.Limits.Cost
+	agent := d.Agent()
+	if m.agent.Limits.Cost > 0 && agent.Limits.Cost == 0 {
+		agent.Limits.Cost = m.agent.Limits.Cost
 	}
-	child, err := NewMachine(a.agent)
+	a.agent = &agent
+	child, err := NewMachine(agent)
 	if err != nil {
 		return fmt.Errorf("tool %q: agent %q: %w", a.info.Name, a.agent.Name, err)
 	}
@@ -73,7 +74,7 @@ func (m *Machine) Child(d Disposed) (agent Agent, input string, err error) {
 	if t == nil || t.ask == nil {
 		return Agent{}, "", fmt.Errorf("%s is no agent", d.Call.Tool)
 	}
-	agent = t.agent
+	agent = *t.agent
 	var policies []Policy
 	for _, p := range m.agent.Policies {
 		if i, ok := p.(interface{ Inherited() bool }); ok && i.Inherited() {
@@ -130,7 +131,10 @@ func (m *Machine) carve(s *State, step Step) Step {
 // that goes on has its share beside what is booked already. What has too little is
 // refused, and the ceiling returned that leaves it so.
 func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (leaf string) {
-	d.Child, d.Limits = s.run+"."+d.Call.ID, m.tools[d.Call.Tool].agent.Limits.withDefaults()
+	d.Child, d.Limits = s.run+"."+d.Call.ID, Limits{}.withDefaults()
+	if of := m.tools[d.Call.Tool].agent; of != nil {
+		d.Limits = of.Limits.withDefaults()
+	}
 	var had childRun
 	if k := s.find(d.Call.ID); k >= 0 && s.open[k].child != nil {
 		had = *s.open[k].child

@@ -31,14 +31,23 @@ func (m *Machine) Decide(s State) Step { return m.Next(&s) }
 // Next is Decide for a state that has a variable to itself and stays as it is
 // meanwhile: an engine's, which need not be copied to be looked at.
 func (m *Machine) Next(s *State) Step {
-	step := m.propose(s)
-	if t, ok := step.(Think); ok { // filled first, so that a policy sees the clamp it may lower
-		step = m.fill(s, t)
-	}
+	step := m.filled(s, m.propose(s)) // filled first, so that a policy sees the clamp it may lower
 	step = m.approved(s, m.review(s, step))
 	step = m.limit(s, m.carve(s, step))
-	if f, ends := step.(Finish); ends && f.Verdict.Status == Exhausted && s.Machine() >= 2 {
-		return m.lastWords(s, f)
+	if _, ends := step.(Finish); ends {
+		return m.lastWords(s, step)
+	}
+	return step
+}
+
+// filled is a step with a Think filled in. This and what else of a decision takes
+// room for a state, an effect or an end is kept out of line: a run that waits for
+// its model keeps the stack it once needed.
+//
+//go:noinline
+func (m *Machine) filled(s *State, step Step) Step {
+	if t, ok := step.(Think); ok {
+		return m.fill(s, t)
 	}
 	return step
 }
@@ -46,9 +55,15 @@ func (m *Machine) Next(s *State) Step {
 // lastWords asks the policies about the end of a run whose ceilings are met,
 // which come after them: what it has to say is theirs to withhold or to note.
 // Nothing else they want can be had any more.
-func (m *Machine) lastWords(s *State, end Finish) Step {
+//
+//go:noinline
+func (m *Machine) lastWords(s *State, step Step) Step {
+	end := step.(Finish)
+	if end.Verdict.Status != Exhausted || s.Machine() < 2 {
+		return step
+	}
 	for _, p := range m.agent.Policies {
-		switch next := p.Review(*s, end).(type) {
+		switch next := reviewed(p, s, end).(type) {
 		case Record:
 			if unsound(next) == "" && s.idle < mostIdle {
 				return next
@@ -138,21 +153,26 @@ func (m *Machine) propose(s *State) Step {
 	}
 }
 
-// ask asks the loop. It is kept out of line: the copy the loop gets would
-// otherwise stand on the stack of every decision.
-//
+// ask asks the loop, the machine's own ones without a copy of the state.
+func (m *Machine) ask(s *State) Step {
+	if own, ok := m.loop.(interface{ next(*State) Step }); ok {
+		return own.next(s)
+	}
+	return m.askOther(s)
+}
+
 //go:noinline
-func (m *Machine) ask(s *State) Step { return m.loop.Next(*s) }
+func (m *Machine) askOther(s *State) Step { return m.loop.Next(*s) }
 
 // ends asks the goal, the ceiling on tool errors, and the stop condition.
 func (m *Machine) ends(s *State) Verdict {
 	if m.met(s) {
-		v := m.agent.Goal.Success.Eval(*s)
+		v := eval(m.agent.Goal.Success, s)
 		v.Status = Success
 		return v
 	}
 	if m.agent.Stop != nil {
-		if v := m.agent.Stop.Eval(*s); v.Holds {
+		if v := eval(m.agent.Stop, s); v.Holds {
 			if v.Status == 0 {
 				v.Status = Exhausted
 			}
@@ -168,8 +188,11 @@ func (m *Machine) ends(s *State) Verdict {
 }
 
 func (m *Machine) met(s *State) bool {
-	return m.agent.Goal != nil && s.measured && m.agent.Goal.Success.Eval(*s).Holds
+	return m.agent.Goal != nil && s.measured && eval(m.agent.Goal.Success, s).Holds
 }
+
+//go:noinline
+func eval(c Condition, s *State) Verdict { return c.Eval(*s) }
 
 // finish ends the run, unless a goal refutes a success that is claimed; nil:
 // it has been refuted, and the run goes on. The goal is measured on what the
@@ -344,7 +367,7 @@ func (m *Machine) review(s *State, step Step) Step {
 			if act && leavesActs(p) {
 				continue
 			}
-			next := p.Review(*s, handOut(step))
+			next := reviewed(p, s, handOut(step))
 			if sameStep(step, next) {
 				continue
 			}
@@ -367,6 +390,18 @@ func (m *Machine) review(s *State, step Step) Step {
 	}
 	return failed("policy", fmt.Sprintf("policies do not agree after %d rounds: %s", maxRounds, strings.Join(last, ", ")))
 }
+
+// reviewed asks a policy, one that can do with a look at the state without
+// making a copy of it.
+func reviewed(p Policy, s *State, step Step) Step {
+	if l, ok := p.(interface{ Look(*State, Step) Step }); ok {
+		return l.Look(s, step)
+	}
+	return reviewedCopy(p, s, step)
+}
+
+//go:noinline
+func reviewedCopy(p Policy, s *State, step Step) Step { return p.Review(*s, step) }
 
 // leavesActs reports whether a policy has nothing to say about calls, so that no
 // copy of them has to be made for it.

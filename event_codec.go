@@ -62,15 +62,22 @@ func encodeEvent(c *wire.Coder, event Event) string {
 		e.code(c)
 		return e.Type()
 	}
+	if _, ok := event.(RunStarted); ok {
+		return encodeStart(c, event)
+	}
 	return encodeOther(c, event)
+}
+
+//go:noinline
+func encodeStart(c *wire.Coder, event Event) string {
+	e := event.(RunStarted)
+	e.code(c)
+	return e.Type()
 }
 
 //go:noinline
 func encodeOther(c *wire.Coder, event Event) string {
 	switch e := event.(type) {
-	case RunStarted:
-		e.code(c)
-		return e.Type()
 	case RunPaused:
 		e.code(c)
 		return e.Type()

@@ -23,11 +23,13 @@ type ReAct struct{}
 func (ReAct) Name() string { return "react" }
 
 // Next acts on open calls, finishes on a final answer, and thinks otherwise.
-func (ReAct) Next(s State) Step {
+func (ReAct) Next(s State) Step { return ReAct{}.next(&s) }
+
+func (ReAct) next(s *State) Step {
 	switch {
 	case s.HasOpen():
 		return Act{}
-	case s.Done():
+	case s.done():
 		return Finish{Verdict: doneVerdict()}
 	}
 	return Think{Purpose: PurposeTurn}
@@ -41,9 +43,11 @@ type SingleCall struct{}
 func (SingleCall) Name() string { return "single" }
 
 // Next thinks once and finishes.
-func (SingleCall) Next(s State) Step {
+func (SingleCall) Next(s State) Step { return SingleCall{}.next(&s) }
+
+func (SingleCall) next(s *State) Step {
 	switch {
-	case s.Done():
+	case s.done():
 		return Finish{Verdict: doneVerdict()}
 	case s.RejectedIterations() > 0:
 		return Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",

@@ -35,7 +35,7 @@ type armed struct {
 	schema *jsonschema.Schema
 	pure   *builtin
 
-	agent Agent // whose runs its calls are, if ask is set
+	agent *Agent // whose runs its calls are, if ask is set
 	ask   func(args json.RawMessage) (string, error)
 	waits bool // the agent does; see [Machine.Waits]
 }
@@ -126,8 +126,28 @@ func NewMachine(a Agent) (*Machine, error) {
 		return nil, fmt.Errorf("agent %q: %w", a.Name, errors.Join(errs...))
 	}
 
+	m.decl.Model, m.decl.Fallback, m.decl.Advisers = model, fallback, advice
+	m.declare()
+	m.base = len(m.system(View{}))
+	if m.agent.Strategy == Native {
+		for _, t := range m.offer {
+			m.base += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
+		}
+	}
+	m.base += len(a.Output)
+	for _, t := range m.offer {
+		m.white += white(t.Input)
+	}
+	return m, nil
+}
+
+// declare fills in what is declared of the agent besides its models.
+//
+//go:noinline
+func (m *Machine) declare() {
+	a := &m.agent
 	m.decl = Declaration{
-		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Advisers: advice,
+		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: m.decl.Model, Fallback: m.decl.Fallback, Advisers: m.decl.Advisers,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
@@ -145,17 +165,6 @@ func NewMachine(a Agent) (*Machine, error) {
 		m.decl.Policies = append(m.decl.Policies, p.String())
 	}
 	m.decl.seal()
-	m.base = len(m.system(View{}))
-	if m.agent.Strategy == Native {
-		for _, t := range m.offer {
-			m.base += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
-		}
-	}
-	m.base += len(a.Output)
-	for _, t := range m.offer {
-		m.white += white(t.Input)
-	}
-	return m, nil
 }
 
 // white counts the white space between the tokens of a JSON text.
@@ -237,56 +246,6 @@ func (m *Machine) Tool(name string) (Tool, ToolInfo, bool) {
 
 // arm prepares the tools, the machine's own ones after the agent's.
 func (m *Machine) arm() (errs []error) {
-	add := func(t Tool, own bool) {
-		if c, ok := t.(Checker); ok {
-			if err := c.Check(m.agent); err != nil {
-				errs = append(errs, err)
-				return
-			}
-		}
-		info := t.Info().withDefaults()
-		switch {
-		case !toolName.MatchString(info.Name):
-			errs = append(errs, fmt.Errorf("tool %q: a name has 1 to 64 letters, digits, _ or -", info.Name))
-			return
-		case strings.HasPrefix(info.Name, "__") && !own:
-			errs = append(errs, fmt.Errorf("tool %q: names that begin with __ belong to the machine", info.Name))
-			return
-		case m.tools[info.Name] != nil:
-			errs = append(errs, fmt.Errorf("tool %q: there are two of that name", info.Name))
-			return
-		case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0:
-			errs = append(errs, fmt.Errorf("tool %q: Timeout, MaxOutput and MaxCalls may not be negative", info.Name))
-			return
-		}
-		schema, err := jsonschema.Compile(info.Input, &jsonschema.Options{Closed: true})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("tool %q: input: %w", info.Name, err))
-			return
-		}
-		if own, ok := m.agent.Trust[info.Name]; ok {
-			info.Trust = own
-		}
-		if info.Trust < 0 || info.Trust > Untrusted {
-			errs = append(errs, fmt.Errorf("tool %q: %d is no label; use Trusted or Untrusted", info.Name, int(info.Trust)))
-			return
-		}
-		a := &armed{tool: t, info: info, schema: schema}
-		if b, ok := t.(builtin); ok {
-			a.pure = &b
-		}
-		if d, ok := t.(Delegate); ok {
-			if err := m.delegate(d, a); err != nil {
-				errs = append(errs, err)
-				return
-			}
-		}
-		if a.info.Trust == Trusted { // which goes without saying
-			a.info.Trust = 0
-		}
-		m.tools[info.Name] = a
-		m.offer = append(m.offer, a.info)
-	}
 	none := func(t Tool) bool { return t == nil }
 	if slices.ContainsFunc(m.agent.Tools, none) {
 		errs = append(errs, errors.New("tools: one of them is nil"))
@@ -294,22 +253,87 @@ func (m *Machine) arm() (errs []error) {
 		m.agent.Tools = slices.DeleteFunc(slices.Clone(m.agent.Tools), none)
 	}
 	for _, t := range m.agent.Tools {
-		add(t, false)
+		if err := m.add(t, false); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if m.agent.Builtins || m.agent.Strategy == JSON {
-		for _, t := range builtins() {
-			// Under the json strategy every turn is an action, so there must be one that ends the run.
-			if m.agent.Builtins || t.Info().Name == completeTool {
-				add(t, true)
+		errs = append(errs, m.addOwn()...)
+	}
+	if len(errs) == 0 && len(m.agent.Trust) > 0 {
+		return m.strayTrust()
+	}
+	return errs
+}
+
+// addOwn prepares the machine's own tools.
+func (m *Machine) addOwn() (errs []error) {
+	for _, t := range builtins() {
+		// Under the json strategy every turn is an action, so there must be one that ends the run.
+		if m.agent.Builtins || t.Info().Name == completeTool {
+			if err := m.add(t, true); err != nil {
+				errs = append(errs, err)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {
-		if m.tools[name] == nil && len(errs) == 0 {
-			errs = append(errs, fmt.Errorf("trust: there is no tool %q to label", name))
+	return errs
+}
+
+// add prepares a tool.
+func (m *Machine) add(t Tool, own bool) error {
+	if err := check(t, &m.agent); err != nil {
+		return err
+	}
+	a := &armed{tool: t}
+	a.describe()
+	info := &a.info
+	switch {
+	case !toolName.MatchString(info.Name):
+		return fmt.Errorf("tool %q: a name has 1 to 64 letters, digits, _ or -", info.Name)
+	case strings.HasPrefix(info.Name, "__") && !own:
+		return fmt.Errorf("tool %q: names that begin with __ belong to the machine", info.Name)
+	case m.tools[info.Name] != nil:
+		return fmt.Errorf("tool %q: there are two of that name", info.Name)
+	case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0:
+		return fmt.Errorf("tool %q: Timeout, MaxOutput and MaxCalls may not be negative", info.Name)
+	}
+	var err error
+	if a.schema, err = jsonschema.Compile(info.Input, &jsonschema.Options{Closed: true}); err != nil {
+		return fmt.Errorf("tool %q: input: %w", info.Name, err)
+	}
+	if own, ok := m.agent.Trust[info.Name]; ok {
+		info.Trust = own
+	}
+	if info.Trust < 0 || info.Trust > Untrusted {
+		return fmt.Errorf("tool %q: %d is no label; use Trusted or Untrusted", info.Name, int(info.Trust))
+	}
+	if b, ok := t.(builtin); ok {
+		a.pure = &b
+	}
+	if d, ok := t.(Delegate); ok {
+		if err := m.delegate(d, a); err != nil {
+			return err
 		}
 	}
-	return errs
+	if info.Trust == Trusted { // which goes without saying
+		info.Trust = 0
+	}
+	m.tools[info.Name] = a
+	m.offer = append(m.offer, *info)
+	return nil
+}
+
+//go:noinline
+func (t *armed) describe() { t.info = t.tool.Info().withDefaults() }
+
+//go:noinline
+func (m *Machine) strayTrust() []error {
+	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {
+		if m.tools[name] == nil {
+			return []error{fmt.Errorf("trust: there is no tool %q to label", name)}
+		}
+	}
+	return nil
 }
 
 // check asks the parts that can tell what is wrong with them.
@@ -326,13 +350,21 @@ func (m *Machine) check() (errs []error) {
 		}
 	}
 	for _, part := range parts {
-		if c, ok := part.(Checker); ok {
-			if err := c.Check(m.agent); err != nil {
-				errs = append(errs, err)
-			}
+		if err := check(part, &m.agent); err != nil {
+			errs = append(errs, err)
 		}
 	}
 	return errs
+}
+
+// check asks a part what is wrong with it, if it can tell.
+//
+//go:noinline
+func check(part any, a *Agent) error {
+	if c, ok := part.(Checker); ok {
+		return c.Check(*a)
+	}
+	return nil
 }
 
 // Waits reports whether the agent declares anything that can park a run until

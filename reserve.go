@@ -91,7 +91,7 @@ func (m *Machine) bytes(s *State, v *View) int {
 
 // clamp lowers the reply to what tokens and dollars leave, and prices it.
 func (m *Machine) clamp(s *State, t Think) Think {
-	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.Tokens()-t.Estimate)
+	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-t.Estimate)
 	price := m.decl.model(t.Model, t.Fallback).Price
 	if price == nil {
 		return t
@@ -187,12 +187,12 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 	if t.MaxTokens >= leastReply {
 		return Verdict{}
 	}
-	left := s.limits.Tokens - s.Tokens()
+	left := s.limits.Tokens - s.usage.Total()
 	if left-t.Estimate < leastReply {
 		leaf := tokensLeaf(s.limits)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 			Detail: fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
-				group(s.Tokens()), group(s.limits.Tokens), group(t.Estimate), leastReply)}
+				group(s.usage.Total()), group(s.limits.Tokens), group(t.Estimate), leastReply)}
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		leaf := costLeaf(s.limits)

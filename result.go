@@ -93,10 +93,12 @@ func ResultOf(s State) Result {
 		}
 	}
 	if s.priced {
-		r.CostUSD = &s.cost
+		cost := s.cost // of its own: the result is kept when the state is not
+		r.CostUSD = &cost
 	}
 	if s.confident {
-		r.Confidence = &s.confidence
+		confidence := s.confidence
+		r.Confidence = &confidence
 	}
 	if s.paused != nil && s.status == s.paused.Status {
 		r.Reason.Detail = s.paused.Reason

@@ -284,7 +284,9 @@ func (s *State) Seen() string { return s.seen }
 
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not turned down, and was not refuted by the goal.
-func (s State) Done() bool {
+func (s State) Done() bool { return s.done() }
+
+func (s *State) done() bool {
 	if s.replied == 0 || s.refuted || s.thinking.made {
 		return false
 	}
@@ -440,9 +442,10 @@ func (s State) Turns() iter.Seq[Turn] {
 }
 
 // Tracks yields what the finished turns left behind, latest first.
-func (s State) Tracks() iter.Seq[Track] {
+func (s *State) Tracks() iter.Seq[Track] {
+	trail := s.trail
 	return func(yield func(Track) bool) {
-		for _, t := range s.trail.Backward() {
+		for _, t := range trail.Backward() {
 			if t.Measure != nil {
 				t.Measure = t.Measure.clone()
 			}
@@ -539,7 +542,7 @@ func (s *State) Answer() string {
 		return s.own
 	case s.complete != nil:
 		return s.complete.Answer
-	case s.Done():
+	case s.done():
 		return s.LastText()
 	}
 	return s.landing

@@ -69,7 +69,7 @@ func (s *State) parting() string {
 	switch {
 	case s.own != "" && s.own != s.LastText():
 		return s.own
-	case s.own == "" && s.complete == nil && !s.Done():
+	case s.own == "" && s.complete == nil && !s.done():
 		return s.landing
 	}
 	return ""

@@ -77,10 +77,38 @@ type job struct {
 }
 
 func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
+	jobs, now, err := s.jobs(at, group)
+	if len(jobs) == 0 {
+		return err
+	}
+	if len(jobs) == 1 {
+		if err = s.fly(&jobs[0].flight, now); err == nil {
+			s.spareJobs = jobs // not of a call left behind: its goroutine still has it
+		}
+		return err
+	}
+	done := make(chan *job, len(jobs))
+	for i := range jobs {
+		j := &jobs[i]
+		j.ctx = &effectContext{Context: s.within(j.intent)}
+		go func() {
+			defer func() { done <- j }() // also when the tool ends this goroutine
+			j.perform(j.ctx)
+		}()
+	}
+	return s.gather(jobs, done)
+}
+
+// jobs makes the calls of a group ready to fly from now on, their intents durable;
+// none: nothing is to be run. It is kept out of line: what it needs would stand on
+// the stack while the tools work.
+//
+//go:noinline
+func (s *session) jobs(at uint64, group []pawl.Disposed) ([]job, time.Time, error) {
 	it := s.state.Iteration()
 	if slices.ContainsFunc(group, func(d pawl.Disposed) bool { return d.Approved }) {
 		if group = s.stillApproved(at, group); len(group) == 0 {
-			return nil
+			return nil, time.Time{}, nil
 		}
 	}
 	jobs := s.spareJobs
@@ -114,7 +142,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	}
 	if !sabotage.On(sabotage.Intent) {
 		if err := s.flush(); err != nil {
-			return err
+			return nil, time.Time{}, err
 		}
 	}
 	now := time.Now()
@@ -131,23 +159,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 		j.began, j.deadline = now, now.Add(limit)
 		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.sheltered(), intent: j.intent}
 	}
-	if len(jobs) == 1 {
-		err := s.fly(&jobs[0].flight, now)
-		if err == nil {
-			s.spareJobs = jobs // not of a call left behind: its goroutine still has it
-		}
-		return err
-	}
-	done := make(chan *job, len(jobs))
-	for i := range jobs {
-		j := &jobs[i]
-		j.ctx = &effectContext{Context: s.within(j.intent)}
-		go func() {
-			defer func() { done <- j }() // also when the tool ends this goroutine
-			j.perform(j.ctx)
-		}()
-	}
-	return s.gather(jobs, done)
+	return jobs, now, nil
 }
 
 // started is the intent to run a call.

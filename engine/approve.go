@@ -151,15 +151,14 @@ func (s *session) ask(d *pawl.Disposed) pawl.Event {
 	return s.m.Hold(&s.state, *d, hashToken(token), seen)
 }
 
-// withTokens adds the tokens of the requests that this process made.
-func (s *session) withTokens(r pawl.Result) pawl.Result {
+// addTokens adds the tokens of the requests that this process made.
+func (s *session) addTokens(r *pawl.Result) {
 	for i := range r.Pending {
 		p := &r.Pending[i]
 		if c, ok := s.state.Call(p.Call); ok && p.Kind == "approval" && s.tokens[p.Call] != "" && fits(c.TokenHash, s.tokens[p.Call]) {
 			p.Token = s.tokens[p.Call]
 		}
 	}
-	return r
 }
 
 // witnesses takes the digests of what a call relies on.

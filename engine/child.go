@@ -243,14 +243,16 @@ func (k *children) keep(c *child) {
 	k.heard[c.run], k.waits[c.run] = c.heard, c.result.Pending
 }
 
-// withChildren adds what the run's children wait for.
-func (s *session) withChildren(r pawl.Result) pawl.Result {
+// addChildren adds what the run's children wait for.
+func (s *session) addChildren(r *pawl.Result) {
+	if len(s.children.waits) == 0 {
+		return
+	}
 	for c := range s.state.Open() {
 		if c.Phase == pawl.AwaitingChild {
 			r.Pending = append(r.Pending, s.children.waits[c.Child]...)
 		}
 	}
-	return r
 }
 
 // bookChildren books what children have used that were in flight when the run
@@ -358,7 +360,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	if err != nil {
 		return root, err
 	}
-	m, err := e.machine(agent)
+	m, err := e.machine(&agent)
 	if err != nil {
 		return root, err
 	}

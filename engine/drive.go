@@ -85,9 +85,24 @@ func (s *session) step() (done bool, err error) {
 	case pawl.Observe:
 		err = s.observe(at)
 	case pawl.Think:
-		err = s.think(at, step)
+		err = s.think(at, &step)
 	case pawl.Act:
 		err = s.act(at, step)
+	default:
+		return s.settle(at, step)
+	}
+	if err == nil {
+		err = s.failed
+	}
+	return false, err
+}
+
+// settle takes a step that is no effect. It is kept out of line, since what it
+// writes would otherwise stand on the stack of every effect in flight.
+//
+//go:noinline
+func (s *session) settle(at uint64, step pawl.Step) (done bool, err error) {
+	switch step := step.(type) {
 	case pawl.Record:
 		if len(step.Events) == 0 {
 			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", s.lease.Run, at)
@@ -105,10 +120,7 @@ func (s *session) step() (done bool, err error) {
 		s.append(at, s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
 		return true, s.leave()
 	}
-	if err == nil {
-		err = s.failed
-	}
-	return false, err
+	return false, s.failed
 }
 
 // leave makes the end durable and gives the run up.

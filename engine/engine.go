@@ -152,15 +152,15 @@ func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, erro
 // the run's life: when it ends, a Write in progress is finished and the run is
 // parked, to be resumed by anybody.
 func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
-	if o == nil {
-		o = &StartOptions{}
+	b := beginning{engine: e, agent: agent, input: input}
+	if o != nil {
+		b.StartOptions = *o
 	}
-	m, err := e.machine(agent)
-	if err != nil {
+	var err error
+	if b.machine, err = e.machine(&b.agent); err != nil {
 		return nil, err
 	}
-	b := beginning{StartOptions: *o, engine: e, agent: agent, machine: m, input: input}
-	if o.Thread != "" || o.Key != "" {
+	if b.Thread != "" || b.Key != "" {
 		return b.derived(ctx)
 	}
 	if b.ID == "" {
@@ -170,7 +170,7 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 	if err != nil {
 		return nil, fmt.Errorf("start run %s: %w", b.ID, err)
 	}
-	return b.begin(ctx, lease, past{})
+	return b.begin(ctx, lease, nil)
 }
 
 // StartOptions are what may be said of a run when it begins.
@@ -206,27 +206,13 @@ type beginning struct {
 }
 
 // begin writes the first entry of a run whose id is claimed, and drives the run.
-func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p past) (*Handle, error) {
+// p is what it continues; nil: nothing.
+func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p *past) (*Handle, error) {
 	s := b.engine.session(b.machine, lease)
 	s.follow(p)
 	s.driven = b.driven
-	start := pawl.RunStarted{
-		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
-		Owner: lease.Owner, Epoch: lease.Epoch, Untrusted: b.Untrusted,
-		Traceparent: b.engine.asker(ctx, lease.Run),
-	}
-	if start.Labels == nil {
-		start.Labels = b.agent.Labels
-	}
-	if b.ID == "" { // it was derived
-		start.Nonce = rand.Text()[:8]
-	}
-	if p.talk != nil {
-		start.Continues = p.talk.Continue(&p.state)
-	}
 	err := s.guard(func() error { // a filter may panic
-		start.Input = s.filter(b.input)
-		s.append(0, 0, start)
+		s.append(0, 0, b.first(ctx, s, p))
 		return nil
 	})
 	if err != nil {
@@ -235,26 +221,41 @@ func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p past) (*Handl
 	return b.engine.launch(ctx, s)
 }
 
-// machine prepares an agent, the built-in policies added after its own.
-func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
-	return e.prepare(window.Guard(agent))
+// first is the first event of the run.
+//
+//go:noinline
+func (b *beginning) first(ctx context.Context, s *session, p *past) pawl.Event {
+	start := pawl.RunStarted{
+		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
+		Owner: s.lease.Owner, Epoch: s.lease.Epoch, Untrusted: b.Untrusted,
+		Traceparent: b.engine.asker(ctx, s.lease.Run), Input: s.filter(b.input),
+	}
+	if start.Labels == nil {
+		start.Labels = b.agent.Labels
+	}
+	if b.ID == "" { // it was derived
+		start.Nonce = rand.Text()[:8]
+	}
+	if p != nil && p.talk != nil {
+		start.Continues = p.talk.Continue(&p.state)
+	}
+	return start
 }
+
+// machine prepares an agent, the built-in policies added after its own.
+func (e *Engine) machine(agent *pawl.Agent) (*pawl.Machine, error) { return e.prepare(agent, true) }
 
 // machineOf is machine for a run that began with a declaration, which may be of
 // a time when there was one built-in policy less.
 func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
-	if !window.Declared(began.Policies) {
-		return e.prepare(agent)
-	}
-	return e.machine(agent)
+	return e.prepare(&agent, window.Declared(began.Policies))
 }
 
-func (e *Engine) prepare(agent pawl.Agent) (*pawl.Machine, error) {
+func (e *Engine) prepare(agent *pawl.Agent, compacts bool) (*pawl.Machine, error) {
 	if e.untold != nil {
 		return nil, e.untold
 	}
-	agent = progress.Guard(agent)
-	m, err := pawl.NewMachine(agent)
+	m, err := pawl.NewMachine(guarded(agent, compacts))
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +263,17 @@ func (e *Engine) prepare(agent pawl.Agent) (*pawl.Machine, error) {
 		return nil, fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", agent.Name)
 	}
 	return m, nil
+}
+
+// guarded is the agent with the built-in policies, without the younger one of
+// them if it is not to compact.
+//
+//go:noinline
+func guarded(agent *pawl.Agent, compacts bool) pawl.Agent {
+	if compacts {
+		return progress.Guard(window.Guard(*agent))
+	}
+	return progress.Guard(*agent)
 }
 
 // lasting reports whether the journal outlives the process, so that somebody
@@ -299,13 +311,22 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 		s.unwatch(err)
 		l.err = err
 		e.drop(s)
-		l.result = s.withChildren(s.withTokens(pawl.ResultOf(s.state)))
+		s.conclude(&l.result)
 		s.wakeParent()
 		s.feed.close()
 		close(l.done)
 	}
 	go func() { s.finish(s.guard(s.drive)) }()
 	return &Handle{life: l}
+}
+
+// conclude reads what has come of the run.
+//
+//go:noinline
+func (s *session) conclude(r *pawl.Result) {
+	*r = pawl.ResultOf(s.state)
+	s.addTokens(r)
+	s.addChildren(r)
 }
 
 // Step performs one step of a run that nobody owns, and returns the run's seq

@@ -29,7 +29,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o.Stop != nil {
 		agent.Stop = o.Stop
 	}
-	m, err := e.machine(agent)
+	m, err := e.machine(&agent)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 			s.release()
 			return nil, err
 		}
-		s.follow(p)
+		s.follow(&p)
 	}
 	for _, entry := range shared {
 		entry.Run = id

@@ -111,8 +111,10 @@ func (p *past) before() pawl.State {
 }
 
 // follow has the session's conversation go on with what its run continues.
-func (s *session) follow(p past) {
-	if p.talk != nil {
+//
+//go:noinline
+func (s *session) follow(p *past) {
+	if p != nil && p.talk != nil {
 		s.state, s.talk = p.before(), p.talk
 	}
 }

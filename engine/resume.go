@@ -69,7 +69,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if o.Stop != nil {
 		agent.Stop = o.Stop
 	}
-	m, err := e.machine(agent)
+	m, err := e.machine(&agent)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (s *session) load(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			s.follow(p)
+			s.follow(&p)
 		}
 		s.take(entry)
 		s.recall(entry)

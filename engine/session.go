@@ -66,6 +66,7 @@ type session struct {
 	rings   time.Time   // when it does; zero: it is not set
 }
 
+//go:noinline
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
 	return &session{
 		engine: e, m: m, lease: lease, clean: e.cleaner(m), talk: pawl.NewTranscript(m.Agent().Strategy),

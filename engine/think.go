@@ -13,27 +13,34 @@ import (
 
 // think performs a model call: its intent is durable before the request
 // leaves, and one entry says what came of it.
-func (s *session) think(at uint64, t pawl.Think) error {
-	if wait := time.Until(t.NotBefore); !t.NotBefore.IsZero() && wait > 0 {
-		if err := s.flush(); err != nil {
-			return err
-		}
-		s.sleep(wait)
-		return nil
+func (s *session) think(at uint64, t *pawl.Think) error {
+	c, now, err := s.calling(at, t)
+	if c == nil {
+		return err
 	}
+	if err = s.fly(&c.flight, now); err == nil {
+		s.spareCall = c // not of a call left behind: its goroutine still has it
+	}
+	return err
+}
+
+// calling makes a model call ready to fly from now on; nil: there is none yet. It
+// is kept out of line: what it needs would stand on the stack while the model thinks.
+//
+//go:noinline
+func (s *session) calling(at uint64, t *pawl.Think) (*modelCall, time.Time, error) {
 	now := time.Now()
-	model, info := s.m.Asked(t)
-	if wait := s.held(info.Endpoint, now); wait > 0 {
-		if err := s.flush(); err != nil {
-			return err
-		}
-		s.sleep(wait)
-		return nil
+	if wait := t.NotBefore.Sub(now); !t.NotBefore.IsZero() && wait > 0 {
+		return nil, now, s.sleep(wait)
 	}
-	s.append(at, t.Iteration, s.m.Called(t))
+	model, info := s.m.Asked(*t)
+	if wait := s.held(info.Endpoint, now); wait > 0 {
+		return nil, now, s.sleep(wait)
+	}
+	s.append(at, t.Iteration, s.m.Called(*t))
 	if !sabotage.On(sabotage.Request) {
 		if err := s.flush(); err != nil {
-			return err
+			return nil, now, err
 		}
 	}
 	c := s.spareCall
@@ -41,7 +48,7 @@ func (s *session) think(at uint64, t pawl.Think) error {
 		c = new(modelCall)
 	}
 	*c = modelCall{
-		session: s, at: at, t: t, model: model, endpoint: info.Endpoint, request: s.m.Request(&s.state, t, s.talk),
+		session: s, at: at, t: *t, model: model, endpoint: info.Endpoint, request: s.m.Request(&s.state, *t, s.talk),
 		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
 	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second, intent: c.live.At}
@@ -52,21 +59,21 @@ func (s *session) think(at uint64, t pawl.Think) error {
 	if left := s.left(now); left < c.flight.limit {
 		c.flight.limit, c.outOfTime = left, true
 	}
-	err := s.fly(&c.flight, now)
-	if err == nil {
-		s.spareCall = c // not of a call left behind: its goroutine still has it
-	}
-	return err
+	return c, now, nil
 }
 
-// sleep waits for a while, or until the outside wants something. Decide is
-// asked again afterwards.
-func (s *session) sleep(wait time.Duration) {
+// sleep makes durable what there is and waits for a while, or until the outside
+// wants something. Decide is asked again afterwards.
+func (s *session) sleep(wait time.Duration) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
 	select {
 	case <-s.alarm(wait):
 	case <-s.wake:
 	case <-s.ctx.Done():
 	}
+	return nil
 }
 
 // modelCall is a model call in flight.
@@ -101,6 +108,13 @@ func (c *modelCall) perform(ctx context.Context) {
 		c.reply = &c.whole
 		return
 	}
+	c.stream(ctx)
+}
+
+// stream takes in a reply piece by piece.
+//
+//go:noinline
+func (c *modelCall) stream(ctx context.Context) {
 	for chunk, err := range c.model.Stream(ctx, c.request) {
 		if c.err = err; err != nil {
 			return
@@ -147,6 +161,14 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 			return
 		}
 	}
+	c.failed(s, err)
+}
+
+// failed appends that the call brought no reply. It is kept out of line: what it
+// needs would stand on the stack while a reply is folded.
+//
+//go:noinline
+func (c *modelCall) failed(s *session, err error) {
 	f := s.m.Failed(&s.state, c.t, err, time.Time{})
 	f.Message = s.filter(f.Message)
 	f.RetryAt = s.retryAt(f, err)

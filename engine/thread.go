@@ -110,7 +110,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 		case err == nil:
 			rests, err := b.engine.rests(ctx, after, p.state.Seq())
 			if err == nil && rests {
-				return b.begin(ctx, lease, p)
+				return b.begin(ctx, lease, &p)
 			}
 			(&session{engine: b.engine, lease: lease}).release()
 			if err != nil {

@@ -12,7 +12,7 @@ const firstHint = "You have made the same calls with the same results several ti
 
 // first decides as the machine of number 1 did, which knew exact repeats only.
 // Runs that were written under it replay and go on by it.
-func (p noProgress) first(s pawl.State, step pawl.Step) pawl.Step {
+func (p noProgress) first(s *pawl.State, step pawl.Step) pawl.Step {
 	if s.Stalled() < p.window {
 		return step
 	}
@@ -39,7 +39,7 @@ func (p noProgress) first(s pawl.State, step pawl.Step) pawl.Step {
 	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.NoProgress, Condition: leaf, Leaf: leaf, Detail: firstDetail(s)}}
 }
 
-func firstDetail(s pawl.State) string {
+func firstDetail(s *pawl.State) string {
 	what := "the last turn"
 	for c := range s.Recent() {
 		what = c.Tool + firstArgs(c.Args)

@@ -19,7 +19,7 @@ type rungs struct {
 }
 
 // remembered is what was done since the run began, or went on from its end.
-func remembered(s pawl.State) (r rungs) {
+func remembered(s *pawl.State) (r rungs) {
 	note, ok := s.Note(noteBy, noteName)
 	if !ok || json.Unmarshal(note, &r) != nil || r.Ended > 0 && r.Ended <= s.Fresh() {
 		return rungs{}
@@ -37,15 +37,34 @@ func (r rungs) note() pawl.Event {
 
 // climb takes the next rung when the run is stuck, and tells the model when its
 // last turn made the goal's measure worse.
-func (p noProgress) climb(s pawl.State, step pawl.Step) pawl.Step {
-	// A step costs little as long as the run gets on, which it mostly does.
-	var room [Period + 1]turn
-	_, measured := s.Metric()
-	if !measured {
-		if t := follow(s, room[:], len(room)); t.moves() {
-			return step
-		}
+func (p noProgress) climb(s *pawl.State, step pawl.Step) pawl.Step {
+	measured := gauged(s)
+	if !measured && moves(s) {
+		return step
 	}
+	return p.rung(s, step, measured)
+}
+
+// moves reports whether a look at the last few turns shows that the run gets on,
+// which it mostly does: a step then costs little.
+//
+//go:noinline
+func moves(s *pawl.State) bool {
+	var room [Period + 1]turn
+	t := follow(s, room[:], len(room))
+	return t.moves()
+}
+
+// gauged reports whether the goal was ever measured.
+//
+//go:noinline
+func gauged(s *pawl.State) bool { // out of line, for Metric is given a copy
+	_, measured := s.Metric()
+	return measured
+}
+
+// rung is the next one, if the run is stuck.
+func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step {
 	patience := p.patience
 	if patience == 0 {
 		patience = Patience(p.window)

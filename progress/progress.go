@@ -174,7 +174,10 @@ func (p noProgress) Waits() bool { return p.then == Escalate }
 func (noProgress) LeavesActs() bool { return true }
 
 // Review lets a stuck run make no further turn.
-func (p noProgress) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (p noProgress) Review(s pawl.State, step pawl.Step) pawl.Step { return p.Look(&s, step) }
+
+// Look is Review without a copy of the state.
+func (p noProgress) Look(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)
 	switch {
 	case !ok || think.Purpose != pawl.PurposeTurn || p.window == 0:

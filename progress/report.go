@@ -89,7 +89,7 @@ func Of(s pawl.State) Report {
 
 // regression is what the model is told when its last turn made the goal's
 // measure worse, and whether it did.
-func (t *trail) regression(s pawl.State) (pawl.ProgressJudged, bool) {
+func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
 	last, before := t.turns[0], t.base(1)
 	if last.measure == nil || before == nil || t.scale.Trend(*before, *last.measure) != gauge.Regressing {
 		return pawl.ProgressJudged{}, false

@@ -40,9 +40,9 @@ type trail struct {
 
 // follow reads the turns that count since the run was last taken up, at most so
 // many, into room.
-func follow(s pawl.State, room []turn, most int) trail {
+func follow(s *pawl.State, room []turn, most int) trail {
 	t := trail{turns: room[:0]}
-	_, measured := s.Metric()
+	measured := gauged(s)
 	fresh := s.Fresh()
 	var later *gauge.Measure // of turns left out, which belongs to the one before them
 	for track := range s.Tracks() {
@@ -70,7 +70,7 @@ func follow(s pawl.State, room []turn, most int) trail {
 }
 
 // in adds what the declaration says, which costs a copy, where it matters.
-func (t trail) in(s pawl.State, measured bool) trail {
+func (t trail) in(s *pawl.State, measured bool) trail {
 	if measured || slices.ContainsFunc(t.turns, func(u turn) bool { return u.answer }) {
 		d := s.Declaration()
 		t.scale, t.foreign = gauge.ScaleOf(d.Goal), d.Loop != pawl.ReAct{}.Name()

@@ -28,7 +28,7 @@ func (f finding) leaf(window, patience int) string {
 }
 
 // detail says what the run does over and over.
-func (f finding) detail(s pawl.State, t *trail) string {
+func (f finding) detail(s *pawl.State, t *trail) string {
 	last := t.turns[0].iteration
 	switch f.pattern {
 	case cycle:
@@ -94,7 +94,7 @@ func (p pattern) advice() string {
 }
 
 // turnCalls are the calls of a turn in their order.
-func turnCalls(s pawl.State, iteration int) (all []pawl.CallState) {
+func turnCalls(s *pawl.State, iteration int) (all []pawl.CallState) {
 	for c := range s.Recent() {
 		if c.Iteration < iteration {
 			break
@@ -108,7 +108,7 @@ func turnCalls(s pawl.State, iteration int) (all []pawl.CallState) {
 }
 
 // calls are those of a turn as a line: tools with their arguments.
-func calls(s pawl.State, iteration int) string {
+func calls(s *pawl.State, iteration int) string {
 	var all []string
 	for _, c := range turnCalls(s, iteration) {
 		all = append(all, c.Tool+"("+clip(string(c.Args))+")")
@@ -117,7 +117,7 @@ func calls(s pawl.State, iteration int) string {
 }
 
 // tools are the names of what a turn called.
-func tools(s pawl.State, iteration int) string {
+func tools(s *pawl.State, iteration int) string {
 	var all []string
 	for _, c := range turnCalls(s, iteration) {
 		if !slices.Contains(all, c.Tool) {
@@ -128,7 +128,7 @@ func tools(s pawl.State, iteration int) string {
 }
 
 // fault is what went wrong with the last call of a turn.
-func fault(s pawl.State, iteration int) string {
+func fault(s *pawl.State, iteration int) string {
 	text := ""
 	for _, c := range turnCalls(s, iteration) {
 		text = clip(c.Error)
@@ -139,7 +139,7 @@ func fault(s pawl.State, iteration int) string {
 	return text
 }
 
-func thought(s pawl.State, iteration int) string {
+func thought(s *pawl.State, iteration int) string {
 	text := ""
 	for t := range s.Turns() {
 		if t.Iteration == iteration {
@@ -151,7 +151,7 @@ func thought(s pawl.State, iteration int) string {
 
 // samePlace reports whether the turns of a stretch that brought any result
 // brought the same one.
-func samePlace(s pawl.State, from, to int) bool {
+func samePlace(s *pawl.State, from, to int) bool {
 	var first string
 	for i := from; i <= to; i++ {
 		var b strings.Builder

@@ -11,25 +11,28 @@ func (compaction) LeavesActs() bool { return true }
 
 // Review shortens the conversation before a turn that would carry too much, and
 // after a model has refused one for being too long.
-func (c compaction) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (c compaction) Review(s pawl.State, step pawl.Step) pawl.Step { return c.Look(&s, step) }
+
+// Look is Review without a copy of the state.
+func (c compaction) Look(s *pawl.State, step pawl.Step) pawl.Step {
 	if f, failed := s.Failure(); failed && f.Class == pawl.ClassTooLong {
-		return c.refused(&s, step)
+		return c.refused(s, step)
 	}
 	t, ok := step.(pawl.Think)
 	if !ok || t.Purpose != pawl.PurposeTurn || t.View.Step != "" || s.HasOpen() {
 		return step // a step of a workflow begins afresh by itself
 	}
 	w := s.Window()
-	p := c.byLimit(&s, t, w)
-	if c.answered(&s, w) {
+	p := c.byLimit(s, t, w)
+	if c.answered(s, w) {
 		if p.do == nothing {
 			p.why = "price"
 		}
 		p = plan{do: summarise, why: p.why, keep: c.kept(w)}
 	} else if p.do == nothing {
-		p = c.byPrice(&s, t, w)
+		p = c.byPrice(s, t, w)
 	}
-	return c.perform(&s, step, w, p)
+	return c.perform(s, step, w, p)
 }
 
 // answered reports whether the summary that was asked for has come.
