@@ -165,6 +165,8 @@ func (s *State) output(answer string) json.RawMessage {
 
 func (c *call) outcome() string {
 	switch {
+	case c.Phase == Undecided && c.Error != "": // denied, which ended the run
+		return "refused"
 	case c.Phase != Answered:
 		return c.Phase.String()
 	case c.Of != "":

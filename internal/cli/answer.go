@@ -14,6 +14,9 @@ func (a *app) answerCommand() *cobra.Command {
 	p := &post{}
 	call := ""
 	c := a.command("answer RUN TEXT [flags]", "Answer a run's question", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
+		if args[1] == "" {
+			return 0, misuse("there is no text; an answer is one")
+		}
 		return a.mail(ctx, args[0], p, func(to addressee) error {
 			id := call
 			if id == "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,6 +51,14 @@ func (a *app) denyCommand() *cobra.Command {
 	return remotely(a.runArgument(c), "no-continue")
 }
 
+// rank sorts what does not hold first.
+func rank(holds bool) int {
+	if holds {
+		return 1
+	}
+	return 0
+}
+
 // single is the flag among those given that is about one call; empty: none is.
 func single(given map[string]bool) string {
 	for _, flag := range slices.Sorted(maps.Keys(given)) {
@@ -85,6 +94,14 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 			}
 			named = append(named, pawl.Pending{Run: run, Call: call})
 		}
+		// What cannot be decided any more is found out before anything is: whoever
+		// mistypes one of several calls has said nothing about the others.
+		open := func(p pawl.Pending) bool {
+			return slices.ContainsFunc(waiting, func(w pawl.Pending) bool {
+				return w.Run == p.Run && w.Call == p.Call && (w.ExpiresAt == nil || time.Now().Before(*w.ExpiresAt))
+			})
+		}
+		slices.SortStableFunc(named, func(x, y pawl.Pending) int { return rank(open(x)) - rank(open(y)) })
 		if one != "" && len(named) > 1 {
 			return listing(waiting, "%s is for one call; name it:", one)
 		}
