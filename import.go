@@ -32,6 +32,18 @@ func (s *State) Redacted() bool { return s.imported().Redacted }
 // is another run and knows of nothing behind its beginning.
 func (s *State) Torn() bool { return s.imported().Torn }
 
+// impeded is what to do in place of resuming a run that came from elsewhere and not
+// whole; empty: it came from nowhere, or whole.
+func (s *State) impeded() string {
+	switch i := s.imported(); {
+	case i.Redacted:
+		return "go on with the run that was exported, or export that with --raw: something was taken out of this one"
+	case i.Torn:
+		return "fork it where it is known to have stood: what its export lost may have happened"
+	}
+	return ""
+}
+
 // Imported reports whether the note is one that [State.Import] makes.
 func (n Noted) Imported() bool { return n.By == importer }
 

@@ -84,7 +84,7 @@ func ResultOf(s State) Result {
 		Reason:     Reason{v.Condition, v.Leaf, v.Detail},
 		Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
 		Usage:     UsageSummary{s.usage.Input, s.usage.Output, s.usage.CacheRead, s.usage.CacheWrite, s.modelCalls},
-		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable(), Pending: s.pendings(), Labels: map[string]string{},
+		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
 	}
 	if s.start != nil {
 		maps.Copy(r.Labels, s.start.Labels)
@@ -216,6 +216,9 @@ func (s *State) pendings() []Pending {
 
 // Advice says what a person can do about a run that stands where this one does.
 func (s *State) Advice() string {
+	if why := s.impeded(); why != "" && s.status != Success {
+		return why
+	}
 	first := ""
 	if p := s.pendings(); len(p) > 0 {
 		first = p[0].Call

@@ -54,6 +54,7 @@ type Report struct {
 	created time.Time
 	updated time.Time
 	seq     uint64
+	quiet   uint64 // the last entry that the run can be forked at
 	flight  []phrase
 	now     time.Time
 	wakeAt  time.Time

@@ -29,6 +29,7 @@ type fold struct {
 	measure  *pawl.Measured
 	flight   *pawl.Entry // the model call in flight
 	fallback int         // which model was asked last
+	quiet    uint64      // the last entry at which nothing was in flight
 }
 
 // book is what the fold fills in as it goes.
@@ -50,6 +51,9 @@ func newFold(o *Options) *fold {
 func (f *fold) add(e pawl.Entry) {
 	before := f.state
 	f.state = pawl.Apply(before, e)
+	if !f.state.InFlight() {
+		f.quiet = e.Seq
+	}
 	f.account(e, before)
 	f.tracing.add(e, f.state)
 	if outside(e.Event) {
@@ -160,7 +164,7 @@ func (f *fold) report() Report {
 	s := f.state
 	r := Report{
 		Result: Result{Result: pawl.ResultOf(s)}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
-		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), now: f.opt.Now, wakeAt: s.WakeAt(),
+		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), quiet: f.quiet, now: f.opt.Now, wakeAt: s.WakeAt(),
 	}
 	start, _ := s.Start()
 	r.Context = answers(&s, r.Result.Result, start.Declaration.ResultKey)
@@ -203,7 +207,11 @@ func (r *Report) stands(s pawl.State) {
 	if status == 0 || status == r.Status {
 		return
 	}
-	r.Status, r.Resumable, r.Verdict.Status = status, status.Resumable(), status
+	r.Status, r.Verdict.Status = status, status
+	if s.Redacted() || s.Torn() { // whatever has become of it
+		return
+	}
+	r.Resumable = status.Resumable()
 	switch status {
 	case pawl.Interrupted:
 		r.Action = "resume: its owner is gone"

@@ -18,6 +18,14 @@ func next(s pawl.State, r *Report) []Action {
 	resume := "pawl resume " + run
 	fork := action(fmt.Sprintf("pawl fork %s --at %d INPUT", run, r.seq), "to ask for something further, in a new run that knows all of this")
 	actions := []Action{}
+	switch {
+	case s.Redacted() && r.Status == pawl.Success:
+		return actions
+	case s.Redacted():
+		return append(actions, action("pawl export "+run+" --raw", "where it was exported, for a file that can be imported and gone on with"))
+	case s.Torn() && r.Status != pawl.Success:
+		return append(actions, action(fmt.Sprintf("pawl fork %s --at %d", run, r.quiet), "to go on from where it is known to have stood; what its export lost may have happened"))
+	}
 	switch r.Status {
 	case pawl.Success:
 		if s.LastStep() == "" { // known steps have nothing further to answer
