@@ -31,6 +31,9 @@ type Decision struct {
 	By     string // who decides
 	// Token, when not empty, must be the one the request was made with.
 	Token string
+	// TokenHash, when not empty, must be that of the request's token: for who knows
+	// by other means which request is meant, and is not to decide about a later one.
+	TokenHash string
 }
 
 // An Approver decides about held calls in the process that drives their run,
@@ -88,7 +91,7 @@ func (e *Engine) Decide(ctx context.Context, run, call string, d Decision) error
 		body.Scope = pawl.ScopeRun
 	}
 	return e.post(ctx, run, pawl.LetterDecision, call, d.By, body, pawl.AwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
-		if !fits(c.TokenHash, d.Token) {
+		if !fits(c.TokenHash, d.Token) || d.TokenHash != "" && d.TokenHash != c.TokenHash {
 			return fmt.Errorf("the token is not that of the request for %s of run %s; without it the journal itself must be at hand, a new one comes with: pawl resume", call, run)
 		}
 		return checkArgs(s, c.Tool, d.Args)

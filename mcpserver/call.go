@@ -73,6 +73,11 @@ type driven struct {
 // drive begins a run, or goes on with the one that waits with the same call, and
 // sees it to its end. A run that waits is an error that says for what.
 func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.Agent, same, input string) (d driven, err error) {
+	leave, ok := s.enter()
+	if !ok {
+		return d, errors.New("the server is closing")
+	}
+	defer leave()
 	ctx = asked(ctx, r)
 	h, err := s.open(ctx, agent, same, input, &d)
 	if err != nil {
@@ -93,6 +98,9 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 		}
 		if d.result, err = h.Wait(context.WithoutCancel(ctx)); err != nil {
 			return d, err
+		}
+		if s.rests != nil {
+			s.rests(d.result)
 		}
 		<-reported // nothing is told of a call after its answer
 	}

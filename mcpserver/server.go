@@ -23,6 +23,9 @@ type Options struct {
 	Version string
 	// Labels are given to the runs, beside the agent's own and to go before them.
 	Labels map[string]string
+	// Rests is called with what the run of a call has come to when it has ended or is
+	// parked, before [Server.Close] returns. It may not take long. Nil: nobody is told.
+	Rests func(pawl.Result)
 }
 
 // A Server serves one agent. It is safe for concurrent use and for any number of
@@ -33,6 +36,7 @@ type Server struct {
 	agent   pawl.Agent
 	labels  map[string]string
 	calls   map[string]pawl.Agent // by tool
+	rests   func(pawl.Result)
 	kit     *sdk.Server
 
 	life context.Context // of the runs: the server's own
@@ -40,6 +44,8 @@ type Server struct {
 
 	mu      sync.Mutex
 	waiting map[string]string // what was called to the run that waits with it
+	closed  bool
+	driving sync.WaitGroup
 }
 
 // New makes a server of an agent, whose runs e drives on the journal. Tools that the client of
@@ -59,7 +65,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{engine: e, journal: journal, agent: agent, labels: o.Labels, calls: map[string]pawl.Agent{}, waiting: map[string]string{}}
+	s := &Server{engine: e, journal: journal, agent: agent, labels: o.Labels, rests: o.Rests, calls: map[string]pawl.Agent{}, waiting: map[string]string{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.kit = sdk.NewServer(&sdk.Implementation{Name: "pawl/" + agent.Name, Version: version}, &sdk.ServerOptions{
 		Instructions: agent.Description,
@@ -132,7 +138,24 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // Close parks the runs that clients have begun and not seen the end of.
-func (s *Server) Close() { s.end() }
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end()
+	s.driving.Wait()
+}
+
+// enter has Close wait for a call until leave; false: it is closing.
+func (s *Server) enter() (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, false
+	}
+	s.driving.Add(1)
+	return s.driving.Done, true
+}
 
 // mostRequest bounds a message of a client, in bytes.
 const mostRequest = 1 << 20

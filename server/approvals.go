@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -78,13 +79,13 @@ func noLink() error {
 }
 
 func (s *Server) lookup(x *exchange) (any, error) {
-	asked, _, err := s.asked(x, x.body.(*client.Link))
+	asked, _, _, err := s.asked(x, x.body.(*client.Link))
 	return asked, err
 }
 
 func (s *Server) decideLink(x *exchange) (any, error) {
 	in := x.body.(*client.DecideLink)
-	asked, h, err := s.asked(x, &in.Link)
+	asked, h, request, err := s.asked(x, &in.Link)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +106,10 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 	}
 	at, err := s.desk(x.Context(), in.Run)
 	if err == nil {
-		err = at.Decide(x.Context(), in.Run, in.Call, engine.Decision{Approve: *in.Approve, Reason: in.Reason, By: by, Token: in.Token})
+		err = at.Decide(x.Context(), in.Run, in.Call, engine.Decision{Approve: *in.Approve, Reason: in.Reason, By: by, TokenHash: request})
 	}
 	if err != nil {
-		if now, _, looking := s.asked(x, &in.Link); looking == nil && now.State != requestOpen && now.State != wanted {
+		if now, _, _, looking := s.asked(x, &in.Link); looking == nil && now.State != requestOpen && now.State != wanted {
 			return nil, refusal(http.StatusConflict, standing(now)) // somebody was quicker
 		}
 		return nil, err
@@ -134,43 +135,45 @@ func standing(r client.LinkedRequest) string {
 	return "the run has ended"
 }
 
-// asked is what a link asks, if there is something and the token is its own.
-func (s *Server) asked(x *exchange, l *client.Link) (r client.LinkedRequest, h pawl.Head, err error) {
+// asked is what a link asks, if there is something and the token is its own, and the
+// hash by which the log knows the request.
+func (s *Server) asked(x *exchange, l *client.Link) (r client.LinkedRequest, h pawl.Head, request string, err error) {
 	ctx := x.Context()
 	if !s.links.allow(from(x.Request), time.Now()) {
 		x.ResponseWriter.Header().Set("Retry-After", "1")
-		return r, h, refusal(http.StatusTooManyRequests, "these are too many requests; try again in a second")
+		return r, h, "", refusal(http.StatusTooManyRequests, "these are too many requests; try again in a second")
 	}
 	if l.Run == "" || l.Call == "" || l.Token == "" || len(l.Run) > mostID || !utf8.ValidString(l.Run) || strings.ContainsFunc(l.Run, unicode.IsControl) {
-		return r, h, noLink()
+		return r, h, "", noLink()
 	}
 	if h, err = desk.Head(ctx, s.journal, l.Run); errors.Is(err, pawl.ErrUnknownRun) {
 		err = noLink()
 	}
 	if err != nil {
-		return r, h, err
+		return r, h, "", err
 	}
-	asked, at, err := s.trace(ctx, l)
+	asked, at, request, err := s.trace(ctx, l)
 	switch {
 	case err != nil:
-		return r, h, err
+		return r, h, "", err
 	case at == 0:
-		return r, h, noLink()
+		return r, h, "", noLink()
 	case asked.State == requestOpen:
 		err = s.answeredByMail(ctx, &asked, l, at)
 	}
-	return asked, h, err
+	return asked, h, request, err
 }
 
 // trace looks in a log for the request that a token is of, and for what has become
-// of it. at is its entry; zero: there is none.
-func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequest, at uint64, err error) {
+// of it. at is its entry, zero if there is none, and request the hash by which the
+// log knows it.
+func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequest, at uint64, request string, err error) {
 	sum := sha256.Sum256([]byte(l.Token))
 	hash := []byte(hex.EncodeToString(sum[:]))
 	agent, thought, over := "", "", false
 	for entry, err := range engine.Entries(ctx, s.journal, l.Run, 1) {
 		if err != nil {
-			return r, 0, err
+			return r, 0, "", err
 		}
 		switch e := entry.Event.(type) {
 		case pawl.RunStarted:
@@ -182,8 +185,8 @@ func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequ
 		case pawl.ApprovalRequested:
 			switch {
 			case e.Call != l.Call:
-			case subtle.ConstantTimeCompare([]byte(e.TokenHash), hash) == 1:
-				at = entry.Seq
+			case subtle.ConstantTimeCompare([]byte(e.TokenHash), hash) == 1 || approvallink.Fits(l.Token, s.options.LinkKey, l.Run, l.Call, e.TokenHash):
+				at, request = entry.Seq, e.TokenHash
 				r = client.LinkedRequest{
 					Run: l.Run, Call: e.Call, Agent: agent, Tool: e.Tool, Args: redact.JSON(e.Args), Reason: redact.Text(e.Reason),
 					Thought: redact.Text(thought), State: requestOpen,
@@ -219,7 +222,7 @@ func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequ
 	case r.ExpiresAt != nil && time.Now().After(*r.ExpiresAt):
 		r.State = requestExpired
 	}
-	return r, at, nil
+	return r, at, request, nil
 }
 
 // answeredByMail looks for a decision that the run has not read yet.

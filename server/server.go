@@ -41,6 +41,10 @@ type Options struct {
 	UI http.Handler
 	// Metrics serves /metrics; nil: there is none.
 	Metrics http.Handler
+	// LinkKey is the key that links to requests for approval are made with by who
+	// tells of runs; see package webhook. A server knows links again that were made
+	// with it, whoever made them. Empty: it knows those with the request's own token.
+	LinkKey []byte
 	// Rests is called with what a run has come to when this server lets go of it or
 	// ends it, before [Server.Close] returns. The tokens of what the run waits for
 	// are in it, and nowhere else. It may not take long. Nil: nobody is told.

@@ -21,6 +21,13 @@ type delegate struct {
 	gated   bool
 }
 
+// untold is a webhook of an agent that is a tool or a step here. It is told nothing of
+// that: there are no runs of its own, but children of the one whose webhooks are.
+type untold struct {
+	place
+	file, url string
+}
+
 // family is what a spec and the specs of its agents have in common.
 type family struct {
 	files map[string]string // their documents by their absolute path, as they were read
@@ -120,6 +127,12 @@ func (s *Spec) member(f fields, file *node) *Spec {
 		}
 	}
 	s.beyond = append(s.beyond, sub.beyond...)
+	for _, w := range sub.Webhooks {
+		s.untold = append(s.untold, untold{file.place, file.text, w.URL})
+	}
+	for _, w := range sub.untold {
+		s.untold = append(s.untold, untold{file.place, file.text, w.url})
+	}
 	return sub
 }
 

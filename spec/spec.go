@@ -39,6 +39,7 @@ type Spec struct {
 	tools    []toolSpec
 	own      []string // tools that come with Pawl
 	agents   []delegate
+	untold   []untold
 	beyond   []string // of what env names in the specs of agents, what this one's does not
 	fetch    fetch.Options
 	cage     *tool.Cage

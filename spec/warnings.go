@@ -3,6 +3,7 @@ package spec
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/prices"
@@ -40,6 +41,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.relied(d, nil)
 	s.cageFiles(d)
 	s.unskilled(d)
+	s.unheard(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
 		used := map[string]bool{}
@@ -54,6 +56,19 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		s.age(d, r)
 	}
 	return d.problems.sorted()
+}
+
+// unheard tells of webhooks of this spec's agents that nobody calls, unless they are
+// its own, too.
+func (s *Spec) unheard(d *document) {
+	said := map[place]bool{}
+	for _, u := range s.untold {
+		if said[u.place] || slices.ContainsFunc(s.Webhooks, func(w Webhook) bool { return w.URL == u.url }) {
+			continue
+		}
+		said[u.place] = true
+		d.problem(u.place, "the webhooks of %s are told nothing of what it does for this agent (name them under webhooks here, too)", u.file)
+	}
 }
 
 // programs looks for those that start with ./, of tools with these names only

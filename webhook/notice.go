@@ -89,17 +89,20 @@ func (o *Outbox) notice(ctx context.Context, run string, d due) ([]byte, string,
 		return nil, "", err
 	}
 	result := pawl.ResultOf(s)
-	if result.Pending, err = pending(ctx, o.journal, s); err != nil {
+	waits, err := pending(ctx, o.journal, s)
+	if err != nil {
 		return nil, "", err
 	}
-	for i := range result.Pending {
-		result.Pending[i].Token = ""
+	result.Pending = result.Pending[:0:0]
+	for _, w := range waits {
+		w.Token = ""
+		result.Pending = append(result.Pending, w.Pending)
 	}
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return nil, "", fmt.Errorf("notice of run %s: %w", run, err)
 	}
-	n := Notice{ID: idOf(run, d.seq), Type: d.event, Run: run, Seq: d.seq, Time: s.Time(), Result: redact.JSON(raw), Links: o.links(run, result.Pending)}
+	n := Notice{ID: idOf(run, d.seq), Type: d.event, Run: run, Seq: d.seq, Time: s.Time(), Result: redact.JSON(raw), Links: o.links(run, waits)}
 	body, err := json.Marshal(n)
 	if err != nil {
 		return nil, "", fmt.Errorf("notice of run %s: %w", run, err)
@@ -107,10 +110,19 @@ func (o *Outbox) notice(ctx context.Context, run string, d due) ([]byte, string,
 	return body, n.ID, nil
 }
 
+// waiting is something that is waited for, and the hash of the request's token.
+type waiting struct {
+	pawl.Pending
+	hash string
+}
+
 // pending is what a run waits for and what its children wait for, as they stand
 // now.
-func pending(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, error) {
-	list := pawl.ResultOf(s).Pending
+func pending(ctx context.Context, j pawl.Journal, s pawl.State) (list []waiting, err error) {
+	for _, p := range pawl.ResultOf(s).Pending {
+		c, _ := s.Call(p.Call)
+		list = append(list, waiting{p, c.TokenHash})
+	}
 	for c := range s.Open() {
 		if c.Phase != pawl.AwaitingChild {
 			continue

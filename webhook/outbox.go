@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/internal/reach"
 )
 
@@ -36,6 +37,10 @@ type Options struct {
 	// Public is the URL of the server of the runs, as people reach it. With it,
 	// notices have links. Empty: they have none.
 	Public string
+	// LinkKey is the key that links to approvals are made with, the same as that of
+	// the server (server.Options). Empty: a link has the token of the request, which only the
+	// process knows that drove the run.
+	LinkKey []byte
 	// Log is told what was delivered and what was not: never a body, nor more of
 	// a URL than its host. Nil: nobody is.
 	Log *slog.Logger
@@ -151,9 +156,9 @@ func (o *Outbox) forget(run string) {
 	}
 }
 
-// links makes the links of a notice. A call whose token this process does not
-// have gets none of its own: what the log has of the token is its hash.
-func (o *Outbox) links(run string, waits []pawl.Pending) *Links {
+// links makes the links of a notice. Without a key, a call whose token this process
+// does not have gets none of its own: what the log has of the token is its hash.
+func (o *Outbox) links(run string, waits []waiting) *Links {
 	if o.opt.Public == "" {
 		return nil
 	}
@@ -161,12 +166,16 @@ func (o *Outbox) links(run string, waits []pawl.Pending) *Links {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, p := range waits {
+		token := approvallink.Token(o.opt.LinkKey, p.Run, p.Call, p.hash)
 		for _, known := range o.tokens[run] {
-			if p.Kind == "approval" && known.Run == p.Run && known.Call == p.Call {
-				l.Approvals = append(l.Approvals, ApprovalLink{p.Run, p.Call, o.opt.Public + "/approve#" + url.Values{
-					"run": {p.Run}, "call": {p.Call}, "token": {known.Token},
-				}.Encode()})
+			if token == "" && known.Run == p.Run && known.Call == p.Call {
+				token = known.Token
 			}
+		}
+		if p.Kind == "approval" && token != "" {
+			l.Approvals = append(l.Approvals, ApprovalLink{p.Run, p.Call, o.opt.Public + "/approve#" + url.Values{
+				"run": {p.Run}, "call": {p.Call}, "token": {token},
+			}.Encode()})
 		}
 	}
 	return l

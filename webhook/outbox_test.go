@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/webhook"
 )
@@ -80,6 +81,23 @@ func TestLostToken(t *testing.T) {
 	deliver(t, outbox(t, j, &webhook.Options{Public: "https://runs.example.org"}, to.hook()), pawl.Result{Run: r.Run})
 	if l := to.got[0].Links; l.Approvals != nil || l.Run == "" {
 		t.Errorf("%+v", l)
+	}
+}
+
+// With a key, whoever tells of a request has a link to it, which is that request's own.
+func TestLinkByKey(t *testing.T) {
+	j, to := open(t), receive(t, nil)
+	key := approvallink.NewKey()
+	r := parked(t, j, "r")
+	s, err := engine.Load(t.Context(), j, r.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := s.Call(r.Pending[0].Call)
+	deliver(t, outbox(t, j, &webhook.Options{Public: "https://runs.example.org", LinkKey: key}, to.hook()), pawl.Result{Run: r.Run})
+	want := "https://runs.example.org/approve#call=" + c.ID + "&run=r&token=" + approvallink.Token(key, "r", c.ID, c.TokenHash)
+	if l := to.got[0].Links; len(l.Approvals) != 1 || l.Approvals[0].URL != want {
+		t.Errorf("%+v, want %s", l, want)
 	}
 }
 

@@ -62,13 +62,19 @@ func (a *app) databaseName() (string, error) {
 // ownDatabase is where runs are kept when nobody says: under the user's state
 // directory, as the XDG Base Directory Specification has it.
 func (a *app) ownDatabase() (string, error) {
+	return a.stateFile("pawl.db", "name the database with --database sqlite:PATH")
+}
+
+// stateFile is a file of ours under the user's state directory; otherwise is what to
+// do where there is none.
+func (a *app) stateFile(name, otherwise string) (string, error) {
 	dir := a.getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // which the specification says is to be ignored
 		home := a.getenv("HOME")
 		if home == "" {
-			return "", refused(errors.New("neither XDG_STATE_HOME nor HOME is set; name the database with --database sqlite:PATH"))
+			return "", refused(errors.New("neither XDG_STATE_HOME nor HOME is set; " + otherwise))
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(dir, "pawl", "pawl.db"), nil
+	return filepath.Join(dir, "pawl", name), nil
 }

@@ -75,7 +75,12 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 		}
 		eng := a.engine(j, &s.driving, agent)
 		defer eng.Close()
-		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: labels})
+		rests, quit, err := a.tellOfCalls(ctx, j, agent)
+		if err != nil {
+			return 0, err
+		}
+		defer quit()
+		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: labels, Rests: rests})
 		if err != nil {
 			return 0, refused(err)
 		}

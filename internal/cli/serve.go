@@ -23,6 +23,7 @@ type service struct {
 	tokenFile string
 	hosts     []string
 	public    string
+	linkKey   string
 	specs     bool
 	resume    bool
 	verbose   bool
@@ -37,6 +38,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, or one that is made and printed)")
 	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name that requests may call the server by, such as runs.example.org; may be repeated")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL by which people reach the server, for links in webhooks (default: the address that is listened on)")
+	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that links to approvals are made with, made if it is not there (default: beside the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients bring specs of their own, whose commands run here; they are kept in no file")
 	c.Flags().BoolVar(&s.resume, "resume", false, "go on with the runs of these agents that were interrupted, or paused, before; those paused until a time go on at that time anyway")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "tell of every request")
@@ -79,12 +81,16 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			return 0, err
 		}
 		defer listener.Close()
-		rests, quit, err := a.tellAll(ctx, s, j, listener, h.log)
+		key, err := a.linkKey(s)
+		if err != nil {
+			return 0, err
+		}
+		rests, quit, err := a.tellAll(ctx, s, j, listener, key, h.log)
 		if err != nil {
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, Rests: rests, Log: h.log})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, LinkKey: key, Rests: rests, Log: h.log})
 		if err != nil {
 			return 0, refused(err)
 		}

@@ -28,13 +28,13 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 
 // tellAll tells those whom agents name of all runs of the journal, until quit. It
 // gives what is to be called with a run that is let go of here.
-func (a *app) tellAll(ctx context.Context, s *service, j store, l net.Listener, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
+func (a *app) tellAll(ctx context.Context, s *service, j store, l net.Listener, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
 	public, err := s.publicURL(l)
 	if err != nil {
 		return nil, nil, err
 	}
 	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook { return a.webhooks(d.Source) }, &webhook.Options{
-		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, Log: log,
+		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, LinkKey: key, Log: log,
 	})
 	if err != nil {
 		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
