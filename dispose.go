@@ -174,7 +174,7 @@ func (m *Machine) unknown(name string) string {
 
 // act disposes of every open call that can be, and waits when none can.
 func (m *Machine) act(s *State) Step {
-	var act Act
+	act := Act{Calls: make([]Disposed, 0, len(s.open))}
 	var keys map[string]bool // keys run in this batch
 	var waiting *call
 	for i := range s.open {
@@ -315,16 +315,21 @@ func (m *Machine) Groups(a Act) [][]Disposed {
 		return [][]Disposed{a.Calls}
 	}
 	var groups [][]Disposed
-	apart := true
-	for _, d := range a.Calls {
+	apart, begin := true, 0
+	for i := range a.Calls {
+		d := &a.Calls[i]
 		if d.Do != RunCall {
 			continue
 		}
 		alone := m.agent.Serial || d.info.Alone || d.info.Effect == Write
-		if alone || apart {
-			groups = append(groups, []Disposed{d})
-		} else {
-			groups[len(groups)-1] = append(groups[len(groups)-1], d)
+		last := len(groups) - 1
+		switch {
+		case alone || apart:
+			groups, begin = append(groups, a.Calls[i:i+1:i+1]), i
+		case i-begin == len(groups[last]): // the group stands in one piece
+			groups[last] = a.Calls[begin : i+1 : i+1]
+		default:
+			groups[last] = append(groups[last], *d)
 		}
 		apart = alone
 	}

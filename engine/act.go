@@ -71,8 +71,8 @@ type job struct {
 	out       pawl.Output
 	err       error
 
-	ctx  *effectContext // when it has siblings
-	cut  error          // why it was told to stop
+	ctx  effectContext // when it has siblings
+	cut  error         // why it was told to stop
 	over bool
 }
 
@@ -90,11 +90,7 @@ func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
 	done := make(chan *job, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
-		j.ctx = &effectContext{Context: s.within(j.intent)}
-		go func() {
-			defer func() { done <- j }() // also when the tool ends this goroutine
-			j.perform(j.ctx)
-		}()
+		j.depart(s.within(j.intent), done)
 	}
 	return s.gather(jobs, done)
 }
@@ -191,6 +187,15 @@ func (j *job) perform(ctx context.Context) {
 	j.out, j.err = j.tool.Run(ctx, j.inv)
 }
 
+// depart runs the tool beside its siblings.
+func (j *job) depart(ctx context.Context, done chan<- *job) {
+	j.ctx.within(ctx)
+	go func() {
+		defer func() { done <- j }() // also when the tool ends this goroutine
+		j.perform(&j.ctx)
+	}()
+}
+
 // earlier is how a tool reads what earlier calls brought, as the run stands now.
 func (s *session) earlier() func(string) (string, bool) {
 	state := s.state
@@ -218,7 +223,8 @@ func (j *job) record(s *session, cut error, left bool) {
 	s.finished(j, cut, left)
 }
 
-// gather waits for the jobs of a group.
+// gather waits for the jobs of a group. Those that have come back when it looks
+// are recorded together; none waits for one that has not.
 func (s *session) gather(jobs []job, done <-chan *job) error {
 	stop := func(j *job, why error) {
 		if j.over || j.cut != nil {
@@ -238,25 +244,39 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 			s.hold(jobs, stop)
 		}
 	}
+	left := len(jobs)
+	back := func(j *job) {
+		if j.over {
+			return // it was left behind, and has come back after all
+		}
+		j.over = true
+		j.ctx.cancel(nil)
+		left--
+		s.finished(j, j.cut, false)
+	}
 	heed()
 	ended := s.ctx.Done()
-	for left := len(jobs); left > 0; {
+	alarm := s.alarm(nextDeadline(jobs)) // in vain, if by then the job is over
+	for left > 0 {
 		select {
 		case j := <-done:
-			if j.over {
-				continue // it was left behind, and has come back after all
+			back(j)
+			for more := true; more && left > 0; {
+				select {
+				case j := <-done:
+					back(j)
+				default:
+					more = false
+				}
 			}
-			j.over = true
-			j.ctx.cancel(nil)
-			left--
-			s.finished(j, j.cut, false)
 			if left > 0 {
 				if err := s.flush(); err != nil {
 					s.abandon(jobs)
 					return err
 				}
 			}
-		case <-s.alarm(nextDeadline(jobs)):
+			continue
+		case <-alarm:
 			now := time.Now()
 			for i := range jobs {
 				j := &jobs[i]
@@ -276,6 +296,7 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 		case <-s.wake:
 			heed()
 		}
+		alarm = s.alarm(nextDeadline(jobs))
 	}
 	return nil
 }

@@ -16,6 +16,9 @@ type effectContext struct {
 	over            bool
 }
 
+// within gives the context the run's values.
+func (c *effectContext) within(run context.Context) { c.Context = run }
+
 // Done returns the channel that is closed when the effect is to stop.
 func (c *effectContext) Done() <-chan struct{} {
 	c.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -46,6 +47,41 @@ func TestIntentFirst(t *testing.T) {
 	if effects != 13 {
 		t.Errorf("there were %d effects, not 13", effects)
 	}
+}
+
+// TestFinishedBesideOthers: what a call came to is durable while those beside it
+// still run, whether it came back alone or with others.
+func TestFinishedBesideOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 9 // in threes
+		j := newTap()
+		var all []pawl.Call
+		for n := range calls {
+			all = append(all, call("wait", n))
+		}
+		wait := fake{name: "wait", effect: pawl.Read, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+			var in struct{ N int }
+			if err := json.Unmarshal(inv.Args, &in); err != nil {
+				return pawl.Output{}, err
+			}
+			round := in.N / 3
+			time.Sleep(time.Duration(round+1) * time.Second)
+			log := strings.Join(logOf(t, j, "r"), "\n")
+			if n := strings.Count(log, `"type":"tool.finished"`); n < 3*round {
+				t.Errorf("call %d is about to finish, and the journal has %d results", in.N, n)
+			}
+			return pawl.Output{JSON: json.RawMessage("1")}, nil
+		}}
+		agent := pawl.Agent{Name: "a", Tools: []pawl.Tool{wait}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if len(r.Messages) > 1 {
+				return pawl.Say("done"), nil
+			}
+			return pawl.Do(all...), nil
+		})}
+		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.Success); res.ToolCalls != calls {
+			t.Errorf("%d calls were made", res.ToolCalls)
+		}
+	})
 }
 
 // TestLostCallsAreBooked: a model call that is lost in flight costs what was
