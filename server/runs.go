@@ -208,8 +208,16 @@ func (s *Server) start(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.Found() {
+		x.ResponseWriter.Header().Set(replayedHeader, "true")
+	}
 	return s.after(x, h.ID(), h)
 }
+
+// replayedHeader says that a run was there already under the key of a request. The
+// status stays that of the first time, as the IETF's draft of Idempotency-Key has
+// it, so that who lost an answer handles the next like the first.
+const replayedHeader = "Idempotent-Replayed"
 
 // limitsOf are ceilings as a client says them.
 func limitsOf(said client.Limits, relative bool) (l desk.Limits, err error) {

@@ -66,9 +66,15 @@ func TestIdempotency(t *testing.T) {
 			t.Errorf("it is %s, %v, not %s", again.Run, again.Status, first.Run)
 		}
 	}
+	for _, fresh := range []string{"k", "another"} {
+		res, _ := w.send(request{token: admin, method: "POST", path: "/v1/runs", body: `{"agent":"payer","input":"x","idempotency_key":"` + fresh + `"}`})
+		if res.StatusCode != http.StatusCreated || (res.Header.Get("Idempotent-Replayed") == "true") != (fresh == "k") {
+			t.Errorf("under key %s it answers %d, %v", fresh, res.StatusCode, res.Header)
+		}
+	}
 	w.refused(admin, "POST", "/v1/runs", `{"agent":"payer","input":"y","idempotency_key":"k"}`, 409, first.Run)
 	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x","idempotency_key":"k"}`, 409, first.Run)
-	if n := count(w, ""); n != 1 {
+	if n := count(w, ""); n != 2 {
 		t.Errorf("there are %d runs", n)
 	}
 	together := make(chan string)

@@ -81,6 +81,9 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	if o.headers, err = s.headers(signal); err != nil {
 		return nil, err
 	}
+	if o.trust, err = s.trust(signal, address); err != nil {
+		return nil, err
+	}
 	return o, nil
 }
 

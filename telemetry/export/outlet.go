@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,6 +26,7 @@ type outlet struct {
 	url     string
 	headers map[string]string
 	gzip    bool
+	trust   *tls.Config
 	timeout time.Duration // of one batch, tries and all
 	end     *end
 }
@@ -35,13 +37,19 @@ const firstWait = 300 * time.Millisecond
 
 // client keeps what is sent, and the keys with it, to the place it is for: with no
 // client of ours the exporters follow redirects and take headers along.
-func client() *http.Client {
-	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func (o *outlet) client() *http.Client {
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if usual, ok := http.DefaultTransport.(*http.Transport); ok && o.trust != nil {
+		by := usual.Clone()
+		by.TLSClientConfig = o.trust
+		c.Transport = by
+	}
+	return c
 }
 
 func (o *outlet) spans(ctx context.Context) (sdktrace.SpanExporter, error) {
 	opts := []otlptracehttp.Option{
-		otlptracehttp.WithEndpointURL(o.url), otlptracehttp.WithHeaders(o.headers), otlptracehttp.WithHTTPClient(client()),
+		otlptracehttp.WithEndpointURL(o.url), otlptracehttp.WithHeaders(o.headers), otlptracehttp.WithHTTPClient(o.client()),
 		otlptracehttp.WithCompression(otlptracehttp.NoCompression), otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
 	}
@@ -54,7 +62,7 @@ func (o *outlet) spans(ctx context.Context) (sdktrace.SpanExporter, error) {
 
 func (o *outlet) readings(ctx context.Context) (sdkmetric.Exporter, error) {
 	opts := []otlpmetrichttp.Option{
-		otlpmetrichttp.WithEndpointURL(o.url), otlpmetrichttp.WithHeaders(o.headers), otlpmetrichttp.WithHTTPClient(client()),
+		otlpmetrichttp.WithEndpointURL(o.url), otlpmetrichttp.WithHeaders(o.headers), otlpmetrichttp.WithHTTPClient(o.client()),
 		otlpmetrichttp.WithCompression(otlpmetrichttp.NoCompression),
 		otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
 	}
@@ -67,7 +75,7 @@ func (o *outlet) readings(ctx context.Context) (sdkmetric.Exporter, error) {
 
 func (o *outlet) records(ctx context.Context) (sdklog.Exporter, error) {
 	opts := []otlploghttp.Option{
-		otlploghttp.WithEndpointURL(o.url), otlploghttp.WithHeaders(o.headers), otlploghttp.WithHTTPClient(client()),
+		otlploghttp.WithEndpointURL(o.url), otlploghttp.WithHeaders(o.headers), otlploghttp.WithHTTPClient(o.client()),
 		otlploghttp.WithCompression(otlploghttp.NoCompression),
 		otlploghttp.WithRetry(otlploghttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
 	}

@@ -1,0 +1,55 @@
+package export
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// trust is by what the other end of a signal is known, and how it knows us; nil: by
+// what the system trusts, and not at all. The exporters read the same variables, and
+// leave them alone where they are given a client; an address that is http they refuse
+// then, so that is said here in words.
+func (s settings) trust(signal, address string) (*tls.Config, error) {
+	authority, certificate, key := s.of(signal, "CERTIFICATE"), s.of(signal, "CLIENT_CERTIFICATE"), s.of(signal, "CLIENT_KEY")
+	if authority == "" && certificate == "" && key == "" {
+		return nil, nil
+	}
+	if !strings.HasPrefix(strings.ToLower(address), "https:") {
+		return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE, or one for the client, is set, and the endpoint is http; write https")
+	}
+	to := &tls.Config{MinVersion: tls.VersionTLS12}
+	if authority != "" {
+		pem, err := os.ReadFile(authority)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE cannot be read: %w", plain(err))
+		}
+		if to.RootCAs = x509.NewCertPool(); !to.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, errors.New("OTEL_EXPORTER_OTLP_CERTIFICATE holds no certificate; name a file in PEM form")
+		}
+	}
+	switch {
+	case certificate == "" && key == "":
+	case certificate == "" || key == "":
+		return nil, errors.New("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY go together; set both")
+	default:
+		pair, err := tls.LoadX509KeyPair(certificate, key)
+		if err != nil {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key cannot be used: %w", plain(err))
+		}
+		to.Certificates = []tls.Certificate{pair}
+	}
+	return to, nil
+}
+
+// plain is an error without the path, which no message here has.
+func plain(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
