@@ -40,9 +40,8 @@ func (m *Machine) Next(s *State) Step {
 	return step
 }
 
-// filled is a step with a Think filled in. This and what else of a decision takes
-// room for a state, an effect or an end is kept out of line: a run that waits for
-// its model keeps the stack it once needed.
+// filled is a step with a Think filled in. What takes room for a state, an effect or
+// an end is kept out of line: a run that waits keeps the stack it once needed.
 //
 //go:noinline
 func (m *Machine) filled(s *State, step Step) Step {

@@ -105,17 +105,21 @@ var sealed canon.Memo[map[string]string]
 
 // seal fills in the digests.
 func (d *Declaration) seal() {
-	c := wire.NewEncoder(nil)
 	d.Digests = nil
+	d.Digests = sealed.Write(d.whole, d.digest)
+}
+
+// whole appends all that is declared; nothing if it cannot be written, to which
+// the log will say why.
+func (d *Declaration) whole(dst []byte) []byte {
+	c := wire.NewEncoder(dst)
 	d.code(c)
 	whole, err := c.Done()
-	if err != nil { // the log will not take it either, and say why
-		d.Digests = d.digest()
-		return
+	if err != nil {
+		return nil
 	}
 	// Raw JSON is digested as it is, but written without white space.
-	whole = append(append(append(append(append(whole, d.Output...), 0), d.Steps...), 0), d.Sampling.source()...)
-	d.Digests = sealed.Get(whole, d.digest)
+	return append(append(append(append(append(whole, d.Output...), 0), d.Steps...), 0), d.Sampling.source()...)
 }
 
 // digest takes the digests. A tool has one of its own, so that a difference names it.
@@ -263,23 +267,20 @@ func (m *ModelInfo) code(c *wire.Coder) {
 }
 
 func codePrice(c *wire.Coder, p **Price) {
-	var price Price
-	if !c.Decoding() {
-		if *p == nil {
-			return
-		}
-		price = **p
+	if *p == nil && !c.Decoding() {
+		return
 	}
 	c.OptObject("price", func(c *wire.Coder) {
+		if c.Decoding() {
+			*p = new(Price)
+		}
+		price := *p
 		c.Float("input", &price.Input)
 		c.Float("output", &price.Output)
 		c.OptFloat("cache_read", &price.CacheRead)
 		c.OptFloat("cache_write", &price.CacheWrite)
 		if c.Decoding() || price.Long.From > 0 {
 			c.OptObject("long", price.Long.code)
-		}
-		if c.Decoding() {
-			*p = &price
 		}
 	})
 }

@@ -69,6 +69,13 @@ func encodeEvent(c *wire.Coder, event Event) string {
 }
 
 //go:noinline
+func decodeStart(c *wire.Coder) Event {
+	var e RunStarted
+	e.code(c)
+	return e
+}
+
+//go:noinline
 func encodeStart(c *wire.Coder, event Event) string {
 	e := event.(RunStarted)
 	e.code(c)
@@ -245,9 +252,7 @@ func decodeKept(c *wire.Coder, typ string) Event {
 		e.code(c)
 		return e
 	case "run.started":
-		var e RunStarted
-		e.code(c)
-		return e
+		return decodeStart(c)
 	case "run.paused":
 		var e RunPaused
 		e.code(c)

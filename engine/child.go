@@ -380,9 +380,9 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 // ParentOf is the run whose child a run is; empty: nobody's. A fork of a child
 // is a run of its own.
 func ParentOf(s *pawl.State) string {
-	start, ok := s.Start()
-	if !ok || start.Parent == "" || !strings.HasPrefix(s.Run(), start.Parent+".") {
+	parent := s.Head().Parent // not of Start, which copies the whole declaration
+	if parent == "" || !strings.HasPrefix(s.Run(), parent+".") {
 		return ""
 	}
-	return start.Parent
+	return parent
 }

@@ -25,6 +25,7 @@ type Engine struct {
 	blobs   pawl.Blobs   // nil: the journal has none
 	opt     Options
 	gates   gates
+	owner   string // who drives its runs, as leases and logs have it
 	secrets *redact.Secrets
 	untold  error // what is wrong with the options
 
@@ -122,8 +123,9 @@ func New(journal pawl.Journal, o *Options) *Engine {
 		e.opt.Backoff = fullJitter
 	}
 	if e.opt.Owner == nil {
-		self := Self()
-		e.opt.Owner = &self
+		e.owner = selfText()
+	} else {
+		e.owner = e.opt.Owner.String()
 	}
 	e.keepSecrets()
 	e.mail, _ = journal.(pawl.Mailbox)

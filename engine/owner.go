@@ -39,6 +39,9 @@ var self = sync.OnceValue(func() Owner {
 	return o
 })
 
+// selfText is what the present process writes itself as.
+var selfText = sync.OnceValue(func() string { return self().String() })
+
 // String is the owner as JSON, as it stands in leases and in the log.
 func (o Owner) String() string {
 	b, err := json.Marshal(o)

@@ -126,7 +126,7 @@ func repriced(was, now pawl.Declaration) bool {
 // that is free: it may be derived from what must not be done twice, and would
 // otherwise be lost for ever.
 func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
-	lease, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.opt.Owner.String(), TTL: e.opt.Lease, New: true})
+	lease, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease, New: true})
 	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {
 		return lease, exists
 	}
@@ -151,7 +151,7 @@ func (e *Engine) begun(ctx context.Context, run string) bool {
 
 // own takes a run's lease. One whose owner is known to be gone need not lapse first.
 func (e *Engine) own(ctx context.Context, run string) (pawl.Lease, error) {
-	c := pawl.Claim{Run: run, Owner: e.opt.Owner.String(), TTL: e.opt.Lease}
+	c := pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease}
 	lease, err := e.journal.Claim(ctx, c)
 	var held *pawl.HeldError
 	if errors.As(err, &held) && ParseOwner(held.Lease.Owner).Gone() {

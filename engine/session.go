@@ -27,6 +27,7 @@ type session struct {
 	spareCall *modelCall // memory for the next one
 	spareJobs []job
 	lines     []byte         // the memory of pending
+	lent      *[]byte        // what lines were lent as
 	chunk     []byte         // what the events of the state are made of
 	room      pawl.Room      // what is appended is read into
 	hooked    []pawl.Entry   // appended, not yet shown to the hooks
@@ -92,15 +93,19 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 			now = s.state.Time()
 		}
 		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration}
+		if s.lines == nil {
+			s.lent = lines.Get().(*[]byte)
+			s.lines = *s.lent
+		}
 		begin := len(s.lines)
-		lines, err := entry.Seal(event, s.lines, s.store, s.reading())
+		line, err := entry.Seal(event, s.lines, s.store, s.reading())
 		if err != nil {
 			s.failed = fmt.Errorf("run %s: %w", s.lease.Run, err)
 			return
 		}
 		s.take(entry)
-		s.lines = lines
-		s.pending = append(s.pending, lines[begin:len(lines):len(lines)])
+		s.lines = line
+		s.pending = append(s.pending, line[begin:len(line):len(line)])
 		if len(s.engine.opt.Hooks) > 0 {
 			s.hooked = append(s.hooked, entry)
 		}
@@ -116,8 +121,12 @@ func (s *session) reading() *pawl.Room {
 	return &s.room
 }
 
-// mostLines is the memory for encoding that a run keeps from step to step, in bytes.
-const mostLines = 1 << 10
+// lines is memory for entries that are not durable yet: a run that waits has none
+// of it. Journals keep nothing of what they were given, see [pawl.Journal].
+var lines = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
+
+// mostLines is the most of it that is kept for others, in bytes.
+const mostLines = 64 << 10
 
 // store copies an encoded event for good. Events are small and live as long as
 // their run's state, so they share allocations.
@@ -162,10 +171,12 @@ func (s *session) flush() error {
 	}
 	s.after += uint64(len(s.pending))
 	clear(s.pending)
-	s.pending, s.lines = s.pending[:0], s.lines[:0]
-	if cap(s.lines) > mostLines { // the first line holds the whole agent; few others are as long
-		s.lines = nil
+	s.pending = s.pending[:0]
+	if cap(s.lines) <= mostLines {
+		*s.lent = s.lines[:0]
+		lines.Put(s.lent)
 	}
+	s.lines, s.lent = nil, nil
 	s.feed.news(s.after)
 	s.tell()
 	return nil
@@ -176,8 +187,12 @@ func (s *session) release() {
 	s.holding.Lock()
 	defer s.holding.Unlock()
 	s.released = true
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
+	ctx := context.Background()
+	if s.engine.lasting() { // else nobody is kept waiting
+		within, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		ctx = within
+	}
 	// A lease that cannot be given up lapses by itself; there is nobody to tell.
 	_, _ = s.engine.journal.Claim(ctx, pawl.Claim{Run: s.lease.Run, Owner: s.lease.Owner, Epoch: s.lease.Epoch})
 }

@@ -71,9 +71,11 @@ func follow(s *pawl.State, room []turn, most int) trail {
 
 // in adds what the declaration says, which costs a copy, where it matters.
 func (t trail) in(s *pawl.State, measured bool) trail {
+	if measured {
+		t.scale = gauge.ScaleOf(s.Declaration().Goal)
+	}
 	if measured || slices.ContainsFunc(t.turns, func(u turn) bool { return u.answer }) {
-		d := s.Declaration()
-		t.scale, t.foreign = gauge.ScaleOf(d.Goal), d.Loop != pawl.ReAct{}.Name()
+		t.foreign = s.Head().Loop != pawl.ReAct{}.Name()
 	}
 	return t
 }

@@ -27,6 +27,9 @@ type Secrets struct {
 // every value that is too short to be found, and every name that cannot stand
 // in a reference, and never a value; the other secrets are prepared all the same.
 func New(values map[string]string) (*Secrets, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
 	s := &Secrets{values: map[string]string{}, coded: trie{wraps: true}}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
