@@ -20,6 +20,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	defer a.disconnect()
 	ctx = a.asked(ctx)
 	root := a.root()
+	strictHelp(root)
 	root.SetArgs(joinKeep(args))
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -36,6 +37,19 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	a.sayf("pawl: %v", err)
 	a.sayf("pawl --help lists the commands, pawl COMMAND --help their flags")
 	return exitUsage
+}
+
+// strictHelp makes help about what there is not bad usage, like the thing itself.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				_, _, err := root.Find(args)
+				return err
+			}
+		}
+	}
 }
 
 // failure is an error of a command, as opposed to one of how it was called.

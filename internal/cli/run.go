@@ -112,12 +112,15 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 		}
 		return nil, spec.Problems{{File: file, Line: 1, Column: 1, Message: err.Error()}}
 	}
-	return nil, flagged(problems)
+	return nil, flagged(problems, o.Model)
 }
 
-// flagged names the flags that problems are about.
-func flagged(problems spec.Problems) spec.Problems {
+// flagged names the flags that problems are about, model being what --model said.
+func flagged(problems spec.Problems, model string) spec.Problems {
 	flags := map[string]string{"model": "--model", "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
+	if model == "" {
+		flags["model"] = "PAWL_MODEL"
+	}
 	problems = slices.Clone(problems)
 	for i, p := range problems {
 		if p.Line == 0 {

@@ -264,7 +264,7 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	registry := beside.registry()
 	made, err := spec.Parse(inlineSpec, raw, h.options(registry))
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return server.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems).Error())
+		return server.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems, h.service.model).Error())
 	}
 	if err != nil {
 		return server.Work{}, err

@@ -89,7 +89,7 @@ func (a *app) reworkOf(ctx context.Context, s pawl.State, r remake) (*work, erro
 	}
 	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
 	if problems, ok := errors.AsType[spec.Problems](err); ok && r.model != "" {
-		return nil, flagged(problems)
+		return nil, flagged(problems, r.model)
 	}
 	if err != nil {
 		return nil, err
