@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"bytes"
 	"encoding/binary"
+	"slices"
 	"sort"
 )
 
@@ -10,18 +12,22 @@ import (
 // least is several records, since the end of a chunk too short for the next one
 // stays empty.
 const (
-	minChunk = 2 << 10
-	maxChunk = 64 << 10
+	minChunk = 1 << 10
+	maxChunk = 16 << 10
 )
 
+// mostBases is how many records others are told by.
+const mostBases = 8
+
 // A log holds records back to back in chunks that are never moved: appending
-// costs a copy of the record and nothing else, and forty short records cost a
-// handful of allocations. A record stands behind two lengths, that of the bytes
-// it begins with like the first one of its chunk, which are left out, and that
-// of the rest: records of one run begin alike, and thousands of runs may be in
-// memory at once.
+// costs a copy of what is new in the record and little else, and forty short
+// records cost a handful of allocations. The first record of a kind is kept whole,
+// and those after it as what differs, since thousands of runs may be in memory at
+// once and the records of one run say much the same: the number of the base they
+// are told by (zero: of none), their length, and then the difference or the whole.
 type log struct {
 	chunks []chunk
+	bases  []base
 	last   uint64 // seq of the last record
 	size   int    // bytes in all chunks
 }
@@ -31,42 +37,69 @@ type chunk struct {
 	buf   []byte
 }
 
+// A base is a record kept whole, by which others of its kind are told.
+type base struct {
+	rec      []byte
+	from, to int32 // where its kind stands
+}
+
+// kind finds what an entry says it is. Records in which nothing is found are of
+// one kind: which base is taken decides how small a record is, never what is read.
+func kind(rec []byte) (from, to int32) {
+	mark := []byte(`"type":"`)
+	i := bytes.Index(rec, mark)
+	if i < 0 {
+		return 0, 0
+	}
+	i += len(mark)
+	return int32(i), int32(i + max(bytes.IndexByte(rec[i:], '"'), 0))
+}
+
 func (l *log) add(rec []byte) {
+	var room [256]byte
+	own := rec
+	from, to := kind(rec)
+	by := 1 + slices.IndexFunc(l.bases, func(b base) bool { return bytes.Equal(b.rec[b.from:b.to], rec[from:to]) })
+	fresh := by == 0 && len(l.bases) < mostBases
+	if by > 0 {
+		if own = appendDiff(room[:0], l.bases[by-1].rec, rec); len(own) >= len(rec) {
+			by, own = 0, rec
+		}
+	}
+	need := uvarintLen(uint64(by)) + uvarintLen(uint64(len(rec))) + len(own)
 	var c *chunk
-	like := 0
 	if n := len(l.chunks); n > 0 {
 		c = &l.chunks[n-1]
-		like = c.like(rec)
 	}
-	if c == nil || cap(c.buf)-len(c.buf) < room(like, len(rec)-like) {
-		like = 0
-		size := max(room(0, len(rec)), min(max(l.size/4, minChunk), maxChunk))
+	if c == nil || cap(c.buf)-len(c.buf) < need {
+		size := max(need, min(max(l.size/4, minChunk), maxChunk))
+		if c == nil {
+			size = need + minChunk // the first record holds the whole agent
+		}
 		l.chunks = append(l.chunks, chunk{first: l.last + 1, buf: make([]byte, 0, size)})
 		c = &l.chunks[len(l.chunks)-1]
 	}
-	c.buf = binary.AppendUvarint(c.buf, uint64(like))
-	c.buf = binary.AppendUvarint(c.buf, uint64(len(rec)-like))
-	c.buf = append(c.buf, rec[like:]...)
-	l.size += room(like, len(rec)-like)
+	c.buf = binary.AppendUvarint(c.buf, uint64(by))
+	c.buf = binary.AppendUvarint(c.buf, uint64(len(rec)))
+	c.buf = append(c.buf, own...)
+	if fresh {
+		l.bases = append(l.bases, base{c.buf[len(c.buf)-len(rec):], from, to})
+	}
+	l.size += need
 	l.last++
 }
 
-// like counts the bytes with which rec begins like the chunk's first record.
-func (c *chunk) like(rec []byte) int {
-	_, first, _ := next(c.buf)
-	n := 0
-	for n < len(rec) && n < len(first) && rec[n] == first[n] {
-		n++
+// next splits off the record that buf begins with: the number of its base, its
+// length, and what is kept of it.
+func next(buf []byte) (by, size int, own, rest []byte) {
+	b, w := binary.Uvarint(buf)
+	n, v := binary.Uvarint(buf[w:])
+	by, size, buf = int(b), int(n), buf[w+v:]
+	end := size
+	if by > 0 {
+		end = diffLen(buf, size)
 	}
-	return n
-}
-
-// next splits off the record that buf begins with.
-func next(buf []byte) (like int, own, rest []byte) {
-	n, w := binary.Uvarint(buf)
-	size, v := binary.Uvarint(buf[w:])
-	end := w + v + int(size)
-	return int(n), buf[w+v : end], buf[end:]
+	return by, size, buf[:end], buf[end:]
 }
 
 // part returns what one chunk holds from seq on, which must be in the log. It
@@ -74,41 +107,41 @@ func next(buf []byte) (like int, own, rest []byte) {
 func (l *log) part(seq uint64) part {
 	i := sort.Search(len(l.chunks), func(i int) bool { return l.chunks[i].first > seq }) - 1
 	c := l.chunks[i]
-	return part{skip: seq - c.first, buf: c.buf}
+	return part{skip: seq - c.first, buf: c.buf, bases: l.bases}
 }
 
 type part struct {
-	skip uint64
-	buf  []byte
+	skip  uint64
+	buf   []byte
+	bases []base
 }
 
 // records returns copies that share one allocation but cannot grow into each other.
 func (p part) records() [][]byte {
-	_, first, _ := next(p.buf)
 	buf, size, count := p.buf, 0, 0
 	for skip := p.skip; skip > 0; skip-- {
-		_, _, buf = next(buf)
+		_, _, _, buf = next(buf)
 	}
 	for rest := buf; len(rest) > 0; count++ {
-		var like int
-		var own []byte
-		like, own, rest = next(rest)
-		size += like + len(own)
+		var n int
+		_, n, _, rest = next(rest)
+		size += n
 	}
 	all, out := make([]byte, 0, size), make([][]byte, 0, count)
 	for len(buf) > 0 {
-		var like int
+		var by int
 		var own []byte
-		like, own, buf = next(buf)
+		by, _, own, buf = next(buf)
 		begin := len(all)
-		all = append(append(all, first[:like]...), own...)
+		if by == 0 {
+			all = append(all, own...)
+		} else {
+			all = patch(all, p.bases[by-1].rec, own)
+		}
 		out = append(out, all[begin:len(all):len(all)])
 	}
 	return out
 }
-
-// room is what a record takes up.
-func room(like, own int) int { return uvarintLen(uint64(like)) + uvarintLen(uint64(own)) + own }
 
 func uvarintLen(v uint64) int {
 	n := 1
