@@ -262,7 +262,7 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 		d.Do = Hand
 		return d
 	case t.pure != nil:
-		d.Do, d.facts = Reuse, t.pure.facts(s, c)
+		d.Do, d.facts = Reuse, &Record{t.pure.facts(s, c)}
 		return d
 	}
 	if t.info.Effect == Idempotent {
@@ -291,7 +291,7 @@ func (d Disposed) Facts() []Event {
 	switch d.Do {
 	case Reuse:
 		if d.facts != nil {
-			return d.facts
+			return d.facts.Events
 		}
 		return []Event{ToolReused{Call: d.Call.ID, Tool: d.Call.Tool, Of: d.Of}}
 	case Hand:

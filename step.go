@@ -84,7 +84,7 @@ type Disposed struct {
 	Approved bool
 
 	info  *ToolInfo // what the tool declares; never nil
-	facts []Event   // for Reuse of a pure tool: its answer
+	facts *Record   // for Reuse of a pure tool: its answer
 }
 
 // Info is what the call's tool declares; the zero ToolInfo for an unknown one.
