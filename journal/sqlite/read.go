@@ -17,10 +17,12 @@ import (
 
 // portion bounds what is read before the caller sees it, in bytes or rows.
 // Holding a connection, and with it a snapshot, while the caller is at work
-// would keep the write-ahead log from being emptied.
+// would keep the write-ahead log from being emptied. The first portion is small,
+// since nothing goes on beside it, and each has twice the rows of the one before.
 const (
 	portionBytes = 256 << 10
 	portionRows  = 512
+	firstRows    = 64
 )
 
 // Read yields a run's records from seq on; see [pawl.Journal]. While the caller
@@ -41,10 +43,12 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 				<-ahead
 			}
 		}()
-		for p := j.portion(ctx, ref, run, max(from, 1)); ; {
+		rows := firstRows
+		for p := j.portion(ctx, ref, run, max(from, 1), rows); ; {
 			if !p.last {
 				ahead = make(chan portion, 1)
-				go func(from uint64) { ahead <- j.portion(ctx, ref, run, from) }(p.next)
+				rows = min(2*rows, portionRows)
+				go func(from uint64, rows int) { ahead <- j.portion(ctx, ref, run, from, rows) }(p.next, rows)
 			}
 			for _, row := range p.rows {
 				if !yield(row, nil) {
@@ -90,12 +94,15 @@ type portion struct {
 	err  error  // what keeps it from being longer
 }
 
-// portion reads some records from seq on.
-func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint64) portion {
+// portion reads some records from seq on, no more than are in so many rows.
+func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint64, rows int) portion {
 	if from > math.MaxUint32 {
 		return portion{last: true}
 	}
 	var out []pawl.Row
+	if rows > firstRows { // the log was longer than half of that, so it is likely to be
+		out = make([]pawl.Row, 0, rows+8)
+	}
 	size, next, last := 0, from, true
 	err := j.pool.read(ctx, func(r *reader) error {
 		return r.query(`SELECT id, sizes, crc, data FROM batches WHERE id >= ? AND id <= ? ORDER BY id`,
@@ -106,23 +113,27 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 				if int64(checksum(id, sizes, data)) != s.ColumnInt64(2) && !sabotage.On(sabotage.Records) {
 					return false, fmt.Errorf("run %s: the records up to %d are damaged", run, uint32(id))
 				}
-				records, err := split(sizes, data)
+				n, err := records(sizes, len(data))
 				if err != nil {
 					return false, fmt.Errorf("run %s: the records up to %d: %w", run, uint32(id), err)
 				}
-				seq := uint64(uint32(id)) - uint64(len(records)) + 1
+				seq := uint64(uint32(id)) - uint64(n) + 1
 				if seq > next || seq < next && next != from {
 					return false, fmt.Errorf("run %s: the log is damaged: record %d is followed by %d", run, next-1, seq)
 				}
-				for _, data := range records {
-					if seq >= from {
-						out = append(out, pawl.Row{Seq: seq, Data: data})
+				for rest := data; n > 0; n, seq = n-1, seq+1 {
+					record := rest[:len(rest):len(rest)]
+					if n > 1 {
+						size, w := binary.Uvarint(sizes)
+						record, rest, sizes = rest[:size:size], rest[size:], sizes[w:]
 					}
-					seq++
+					if seq >= from {
+						out = append(out, pawl.Row{Seq: seq, Data: record})
+					}
 				}
 				next = seq
 				size += len(data)
-				last = size < portionBytes && len(out) < portionRows
+				last = size < portionBytes && len(out) < rows
 				return last, nil
 			}, ref<<32|int64(from), ref<<32|math.MaxUint32)
 	})
@@ -132,16 +143,15 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 	return portion{out, next, last || err != nil, err}
 }
 
-// split cuts data into records that cannot grow into each other.
-func split(sizes, data []byte) ([][]byte, error) {
-	var out [][]byte
-	for len(sizes) > 0 {
-		n, w := binary.Uvarint(sizes)
-		if w <= 0 || n > uint64(len(data)) {
-			return nil, errors.New("their sizes do not fit")
+// records says how many stand back to back, given the sizes of all but the last
+// and of all together.
+func records(sizes []byte, all int) (n int, err error) {
+	for n = 1; len(sizes) > 0; n++ {
+		size, w := binary.Uvarint(sizes)
+		if w <= 0 || size > uint64(all) {
+			return 0, errors.New("their sizes do not fit")
 		}
-		out = append(out, data[:n:n])
-		data, sizes = data[n:], sizes[w:]
+		all, sizes = all-int(size), sizes[w:]
 	}
-	return append(out, data[:len(data):len(data)]), nil
+	return n, nil
 }
