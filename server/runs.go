@@ -167,6 +167,11 @@ func (s *Server) start(x *exchange) (any, error) {
 	if len(in.IdempotencyKey) > mostID || len(in.Thread) > mostID {
 		return nil, invalid(fmt.Sprintf("idempotency_key and thread have at most %d bytes", mostID))
 	}
+	for name := range in.Labels {
+		if name == "" || strings.Contains(name, "=") {
+			return nil, invalid(fmt.Sprintf("label %q cannot be asked for as KEY=VALUE; give it a name without =", name))
+		}
+	}
 	w, err := s.host.Start(x.Context(), in.Agent, in.Spec)
 	if err != nil {
 		return nil, err

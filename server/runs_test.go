@@ -37,6 +37,8 @@ func TestStart(t *testing.T) {
 		`{"agent":"calm","input":"x","limits":{"depth":"1.5"}}`:           "no whole number",
 		`{"agent":"calm","input":"x","limits":{"time":"-5m"}}`:            "longer than nothing",
 		`{"agent":"calm","input":"x","limits":{"time":"9999999999999h"}}`: "invalid duration",
+		`{"agent":"calm","input":"x","labels":{"":"b"}}`:                  `label "" cannot be asked for`,
+		`{"agent":"calm","input":"x","labels":{"a=b":"c"}}`:               `label "a=b" cannot be asked for`,
 	} {
 		w.refused(admin, "POST", "/v1/runs", body, 422, words)
 	}

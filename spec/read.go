@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"path/filepath"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/progress"
@@ -63,6 +64,10 @@ func (s *Spec) readLabels(f fields) {
 	}
 	s.Labels = map[string]string{}
 	for _, p := range n.pairs {
+		if p.key == "" || strings.Contains(p.key, "=") {
+			f.problem(p.place, "label %q cannot be asked for as KEY=VALUE (give it a name without =)", p.key)
+			continue
+		}
 		if p.value.kind != text {
 			f.problem(p.value.place, "label %s is %v (write text; put it in quotes if it looks like something else)", p.key, p.value.kind)
 			continue
