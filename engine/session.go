@@ -29,7 +29,6 @@ type session struct {
 	lines     []byte         // the memory of pending
 	lent      *[]byte        // what lines were lent as
 	chunk     []byte         // what the events of the state are made of
-	room      pawl.Room      // what is appended is read into
 	hooked    []pawl.Entry   // appended, not yet shown to the hooks
 	fresh     []pawl.Entry   // appended, not yet durable, for the watchers
 	deaf      map[int]bool   // the hooks that are not asked any more
@@ -98,12 +97,16 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 			s.lines = *s.lent
 		}
 		begin := len(s.lines)
-		line, err := entry.Seal(event, s.lines, s.store, s.reading())
+		room := s.reading()
+		line, err := entry.Seal(event, s.lines, s.store, room)
 		if err != nil {
 			s.failed = fmt.Errorf("run %s: %w", s.lease.Run, err)
 			return
 		}
 		s.take(entry)
+		if room != nil {
+			rooms.Put(room)
+		}
 		s.lines = line
 		s.pending = append(s.pending, line[begin:len(line):len(line)])
 		if len(s.engine.opt.Hooks) > 0 {
@@ -113,12 +116,15 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 	}
 }
 
-// reading is the room for entries, unless there are hooks or watchers, who keep them.
+// rooms are what entries are read into that are only folded: a run that waits has none.
+var rooms = sync.Pool{New: func() any { return new(pawl.Room) }}
+
+// reading is the room for an entry, unless there are hooks or watchers, who keep it.
 func (s *session) reading() *pawl.Room {
 	if len(s.engine.opt.Hooks)+len(s.engine.opt.Watchers) > 0 {
 		return nil
 	}
-	return &s.room
+	return rooms.Get().(*pawl.Room)
 }
 
 // lines is memory for entries that are not durable yet: a run that waits has none
