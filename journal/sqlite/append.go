@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sabotage"
@@ -138,24 +140,34 @@ func (w *writer) look(run string) (*known, error) {
 // insert writes the batch as one row.
 func (w *writer) insert(ref int64, last uint64, size int, b pawl.Batch) error {
 	id := ref<<32 | int64(last)
-	data := b.Records[0]
-	var sizes []byte
+	data, sizes := b.Records[0], w.sizes[:0]
 	if len(b.Records) > 1 {
-		data = make([]byte, 0, size)
+		data = slices.Grow(w.joined[:0], size)
 		for i, r := range b.Records {
 			data = append(data, r...)
 			if i < len(b.Records)-1 {
 				sizes = binary.AppendUvarint(sizes, uint64(len(r)))
 			}
 		}
+		if w.sizes = sizes; cap(data) <= mostScratch {
+			w.joined = data
+		}
 	}
-	h := b.Head
-	s := w.stmts.insert
-	if err := bind(s, id, h.Iterations, h.Cost, h.Priced, h.Updated, sizes, checksum(id, sizes, data), data); err != nil {
+	h, s := &b.Head, w.stmts.insert
+	updated := s.BindNull(5) // one by one: this is what every step waits for
+	if !h.Updated.IsZero() {
+		updated = s.BindInt64(5, nanos(h.Updated))
+	}
+	err := cmp.Or(s.BindInt64(1, id), s.BindInt(2, h.Iterations), s.BindFloat(3, h.Cost), s.BindBool(4, h.Priced), updated,
+		s.BindBlob(6, sizes), s.BindInt64(7, int64(checksum(id, sizes, data))), s.BindBlob(8, data))
+	if err != nil {
 		return err
 	}
 	return s.Exec()
 }
+
+// mostScratch is the most memory that is kept for joining the records of a batch.
+const mostScratch = 64 << 10
 
 // checksum finds what SQLite does not look for: bytes that changed on the disk.
 func checksum(id int64, sizes, data []byte) int32 {

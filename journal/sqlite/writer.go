@@ -36,6 +36,8 @@ type writer struct {
 	data   any    // SQLite's count of changes to the file, as of our last commit
 	view   uint64 // rises when somebody else has changed it
 	alone  bool   // nobody else had when the transaction began
+	joined []byte // memory for the records of a batch
+	sizes  []byte // and for how long they are
 
 	snapshot
 
