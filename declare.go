@@ -192,7 +192,7 @@ func (d *Declaration) model(adviser string, fallback int) *ModelInfo {
 func (s *Sampling) source() string {
 	var b strings.Builder
 	fmt.Fprint(&b, s.Temperature, s.MaxTokens, s.ThinkingTokens)
-	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+	for _, name := range sorted(s.Options) {
 		fmt.Fprintf(&b, " %s=%s", name, s.Options[name])
 	}
 	return b.String()
@@ -245,7 +245,7 @@ func (s *Sampling) code(c *wire.Coder) {
 		value json.RawMessage
 	}
 	var list []option
-	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+	for _, name := range sorted(s.Options) {
 		list = append(list, option{name, s.Options[name]})
 	}
 	wire.OptList(c, "options", &list, func(c *wire.Coder, o *option) {
@@ -318,6 +318,14 @@ func (l Limits) String() string {
 		parts = append(parts, fmt.Sprintf("$%g", l.Cost))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// sorted are the keys of what is mostly empty.
+func sorted[V any](m map[string]V) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
 }
 
 // counted writes a number of things.

@@ -137,7 +137,7 @@ func unhex(ch byte) int {
 // shareLimit is the size of document up to which its strings are parts of it.
 // Beyond, each string is copied by itself, so that a short field does not keep
 // a long document alive.
-const shareLimit = 1024
+const shareLimit = 4 << 10
 
 // str returns the text of the string at data[start:end], quotes included. The
 // string of a small document is the document's own memory: a decoder's data may
