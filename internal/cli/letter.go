@@ -95,17 +95,10 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 		}
 		taken = !h.Status.Ended()
 	}
-	if !a.quiet {
-		switch {
-		case taken:
-			a.sayf("run %s has it; it is driven by %s", run, desk.OwnerText(h.Lease.Owner))
-		case h.Status == pawl.Success, h.Status.Waiting() && !news:
-			a.sayf("run %s has it already; it is %v", run, h.Status)
-		case h.Status.Ended():
-			a.sayf("run %s is %v; it is recorded, go on with: pawl resume %s", run, h.Status, run)
-		default:
-			a.sayf("run %s has it; go on with: pawl resume %s", run, run)
-		}
+	if taken && !a.quiet {
+		a.sayf("run %s has it; it is driven by %s", run, desk.OwnerText(h.Lease.Owner))
+	} else {
+		a.recorded(h, news)
 	}
 	if !a.json {
 		return 0, nil
@@ -115,6 +108,19 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 		return 0, err
 	}
 	return 0, printJSON(a.out, report.Result)
+}
+
+// recorded says of a run that stays as it is that it has got its letter.
+func (a *app) recorded(h pawl.Head, news bool) {
+	switch {
+	case a.quiet:
+	case h.Status == pawl.Success, h.Status.Waiting() && !news:
+		a.sayf("run %s has it already; it is %v", h.Run, h.Status)
+	case h.Status.Ended():
+		a.sayf("run %s is %v; it is recorded, go on with: %s", h.Run, h.Status, a.typed("pawl resume "+h.Run))
+	default:
+		a.sayf("run %s has it; go on with: %s", h.Run, a.typed("pawl resume "+h.Run))
+	}
 }
 
 // stuck makes sense of not being able to go on with a run that has its letter.

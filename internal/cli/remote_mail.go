@@ -73,13 +73,29 @@ func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, 
 	if err != nil {
 		return 0, err
 	}
-	return a.driveRemote(ctx, r, &p.driving, root.Seq, func(context.Context) (pawl.Result, error) {
-		mail := &remoteMail{remote: r}
-		to.mailer = mail
+	mail := &remoteMail{remote: r}
+	to.mailer = mail
+	before := root.Seq
+	code, err := a.driveRemote(ctx, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
 		err := say(to)
+		if err == nil && !driven(mail.last.Status) {
+			if root, err = desk.Head(ctx, r, root.Run); err == nil && root.Seq == before {
+				err = errStays
+			}
+		}
 		return mail.last, err
 	})
+	if !errors.Is(err, errStays) {
+		return code, err
+	}
+	if a.recorded(root, *to.news); !a.json {
+		return 0, nil
+	}
+	return 0, printJSON(a.out, mail.last)
 }
+
+// errStays says that a server has not gone on with a run that got a letter.
+var errStays = errors.New("the run stays as it is")
 
 // askHere decides about what a run at a server waits for as --approvals has it:
 // nil, if nothing was decided.
