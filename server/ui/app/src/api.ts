@@ -86,15 +86,15 @@ async function post<T>(path: string, body: unknown): Promise<T> {
 
 const id = encodeURIComponent;
 
-function query(q: Record<string, string | number | undefined>): string {
+function query(q: Record<string, string | number | string[] | undefined>): string {
   const p = new URLSearchParams();
-  for (const [k, v] of Object.entries(q)) if (v !== undefined && v !== "") p.set(k, String(v));
+  for (const [k, v] of Object.entries(q)) for (const one of Array.isArray(v) ? v : [v]) if (one !== undefined && one !== "") p.append(k, String(one));
   const s = p.toString();
   return s ? `?${s}` : "";
 }
 
 export const api = {
-  runs: (q: { status?: string; agent?: string; cursor?: string }, signal?: AbortSignal) =>
+  runs: (q: { status?: string; agent?: string; label?: string[]; cursor?: string; max?: number }, signal?: AbortSignal) =>
     get<{ runs: RunLine[]; next: string }>(`/v1/runs${query(q)}`, signal),
   run: (run: string, signal?: AbortSignal) => get<Result>(`/v1/runs/${id(run)}`, signal),
   // The first page is small, so that there is something to see.

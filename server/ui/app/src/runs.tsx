@@ -11,11 +11,22 @@ import type { Result, RunLine } from "./types";
 const statuses = ["running", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt", "success", "exhausted", "no_progress", "failed", "plan_failed", "denied", "cancelled", "paused", "interrupted", "expired", "queued"];
 const asks = (s: string) => tone(s) === "ask" && s !== "expired";
 
-/** matches says whether a run has every word of a filter: in its id or agent, or as label=value. */
-export function matches(r: RunLine, filter: string): boolean {
-  const all = [r.run, r.agent, r.status, ...Object.entries(r.labels ?? {}).map(([k, v]) => `${k}=${v}`)].join(" ").toLowerCase();
-  return filter.toLowerCase().split(/\s+/).every((w) => all.includes(w));
+/** parts are the labels of a filter, which the server looks for, and its other words, which are looked for here. */
+export function parts(filter: string): { labels: string[]; words: string[] } {
+  const all = filter.split(/\s+/).filter(Boolean);
+  const label = (w: string) => /^[^=]+=./.test(w);
+  return { labels: all.filter(label), words: all.filter((w) => !label(w)) };
 }
+
+/** matches says whether a run has every word: in its id, agent or status, or in a label. */
+export function matches(r: RunLine, words: string[]): boolean {
+  const all = [r.run, r.agent, r.status, ...Object.entries(r.labels ?? {}).map(([k, v]) => `${k}=${v}`)].join(" ").toLowerCase();
+  return words.every((w) => all.includes(w.toLowerCase()));
+}
+
+// Words are looked for in so many runs, of which so many matches are shown unasked.
+const mostSearched = 2000;
+const enoughFound = 20;
 
 export function Runs() {
   const [runs, setRuns] = useState<RunLine[] | null>(null);
@@ -24,6 +35,8 @@ export function Runs() {
   const [status, setStatus] = useState("");
   const [agent, setAgent] = useState("");
   const [filter, setFilter] = useState("");
+  const [labels, setLabels] = useState<string[]>([]);
+  const { words: sought } = useMemo(() => parts(filter), [filter]);
   const [error, setError] = useState("");
   const [at, setAt] = useState(0);
   const [starting, setStarting] = useState(false);
@@ -34,7 +47,7 @@ export function Runs() {
   const load = async (signal?: AbortSignal) => {
     try {
       const [page, ...asked] = await Promise.all([
-        api.runs({ status, agent }, signal),
+        api.runs({ status, agent, label: labels }, signal),
         ...statuses.filter(asks).map((s) => api.runs({ status: s }, signal)),
       ]);
       const known = new Set(page.runs.map((r) => r.run));
@@ -63,9 +76,17 @@ export function Runs() {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [status, agent]);
+  }, [status, agent, labels]);
 
-  const shown = useMemo(() => (runs ?? []).filter((r) => matches(r, filter)), [runs, filter]);
+  // Labels are asked for when they are written, and not at each letter.
+  useEffect(() => {
+    const now = parts(filter).labels;
+    if (now.join(" ") === labels.join(" ")) return;
+    const timer = window.setTimeout(() => setLabels(now), 300);
+    return () => clearTimeout(timer);
+  }, [filter, labels]);
+
+  const shown = useMemo(() => (runs ?? []).filter((r) => matches(r, sought)), [runs, sought]);
   const agents = useMemo(() => [...new Set([...(runs ?? []).map((r) => r.agent), agent].filter(Boolean))].sort(), [runs, agent]);
   const cursor = Math.min(at, shown.length - 1);
 
@@ -89,16 +110,27 @@ export function Runs() {
     Escape: () => setFilter(""),
   }, 1);
 
-  const page = async () => {
+  const page = async (max?: number, signal?: AbortSignal) => {
     try {
-      const p = await api.runs({ status, agent, cursor: next });
+      const p = await api.runs({ status, agent, label: labels, cursor: next, max }, signal);
       more.current = [...(runs ?? []), ...p.runs];
       setRuns(more.current);
       setNext(p.next);
     } catch (e) {
-      setError(words(e));
+      if (!signal?.aborted) setError(words(e));
     }
   };
+  // Words are looked for in older runs, too, until there is something to show.
+  const searching = sought.length > 0 && !!next && shown.length < enoughFound && (runs?.length ?? 0) < mostSearched && !error;
+  useEffect(() => {
+    if (!searching) return;
+    const stop = new AbortController();
+    const timer = window.setTimeout(() => void page(200, stop.signal), 200);
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [searching, next, labels]);
 
   return (
     <div class="runs">
@@ -127,9 +159,9 @@ export function Runs() {
           <option value="">Any agent</option>
           {agents.map((a) => <option value={a} key={a}>{a}</option>)}
         </select>
-        <span class="count" role="status">{runs ? plural(shown.length, "run") : "loading"}{next && ", more below"}</span>
+        <span class="count" role="status">{runs ? plural(shown.length, "run") : "loading"}{searching ? ", looking in older ones…" : next && (sought.length ? ` among the latest ${runs?.length}` : ", more below")}</span>
       </div>
-      {runs && !shown.length && (
+      {runs && !shown.length && !searching && (
         <div class="empty">
           {filter || status || agent ? "No run matches." : <>No run yet. <button type="button" class="link" onClick={() => setStarting(true)}>Start one</button>, or use <code>pawl run</code> on the same database.</>}
         </div>
@@ -152,7 +184,7 @@ export function Runs() {
           </tbody>
         </table>
       )}
-      {next && <button type="button" class="more" onClick={page}>Older runs</button>}
+      {next && <button type="button" class="more" onClick={() => page()}>Older runs</button>}
       {starting && <StartRun close={() => setStarting(false)} />}
     </div>
   );

@@ -1,0 +1,82 @@
+import { expect, test } from "./server";
+
+const status = ".summary .status";
+
+test("the result of a client tool is handed in", async ({ page, pawl }) => {
+  const r = await pawl.start("picker");
+  await pawl.login(page);
+  await expect(page.locator(".waits")).toContainText("pick_seat");
+  await page.goto(pawl.link(r.run));
+  await expect(page.getByRole("heading", { name: "A call for you to run" })).toBeVisible();
+  await page.getByRole("button", { name: "Submit a result…" }).click();
+  const result = page.locator("#result");
+  await expect(result).toBeFocused();
+  await result.fill('{"seat": ');
+  await expect(page.getByRole("button", { name: "Submit", exact: true })).toBeDisabled();
+  await result.fill('{"seat": "14C"}');
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await expect(page.locator(status)).toHaveText("success");
+  await expect(page.locator(".answer")).toContainText("Seat 14C is yours.");
+  const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
+  expect(entries.find((e: any) => e.type === "client_tool.returned").data.result).toEqual({ seat: "14C" });
+});
+
+test("a run is cancelled with a reason, and goes on when it is resumed", async ({ page, pawl }) => {
+  const r = await pawl.start("desk");
+  await pawl.login(page);
+  await page.goto(pawl.link(r.run));
+  await page.getByRole("button", { name: "Cancel…" }).click();
+  await page.getByRole("button", { name: "Close" }).click(); // thought better of
+  await expect(page.locator("dialog")).toHaveCount(0);
+  await expect(page.locator(status)).toHaveText("waits for an answer");
+  await page.getByRole("button", { name: "Cancel…" }).click();
+  await page.locator("#why").fill("The lamp was sold.");
+  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await expect(page.locator(status)).toHaveText("cancelled");
+  const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
+  expect(entries.find((e: any) => e.type === "cancel.requested").data.reason).toBe("The lamp was sold.");
+  await expect(page.getByRole("button", { name: "Cancel…" })).toHaveCount(0);
+  await page.getByRole("button", { name: "Resume…" }).click();
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await expect(page.locator(status)).toHaveText("waits for an answer");
+});
+
+test("a run that met a limit goes on with a higher one, and a wrong one is said", async ({ page, pawl, expected }) => {
+  expected.push(/422/);
+  const r = await pawl.start("restock", { limits: { iterations: 2 } });
+  expect(r.status).toBe("exhausted");
+  await pawl.login(page);
+  await page.goto(pawl.link(r.run));
+  await page.getByRole("button", { name: "Resume…" }).click();
+  const limits = page.locator("#limits");
+  await expect(limits).toHaveValue(/iterations=/); // as the run advises
+  await limits.fill("iterations=many");
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await expect(page.getByRole("alert")).toContainText("whole number");
+  await limits.fill("iterations=+8, time=10m");
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Approve this call?" })).toBeVisible();
+  const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
+  expect(entries.find((e: any) => e.type === "run.extended").data.limits).toMatchObject({ iterations: 10 });
+});
+
+test("labels are the server's to find, and words are looked for in older runs", async ({ page, pawl }) => {
+  test.setTimeout(120_000);
+  const old = await pawl.start("picker", { labels: { needle: "yes", team: "hay stack" } });
+  for (let i = 0; i < 60; i += 10) await Promise.all(Array.from({ length: 10 }, () => pawl.api("/v1/runs", { agent: "picker" })));
+  await pawl.login(page);
+  const rows = page.locator(".list tbody tr");
+  await expect(page.locator(".count")).toContainText("more below");
+  await expect(page.locator(".list")).not.toContainText(old.run);
+  const filter = page.getByLabel("Filter");
+  const asked = page.waitForRequest(/label=needle%3Dyes/);
+  await filter.fill("needle=yes");
+  await asked;
+  await expect(rows).toHaveCount(1);
+  await expect(rows.first()).toContainText(old.run);
+  await filter.fill("needle=no");
+  await expect(page.getByText("No run matches.")).toBeVisible();
+  await filter.fill(old.run.slice(0, 24)); // as people paste it
+  await expect(page.locator(".list")).toContainText(old.run);
+  await page.keyboard.press("Escape");
+});
