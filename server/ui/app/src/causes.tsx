@@ -50,18 +50,21 @@ export function Causes({ log, open }: { log: Log; open: (tab: string, seq?: numb
           })}
         </svg>
       </div>
-      <table class="plain">
-        <thead><tr><th scope="col">A result of</th><th scope="col">was used in</th><th scope="col">as</th></tr></thead>
-        <tbody>
-          {g.edges.map((e) => (
-            <tr key={`${e.from}-${e.to}`}>
-              <td><Name id={e.from} g={g} pick={pick} /></td>
-              <td><Name id={e.to} g={g} pick={pick} /></td>
-              <td class="mono"><Text of={e.values.join(", ")} /></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <section>
+        <h2>What was used where</h2>
+        <table class="plain">
+          <thead><tr><th scope="col">A result of</th><th scope="col">was used in</th><th scope="col">as</th></tr></thead>
+          <tbody>
+            {g.edges.map((e) => (
+              <tr key={`${e.from}-${e.to}`}>
+                <td><Name id={e.from} g={g} pick={pick} /></td>
+                <td><Name id={e.to} g={g} pick={pick} /></td>
+                <td class="mono"><Text of={e.values.join(", ")} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
       {!!g.cycles?.length && <section><h2>Going in circles</h2><ul>{g.cycles.map((c) => <li key={c.calls.join()}>{c.calls.join(" → ")}</li>)}</ul></section>}
       {!!g.contradictions?.length && <section><h2>Contradictions</h2><ul>{g.contradictions.map((c) => <li key={c.first + c.then}><b><Text of={c.tool} /></b> said <q><Text of={c.was} /></q> in {c.first}, then <q><Text of={c.is} /></q> in {c.then}</li>)}</ul></section>}
     </div>

@@ -38,12 +38,15 @@ export function Charts({ log, version, open }: { log: Log; version: number; open
   );
 }
 
-const W = 720;
+const W = innerWidth < 700 ? 400 : 720; // so that a phone does not make letters small
 const H = 190;
 const L = 54;
 const R = 58;
 const T = 14;
 const B = 24;
+
+// broad is how wide a bar is that has so much room.
+const broad = (w: number) => Math.min(Math.max(w - Math.min(3, w * 0.24), 0.5), 44);
 
 type Stack = [string, string, (b: Bin) => number];
 
@@ -74,12 +77,12 @@ function Chart({ title, note, bins, stacks, limit, say, exact, go }: { title: st
               {stacks.map(([c, , f]) => {
                 const n = f(b);
                 at += n;
-                return <rect key={c} class={c} x={L + i * w + Math.min(1.5, w * 0.12)} width={Math.min(Math.max(w - Math.min(3, w * 0.24), 0.5), 44)} y={y(at)} height={Math.max(0, y(at - n) - y(at))} />;
+                return <rect key={c} class={c} x={L + i * w + (w - broad(w)) / 2} width={broad(w)} y={y(at)} height={Math.max(0, y(at - n) - y(at))} />;
               })}
             </g>
           );
         })}
-        <path class="sum" d={total.map((n, i) => `${i ? "L" : "M"}${L + i * w + Math.min(w, 44) / 2} ${y2(n)}`).join("")} />
+        <path class="sum" d={total.map((n, i) => `${i ? "L" : "M"}${L + (i + 0.5) * w} ${y2(n)}`).join("")} />
         {near ? <path class="ceiling" d={`M${L} ${y2(near)}H${W - R}`} /> : null}
         <Ticks bins={bins} w={w} />
       </svg>
@@ -103,7 +106,7 @@ function Hits({ bins, go }: { bins: Bin[]; go: (b: Bin) => void }) {
             <g key={b.from} class="hot" onClick={() => go(b)}>
               <title>{`${label(b)}: ${percent(hit)}, ${number(b.cached)} of ${number(b.input)} tokens`}</title>
               <rect class="back" x={L + i * w} y={T} width={w} height={H - T - B} />
-              <rect class="cached" x={L + i * w + Math.min(1.5, w * 0.12)} width={Math.min(Math.max(w - Math.min(3, w * 0.24), 0.5), 44)} y={y(hit)} height={y(0) - y(hit)} />
+              <rect class="cached" x={L + i * w + (w - broad(w)) / 2} width={broad(w)} y={y(hit)} height={y(0) - y(hit)} />
             </g>
           );
         })}
@@ -115,7 +118,7 @@ function Hits({ bins, go }: { bins: Bin[]; go: (b: Bin) => void }) {
 
 function Ticks({ bins, w }: { bins: Bin[]; w: number }) {
   const every = Math.max(1, Math.ceil(bins.length / 12));
-  return <g>{bins.map((b, i) => (i % every === 0 ? <text key={b.from} x={L + i * w + Math.min(w, 44) / 2} y={H - 7} class="mid">{b.from}</text> : null))}</g>;
+  return <g>{bins.map((b, i) => (i % every === 0 ? <text key={b.from} x={L + (i + 0.5) * w} y={H - 7} class="mid">{b.from}</text> : null))}</g>;
 }
 
 function label(b: Bin): string {

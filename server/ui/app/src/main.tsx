@@ -50,7 +50,7 @@ function App() {
         </a>
         <div id="crumbs" />
         <nav aria-label="Page">
-          <button type="button" class="quiet" onClick={turn} title="Theme (T)">{look === "auto" ? "Auto" : look === "dark" ? "Dark" : "Light"}<span class="sr"> theme</span></button>
+          <button type="button" class="quiet" onClick={turn} title="Theme (T)"><span class="what">Theme: </span><span class="look">{look}</span><span class="sr"> theme</span></button>
           <button type="button" class="quiet" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
           {known && <button type="button" class="quiet" onClick={() => setToken(null)}>Log out</button>}
         </nav>

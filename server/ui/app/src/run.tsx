@@ -28,7 +28,8 @@ const tabs = [
   ["log", "Log"],
 ] as const;
 
-export function RunPage({ place }: { place: Place }) {
+export function RunPage({ place: at }: { place: Place }) {
+  const place = tabs.some(([tab]) => tab === at.tab) ? at : { ...at, tab: "timeline" };
   const live = useRun(place.run);
   const { log, result, status, error } = live;
   const [doing, setDoing] = useState<Doing | null>(null);
@@ -53,6 +54,8 @@ export function RunPage({ place }: { place: Place }) {
     Escape: () => go(link()),
   }, 1);
 
+  // On a phone the tabs are wider than the page.
+  useEffect(() => document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [place.tab, live.loaded]);
   useEffect(() => {
     document.title = log.start ? `${log.start.agent} · ${place.run.slice(-6)} · Pawl` : "Pawl";
     return () => void (document.title = "Pawl");
