@@ -24,6 +24,9 @@ type Options struct {
 	// Status is where the run stands, when the caller knows better than the
 	// log: pawl.Interrupted, when it says running and the owner is gone.
 	Status pawl.Status
+	// Continued is the run that goes on with the conversation of this one, which can
+	// then be forked and not resumed; empty: none does.
+	Continued string
 	// Now is the time to reckon expiry and waiting by. Zero: that of the last entry.
 	Now time.Time
 	// Full leaves nothing out of the Markdown: every iteration, every call.

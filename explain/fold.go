@@ -190,12 +190,20 @@ func (f *fold) report() Report {
 	}
 	r.Spending, r.price = f.money.close(known), f.money.price()
 	r.stands(s)
+	if r.over() {
+		r.Resumable, r.Action = false, "go on with its thread, which run "+r.opt.Continued+" does, or fork it"
+	}
 	r.flight = f.inFlight()
 	if ahead, ok := r.Ahead(usualAhead); ok {
 		r.Forecast = &ahead
 	}
 	r.Next = next(s, &r)
 	return r
+}
+
+// over reports whether the conversation went on without what the run left undone.
+func (r *Report) over() bool {
+	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.Success
 }
 
 // stands corrects what the log cannot know of where the run stands.

@@ -25,6 +25,8 @@ func next(s pawl.State, r *Report) []Action {
 		return append(actions, action("pawl export "+run+" --raw", "where it was exported, for a file that can be imported and gone on with"))
 	case s.Torn() && r.Status != pawl.Success:
 		return append(actions, action(fmt.Sprintf("pawl fork %s --at %d", run, r.quiet), "to go on from where it is known to have stood; what its export lost may have happened"))
+	case r.over():
+		return append(actions, action("pawl explain "+shell(r.opt.Continued), "to see how its thread went on"), action(fork.Command, "to go another way from here"))
 	}
 	switch r.Status {
 	case pawl.Success:

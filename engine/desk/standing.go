@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -68,11 +69,29 @@ func Report(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, e
 	if h.Status == pawl.Running && !Owned(h.Lease) {
 		o.Status = pawl.Interrupted
 	}
+	next, err := continued(ctx, j, h)
+	if err != nil {
+		return explain.Report{}, err
+	}
+	o.Continued = next
 	r, err := explain.Of(Redacted(engine.Entries(ctx, j, h.Run, 1)), o)
 	if err == nil && h.Status.Waiting() {
 		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending)
 	}
 	return r, err
+}
+
+// continued is the run that goes on with the conversation of one that ended; empty:
+// none does.
+func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error) {
+	if h.Thread == "" || !h.Status.Ended() {
+		return "", nil
+	}
+	next, err := Head(ctx, j, engine.ThreadRun(h.Thread, h.Run))
+	if errors.Is(err, pawl.ErrUnknownRun) || err == nil && next.Seq == 0 {
+		return "", nil
+	}
+	return next.Run, err
 }
 
 // pendingOf adds to what a run waits for what its children wait for.
