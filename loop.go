@@ -71,7 +71,9 @@ func doneVerdict() Verdict {
 // run does not resume under weaker policies unawares. One with a method
 // Inherited() bool that says so also reviews the runs of the agents that are
 // tools of its own; see [Delegate]. One with a method LeavesActs() bool that says
-// so is not asked about an [Act].
+// so is not asked about an [Act]. One with a method Look(*State, Step) Step is
+// asked by that one: it need not be given a copy of the state, which it may
+// neither change nor keep.
 type Policy interface {
 	Review(State, Step) Step
 	String() string
