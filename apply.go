@@ -235,13 +235,8 @@ func (s *State) answer(i int, c call) {
 	}
 	s.replace(i, c)
 	s.count(&c, 1)
-	if c.Ran {
-		if c.ok() && c.Effect == Idempotent {
-			s.keys = s.keys.Set(contentKey(c.Tool, c.args()), c.ID)
-		}
-		if c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
-			s.doubt = s.doubt.Set(contentKey(c.Tool, c.args()), c.ID)
-		}
+	if c.Ran && c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
+		s.doubt = s.doubt.Set(contentKey(c.Tool, c.args()), c.ID)
 	}
 	for _, o := range s.open {
 		if o.Phase != Answered {

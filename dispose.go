@@ -268,11 +268,9 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 	if t.info.Effect == Idempotent {
 		content := contentKey(c.Tool, d.Call.Args)
 		d.Key = canon.Digest([]byte(s.keyed()), []byte(content))[:32]
-		if of, ok := s.keys.Get(content); ok {
-			if done, _ := s.call(of); done.ok() { // which it is not while it runs again
-				d.Do, d.Of = Reuse, of
-				return d
-			}
+		if of := s.equal(content); of != "" {
+			d.Do, d.Of = Reuse, of
+			return d
 		}
 	} else {
 		d.Key = s.keyed() + "/" + c.ID

@@ -78,12 +78,11 @@ func dumped(s State) string {
 	each("exchanges", s.exchanges.AppendTo(nil))
 	each("notes", maps.Collect(s.notes.All()))
 	each("tools", maps.Collect(s.tools.All()))
-	each("keys", maps.Collect(s.keys.All()))
 	each("doubt", maps.Collect(s.doubt.All()))
 	each("other", maps.Collect(s.other.All()))
 	none := State{}
 	s.turns, s.calls, s.said, s.notes, s.exchanges = none.turns, none.calls, none.said, none.notes, none.exchanges
-	s.tools, s.keys, s.doubt, s.other = none.tools, none.keys, none.doubt, none.other
+	s.tools, s.doubt, s.other = none.tools, none.doubt, none.other
 	each("rest", s)
 	return b.String()
 }

@@ -48,7 +48,6 @@ type State struct {
 	said   persist.Vector[string] // what people said, in order
 	notes  persist.Map[json.RawMessage]
 	tools  tally
-	keys   persist.Map[string]  // digest of an Idempotent call's content, to the call that succeeded
 	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
 	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
 	aside  *aside.Book[page]    // of all states of the run; see [State.Gather]

@@ -21,6 +21,10 @@ type page struct {
 // alone, and what begin makes from what a run begins with. by keeps the makings of
 // several parties apart. use must not keep what it is handed, nor gather itself.
 func (s *State) Gather(by string, begin func() any, add func(made any, c CallState), use func(made any)) {
+	s.gather(by, begin, func(made any, c *call) { add(made, c.state()) }, use)
+}
+
+func (s *State) gather(by string, begin func() any, add func(made any, c *call), use func(made any)) {
 	book := s.aside
 	if book == nil {
 		use(begin())
@@ -33,7 +37,7 @@ func (s *State) Gather(by string, begin func() any, add func(made any, c CallSta
 		was := *p
 		*p = page{} // should add panic, what it left is of no use
 		for _, c := range s.calls.From(was.count) {
-			add(was.made, c.state())
+			add(was.made, &c)
 			if len(was.last) > 0 && was.last[0].prior != c.prior {
 				was.last = nil
 			}
@@ -42,6 +46,28 @@ func (s *State) Gather(by string, begin func() any, add func(made any, c CallSta
 		*p = was
 		use(p.made)
 	})
+}
+
+// equal is the call of this run that did what content names, see contentKey, and
+// may be told for another one that would: an Idempotent one that succeeded. It is
+// looked for only when such a call is to be made, so that a log is folded without
+// reckoning what each of its calls did.
+func (s *State) equal(content string) (of string) {
+	told := func(c *call) bool { return c.Ran && c.ok() && c.Effect == Idempotent }
+	for i := range s.open {
+		if c := &s.open[i]; told(c) && contentKey(c.Tool, c.args()) == content {
+			of = c.ID
+		}
+	}
+	if of != "" {
+		return of
+	}
+	s.gather("\x00equal", func() any { return map[string]string{} }, func(made any, c *call) {
+		if told(c) {
+			made.(map[string]string)[contentKey(c.Tool, c.args())] = c.ID
+		}
+	}, func(made any) { of = made.(map[string]string)[content] })
+	return of
 }
 
 // before reports whether the calls that a page is made of are the first of a

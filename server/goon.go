@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/traceparent"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -49,6 +50,11 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 		return nil, err
 	}
 	r, err := s.result(x.Context(), run)
+	if err == nil && r.Status == pawl.Running { // somebody was quick to go on with it
+		var rested explain.Report
+		rested, err = desk.Rested(x.Context(), s.journal, run)
+		r = rested.Result
+	}
 	if err != nil {
 		return nil, err
 	}

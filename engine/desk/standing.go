@@ -81,6 +81,29 @@ func Report(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, e
 	return r, err
 }
 
+// Rested is the Report of a run as it stood when it last ended or was let go of,
+// which whoever waited for that is told, though somebody has gone on with it since.
+func Rested(ctx context.Context, j pawl.Journal, run string) (explain.Report, error) {
+	var rest uint64
+	for e, err := range engine.Entries(ctx, j, run, 1) {
+		if err != nil {
+			return explain.Report{}, err
+		}
+		switch e.Event.(type) {
+		case pawl.RunPaused, pawl.RunStopped:
+			rest = e.Seq
+		}
+	}
+	upTo := func(yield func(pawl.Entry, error) bool) {
+		for e, err := range Redacted(engine.Entries(ctx, j, run, 1)) {
+			if !yield(e, err) || e.Seq == rest {
+				return
+			}
+		}
+	}
+	return explain.Of(upTo, nil)
+}
+
 // continued is the run that goes on with the conversation of one that ended; empty:
 // none does.
 func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error) {

@@ -192,10 +192,12 @@ func together(t *testing.T, sites ...*site) {
 			for i, s := range sites {
 				pair.Go(func() {
 					r, err := s.StartAndWait(ctx, client.StartRun{Agent: "quick", Input: "Pick.", IdempotencyKey: fmt.Sprint("ticket-", n)})
-					if err == nil && r.Status != pawl.WaitingClientTool {
+					at[i] = r
+					switch {
+					case err != nil || r.Status == pawl.Success: // the other was through with it already
+					case r.Status != pawl.WaitingClientTool:
 						err = fmt.Errorf("it is %v", r.Status)
-					}
-					if err == nil {
+					default:
 						_, err = s.Submit(ctx, r.Run, "c_1", client.Submit{Result: []byte(`{"n":1}`)})
 					}
 					for err == nil && at[i].Status != pawl.Success { // the other may just be taking it up

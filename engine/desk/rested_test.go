@@ -1,0 +1,73 @@
+package desk_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// pick is a tool of the client's.
+type pick struct{}
+
+func (pick) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "pick", Client: true, Input: json.RawMessage(`{"type":"object"}`)}
+}
+
+func (pick) Run(context.Context, pawl.Invocation) (pawl.Output, error) { panic("it is the client's") }
+
+// Who waited until a run rests is told how it rested, also when somebody has gone
+// on with it before he looked.
+func TestRested(t *testing.T) {
+	j, err := sqlite.Open(t.Context(), t.TempDir()+"/j.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	thinks, free := make(chan bool), make(chan bool)
+	agent := pawl.Agent{Name: "picker", Tools: []pawl.Tool{pick{}}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) == 1 {
+			return pawl.Do(pawl.Call{Tool: "pick", Args: json.RawMessage(`{}`)}), nil
+		}
+		thinks <- true
+		<-free
+		return pawl.Say("picked"), nil
+	})}
+	e := engine.New(j, nil)
+	h, err := e.Start(t.Context(), agent, "go", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waited, err := h.Wait(t.Context())
+	if err != nil || waited.Status != pawl.WaitingClientTool {
+		t.Fatal(waited.Status, err)
+	}
+	if err := e.Submit(t.Context(), waited.Run, "c_1", "client", json.RawMessage(`1`)); err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.Resume(t.Context(), agent, waited.Run, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-thinks
+	head, err := desk.Head(t.Context(), j, waited.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := desk.Report(t.Context(), j, head)
+	if err != nil || now.Status != pawl.Running {
+		t.Error(now.Status, err)
+	}
+	then, err := desk.Rested(t.Context(), j, waited.Run)
+	if err != nil || then.Status != pawl.WaitingClientTool || len(then.Pending) != 1 || then.Pending[0].Call != "c_1" {
+		t.Error(then.Status, then.Pending, err)
+	}
+	close(free)
+	if r, err := again.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+		t.Error(r.Status, err)
+	}
+}
