@@ -52,24 +52,31 @@ func begun(t testing.TB, j *sqlite.Journal, run string) (add func()) {
 	}
 }
 
+// beside is a journal beside another process's, as it were, and what adds to a run
+// of that one.
+func beside(t testing.TB, o *sqlite.Options) (j *sqlite.Journal, theirs func()) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "j.db")
+	other, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	theirs = begun(t, other, "theirs")
+	theirs()
+	if j, err = sqlite.Open(t.Context(), path, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j, theirs
+}
+
 // TestWatchLogs holds that one who watches is told which run this process adds
 // to, and that something is there to be read when another has added anything.
 func TestWatchLogs(t *testing.T) {
 	for _, readOnly := range []bool{false, true} {
 		t.Run(fmt.Sprintf("readOnly=%v", readOnly), func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "j.db")
-			other, err := sqlite.Open(t.Context(), path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer other.Close()
-			theirs := begun(t, other, "theirs")
-			theirs()
-			j, err := sqlite.Open(t.Context(), path, &sqlite.Options{ReadOnly: readOnly})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer j.Close()
+			j, theirs := beside(t, &sqlite.Options{ReadOnly: readOnly})
 			heard := words(t, j)
 			for n := uint64(1); n < 5; n++ {
 				theirs()
@@ -103,19 +110,7 @@ func TestWatchLogs(t *testing.T) {
 // TestWatchAtOnce adds something as soon as the first word says that what is
 // added from now on is told of.
 func TestWatchAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	other, err := sqlite.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	theirs := begun(t, other, "theirs")
-	theirs()
-	j, err := sqlite.Open(t.Context(), path, &sqlite.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
+	j, theirs := beside(t, &sqlite.Options{ReadOnly: true})
 	for n := range 100 {
 		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 		words := 0
