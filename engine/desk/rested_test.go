@@ -3,6 +3,7 @@ package desk_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -18,7 +19,9 @@ func (pick) Info() pawl.ToolInfo {
 	return pawl.ToolInfo{Name: "pick", Client: true, Input: json.RawMessage(`{"type":"object"}`)}
 }
 
-func (pick) Run(context.Context, pawl.Invocation) (pawl.Output, error) { panic("it is the client's") }
+func (pick) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, errors.New("it was run here, where the client is to run it")
+}
 
 // Who waited until a run rests is told how it rested, also when somebody has gone
 // on with it before he looked.
