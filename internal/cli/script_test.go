@@ -94,29 +94,35 @@ func stub(args []string) error {
 	return nil
 }
 
-// note is whole or not at all, whoever is killed: one write to the end of a file.
 func note(file string, once bool) error {
 	line := os.Getenv("PAWL_CALL") + " " + os.Getenv("PAWL_IDEMPOTENCY_KEY") + "\n"
 	data, err := os.ReadFile(file)
 	if once && strings.Contains(string(data), line) || err != nil && !os.IsNotExist(err) {
 		return err
 	}
+	err = add(file, line)
+	fmt.Println("noted")
+	return err
+}
+
+// leave tells how many lines there are once its own is.
+func leave(file, line string) (lines int, err error) {
+	if err := add(file, line+"\n"); err != nil {
+		return 0, err
+	}
+	data, err := os.ReadFile(file)
+	return bytes.Count(data, []byte("\n")), err
+}
+
+// add is whole or not at all, whoever is killed and whatever else is added at the
+// same time, as the calls of a batch are: one write to the end of a file.
+func add(file, text string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(line)
-	fmt.Println("noted")
+	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
-}
-
-func leave(file, line string) (lines int, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		return 0, err
-	}
-	data = append(data, line+"\n"...)
-	return bytes.Count(data, []byte("\n")), os.WriteFile(file, data, 0o600)
 }
 
 func soon(holds func() bool) bool {
