@@ -13,6 +13,7 @@ import (
 // affects tells which packages an edit in a directory may have an effect on.
 type affects struct {
 	byDir map[string][]string // packages that fail, by directory of what they are made of
+	dirs  map[string]string   // where each package lies, relative to the project's root
 }
 
 func failingPackages(r gotest.Report) []string {
@@ -28,7 +29,7 @@ func failingPackages(r gotest.Report) []string {
 // affected lists for each directory the failing packages whose tests are made
 // of what is in it.
 func (s *suite) affected(ctx context.Context, g goCommand, packages []string) (affects, error) {
-	a := affects{map[string][]string{}}
+	a := affects{map[string][]string{}, map[string]string{}}
 	if len(packages) == 0 {
 		return a, nil
 	}
@@ -40,6 +41,7 @@ func (s *suite) affected(ctx context.Context, g goCommand, packages []string) (a
 	for _, p := range list {
 		name, _, _ := strings.Cut(p.ImportPath, " ")
 		byPath[name] = append(byPath[name], p)
+		a.dirs[p.ImportPath] = p.Dir
 	}
 	for _, pkg := range packages {
 		seen := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -223,6 +224,19 @@ func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("go %s: %s: %s", args[0], exit, strings.TrimSpace(said.String()))
 	}
 	return out.Bytes(), nil
+}
+
+// converter is the command that makes events of what a test binary prints. The
+// toolchain keeps that program among what it builds, and takes longer to look
+// whether it is still current than most tests take to run; so it is asked for
+// its place once for many runs.
+func (s *suite) converter(ctx context.Context) []string {
+	out, err := s.goTool(ctx, "tool", "-n", "test2json")
+	at := strings.TrimSpace(string(out))
+	if info, gone := os.Stat(at); err != nil || gone != nil || !info.Mode().IsRegular() {
+		return []string{s.argv[0], "tool", "test2json"}
+	}
+	return []string{at}
 }
 
 // bounded is a buffer that fails rather than grow without end.

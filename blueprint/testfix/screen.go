@@ -24,8 +24,9 @@ import (
 // seems to mend something is still judged by a build of its own.
 type screen struct {
 	bins map[string]string // test binaries, by import path
-	dirs map[string]string // the packages' directories, relative
 	has  map[*candidate]int
+
+	converter []string // the command that makes events of what a test binary prints
 }
 
 // leastScreened is how many edits make a common build worth while.
@@ -52,14 +53,7 @@ func (t *trial) screened(ctx context.Context) *screen {
 	if os.Mkdir(dir, 0o700) != nil {
 		return nil
 	}
-	list, err := t.fix.suite.modules(ctx, t.command, packages)
-	if err != nil {
-		return nil
-	}
-	s := &screen{bins: map[string]string{}, dirs: map[string]string{}, has: has}
-	for _, p := range list {
-		s.dirs[p.ImportPath] = p.Dir
-	}
+	s := &screen{bins: map[string]string{}, has: has, converter: t.fix.suite.converter(ctx)}
 	// A copy that does not compile is taken out, and its edit left to a build
 	// of its own, which says why.
 	for range 4 {
@@ -270,7 +264,7 @@ func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, pa
 func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, pattern []string, memory int64) (goTested, error) {
 	var all goTested
 	for i, pkg := range packages {
-		argv := slices.Concat([]string{t.fix.suite.argv[0], "tool", "test2json", "-t", "-p", pkg, s.bins[pkg], "-test.v=test2json", "-test.count=1", "-test.paniconexit0",
+		argv := slices.Concat(s.converter, []string{"-t", "-p", pkg, s.bins[pkg], "-test.v=test2json", "-test.count=1", "-test.paniconexit0",
 			"-test.timeout=" + t.limit.String()}, runFlags(t.command.build, true))
 		for _, p := range pattern {
 			argv = append(argv, strings.Replace(p, "-run=", "-test.run=", 1))
@@ -278,7 +272,7 @@ func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, patt
 		if len(t.command.args) > 0 {
 			argv = append(argv, t.command.args[1:]...)
 		}
-		at := filepath.Join(t.fix.suite.dir, filepath.FromSlash(s.dirs[pkg]))
+		at := filepath.Join(t.fix.suite.dir, filepath.FromSlash(t.affects.dirs[pkg]))
 		ran, err := t.fix.suite.tested(ctx, testCommand{
 			argv: argv, dir: at, env: append(slices.Clone(t.fix.suite.env), screenVar+"="+strconv.Itoa(s.has[c])),
 			limit: t.limit, ahead: t.limit + 5*startSlack, memory: memory, alone: pkg,
