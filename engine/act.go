@@ -223,9 +223,8 @@ func (j *job) record(s *session, cut error, left bool) {
 	s.finished(j, cut, left)
 }
 
-// gather waits for the jobs of a group. Each is a commit of its own, also where
-// several come back at once: what is durable when is then the same in every run, so
-// that each point at which a process may die can be tried.
+// gather waits for the jobs of a group. Those that have come back when it looks
+// are recorded in one commit; none waits for one that has not.
 func (s *session) gather(jobs []job, done <-chan *job) error {
 	stop := func(j *job, why error) {
 		if j.over || j.cut != nil {
@@ -246,19 +245,25 @@ func (s *session) gather(jobs []job, done <-chan *job) error {
 		}
 	}
 	left := len(jobs)
+	back := func(j *job) {
+		if j.over {
+			return // it was left behind, and has come back after all
+		}
+		j.over = true
+		j.ctx.cancel(nil)
+		left--
+		s.finished(j, j.cut, false)
+	}
 	heed()
 	ended := s.ctx.Done()
 	alarm := s.alarm(nextDeadline(jobs)) // in vain, if by then the job is over
 	for left > 0 {
 		select {
 		case j := <-done:
-			if j.over {
-				continue // it was left behind, and has come back after all
+			back(j)
+			for left > 0 && len(done) > 0 {
+				back(<-done)
 			}
-			j.over = true
-			j.ctx.cancel(nil)
-			left--
-			s.finished(j, j.cut, false)
 			if left > 0 {
 				if err := s.flush(); err != nil {
 					s.abandon(jobs)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,6 +81,43 @@ func TestFinishedBesideOthers(t *testing.T) {
 		})}
 		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.Success); res.ToolCalls != calls {
 			t.Errorf("%d calls were made", res.ToolCalls)
+		}
+	})
+}
+
+// TestBackTogether: what is back when the journal is asked is one commit. On a disk
+// that syncs in a millisecond or two, 50 calls of 10 ms would wait for 50 of them.
+func TestBackTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 50
+		j := newTap()
+		commits := 0
+		j.on(func(b pawl.Batch, write func() error) error {
+			if bytes.Contains(bytes.Join(b.Records, nil), []byte(`"type":"tool.finished"`)) {
+				commits++
+			}
+			time.Sleep(time.Millisecond)
+			return write()
+		})
+		wait := fake{name: "wait", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+			time.Sleep(10 * time.Millisecond)
+			return pawl.Output{JSON: json.RawMessage("1")}, nil
+		}}
+		agent := pawl.Agent{Name: "a", Tools: []pawl.Tool{wait}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if len(r.Messages) > 1 {
+				return pawl.Say("done"), nil
+			}
+			var all []pawl.Call
+			for n := range calls {
+				all = append(all, call("wait", n))
+			}
+			return pawl.Do(all...), nil
+		})}
+		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.Success); res.ToolCalls != calls {
+			t.Errorf("%d calls were made", res.ToolCalls)
+		}
+		if commits > 2 { // the first, and all that came back meanwhile
+			t.Errorf("what came back at once took %d commits", commits)
 		}
 	})
 }

@@ -110,7 +110,23 @@ func kinds(b pawl.Batch) string {
 	return strings.Join(names, "+")
 }
 
+// Append commits each result of a group by itself: which of them come back
+// together is chance, and the points at which to kill must be the same in every
+// process. What holds with a commit between them holds without.
 func (j *tap) Append(ctx context.Context, b pawl.Batch) (err error) {
+	first := b
+	for len(b.Records) > 1 && kinds(pawl.Batch{Records: b.Records[:2]}) == "tool.finished" {
+		first.Records, b.Records = b.Records[:1], b.Records[1:]
+		first.After, b.After = b.After, b.After+1
+		first.Head.Seq = b.After
+		if err := j.commit(ctx, first); err != nil {
+			return err
+		}
+	}
+	return j.commit(ctx, b)
+}
+
+func (j *tap) commit(ctx context.Context, b pawl.Batch) (err error) {
 	j.world.gate.pass(of(b.Run, "append "+kinds(b)), func() { err = j.put(ctx, b) })
 	return err
 }

@@ -124,3 +124,40 @@ func (f *bare) all(b *testing.B, commits [][]byte) {
 		}
 	}
 }
+
+// pausing is a tool that takes 10 ms.
+type pausing struct{ double }
+
+func (p pausing) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	time.Sleep(10 * time.Millisecond)
+	return p.double.Run(ctx, inv)
+}
+
+// BenchmarkParallel is a run of one turn with 50 calls of a 10 ms tool, each of
+// which is durable before it begins and again when it is over.
+func BenchmarkParallel(b *testing.B) {
+	var calls []pawl.Part
+	for i := range 50 {
+		calls = append(calls, pawl.Call{Tool: "double", Args: fmt.Appendf(nil, `{"n":%d}`, i)})
+	}
+	agent := pawl.Agent{Name: "pausing", Tools: []pawl.Tool{pausing{}}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) > 1 {
+			return pawl.Say("done"), nil
+		}
+		return pawl.Reply{Parts: calls}, nil
+	})}
+	for _, normal := range []bool{true, false} {
+		b.Run(map[bool]string{true: "NORMAL", false: "FULL"}[normal], func(b *testing.B) {
+			j := openAt(b, filepath.Join(b.TempDir(), "ours.db"), &sqlite.Options{Normal: normal})
+			for b.Loop() {
+				handle, err := engine.New(j, nil).Start(b.Context(), agent, "go", nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if result, err := handle.Wait(b.Context()); err != nil || result.ToolCalls != len(calls) {
+					b.Fatal(result.Verdict, err)
+				}
+			}
+		})
+	}
+}
