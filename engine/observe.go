@@ -80,6 +80,10 @@ func (o *observation) record(s *session, cut error, left bool) {
 		for i := range open {
 			open[i] = s.filter(open[i])
 		}
-		s.append(o.at, it, pawl.Measured{Value: measure.Value, Open: open})
+		value := measure.Value
+		if value == 0 {
+			value = 0 // a metric that counts failures as -n says -0 of none
+		}
+		s.append(o.at, it, pawl.Measured{Value: value, Open: open})
 	}
 }

@@ -43,14 +43,14 @@ func goal(s pawl.State) *Goal {
 	scale := gauge.ScaleOf(source)
 	var first, last *gauge.Measure
 	if base, ok := s.Baseline(); ok {
-		first = &gauge.Measure{Value: base.Value, Open: base.Open}
+		first = &gauge.Measure{Value: unsigned(base.Value), Open: base.Open}
 		last, g.Baseline = first, &first.Value
 	}
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
 		if t.Measure == nil {
 			continue
 		}
-		now := &gauge.Measure{Value: t.Measure.Value, Open: t.Measure.Open}
+		now := &gauge.Measure{Value: unsigned(t.Measure.Value), Open: t.Measure.Open}
 		if last != nil {
 			trend := scale.Trend(*last, *now)
 			if g.Trend = trend.String(); trend == gauge.Regressing {

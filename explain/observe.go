@@ -28,6 +28,7 @@ func (f *fold) observe(d *Decision) {
 			}
 		case pawl.Measured:
 			measured = true
+			e.Value = unsigned(e.Value)
 			p := f.measured(e, &d.tally)
 			d.outcome = append(d.outcome, p)
 			f.because(p)
@@ -37,6 +38,15 @@ func (f *fold) observe(d *Decision) {
 		d.outcome = append(d.outcome, phrasef("the goal %s could not be measured", name(goal)))
 	}
 	f.acted = nil
+}
+
+// unsigned is a value without the sign that zero has where a metric counts down
+// to it. None is recorded any more, but logs have it.
+func unsigned(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return v
 }
 
 // measured says how the goal moved: by its number, and by the identity of what

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -96,8 +95,8 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	stopText, from := s.stop, d
 	if s.opt.Stop != "" {
-		from = &document{text: s.opt.Stop, src: newSource("stop", s.opt.Stop)}
-		stopText = &node{kind: text, style: plain, text: s.opt.Stop, place: place{1, 1}}
+		from = &document{src: newSource("stop", "")} // of no lines: what is wrong is told with the column that the parser has
+		stopText = &node{kind: text, text: s.opt.Stop}
 	}
 	if s.goal != nil {
 		a.Goal = &pawl.Goal{Metric: metric{s.command(s.goal.metric)}}
@@ -115,11 +114,7 @@ func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	s.checkGates(d, *a)
 	if from != d {
 		for _, p := range from.problems {
-			message := strings.TrimPrefix(p.Message, "stop: ")
-			if p.Column > 1 {
-				message = fmt.Sprintf("character %d: %s", p.Column, message)
-			}
-			d.about(true, "stop", place{}, "%s", message)
+			d.about(true, "stop", place{}, "%s", strings.TrimPrefix(p.Message, "stop: "))
 		}
 	}
 }

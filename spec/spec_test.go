@@ -143,7 +143,7 @@ func TestOptionsReplace(t *testing.T) {
 	_, err := Parse("spec.yaml", []byte("name: a\nfoo: 1"), o)
 	want := "model: model \"z\" is not in the price table (write PROVIDER/NAME, such as anthropic/claude-sonnet-5)\n" +
 		"spec.yaml:2:1: unknown key foo in the spec"
-	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "\nstop: character 15: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "\nstop: column 15: ") {
 		t.Errorf("got %v", err)
 	}
 

@@ -37,6 +37,7 @@ type document struct {
 // container is an object or list that is open, and what is known of its present member.
 type container struct {
 	object bool
+	key    string
 	value  bool // the key has been read
 	secret bool
 }
@@ -86,7 +87,8 @@ func (d *document) text() {
 	_ = json.Unmarshal(d.raw[d.i:end], &text) // the document is valid
 	key := len(d.stack) > 0 && d.stack[len(d.stack)-1].object && !d.stack[len(d.stack)-1].value
 	clean := Text(text)
-	if !key && d.secret() && text != "" && (!strings.HasPrefix(text, opening) || !strings.HasSuffix(text, closing)) {
+	if !key && d.secret() && text != "" && (!strings.HasPrefix(text, opening) || !strings.HasSuffix(text, closing)) &&
+		!workingDir(d.stack[len(d.stack)-1].key, text) {
 		clean = Marker
 	}
 	if clean != text {
@@ -97,7 +99,7 @@ func (d *document) text() {
 		return
 	}
 	top := &d.stack[len(d.stack)-1]
-	top.value, top.secret = true, secretKey(clean) // as it will be read
+	top.key, top.value, top.secret = clean, true, secretKey(clean) // as it will be read
 	if text == opaqueKey {
 		d.hide()
 	}

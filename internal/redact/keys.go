@@ -92,13 +92,20 @@ func assigned(s string) (spans []Span) {
 		if end <= start {
 			continue
 		}
-		if reference(s[start:end]) {
+		if reference(s[start:end]) || workingDir(key, s[start:end]) && (from == 0 || s[from-1] != ';') {
 			continue
 		}
 		spans = append(spans, Span{"assignment", start, end})
 		i = end - 1
 	}
 	return spans
+}
+
+// workingDir reports whether a key and its value are the directory that a shell
+// stands in, which is called like a password. In the list of what a database is
+// opened with, behind a semicolon, PWD is one.
+func workingDir(key, value string) bool {
+	return key == "PWD" && (strings.HasPrefix(value, "/") || len(value) > 2 && value[1] == ':' && value[2] == '\\')
 }
 
 // keyBefore is the name in front of a sign, in quotes or not, and where it begins.

@@ -31,6 +31,8 @@ func TestText(t *testing.T) {
 		{"-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\nrest", "[redacted]\nrest"},
 		{"-----BEGIN PRIVATE KEY-----\nMIIB", "[redacted]"},
 		{`{"a":"-----BEGIN PRIVATE KEY-----\nMIIB","b":1}`, `{"a":"[redacted]","b":1}`},
+		{"Server=db;UID=sa;PWD=/hunter2;x", "Server=db;UID=sa;PWD=[redacted];x"},
+		{"PWD=hunter2 DB_PWD=/hunter2", "PWD=[redacted] DB_PWD=[redacted]"},
 		{"DB_PASSWORD=hunter2 PORT=80", "DB_PASSWORD=[redacted] PORT=80"},
 		{"password: hunter2", "password: [redacted]"},
 		{"  password: correcthorse\n  user: ada", "  password: [redacted]\n  user: ada"},
@@ -67,6 +69,9 @@ func TestTextLeaves(t *testing.T) {
 		"if password == other { return }",
 		"sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
 		"Compare R&D spend; summarise.",
+		"HOME=/home/ada\nPWD=/home/ada/src\nOLDPWD=/home/ada\n",
+		`declare -x PWD="/home/ada"`,
+		`set PWD=C:\Users\ada`,
 	} {
 		if got := Text(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
@@ -82,6 +87,8 @@ func TestJSON(t *testing.T) {
 		{`{"parts":[{"opaque" : {"a":[1]},"text":"x"},{"opaque":null}]}`, `{"parts":[{"opaque" : "[redacted]","text":"x"},{"opaque":null}]}`},
 		{`{"password":"{{secret:DB}}","note":"DB_PASSWORD=hunter2"}`, `{"password":"{{secret:DB}}","note":"DB_PASSWORD=[redacted]"}`},
 		{`{"` + key("ghp_", 36) + `":1}`, `{"[redacted]":1}`},
+		{`{"PWD":"/home/ada","OLDPWD":"/","pwd":"/x","env":["PWD=/home/ada"]}`, `{"PWD":"/home/ada","OLDPWD":"/","pwd":"[redacted]","env":["PWD=/home/ada"]}`},
+		{`{"PWD":"hunter2"}`, `{"PWD":"[redacted]"}`},
 		{`"password=hunter2"`, `"password=[redacted]"`},
 		{`not JSON, password=hunter2`, `not JSON, password=[redacted]`},
 		{`[1, 2]`, `[1, 2]`},
