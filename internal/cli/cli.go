@@ -51,7 +51,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
 
-	a := &app{in: stdin, out: shown(stdout), err: newLockedWriter(stderr), environ: environ, reports: &reports{}}
+	a := &app{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr), environ: environ, reports: &reports{}}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()
 	for ctx.Err() == nil {

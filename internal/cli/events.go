@@ -20,7 +20,7 @@ func (a *app) eventsCommand() *cobra.Command {
 			})
 		})
 	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, until the run ends; a run that waits has not ended")
-	return remotely(a.runArgument(c))
+	return looking(remotely(a.runArgument(c)))
 }
 
 // followRemote prints the log of a run at a server.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -103,7 +102,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	var problems spec.Problems
 	var said *client.Problem
 	switch {
-	case errors.Is(err, syscall.EPIPE): // who read the result has had enough of it
+	case errors.As(err, new(*readerGone)): // and misses nothing
 	case errors.As(err, &problems):
 		fmt.Fprintln(a.err, clean(problems.Error()))
 		return exitUsage

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	return remotely(a.runArgument(a.command("explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", cobra.ExactArgs(1),
+	return looking(remotely(a.runArgument(a.command("explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				report, err := desk.Report(ctx, j, h)
@@ -24,5 +24,5 @@ func (a *app) explainCommand() *cobra.Command {
 				_, err = io.WriteString(a.out, report.Markdown())
 				return 0, err
 			})
-		})))
+		}))))
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -48,6 +49,53 @@ func TestClosedPipes(t *testing.T) {
 		code, out, _ := invoke(t, t.Context(), nil, "runs", "--status", "success", "--max", "1", "--json")
 		if code != 0 || out == "" {
 			t.Errorf("%+v: the run did not succeed", c)
+		}
+	}
+}
+
+// Who has read enough of what is only shown has got what he wanted. What was
+// asked for besides is not hidden by it.
+func TestReaderHasEnough(t *testing.T) {
+	files(t, map[string]string{"say.yaml": "name: say\nmodel: script:say.script.yaml\n", "say.script.yaml": "replies: [{text: said}]\n"})
+	if code, _, errs := invoke(t, t.Context(), nil, "run", "say.yaml", "go"); code != 0 {
+		t.Fatal(errs)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"runs"}, 0},
+		{[]string{"runs", "--json"}, 0},
+		{[]string{"show", "last"}, 0},
+		{[]string{"show", "last", "--spec"}, 0},
+		{[]string{"show", "last", "--cost"}, 0},
+		{[]string{"events", "last"}, 0},
+		{[]string{"events", "last", "--follow"}, 0},
+		{[]string{"explain", "last", "--json"}, 0},
+		{[]string{"plan", "say.yaml", "go"}, 0},
+		{[]string{"schema"}, 0},
+		{[]string{"version"}, 0},
+		{[]string{"show", "nobody"}, 2},
+		{[]string{"export", "last"}, 1}, // nobody has it
+		{[]string{"run", "say.yaml", "go"}, 1},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		shown := exec.CommandContext(t.Context(), "pawl", append(c.args, "--quiet")...)
+		shown.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")
+		shown.Stdout, shown.Stderr = w, &said
+		_ = shown.Run() // its exit code says it
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := shown.ProcessState.ExitCode(); got != c.code || strings.Contains(said.String(), "pipe") {
+			t.Errorf("%v: exit %d, and it says %q", c.args, got, said.String())
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (a *app) planCommand() *cobra.Command {
 	d.stopFlag(c)
 	d.policyFlag(c)
 	d.hyphenFlags(c)
-	return c
+	return looking(c)
 }
 
 // planned is a plan with what the program knows of its prices.

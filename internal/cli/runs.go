@@ -50,7 +50,7 @@ func (a *app) runsCommand() *cobra.Command {
 	c.Flags().BoolVar(&children, "children", false, "child runs, too")
 	c.Flags().StringVar(&thread, "thread", "", "only runs of this thread, and forks of them")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
-	return remotely(c)
+	return looking(remotely(c))
 }
 
 // list finds the runs that a filter selects.

@@ -9,9 +9,9 @@ import (
 )
 
 func (a *app) schemaCommand() *cobra.Command {
-	return a.command("schema", "Print the JSON Schema of specs, for editors", cobra.NoArgs,
+	return looking(a.command("schema", "Print the JSON Schema of specs, for editors", cobra.NoArgs,
 		func(context.Context, []string) (int, error) {
 			_, err := a.out.Write(spec.Schema())
 			return 0, err
-		})
+		}))
 }

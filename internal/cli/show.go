@@ -44,7 +44,7 @@ func (a *app) showCommand() *cobra.Command {
 	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars went to, and what more of it may cost")
 	c.Flags().IntVar(&next, "next", next, "with --cost: how many more iterations to project")
 	c.MarkFlagsMutuallyExclusive("spec", "cost")
-	return remotely(c)
+	return looking(remotely(c))
 }
 
 // showSpec prints the agent of a run as it is in force.

@@ -17,9 +17,9 @@ type build struct {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	return a.command("version", "Print version, commit and Go version", cobra.NoArgs, func(context.Context, []string) (int, error) {
+	return looking(a.command("version", "Print version, commit and Go version", cobra.NoArgs, func(context.Context, []string) (int, error) {
 		return 0, a.version()
-	})
+	}))
 }
 
 func (a *app) version() error {
