@@ -104,6 +104,10 @@ func (s *State) applyRun(event Event) {
 	case RunForked:
 		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""
 		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
+		if len(e.Labels) > 0 && s.start != nil {
+			start := *s.start
+			start.Labels, s.start = e.Labels, &start
+		}
 		s.notes = s.notes.Set(importer+"\x00"+importNote, nil)
 		s.afresh()
 		s.grants = persist.Map[*matter]{}

@@ -49,11 +49,12 @@ type RunExtended struct {
 
 // RunForked follows the entries that a fork shares with the run it came from.
 type RunForked struct {
-	From  string // the run that wrote the last shared entry; a fork may share those of a run it never saw
-	Seq   uint64 // the last shared entry
-	Input string // said in addition, when not empty
-	Owner string
-	Epoch uint64
+	From   string // the run that wrote the last shared entry; a fork may share those of a run it never saw
+	Seq    uint64 // the last shared entry
+	Input  string // said in addition, when not empty
+	Owner  string
+	Epoch  uint64
+	Labels map[string]string // in place of those of the shared entries; none: those
 }
 
 // RunStopped ends a run, until it is resumed.
@@ -196,6 +197,7 @@ func (e *RunForked) code(c *wire.Coder) {
 	c.OptString("input", &e.Input)
 	c.OptString("owner", &e.Owner)
 	c.OptUint64("epoch", &e.Epoch)
+	c.OptStringMap("labels", &e.Labels)
 }
 
 func (e *RunStopped) code(c *wire.Coder) {

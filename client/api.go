@@ -53,9 +53,10 @@ type CancelRun struct {
 
 // ForkRun asks for a new run that shares another's log up to entry At.
 type ForkRun struct {
-	At     uint64 `json:"at"`
-	Input  string `json:"input,omitempty"`
-	Limits Limits `json:"limits,omitempty"`
+	At     uint64            `json:"at"`
+	Input  string            `json:"input,omitempty"`
+	Limits Limits            `json:"limits,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"` // beside those of the other run
 }
 
 // Approve lets a held call run.

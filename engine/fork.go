@@ -12,7 +12,10 @@ import (
 type ForkOptions struct {
 	ID    string // the new run's id; empty: a new one
 	Input string // said in addition to what was said before
-	Stop  pawl.Condition
+	// Labels are in place of those of the other run; nil: those, as they were at
+	// the entry.
+	Labels map[string]string
+	Stop   pawl.Condition
 	// AllowChange lets the fork go on under another agent; it is on by default
 	// for nobody, since a fork with the same agent is the common case.
 	AllowChange bool
@@ -68,7 +71,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.pending = append(s.pending, data)
 	}
 	err = s.guard(func() error { // a filter may panic
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Owner: lease.Owner, Epoch: lease.Epoch})
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Labels: o.Labels, Owner: lease.Owner, Epoch: lease.Epoch})
 		return nil
 	})
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/model/script"
@@ -209,6 +211,11 @@ func TestFork(t *testing.T) {
 		t.Errorf("%+v", fork)
 	}
 	w.ask(acme, "GET", "/v1/runs/"+fork.Run, "", 200)
+	w.refused(acme, "POST", at, `{"at":1,"labels":{"a=b":"c"}}`, 422, "without =")
+	other := w.result(acme, "POST", at+"?wait=true", `{"at":1,"labels":{"tenant":"else","why":"again"}}`, 201)
+	if diff := cmp.Diff(map[string]string{"tenant": "acme", "why": "again"}, other.Labels); diff != "" {
+		t.Error(diff)
+	}
 	boss := w.begin(acme, "boss")
 	child := boss.Pending[0].Run
 	w.refused(acme, "POST", "/v1/runs/"+child+"/fork", `{"at":1}`, 409, "fork that one")

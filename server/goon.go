@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/pawl-run/pawl"
@@ -187,6 +188,9 @@ func (s *Server) fork(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := askable(in.Labels); err != nil {
+		return nil, err
+	}
 	state, err := desk.Until(x.Context(), s.journal, h.Run, in.At)
 	switch {
 	case errors.Is(err, desk.ErrNoEntry):
@@ -202,7 +206,11 @@ func (s *Server) fork(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &engine.ForkOptions{Input: in.Input}
+	labels := maps.Clone(in.Labels)
+	for name := range x.key.Labels {
+		delete(labels, name) // the run has what the token is for
+	}
+	o := &engine.ForkOptions{Input: in.Input, Labels: desk.Relabelled(state, labels)}
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err

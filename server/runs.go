@@ -167,10 +167,8 @@ func (s *Server) start(x *exchange) (any, error) {
 	if len(in.IdempotencyKey) > mostID || len(in.Thread) > mostID {
 		return nil, invalid(fmt.Sprintf("idempotency_key and thread have at most %d bytes", mostID))
 	}
-	for name := range in.Labels {
-		if name == "" || strings.Contains(name, "=") {
-			return nil, invalid(fmt.Sprintf("label %q cannot be asked for as KEY=VALUE; give it a name without =", name))
-		}
+	if err := askable(in.Labels); err != nil {
+		return nil, err
 	}
 	w, err := s.host.Start(x.Context(), in.Agent, in.Spec)
 	if err != nil {
@@ -263,4 +261,14 @@ func number(x *exchange, name string, usual, most int) (int, error) {
 		return 0, refusal(http.StatusUnprocessableEntity, fmt.Sprintf("%s is %q; write a number of at least 1", name, text))
 	}
 	return min(n, most), nil
+}
+
+// askable refuses labels that nobody could ask for again.
+func askable(labels map[string]string) error {
+	for name := range labels {
+		if name == "" || strings.Contains(name, "=") {
+			return invalid(fmt.Sprintf("label %q cannot be asked for as KEY=VALUE; give it a name without =", name))
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -31,4 +32,18 @@ func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.Sta
 		return s, fmt.Errorf("run %s has %w %d to be forked at", run, ErrNoEntry, at)
 	}
 	return s, nil
+}
+
+// Relabelled are the labels of a fork that has more than the run it comes from,
+// or others of the same names; nil: those of the run, if more has none.
+func Relabelled(s pawl.State, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return nil
+	}
+	labels := s.Head().Labels
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, more)
+	return labels
 }

@@ -102,7 +102,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	var problems spec.Problems
 	var said *client.Problem
 	switch {
-	case errors.As(err, new(*readerGone)): // and misses nothing
+	case errors.As(err, new(*goneError)): // and misses nothing
 	case errors.As(err, &problems):
 		fmt.Fprintln(a.err, clean(problems.Error()))
 		return exitUsage

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/stop"
@@ -35,6 +36,7 @@ func (a *app) forkCommand() *cobra.Command {
 	r.modelFlag(c)
 	r.limitFlag(c, true)
 	r.stopFlag(c)
+	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as KEY=VALUE, beside those of the run; may be repeated")
 	r.eventsFlag(c)
 	r.policyFlag(c)
 	r.approvalsFlag(c)
@@ -42,8 +44,12 @@ func (a *app) forkCommand() *cobra.Command {
 }
 
 func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
+	labels, err := parseLabels(r.label)
+	if err != nil {
+		return 0, err
+	}
 	if to, ok := j.(*remote); ok {
-		return a.forkRemote(ctx, to, h, at, input, &r.driving)
+		return a.forkRemote(ctx, to, h, client.ForkRun{At: at, Input: input, Labels: labels}, &r.driving)
 	}
 	typed, err := parseLimits(r.limit, true)
 	if err != nil {
@@ -77,7 +83,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	}
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
-			Input: input, Stop: o.Stop, Limits: o.Limits, AllowChange: r.spec != "" || r.model != "",
+			Input: input, Labels: desk.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowChange: r.spec != "" || r.model != "",
 		})
 		if s.InFlight() {
 			err = refused(err) // it says where the run can be forked instead

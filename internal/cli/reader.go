@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// readerGone says that who read the result has gone away, as head does when it
+// goneError says that who read the result has gone away, as head does when it
 // has enough. Another connection that breaks is another matter, and is told.
-type readerGone struct{ err error }
+type goneError struct{ err error }
 
-func (r *readerGone) Error() string { return r.err.Error() }
-func (r *readerGone) Unwrap() error { return r.err }
+func (r *goneError) Error() string { return r.err.Error() }
+func (r *goneError) Unwrap() error { return r.err }
 
 // resultWriter is standard output.
 type resultWriter struct{ w io.Writer }
@@ -21,7 +21,7 @@ type resultWriter struct{ w io.Writer }
 func (r resultWriter) Write(b []byte) (int, error) {
 	n, err := r.w.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
-		err = &readerGone{err}
+		err = &goneError{err}
 	}
 	return n, err
 }
@@ -33,7 +33,7 @@ func looking(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		err := run(c, args)
-		if failed, ok := errors.AsType[*failure](err); ok && errors.As(failed.err, new(*readerGone)) {
+		if failed, ok := errors.AsType[*failure](err); ok && errors.As(failed.err, new(*goneError)) {
 			return nil
 		}
 		return err

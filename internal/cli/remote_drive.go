@@ -199,12 +199,12 @@ func (a *app) resumeRemote(ctx context.Context, r *remote, h pawl.Head, d *drivi
 }
 
 // forkRemote has a server fork a run.
-func (a *app) forkRemote(ctx context.Context, r *remote, h pawl.Head, at uint64, input string, d *driving) (int, error) {
-	limits, err := sentLimits(d.limit, true)
-	if err != nil {
+func (a *app) forkRemote(ctx context.Context, r *remote, h pawl.Head, ask client.ForkRun, d *driving) (int, error) {
+	var err error
+	if ask.Limits, err = sentLimits(d.limit, true); err != nil {
 		return 0, err
 	}
 	return a.driveRemote(ctx, r, d, 0, func(ctx context.Context) (pawl.Result, error) {
-		return r.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Limits: limits})
+		return r.Fork(ctx, h.Run, ask)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -41,6 +42,14 @@ func (a *app) resumeCommand() *cobra.Command {
 	r.limitFlag(c, true)
 	c.Flags().StringVar(&r.spec, "spec", "", "make the agent of this spec instead of the one it began with")
 	c.Flags().BoolVar(&r.allowChange, "allow-change", false, "go on although the agent has changed; the change is recorded")
+	// The labels of a run are those it was begun with: whoever looks for it by
+	// them would not find it again.
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == "label" {
+			return errors.New("a run keeps the labels it began with; pawl fork RUN --at SEQ --label KEY=VALUE makes one with others")
+		}
+		return err
+	})
 	r.modelFlag(c)
 	r.stopFlag(c)
 	r.eventsFlag(c)
