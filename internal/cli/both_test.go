@@ -22,7 +22,11 @@ import (
 func TestScriptsOnBoth(t *testing.T) {
 	for _, at := range []string{"database", "server"} {
 		t.Run(at, func(t *testing.T) {
+			if testing.Short() && at == "database" {
+				t.Skip("one command after another: -short")
+			}
 			p := scripts("testdata/both")
+			only(&p, "at_live", "at_run")
 			setup := p.Setup
 			p.Setup = func(e *testscript.Env) error {
 				e.Setenv("EXT", map[string]string{"database": ".yaml", "server": ""}[at])

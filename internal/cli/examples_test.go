@@ -23,7 +23,7 @@ import (
 // every spec has a script there, and every key a spec, the tests of package spec
 // hold.
 func TestExamples(t *testing.T) {
-	if testing.Short() && raced() {
+	if testing.Short() {
 		t.Skip("each is one process after another, in which the race detector sees what it sees in TestScripts")
 	}
 	testscript.Run(t, testscript.Params{

@@ -160,7 +160,7 @@ func TestKillCommand(t *testing.T) {
 	case os.Getenv("PAWL_PROOF") != "":
 		want = 300
 	case testing.Short():
-		want = 4
+		want = 2
 	}
 	seed, err := strconv.ParseUint(os.Getenv("PAWL_PROOF_SEED"), 10, 64)
 	if err != nil {

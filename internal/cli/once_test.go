@@ -21,6 +21,9 @@ tools:
 // Sixteen processes start a run under one key at once, one of them killed: there
 // is one run, bought for once, and everybody who lives is told its result.
 func TestManyStartOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes, and each of them does one thing: -short")
+	}
 	files(t, map[string]string{"buying.yaml": buying, "buying.script.yaml": "replies: [{calls: [{tool: buy}]}, {text: bought}]\n"})
 	var commands [][]string
 	for range 16 {
@@ -60,6 +63,9 @@ func TestManyStartOnce(t *testing.T) {
 // Sixteen processes say something in one thread at once: whoever gets a place in it
 // has read all before it, whoever does not is told why, and nothing is said twice.
 func TestManyContinue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many processes, and each of them does one thing: -short")
+	}
 	script := "replies:\n"
 	for i := range 40 {
 		script += fmt.Sprintf("  - {text: answer %d}\n", i)

@@ -134,7 +134,25 @@ func soon(holds func() bool) bool {
 	return false
 }
 
-func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+func TestScripts(t *testing.T) {
+	p := scripts("testdata/script")
+	only(&p, "agent", "cancel", "events", "fix_copies", "mcp", "server", "signal", "webhooks")
+	testscript.Run(t, p)
+}
+
+// only has a short test run those scripts in which goroutines of one process meet in
+// a way of their own: a run and its child, a call and what ends it, a server and
+// what it is asked, copies beside each other. The others are one command after
+// another, in which the race detector, for which short tests are, sees the same each time.
+func only(p *testscript.Params, names ...string) {
+	if !testing.Short() {
+		return
+	}
+	for _, name := range names {
+		p.Files = append(p.Files, filepath.Join(p.Dir, name+".txtar"))
+	}
+	p.Dir = ""
+}
 
 // scripts are those in a directory, with what they need.
 func scripts(dir string) testscript.Params {

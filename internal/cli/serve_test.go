@@ -33,7 +33,7 @@ import (
 //	ask STATUS METHOD PATH [BODY]   asks it, and wants a status; the answer is in answer.txt
 func TestServe(t *testing.T) {
 	var all servers
-	testscript.Run(t, testscript.Params{
+	p := testscript.Params{
 		Dir:                 "testdata/serve",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -77,7 +77,9 @@ func TestServe(t *testing.T) {
 				}
 			},
 		},
-	})
+	}
+	only(&p, "runs", "wake", "lapse")
+	testscript.Run(t, p)
 }
 
 // due has the journal take it that the times have come that runs are paused until:

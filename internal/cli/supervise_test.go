@@ -182,6 +182,9 @@ func lines(file, line string) int {
 // the call is made anew without a person, and not made again when the supervisor
 // wakes up.
 func TestKilledBeforeTheCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
 	w := watch(t, "hold", "20s")
 	super := w.killedBefore()
 	w.release("paid.txt")
@@ -193,6 +196,9 @@ func TestKilledBeforeTheCommand(t *testing.T) {
 // With other records than those the log speaks of, nobody can be sure, and a
 // person is asked.
 func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
 	for name, change := range map[string]func() error{
 		"gone": func() error { return os.RemoveAll("runs.db.spool") },
 		"a copy": func() error {
@@ -247,6 +253,9 @@ func TestKilledDuringTheCommand(t *testing.T) {
 	for _, part := range []string{"hold", "deaf"} {
 		for name, wait := range map[string]bool{"ends before": true, "ends after": false} {
 			t.Run(part+" "+name, func(t *testing.T) {
+				if testing.Short() && (wait || part == "deaf") {
+					t.Skip("who kills whom is the same under the race detector: -short")
+				}
 				w := watch(t, part, "20s")
 				c := w.begin()
 				super := w.supervisor()
@@ -268,6 +277,9 @@ func TestKilledDuringTheCommand(t *testing.T) {
 
 // Pawl is killed when a Write has ended that it has not recorded.
 func TestKilledAfterTheCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
 	w := watch(t, "hold", "20s")
 	c := w.begin()
 	super := w.supervisor()
@@ -302,6 +314,9 @@ func TestKilledAndLate(t *testing.T) {
 
 // With the supervisor gone as well nobody can tell, and nothing runs on.
 func TestSupervisorKilledToo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
 	w := watch(t, "hold", "20s")
 	c := w.begin()
 	super := w.supervisor()

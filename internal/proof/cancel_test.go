@@ -45,7 +45,7 @@ func TestKillCancel(t *testing.T) {
 	if len(points) < 8 {
 		t.Fatalf("who cancels passes only %v", points)
 	}
-	alongside(t, sample(points, 4), strings.Clone, func(t *testing.T, p string) {
+	alongside(t, sample(points, 1, 4), strings.Clone, func(t *testing.T, p string) {
 		c := waits(t)
 		effects := len(c.notes("ledger"))
 		if _, killed := c.process("cancel", shot{stop: p + "|1"}); !killed {

@@ -4,7 +4,6 @@ package proof_test
 
 import (
 	"fmt"
-	"os"
 	"sync/atomic"
 	"testing"
 )
@@ -13,7 +12,7 @@ import (
 // life, so that most do nothing but take the run up.
 func TestKillTen(t *testing.T) {
 	steps := []int{3, 5, 7, 9, 11, 13, 15, 17}
-	alongside(t, sample(steps, 8), func(n int) string { return fmt.Sprint("point ", n) }, func(t *testing.T, n int) {
+	alongside(t, sample(steps, 3, 8), func(n int) string { return fmt.Sprint("point ", n) }, func(t *testing.T, n int) {
 		c := newCell(t)
 		shots := []shot{{stop: "after tool pay|1"}}
 		for range 9 {
@@ -32,12 +31,9 @@ func TestKillTen(t *testing.T) {
 // How many are made twice? None; and all of them by an engine whose journal
 // acknowledges an intent that it has not written.
 func TestPaidTwice(t *testing.T) {
-	many := 20
-	if os.Getenv("PAWL_PROOF") != "" {
-		many = 209
-	}
+	const many = 209
 	var twice, unasked, without atomic.Int64
-	payments := sample(make([]struct{}, many), 10)
+	payments := sample(make([]struct{}, many), 26, 200)
 	alongside(t, payments, func(struct{}) string { return "payment" }, func(t *testing.T, _ struct{}) {
 		c := newCell(t)
 		c.play(shot{stop: "after tool pay|1"})

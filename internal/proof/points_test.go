@@ -5,6 +5,7 @@ package proof_test
 import (
 	"fmt"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,7 +35,8 @@ func (s site) shots(then ...string) []shot {
 }
 
 // sites lists the points of processes: of each one its first, second and last
-// time there.
+// time there. Without PAWL_PROOF each point has one of these, in turn, so that
+// every point there is is in the list whichever way it is made.
 func sites(processes [][]string) (list []site) {
 	all := map[string][]site{}
 	for i, points := range processes {
@@ -44,12 +46,15 @@ func sites(processes [][]string) (list []site) {
 			all[p] = append(all[p], site{i, p, count[p]})
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(all)) {
+	for i, p := range slices.Sorted(maps.Keys(all)) {
 		s := all[p]
-		list = append(list, s[:min(len(s), 2)]...)
 		if len(s) > 2 {
-			list = append(list, s[len(s)-1])
+			s = []site{s[0], s[1], s[len(s)-1]}
 		}
+		if !whole {
+			s = s[i%len(s):][:1]
+		}
+		list = append(list, s...)
 	}
 	return list
 }
@@ -70,10 +75,18 @@ func alongside[T any](t *testing.T, list []T, name func(T) string, run func(*tes
 	})
 }
 
-// sample is a part of a list when there is little time.
-func sample[T any](list []T, every int) (some []T) {
-	if !testing.Short() {
+// whole is whether to kill at every place, which takes minutes; make proof does.
+var whole = os.Getenv("PAWL_PROOF") != ""
+
+// sample is a list as it is for the whole proof, else one of so many, evenly and
+// the same each time; when there is little time, as under the race detector, one
+// of so many more, for there each process is the same program again.
+func sample[T any](list []T, every, short int) (some []T) {
+	switch {
+	case whole:
 		return list
+	case testing.Short():
+		every = short
 	}
 	for i := 0; i < len(list); i += every {
 		some = append(some, list[i])
@@ -82,11 +95,11 @@ func sample[T any](list []T, every int) (some []T) {
 }
 
 // TestKillPoints kills the process before and after everything it does, the
-// first, second and last time it does it, and has another end the run.
+// first, second or last time it does it, and has another end the run.
 func TestKillPoints(t *testing.T) {
 	since := time.Now()
 	var killed atomic.Int64
-	list := sample(sites(base().passed), 20)
+	list := sample(sites(base().passed), 1, 20)
 	alongside(t, list, site.String, func(t *testing.T, s site) {
 		c := newCell(t)
 		c.compare(c.play(s.shots()...))
@@ -122,22 +135,28 @@ var recoveries = []string{
 func TestKillRecovery(t *testing.T) {
 	type cell struct{ first, again string }
 	var list []cell
-	for _, first := range sample(recoveries, 6) {
+	passed := make([][][]string, len(recoveries))
+	firsts := sample(recoveries, 1, 6)
+	alongside(t, firsts, strings.Clone, func(t *testing.T, first string) {
 		c := newCell(t)
 		c.records = true
 		c.play(shot{stop: first})
 		c.complain(t)
-		if len(c.passed) < 2 {
+		passed[slices.Index(recoveries, first)] = c.passed
+	})
+	for _, first := range firsts {
+		passed := passed[slices.Index(recoveries, first)]
+		if len(passed) < 2 {
 			t.Fatalf("nobody took up a run killed %s", first)
 		}
-		for _, p := range c.passed[1][:min(len(c.passed[1]), 10)] {
+		for _, p := range passed[1][:min(len(passed[1]), 10)] {
 			if again := (cell{first, p + "|1"}); !slices.Contains(list, again) {
 				list = append(list, again)
 			}
 		}
 	}
 	var killed atomic.Int64
-	list = sample(list, 6)
+	list = sample(list, 4, 24) // 4 and 10 have a remainder, so that each recovery is killed elsewhere
 	alongside(t, list, func(c cell) string { return c.first + ", then " + c.again }, func(t *testing.T, x cell) {
 		c := newCell(t)
 		c.compare(c.play(shot{stop: x.first}, shot{stop: x.again}))

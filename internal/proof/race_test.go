@@ -98,7 +98,7 @@ func TestZombie(t *testing.T) {
 	if len(list) < 10 {
 		t.Errorf("only %d points: %v", len(list), list)
 	}
-	alongside(t, sample(list, 5), site.String, func(t *testing.T, s site) {
+	alongside(t, sample(list, 1, 5), site.String, func(t *testing.T, s site) {
 		c := newCell(t)
 		c.env, c.waits = []string{envLease + "=" + lease.String()}, true
 		for range s.process {

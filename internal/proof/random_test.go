@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// tries is how many processes TestKillRandom kills: 200, fewer in a hurry,
+// tries is how many processes TestKillRandom kills: 50, fewer in a hurry,
 // 10,000 for the proof, or what PAWL_PROOF_KILLS says.
 func tries(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("PAWL_PROOF_KILLS")); err == nil {
 		return n
 	}
 	switch {
-	case os.Getenv("PAWL_PROOF") != "":
+	case whole:
 		return 10_000
 	case testing.Short():
 		return 10
 	}
-	t.Log("200 processes; 10,000 under PAWL_PROOF=1, any number with PAWL_PROOF_KILLS")
-	return 200
+	t.Log("50 processes; 10,000 under PAWL_PROOF=1, any number with PAWL_PROOF_KILLS")
+	return 50
 }
 
 // aim is a shot at random: one half of them at any point, rather an early one

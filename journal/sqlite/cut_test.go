@@ -192,6 +192,9 @@ func everyCut(t *testing.T, o *sqlite.Options, chances int) (all []aCut) {
 // into the file among them, all that a model, a tool, a caller or a person was
 // told stands in the journal; the run goes on from there and does nothing twice.
 func TestCutAtEverySync(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		o       *sqlite.Options
@@ -235,6 +238,9 @@ func TestCutAtEverySync(t *testing.T) {
 
 // TestCutLoses: without the syncs there is something to lose.
 func TestCutLoses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	t.Parallel()
 	d, name := sqlite.NewDisk(t)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), (&sqlite.Options{Normal: true}).OnDisk(name))

@@ -204,6 +204,9 @@ func TestPowerCut(t *testing.T) {
 // TestPowerCutLoses shows that the cut takes what is not synced: a journal that
 // does not wait for the disk loses its latest appends, though nothing but them.
 func TestPowerCutLoses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	t.Parallel()
 	lost := 0
 	for _, s := range cuts(t, &sqlite.Options{Normal: true}, 4) {
@@ -226,6 +229,9 @@ func TestPowerCutLoses(t *testing.T) {
 // TestDiskFails breaks the disk at its nth write or sync, for good: nothing is done
 // that the log does not know of, and when the disk is mended, the run goes on.
 func TestDiskFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	t.Parallel()
 	for name, c := range map[string]struct {
 		op  string

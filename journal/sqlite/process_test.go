@@ -283,6 +283,9 @@ func whole(t *testing.T, j *sqlite.Journal, run string) uint64 {
 // TestTornLog cuts the write-ahead log at any place, as a power cut may, and
 // checks that what is left is a prefix of whole batches.
 func TestTornLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "j.db")
 	cmd, out, _, _ := player(t, "write", path, "writer")

@@ -77,7 +77,7 @@ func bytewise(t *testing.T, usual int) int {
 	case os.Getenv("PAWL_PROOF") != "":
 		return 1
 	case testing.Short():
-		return 3 * usual
+		return 8 * usual
 	}
 	return usual
 }
@@ -86,6 +86,9 @@ func bytewise(t *testing.T, usual int) int {
 // left is the longest run of whole commits, the journal says how many bytes it has
 // dropped, who recovers a second time finds the same, and the run goes on.
 func TestTornAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	t.Parallel()
 	r := newWALRun(t)
 	const head, frame = 32, 24 + 2048
@@ -148,6 +151,9 @@ func TestTornAnywhere(t *testing.T) {
 // beginning of the run, and that something is missing is said. What looks like
 // one torn write cannot be told from one; more than that is.
 func TestFlippedLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	t.Parallel()
 	r := newWALRun(t)
 	dir := t.TempDir()

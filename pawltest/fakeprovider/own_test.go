@@ -102,7 +102,10 @@ func TestCallsCutShort(t *testing.T) {
 func TestLongConversation(t *testing.T) {
 	onWires(t, func(t *testing.T, w fakeprovider.Wire) {
 		odd := []string{"", " ", "\x00", "\xff\xfe", "\u2028", "😀", `{"a":1,"a":2}`, `"\ud800"`, "null", "[]", strings.Repeat("x", 20_000), "{{secret}}", "</tool_result>"}
-		turns := 0
+		turns, most := 0, 30
+		if testing.Short() {
+			most = 6
+		}
 		r := newRig(t, w, nil)
 		r.agent.Limits.Iterations, r.agent.Limits.Tokens = 40, 5_000_000
 		r.agent.Tools = append(r.agent.Tools, tool.Func("odd", "Say something odd.", func(_ context.Context, in struct {
@@ -114,7 +117,7 @@ func TestLongConversation(t *testing.T) {
 			return odd[in.N%len(odd)], nil
 		}, pawl.Read))
 		r.think = func(_ context.Context, req pawl.Request) (pawl.Reply, error) {
-			if turns++; turns > 30 {
+			if turns++; turns > most {
 				return pawl.Say("Done."), nil
 			}
 			var parts []pawl.Part

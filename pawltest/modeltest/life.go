@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,7 +80,7 @@ var lives = []rule{
 		c.cancelled(err)
 	}},
 	{"life/leave", "who stops ranging is asked nothing more, and the connection is given up", func(c *check) {
-		m, _ := c.says(pawl.Say(strings.Repeat("0123456789abcdef", 1<<20)))
+		m, _ := c.says(pawl.Say(everything()))
 		c.within(patience, func(*outcome) {
 			for range m.Stream(c.Context(), hello("Tell me everything.")) {
 				break
@@ -88,7 +89,7 @@ var lives = []rule{
 		c.closed()
 	}},
 	{"life/middle", "when the context ends in the middle of a reply, the sequence ends soon and the connection is given up", func(c *check) {
-		m, _ := c.says(pawl.Say(strings.Repeat("0123456789abcdef", 1<<20)))
+		m, _ := c.says(pawl.Say(everything()))
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		var at, end time.Time
@@ -161,6 +162,15 @@ func (c *check) closed() {
 			c.failf("nobody listens any more, but the provider still answers %d requests after %v", n, soon)
 		}
 	}
+}
+
+// everything is more than any buffer on the way takes, 16 MiB; in a short test, as
+// under the race detector, where that takes many seconds, it is 1 MiB.
+func everything() string {
+	if testing.Short() {
+		return strings.Repeat("0123456789abcdef", 1<<16)
+	}
+	return strings.Repeat("0123456789abcdef", 1<<20)
 }
 
 // roomy gives every slice of a request some room, with something in it.

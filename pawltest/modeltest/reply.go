@@ -119,7 +119,7 @@ var odds = []rule{
 	{"odd/arguments", "whatever arguments a model writes, the reply is a typed error or has them as valid JSON, and the conversation goes on after it", func(c *check) {
 		for name, args := range map[string]string{
 			"no JSON": `"{'a': 1"`, "half a pair": `{"a":"\ud83d"}`, "another half": `{"a":"\udc00 x"}`, "deep": strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000),
-			"deep list": `{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}", "huge": `{"a":"` + strings.Repeat("x", 1<<20) + `"}`,
+			"deep list": `{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}", "huge": `{"a":"` + everything()[:1<<20] + `"}`,
 			"null": `null`, "list": `[1]`, "string": `"x"`, "number": `7`, "twice": `{"a":1,"a":2}`, "beyond numbers": `{"a":1e999,"b":-1E+400}`,
 			"NUL": `{"a":"\u0000"}`, "JSON in a string": `"{\"a\":1}"`, "empty key": `{"":{}}`, "white space": " {\n\"a\" : 1 } ",
 		} {
