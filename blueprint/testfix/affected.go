@@ -16,6 +16,14 @@ type affects struct {
 	dirs  map[string]string   // where each package lies, relative to the project's root
 }
 
+// reach is what was found out of a state of the files, which most edits are
+// tried on many a time.
+type reach struct {
+	state    string
+	packages []string // that fail
+	affects  affects
+}
+
 func failingPackages(r gotest.Report) []string {
 	var list []string
 	for _, x := range r.Failures {

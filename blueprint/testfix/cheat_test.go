@@ -53,14 +53,14 @@ func TestKeep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs go test a dozen times")
 	}
-	better := args{"path": "price/price.go", "old": "cents + cents", "new": "cents - cents"}
-	worse := args{"path": "stock/stock.go", "old": "s[name] -= n", "new": "s[name] += n"}
+	better := args{"path": "large.go", "old": "n >= 90", "new": "n > 90"}
+	worse := args{"path": "small.go", "old": "n <= 10", "new": "n >= 10"}
 	for keep, want := range map[testfix.Keep][]string{
 		testfix.Nothing: nil,
-		testfix.Last:    {"price/price.go", "stock/stock.go"},
-		testfix.Best:    {"price/price.go"},
+		testfix.Last:    {"large.go", "small.go"},
+		testfix.Best:    {"large.go"},
 	} {
-		f := open(t, project(t, "shop"), scripted(better, worse), &testfix.Options{Keep: keep})
+		f := open(t, pair(t), scripted(better, worse), &testfix.Options{Keep: keep})
 		result := drive(t, f)
 		d, err := f.Outcome(t.Context(), result.Status)
 		if err != nil || result.Status == pawl.Success {
@@ -84,7 +84,7 @@ func TestOnlyEdits(t *testing.T) {
 	littering := strings.Replace(string(text), `"slices"`, "\"os\"\n\t\"slices\"", 1) +
 		"\nfunc TestLitter(t *testing.T) {\n\tif err := os.WriteFile(\"litter.go\", []byte(\"package interval\\n\"), 0o644); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n"
 	write(t, dir, map[string]string{"interval_test.go": littering})
-	f := open(t, dir, mechanic.New(), nil)
+	f := open(t, dir, scripted(args{"path": "interval.go", "old": "len(sorted)-1", "new": "len(sorted)"}), nil)
 	result := drive(t, f)
 	if result.Status != pawl.Success {
 		t.Fatalf("%v: %s", result.Status, result.Verdict.Detail)

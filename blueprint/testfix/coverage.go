@@ -272,7 +272,7 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 	for i, pkg := range packages {
 		bin := filepath.Join(c.dir, fmt.Sprintf("%d.test", i))
 		args := slices.Concat([]string{"test", "-c", "-vet=off", "-covermode=set", "-coverpkg=" + strings.Join(covered, ","), "-o", bin},
-			runFlags(c.command.build, false), overlaid(overlay), []string{pkg})
+			c.suite.undescribed(ctx), runFlags(c.command.build, false), overlaid(overlay), []string{pkg})
 		if race(c.command.build) {
 			args[3] = "-covermode=atomic"
 		}

@@ -29,6 +29,7 @@ type Fix struct {
 	suite  *suite
 
 	running sync.Mutex // held while tests run
+	reach   *reach     // of the state that edits were tried on last; guarded by running
 
 	mu       sync.Mutex // guards what follows, and the tree
 	edited   map[string]bool

@@ -229,14 +229,40 @@ func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
 // converter is the command that makes events of what a test binary prints. The
 // toolchain keeps that program among what it builds, and takes longer to look
 // whether it is still current than most tests take to run; so it is asked for
-// its place once for many runs.
+// its place once, and again only when it is gone from there. One caller at a time.
 func (s *suite) converter(ctx context.Context) []string {
+	if there(s.converts) {
+		return []string{s.converts}
+	}
 	out, err := s.goTool(ctx, "tool", "-n", "test2json")
-	at := strings.TrimSpace(string(out))
-	if info, gone := os.Stat(at); err != nil || gone != nil || !info.Mode().IsRegular() {
+	if s.converts = strings.TrimSpace(string(out)); err != nil || !there(s.converts) {
 		return []string{s.argv[0], "tool", "test2json"}
 	}
-	return []string{at}
+	return []string{s.converts}
+}
+
+func there(program string) bool {
+	info, err := os.Stat(program)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// undescribed are the flags that leave out of a test binary what only debuggers
+// read, as go test does unless it is told to keep the binary; making it takes a
+// quarter of such a build. They go before the flags of the test command, and not
+// at all where the environment has some for the linker, which they would undo.
+func (s *suite) undescribed(ctx context.Context) []string {
+	if s.linking == nil {
+		out, err := s.goTool(ctx, "env", "GOFLAGS")
+		if err != nil {
+			return nil
+		}
+		set := strings.Contains(string(out), "ldflags")
+		s.linking = &set
+	}
+	if *s.linking {
+		return nil
+	}
+	return []string{"-ldflags=-s -w"}
 }
 
 // bounded is a buffer that fails rather than grow without end.

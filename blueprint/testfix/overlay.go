@@ -75,13 +75,16 @@ func (c *candidate) plain(why, dir string) string {
 	return why
 }
 
+// place is the directory for an edit's files.
+func (t *trial) place(c *candidate) string {
+	return filepath.Join(t.dir, fmt.Sprint(slices.Index(t.edits, c)))
+}
+
 // overlay writes an edit's files where the go command finds them, and returns
-// the name of the file that says so. What is replaced is named relative to the
-// directory of the go command, which may know the directory by another name.
+// the flag that says so. What is replaced is named relative to the directory
+// of the go command, which may know the directory by another name.
 func (t *trial) overlay(c *candidate) (string, error) {
-	t.mu.Lock()
-	dir := filepath.Join(t.dir, fmt.Sprint(slices.Index(t.edits, c)))
-	t.mu.Unlock()
+	dir := t.place(c)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("lay the edit over the files: %w", err)
 	}
@@ -99,5 +102,5 @@ func (t *trial) overlay(c *candidate) (string, error) {
 	if err = errors.Join(err, os.WriteFile(file, b.Bytes(), 0o600)); err != nil {
 		return "", fmt.Errorf("lay the edit over the files: %w", err)
 	}
-	return file, nil
+	return "-overlay=" + file, nil
 }

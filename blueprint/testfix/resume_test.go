@@ -48,7 +48,7 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs go test dozens of times")
 	}
-	dir := project(t, "shop")
+	dir := pair(t)
 	before := snapshot(t, dir)
 	journal := memory.New()
 	f, err := testfix.New(t.Context(), dir, mechanic.New(), &testfix.Options{StateDir: t.TempDir(), Keep: testfix.Best})
@@ -103,7 +103,7 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"price/price.go", "stock/stock.go"}, diff.Files()); d != "" {
+	if d := cmp.Diff([]string{"large.go", "small.go"}, diff.Files()); d != "" {
 		t.Errorf("files changed (-want +got):\n%s\n%s", d, diff)
 	}
 	if n := strings.Count(diff.String(), "\n+"); n != 4 {
@@ -125,7 +125,7 @@ func TestParked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs go test dozens of times")
 	}
-	dir := project(t, "config")
+	dir := pair(t)
 	journal := memory.New()
 	f := open(t, dir, mechanic.New(), nil)
 	ctx, stop := context.WithCancelCause(t.Context())

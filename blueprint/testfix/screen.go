@@ -242,7 +242,8 @@ var screenLine = regexp.MustCompile(`(screen\d+\.go):(\d+)`)
 func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, packages []string) ([]*candidate, error) {
 	for i, pkg := range packages {
 		bin := filepath.Join(dir, fmt.Sprintf("%d.test", i))
-		args := slices.Concat([]string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay=" + w.overlay, "-o", bin}, runFlags(t.command.build, false), []string{pkg})
+		args := slices.Concat([]string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay=" + w.overlay, "-o", bin},
+			t.fix.suite.undescribed(ctx), runFlags(t.command.build, false), []string{pkg})
 		if _, err := t.fix.suite.goTool(ctx, args...); err != nil {
 			var bad []*candidate
 			for _, m := range screenLine.FindAllStringSubmatch(err.Error(), -1) {

@@ -56,6 +56,9 @@ type suite struct {
 	hurry   time.Duration // for the first, if not zero
 	env     []string
 	memory  int64 // the most bytes a run may use; zero: see guard
+
+	converts string // see converter
+	linking  *bool  // whether the environment has flags for the linker; nil: not looked yet
 }
 
 func newSuite(dir string, argv []string, timeout time.Duration, state string) (*suite, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -91,9 +90,14 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 		t.edits = append(t.edits, c)
 	}
 	packages := failingPackages(base.report())
-	if t.affects, err = f.suite.affected(ctx, command, packages); err != nil {
-		return nil, fmt.Errorf("find out what the edits affect: %w", err)
+	if r := f.reach; r == nil || r.state != base.state || !slices.Equal(r.packages, packages) {
+		found, err := f.suite.affected(ctx, command, packages)
+		if err != nil {
+			return nil, fmt.Errorf("find out what the edits affect: %w", err)
+		}
+		f.reach = &reach{base.state, packages, found}
 	}
+	t.affects = f.reach.affects
 	if t.dir, err = os.MkdirTemp(f.tree.StateDir(), "try-"); err != nil {
 		return nil, fmt.Errorf("make room for the edits: %w", err)
 	}
@@ -175,18 +179,16 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		c.settle(t, stillFails, "no failing test is made of this code")
 		return nil
 	}
-	overlay, err := t.overlay(c)
-	if err != nil {
-		return err
-	}
 	memory := int64(share*float64(available())) / int64(slots)
-	args := []string{"-overlay=" + overlay, "-vet=off", "-p=1"}
+	screened := t.screen != nil && t.screen.has[c] > 0
+	var overlay string
 	var ran goTested
+	var err error
 	t.alone.RLock()
-	if t.screen != nil && t.screen.has[c] > 0 {
+	if screened {
 		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), memory)
-	} else {
-		ran, err = t.fix.suite.goTest(ctx, slices.Concat(args, []string{"-count=1"}, t.command.build, t.pattern(packages), packages, t.command.args), t.limit, memory)
+	} else if overlay, err = t.overlay(c); err == nil {
+		ran, err = t.fix.suite.goTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.build, t.pattern(packages), packages, t.command.args), t.limit, memory)
 	}
 	t.alone.RUnlock()
 	if err != nil {
@@ -194,7 +196,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	}
 	t.note(ran)
 	if why, ok := unbuiltBy(t.base.report(), ran.report); ok {
-		c.settle(t, unbuilt, c.plain(why, filepath.Dir(overlay)))
+		c.settle(t, unbuilt, c.plain(why, t.place(c)))
 		return nil
 	}
 	some := gotest.Compare(t.base.report(), ran.report).Fixed
@@ -212,13 +214,18 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	if ctx.Err() != nil { // one before it mends all
 		return nil
 	}
-	whole, err := t.fix.suite.goTest(ctx, slices.Concat(args[:1], t.command.build, t.command.packages, t.command.args), t.fix.suite.longest(), 0)
+	if screened {
+		if overlay, err = t.overlay(c); err != nil {
+			return err
+		}
+	}
+	whole, err := t.fix.suite.goTest(ctx, slices.Concat([]string{overlay}, t.command.build, t.command.packages, t.command.args), t.fix.suite.longest(), 0)
 	if err != nil {
 		return err
 	}
 	t.note(whole)
 	if why, ok := unbuiltBy(t.base.report(), whole.report); ok {
-		c.settle(t, unbuilt, c.plain(why, filepath.Dir(overlay)))
+		c.settle(t, unbuilt, c.plain(why, t.place(c)))
 		return nil
 	}
 	t.judge(c, whole)

@@ -21,19 +21,19 @@ import (
 )
 
 // one is a module with one failing test.
-func one(t *testing.T) *testfix.Fix {
+func one(t *testing.T, most time.Duration) *testfix.Fix {
 	t.Helper()
-	return module(t, map[string]string{
+	return impatient(t, map[string]string{
 		"m.go":             "package m\n\nfunc One() int { return 2 }\n\nfunc Two() int { return 2 }\n",
 		"m_test.go":        "package m\n\nimport \"testing\"\n\nfunc TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Error(One())\n\t}\n}\n",
 		"testdata/data.go": "package data\n",
 		"notes.txt":        "notes\n",
-	})
+	}, most)
 }
 
 func TestTryRefuses(t *testing.T) {
 	t.Parallel()
-	f := one(t)
+	f := one(t, 0)
 	outside := filepath.Join(filepath.Dir(f.Dir()), "outside.go")
 	if err := os.WriteFile(outside, []byte("package m\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func many(n int) []args {
 // The budget is kept, and what it was not enough for is named.
 func TestTryBudget(t *testing.T) {
 	t.Parallel()
-	f := one(t)
+	f := one(t, 0)
 	got, err := try(t, f, args{"edits": many(20), "runs": 3})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestTryEndless(t *testing.T) {
 		t.Skip("it waits for time-outs")
 	}
 	t.Parallel()
-	f := one(t)
+	f := one(t, 2*time.Second)
 	began := time.Now()
 	body := func(code string) args { return edit("m.go", "One() int { return 2", "One() int { "+code+"; return 2") }
 	got, err := try(t, f, args{"edits": []args{
@@ -175,7 +175,7 @@ func childless(t *testing.T, dir string) {
 // A cancelled batch leaves neither processes nor files.
 func TestTryCancelled(t *testing.T) {
 	t.Parallel()
-	f := one(t)
+	f := one(t, 0)
 	if _, err := use(t, f, "run_tests", args{}); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestTryOtherCommands(t *testing.T) {
 		}
 	}
 
-	dir := one(t).Dir()
+	dir := one(t, 0).Dir()
 	write(t, dir, map[string]string{
 		"tagged.go":      "//go:build special\n\npackage m\n\nfunc Four() int { return 5 }\n",
 		"tagged_test.go": "//go:build special\n\npackage m\n\nimport (\n\t\"flag\"\n\t\"testing\"\n)\n\nvar four = flag.Int(\"four\", 0, \"\")\n\nfunc TestFour(t *testing.T) {\n\tif Four() != *four {\n\t\tt.Error(Four())\n\t}\n}\n",

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,11 +62,17 @@ func edit(path, from, to string) args { return args{"path": path, "old": from, "
 // module is a project of Go files.
 func module(t *testing.T, files map[string]string) *testfix.Fix {
 	t.Helper()
+	return impatient(t, files, 0)
+}
+
+// impatient is a project of Go files whose tests are given so much time.
+func impatient(t *testing.T, files map[string]string, most time.Duration) *testfix.Fix {
+	t.Helper()
 	needsGo(t)
 	dir := filepath.Join(t.TempDir(), "m")
 	files["go.mod"] = "module example.com/m\n\ngo 1.26\n"
 	write(t, dir, files)
-	return open(t, dir, mechanic.New(), nil)
+	return open(t, dir, mechanic.New(), &testfix.Options{Timeout: most})
 }
 
 const (

@@ -1,0 +1,39 @@
+package testfix
+
+import (
+	"os"
+	"slices"
+	"testing"
+)
+
+// Flags for the linker that the environment has are not undone, and the place
+// of the converter is asked for again only when it is gone.
+func TestBuildsOfItsOwn(t *testing.T) {
+	for flags, want := range map[string][]string{
+		"":                              {"-ldflags=-s -w"},
+		"-trimpath":                     {"-ldflags=-s -w"},
+		"-ldflags=-X=example.com/m.n=1": nil,
+	} {
+		t.Setenv("GOFLAGS", flags)
+		s, err := newSuite(t.TempDir(), []string{"go", "test", "./..."}, 0, t.TempDir())
+		if err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skip(err) // there is no go command
+		}
+		for range 2 {
+			if got := s.undescribed(t.Context()); !slices.Equal(got, want) {
+				t.Errorf("with GOFLAGS=%s: %q, want %q", flags, got, want)
+			}
+		}
+		first := s.converter(t.Context())
+		if len(first) != 1 || s.converts != first[0] {
+			t.Errorf("the converter is %q, want one program that is remembered", first)
+		}
+		s.converts = t.TempDir()
+		if again := s.converter(t.Context()); !slices.Equal(first, again) {
+			t.Errorf("the converter is %q, want %q as before", again, first)
+		}
+	}
+}
