@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -221,6 +222,10 @@ func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
 	_, _ = w.Write(data.Bytes()) // who does not want it any more is not missed
 }
 
+// askAgain is when it is worth asking again what could not be answered for now,
+// in seconds. A journal has been patient itself before it says so.
+const askAgain = "2"
+
 // refuse writes a problem, as RFC 9457 has it. What broke is told to the log, and
 // to nobody else.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
@@ -230,7 +235,12 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			panic(http.ErrAbortHandler) // who asked has gone
 		}
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		problem, _ = errors.AsType[*client.Problem](refusal(http.StatusInternalServerError, "the server is at fault; its log says more"))
+		told := refusal(http.StatusInternalServerError, "the server is at fault; its log says more")
+		if outage.Is(err) {
+			w.Header().Set("Retry-After", askAgain)
+			told = refusal(http.StatusServiceUnavailable, "the server cannot reach its journal of runs for now; ask again in a few seconds")
+		}
+		problem, _ = errors.AsType[*client.Problem](told)
 	}
 	told := *problem
 	told.Detail = redact.Text(told.Detail)

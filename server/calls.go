@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/outage"
 )
 
 // by is who says something: whose key it is or, where that is nobody in
@@ -101,7 +102,7 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 		return nil, err
 	}
 	if err := post(ctx, at, run, call); err != nil {
-		if _, broken := engine.Load(ctx, s.journal, run); broken != nil || problemOf(err) != err {
+		if _, broken := engine.Load(ctx, s.journal, run); broken != nil || problemOf(err) != err || outage.Is(err) {
 			return nil, err
 		}
 		return nil, invalid(err.Error())

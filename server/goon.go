@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/traceparent"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -218,7 +219,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	fork, err := s.drive(w, func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
-	if err != nil && state.InFlight() && problemOf(err) == err {
+	if err != nil && state.InFlight() && problemOf(err) == err && !outage.Is(err) {
 		return nil, invalid(err.Error()) // it says where the run can be forked instead
 	}
 	if err != nil {

@@ -87,12 +87,12 @@ func problemStatuses(all []route) []int {
 
 // problems are the statuses that a request of the route may be refused with.
 func (r *route) problems() []int {
-	all := append([]int{http.StatusForbidden, http.StatusInternalServerError}, r.refuses...)
+	all := append([]int{http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.refuses...)
 	if r.scope != 0 {
 		all = append(all, http.StatusUnauthorized)
 	}
 	if r.body != nil {
-		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusServiceUnavailable)
+		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -116,6 +117,10 @@ func (a *app) report(ctx context.Context, err error) int {
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
 		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
+		if outage.Is(err) {
+			a.sayf("pawl: what is recorded there is not lost by this; try again when it can be reached, and go on with a run that was under way by pawl resume. " +
+				"Another database is named by --database or PAWL_DATABASE")
+		}
 	}
 	return codeOf(err)
 }

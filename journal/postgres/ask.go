@@ -114,6 +114,15 @@ func open(err error) bool {
 	}
 }
 
+// away reports whether the server cannot be reached, or has not what it takes to
+// answer: the same will be right when it can and has.
+func away(err error) bool {
+	s := state(err)
+	return passing(err) || errors.As(err, new(*pgconn.ConnectError)) || errors.Is(err, context.DeadlineExceeded) ||
+		s != "" && s[:2] == "53" || // resources: connections, memory, room on the disk
+		s == "25006" // it only reads, as one does that another has taken over from
+}
+
 // state is the code of an error that the server has sent, else empty.
 func state(err error) string {
 	var said *pgconn.PgError

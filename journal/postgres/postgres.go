@@ -25,6 +25,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/outage"
 )
 
 // A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox],
@@ -161,6 +162,9 @@ var errClosed = errors.New("the journal is closed")
 func (j *Journal) err(err error) error {
 	if err == nil {
 		return nil
+	}
+	if away(err) {
+		err = &outage.Error{Err: err}
 	}
 	return fmt.Errorf("journal %s: %w", j.name, err)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/outage"
 )
 
 // A faulty file system fails writes or syncs with what it is told to.
@@ -128,8 +129,8 @@ func TestFaults(t *testing.T) {
 				for _, b := range []pawl.Batch{broken, other} {
 					all.Go(func() {
 						err := j.Append(t.Context(), b)
-						if err == nil || !strings.Contains(err.Error(), j.path) || !strings.Contains(err.Error(), c.says) {
-							t.Errorf("the error is %v", err)
+						if err == nil || !strings.Contains(err.Error(), j.path) || !strings.Contains(err.Error(), c.says) || !outage.Is(err) {
+							t.Errorf("the error is %v; to be asked again: %v", err, outage.Is(err))
 						}
 					})
 				}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/outage"
 )
 
 // A Journal is an open database. It implements [pawl.Journal],
@@ -75,7 +76,7 @@ func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		j, err = open(ctx, path, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("journal %s: %w", path, err)
+		return nil, fmt.Errorf("journal %s: %w", path, reached(err))
 	}
 	return j, nil
 }
@@ -178,7 +179,22 @@ func (j *Journal) err(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("journal %s: %w", j.path, explain(err))
+	return fmt.Errorf("journal %s: %w", j.path, reached(explain(err)))
+}
+
+// reached says of an error whether it is one of reaching the file: it is not to be
+// opened, somebody has it locked, or the disk takes or gives nothing. The same
+// will be right when that is over.
+func reached(err error) error {
+	for _, code := range []sqlite3.ErrorCode{sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.READONLY} {
+		if errors.Is(err, code) && !damaged(err) {
+			return &outage.Error{Err: err}
+		}
+	}
+	if errors.As(err, new(*fs.PathError)) {
+		return &outage.Error{Err: err}
+	}
+	return err
 }
 
 // damaged reports whether SQLite found a page that is not what was written.
