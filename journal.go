@@ -16,7 +16,8 @@ import (
 // from many processes. An error other than the ones named here means that the
 // world broke; the engine then stops before the next effect and the run can be
 // resumed; one with a method Unavailable() bool that says so will be over, and a
-// server tells who asks to ask again. Slices handed in are not kept; slices handed out belong to the caller.
+// server has who asks ask again. Slices handed in are not kept; slices handed out
+// belong to the caller.
 type Journal interface {
 	// Claim takes, renews or gives up the right to append to a run; see [Claim].
 	Claim(ctx context.Context, c Claim) (Lease, error)

@@ -15,9 +15,17 @@ import (
 // It is no more than a glance at an index; who parks one himself says so at once.
 const wakeEvery = 30 * time.Second
 
+// Of runs that are due together so many are woken at once, and then one at a time:
+// a limit that has reset is used up again by all at once. That they are woken
+// apart, and not so many at a time, keeps a long run from holding others up.
+const (
+	wakeAtOnce = 4
+	wakeApart  = 500 * time.Millisecond
+)
+
 // Wake goes on with runs that are paused until a time, as when a provider's limit
 // resets, once it has come: those of the host's agents, whoever parked them and in
-// whatever process. Of several servers on one journal one does. It returns when ctx
+// whatever process, and where they are many one after the other. Of several servers on one journal one does. It returns when ctx
 // has ended or the server is closed. [Server.Serve] does it besides; it is for a
 // server that is the handler of another http.Server.
 func (s *Server) Wake(ctx context.Context) {
@@ -25,9 +33,9 @@ func (s *Server) Wake(ctx context.Context) {
 	defer cancel()
 	unhook := context.AfterFunc(s.life, cancel)
 	defer unhook()
-	refused := map[string]uint64{}
+	w := waking{refused: map[string]uint64{}}
 	for {
-		timer := time.NewTimer(time.Until(s.wake(ctx, refused)))
+		timer := time.NewTimer(time.Until(s.wake(ctx, &w)))
 		select {
 		case <-timer.C:
 		case <-s.parked:
@@ -40,10 +48,31 @@ func (s *Server) Wake(ctx context.Context) {
 	}
 }
 
+// waking is what is remembered between two looks.
+type waking struct {
+	// refused are the logs that could not be gone on with, by where they ended: what
+	// was wrong with them is so until somebody does something about it.
+	refused map[string]uint64
+	even    time.Time // when as many have been woken as may have been by then
+}
+
+// pause waits after a run was woken until the next one may be, and reports
+// whether it was let. It is the generic cell rate algorithm of ITU-T I.371.
+func (w *waking) pause(ctx context.Context, now time.Time) bool {
+	if w.even.Before(now) {
+		w.even = now
+	}
+	w.even = w.even.Add(wakeApart)
+	select {
+	case <-time.After(w.even.Sub(now) - (wakeAtOnce-1)*wakeApart):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // wake goes on with the runs whose time has come, and says when to look again.
-// refused are the logs that could not be gone on with, by where they ended: what
-// was wrong with them is so until somebody does something about it.
-func (s *Server) wake(ctx context.Context, refused map[string]uint64) (next time.Time) {
+func (s *Server) wake(ctx context.Context, w *waking) (next time.Time) {
 	now := time.Now()
 	next = now.Add(wakeEvery)
 	var due []pawl.Head
@@ -72,7 +101,7 @@ func (s *Server) wake(ctx context.Context, refused map[string]uint64) (next time
 		case err != nil:
 			s.sleepless(ctx, h.Run, err)
 			continue
-		case !ok, !slices.ContainsFunc(agents, func(a client.Agent) bool { return a.Name == root.Agent }), refused[root.Run] == root.Seq:
+		case !ok, !slices.ContainsFunc(agents, func(a client.Agent) bool { return a.Name == root.Agent }), w.refused[root.Run] == root.Seq:
 			continue
 		}
 		switch _, err := s.goOn(ctx, root, desk.Limits{}, root.Seq); {
@@ -80,10 +109,13 @@ func (s *Server) wake(ctx context.Context, refused map[string]uint64) (next time
 			return next
 		case err == nil:
 			s.log.Info("run goes on, its time has come", "run", root.Run)
+			if !w.pause(ctx, time.Now()) {
+				return next
+			}
 		case errors.As(err, new(*pawl.HeldError)), errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrFenced):
 			// Somebody was quicker.
 		case errors.As(problemOf(err), new(*client.Problem)):
-			refused[root.Run] = root.Seq
+			w.refused[root.Run] = root.Seq
 			s.log.Warn("run does not go on, though its time has come", "run", root.Run, "why", err)
 		default:
 			s.sleepless(ctx, root.Run, err)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -207,6 +208,47 @@ func TestWake(t *testing.T) {
 		if strings.Contains(d.log.String(), "level=ERROR") || strings.Contains(d.log.String(), "level=WARN") {
 			t.Errorf("%s", &d.log)
 		}
+	})
+}
+
+// Runs that are due together go on one after the other, in the order of their
+// times, and those that come meanwhile after them.
+func TestWakeMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDorm(t)
+		begun := time.Now()
+		const runs = 40
+		for i := range runs {
+			d.put(fmt.Sprintf("run%02d", i), d.agents["sleeper"])
+		}
+		time.Sleep(5 * time.Second)
+		d.put("late", d.agents["sleeper"])
+		_, end := d.serve()
+		time.Sleep(away + time.Minute)
+		at := map[time.Duration]int{}
+		var last time.Duration
+		for i := range runs {
+			resumed := d.times(fmt.Sprintf("run%02d", i), "run.resumed")
+			if len(resumed) != 1 {
+				t.Fatalf("run %d was resumed %v: %s", i, resumed, &d.log)
+			}
+			took := resumed[0].Sub(begun) - away
+			if at[took.Truncate(time.Second)]++; took > last {
+				last = took
+			}
+		}
+		for second, n := range at {
+			if most := map[bool]int{true: 6, false: 3}[second == 0]; n > most {
+				t.Errorf("%d runs went on within second %v", n, second)
+			}
+		}
+		if last < 15*time.Second || last > 25*time.Second {
+			t.Errorf("the last one went on %v after its time", last)
+		}
+		if late := d.times("late", "run.resumed"); len(late) != 1 || late[0].Sub(begun)-away < last {
+			t.Errorf("the late one was resumed at %v", late)
+		}
+		end()
 	})
 }
 
