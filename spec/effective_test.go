@@ -49,6 +49,9 @@ func begun(t *testing.T, a pawl.Agent, labels map[string]string) pawl.State {
 // What is written of a run's agent makes the same agent when it is read, in
 // another directory, as YAML and as JSON.
 func TestEffectiveReadsBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	dir := t.TempDir() // for they change what is there
 	if err := os.CopyFS(dir, os.DirFS("../examples")); err != nil {
 		t.Fatal(err)

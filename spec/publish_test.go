@@ -239,6 +239,9 @@ func TestSchemaAgrees(t *testing.T) {
 // Every key of every table with a value of every kind: what the schema refuses
 // reading refuses, and the other way round as far as shapes go.
 func TestSchemaAgreesKeyByKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	schema := compiled(t)
 	const tooled = `"name": "t", "description": "d"`
 	around := map[string]string{ // how a mapping of a table stands in a spec

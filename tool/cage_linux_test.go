@@ -338,6 +338,9 @@ func kernel(t *testing.T) float64 {
 
 // The same as a user without rights, if this is root.
 func TestCageAsNobody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another")
 	}

@@ -200,6 +200,9 @@ func TestNoDowngrade(t *testing.T) {
 }
 
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 MiB are packed and unpacked by one goroutine each: -short")
+	}
 	squeezed := func(n int64) []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)

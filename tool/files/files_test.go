@@ -118,6 +118,9 @@ func jail(t testing.TB) (dir, outside string) {
 }
 
 func TestNothingLeadsOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	dir, outside := jail(t)
 	before := state(t, filepath.Dir(dir))
 	n := 0

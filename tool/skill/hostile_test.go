@@ -14,6 +14,9 @@ import (
 
 // Of hundreds of paths none gives what is outside, or says where the folder is.
 func TestHostilePaths(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
+	}
 	dir, outside, err := hostile.Jail(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,8 @@ import { expect, test } from "./server";
 
 // What differs between light and dark is contrast; all else is looked at once.
 async function axe(page: Page, what: string, scheme: string): Promise<void> {
-  const look = new AxeBuilder({ page });
+  // There are no frames, so no look needs a page of its own; and of what is right nothing is told.
+  const look = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   if (scheme === "dark") look.withRules(["color-contrast"]);
   else look.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
   const { violations } = await look.analyze();
@@ -12,7 +13,7 @@ async function axe(page: Page, what: string, scheme: string): Promise<void> {
 }
 
 test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => {
-  test.setTimeout(150_000);
+  test.setTimeout(400_000);
   const both = async (what: string, schemes = ["dark", "light"] as ("dark" | "light")[]) => {
     for (const scheme of schemes) {
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
@@ -78,7 +79,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await page.keyboard.press("a");
   await expect(page.locator("#args")).toBeFocused();
   await page.keyboard.press("Control+Enter");
-  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await expect(page.locator(".summary .status")).toHaveText("success");
   await page.keyboard.press("6");
   await expect(page.getByRole("heading", { name: "Step by step" })).toBeVisible();
   await page.keyboard.press("p");
@@ -111,6 +112,6 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await page.getByRole("button", { name: "Deny…" }).click();
   await page.locator("#reason").fill("Bean & Co are nearer.");
   await page.getByRole("button", { name: "Deny", exact: true }).click();
-  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await expect(page.locator(".summary .status")).toHaveText("success");
   await fits();
 });

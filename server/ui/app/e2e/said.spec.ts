@@ -61,7 +61,6 @@ test("a run that met a limit goes on with a higher one, and a wrong one is said"
 });
 
 test("labels are the server's to find, and words are looked for in older runs", async ({ page, pawl }) => {
-  test.setTimeout(120_000);
   const old = await pawl.start("picker", { labels: { needle: "yes", team: "haystack" } });
   for (let i = 0; i < 60; i += 10) await Promise.all(Array.from({ length: 10 }, () => pawl.api("/v1/runs", { agent: "picker" })));
   await pawl.login(page);

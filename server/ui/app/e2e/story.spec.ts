@@ -27,7 +27,7 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   // It is seen as it happens: the reply while it is said, calls side by side, what failed.
   await expect(page.locator(".conn")).toContainText("live");
   await expect(page.locator(row("count_stock")).first()).toBeVisible();
-  await expect(page.getByRole("heading", { name: "Approve this call?" })).toBeVisible({ timeout: 15_000 });
+  await expect(page.getByRole("heading", { name: "Approve this call?" })).toBeVisible();
   await expect(page.locator(".summary .status")).toHaveText("waits for approval");
   await expect(page.locator(row("2 attempts"))).toBeVisible();
   const seen = await page.evaluate(() => [...(window as any).seen as Set<string>]);
@@ -48,7 +48,7 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   await expect(page.locator("dialog button[type=submit]")).toBeDisabled();
   await args.fill('{"article": "coffee", "kilos": 18, "vendor": "V-2207"}');
   await page.getByRole("button", { name: "Approve with these arguments" }).click();
-  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await expect(page.locator(".summary .status")).toHaveText("success");
   await expect(page.locator(".conn")).toContainText("ended");
   const run = decodeURIComponent(/runs\/([^/]+)/.exec(page.url())![1]);
   const { entries } = await pawl.api(`/v1/runs/${run}/events`);
@@ -123,15 +123,15 @@ test("a doubt is settled: the server was killed in the middle of a write", async
   await pawl.serve();
   await pawl.login(page);
   await page.goto(pawl.link(run));
-  await expect(page.locator(".summary .status")).toHaveText("interrupted", { timeout: 20_000 });
+  await expect(page.locator(".summary .status")).toHaveText("interrupted");
   await page.keyboard.press("R");
   await page.getByRole("button", { name: "Resume", exact: true }).click();
-  await expect(page.getByRole("heading", { name: "Did this take place?" })).toBeVisible({ timeout: 20_000 });
+  await expect(page.getByRole("heading", { name: "Did this take place?" })).toBeVisible();
   await page.getByRole("button", { name: "Settle…" }).click();
   await page.getByLabel("It happened, with this result").check();
   await page.locator("#happened").fill('{"tracking": "LX-7001"}');
   await page.getByRole("button", { name: "It happened", exact: true }).click();
-  await expect(page.locator(".summary .status")).toHaveText("success", { timeout: 15_000 });
+  await expect(page.locator(".summary .status")).toHaveText("success");
   await page.locator(row("send_parcel")).first().click();
   await expect(page.locator("#detail")).toContainText("it happened");
 });
