@@ -242,6 +242,7 @@ func TestRepair(t *testing.T) {
 		}
 		t.Skip("the go command is not in PATH")
 	}
+	t.Parallel()
 	for _, name := range []string{"stack", "guardnegated"} {
 		c := readFaulty(t, filepath.Join("testdata", "corpus", name+".txtar"))
 		edits, err := Candidates(c.files, c.hints, &Options{Limit: 6})

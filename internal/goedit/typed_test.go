@@ -52,6 +52,7 @@ func TestRanks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long, and has one goroutine only")
 	}
+	t.Parallel() // with what needs no importer, which can serve one at a time only
 	imp := library()(t)
 	recorded := map[string]int{}
 	if text, err := os.ReadFile(ranksFile); err != nil && !*rewrite {
@@ -66,10 +67,12 @@ func TestRanks(t *testing.T) {
 			recorded[name] = rank
 		}
 	}
+	// The last of them is not at place 200, and what comes further down costs as
+	// much as what stands above.
 	now := map[string]int{}
 	for _, path := range typedCorpus(t) {
 		c := readFaulty(t, path)
-		edits, err := Candidates(c.files, c.hints, &Options{Importer: imp})
+		edits, err := Candidates(c.files, c.hints, &Options{Importer: imp, Limit: 200})
 		if err != nil {
 			t.Fatal(err)
 		}

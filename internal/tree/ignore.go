@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -36,6 +38,9 @@ func (g ignored) has(name string, dir bool) bool {
 // no git or no repository; then nothing is ignored. The rules of ignoring are not done over here:
 // they come from many files and from the index, and a near miss would write rubbish into projects.
 func listIgnored(ctx context.Context, dir string) (ignored, bool) {
+	if !versioned(dir) {
+		return nil, false
+	}
 	out, err := git(ctx, dir, "", "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	set := toSet(out)
 	// A project in a directory that a repository around it ignores has no use for these rules.
@@ -43,6 +48,28 @@ func listIgnored(ctx context.Context, dir string) (ignored, bool) {
 		return nil, false
 	}
 	return set, true
+}
+
+// versioned tells whether a directory may be in a work tree of git, which begins where a .git is:
+// asking git takes longer than most copies.
+func versioned(dir string) bool {
+	at, err := filepath.Abs(dir)
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil {
+		return true // git may know better
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return false
+		}
+		at = above
+	}
 }
 
 // whichIgnored asks which of some paths, that need not exist in dir, git would ignore.
