@@ -75,7 +75,8 @@ const (
 // noLink is what is said of a link that fits nothing: whether it is the run, the
 // call or the token is nobody's business.
 func noLink() error {
-	return refusal(http.StatusNotFound, "there is no such request, or the token is not its own")
+	return refusal(http.StatusNotFound, "there is no such request, or the link was made with a key that this server has not. Decide it with pawl approve or in the inspector, or have the servers "+
+		"that share a database share one --link-key, and the run ask again")
 }
 
 func (s *Server) lookup(x *exchange) (any, error) {

@@ -30,7 +30,7 @@ func TestLinkByKey(t *testing.T) {
 	}
 	old := link(key)
 	for _, forged := range []client.Link{link(approvallink.NewKey()), link(nil), {Run: w.begin(admin, "payer").Run, Call: old.Call, Token: old.Token}} {
-		w.ask("", "POST", "/v1/approvals", decide(forged, true, ""), 404)
+		w.refused("", "POST", "/v1/approvals", decide(forged, true, ""), 404, "share one --link-key")
 	}
 	w.ask("", "GET", "/v1/runs/"+run, "", 401)
 	w.ask(old.Token, "GET", "/v1/runs/"+run, "", 401)
