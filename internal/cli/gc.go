@@ -190,7 +190,8 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 }
 
 // needs are the runs that runs which stay cannot do without: those whose
-// conversations they continue, and their parents, whose ids may come again.
+// conversations they continue, their parents, whose ids may come again, and the
+// children that they are forks of.
 func (a *app) needs(ctx context.Context, j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
 	n := needs{}
 	for _, h := range order {
@@ -215,7 +216,13 @@ func (n needs) keep(ctx context.Context, j store, h pawl.Head, all map[string]pa
 	if err != nil {
 		return err
 	}
-	for _, run := range []string{before, h.Parent} {
+	child := ""
+	if h.Parent != "" && !desk.IsChild(h) { // a fork of a child inherits what that one has
+		if child, err = forkedFrom(ctx, j, h.Run); err != nil {
+			return err
+		}
+	}
+	for _, run := range []string{before, h.Parent, child} {
 		if run == "" || n[run] {
 			continue
 		}

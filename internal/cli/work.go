@@ -49,17 +49,23 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s pawl.State, r remake
 		return nil, err
 	}
 	w, err := a.heirOf(ctx, j, s, r)
-	if w == nil && err == nil {
+	orphan, alone := errors.AsType[*orphanError](err)
+	if w == nil && (err == nil || alone) {
 		w, err = a.reworkOf(ctx, s, r)
 	}
-	if err != nil || policy == nil {
+	if err != nil {
 		return w, err
 	}
-	if w.agent, err = under(policy, w.agent); err != nil {
+	if w.policy = policy; policy != nil {
+		w.agent, err = under(policy, w.agent)
+	}
+	if err == nil && alone && bereft(s, w.agent) {
+		err = refused(orphan)
+	}
+	if err != nil {
 		w.drop()
 		return nil, err
 	}
-	w.policy = policy
 	return w, nil
 }
 
