@@ -278,8 +278,12 @@ func BenchmarkReaders(b *testing.B) {
 
 // BenchmarkRuns is a thousand runs at once that are started over HTTP and followed.
 func BenchmarkRuns(b *testing.B) {
-	b.Run("memory", func(b *testing.B) { measured(b, memory.New(), 1000, 1, 10) })
-	b.Run("sqlite", func(b *testing.B) { measured(b, onDisk(b), 1000, 1, 10) })
+	runs := 1000
+	if testing.Short() {
+		runs = 100
+	}
+	b.Run("memory", func(b *testing.B) { measured(b, memory.New(), runs, 1, 10) })
+	b.Run("sqlite", func(b *testing.B) { measured(b, onDisk(b), runs, 1, 10) })
 }
 
 func measured(b *testing.B, j Store, runs, readers, turns int) {

@@ -153,7 +153,7 @@ func (h *hourglass) settle(run string) {
 // a run: what it did, what it says and what it costs is what it is when nobody
 // does.
 func TestKillCommand(t *testing.T) {
-	want := 20
+	want := 10
 	switch n, err := strconv.Atoi(os.Getenv("PAWL_PROOF_KILLS")); {
 	case err == nil:
 		want = n

@@ -107,7 +107,10 @@ func BenchmarkResume(b *testing.B) {
 // BenchmarkParked parks 10,000 runs and looks at what that leaves behind in the
 // process that parked them: memory and goroutines.
 func BenchmarkParked(b *testing.B) {
-	const runs = 10_000
+	runs := 10_000
+	if testing.Short() {
+		runs = 500
+	}
 	for b.Loop() {
 		j := openAt(b, filepath.Join(b.TempDir(), "pawl.db"), &sqlite.Options{Normal: true})
 		agent, e := asking(1), engine.New(j, nil)
@@ -117,7 +120,7 @@ func BenchmarkParked(b *testing.B) {
 			park(b, e, agent, "")
 		}
 		after, more := settled()
-		b.ReportMetric(float64(max(0, after-memory))/runs, "B/parked")
+		b.ReportMetric(float64(max(0, after-memory))/float64(runs), "B/parked")
 		b.ReportMetric(float64(more-goroutines), "goroutines")
 		runtime.KeepAlive(e)
 	}
