@@ -66,14 +66,16 @@ type UsageSummary struct {
 
 // Pending is something a run waits for.
 type Pending struct {
-	Run       string          `json:"run"`
-	Kind      string          `json:"kind"` // approval, input, client_tool or doubt
-	Call      string          `json:"call"`
-	Tool      string          `json:"tool"`
-	Args      json.RawMessage `json:"args"`
-	Reason    string          `json:"reason"`
-	Token     string          `json:"token"`
-	ExpiresAt *time.Time      `json:"expires_at"`
+	Run        string          `json:"run"`
+	Kind       string          `json:"kind"` // approval, input, client_tool or doubt
+	Call       string          `json:"call"`
+	Tool       string          `json:"tool"`
+	Args       json.RawMessage `json:"args"`
+	Reason     string          `json:"reason"`
+	Token      string          `json:"token"`
+	ExpiresAt  *time.Time      `json:"expires_at"`
+	AnsweredAt *time.Time      `json:"answered_at,omitempty"` // by a letter that the run has not read; nil: it has none
+	AnsweredBy string          `json:"answered_by,omitempty"`
 }
 
 // ResultOf reads a run's result off its state. It costs O(entries).

@@ -27,6 +27,9 @@ type Options struct {
 	// Continued is the run that goes on with the conversation of this one, which can
 	// then be forked and not resumed; empty: none does.
 	Continued string
+	// Waits is what the run and its children wait for, with what of that has been
+	// answered by letters that the log knows nothing of yet. Nil: nothing has.
+	Waits []pawl.Pending
 	// Now is the time to reckon expiry and waiting by. Zero: that of the last entry.
 	Now time.Time
 	// Full leaves nothing out of the Markdown: every iteration, every call.

@@ -189,6 +189,7 @@ func (f *fold) report() Report {
 		r.Cost[part] = p
 	}
 	r.Spending, r.price = f.money.close(known), f.money.price()
+	r.hear()
 	r.stands(s)
 	if r.over() {
 		r.Resumable, r.Action = false, "go on with its thread, which run "+r.opt.Continued+" does, or fork it"
@@ -204,6 +205,36 @@ func (f *fold) report() Report {
 // over reports whether the conversation went on without what the run left undone.
 func (r *Report) over() bool {
 	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.Success
+}
+
+// hear marks what has been answered.
+func (r *Report) hear() {
+	for i := range r.Pending {
+		p := &r.Pending[i]
+		for _, known := range r.opt.Waits {
+			if known.Run == p.Run && known.Call == p.Call && known.Kind == p.Kind {
+				p.AnsweredAt, p.AnsweredBy = known.AnsweredAt, known.AnsweredBy
+			}
+		}
+	}
+	if heard, all := r.heard(); all {
+		r.Action = "resume: what it waits for is answered, and not yet read"
+	} else if heard {
+		r.Action += "; or resume with what is answered, and not yet read"
+	}
+}
+
+// heard reports whether something of what the run and its children wait for has
+// been answered, and whether all of it has.
+func (r *Report) heard() (some, all bool) {
+	if !r.Status.Waiting() {
+		return false, false
+	}
+	all = len(r.opt.Waits) > 0
+	for _, p := range r.opt.Waits {
+		some, all = some || p.AnsweredAt != nil, all && p.AnsweredAt != nil
+	}
+	return some, all
 }
 
 // stands corrects what the log cannot know of where the run stands.
@@ -231,7 +262,7 @@ func (r *Report) stands(s pawl.State) {
 // expired reports whether nothing the run waits for can still be given.
 func expired(pending []pawl.Pending, now time.Time) bool {
 	for _, p := range pending {
-		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) {
+		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // in time, as only such letters are
 			return false
 		}
 	}

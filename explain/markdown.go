@@ -153,7 +153,9 @@ func (r *Report) waits(b *strings.Builder) {
 		if p.Reason != "" {
 			line += phrase(": " + said(p.Reason))
 		}
-		if p.ExpiresAt != nil {
+		if p.AnsweredAt != nil {
+			line += phrasef(" (answered %s by %s, not yet read)", stamp(*p.AnsweredAt), said(p.AnsweredBy))
+		} else if p.ExpiresAt != nil {
 			left := p.ExpiresAt.Sub(r.now)
 			if left > 0 {
 				line += phrasef(", until %s (%s left)", stamp(*p.ExpiresAt), lasting(left))

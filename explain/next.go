@@ -41,9 +41,13 @@ func next(s pawl.State, r *Report) []Action {
 			action(resume+" --spec SPEC --allow-change", "to go on with a prompt, model or tool that was mended"),
 			action(resume, "to try again as it is; the counts of repetitions and failing turns start afresh"))
 	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt:
-		actions = pending(r.Pending, run)
+		some, all := r.heard()
+		if some {
+			actions = append(actions, action(resume, "to go on with what is answered, and not yet read"))
+		}
+		actions = append(actions, pending(r.Pending, run)...)
 		for c := range s.Open() {
-			if c.Phase == pawl.AwaitingChild {
+			if c.Phase == pawl.AwaitingChild && !all {
 				actions = append(actions, action("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too"))
 			}
 		}
@@ -96,6 +100,9 @@ func next(s pawl.State, r *Report) []Action {
 func pending(all []pawl.Pending, run string) (actions []Action) {
 	approvals := 0
 	for _, p := range all {
+		if p.AnsweredAt != nil {
+			continue
+		}
 		call := shell(p.Call)
 		what := phrase(name(p.Call + " " + p.Tool))
 		switch p.Kind {

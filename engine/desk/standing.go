@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/redact"
 )
 
 // Head looks a run up by its whole id; pawl.ErrUnknownRun if there is none. A run
@@ -41,7 +42,7 @@ func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, er
 		if err != nil {
 			return 0, err
 		}
-		pending, err := engine.Pending(ctx, j, s)
+		pending, err := waits(ctx, j, s)
 		if err != nil {
 			return 0, err
 		}
@@ -55,7 +56,7 @@ func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, er
 // expired reports whether nothing of what a run waits for can still be given.
 func expired(pending []pawl.Pending, now time.Time) bool {
 	for _, p := range pending {
-		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) {
+		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // in time, as only such letters are
 			return false
 		}
 	}
@@ -74,11 +75,40 @@ func Report(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, e
 		return explain.Report{}, err
 	}
 	o.Continued = next
+	if h.Status.Waiting() {
+		s, err := engine.Load(ctx, j, h.Run)
+		if err == nil {
+			o.Waits, err = waits(ctx, j, s)
+		}
+		if err != nil {
+			return explain.Report{}, err
+		}
+	}
 	r, err := explain.Of(Redacted(engine.Entries(ctx, j, h.Run, 1)), o)
 	if err == nil && h.Status.Waiting() {
-		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending)
+		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending, o.Waits)
 	}
 	return r, err
+}
+
+// A waiter is a journal at a distance that says itself what a run waits for.
+type waiter interface {
+	Waits(ctx context.Context, run string) ([]pawl.Pending, error)
+}
+
+// waits is what a run and its children wait for, and what of it has been answered.
+func waits(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, error) {
+	if far, ok := j.(waiter); ok {
+		return far.Waits(ctx, s.Run())
+	}
+	list, err := engine.Pending(ctx, j, s)
+	if err == nil {
+		err = engine.Heard(ctx, j, list)
+	}
+	for i := range list {
+		list[i].AnsweredBy = redact.Text(list[i].AnsweredBy)
+	}
+	return list, err
 }
 
 // Rested is the Report of a run as it stood when it last ended or was let go of,
@@ -118,7 +148,7 @@ func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error)
 }
 
 // pendingOf adds to what a run waits for what its children wait for.
-func pendingOf(ctx context.Context, j pawl.Journal, run string, own []pawl.Pending) ([]pawl.Pending, error) {
+func pendingOf(ctx context.Context, j pawl.Journal, run string, own, waits []pawl.Pending) ([]pawl.Pending, error) {
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return own, err
@@ -127,11 +157,11 @@ func pendingOf(ctx context.Context, j pawl.Journal, run string, own []pawl.Pendi
 		if c.Phase != pawl.AwaitingChild {
 			continue
 		}
-		child, err := explain.Of(Redacted(engine.Entries(ctx, j, c.Child, 1)), nil)
+		child, err := explain.Of(Redacted(engine.Entries(ctx, j, c.Child, 1)), &explain.Options{Waits: waits})
 		if err != nil {
 			return own, err
 		}
-		more, err := pendingOf(ctx, j, c.Child, child.Pending)
+		more, err := pendingOf(ctx, j, c.Child, child.Pending, waits)
 		if err != nil {
 			return own, err
 		}

@@ -292,6 +292,9 @@ func pendingText(p pawl.Pending) string {
 	if p.Reason != "" {
 		text += ": " + gist(p.Reason)
 	}
+	if p.AnsweredAt != nil {
+		text += " (answered by " + gist(p.AnsweredBy) + ", not yet read)"
+	}
 	return text
 }
 

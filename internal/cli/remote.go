@@ -235,6 +235,12 @@ func (r *remote) Letters(context.Context, string, int64) iter.Seq2[pawl.Letter, 
 	return func(yield func(pawl.Letter, error) bool) { yield(pawl.Letter{}, errRemote) }
 }
 
+// Waits is what the server says that a run waits for: letters are there.
+func (r *remote) Waits(ctx context.Context, run string) ([]pawl.Pending, error) {
+	result, err := r.Run(ctx, run)
+	return result.Pending, err
+}
+
 // PutBlob implements pawl.Blobs.
 func (r *remote) PutBlob(context.Context, string, []byte) error { return errRemote }
 
