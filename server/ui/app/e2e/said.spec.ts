@@ -61,7 +61,7 @@ test("a run that met a limit goes on with a higher one, and a wrong one is said"
 });
 
 test("labels are the server's to find, and words are looked for in older runs", async ({ page, pawl }) => {
-  const old = await pawl.start("picker", { labels: { needle: "yes", team: "haystack" } });
+  const old = await pawl.start("picker", { labels: { needle: "yes", team: "hay stack" } });
   for (let i = 0; i < 60; i += 10) await Promise.all(Array.from({ length: 10 }, () => pawl.api("/v1/runs", { agent: "picker" })));
   await pawl.login(page);
   const rows = page.locator(".list tbody tr");
@@ -73,6 +73,12 @@ test("labels are the server's to find, and words are looked for in older runs", 
   await asked;
   await expect(rows).toHaveCount(1);
   await expect(rows.first()).toContainText(old.run);
+  const quoted = page.waitForRequest((r) => new URL(r.url()).searchParams.getAll("label").join() === "team=hay stack,needle=yes");
+  await filter.fill('team="hay stack" "needle=yes"');
+  await quoted;
+  await expect(rows).toHaveCount(1);
+  await filter.fill('picker "hay stack"');
+  await expect(page.locator(".list")).toContainText(old.run);
   await filter.fill("needle=no");
   await expect(page.getByText("No run matches.")).toBeVisible();
   await filter.fill(old.run.slice(0, 24)); // as people paste it

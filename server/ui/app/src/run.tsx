@@ -42,7 +42,8 @@ export function RunPage({ place: at }: { place: Place }) {
   const open = (tab: string, seq = picked) => go(link(place.run, tab, seq));
 
   const pending = result && (status.startsWith("waiting") || status === "expired") ? result.pending : [];
-  const first = pending[0];
+  const unanswered = pending.filter((p) => !p.answered_at);
+  const first = unanswered[0];
   useKeys({
     ...Object.fromEntries(tabs.map(([tab], i) => [String(i + 1), () => open(tab)])),
     a: () => first && setDoing({ what: first.kind === "approval" ? "approve" : first.kind === "input" ? "answer" : first.kind === "doubt" ? "settle" : "submit", pending: first }),
@@ -99,7 +100,7 @@ export function RunPage({ place: at }: { place: Place }) {
             <a key={tab} href={link(place.run, tab, picked)} aria-current={tab === place.tab ? "page" : undefined} title={`${i + 1}`}>{name}</a>
           ))}
         </nav>
-        <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={pending} />
+        <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={unanswered} />
       </div>
       <View live={live} place={place} picked={picked} pick={pick} open={open} setDoing={setDoing} />
     </div>

@@ -11,9 +11,9 @@ import type { Result, RunLine } from "./types";
 const statuses = ["running", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt", "success", "exhausted", "no_progress", "failed", "plan_failed", "denied", "cancelled", "paused", "interrupted", "expired", "queued"];
 const asks = (s: string) => tone(s) === "ask" && s !== "expired";
 
-/** parts are the labels of a filter, which the server looks for, and its other words, which are looked for here. */
+/** parts are the labels of a filter, which the server looks for, and its other words, which are looked for here. What has spaces in it stands in quotes, or some of it. */
 export function parts(filter: string): { labels: string[]; words: string[] } {
-  const all = filter.split(/\s+/).filter(Boolean);
+  const all = (filter.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((w) => w.replaceAll('"', "")).filter(Boolean);
   const label = (w: string) => /^[^=]+=./.test(w);
   return { labels: all.filter(label), words: all.filter((w) => !label(w)) };
 }
@@ -81,7 +81,7 @@ export function Runs() {
   // Labels are asked for when they are written, and not at each letter.
   useEffect(() => {
     const now = parts(filter).labels;
-    if (now.join(" ") === labels.join(" ")) return;
+    if (JSON.stringify(now) === JSON.stringify(labels)) return;
     const timer = window.setTimeout(() => setLabels(now), 300);
     return () => clearTimeout(timer);
   }, [filter, labels]);

@@ -37,6 +37,8 @@ export interface Pending {
   reason: string;
   token: string;
   expires_at: string | null;
+  answered_at?: string; // by a letter that the run has not read
+  answered_by?: string;
 }
 
 export interface Result {
