@@ -186,3 +186,25 @@ func TestTryEdits(t *testing.T) {
 		t.Errorf("%d runs of tests, want one for each of six or seven edits, and of all tests for four or five", got.Runs)
 	}
 }
+
+// What an edit can affect is found out anew when an edit was made: here the code
+// has come to be made of another package.
+func TestTryAfterAnEdit(t *testing.T) {
+	t.Parallel()
+	f := module(t, map[string]string{
+		"m.go":       "package m\n\nfunc Ten() int { return 9 }\n",
+		"m_test.go":  "package m\n\nimport \"testing\"\n\nfunc TestTen(t *testing.T) {\n\tif Ten() != 10 {\n\t\tt.Error(Ten())\n\t}\n}\n",
+		"low/low.go": "package low\n\nfunc Ten() int { return 9 }\n",
+	})
+	got, err := try(t, f, args{"edits": []args{edit("low/low.go", "9", "10")}})
+	if err != nil || len(got.Fails) != 1 || got.Runs != 0 {
+		t.Errorf("%+v, %v, want no run for what no test is made of", got, err)
+	}
+	if _, err := use(t, f, "edit_file", edit("m.go", "func Ten() int { return 9 }", "import \"example.com/m/low\"\n\nfunc Ten() int { return low.Ten() }")); err != nil {
+		t.Fatal(err)
+	}
+	got, err = try(t, f, args{"edits": []args{edit("low/low.go", "9", "10")}})
+	if err != nil || len(got.Mends) != 1 || !got.Mends[0].All {
+		t.Errorf("%+v, %v, want the edit to mend all", got, err)
+	}
+}
