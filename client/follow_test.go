@@ -151,7 +151,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 			time.AfterFunc(300*time.Millisecond, func() { cancel(enough) })
 			began := time.Now()
 			_, _, err := heard(ctx, c, 0)
-			if !errors.Is(err, enough) || time.Since(began) > 2*time.Second {
+			if !errors.Is(err, enough) || time.Since(began) > 20*time.Second {
 				t.Errorf("error %v after %v", err, time.Since(began))
 			}
 		})

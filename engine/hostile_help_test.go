@@ -221,7 +221,7 @@ func dump(t *testing.T, j pawl.Journal, run string) {
 // wait waits for a run and fails the test if it does not come to an end.
 func wait(t *testing.T, h *engine.Handle) (pawl.Result, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	res, err := h.Wait(ctx)
 	if ctx.Err() != nil {
@@ -233,7 +233,7 @@ func wait(t *testing.T, h *engine.Handle) (pawl.Result, error) {
 // soon waits until something holds.
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}

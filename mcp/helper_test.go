@@ -70,7 +70,7 @@ func pick(t *testing.T, s *mcp.Server, name string) pawl.Tool {
 // call calls a tool and gives its result or error as text.
 func call(t *testing.T, s *mcp.Server, name, args string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	out, err := pick(t, s, name).Run(ctx, pawl.Invocation{Run: "r", Call: "c", Tool: name, Args: json.RawMessage(args), Key: "key"})
 	if err != nil {

@@ -96,7 +96,7 @@ func TestCannotConnect(t *testing.T) {
 			if !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "mcp server peer: ") {
 				t.Errorf("%v\nwant: … %s …", err, tt.want)
 			}
-			if took := time.Since(began); took > 8*time.Second {
+			if took := time.Since(began); took > 25*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})
@@ -302,7 +302,7 @@ func TestDeaf(t *testing.T) {
 	if _, err := pick(t, s, "peer__t").Run(ctx, pawl.Invocation{Args: args}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -250,7 +250,7 @@ func TestRests(t *testing.T) {
 	}})
 	told := func(n int) pawl.Result {
 		t.Helper()
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			mu.Lock()
 			r := all
 			mu.Unlock()

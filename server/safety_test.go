@@ -325,7 +325,7 @@ func TestSlowBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(conn, "%s\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", line, w.web.Listener.Addr())

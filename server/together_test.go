@@ -134,7 +134,7 @@ func TestServe(t *testing.T) {
 		}
 		answered <- r
 	}()
-	for end := time.Now().Add(10 * time.Second); count(w, "?status=running") == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); count(w, "?status=running") == 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	end()
@@ -172,7 +172,7 @@ func TestSlowReader(t *testing.T) {
 	go func() { w.web.Close(); close(closed) }() // waits for all requests
 	select {
 	case <-closed:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("a request is still being answered")
 	}
 }

@@ -283,7 +283,7 @@ func (w *world) begin(token, agent string) pawl.Result {
 // until waits for a run to stand somewhere.
 func (w *world) until(run string, want pawl.Status) pawl.Result {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		r := w.result(admin, "GET", "/v1/runs/"+run, "", 200)
 		if r.Status == want || time.Now().After(end) {
 			if r.Status != want {

@@ -112,12 +112,12 @@ func text(happened bool, out pawl.Output, err error) string {
 // running waits until the record says that a command runs, and returns it.
 func running(t *testing.T, dir string, inv pawl.Invocation) spool.Fate {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if f, err := spool.At(dir).Read(recorded(inv)); err == nil && f.Process != "" {
 			return f
 		}
 	}
-	t.Error("the command is not running after ten seconds")
+	t.Error("the command is not running after a minute")
 	return spool.Fate{}
 }
 

@@ -165,7 +165,7 @@ func finish(t *testing.T) func(*engine.Handle, error) pawl.Result {
 // deliver tells of a run until nothing is left, or fails.
 func deliver(t *testing.T, out *webhook.Outbox, r pawl.Result) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if left, err := out.Deliver(ctx, r); left != 0 || err != nil {
 		t.Fatalf("%d are left: %v", left, err)
@@ -209,7 +209,7 @@ func (r *record) logger() *slog.Logger { return slog.New(slog.NewTextHandler(r, 
 
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if holds() {
 			return
 		}

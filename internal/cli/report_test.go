@@ -108,7 +108,7 @@ func TestCollectorIsDown(t *testing.T) {
 			if n := strings.Count(said, "pawl: telemetry:"); n == 0 || n > 2 {
 				t.Errorf("it is said %d times: %s", n, said)
 			}
-			if took := time.Since(began); took > 20*time.Second { // five and what a busy machine adds
+			if took := time.Since(began); took > time.Minute { // five and what a busy machine adds
 				t.Errorf("it took %v", took)
 			}
 		})

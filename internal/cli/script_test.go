@@ -126,7 +126,7 @@ func add(file, text string) error {
 }
 
 func soon(holds func() bool) bool {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if holds() {
 			return true
 		}

@@ -45,7 +45,7 @@ func TestServeTells(t *testing.T) {
 		var n webhook.Notice
 		select {
 		case n = <-notices:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("nothing is told, but %v is due", want)
 		}
 		if n.Type != want {

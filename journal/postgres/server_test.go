@@ -193,7 +193,7 @@ func (s *server) start() error {
 		defer close(s.gone)
 		s.end = s.keeper.Wait()
 	}()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		c, err := pgx.Connect(context.Background(), s.url())
 		if err == nil {
 			return c.Close(context.Background())
@@ -349,7 +349,7 @@ func emptied(tb testing.TB, schema string) *postgres.Journal {
 // until waits for something that must come about.
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it did not come about that " + strings.TrimSpace(what))
 		}

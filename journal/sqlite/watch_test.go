@@ -112,7 +112,7 @@ func TestWatchLogs(t *testing.T) {
 func TestWatchAtOnce(t *testing.T) {
 	j, theirs := beside(t, &sqlite.Options{ReadOnly: true})
 	for n := range 100 {
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		words := 0
 		for run, err := range j.WatchLogs(ctx) {
 			if run != "" || err != nil {

@@ -57,7 +57,7 @@ const patience = 200 * time.Millisecond
 
 // look sends one request and says what came.
 func look(t testing.TB, c *http.Client, url string, w Wire, f Fault) sight {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+paths[w], strings.NewReader(bodies[w]))
 	if err != nil {

@@ -170,7 +170,7 @@ func open(t *testing.T, env map[string]string) (*export.Export, func()) {
 	}
 	return e, func() {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := e.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
