@@ -118,7 +118,7 @@ func TestTryEndless(t *testing.T) {
 		t.Skip("it waits for time-outs")
 	}
 	t.Parallel()
-	f := one(t, 2*time.Second)
+	f := one(t, 3*time.Second)
 	began := time.Now()
 	body := func(code string) args { return edit("m.go", "One() int { return 2", "One() int { "+code+"; return 2") }
 	got, err := try(t, f, args{"edits": []args{
@@ -138,7 +138,7 @@ func TestTryEndless(t *testing.T) {
 	if len(got.Mends) != 1 || got.Mends[0].Edit != 6 || !got.Mends[0].All {
 		t.Errorf("mends %+v, want the last", got.Mends)
 	}
-	if took := time.Since(began); took > time.Minute {
+	if took := time.Since(began); took > 3*time.Minute { // far less than what waits for it without a time-out
 		t.Errorf("it took %v", took)
 	}
 	childless(t, f.Dir())
@@ -180,7 +180,7 @@ func TestTryCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var list []args
-	for i := range 8 {
+	for i := range 48 { // for two minutes, on two cores
 		list = append(list, edit("m.go", "One() int { return 2", fmt.Sprintf("One() int { for { println(%d) }", i)))
 	}
 	raw, err := json.Marshal(args{"edits": list})
@@ -195,7 +195,7 @@ func TestTryCancelled(t *testing.T) {
 			if _, err := tool.Run(ctx, pawl.Invocation{Tool: "try_edits", Args: raw}); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
 				t.Errorf("a cancelled batch: %v", err)
 			}
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > 40*time.Second {
 				t.Errorf("it took %v to stop", took)
 			}
 		}
