@@ -60,6 +60,7 @@ func TestSupervisedAsPlain(t *testing.T) {
 
 func TestReconcile(t *testing.T) {
 	dir := supervised(t, nil)
+	hang := part(t, "hang", filepath.Join(t.TempDir(), "ready"))
 	for _, c := range []struct {
 		name   string
 		argv   []string
@@ -72,9 +73,9 @@ func TestReconcile(t *testing.T) {
 		{name: "failed", argv: part(t, "say", "out", "no such ticket", "3"), want: "true  exit status 3: no such ticket"},
 		{name: "died", argv: part(t, "die", "9"), want: "true  killed by SIGKILL: half a res"},
 		{name: "missing", argv: []string{"/nowhere/at/all"}, want: `true  cannot start "/nowhere/at/all": there is no file /nowhere/at/all; a path with a slash is relative to the working directory`},
-		{name: "stopped", argv: part(t, "hang", "/dev/null"), why: errors.New("enough"), want: "false  what came of the command is not known: it was cut short", told: "stopped: enough"},
-		{name: "stopped read", argv: part(t, "hang", "/dev/null"), effect: pawl.Read, why: errors.New("enough"), want: "false  <nil>", told: "stopped: enough"},
-		{name: "late", argv: part(t, "hang", "/dev/null"), why: context.DeadlineExceeded, want: "true  no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},
+		{name: "stopped", argv: hang, why: errors.New("enough"), want: "false  what came of the command is not known: it was cut short", told: "stopped: enough"},
+		{name: "stopped read", argv: hang, effect: pawl.Read, why: errors.New("enough"), want: "false  <nil>", told: "stopped: enough"},
+		{name: "late", argv: hang, why: context.DeadlineExceeded, want: "true  no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := command(c.argv, &tool.CommandOptions{Effect: c.effect})

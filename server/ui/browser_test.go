@@ -36,7 +36,7 @@ func app(t *testing.T, name string, args ...string) *exec.Cmd {
 	if _, err := os.Stat(tool); err != nil {
 		lacking(t, "the sources' packages are not there; run npm ci --ignore-scripts in server/ui/app")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 18*time.Minute) // within go test's own, on a machine that has much else to do
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir = "app"
