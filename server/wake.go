@@ -25,9 +25,10 @@ const (
 
 // Wake goes on with runs that are paused until a time, as when a provider's limit
 // resets, once it has come: those of the host's agents, whoever parked them and in
-// whatever process, and where they are many one after the other. Of several servers on one journal one does. It returns when ctx
-// has ended or the server is closed. [Server.Serve] does it besides; it is for a
-// server that is the handler of another http.Server.
+// whatever process, and where they are many one after the other. Of several servers
+// on one journal one does. It returns when ctx has ended or the server is closed.
+// [Server.Serve] does it besides; it is for a server that is the handler of another
+// http.Server.
 func (s *Server) Wake(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
