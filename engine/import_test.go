@@ -394,7 +394,7 @@ func TestImportDamaged(t *testing.T) {
 		"no first entry":   {splice(1, 1), "entry 2 follows entry 0"},
 		"no head":          {splice(0, 1), "it is no line of an export"},
 		"another format":   {edit(0, `"export":1`, `"export":2`), "its format is 2"},
-		"a newer machine":  {edit(1, `"machine":2`, `"machine":999`), "a newer build (machine 999"},
+		"a newer machine":  {edit(1, fmt.Sprintf(`"machine":%d`, pawl.MachineNumber), `"machine":999`), "a newer build (machine 999"},
 		"too many":         {edit(0, `"entries":`, `"entries":1`), "where none can be"},
 		"fewer":            {edit(last, `"end":`, `"end":1`), "comes after"},
 		"behind the end":   {splice(last+1, 0, whole[last]), "stands behind the end"},

@@ -128,5 +128,8 @@ func (s *stage) save(d *datadriven.TestData, name string) error {
 		}
 		out = append(out, '\n')
 	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
 	return os.WriteFile(file, out, 0o644)
 }
