@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -313,7 +312,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".
 func (l Limits) String() string {
-	parts := []string{counted(l.Iterations, "iteration"), counted(l.Tokens, "token"), l.Time.Round(time.Second).String()}
+	parts := []string{counted(l.Iterations, "iteration"), counted(l.Tokens, "token"), l.Time.String()}
 	if l.Cost > 0 {
 		parts = append(parts, fmt.Sprintf("$%g", l.Cost))
 	}

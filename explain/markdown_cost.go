@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,27 +14,32 @@ import (
 func (r *Report) spending(b *strings.Builder) {
 	b.WriteString("## What it cost\n\n| ceiling | used | limit | |\n|---|---:|---:|---|\n")
 	c := r.Ceilings
-	row := func(what string, c Ceiling, show func(float64) string) {
-		limit, share := "none", ""
+	row := func(what string, c Ceiling, used, limit func(float64) string) {
+		most, share := "none", ""
 		if c.Limit != nil {
-			limit, share = show(*c.Limit), fmt.Sprintf("%.0f %%", 100*c.Used / *c.Limit)
+			most, share = limit(*c.Limit), fmt.Sprintf("%.0f %%", 100*c.Used / *c.Limit)
 		}
 		if c.Refused {
 			share += ", refused the next step"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, show(c.Used), limit, share)
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, used(c.Used), most, share)
 	}
 	whole := func(v float64) string { return group(int(v)) }
-	row("iterations", c.Iterations, whole)
-	row("tokens", c.Tokens, whole)
-	row("time", c.Time, func(v float64) string { return lasting(time.Duration(v * float64(time.Second))) })
+	row("iterations", c.Iterations, whole, whole)
+	row("tokens", c.Tokens, whole, whole)
+	row("time", c.Time, func(v float64) string { return lasting(seconds(v)) }, func(v float64) string { return seconds(v).String() })
 	if r.CostUSD != nil {
-		row("cost", c.Cost, dollars)
+		row("cost", c.Cost, dollars, dollars)
 	}
-	row("failing tool turns in a row", c.ToolErrors, whole)
+	row("failing tool turns in a row", c.ToolErrors, whole, whole)
 	r.parts(b)
 	r.spent(b)
 	r.failed(b)
+}
+
+// seconds is a duration of so many seconds, exact to the nanosecond.
+func seconds(v float64) time.Duration {
+	return time.Duration(math.Round(v * float64(time.Second)))
 }
 
 func (r *Report) parts(b *strings.Builder) {

@@ -73,7 +73,7 @@ func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
 		o = &PlanOptions{}
 	}
 	l := d.Limits
-	p := Plan{Agent: d.Agent, Model: d.Model.Name, Limits: PlanLimits{Iterations: l.Iterations, Tokens: l.Tokens, Time: lasting(l.Time)}, Missing: []string{}}
+	p := Plan{Agent: d.Agent, Model: d.Model.Name, Limits: PlanLimits{Iterations: l.Iterations, Tokens: l.Tokens, Time: l.Time.String()}, Missing: []string{}}
 	if l.Cost > 0 {
 		p.Limits.CostUSD = &l.Cost
 	}

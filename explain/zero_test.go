@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
@@ -40,5 +41,21 @@ func TestZeroHasNoSign(t *testing.T) {
 	}
 	if text := r.Markdown(); measured == 0 || strings.Contains(text, " -0") || !strings.Contains(text, "metric is still 0") {
 		t.Errorf("of %d measurements it says:\n%s", measured, text)
+	}
+}
+
+// TestTimeLimitIsExact: a report shows a time limit as it was set.
+func TestTimeLimitIsExact(t *testing.T) {
+	inLab(t, func(l *lab) []pawl.Entry {
+		a := seeker(l)
+		a.Limits.Time = 1250 * time.Millisecond
+		log := l.run(a, "Find them all.")
+		if text := report(t, log).Markdown(); !strings.Contains(text, " | 1.25s | ") {
+			t.Errorf("the limit of 1.25s is not in:\n%s", text)
+		}
+		return log
+	})
+	if p := explain.PlanOf(planned(nil, 1, func(d *pawl.Declaration) { d.Limits.Time = 1250 * time.Millisecond }), nil); p.Limits.Time != "1.25s" {
+		t.Errorf("the plan has a time limit of %s, want 1.25s", p.Limits.Time)
 	}
 }
