@@ -173,8 +173,8 @@ func (s *State) hear(text string) {
 // afresh resets what made the run end, so that resuming it is not stopped at
 // once by the counters of the time before.
 func (s *State) afresh() {
-	s.fallback, s.squeezed, s.denied, s.missed = 0, false, nil, persist.Map[*ModelFailed]{}
-	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, 0, 0, 0, false, 0, 0
+	s.fallback, s.squeezed, s.denied, s.missed = 0, false, nil, persist.Map[*miss]{}
+	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, tries{}, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	s.fresh = s.Iterations()
 	s.forgetSteps()

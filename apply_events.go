@@ -35,13 +35,16 @@ func (s *State) applyModel(event Event, entry Entry) {
 		}
 		failure := e
 		if s.spared(e.Purpose) {
-			s.missed = s.missed.Set(string(e.Purpose), &failure)
+			missed := miss{ModelFailed: e}
+			if last, ok := s.missed.Get(string(e.Purpose)); ok {
+				missed.tries = last.tries
+			}
+			missed.tries.count(e.Class)
+			s.missed = s.missed.Set(string(e.Purpose), &missed)
 			return
 		}
 		s.failure = &failure
-		if e.Class != ClassCancelled {
-			s.tries++
-		}
+		s.tries.count(e.Class)
 	case PlanRejected:
 		s.strikes, s.whyNot = e.Strike, e.Feedback
 		s.bytes += len(e.Feedback) + messageBytes
@@ -58,7 +61,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 	s.untold = false
 	if e.Model == "" && e.Fallback != s.fallback {
-		s.fallback, s.tries = e.Fallback, 0
+		s.fallback, s.tries = e.Fallback, tries{}
 	}
 	s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
 	if e.says() {
@@ -84,15 +87,15 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 
 func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 	if r := &s.thinking; r.bytes > 0 && !e.Estimated {
-		g := s.meters.of(r.adviser, r.fallback)
-		g.learn(e.Reply.Usage.Input, r.bytes, r.talk)
-		s.meters.set(g)
+		g := s.meters.Of(r.adviser, r.fallback)
+		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
+		s.meters.Set(g)
 	}
 	s.thinking, s.lostCall = reservation{}, false
 	if s.spared(e.Purpose) {
 		s.missed = s.missed.Delete(string(e.Purpose))
 	} else {
-		s.failure, s.tries, s.squeezed = nil, 0, false
+		s.failure, s.tries, s.squeezed = nil, tries{}, false
 	}
 	s.modelCalls++
 	s.book(e.Reply.Usage, e.Cost)
@@ -116,7 +119,7 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
 	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
-	s.missed = persist.Map[*ModelFailed]{}
+	s.missed = persist.Map[*miss]{}
 	if e.Reply.Stop != StopRefusal { // which no model is shown
 		s.exchange(entry.Seq, s.counter)
 	}
@@ -411,7 +414,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	case MemoryStored:
 		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:
-		s.meters.part()
+		s.meters.Part()
 		if e.Why != "" {
 			s.compact(&e, entry.Seq)
 		} else { // as the machine itself does, which does not count what stands in their place

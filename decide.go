@@ -275,7 +275,7 @@ func (m *Machine) failure(s *State) Step {
 	case !f.Class.Transient():
 		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
 	case m.spent(s):
-		return failed("model", fmt.Sprintf("%v after %d attempts: %s", f.Class, s.tries, f.Message))
+		return failed("model", fmt.Sprintf("%v after %s: %s", f.Class, s.attempts(f.Class), f.Message))
 	case f.RetryAt.Sub(s.time) > patience:
 		return Await{Status: Paused, Until: f.RetryAt, Reason: fmt.Sprintf("%v: %s; the provider asks to come back at %s", f.Class, f.Message, f.RetryAt.UTC().Format(time.RFC3339))}
 	}
@@ -317,10 +317,14 @@ func (m *Machine) serving(s *State) int {
 	return s.fallback
 }
 
-// spent reports whether a model that fails has had its tries. One that says
-// nothing to a request will rarely say something to the same, so it has fewer.
+// spent reports whether a model that fails has had its attempts. Those of one
+// class do not use up another's, so that the classes together bound them all.
 func (m *Machine) spent(s *State) bool {
-	return s.tries >= s.limits.Attempts || s.failure.Class == ClassEmpty && s.tries >= maxEmpty
+	n := s.tries.of(s.failure.Class)
+	if s.Machine() < 3 {
+		n = s.tries.total()
+	}
+	return s.exhausts(s.failure.Class, n)
 }
 
 // maxEmpty is how often a model may say nothing before that is taken for its answer.

@@ -15,7 +15,7 @@ type Limits struct {
 	Time       time.Duration // while running, not while waiting; default 30 minutes
 	Cost       float64       // dollars; zero: none. Needs a price for the model
 	ToolErrors int           // failing tool turns in a row; default 3
-	Attempts   int           // tries of one model call; default 4
+	Attempts   int           // failures of one class that a model call may have; default 4
 	Margin     float64       // added to what is estimated of an input, as a fraction; default 0.1. Three has a token for each byte
 	Depth      int           // child runs within child runs; default 10, negative: no child runs
 }

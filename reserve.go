@@ -51,8 +51,8 @@ func (m *Machine) fill(s *State, t Think) Think {
 func (m *Machine) estimate(s *State, t *Think) (tokens, bytes int) {
 	v := &t.View
 	bytes = m.bytes(s, v)
-	if seen := s.meters.of(t.Model, t.Fallback); seen.bytes > 0 {
-		return seen.expect(bytes, !v.Alone, s.limits.Margin), bytes
+	if seen := s.meters.Of(t.Model, t.Fallback); seen.Known() {
+		return seen.Expect(bytes, !v.Alone, s.limits.Margin), bytes
 	}
 	all := m.base + len(v.System) + len(v.Prompt)
 	if s.Machine() > 1 {

@@ -3,12 +3,14 @@ package pawl
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/aside"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/persist"
 )
 
@@ -73,7 +75,7 @@ type spend struct {
 	lastInput  int // input tokens of the last reply that reported them
 	lastBytes  int // bytes of conversation it was for
 	sentBytes  int // bytes of conversation of the request in flight
-	meters     meters
+	meters     meter.Meters
 }
 
 // turn is the present turn.
@@ -82,7 +84,7 @@ type turn struct {
 	lostCall  bool         // it was, when the run lost its owner
 	failure   *ModelFailed // the last attempt failed
 	squeezed  bool         // results were left out of it, because it was too long
-	tries     int          // failed attempts in a row that count, of one model
+	tries     tries        // failed attempts in a row that count, of one model
 	fallback  int          // which model was asked last: zero the agent's own, or one of its fallbacks
 	attempt   int          // attempts of this turn
 	reply     Reply
@@ -102,10 +104,10 @@ type turn struct {
 	strikes   int    // rejections in this iteration
 	rejected  int    // iterations in a row that ended in rejection
 	whyNot    string
-	landed    bool                      // the landing answer has been tried
-	counter   int                       // calls so far, for their ids
-	thought   uint64                    // digest of what was thought
-	missed    persist.Map[*ModelFailed] // judges that failed, by purpose
+	landed    bool               // the landing answer has been tried
+	counter   int                // calls so far, for their ids
+	thought   uint64             // digest of what was thought
+	missed    persist.Map[*miss] // judges that failed, by purpose
 }
 
 // reservation is what a model call in flight may cost.
@@ -329,13 +331,14 @@ func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
 	if !ok {
 		return ModelFailed{}, false
 	}
-	switch {
-	case m.Class == ClassCancelled:
-		return *m, false
-	case !m.Class.Transient(), m.RetryAt.Sub(s.time) > patience, m.Class == ClassEmpty && m.Attempt >= maxEmpty:
-		return *m, true
+	if m.Class == ClassCancelled {
+		return m.ModelFailed, false
 	}
-	return *m, m.Attempt >= s.limits.Attempts
+	n := m.tries.of(m.Class)
+	if s.Machine() < 3 {
+		n = m.Attempt
+	}
+	return m.ModelFailed, !m.Class.Transient() || m.RetryAt.Sub(s.time) > patience || s.exhausts(m.Class, n)
 }
 
 // Note returns what was last noted by the given party under the given name.
@@ -592,4 +595,56 @@ func (s *State) Attempts(call string) int {
 }
 
 // Tries counts the failed attempts in a row at the present model call.
-func (s *State) Tries() int { return s.tries }
+func (s *State) Tries() int { return s.tries.total() }
+
+// tries counts failed attempts in a row by class, all that are not transient
+// together. An attempt that we cut short does not count.
+type tries [ClassUnknown + 1]int32
+
+func (t *tries) count(c Class) {
+	if c != ClassCancelled {
+		t[c.tried()]++
+	}
+}
+
+func (t *tries) of(c Class) int { return int(t[c.tried()]) }
+
+func (t *tries) total() (n int) {
+	for _, of := range t {
+		n += int(of)
+	}
+	return n
+}
+
+// tried is where tries count a class.
+func (c Class) tried() Class {
+	if c.Transient() {
+		return c
+	}
+	return 0
+}
+
+// exhausts reports whether n failures of a class are all that a model call may
+// have. A model that says nothing to a request will rarely say something to the
+// same, so that class has fewer.
+func (s *State) exhausts(c Class, n int) bool {
+	return n >= s.limits.Attempts || c == ClassEmpty && n >= maxEmpty
+}
+
+// attempts says how often a model call failed with a class, and how often at all.
+func (s *State) attempts(c Class) string {
+	n, all := s.tries.of(c), s.tries.total()
+	switch {
+	case s.Machine() < 3:
+		return fmt.Sprintf("%d attempts", all)
+	case n < all:
+		return fmt.Sprintf("%d of %d attempts", n, all)
+	}
+	return counted(n, "attempt")
+}
+
+// miss is the latest failure of a judge.
+type miss struct {
+	ModelFailed
+	tries tries
+}

@@ -125,7 +125,7 @@ What the words of the fourth column come to:
 | word | the log has | the run |
 |---|---|---|
 | fine | nothing of it | goes on |
-| retry CLASS | ` + "`model.failed`" + ` with the class, then another attempt of the same iteration | goes on; ` + "`failed`" + ` (exit 1, resumable) when the attempts are used up, or turns to a fallback |
+| retry CLASS | ` + "`model.failed`" + ` with the class, then another attempt of the same iteration | goes on; ` + "`failed`" + ` (exit 1, resumable) when CLASS has used up its attempts, or turns to a fallback |
 | park CLASS | ` + "`model.failed`, `run.paused`" + ` with the time to go on | ` + "`paused`" + ` (exit 130, resumable), or turns to a fallback |
 | fail CLASS | ` + "`model.failed`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable), or turns to a fallback when the class is quota, auth or not_found |
 | refused | ` + "`model.replied`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable) |
