@@ -103,7 +103,7 @@ func (s *State) applyRun(event Event) {
 		s.hear(e.Input)
 	case RunForked:
 		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""
-		s.epoch, s.owner, s.letter = e.Epoch, e.Owner, 0
+		s.created, s.epoch, s.owner, s.letter = s.time, e.Epoch, e.Owner, 0
 		if len(e.Labels) > 0 && s.start != nil {
 			start := *s.start
 			start.Labels, s.start = e.Labels, &start

@@ -171,7 +171,7 @@ func (s *State) Seq() uint64 { return s.seq }
 // Time is the time of the last entry folded.
 func (s *State) Time() time.Time { return s.time }
 
-// Created is the time of the first entry.
+// Created is when the run began: the time of its first entry or, of a fork, of the fork.
 func (s *State) Created() time.Time { return s.created }
 
 // Status is where the run stands. A run whose owner is gone still says Running.

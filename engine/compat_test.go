@@ -159,7 +159,7 @@ func TestCompatible(t *testing.T) {
 				if !ok || strings.Join(changed.Parts, " ") != c.parts {
 					t.Errorf("%s: %v; it is to name %q", what, err, c.parts)
 				}
-				if ok && (!strings.Contains(err.Error(), strings.Join(changed.Parts, ", ")+" changed") || !strings.Contains(err.Error(), "allow the change, or fork")) {
+				if ok && (!strings.Contains(err.Error(), strings.Join(changed.Parts, ", ")+" changed") || !strings.Contains(err.Error(), "or allow the change") || changed.Run != "r") {
 					t.Errorf("%s: %v; it is to say what and what to do", what, err)
 				}
 			}

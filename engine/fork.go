@@ -77,7 +77,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return nil, err
 	}
-	if err := s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange}); err != nil {
+	if err := s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, of: run}); err != nil {
 		s.release()
 		return nil, err
 	}

@@ -373,6 +373,7 @@ func TestForkOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Hour)
 		_, err = e.Fork(t.Context(), a, "run", 4, nil)
 		if err == nil || !strings.Contains(err.Error(), "the nearest places are 3 and 5") {
 			t.Errorf("forked in flight: %v", err)
@@ -384,6 +385,11 @@ func TestForkOptions(t *testing.T) {
 		comesTo(t, fork, pawl.Exhausted)
 		if fork.ID() == "run" {
 			t.Error("the fork has the name of its origin")
+		}
+		for h, err := range j.List(t.Context(), pawl.Query{Run: fork.ID()}) {
+			if err != nil || h.Created.Sub(before.Created()) < time.Hour {
+				t.Errorf("the fork was created %v after its origin, which it was forked an hour after (%v)", h.Created.Sub(before.Created()), err)
+			}
 		}
 		if after, err := engine.Load(t.Context(), j, "run"); err != nil || after.Seq() != before.Seq() {
 			t.Errorf("the origin has grown to %d entries (%v)", after.Seq(), err)
@@ -397,8 +403,8 @@ func TestForkOptions(t *testing.T) {
 			t.Errorf("replayed with another agent: %v", err)
 		}
 		var changed *engine.ChangedError
-		if _, err := e.Fork(t.Context(), other, "run", 5, nil); !errors.As(err, &changed) || !slices.Equal(changed.Parts, []string{"prompt"}) {
-			t.Errorf("forked with another agent: %v", err)
+		if _, err := e.Fork(t.Context(), other, "run", 5, nil); !errors.As(err, &changed) || changed.Run != "run" || !slices.Equal(changed.Parts, []string{"prompt"}) {
+			t.Errorf("forked with another agent: %v; it must name run", err)
 		}
 	})
 }

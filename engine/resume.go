@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,11 +27,12 @@ type ResumeOptions struct {
 	// on with a run, one does.
 	After uint64
 
-	driven bool // by the parent
+	driven bool   // by the parent
+	of     string // the run that a fork is made of
 }
 
-// A ChangedError says that a run cannot be resumed because its agent is not
-// the one it began with.
+// A ChangedError says that a run cannot be resumed or forked because the agent
+// is not the one it began with.
 type ChangedError struct {
 	Run   string
 	Parts []string // such as "prompt" or "tool search"
@@ -38,7 +40,7 @@ type ChangedError struct {
 
 // Error names the parts that differ and what can be done.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("run %s began with another agent: %s changed; resume with the agent it began with, allow the change, or fork the run",
+	return fmt.Sprintf("run %s began with another agent: %s changed; resume or fork it with the agent it began with, or allow the change",
 		e.Run, strings.Join(e.Parts, ", "))
 }
 
@@ -255,11 +257,12 @@ func (s *session) recall(e pawl.Entry) {
 
 // takeUp checks that the run may go on under the agent, and says so in the log.
 func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions) error {
+	run := cmp.Or(o.of, s.lease.Run) // the caller knows no other
 	if st := s.state.Status(); st == pawl.Success {
-		return fmt.Errorf("run %s is done: %s; fork it to go another way", s.lease.Run, s.state.Verdict())
+		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, s.state.Verdict())
 	}
 	if s.state.Torn() && !sabotage.On(sabotage.Torn) {
-		return fmt.Errorf("run %s: %w", s.lease.Run, ErrTorn)
+		return fmt.Errorf("run %s: %w", run, ErrTorn)
 	}
 	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
 	began := s.state.Declaration()
@@ -269,7 +272,7 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	}
 	if parts := began.Differences(declared.Declaration()); len(parts) > 0 && !sabotage.On(sabotage.Change) {
 		if !o.AllowChange && !tightened(began, declared.Declaration(), parts) {
-			return &ChangedError{s.lease.Run, parts}
+			return &ChangedError{run, parts}
 		}
 		d := declared.Declaration()
 		resumed.Changed = &d
@@ -286,7 +289,7 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	case was != declared.Declaration().Stop && resumed.Changed == nil:
 		// The stop condition was replaced when the run was last resumed.
 		if agent.Stop, err = stop.Parse(was, nil); err != nil {
-			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", s.lease.Run, was, err)
+			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", run, was, err)
 		}
 		if s.m, err = s.engine.machineOf(agent, began); err != nil {
 			return err

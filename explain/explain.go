@@ -56,6 +56,7 @@ type Report struct {
 
 	opt     Options
 	begun   pawl.RunStarted
+	fork    pawl.RunForked // its From is empty where the run is no fork
 	price   *pawl.Price
 	created time.Time
 	updated time.Time

@@ -30,6 +30,7 @@ type fold struct {
 	flight   *pawl.Entry // the model call in flight
 	fallback int         // which model was asked last
 	quiet    uint64      // the last entry at which nothing was in flight
+	forked   pawl.RunForked
 }
 
 // book is what the fold fills in as it goes.
@@ -164,7 +165,7 @@ func (f *fold) report() Report {
 	s := f.state
 	r := Report{
 		Result: Result{Result: pawl.ResultOf(s)}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
-		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), quiet: f.quiet, now: f.opt.Now, wakeAt: s.WakeAt(),
+		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), quiet: f.quiet, fork: f.forked, now: f.opt.Now, wakeAt: s.WakeAt(),
 	}
 	start, _ := s.Start()
 	r.Context = answers(&s, r.Result.Result, start.Declaration.ResultKey)

@@ -12,6 +12,7 @@ func (f *fold) outside(e pawl.Entry, before pawl.State) {
 	case pawl.RunResumed:
 		f.resumed(&d, e, before)
 	case pawl.RunForked:
+		f.forked = e
 		d.Step, d.subject = "fork", phrase("of run "+name(e.From))
 		d.why = phrasef("shares its entries 1 to %d", e.Seq)
 		f.because("the run was forked")

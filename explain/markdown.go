@@ -46,8 +46,14 @@ func (r *Report) head(b *strings.Builder) {
 	if r.begun.Parent != "" {
 		fmt.Fprintf(b, ", child of %s", span(oneLine(r.begun.Parent)))
 	}
-	fmt.Fprintf(b, ". Begun %s", stamp(r.created))
-	if owner := r.begun.Owner; owner != "" {
+	owner := r.begun.Owner
+	if r.fork.From != "" {
+		owner = r.fork.Owner
+		fmt.Fprintf(b, ". Forked from run %s %s", span(oneLine(r.fork.From)), stamp(r.created))
+	} else {
+		fmt.Fprintf(b, ". Begun %s", stamp(r.created))
+	}
+	if owner != "" {
 		fmt.Fprintf(b, " by %s", span(oneLine(person(owner))))
 	}
 	fmt.Fprintf(b, "; the last entry, %d, was written %s.\n", r.seq, stamp(r.updated))
