@@ -53,7 +53,7 @@ func ExampleEngine_Start_agent() {
 		}
 		switch e := entry.Event.(type) {
 		case pawl.ChildStarted:
-			fmt.Println(e.Child, "may use", e.Limits)
+			fmt.Println(e.Child, "may use", e.Limits.Tokens, "tokens")
 		case pawl.ChildStopped:
 			fmt.Println(e.Child, "ended as", e.Status)
 		}
@@ -61,7 +61,7 @@ func ExampleEngine_Start_agent() {
 	result, err := run.Wait(ctx)
 	fmt.Println(result.Answer, err)
 	// Output:
-	// article.c_1 may use 20 iterations, 20,000 tokens, 30m0s
+	// article.c_1 may use 20000 tokens
 	// article.c_1 ended as success
 	// Now everybody knows: a pawl holds a ratchet. <nil>
 }
