@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -112,7 +112,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 	case s.step != "":
 		return s.unwanted(reply.Text()), nil
 	case m.output != nil:
-		return m.mismatch(jsonText(reply.Text())), nil
+		return m.mismatch(jsonin.Document(reply.Text())), nil
 	}
 	return nil, nil
 }
@@ -141,7 +141,7 @@ func (m *Machine) invalid(c *call) string {
 func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
 	problems := m.output.Validate(answer)
 	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
-		problems = m.output.Validate(jsonText(plain(answer)))
+		problems = m.output.Validate(jsonin.Document(plain(answer)))
 	}
 	return unlike(problems, string(m.agent.Output))
 }
@@ -332,20 +332,6 @@ func (m *Machine) Groups(a Act) [][]Disposed {
 		apart = alone
 	}
 	return groups
-}
-
-// jsonText is the JSON document in a text: the text itself, or what stands in
-// its only code fence, since models like to wrap documents.
-func jsonText(text string) []byte {
-	text = strings.TrimSpace(text)
-	if rest, ok := strings.CutPrefix(text, "```"); ok {
-		if body, ok := strings.CutSuffix(rest, "```"); ok && !strings.Contains(body, "```") {
-			if _, after, ok := strings.Cut(body, "\n"); ok {
-				text = strings.TrimSpace(after)
-			}
-		}
-	}
-	return slices.Clip([]byte(text))
 }
 
 func short(s string) string {

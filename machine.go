@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -136,7 +137,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 	m.base += len(a.Output)
 	for _, t := range m.offer {
-		m.white += white(t.Input)
+		m.white += jsonin.White(t.Input)
 	}
 	return m, nil
 }
@@ -165,22 +166,6 @@ func (m *Machine) declare() {
 		m.decl.Policies = append(m.decl.Policies, p.String())
 	}
 	m.decl.seal()
-}
-
-// white counts the white space between the tokens of a JSON text.
-func white(raw []byte) (n int) {
-	quoted := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
-			n++
-		}
-	}
-	return n
 }
 
 // Agent returns the agent the machine was made of.

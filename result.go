@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // Result is what a run has come to, as the command line, the server and
@@ -159,7 +161,7 @@ func (s *State) output(answer string) json.RawMessage {
 	if s.start == nil || s.start.Declaration.Output == nil || answer == "" {
 		return nil
 	}
-	if doc := jsonText(answer); json.Valid(doc) {
+	if doc := jsonin.Document(answer); json.Valid(doc) {
 		return doc
 	}
 	return nil

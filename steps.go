@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -199,7 +200,7 @@ func (s *State) forgetSteps() {
 // the JSON document in it. A word that is no JSON stands for itself, so that a
 // model asked for one of a few words need not quote it.
 func document(text string, schema bool) json.RawMessage {
-	if doc := jsonText(text); schema && json.Valid(doc) {
+	if doc := jsonin.Document(text); schema && json.Valid(doc) {
 		return doc
 	}
 	return quote(strings.TrimSpace(text))

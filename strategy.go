@@ -1,10 +1,11 @@
 package pawl
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // system is the system prompt of a request: the agent's, or the view's, and
@@ -43,10 +44,10 @@ The result of the action comes back in the next message. The actions, each with 
 func plan(r Reply, number int) (Reply, string) {
 	// What stands within a broken object would be taken for the plan, be it
 	// only its action_input.
-	if broken := brokenObject(r.Text()); broken != nil {
+	if broken := jsonin.Broken(r.Text()); broken != nil {
 		return r, fmt.Sprintf("the reply has a JSON object that is malformed (%v); it needs exactly one that is not", broken)
 	}
-	plan, n := onlyObject(r.Text())
+	plan, n := jsonin.Only(r.Text())
 	switch {
 	case n == 0:
 		return r, "the reply has no JSON object; it needs exactly one, with thought, action and action_input"
@@ -55,7 +56,7 @@ func plan(r Reply, number int) (Reply, string) {
 	}
 	var members map[string]json.RawMessage // as a struct would take ACTION for action
 	for _, key := range [...]string{"thought", "action", "action_input"} {
-		if times(plan, key) > 1 { // of which one would be taken that somebody else may not have read
+		if jsonin.Times(plan, key) > 1 { // of which one would be taken that somebody else may not have read
 			return r, fmt.Sprintf("the JSON object has %q more than once", key)
 		}
 	}
@@ -71,77 +72,12 @@ func plan(r Reply, number int) (Reply, string) {
 	return r, ""
 }
 
-// times counts how often a key stands in an object.
-func times(object []byte, key string) (n int) {
-	d := json.NewDecoder(bytes.NewReader(object))
-	_, _ = d.Token()
-	for d.More() {
-		var value json.RawMessage
-		if k, _ := d.Token(); k == key {
-			n++
-		}
-		if d.Decode(&value) != nil {
-			break // it is an object, as was seen before
-		}
-	}
-	return n
-}
-
 // text reads a text that may be missing or null.
 func text(raw json.RawMessage, to **string) bool { return raw == nil || json.Unmarshal(raw, to) == nil }
 
-// brokenObject is what is wrong with the first brace that means to begin an
-// object, a quote being next to it, and does not; nil: there is none.
-func brokenObject(text string) error {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '{' {
-			continue
-		}
-		var v json.RawMessage
-		switch err := json.NewDecoder(strings.NewReader(text[i:])).Decode(&v); {
-		case err == nil:
-			i += len(v) - 1
-		case strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), `"`):
-			return err
-		}
-	}
-	return nil
-}
-
-// onlyObject finds the JSON objects that stand in a text, and returns the
-// first with how many there are. A brace that begins no valid object is prose.
-// A text in which thousands of objects begin within each other and none ends, as
-// a model may write that has lost its way, is read through for each of them, and
-// given up when that has been enough.
-func onlyObject(text string) (object []byte, n int) {
-	left := 32*len(text) + 1<<20 // bytes to read in vain
-	for i := 0; i < len(text); i++ {
-		if text[i] != '{' {
-			continue
-		}
-		d := json.NewDecoder(strings.NewReader(text[i:]))
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			read := len(text) - i
-			if wrong, ok := err.(*json.SyntaxError); ok {
-				read = int(wrong.Offset)
-			}
-			if left -= read; left < 0 {
-				return nil, 0
-			}
-			continue
-		}
-		if n++; n == 1 {
-			object = v
-		}
-		i += len(v) - 1
-	}
-	return object, n
-}
-
 // jsonThought is the thought of a JSON-strategy reply, for people to read.
 func jsonThought(r Reply) string {
-	object, n := onlyObject(r.Text())
+	object, n := jsonin.Only(r.Text())
 	if n != 1 {
 		return r.Text()
 	}

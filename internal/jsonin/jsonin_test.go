@@ -1,0 +1,61 @@
+package jsonin_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
+)
+
+func TestOnly(t *testing.T) {
+	for _, c := range []struct {
+		text, object string
+		n            int
+	}{
+		{"no object", "", 0},
+		{`before {"a":1} after`, `{"a":1}`, 1},
+		{`{ prose } {"a":{"b":2}}`, `{"a":{"b":2}}`, 1},
+		{`{"a":1}{"b":2}`, `{"a":1}`, 2},
+		{`{"a":"}"}`, `{"a":"}"}`, 1},
+	} {
+		if object, n := jsonin.Only(c.text); string(object) != c.object || n != c.n {
+			t.Errorf("Only(%q) is %s, %d; want %s, %d", c.text, object, n, c.object, c.n)
+		}
+	}
+	if _, n := jsonin.Only(strings.Repeat(`{"a":`, 200_000)); n != 0 {
+		t.Errorf("a text of unclosed objects has %d objects", n)
+	}
+}
+
+func TestBroken(t *testing.T) {
+	for text, broken := range map[string]bool{`{"a":1}`: false, `{ prose }`: false, `{"a":1`: true, `ok {"a":1} then { "b" 2}`: true} {
+		if err := jsonin.Broken(text); (err != nil) != broken {
+			t.Errorf("Broken(%q) is %v", text, err)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	if n := jsonin.Times([]byte(`{"a":1,"b":{"a":2},"a":[3]}`), "a"); n != 2 {
+		t.Errorf("the key stands there %d times, want 2", n)
+	}
+}
+
+func TestDocument(t *testing.T) {
+	for text, want := range map[string]string{
+		" {} ":                      "{}",
+		"```json\n{\"a\":1}\n```":   `{"a":1}`,
+		"``` {} ```":                "``` {} ```",
+		"```\n{}\n``` ```\n{}\n```": "```\n{}\n``` ```\n{}\n```",
+	} {
+		if got := string(jsonin.Document(text)); got != want {
+			t.Errorf("Document(%q) is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestWhite(t *testing.T) {
+	if n := jsonin.White([]byte("{ \"a b\\\" c\":\t[1,\n2] }")); n != 4 {
+		t.Errorf("there are %d bytes of white space, want 4", n)
+	}
+}
