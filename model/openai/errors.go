@@ -17,8 +17,12 @@ import (
 type fault struct {
 	kinds   []string // its code and its type
 	status  int      // the code, where it is a number
+	param   string   // the part of the request that it is about
 	message string
 }
+
+// Error says what the server said.
+func (f fault) Error() string { return f.message }
 
 // spoken reads the forms that servers give an error: {"error": {…}} of OpenAI,
 // the same in a list, {"error": "…"}, and {"detail": …} or {"message": …}, the
@@ -60,11 +64,13 @@ func read(raw json.RawMessage) fault {
 		Message string          `json:"message"`
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
+		Param   json.RawMessage `json:"param"`
 	}
 	if json.Unmarshal(raw, &e) != nil || e.Message == "" && e.Type == nil && e.Code == nil {
 		return fault{message: string(raw)}
 	}
 	f := fault{message: e.Message}
+	_ = json.Unmarshal(e.Param, &f.param) // null, and some servers send an object
 	f.status, _ = strconv.Atoi(strings.Trim(string(e.Code), `"`))
 	for _, kind := range []json.RawMessage{e.Code, e.Type} {
 		var s string
@@ -120,7 +126,7 @@ var vague = map[string]pawl.Class{
 // classified sorts an error by what the server calls it, then by its status,
 // and at last by the words that stand for the two that matter to the run.
 func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelError {
-	e := &pawl.ModelError{Message: provider.Clip(f.message)}
+	e := &pawl.ModelError{Message: provider.Clip(f.message), Err: f}
 	if e.Message == "" {
 		e.Message = provider.Clip(strings.TrimSpace(http.StatusText(status) + " " + string(body)))
 	}

@@ -7,7 +7,9 @@
 //
 //   - The ceiling of a reply is max_completion_tokens at OpenAI, whose reasoning
 //     models refuse the older name, and max_tokens elsewhere, where the newer
-//     one is often ignored. [Options.MaxTokensKey] decides otherwise.
+//     one is often ignored. [Options.MaxTokensKey] decides otherwise. A request
+//     that is refused for the one name is sent once more under the other; when
+//     the server takes that, later requests have it at once.
 //   - An output schema goes as response_format json_schema, not strict, since
 //     strict mode refuses most schemas; the reply is validated anyway.
 //   - ThinkingTokens has no counterpart and is not sent; set reasoning_effort
@@ -34,7 +36,12 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/pawl-run/pawl"
 )
@@ -43,7 +50,7 @@ import (
 // Completions. It may be used by many runs at once.
 type Model struct {
 	server
-	limit string
+	limit atomic.Value // the server's name for the limit of a reply, a string
 }
 
 // New makes the model of a name, such as gpt-5-mini. The environment is read
@@ -52,12 +59,14 @@ func New(name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
 	}
-	m := &Model{server: newServer("openai", name, o), limit: o.MaxTokensKey}
-	if m.limit == "" {
-		m.limit = "max_tokens"
-		if m.official() {
-			m.limit = "max_completion_tokens"
-		}
+	m := &Model{server: newServer("openai", name, o)}
+	switch {
+	case o.MaxTokensKey != "":
+		m.limit.Store(o.MaxTokensKey)
+	case m.official():
+		m.limit.Store(newerLimit)
+	default:
+		m.limit.Store(olderLimit)
 	}
 	return m
 }
@@ -69,11 +78,58 @@ func (m *Model) Describe() pawl.ModelInfo { return m.describe() }
 // Stream sends the request and yields the reply as it comes.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		body, limit, err := m.body(r)
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
+		name, _ := m.limit.Load().(string)
+		for _, second := range []bool{false, true} {
+			body, limit, err := m.body(r, name)
+			if err != nil {
+				yield(pawl.Chunk{}, err)
+				return
+			}
+			again, begun := false, false
+			for c, err := range m.stream(ctx, "/chat/completions", body, &turn{model: m.full(), limit: limit}) {
+				if again = !second && !begun && forLimit(err, name); again {
+					break
+				}
+				if second && !begun && err == nil {
+					m.limit.Store(name)
+				}
+				begun = true
+				if !yield(c, err) {
+					return
+				}
+			}
+			if !again {
+				return
+			}
+			name = otherLimit(name)
 		}
-		m.stream(ctx, "/chat/completions", body, &turn{model: m.full(), limit: limit})(yield)
 	}
+}
+
+// The names that servers have for the limit of a reply.
+const (
+	olderLimit = "max_tokens"
+	newerLimit = "max_completion_tokens"
+)
+
+func otherLimit(name string) string {
+	if name == newerLimit {
+		return olderLimit
+	}
+	return newerLimit
+}
+
+// unsupported are the ways in which servers say that they do not know a parameter.
+var unsupported = regexp.MustCompile(`(?i)unsupported|unrecogni[sz]ed|unknown|unexpected|extra|instead|\b(not|n't) (supported|permitted|allowed|recogni[sz]ed)`)
+
+// forLimit reports whether a request was refused for its name of the limit. That
+// the limit is too high is another matter, which the other name would not change.
+func forLimit(err error, name string) bool {
+	me, ok := errors.AsType[*pawl.ModelError](err)
+	f, said := errors.AsType[fault](err)
+	if !ok || !said || me.Class != pawl.ClassInvalid {
+		return false
+	}
+	about := f.param == name || strings.Contains(f.message, name) || strings.Contains(f.message, otherLimit(name))
+	return about && (unsupported.MatchString(f.message) || slices.ContainsFunc(f.kinds, unsupported.MatchString))
 }

@@ -57,11 +57,11 @@ type tool struct {
 	Function function `json:"function"`
 }
 
-var owned = []string{"model", "messages", "tools", "stream", "max_tokens", "max_completion_tokens", "n"}
+var owned = []string{"model", "messages", "tools", "stream", olderLimit, newerLimit, "n"}
 
-// body is the request as JSON and the most tokens it allows the reply. Its keys
-// are written in the order of the alphabet, so that equal requests are equal bytes.
-func (m *Model) body(r pawl.Request) ([]byte, int, error) {
+// body is the request as JSON and the most tokens it allows the reply, under the
+// server's name for that limit. Its keys are written in the order of the alphabet, so that equal requests are equal bytes.
+func (m *Model) body(r pawl.Request, limitKey string) ([]byte, int, error) {
 	limit := defaultMax
 	if r.MaxTokens > 0 {
 		limit = r.MaxTokens
@@ -73,7 +73,7 @@ func (m *Model) body(r pawl.Request) ([]byte, int, error) {
 		"messages":       m.messages(r),
 		"stream":         true,
 		"stream_options": map[string]any{"include_usage": true},
-		m.limit:          limit,
+		limitKey:         limit,
 	}
 	if t := r.Sampling.Temperature; t != 0 {
 		req["temperature"] = max(0, t)
@@ -90,7 +90,7 @@ func (m *Model) body(r pawl.Request) ([]byte, int, error) {
 	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
 		v := r.Sampling.Options[k]
 		switch {
-		case slices.Contains(owned, k) || k == m.limit:
+		case slices.Contains(owned, k) || k == limitKey:
 			return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
 		case !json.Valid(v):
 			return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is not JSON: %s", k, provider.Clip(string(v)))}

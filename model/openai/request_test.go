@@ -160,7 +160,7 @@ func FuzzRequests(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed []byte) {
 		d := &dice{seed}
 		r := pawl.Request{Messages: d.conversation(), System: d.text()}
-		chat, _, err := New("tiny", nil).body(r)
+		chat, _, err := New("tiny", nil).body(r, olderLimit)
 		if err != nil {
 			t.Fatal(err)
 		}
