@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -368,7 +369,7 @@ func TestCageAsNobody(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "-test.run=^TestCage(Files|Program|Network|Memory|Processes|Privileges)$", "-test.v", "-test.timeout=60s")
+	cmd := exec.Command(program, "-test.run=^TestCage(Files|Program|Network|Memory|Processes|Privileges|Others|Shared|Datagrams)$", "-test.v", "-test.timeout=60s")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -485,6 +486,35 @@ func attack(op, arg, second string) error {
 	case "keys":
 		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, true)
 		return err
+	case "pair-of":
+		kind, _ := strconv.Atoi(arg)
+		_, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+		return err
+	case "datagram": // from a pair of sockets to an address
+		kind, _ := strconv.Atoi(arg)
+		pair, err := unix.Socketpair(unix.AF_UNIX, kind, 0)
+		if err == nil {
+			err = unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: second})
+		}
+		return err
+	case "limit":
+		return unix.Prlimit(pid, unix.RLIMIT_NICE, &unix.Rlimit{}, nil)
+	case "call": // a system call with its arguments
+		var n [6]uintptr
+		for i, text := range strings.Split(second, ",") {
+			v, _ := strconv.ParseInt(text, 10, 64)
+			n[i] = uintptr(v)
+		}
+		var data [64]byte // what a pointer points to: enough for any struct here, of zeroes
+		for i := range n {
+			if n[i] == zeroes {
+				n[i] = uintptr(unsafe.Pointer(&data))
+			}
+		}
+		if _, _, errno := unix.Syscall6(uintptr(pid), n[0], n[1], n[2], n[3], n[4], n[5]); errno != 0 {
+			return errno
+		}
+		return nil
 	case "ptrace":
 		return unix.PtraceAttach(pid)
 	case "mem":

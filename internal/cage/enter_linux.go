@@ -131,10 +131,7 @@ func (s *step) confine(path string) error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("its privileges cannot be dropped: %w", err)
 	}
-	if s.Cage.Files != nil || s.Cage.NoNetwork {
-		return filter(s.Cage.NoNetwork)
-	}
-	return nil
+	return s.Cage.filter()
 }
 
 // temporary are the variables that name the directory of its own that a command

@@ -30,14 +30,8 @@ func (c Cage) Missing() error {
 	if !enabled.Load() {
 		return errNotEnabled
 	}
-	if c.Files != nil || c.NoNetwork {
-		part := "no network"
-		if c.Files != nil {
-			part = "files"
-		}
-		if !machine.filters() {
-			lacks(part, "it takes a kernel with seccomp filters, on a processor of the kind amd64, arm64, riscv64 or loong64")
-		}
+	if !machine.filters() {
+		lacks("protection of other processes", "it takes a kernel with seccomp filters, on a processor of the kind amd64, arm64, riscv64 or loong64")
 	}
 	if v := machine.landlock(); c.Files != nil && v < leastLandlock {
 		lacks("files", fmt.Sprintf("it takes Landlock version %d, of Linux 6.2; here it is %d", leastLandlock, v))

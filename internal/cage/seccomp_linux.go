@@ -3,6 +3,7 @@ package cage
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -27,23 +28,80 @@ func filters() bool {
 	return errno == 0 && architectures[runtime.GOARCH] != 0
 }
 
-// Offsets in what a filter sees of a call, struct seccomp_data.
+// Offsets into what a filter sees of a call, struct seccomp_data.
 const (
-	seenNumber   = 0
-	seenArch     = 4
-	seenArgument = 16 // the lower half of the first one, on machines that begin with it
+	seenNumber    = 0
+	seenArch      = 4
+	seenArguments = 16 // eight bytes each; the lower half first on these architectures
 )
 
-// filter keeps this thread, and all that comes of it, from sockets: from all of
-// them, or from those that are neither of the Internet nor the kernel's own. What
-// is left out most of all are the sockets by which other programs of the user, of
-// which Landlock does not know, are told what to do: that of Docker, of D-Bus, of
-// an SSH agent. Pairs of sockets are joined to nobody else.
-//
-// It forbids as well what would pass it by: io_uring, which makes sockets of its
-// own, other interfaces for calls, and the keys that the kernel keeps for the user.
-func filter(all bool) error {
-	program := sockets(all)
+// A rule refuses a system call, unless each of its arguments that the rule looks
+// at has one of the values that are allowed.
+type rule struct {
+	call   uint32
+	errno  unix.Errno
+	unless []allowed
+}
+
+type allowed struct {
+	argument uint32
+	mask     uint32 // of the bits that count; zero: all
+	values   []uint32
+}
+
+// itself are the calls that change another process which they name by its id, and
+// which Landlock does not restrict. The id 0 is the caller's own thread.
+var itself = []rule{
+	{unix.SYS_PRLIMIT64, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
+	{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
+	{unix.SYS_SCHED_SETPARAM, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
+	{unix.SYS_SCHED_SETATTR, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
+	{unix.SYS_SCHED_SETAFFINITY, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
+	{unix.SYS_SETPRIORITY, unix.EPERM, []allowed{{0, 0, []uint32{unix.PRIO_PROCESS}}, {1, 0, []uint32{0}}}},
+	{unix.SYS_IOPRIO_SET, unix.EPERM, []allowed{{0, 0, []uint32{ioprioProcess}}, {1, 0, []uint32{0}}}},
+}
+
+const ioprioProcess = 1 // IOPRIO_WHO_PROCESS; see ioprio_set(2)
+
+// shared are the calls by which processes share memory, semaphores and messages
+// under names that the whole machine sees, and the keys that the kernel keeps for
+// the user.
+var shared = []uint32{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL,
+	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+}
+
+// rules are those of the cage. A cage of files or without a network leaves out
+// most of all the Unix sockets of the user's other programs, such as Docker, D-Bus
+// and an SSH agent, of which Landlock does not know. A pair of sockets is connected
+// to nothing else, unless it is of datagrams, which can be sent to any address.
+func (c Cage) rules() []rule {
+	all := slices.Clone(itself)
+	for _, call := range shared {
+		all = append(all, rule{call: call, errno: unix.ENOSYS})
+	}
+	if c.Files == nil && !c.NoNetwork {
+		return all
+	}
+	socket := rule{call: unix.SYS_SOCKET, errno: unix.EACCES}
+	if !c.NoNetwork {
+		socket.unless = []allowed{{0, 0, []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}}}
+	}
+	return append(all, socket,
+		rule{unix.SYS_SOCKETPAIR, unix.EACCES, []allowed{{0, 0, []uint32{unix.AF_UNIX}}, {1, socketType, []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}}}},
+		rule{call: unix.SYS_IO_URING_SETUP, errno: unix.ENOSYS}) // which makes sockets of its own
+}
+
+// socketType masks the flags out of the type of a socket.
+const socketType = 0xf
+
+// filter has the kernel refuse this thread, and everything it starts, what the
+// rules refuse, and calls over interfaces that the rules do not know.
+func (c Cage) filter() error {
+	program := program(c.rules())
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil { //nolint:gosec // the kernel is handed a struct
 		return fmt.Errorf("its system calls cannot be filtered: %w", err)
@@ -51,38 +109,42 @@ func filter(all bool) error {
 	return nil
 }
 
-// sockets is the program of the filter; see seccomp(2).
-func sockets(all bool) []unix.SockFilter {
+// program writes rules as the kernel executes them; see seccomp(2).
+func program(rules []rule) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
 	give := func(action uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 	}
-	var p []unix.SockFilter
-	// when compares what is loaded, and gives the action if it is equal.
-	when := func(value, action uint32) {
-		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: value}, give(action))
+	refuse := func(errno unix.Errno) unix.SockFilter { return give(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
+	// equal goes on here if what is loaded is the value, and skips so many
+	// instructions if not; or the other way round.
+	equal := func(value uint32, yes, no int) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: uint8(yes), Jf: uint8(no), K: value}
 	}
-	refuse := func(errno uint32) uint32 { return unix.SECCOMP_RET_ERRNO | errno }
-	p = append(p, load(seenArch),
-		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: architectures[runtime.GOARCH]},
-		give(refuse(uint32(unix.ENOSYS))),
-		load(seenNumber))
+	p := []unix.SockFilter{load(seenArch), equal(architectures[runtime.GOARCH], 1, 0), refuse(unix.ENOSYS), load(seenNumber)}
 	if runtime.GOARCH == "amd64" {
-		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, Jf: 1, K: x32}, give(refuse(uint32(unix.ENOSYS))))
+		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, Jf: 1, K: x32}, refuse(unix.ENOSYS))
 	}
-	when(unix.SYS_IO_URING_SETUP, refuse(uint32(unix.ENOSYS)))
-	for _, call := range []uint32{unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL} {
-		when(call, refuse(uint32(unix.ENOSYS)))
+	for _, r := range rules {
+		var body []unix.SockFilter
+		for _, a := range r.unless {
+			body = append(body, load(seenArguments+8*a.argument))
+			if a.mask != 0 {
+				body = append(body, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: a.mask})
+			}
+			for i, v := range a.values {
+				body = append(body, equal(v, len(a.values)-i, 0))
+			}
+			body = append(body, refuse(r.errno))
+		}
+		if r.unless == nil {
+			body = append(body, refuse(r.errno))
+		} else {
+			body = append(body, give(unix.SECCOMP_RET_ALLOW))
+		}
+		p = append(append(p, equal(r.call, 0, len(body))), body...)
 	}
-	if all {
-		when(unix.SYS_SOCKET, refuse(uint32(unix.EACCES)))
-		return append(p, give(unix.SECCOMP_RET_ALLOW))
-	}
-	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1, K: unix.SYS_SOCKET}, give(unix.SECCOMP_RET_ALLOW), load(seenArgument))
-	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK} {
-		when(family, unix.SECCOMP_RET_ALLOW)
-	}
-	return append(p, give(refuse(uint32(unix.EACCES))))
+	return append(p, give(unix.SECCOMP_RET_ALLOW))
 }
