@@ -24,6 +24,7 @@ type child struct {
 	input  string
 	stood  bool // its parent's log says where it stood once
 	taints bool // what it is asked comes of what is not trusted
+	hooks  []Hook
 
 	result pawl.Result
 	state  pawl.State
@@ -77,14 +78,14 @@ func (c *child) take(ctx context.Context) (*Handle, error) {
 		c.gone = true
 		return nil, nil
 	case at.state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true})
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, hooks: c.hooks})
 	}
 	c.state, c.result = at.state, pawl.ResultOf(at.state)
 	if st := at.state.Status(); st.Ended() && (st != pawl.Cancelled || at.cancelledBy != byParent(c.parent)) {
 		return nil, nil
 	}
 	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
-		Limits: beyond(c.agent.Limits, at.state.Limits()), AllowChange: true, driven: true,
+		Limits: beyond(c.agent.Limits, at.state.Limits()), AllowChange: true, driven: true, hooks: c.hooks,
 	})
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // who has it wakes us
 		c.result.Status = pawl.Paused
@@ -183,7 +184,7 @@ func (s *session) child(j *job) (started pawl.Event) {
 	}
 	j.child = &child{
 		Tool: j.tool, engine: s.engine, parent: s.lease.Run, run: j.d.Child, agent: agent, input: input,
-		stood: s.children.stood[j.d.Child], taints: s.state.Tainted(),
+		stood: s.children.stood[j.d.Child], taints: s.state.Tainted(), hooks: s.above,
 	}
 	j.tool = j.child
 	return pawl.ChildStarted{Call: j.d.Call.ID, Child: j.d.Child, Agent: agent.Name, Limits: agent.Limits}

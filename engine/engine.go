@@ -72,6 +72,11 @@ type Options struct {
 	Filters []Filter
 	// Hooks watch entries between append and effect, in order.
 	Hooks []Hook
+	// HooksOf returns the hooks of one agent, such as those its spec names; nil:
+	// agents have none of their own. They watch the runs of the agent, after Hooks,
+	// and the child runs of these, unless the child's agent has a hook of the same
+	// name. It is called once each time a run is started or resumed.
+	HooksOf func(pawl.Declaration) []Hook
 	// Watchers are told of every run of the engine, and change nothing.
 	Watchers []Watcher
 	// Log is told what an operator should know and no log of a run says: a lease
@@ -195,7 +200,8 @@ type StartOptions struct {
 	// when a mail begins a run; see [pawl.State.Tainted].
 	Untrusted bool
 
-	driven bool // by the parent
+	driven bool   // by the parent
+	hooks  []Hook // of the runs above, which drive it
 }
 
 // beginning is a run that is about to begin.
@@ -212,7 +218,7 @@ type beginning struct {
 func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p *past) (*Handle, error) {
 	s := b.engine.session(b.machine, lease)
 	s.follow(p)
-	s.driven = b.driven
+	s.driven, s.above = b.driven, b.hooks
 	err := s.guard(func() error { // a filter may panic
 		s.append(0, 0, b.first(ctx, s, p))
 		return nil

@@ -195,7 +195,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 // cancelIdle ends a run that has no owner. Cancelling needs no agent: the
 // entries it takes are the same whatever the agent is.
 func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
-	s, err := e.claim(ctx, nil, run)
+	s, err := e.claim(ctx, nil, run, &ResumeOptions{})
 	if _, ok := errors.AsType[*pawl.HeldError](err); ok {
 		return nil // its owner reads the letter within a second
 	}

@@ -29,6 +29,7 @@ type ResumeOptions struct {
 
 	driven bool   // by the parent
 	of     string // the run that a fork is made of
+	hooks  []Hook // of the runs above, which drive it
 }
 
 // A ChangedError says that a run cannot be resumed or forked because the agent
@@ -58,7 +59,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	s.anew, s.driven = true, o != nil && o.driven
+	s.anew = true
 	return e.launch(ctx, s)
 }
 
@@ -75,7 +76,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.claim(ctx, m, run)
+	s, err := e.claim(ctx, m, run, o)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +165,12 @@ func (e *Engine) own(ctx context.Context, run string) (pawl.Lease, error) {
 }
 
 // claim takes a run over and folds its log.
-func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string) (*session, error) {
+func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *ResumeOptions) (*session, error) {
 	lease, err := e.own(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
-	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), wake: make(chan struct{}, 1), gone: make(chan struct{})}
+	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), driven: o.driven, above: o.hooks, wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	err = s.load(ctx)
 	if err != nil {
 		s.release()
@@ -250,7 +251,7 @@ func (s *session) recall(e pawl.Entry) {
 			s.hooked = s.hooked[:0]
 		}
 	}
-	if len(s.engine.opt.Hooks) > 0 {
+	if len(s.hooks()) > 0 {
 		s.hooked = append(s.hooked, e)
 	}
 }

@@ -83,7 +83,7 @@ func (s *session) askHooks() error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	a := &asking{hooks: s.engine.opt.Hooks, deaf: s.deaf, state: s.state, entries: s.hooked}
+	a := &asking{hooks: s.hooks(), deaf: s.deaf, state: s.state, entries: s.hooked}
 	a.flight = flight{effect: a, limit: hookTime, grace: time.Second, sheltered: true}
 	s.hooked = nil
 	return s.fly(&a.flight, time.Now())
@@ -184,7 +184,7 @@ func (s *session) farewell() {
 	if last == nil {
 		return
 	}
-	a := &asking{hooks: s.engine.opt.Hooks, deaf: s.deaf, state: s.state, entries: last}
+	a := &asking{hooks: s.hooks(), deaf: s.deaf, state: s.state, entries: last}
 	ctx, cancel := context.WithTimeout(s.base, hookTime)
 	defer cancel()
 	done := make(chan struct{})

@@ -45,6 +45,8 @@ type session struct {
 	anew      bool              // pending requests are to be asked anew
 	children  children
 	driven    bool   // by the run whose child this one is
+	above     []Hook // of the agent and of the runs above; see hooks
+	watching  []Hook // those and the engine's; nil: not looked up yet
 	over      uint64 // the epoch in which the run ended last; cancels from before are void
 
 	life *life // what handles on the run hold
@@ -109,7 +111,7 @@ func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 		}
 		s.lines = line
 		s.pending = append(s.pending, line[begin:len(line):len(line)])
-		if len(s.engine.opt.Hooks) > 0 {
+		if len(s.hooks()) > 0 {
 			s.hooked = append(s.hooked, entry)
 		}
 		s.watched(entry)
@@ -121,7 +123,7 @@ var rooms = sync.Pool{New: func() any { return new(pawl.Room) }}
 
 // reading is the room for an entry, unless there are hooks or watchers, who keep it.
 func (s *session) reading() *pawl.Room {
-	if len(s.engine.opt.Hooks)+len(s.engine.opt.Watchers) > 0 {
+	if o := &s.engine.opt; len(o.Hooks)+len(o.Watchers) > 0 || o.HooksOf != nil {
 		return nil
 	}
 	return rooms.Get().(*pawl.Room)

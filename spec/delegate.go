@@ -21,13 +21,6 @@ type delegate struct {
 	gated   bool
 }
 
-// untold is a webhook of an agent that is a tool or a step here. It is told nothing of
-// that: there are no runs of its own, but children of the one whose webhooks are.
-type untold struct {
-	place
-	file, url string
-}
-
 // family is what a spec and the specs of its agents have in common.
 type family struct {
 	files map[string]string // their documents by their absolute path, as they were read
@@ -128,12 +121,27 @@ func (s *Spec) member(f fields, file *node) *Spec {
 	}
 	s.beyond = append(s.beyond, sub.beyond...)
 	for _, w := range sub.Webhooks {
-		s.untold = append(s.untold, untold{file.place, file.text, w.URL})
+		s.untold = append(s.untold, untold{w.URL, sub.path, w.at})
 	}
-	for _, w := range sub.untold {
-		s.untold = append(s.untold, untold{file.place, file.text, w.url})
-	}
+	s.untold = append(s.untold, sub.untold...)
+	s.members = append(s.members, sub)
 	return sub
+}
+
+// alone reports the keys that say how runs of this agent are started, which
+// nobody does where it is another's. What was recorded is read as it is: such a
+// run must be resumed.
+func (s *Spec) alone(f fields) {
+	if !s.family.member() || s.family.known {
+		return
+	}
+	caller := filepath.Base(s.family.trail[len(s.family.trail)-2])
+	if n := f.n.get("input"); n != nil {
+		f.problem(n.place, "input has no effect in an agent of %s, which says itself what to do (leave it out)", caller)
+	}
+	if n := f.n.get("thread"); n != nil {
+		f.problem(n.place, "thread has no effect in an agent of %s, whose run its runs are part of (name the thread in %[1]s, or leave it out)", caller)
+	}
 }
 
 // read reads a document once: what is made of it, and what is recorded of it,

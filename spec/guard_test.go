@@ -31,18 +31,18 @@ hooks: [{log: {format: json}}, retry, steer]
 	}
 }
 
-// What an engine needs of a source it gets, whatever else is wrong with it by now.
-func TestNeeds(t *testing.T) {
+// A source gives what an engine needs, whatever else is wrong with it by now.
+func TestNeedsOfASource(t *testing.T) {
 	t.Setenv("PAWL_SPEC_TOKEN", "long enough")
 	_, a := parseAgent(t, t.TempDir(), least+"env: [PAWL_SPEC_TOKEN]\nhooks: [retry]\n", nil)
 	for _, source := range []string{a.Source, strings.Replace(a.Source, "hooks:", "limits: {cost: 1}\\nnonsense: 1\\nhooks:", 1)} {
-		secrets, hooks := Needs(source)
+		secrets, hooks := SecretsOf(source), HooksOf(source)
 		if secrets["PAWL_SPEC_TOKEN"] != "long enough" || len(hooks) != 1 {
 			t.Errorf("%s needs %v and %v", source, secrets, hooks)
 		}
 	}
 	for _, source := range []string{"", "{}", `{"kind":"spec","document":"["}`} {
-		if secrets, hooks := Needs(source); secrets != nil || hooks != nil {
+		if secrets, hooks := SecretsOf(source), HooksOf(source); secrets != nil || hooks != nil {
 			t.Errorf("%q needs %v and %v", source, secrets, hooks)
 		}
 	}

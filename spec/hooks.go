@@ -2,8 +2,8 @@ package spec
 
 import "github.com/pawl-run/pawl/internal/expr"
 
-// A Hook is a hook that a spec names, for the program to make and to give to the
-// engine that drives the agent.
+// A Hook is a hook that a spec names, for the program to make and to return from
+// the HooksOf of the engine that drives the agent.
 type Hook struct {
 	Name     string // log or retry
 	JSON     bool   // of log: a JSON object for every entry, instead of lines for people
@@ -53,4 +53,14 @@ func (s *Spec) readHooks(f fields) {
 			f.problem(item.place, "there is no hook %s%s", name, expr.DidYouMean(name, hookNames))
 		}
 	}
+}
+
+// HooksOf returns the hooks of the agent of a source: none if the source is not
+// of a spec.
+func HooksOf(source string) []Hook {
+	s := readAgain(source)
+	if s == nil {
+		return nil
+	}
+	return s.Hooks
 }

@@ -198,6 +198,7 @@ func (s *Spec) action(d *document, at *node, name string, library *Spec) {
 	for _, a := range library.agents {
 		if a.name() == name {
 			s.agents, s.beyond = append(s.agents, a), append(s.beyond, library.beyond...)
+			s.members, s.untold = append(s.members, library.members...), append(s.untold, library.untold...)
 			gated()
 			return
 		}

@@ -71,7 +71,10 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 		if caller == nil { // which is not known yet
 			return standIn{}
 		}
-		return caller
+		name := describe(caller).Name
+		provider, short, _ := strings.Cut(name, "/")
+		_, fixed := caller.(priced) // by the spec that names it, so its price is not the table's
+		return s.atPrice(d, caller, name, short, !fixed && s.outdated(r, provider, short), limits)
 	}
 	if r == nil || s.model.unreadable && s.opt.Model == "" {
 		return standIn{}
@@ -123,10 +126,16 @@ func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, li
 	case model == nil:
 		return bad(fmt.Errorf("model %s: the provider has none of that name", given))
 	}
+	return s.atPrice(d, model, given, name, s.outdated(r, provider, name), limits)
+}
+
+// atPrice is a model at the price that it has here: the spec's own, or else what
+// price_staleness makes of one of the table that may be outdated.
+func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdated bool, limits *pawl.Limits) pawl.Model {
 	price, own := s.price(given, name, describe(model))
 	if own {
 		model = priced{model, price}
-	} else if s.outdated(r, provider, name) && price != nil {
+	} else if outdated && price != nil {
 		switch s.stale {
 		case staleRefuse:
 			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 90 days ago (give it under prices)", given, prices.AsOf().Format("2006-01-02"))

@@ -19,6 +19,7 @@ func (s *Spec) read(f fields) {
 	f.text("description", &s.Description)
 	f.text("input", &s.Input)
 	f.text("thread", &s.Thread)
+	s.alone(f)
 	f.text("prompt", &s.prompt)
 	s.readLabels(f)
 	s.readModel(f)

@@ -120,18 +120,24 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	return Parse(rec.Path, []byte(rec.Document), &again)
 }
 
-// Needs is what an engine is to be given for the agent of a source: the values
-// of the variables under env, as [Spec.Secrets] gives them, and the hooks.
-// Whatever else has come to be wrong with the spec does not matter to that, and
-// a source that is none needs nothing.
-func Needs(source string) (secrets map[string]string, hooks []Hook) {
+// readAgain reads the spec of a source as far as it can be read. Nil: there is
+// none.
+func readAgain(source string) *Spec {
 	var rec record
 	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
-		return nil, nil
+		return nil
 	}
 	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around})
+	return s
+}
+
+// SecretsOf returns the secrets of the agent of a source, as [Spec.Secrets] does.
+// It returns nil for a source that is not of a spec, and does not mind what else
+// is wrong with the spec.
+func SecretsOf(source string) map[string]string {
+	s := readAgain(source)
 	if s == nil {
-		return nil, nil
+		return nil
 	}
-	return s.Secrets(), s.Hooks
+	return s.Secrets()
 }

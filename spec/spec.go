@@ -23,7 +23,7 @@ type Spec struct {
 	Input       string   // what to run on when nothing else is said; empty: nothing
 	Thread      string   // the conversation that runs are part of; empty: each has its own
 	Env         []string // names of variables that commands get; their values are secrets
-	Hooks       []Hook   // what the engine is to be given
+	Hooks       []Hook   // what watches its runs, see [HooksOf]
 	Webhooks    []Webhook
 
 	path     string // as it was named
@@ -39,6 +39,7 @@ type Spec struct {
 	tools    []toolSpec
 	own      []string // tools that come with Pawl
 	agents   []delegate
+	members  []*Spec // of agents that are tools or steps
 	untold   []untold
 	beyond   []string // of what env names in the specs of agents, what this one's does not
 	fetch    fetch.Options
@@ -192,6 +193,9 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		if o.Workflows != "" {
 			d.about(true, "workflows", place{}, "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
 		}
+	}
+	if !s.family.member() && !s.family.known {
+		s.unheard(d)
 	}
 	_, problems := s.assemble(o.Registry, nil)
 	for i := range problems {

@@ -3,7 +3,6 @@ package spec
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/prices"
@@ -13,8 +12,8 @@ import (
 // meant: a variable under env that is not set or too short to be kept secret, a
 // directory or a program beside the spec that is not there, prices that are out
 // of date. They are warnings because a spec is also checked where its secrets
-// and programs are not. It looks at the environment and the files at each call;
-// r may be nil.
+// and programs are not. The specs of its agents are included. It looks at the
+// environment and the files at each call; r may be nil.
 func (s *Spec) Warnings(r *Registry) []Problem {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	if env := s.root.get("env"); env != nil {
@@ -41,7 +40,6 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.relied(d, nil)
 	s.cageFiles(d)
 	s.unskilled(d)
-	s.unheard(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
 		used := map[string]bool{}
@@ -52,23 +50,13 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		l.relied(own, used)
 		d.problems = append(d.problems, own.problems...)
 	}
-	if r != nil {
+	if r != nil && !(s.model.name == "" && s.family.member()) {
 		s.age(d, r)
 	}
-	return d.problems.sorted()
-}
-
-// unheard tells of webhooks of this spec's agents that nobody calls, unless they are
-// its own, too.
-func (s *Spec) unheard(d *document) {
-	said := map[place]bool{}
-	for _, u := range s.untold {
-		if said[u.place] || slices.ContainsFunc(s.Webhooks, func(w Webhook) bool { return w.URL == u.url }) {
-			continue
-		}
-		said[u.place] = true
-		d.problem(u.place, "the webhooks of %s are told nothing of what it does for this agent (name them under webhooks here, too)", u.file)
+	for _, m := range s.members {
+		d.problems = append(d.problems, m.Warnings(r)...)
 	}
+	return d.problems.sorted()
 }
 
 // programs looks for those that start with ./, of tools with these names only

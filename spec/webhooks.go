@@ -1,8 +1,9 @@
 package spec
 
 import (
-	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/pawl-run/pawl/internal/expr"
@@ -62,6 +63,25 @@ func (s *Spec) readWebhooks(f fields) {
 	}
 }
 
+// untold is a webhook in the spec of another's agent. It is not called: the runs
+// of such an agent are parts of a run of the outermost agent, whose own webhooks
+// are called.
+type untold struct {
+	url, file string
+	at        place
+}
+
+// unheard reports the webhooks of this spec's agents, unless this spec has them
+// as well.
+func (s *Spec) unheard(d *document) {
+	for _, u := range s.untold {
+		if !slices.ContainsFunc(s.Webhooks, func(w Webhook) bool { return w.URL == u.url }) {
+			d.problems = append(d.problems, Problem{u.file, u.at.line, u.at.column, fmt.Sprintf(
+				"the webhook is not called for an agent of %s (name it in %[1]s as well, or leave it out here)", filepath.Base(s.path))})
+		}
+	}
+}
+
 // checkSecret looks at the variable that has a webhook's secret. Without it
 // nobody could tell a notice from a forged one, so nothing is run. Who reads
 // again what was run need not have it.
@@ -88,11 +108,7 @@ func (s *Spec) checkSecret(f fields, n *node, name string) {
 // WebhooksOf are the webhooks of the agent of a source. A source that is none
 // has none, and so has one that this version cannot read.
 func WebhooksOf(source string) []Webhook {
-	var rec record
-	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
-		return nil
-	}
-	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around})
+	s := readAgain(source)
 	if s == nil {
 		return nil
 	}

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"log/slog"
+	"sync"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/hook"
 	"github.com/pawl-run/pawl/spec"
@@ -18,9 +20,9 @@ var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", 
 const leastKey = 16
 
 // options are what an engine must know of the agent that came from a source:
-// the values no event may hold, and the hooks its spec names.
+// the values no event may hold, and the hooks that specs name.
 func (a *app) options(source string) *engine.Options {
-	secrets, hooks := spec.Needs(source)
+	secrets := spec.SecretsOf(source)
 	if secrets == nil {
 		secrets = map[string]string{}
 	}
@@ -34,7 +36,23 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	return &engine.Options{Secrets: secrets, Hooks: a.hooks(hooks)}
+	return &engine.Options{Secrets: secrets, HooksOf: a.hooksOf()}
+}
+
+// hooksOf returns the hooks that the spec of an agent names. A spec is read once.
+func (a *app) hooksOf() func(pawl.Declaration) []engine.Hook {
+	var mu sync.Mutex
+	made := map[string][]engine.Hook{}
+	return func(d pawl.Declaration) []engine.Hook {
+		mu.Lock()
+		defer mu.Unlock()
+		hooks, ok := made[d.Source]
+		if !ok {
+			hooks = a.hooks(spec.HooksOf(d.Source))
+			made[d.Source] = hooks
+		}
+		return hooks
+	}
 }
 
 // hooks makes the hooks that a spec names. What is for people is not shown to

@@ -1,0 +1,148 @@
+package spec
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+func specFiles(t *testing.T, texts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range texts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// checked is what is wrong with a spec in a directory.
+func checked(t *testing.T, dir, text string, r *Registry) string {
+	t.Helper()
+	_, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), &Options{Registry: r})
+	if err == nil {
+		return ""
+	}
+	return strings.ReplaceAll(err.Error(), dir+"/", "")
+}
+
+// A webhook of an agent that is a tool or a step, at any depth, is a problem unless
+// the outermost spec has it as well.
+func TestWebhooksOfMembers(t *testing.T) {
+	t.Setenv("HOOK_SECRET", "long enough a secret")
+	hook := func(host string) string {
+		return "webhooks: [{url: https://" + host + "/x, secret: HOOK_SECRET}]\n"
+	}
+	dir := specFiles(t, map[string]string{
+		"deep.yaml":  "name: deep\ndescription: d\n" + hook("deep.example.org"),
+		"sub.yaml":   "name: sub\ndescription: d\ntools: [{agent: ./deep.yaml}]\n",
+		"own.yaml":   "name: own\ndescription: d\n" + hook("own.example.org"),
+		"quiet.yaml": "name: quiet\ndescription: d\n",
+	})
+	const (
+		tools = "tools:\n  - {agent: ./quiet.yaml}\n  - {agent: ./own.yaml}\n  - {agent: ./sub.yaml}\n"
+		deep  = "deep.yaml:3:12: the webhook is not called for an agent of spec.yaml (name it in spec.yaml as well, or leave it out here)"
+		own   = "own.yaml:3:12: the webhook is not called for an agent of spec.yaml (name it in spec.yaml as well, or leave it out here)"
+	)
+	for hooks, want := range map[string]string{"": deep + "\n" + own, hook("own.example.org"): deep, hook("deep.example.org"): own} {
+		if got := checked(t, dir, least+tools+hooks, nil); got != want {
+			t.Errorf("with %q the problems are\n%s\nand not\n%s", hooks, got, want)
+		}
+	}
+	const flow = "name: w\nmodel: anthropic/claude\nloop: workflow\nsteps: [{id: a, agent: ./own.yaml}]\n"
+	if got := checked(t, dir, flow, nil); got != own {
+		t.Errorf("of a step the problems are\n%s", got)
+	}
+}
+
+// What a run recorded is read as it is, so that the run can be resumed.
+func TestRecordedMembers(t *testing.T) {
+	dir := specFiles(t, map[string]string{"own.yaml": "name: own\ndescription: d\n"})
+	_, a := parseAgent(t, dir, least+"tools: [{agent: ./own.yaml}]\n", nil)
+	t.Setenv("HOOK_SECRET", "long enough a secret")
+	const useless = `thread: x\ninput: y\nwebhooks: [{url: https://a.example.org, secret: HOOK_SECRET}]\n`
+	source := strings.Replace(a.Source, `name: own\n`, `name: own\n`+useless, 1)
+	if source == a.Source {
+		t.Fatal(a.Source)
+	}
+	if _, err := ParseSource(source, &Options{Registry: registry()}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Checking a spec warns of what its agents' specs lack as well.
+func TestWarningsOfMembers(t *testing.T) {
+	dir := specFiles(t, map[string]string{
+		"own.yaml":  "name: own\ndescription: d\nenv: [PAWL_NOT_SET]\n",
+		"step.yaml": "name: step\nmodel: anthropic/claude\ndescription: d\ntools: [{name: x, description: d, command: [./gone]}]\n",
+	})
+	s, _ := parseAgent(t, dir, "name: w\nmodel: anthropic/claude\nloop: workflow\nsteps: [{id: a, agent: ./step.yaml}]\ntools: [{agent: ./own.yaml}]\n", nil)
+	var got []string
+	for _, w := range s.Warnings(registry()) {
+		got = append(got, strings.ReplaceAll(w.String(), dir+"/", ""))
+	}
+	const want = "own.yaml:3:7: the variable PAWL_NOT_SET is not set (commands run without it)\n" +
+		"step.yaml:4:45: there is no file ./gone beside the spec"
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("it warns\n%s\nand not\n%s", text, want)
+	}
+}
+
+// listed is a model of the price table.
+type listed struct{ pawl.Model }
+
+func (listed) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "anthropic/" + prices.Default("anthropic"), Price: &pawl.Price{Input: 3, Output: 15}}
+}
+
+// Prices and price_staleness in the spec of an agent are also of the model that it
+// has from its caller.
+func TestPricesOfMembers(t *testing.T) {
+	name := prices.Default("anthropic")
+	r := &Registry{
+		Models: map[string]Provider{"anthropic": func(string) (pawl.Model, error) { return listed{script.Replies(pawl.Say("done"))}, nil }},
+		Now:    func() time.Time { return prices.AsOf().Add(outdated + time.Hour) },
+	}
+	dir := specFiles(t, map[string]string{
+		"plain.yaml":  "name: plain\ndescription: d\n",
+		"own.yaml":    "name: own\ndescription: d\nprices: {" + name + ": {input: 1.0, output: 2.0}}\n",
+		"token.yaml":  "name: token\ndescription: d\nprice_staleness: token-only\n",
+		"refuse.yaml": "name: refuse\ndescription: d\nprice_staleness: refuse\n",
+	})
+	text := "name: a\nmodel: anthropic/" + name + "\ntools: [{agent: ./plain.yaml}, {agent: ./own.yaml}, {agent: ./token.yaml}]\n"
+	if problems := checked(t, dir, text, r); problems != "" {
+		t.Fatal(problems)
+	}
+	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), &Options{Registry: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Agent(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]*pawl.Price{}
+	for _, one := range a.Tools {
+		agent := one.(pawl.Delegate).Agent()
+		got[agent.Name] = describe(agent.Model).Price
+	}
+	if got["plain"] == nil || got["plain"].Input != 3 || got["own"] == nil || got["own"].Input != 1 || got["token"] != nil {
+		t.Errorf("the prices are %v", got)
+	}
+	const refused = "tools: [{agent: ./refuse.yaml}]\n"
+	want := "refuse.yaml:3:18: the price of anthropic/" + name + " is of " + prices.AsOf().Format(time.DateOnly) + ", more than 90 days ago (give it under prices)"
+	if got := checked(t, dir, "name: a\nmodel: anthropic/"+name+"\n"+refused, r); got != want {
+		t.Errorf("with refuse the problems are\n%s\nand not\n%s", got, want)
+	}
+	own := "prices: {" + name + ": {input: 1.0, output: 2.0}}\n"
+	if got := checked(t, dir, "name: a\nmodel: anthropic/"+name+"\n"+refused+own, r); got != "" {
+		t.Errorf("at the caller's own price the problems are\n%s", got)
+	}
+}
