@@ -391,7 +391,7 @@ const (
 )
 
 // Retry is the entry for a hook that wants what e records made again: the reply
-// to a turn, asked for again as a rejected plan is, or the result of a Read or
+// to a turn, asked for again as a rejected one is, or the result of a Read or
 // Idempotent call, run again with the key it had, at most twice. Both only while
 // nothing has followed from it. Anything else is refused: the entry says why,
 // and changes nothing.

@@ -203,6 +203,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if i := s.find(e.Call); i >= 0 {
 			c := s.open[i]
 			c.ending = &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects}
+			c.ending.untold = s.rejects && s.declared().Strategy == JSON && s.Machine() > 2
 			s.answer(i, c)
 		}
 	case ToolDoubted:

@@ -76,7 +76,8 @@ type trial struct {
 type ending struct {
 	Status   ToolStatus
 	Ran      bool
-	rejected bool // it stood in a plan that was turned down
+	rejected bool // its reply was rejected
+	untold   bool // the model reads of it only why the reply was rejected
 	foreign  bool // its tool is labelled untrusted
 	Result   json.RawMessage
 	Error    string

@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// judgeReply decides whether the latest reply is a plan at all, before anybody
-// acts on it. A reply is turned down when a hook withdrew it, when it was cut
-// off, cannot be parsed, calls only what cannot be called, or answers against
-// the output schema. nil: the reply stands.
+// judgeReply decides whether the latest reply can be used at all, before
+// anything acts on it. A reply is rejected when a hook withdrew it, when it was
+// cut off, cannot be parsed, calls only what cannot be called, or answers
+// against the output schema. nil: the reply stands.
 func (m *Machine) judgeReply(s *State) Step {
 	if s.replied == 0 || s.thinking.made || s.looped {
 		return nil
@@ -57,17 +57,21 @@ func (s *State) begun() bool {
 	return false
 }
 
-// refuseRest goes on where a log was cut between a rejected plan and the
-// refusals of its calls, none of which may run.
+// refuseRest goes on where a log was cut between a rejection and the refusals
+// of the reply's calls, none of which may run.
 func (m *Machine) refuseRest(s *State) Step {
 	_, whys := m.flaws(s)
+	other := "not run: the reply was rejected"
+	if s.Machine() < 3 {
+		other = "not run: the plan was turned down"
+	}
 	var events []Event
 	for i := range s.open {
 		c := &s.open[i]
 		if c.Phase == Answered {
 			continue
 		}
-		why := "not run: the plan was turned down"
+		why := other
 		if i < len(whys) {
 			why = whys[i]
 		}
@@ -76,7 +80,7 @@ func (m *Machine) refuseRest(s *State) Step {
 	return Record{events}
 }
 
-// flaws lists why the reply is no plan, and for each open call what to answer.
+// flaws lists why the reply is rejected, and for each open call what to answer.
 func (m *Machine) flaws(s *State) (reasons, whys []string) {
 	reply := s.reply
 	all := func(why string) ([]string, []string) {
@@ -99,7 +103,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 			c := &s.open[i]
 			why := m.invalid(c)
 			if why == "" {
-				return nil, nil // one valid call makes a plan; the others are refused on their own
+				return nil, nil // one valid call is enough; the others are refused on their own
 			}
 			whys = append(whys, why)
 		}

@@ -33,7 +33,7 @@
 // [Machine.Decide] answers with one of six steps: [Observe] the world, [Think]
 // (call the model), [Act] (settle open calls), [Record] facts, [Await] somebody
 // outside, or [Finish]. A [Loop] chooses the course; the machine around it sees
-// to success, the stop condition, rejected plans, retries, doubts and ceilings,
+// to success, the stop condition, rejected replies, retries, doubts and ceilings,
 // so that no loop can forget to. [ReAct] is the default loop, [SingleCall] the
 // smallest, package workflow takes known steps; a loop of your own is one method.
 //

@@ -39,8 +39,8 @@ func (e *ModelCalled) reservation() reservation {
 	}
 }
 
-// ModelReplied is a whole reply. Malformed says why a JSON-strategy reply is
-// no plan. Estimated says that the provider reported no usage.
+// ModelReplied is a whole reply. Malformed says why a JSON-strategy reply
+// is rejected. Estimated says that the provider reported no usage.
 type ModelReplied struct {
 	Purpose   Purpose
 	Reply     Reply
@@ -62,7 +62,7 @@ type ModelFailed struct {
 	Cost    float64
 }
 
-// PlanRejected turns a reply down: none of its calls is valid, it was cut off,
+// PlanRejected rejects a reply: none of its calls is valid, it was cut off,
 // or it does not follow the output schema. Feedback is what the model is told.
 type PlanRejected struct {
 	Reasons  []string

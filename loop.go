@@ -4,7 +4,7 @@ package pawl
 //
 // Next is pure and total: the same State always gives the same Step, whatever
 // the state is. What it wants to remember it records as [Noted] and reads back
-// with [State.Note]. It need not think of budgets, retries, rejected plans,
+// with [State.Note]. It need not think of budgets, retries, rejected replies,
 // doubts, observations or cancellation: the machine has dealt with them before
 // it asks, and puts an [Act] in the way of any Think while calls are open.
 // Name is recorded in the log and must be the same for the same behaviour. One
@@ -36,7 +36,7 @@ func (ReAct) next(s *State) Step {
 }
 
 // SingleCall asks the model once, without tools, for an answer: a classifier,
-// an extractor. A reply that calls a tool is a rejected plan.
+// an extractor. A reply that calls a tool is rejected.
 type SingleCall struct{}
 
 // Name returns "single".

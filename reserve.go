@@ -145,8 +145,12 @@ func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 		return t, failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
+		said := "every reply of %d iterations in a row was rejected: %s"
+		if s.Machine() < 3 {
+			said = "%d iterations in a row brought no usable plan: %s"
+		}
 		return t, Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
-			Detail: fmt.Sprintf("%d iterations in a row brought no usable plan: %s", s.rejected, s.whyNot)}}
+			Detail: fmt.Sprintf(said, s.rejected, s.whyNot)}}
 	}
 	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {

@@ -88,10 +88,10 @@ type turn struct {
 	fallback  int          // which model was asked last: zero the agent's own, or one of its fallbacks
 	attempt   int          // attempts of this turn
 	reply     Reply
-	malformed string // why the reply is no plan
+	malformed string // why the reply is rejected
 	replied   uint64 // its seq; zero: there is none
 	open      []call // shared by states, like everything: replaced, never written to
-	settled   bool   // the reply has no open calls and was not turned down
+	settled   bool   // the reply has no open calls and was not rejected
 	withdrawn bool   // a hook wants another in its place
 	untold    bool   // its calls are answered, and nothing has followed from them
 	looped    bool   // the open calls are the loop's, not the reply's
@@ -100,7 +100,7 @@ type turn struct {
 	step      string // of the loop that the turn is; empty: it is none
 	want      string // the schema the step's reply must follow
 	refuted   bool   // it claimed to be done and the goal says no
-	rejects   bool   // the calls being refused stand in a rejected plan
+	rejects   bool   // the calls being refused stand in a rejected reply
 	strikes   int    // rejections in this iteration
 	rejected  int    // iterations in a row that ended in rejection
 	whyNot    string
@@ -284,7 +284,7 @@ func (s *State) StillOpen() []string { return slices.Clone(s.openIDs) }
 func (s *State) Seen() string { return s.seen }
 
 // Done reports whether the latest turn is a final answer: a reply that calls
-// nothing, was not turned down, and was not refuted by the goal.
+// nothing, was not rejected, and was not refuted by the goal.
 func (s State) Done() bool { return s.done() }
 
 func (s *State) done() bool {
@@ -503,7 +503,7 @@ func (s State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 // RejectedIterations counts the iterations in a row that ended without a plan.
 func (s *State) RejectedIterations() int { return s.rejected }
 
-// LastRejection is why the latest plan was turned down.
+// LastRejection is why the latest rejected reply was rejected.
 func (s *State) LastRejection() string { return s.whyNot }
 
 // Failure is the last model call's failure, unless one has succeeded since.

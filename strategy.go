@@ -40,7 +40,7 @@ The result of the action comes back in the next message. The actions, each with 
 
 // plan reads a reply under the JSON strategy: the one JSON object in its text
 // becomes a thought and a call. Prose around the object is tolerated. The
-// second result says why it is no plan. number is the call's.
+// second result says why it is rejected. number is the call's.
 func plan(r Reply, number int) (Reply, string) {
 	// What stands within a broken object would be taken for the plan, be it
 	// only its action_input.
@@ -62,7 +62,7 @@ func plan(r Reply, number int) (Reply, string) {
 	}
 	var thought, action *string
 	if json.Unmarshal(plan, &members) != nil || !text(members["thought"], &thought) || !text(members["action"], &action) {
-		return r, "the JSON object is not a plan: thought and action must be strings"
+		return r, "thought and action must be strings"
 	}
 	if action == nil || *action == "" {
 		return r, `the JSON object has no "action"`

@@ -282,8 +282,10 @@ func (t *Transcript) results(s *State) {
 		if !ok { // no engine writes such a log, but somebody may have
 			done = unanswered(c, "the log has no result of it")
 		}
+		if rejected = rejected || done.rejected; done.untold {
+			continue // no provider wants an answer to a call that stands in text
+		}
 		answers = append(answers, t.part(c.ID, &done))
-		rejected = rejected || done.rejected
 	}
 	t.answers, t.pending = len(answers), append(answers, t.pending...)
 	if rejected {

@@ -34,6 +34,16 @@ var statuses = names[Status]{"status", []string{
 // String returns the status's name, as in the result and the log.
 func (s Status) String() string { return statuses.string(s) }
 
+// Words is the status as texts for people say it: "reply rejected" for
+// PlanFailed, whose name would tell of a plan that few agents make, and the
+// name for any other.
+func (s Status) Words() string {
+	if s == PlanFailed {
+		return "reply rejected"
+	}
+	return s.String()
+}
+
 // MarshalText writes the status's name.
 func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(s) }
 
@@ -73,7 +83,7 @@ func (v Verdict) String() string {
 	case v.Status == 0 && !v.Holds:
 		return "undecided"
 	case (v.Status == Failed || v.Status == PlanFailed) && v.Detail != "":
-		return fmt.Sprintf("%v: %s", v.Status, v.Detail) // the condition of a failure is only its kind
+		return v.Status.Words() + ": " + v.Detail // the condition of a failure is only its kind
 	case v.Condition != "":
 		return fmt.Sprintf("%v: %s", v.Status, v.Condition)
 	case v.Detail != "":

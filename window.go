@@ -199,6 +199,9 @@ func (c *call) weight() int {
 	if c.masked {
 		return maskBytes + len(c.Error) + messageBytes
 	}
+	if c.untold {
+		return 0
+	}
 	n := len(c.Result) + len(c.Error) + messageBytes
 	if c.foreign {
 		n += fenceBytes

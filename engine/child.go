@@ -123,7 +123,7 @@ func (c *child) output() (pawl.Output, error) {
 	case r.Status == pawl.Success:
 		return pawl.Output{JSON: quote(r.Answer)}, nil
 	}
-	text := fmt.Sprintf("%s ended as %v", c.agent.Name, r.Status)
+	text := fmt.Sprintf("%s ended as %s", c.agent.Name, r.Status.Words())
 	if why := cmp.Or(r.Reason.Detail, r.Reason.Leaf); why != "" {
 		text += ": " + why
 	}

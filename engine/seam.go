@@ -52,7 +52,7 @@ type Direction struct {
 	// Cancel ends the run as cancelled.
 	Cancel bool
 	// Retry has what the entry records made again. A model.replied of a turn
-	// counts as a rejected plan: its calls are refused, the model is told the
+	// counts as rejected: its calls are refused, the model is told the
 	// Reason and asked again in the same iteration, at most twice; two such
 	// iterations in a row end the run. After a tool.finished of a Read or
 	// Idempotent call, the call is run again with the same key, at most twice,

@@ -13,7 +13,7 @@ import (
 
 // RunAs runs an agent as [Run] does, for an answer of type T: the agent's
 // Output becomes the JSON Schema of T, an answer that does not follow it goes
-// back to the model within the retry budget of rejected plans, and one that
+// back to the model within the retry budget of rejected replies, and one that
 // does is decoded.
 //
 // The schema follows encoding/json: a field is required unless it is a pointer

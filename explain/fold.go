@@ -23,7 +23,7 @@ type fold struct {
 	// What the next turn follows from, since the last one.
 	answered []string
 	causes   []phrase
-	rejected int  // the strike of a plan turned down since the last reply
+	rejected int  // the strike of a rejection since the last reply
 	lost     bool // a model call was lost with the run's owner
 	acted    []string
 	measure  *pawl.Measured

@@ -40,7 +40,7 @@ func (r Report) Markdown() string {
 }
 
 func (r *Report) head(b *strings.Builder) {
-	fmt.Fprintf(b, "# Run %s: %v\n\n", span(oneLine(r.Run)), r.Status)
+	fmt.Fprintf(b, "# Run %s: %s\n\n", span(oneLine(r.Run)), r.Status.Words())
 	d := r.begun.Declaration
 	fmt.Fprintf(b, "Agent %s, model %s, loop %s", span(oneLine(d.Agent)), span(oneLine(d.Model.Name)), span(oneLine(d.Loop)))
 	if r.begun.Parent != "" {
@@ -75,7 +75,7 @@ var statusWords = map[pawl.Status]string{
 	pawl.WaitingDoubt:      "It is parked until somebody says whether a write took place.",
 	pawl.Expired:           "It waited for somebody, and the time for that is over.",
 	pawl.Denied:            "A person denied a call, and the agent is to stop at that.",
-	pawl.PlanFailed:        "The model gave no usable plan, several turns in a row.",
+	pawl.PlanFailed:        "The model's replies were rejected, several turns in a row.",
 	pawl.Failed:            "Something it needs is broken or refused.",
 	pawl.Cancelled:         "It was cancelled.",
 	pawl.Paused:            "It is parked and goes on when it is resumed.",
@@ -94,7 +94,7 @@ func (r *Report) whyStopped(b *strings.Builder) {
 		words = "The log does not say where it stands."
 	}
 	b.WriteString(words)
-	if r.Reason.Leaf != "" {
+	if r.Reason.Leaf != "" && r.Status != pawl.PlanFailed {
 		fmt.Fprintf(b, " %s decided", span(oneLine(r.Reason.Leaf)))
 		if r.Reason.Condition != "" && r.Reason.Condition != r.Reason.Leaf {
 			fmt.Fprintf(b, ", in the condition %s", span(oneLine(r.Reason.Condition)))

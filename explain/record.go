@@ -37,7 +37,7 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	case pawl.PlanRejected:
 		t.rejected++
 		f.rejected = e.Strike
-		why = phrasef("the reply is no plan (try %d of %d)", e.Strike, maxStrikes)
+		why = phrasef("try %d of %d", e.Strike, maxStrikes)
 		for i, r := range e.Reasons {
 			if i == 3 {
 				why += phrasef(" and %d more", len(e.Reasons)-i)
@@ -45,7 +45,7 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 			}
 			why += phrase(": " + said(r))
 		}
-		return "the plan is turned down", why
+		return "reply rejected", why
 	case pawl.ToolRefused:
 		t.refused++
 		return phrase("refused " + name(f.label(e.Call))), phrasef("refused %s: %s", name(f.label(e.Call)), said(e.Why))
@@ -152,6 +152,8 @@ func (f *fold) await(d *Decision) {
 
 func (f *fold) finish(d *Decision) {
 	e, _ := f.step[0].Event.(pawl.RunStopped)
-	d.Step, d.subject = "finish", phrase(e.Status.String())
-	d.why = phrasef("%s decided: %s", name(e.Leaf), said(e.Detail))
+	d.Step, d.subject, d.why = "finish", phrase(e.Status.Words()), phrase(said(e.Detail))
+	if e.Status != pawl.PlanFailed { // whose leaf is its name
+		d.why = phrasef("%s decided: ", name(e.Leaf)) + d.why
+	}
 }

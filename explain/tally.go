@@ -56,7 +56,7 @@ func (t *tally) String() string {
 	some(t.asked, "question to a person or client")
 	some(t.doubts, "doubt")
 	some(t.failures, "failed model call")
-	some(t.rejected, "rejected plan")
+	some(t.rejected, "rejection")
 	some(t.hints, "hint")
 	some(t.letters, "letter")
 	some(t.resumes, "resume")

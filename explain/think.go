@@ -86,9 +86,9 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 	causes := f.causes
 	switch {
 	case f.rejected > 0 && f.rejected < maxStrikes:
-		return phrasef("asked again: the reply was turned down (try %d of %d)", f.rejected+1, maxStrikes)
+		return phrasef("asked again: the reply was rejected (try %d of %d)", f.rejected+1, maxStrikes)
 	case f.rejected > 0:
-		causes = append([]phrase{phrasef("%d replies in a row were turned down, so a new turn", f.rejected)}, causes...)
+		causes = append([]phrase{phrasef("%d replies in a row were rejected, so a new turn", f.rejected)}, causes...)
 	}
 	slices.SortFunc(f.answered, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	switch answered := slices.Compact(f.answered); len(answered) {
@@ -169,7 +169,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		out = append(out, "the provider paused the turn, to be sent again")
 	}
 	if e.Malformed != "" {
-		out = append(out, phrase("no plan: "+said(e.Malformed)))
+		out = append(out, phrase("cannot be used: "+said(e.Malformed)))
 	}
 	u := e.Reply.Usage
 	cost := fmt.Sprintf("%s tokens in, %s out", group(u.Input), group(u.Output))

@@ -53,7 +53,7 @@ func ResultOf(entries iter.Seq2[pawl.Entry, error]) (Result, error) {
 }
 
 // Trace is the reasoning of a run in its order: a Thought for every call that
-// its model made, those of plans that were turned down included, and for every
+// its model made, those of rejected replies included, and for every
 // reply that made none. Whether the agent asks for it makes no difference. What
 // looks like a secret is taken out, by name out of the action inputs too, and of
 // long observations the beginning and the end are shown. It costs O(entries); an
@@ -83,7 +83,7 @@ type tracing struct {
 	replies []replied
 }
 
-// replied is one reply, and why it was turned down.
+// replied is one reply, and why it was rejected.
 type replied struct {
 	iteration int
 	time      time.Time

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl/model/script"
 )
 
-// A trace has every call of every reply, those that were turned down too, and
+// A trace has every call of every reply, rejected ones too, and
 // shows neither secrets nor endless results.
 func TestTrace(t *testing.T) {
 	look := tool("look", pawl.Read, func(_ context.Context, a map[string]any) (string, error) {

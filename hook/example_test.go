@@ -43,7 +43,7 @@ func Example() {
 	// level=INFO msg="wants add" iteration=1
 	// level=INFO msg="c_1 add: ok: 42" iteration=1
 	// level=INFO msg="says …" iteration=2
-	// level=WARN msg="the plan was turned down: there is no answer in it" iteration=2
+	// level=WARN msg="reply rejected: there is no answer in it" iteration=2
 	// level=INFO msg="says 42" iteration=2
 	// level=INFO msg="success: done (the model answered without calling a tool)" iteration=2
 }

@@ -182,7 +182,7 @@ func TestRetryBudget(t *testing.T) {
 		j := memory.New()
 		a := agent(false)
 		a.Builtins = false
-		// Three replies are turned down, which is as many as one iteration has; the
+		// Three replies are rejected, which is as many as one iteration has; the
 		// next iteration's stands.
 		if r := drive(t, j, a, retry); r.Status != pawl.Success || r.Answer != "N/A" {
 			t.Errorf("ended as %v: %+v", r.Status, r.Reason)

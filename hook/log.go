@@ -58,7 +58,7 @@ func (w writer) line(event pawl.Event) string {
 		}
 		return text
 	case pawl.PlanRejected:
-		return "the plan was turned down: " + w.text(strings.Join(e.Reasons, "; "))
+		return "reply rejected: " + w.text(strings.Join(e.Reasons, "; "))
 	case pawl.Observed:
 		return "observed: " + w.text(e.Text)
 	case pawl.Measured:

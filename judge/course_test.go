@@ -72,7 +72,7 @@ func TestConfidenceIsNoCount(t *testing.T) {
 		"paging":                       {[]func(*tale){acts(look(1)), acts(look(2)), acts(look(3)), acts(look(4)), acts(look(5))}, 0.916},
 		"polling":                      {[]func(*tale){acts(look(1)), acts(did{tool: "poll", args: `{}`, result: `"wait"`}), acts(did{tool: "poll", args: `{}`, result: `"wait"`})}, 0.65},
 		"the same, and something else": {[]func(*tale){acts(look(1)), acts(did{tool: "look", args: `{"n":1}`, result: `"changed"`})}, 0.755},
-		"a plan turned down": {[]func(*tale){acts(look(1)), func(s *tale) {
+		"a reply rejected": {[]func(*tale){acts(look(1)), func(s *tale) {
 			s.turn++
 			s.tell(pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1}, pawl.ModelReplied{Purpose: pawl.PurposeTurn, Malformed: "no JSON", Reply: pawl.Say("hm")})
 			for strike := 1; strike <= 3; strike++ {

@@ -15,7 +15,7 @@ type ReflexionOptions struct {
 	// Negative: for the reasons below only.
 	Every int
 	// IgnoreErrors leaves out the judgement of a turn in which a call failed or
-	// the plan was turned down, when it is not due anyway.
+	// a reply was rejected, when it is not due anyway.
 	IgnoreErrors bool
 	// IgnoreLoops leaves out the judgement of a turn that made calls which a
 	// turn shortly before had made, with the same coming of them.
@@ -40,8 +40,8 @@ type reflects struct {
 //
 //	confidence += rate × (score − confidence), rate = 0.3 upwards, 0.4 downwards
 //
-// The score is the share of the turn's calls that succeeded; 0 when the plan was
-// turned down, when an answer was refuted, and when the calls and all that came
+// The score is the share of the turn's calls that succeeded; 0 when the reply
+// was rejected, when an answer was refuted, and when the calls and all that came
 // of them are those of one of the eight turns before. With a goal, which is
 // unmet or the run would be over, the score is the mean of that and of the share
 // of the open items closed since the start. Turns that call only tools exempt

@@ -93,8 +93,8 @@ var moreOf = regexp.MustCompile(`--limit \S+`)
 
 // ended says how a run ended that did not succeed.
 func ended(r pawl.Result) string {
-	text := "the run ended as " + r.Status.String()
-	if r.Reason.Condition != "" {
+	text := "the run ended as " + r.Status.Words()
+	if r.Reason.Condition != "" && r.Status != pawl.PlanFailed {
 		text += ": " + r.Reason.Condition
 	}
 	if r.Reason.Detail != "" {

@@ -155,7 +155,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 		return nil, err
 	}
 	if h.Status.Ended() {
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %v", h.Run, h.Status))
+		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, h.Status.Words()))
 	}
 	at, err := s.desk(x.Context(), h.Run)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 	}
 	if err := at.Cancel(x.Context(), h.Run, x.by(""), in.Reason); err != nil {
 		if now, looking := desk.Head(x.Context(), s.journal, h.Run); looking == nil && now.Status.Ended() {
-			return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %v", h.Run, now.Status))
+			return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, now.Status.Words()))
 		}
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (a *app) endRun(ctx context.Context, j store, run, reason string) error {
 
 func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (int, error) {
 	if h.Status.Ended() {
-		return 0, misuse("run %s is over: %v", h.Run, h.Status)
+		return 0, misuse("run %s is over: %s", h.Run, h.Status.Words())
 	}
 	err := a.endRun(ctx, j, h.Run, reason)
 	if err != nil {

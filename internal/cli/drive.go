@@ -211,12 +211,12 @@ func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 func (a *app) ending(ctx context.Context, r pawl.Result) {
 	why := r.Reason.Condition
 	switch {
-	case r.Reason.Detail != "" && why != "":
+	case r.Reason.Detail != "" && why != "" && r.Status != pawl.PlanFailed:
 		why += " (" + r.Reason.Detail + ")"
 	case r.Reason.Detail != "":
 		why = r.Reason.Detail
 	}
-	line := r.Status.String()
+	line := r.Status.Words()
 	if why != "" {
 		line += ": " + gist(why)
 	}

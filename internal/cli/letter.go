@@ -117,7 +117,7 @@ func (a *app) recorded(h pawl.Head, news bool) {
 	case h.Status == pawl.Success, h.Status.Waiting() && !news:
 		a.sayf("run %s has it already; it is %v", h.Run, h.Status)
 	case h.Status.Ended():
-		a.sayf("run %s is %v; it is recorded, go on with: %s", h.Run, h.Status, a.typed("pawl resume "+h.Run))
+		a.sayf("run %s is %s; it is recorded, go on with: %s", h.Run, h.Status.Words(), a.typed("pawl resume "+h.Run))
 	default:
 		a.sayf("run %s has it; go on with: %s", h.Run, a.typed("pawl resume "+h.Run))
 	}

@@ -35,7 +35,7 @@ func progressText(event pawl.Event) string {
 		}
 		return text
 	case pawl.PlanRejected:
-		return "the plan was turned down: " + gist(e.Feedback)
+		return "reply rejected: " + gist(strings.Join(e.Reasons, "; "))
 	case pawl.Observed:
 		return "observed: " + gist(e.Text)
 	case pawl.Measured:
@@ -124,7 +124,7 @@ func callText(event pawl.Event) string {
 	case pawl.ChildStarted:
 		return fmt.Sprintf("%s is run %s of %s, within %v", e.Call, e.Child, e.Agent, e.Limits)
 	case pawl.ChildStopped:
-		return fmt.Sprintf("%s: run %s is %v", e.Call, e.Child, e.Status)
+		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.Words())
 	case pawl.ClientToolRequested:
 		return fmt.Sprintf("%s %s %s is for the client", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ClientToolReturned:

@@ -330,7 +330,7 @@ export class Log {
       }
       case "plan.rejected":
         this.bad(e);
-        this.open(e, t, "bad", "plan rejected", (d.reasons ?? []).join("; ")).state = "bad";
+        this.open(e, t, "bad", "reply rejected", (d.reasons ?? []).join("; ")).state = "bad";
         return;
       case "tool.started": {
         const s = this.forCall(e, t);
