@@ -79,7 +79,7 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 	}
 	if entry.Iteration > s.iteration {
 		s.iteration, s.attempt, s.strikes = entry.Iteration, 0, 0
-		s.refuted, s.complete, s.landed, s.landing = false, nil, false, ""
+		s.refuted, s.complete, s.landed, s.landing = false, nil, false, nil
 	}
 	s.attempt, s.settled = e.Attempt, false
 	s.beginStep(e.View)
@@ -105,7 +105,30 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 	}
 	s.other = s.other.Set(string(e.Purpose), &heard{e.Reply, entry.Seq})
 	if e.Purpose == PurposeLanding {
-		s.landed, s.landing = true, e.Reply.Text()
+		s.land(e.Reply)
+	}
+}
+
+// land takes in the last answer at a limit. Under the JSON strategy models give
+// it as they gave every turn: as an action, whose input has the answer.
+func (s *State) land(r Reply) {
+	s.landed, s.landing = true, &completion{Answer: r.Text()}
+	if s.declared().Strategy != JSON || s.Machine() < 3 {
+		return
+	}
+	r, malformed := plan(r, 0)
+	if malformed != "" {
+		return
+	}
+	if c, ok := r.Parts[len(r.Parts)-1].(Call); ok && c.Tool == completeTool {
+		if done := readCompletion(c.Args); done != nil && done.Answer != "" {
+			s.landing = done
+			s.notes = s.notes.Set(completeTool+"\x00completion", c.Args)
+			return
+		}
+	}
+	if thought := jsonThought(r); thought != "" {
+		s.landing.Answer = thought
 	}
 }
 
@@ -452,15 +475,27 @@ func (s *State) unwatch() {
 	}
 }
 
-// takeCompletion reads what the __complete__ tool noted.
+// takeCompletion takes in what the __complete__ tool noted.
 func (s *State) takeCompletion(value json.RawMessage) {
+	done := readCompletion(value)
+	if done == nil {
+		return
+	}
+	if done.Sure {
+		s.confidence, s.confident = done.Confidence, true
+	}
+	s.complete = done
+}
+
+// readCompletion reads the arguments of __complete__; nil: they are not an object.
+func readCompletion(value json.RawMessage) *completion {
 	var c struct {
 		Answer     json.RawMessage `json:"answer"`
 		Confidence *float64        `json:"confidence"`
 		Summary    string          `json:"summary"`
 	}
 	if json.Unmarshal(value, &c) != nil {
-		return
+		return nil
 	}
 	done := &completion{Answer: plain(c.Answer), Summary: c.Summary}
 	if len(c.Answer) > 0 && c.Answer[0] != '"' {
@@ -468,7 +503,6 @@ func (s *State) takeCompletion(value json.RawMessage) {
 	}
 	if c.Confidence != nil {
 		done.Confidence, done.Sure = *c.Confidence, true
-		s.confidence, s.confident = *c.Confidence, true
 	}
-	s.complete = done
+	return done
 }

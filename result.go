@@ -155,8 +155,10 @@ func (s *State) first() (call, bool) {
 
 // output is the structured answer, when the agent declares one.
 func (s *State) output(answer string) json.RawMessage {
-	if s.complete != nil && s.complete.Output != nil {
-		return s.complete.Output
+	for _, done := range []*completion{s.complete, s.landing} {
+		if done != nil && done.Output != nil && done.Answer == answer {
+			return done.Output
+		}
 	}
 	if s.start == nil || s.start.Declaration.Output == nil || answer == "" {
 		return nil

@@ -136,9 +136,9 @@ type memo struct {
 	confidence float64
 	confident  bool
 	complete   *completion
-	landing    string
-	toolErrors int // failing tool turns in a row
-	stalled    int // turns in a row that repeated the one before
+	landing    *completion // the last answer at a limit
+	toolErrors int         // failing tool turns in a row
+	stalled    int         // turns in a row that repeated the one before
 	last       uint64
 	fresh      int   // turns that were over when it was last taken up afresh
 	was        tempo // before the turn that was closed last
@@ -547,7 +547,10 @@ func (s *State) Answer() string {
 	case s.done():
 		return s.LastText()
 	}
-	return s.landing
+	if s.landing != nil {
+		return s.landing.Answer
+	}
+	return ""
 }
 
 func (s *State) call(id string) (call, bool) {

@@ -70,7 +70,7 @@ func (s *State) parting() string {
 	case s.own != "" && s.own != s.LastText():
 		return s.own
 	case s.own == "" && s.complete == nil && !s.done():
-		return s.landing
+		return s.Answer()
 	}
 	return ""
 }

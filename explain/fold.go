@@ -179,8 +179,9 @@ func (f *fold) report() Report {
 	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
 	r.Goal = goal(s)
 	r.begun, _ = s.Start()
-	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" && r.Answer == reply.Text() {
-		r.Landing = true
+	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" {
+		handedIn := start.Declaration.Strategy == pawl.JSON && s.RepliedAt(pawl.PurposeLanding) > s.RepliedAt(pawl.PurposeTurn)
+		r.Landing = handedIn || r.Answer == reply.Text()
 	}
 	_, known := s.Cost()
 	for part, p := range r.Cost {

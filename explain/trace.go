@@ -17,7 +17,8 @@ type Result struct {
 	pawl.Result
 
 	// Context has the answer under @KEY, KEY being the agent's ResultKey, once
-	// the run has succeeded. Nil: the agent has no such key.
+	// the run has succeeded or its model has handed in an answer at a limit. Nil:
+	// the agent has no such key.
 	Context map[string]Answer `json:"context,omitzero"`
 	// Trace is what [Trace] says. Nil: the agent does not ask for it.
 	Trace []Thought `json:"trace,omitzero"`
@@ -188,19 +189,18 @@ func answers(s *pawl.State, r pawl.Result, key string) map[string]Answer {
 		return nil
 	}
 	all := map[string]Answer{}
-	if r.Status != pawl.Success {
-		return all
-	}
-	answer, _ := json.Marshal(r.Answer) // a string always marshals
-	all["@"+key] = Answer{Answer: answer, Confidence: 1}
-	if r.Confidence != nil {
-		all["@"+key] = Answer{Answer: answer, Confidence: *r.Confidence}
-	}
 	// What was handed in and then refuted may stand in the log still.
 	handed := Answer{Confidence: 1}
 	value, _ := s.Note(completeTool, "completion")
-	if json.Unmarshal(value, &handed) == nil && (string(handed.Answer) == r.Answer || same(handed.Answer, r.Answer)) {
+	switch {
+	case r.Answer != "" && json.Unmarshal(value, &handed) == nil && (string(handed.Answer) == r.Answer || same(handed.Answer, r.Answer)):
 		all["@"+key] = handed
+	case r.Status == pawl.Success:
+		answer, _ := json.Marshal(r.Answer) // a string always marshals
+		all["@"+key] = Answer{Answer: answer, Confidence: 1}
+		if r.Confidence != nil {
+			all["@"+key] = Answer{Answer: answer, Confidence: *r.Confidence}
+		}
 	}
 	return all
 }
