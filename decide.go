@@ -96,7 +96,7 @@ func (m *Machine) propose(s *State) Step {
 	if step := m.judgeReply(s); step != nil {
 		return step
 	}
-	if v := m.ends(s); v.Holds && !s.pending(Doubted) {
+	if v := m.ends(s); v.Holds && !s.pending(Doubted) && !m.yields(s, v) {
 		if step := m.finish(s, v); step != nil {
 			return step
 		}
@@ -184,6 +184,23 @@ func (m *Machine) ends(s *State) Verdict {
 			Detail: fmt.Sprintf("every call of the last %d turns failed", s.toolErrors)}
 	}
 	return Verdict{}
+}
+
+// yields reports whether an end gives way to a complete answer, which is a
+// success: an end that is no success and whose outcome nobody named.
+func (m *Machine) yields(s *State, v Verdict) bool {
+	switch {
+	case v.Status == Success || v.Explicit || s.Machine() < 3 || s.question != nil || s.failure != nil:
+		return false
+	case m.agent.Goal != nil && s.refuted:
+		return false
+	case s.HasOpen(): // an answer may be a call, and is one under the JSON strategy
+		return len(s.open) == 1 && s.open[0].Tool == completeTool && m.invalid(&s.open[0]) == ""
+	case s.complete != nil:
+		return true
+	}
+	end, ends := m.ask(s).(Finish)
+	return ends && end.Verdict.Status == Success
 }
 
 func (m *Machine) met(s *State) bool {

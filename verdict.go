@@ -68,13 +68,17 @@ func (s Status) Ended() bool {
 func (s Status) Resumable() bool { return s != Success && s != Running && s != Queued && s != 0 }
 
 // A Verdict says whether a condition holds, what that makes of the run, and
-// which part of the condition decided. The zero Verdict holds not.
+// which part of the condition decided. The zero Verdict does not hold.
 type Verdict struct {
 	Holds     bool
 	Status    Status // zero: it holds but has no outcome of its own
 	Condition string // the satisfied branch of the outermost ||, as source
 	Leaf      string // the leaf that decided, as source
 	Detail    string // for people, such as "20 of 20 iterations are used"
+
+	// Explicit says that the condition names the outcome, as failed(…) does. A
+	// complete answer goes before an end that is neither explicit nor a success.
+	Explicit bool
 }
 
 // String reads like "success: tool_called("submit_po") && confidence >= 0.9".

@@ -35,10 +35,11 @@ type term interface {
 // decision is a verdict without the text for people, which is only written for
 // the one that ends the run.
 type decision struct {
-	holds  bool
-	status pawl.Status
-	leaf   string
-	branch *condition // the term an || took
+	holds    bool
+	status   pawl.Status
+	explicit bool // the status was named by success(…), exhausted(…) or failed(…)
+	leaf     string
+	branch   *condition // the term an || took
 }
 
 func newCondition(tree expr.Node, t term, parts ...*condition) *condition {
@@ -70,6 +71,7 @@ func (c *condition) Eval(s pawl.State) pawl.Verdict {
 		Condition: branch.source,
 		Leaf:      d.leaf,
 		Detail:    strings.Join(distinct(branch.facts(s)), ", "),
+		Explicit:  d.explicit,
 	}
 }
 

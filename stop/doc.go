@@ -34,7 +34,9 @@
 //
 // # Outcomes
 //
-// A || takes its first true term, one whose outcome is success before others.
+// A || takes its first true term whose outcome is success, else the first
+// whose outcome is named, as in failed(EXPR), else the first. Before the rest,
+// an answer of the model ends the run as a success.
 // A && holds when all its terms do; it is success if one of them is, else has
 // the outcome of the first that has one, and its deciding leaf is its last. A
 // ! has no outcome. success(EXPR), exhausted(EXPR) and failed(EXPR) give one. A

@@ -104,52 +104,49 @@ func randomLeaf(r *rand.Rand) string {
 
 // naive is the twin: it reads the tree as the contract puts it, sentence by
 // sentence, and knows nothing of how conditions are built.
-func naive(n expr.Node, s pawl.State) (holds bool, status pawl.Status, leaf string) {
+func naive(n expr.Node, s pawl.State) pawl.Verdict {
 	switch n := n.(type) {
 	case *expr.Or:
-		for _, t := range n.Terms { // success before others
-			if h, st, l := naive(t, s); h && st == pawl.Success {
-				return true, st, l
-			}
+		if term := naiveBranch(n, s); term != nil {
+			return naive(term, s)
 		}
-		for _, t := range n.Terms { // the first true one
-			if h, st, l := naive(t, s); h {
-				return true, st, l
-			}
-		}
-		return false, 0, ""
+		return pawl.Verdict{}
 	case *expr.And:
-		var statuses []pawl.Status
+		var all []pawl.Verdict
 		for _, t := range n.Terms {
-			h, st, l := naive(t, s)
-			if !h {
-				return false, 0, ""
+			v := naive(t, s)
+			if !v.Holds {
+				return pawl.Verdict{}
 			}
-			statuses, leaf = append(statuses, st), l // its leaf is its last
+			all = append(all, v)
 		}
-		for _, st := range statuses { // success if any leaf would be
-			if st == pawl.Success {
-				return true, st, leaf
-			}
-		}
-		for _, st := range statuses { // else its first
-			if st != 0 {
-				return true, st, leaf
+		leaf := all[len(all)-1].Leaf // its leaf is its last
+		for _, v := range all {      // success if any leaf would be
+			if v.Status == pawl.Success {
+				v.Leaf = leaf
+				return v
 			}
 		}
-		return true, 0, leaf
+		for _, v := range all { // else its first
+			if v.Status != 0 {
+				v.Leaf = leaf
+				return v
+			}
+		}
+		return pawl.Verdict{Holds: true, Leaf: leaf}
 	case *expr.Not:
-		h, _, _ := naive(n.X, s)
-		return !h, 0, n.String()
+		return pawl.Verdict{Holds: !naive(n.X, s).Holds, Leaf: n.String()}
 	case *expr.Call:
 		switch n.Func {
 		case "success", "failed", "exhausted":
-			h, _, l := naive(n.Args[0], s)
-			return h, map[string]pawl.Status{"success": pawl.Success, "failed": pawl.Failed, "exhausted": pawl.Exhausted}[n.Func], l
+			v := naive(n.Args[0], s)
+			v.Status = map[string]pawl.Status{"success": pawl.Success, "failed": pawl.Failed, "exhausted": pawl.Exhausted}[n.Func]
+			v.Explicit = true
+			return v
 		}
 	}
-	holds, status = naiveLeaf(n, s)
-	return holds, status, n.String()
+	holds, status := naiveLeaf(n, s)
+	return pawl.Verdict{Holds: holds, Status: status, Leaf: n.String()}
 }
 
 func naiveLeaf(n expr.Node, s pawl.State) (bool, pawl.Status) {
@@ -254,8 +251,8 @@ func TestTwin(t *testing.T) {
 		}
 		s := states[r.IntN(len(states))]
 		var want pawl.Verdict
-		if holds, status, leaf := naive(tree, s); holds {
-			want = pawl.Verdict{Holds: true, Status: status, Leaf: leaf, Condition: c.String()}
+		if v := naive(tree, s); v.Holds {
+			want, want.Condition = v, c.String()
 			if or, ok := tree.(*expr.Or); ok {
 				want.Condition = naiveBranch(or, s).String()
 			}
@@ -284,17 +281,22 @@ func TestTwin(t *testing.T) {
 }
 
 func naiveBranch(or *expr.Or, s pawl.State) expr.Node {
-	var first expr.Node
-	for _, term := range or.Terms {
-		holds, status, _ := naive(term, s)
-		if holds && status == pawl.Success {
+	for _, term := range or.Terms { // success before others
+		if v := naive(term, s); v.Holds && v.Status == pawl.Success {
 			return term
 		}
-		if holds && first == nil {
-			first = term
+	}
+	for _, term := range or.Terms { // then failed(…) and exhausted(…)
+		if v := naive(term, s); v.Holds && v.Explicit {
+			return term
 		}
 	}
-	return first
+	for _, term := range or.Terms { // the first true one
+		if naive(term, s).Holds {
+			return term
+		}
+	}
+	return nil
 }
 
 func parse(t *testing.T, source string) pawl.Condition {

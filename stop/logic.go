@@ -9,7 +9,8 @@ import (
 )
 
 // Any holds when one of the conditions does. It takes the outcome of the first
-// that holds, one that is a success before others. It wants at least one.
+// success that holds, else of the first that names its outcome, else of the
+// first. It wants at least one.
 func Any(conditions ...pawl.Condition) pawl.Condition {
 	terms, err := adopt("Any", conditions)
 	if err != nil {
@@ -133,19 +134,31 @@ func override(name string, c *condition, at expr.At) *condition {
 type anyOf []*condition
 
 func (a anyOf) decide(s pawl.State) decision {
-	var first decision
+	var best decision
 	for _, t := range a {
 		d := t.decide(s)
-		if !d.holds || first.holds && d.status != pawl.Success {
+		if !d.holds || best.holds && d.rank(&s) <= best.rank(&s) {
 			continue
 		}
-		first = d
-		first.branch = t
+		best = d
+		best.branch = t
 		if d.status == pawl.Success {
 			break
 		}
 	}
-	return first
+	return best
+}
+
+// rank orders the terms of an || that hold: success, then an outcome that is
+// named, then the rest. Logs of earlier machines know success and the rest.
+func (d *decision) rank(s *pawl.State) int {
+	switch {
+	case d.status == pawl.Success:
+		return 2
+	case d.explicit && s.Machine() > 2:
+		return 1
+	}
+	return 0
 }
 
 func (a anyOf) facts(s pawl.State) []string {
@@ -167,8 +180,8 @@ func (a allOf) decide(s pawl.State) decision {
 		if !d.holds {
 			return decision{}
 		}
-		if all.status == 0 || d.status == pawl.Success {
-			all.status = d.status
+		if all.status == 0 || d.status == pawl.Success && all.status != pawl.Success {
+			all.status, all.explicit = d.status, d.explicit
 		}
 		all.leaf = d.leaf
 	}
@@ -202,7 +215,7 @@ func (o outcome) decide(s pawl.State) decision {
 	if !d.holds {
 		return d
 	}
-	return decision{holds: true, status: o.status, leaf: d.leaf}
+	return decision{holds: true, status: o.status, explicit: true, leaf: d.leaf}
 }
 
 // foreign is a condition made elsewhere. Its source stands in the tree as what
@@ -227,7 +240,7 @@ func (f foreign) decide(s pawl.State) decision {
 	if leaf == "" {
 		leaf = f.String()
 	}
-	return decision{holds: true, status: v.Status, leaf: leaf}
+	return decision{holds: true, status: v.Status, explicit: v.Explicit, leaf: leaf}
 }
 
 func (f foreign) facts(s pawl.State) []string {

@@ -25,6 +25,8 @@ type Node struct {
 	Used     *float64 `json:"used,omitempty"`
 	Limit    *float64 `json:"limit,omitempty"`
 	Children []Node   `json:"children,omitempty"`
+
+	explicit bool // the outcome was named
 }
 
 // Kind is how a node comes of its children.
@@ -80,7 +82,7 @@ func (c *condition) node(s pawl.State) Node {
 		return n
 	}
 	d := c.decide(s)
-	n.Holds, n.Outcome = d.holds, d.status
+	n.Holds, n.Outcome, n.explicit = d.holds, d.status, d.explicit
 	parts := func(kind Kind, of ...*condition) {
 		n.Kind = kind
 		for _, part := range of {
@@ -119,10 +121,22 @@ func (c *condition) node(s pawl.State) Node {
 // goal refutes an answer, and a ceiling ends only the step that would go over it.
 func Whole(s pawl.State) Node {
 	root := Node{Source: "the run", Kind: KindAny}
+	best := 0
+	rank := func(n Node) int {
+		switch {
+		case n.Source == "done": // an answer goes before what names no outcome
+			return 2
+		case n.Outcome == pawl.Success:
+			return 4
+		case n.explicit:
+			return 3
+		}
+		return 1
+	}
 	add := func(n Node) {
 		root.Children = append(root.Children, n)
-		if n.Holds && (!root.Holds || root.Outcome != pawl.Success && n.Outcome == pawl.Success) {
-			root.Holds, root.Outcome, root.Detail = true, n.Outcome, n.Detail
+		if r := rank(n); n.Holds && r > best {
+			root.Holds, root.Outcome, root.Detail, best = true, n.Outcome, n.Detail, r
 		}
 	}
 	read := func(source string) (Node, bool) {

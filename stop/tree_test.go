@@ -12,47 +12,61 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// add is what a tree's node makes of its children, by the words of its kind alone.
-func whole(n stop.Node) (holds bool, outcome pawl.Status, err error) {
+// part is what a node is by its parts.
+type part struct {
+	holds    bool
+	outcome  pawl.Status
+	explicit bool
+}
+
+// whole is what a tree's node makes of its children, by the words of its kind alone.
+func whole(n stop.Node) (part, error) {
+	var all, holding []part
 	for _, c := range n.Children {
-		h, o, err := whole(c)
+		p, err := whole(c)
 		if err != nil {
-			return false, 0, err
+			return p, err
 		}
-		if h != c.Holds || h && o != c.Outcome {
-			return false, 0, fmt.Errorf("%s says %v %v, its parts say %v %v", c.Source, c.Holds, c.Outcome, h, o)
+		if p.holds != c.Holds || p.holds && p.outcome != c.Outcome {
+			return p, fmt.Errorf("%s says %v %v, its parts say %+v", c.Source, c.Holds, c.Outcome, p)
+		}
+		all = append(all, p)
+		if p.holds {
+			holding = append(holding, p)
 		}
 	}
-	holding := slices.DeleteFunc(slices.Clone(n.Children), func(c stop.Node) bool { return !c.Holds })
-	success := slices.ContainsFunc(holding, func(c stop.Node) bool { return c.Outcome == pawl.Success })
+	success := slices.IndexFunc(holding, func(p part) bool { return p.outcome == pawl.Success })
 	switch n.Kind {
 	case stop.KindAny:
-		if len(holding) == 0 {
-			return false, 0, nil
+		explicit := slices.IndexFunc(holding, func(p part) bool { return p.explicit })
+		switch {
+		case len(holding) == 0:
+			return part{}, nil
+		case success >= 0:
+			return holding[success], nil
+		case explicit >= 0:
+			return holding[explicit], nil
 		}
-		if success {
-			return true, pawl.Success, nil
-		}
-		return true, holding[0].Outcome, nil
+		return holding[0], nil
 	case stop.KindAll:
-		if len(holding) < len(n.Children) {
-			return false, 0, nil
+		if len(holding) < len(all) {
+			return part{}, nil
 		}
-		if success {
-			return true, pawl.Success, nil
+		if success >= 0 {
+			return holding[success], nil
 		}
-		for _, c := range n.Children {
-			if c.Outcome != 0 {
-				return true, c.Outcome, nil
+		for _, p := range all {
+			if p.outcome != 0 {
+				return p, nil
 			}
 		}
-		return true, 0, nil
+		return part{holds: true}, nil
 	case stop.KindNot:
-		return len(holding) == 0, 0, nil
+		return part{holds: len(holding) == 0}, nil
 	case stop.KindOverride:
-		return len(holding) == 1, n.Outcome, nil
+		return part{len(holding) == 1, n.Outcome, true}, nil
 	}
-	return n.Holds, n.Outcome, nil
+	return part{n.Holds, n.Outcome, false}, nil
 }
 
 // TestTreeAgrees holds that a tree says of random conditions in random states
@@ -74,12 +88,12 @@ func TestTreeAgrees(t *testing.T) {
 		}
 		s := states[r.IntN(len(states))]
 		v, n := c.Eval(s), stop.Tree(c, s)
-		holds, outcome, err := whole(n)
+		p, err := whole(n)
 		switch {
 		case err != nil:
 			t.Fatalf("%s: %v", c, err)
-		case n.Source != c.String() || n.Holds != v.Holds || holds != v.Holds:
-			t.Fatalf("%s holds: %v; as a tree: %v, by its parts: %v", c, v.Holds, n.Holds, holds)
+		case n.Source != c.String() || n.Holds != v.Holds || p.holds != v.Holds:
+			t.Fatalf("%s holds: %v; as a tree: %v, by its parts: %v", c, v.Holds, n.Holds, p.holds)
 		}
 		leaves := map[string]bool{}
 		var walk func(n stop.Node)
@@ -103,8 +117,8 @@ func TestTreeAgrees(t *testing.T) {
 			continue
 		}
 		held++
-		if outcome != v.Status && (outcome != 0 || v.Status != pawl.Exhausted) {
-			t.Fatalf("%s is %v; by the parts of its tree %v", c, v.Status, outcome)
+		if p.outcome != v.Status && (p.outcome != 0 || v.Status != pawl.Exhausted) {
+			t.Fatalf("%s is %v; by the parts of its tree %v", c, v.Status, p.outcome)
 		}
 		if !leaves[v.Leaf] {
 			t.Fatalf("%s was decided by %s, which does not hold in its tree", c, v.Leaf)
@@ -153,5 +167,22 @@ func TestWhole(t *testing.T) {
 	}
 	if n.Holds {
 		t.Errorf("something ends it: %s", raw)
+	}
+}
+
+// TestWholeOrder: of what holds at once, the root shows what decides.
+func TestWholeOrder(t *testing.T) {
+	for source, want := range map[string]pawl.Status{
+		"iterations >= 1":            pawl.Success, // the answer
+		"failed(iterations >= 1)":    pawl.Failed,
+		"exhausted(iterations >= 1)": pawl.Exhausted,
+		`text_matches("ok")`:         pawl.Success,
+	} {
+		w := newWorld("", false)
+		w.add(pawl.RunExtended{Stop: source})
+		w.think("ok", pawl.Usage{}, 0)
+		if n := stop.Whole(w.state); !n.Holds || n.Outcome != want {
+			t.Errorf("%s beside an answer: %v %v, want %v", source, n.Holds, n.Outcome, want)
+		}
 	}
 }
