@@ -54,7 +54,7 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 	if err != nil {
 		return fmt.Errorf("tool %q: agent %q: %w", a.info.Name, a.agent.Name, err)
 	}
-	a.ask, a.waits, a.info.Agent = d.Ask, child.Waits(), a.agent.Name
+	a.ask, a.waits, a.asks, a.info.Agent = d.Ask, child.Waits(), child.Asks(), a.agent.Name
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(child.decl.Digests)) {
 		parts = append(parts, name, child.decl.Digests[name])

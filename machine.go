@@ -39,6 +39,7 @@ type armed struct {
 	agent *Agent // whose runs its calls are, if ask is set
 	ask   func(args json.RawMessage) (string, error)
 	waits bool // the agent does; see [Machine.Waits]
+	asks  bool // the agent does; see [Machine.Asks]
 }
 
 // maxStrikes is how many replies of one iteration may be rejected: one plan
@@ -355,14 +356,23 @@ func check(part any, a *Agent) error {
 // Waits reports whether the agent declares anything that can park a run until
 // somebody outside answers: a client tool, a question, or a policy or tool with
 // a method Waits() bool that says so. Such an agent needs a journal that
-// outlives the process.
-func (m *Machine) Waits() bool {
+// outlives the process, unless approvals are all it waits for and the process
+// decides about them itself.
+func (m *Machine) Waits() bool { return m.halts(true) }
+
+// Asks reports whether a run can wait for more than approvals: an answer, or the
+// result of a client tool. A policy that waits for approvals only has a method
+// Approves() bool that says so.
+func (m *Machine) Asks() bool { return m.halts(false) }
+
+func (m *Machine) halts(approvals bool) bool {
 	waits := func(part any) bool {
 		w, ok := part.(interface{ Waits() bool })
-		return ok && w.Waits()
+		a, only := part.(interface{ Approves() bool })
+		return ok && w.Waits() && (approvals || !only || !a.Approves())
 	}
 	for _, t := range m.tools {
-		if t.info.Client || t.info.Name == pauseTool || t.waits || waits(t.tool) {
+		if t.info.Client || t.info.Name == pauseTool || t.asks || approvals && t.waits || waits(t.tool) {
 			return true
 		}
 	}

@@ -121,6 +121,10 @@ func (r *rule) String() string { return r.source }
 // process: a person may take longer.
 func (r *rule) Waits() bool { return r.does == pawl.Ask }
 
+// Approves tells the engine that approvals are all it waits for, which an
+// approver in the process can give.
+func (r *rule) Approves() bool { return true }
+
 // Inherited has the rule hold for agents that are tools of its agent, too: what
 // needs a person's word needs it whoever is to do it.
 func (r *rule) Inherited() bool { return true }

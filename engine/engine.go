@@ -83,8 +83,9 @@ type Options struct {
 	// that was lost or cannot be prolonged, mail that cannot be read, what was left
 	// behind at work; and of model calls that are tried again. Nil: nobody is.
 	Log *slog.Logger
-	// Approver decides about held calls where the run is driven. Nil: the run is
-	// parked, and waits for a letter.
+	// Approver decides about held calls where the run is driven, with any journal.
+	// Nil: the run is parked, and waits for a letter, which takes a journal that
+	// outlives the process.
 	Approver Approver
 	// Patience is the most an Approver may take about one call. Zero: 60
 	// seconds; negative: until the request expires.
@@ -267,8 +268,12 @@ func (e *Engine) prepare(agent *pawl.Agent, compacts bool) (*pawl.Machine, error
 	if err != nil {
 		return nil, err
 	}
-	if !e.lasting() && m.Waits() {
+	switch {
+	case e.lasting(), !m.Waits():
+	case m.Asks():
 		return nil, fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", agent.Name)
+	case e.opt.Approver == nil:
+		return nil, fmt.Errorf("agent %q can wait for an approval, but its journal is memory and is lost with the process; set Options.Approver to decide in this process, or use a journal on disk", agent.Name)
 	}
 	return m, nil
 }

@@ -84,7 +84,7 @@ func ExampleDataFlow() {
 		},
 		Policies: []pawl.Policy{guard.DataFlow(nil)},
 	}
-	eng := engine.New(lasting{memory.New()}, &engine.Options{
+	eng := engine.New(memory.New(), &engine.Options{
 		Approver: engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
 			fmt.Println(r.Reason)
 			return engine.Decision{Reason: "we do not know her"}, nil

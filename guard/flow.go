@@ -89,6 +89,10 @@ func (f *flow) String() string { return f.name }
 // Waits tells that the agent needs a journal which outlives the process.
 func (f *flow) Waits() bool { return true }
 
+// Approves tells that approvals are all it waits for, which an approver in the
+// process can give.
+func (f *flow) Approves() bool { return true }
+
 // Inherited has it hold for agents that are tools of its agent: what they are
 // asked by one that is tainted is untrusted itself.
 func (f *flow) Inherited() bool { return true }
