@@ -271,10 +271,11 @@ func (s *State) closeTurn() {
 	var buf []byte
 	for _, c := range s.open {
 		s.calls = s.calls.Append(c)
-		if c.ok() {
+		switch {
+		case c.ok():
 			ok++
 			changed = changed || c.Ran && c.Effect > Read
-		} else {
+		case !c.notRun:
 			failed++
 		}
 		if s.exempt(c.Tool) {
@@ -290,7 +291,7 @@ func (s *State) closeTurn() {
 		did.add(args)
 		buf = append(append(append(append(args, 0, byte(c.Status)), c.Result...), 0), c.Error...)
 		all.add(buf)
-		if !c.ok() && ok == 0 {
+		if !c.ok() && !c.notRun && ok == 0 {
 			fault.add(unvaried(append(append(buf[:0], c.Tool...), 0), c.Error))
 		}
 	}
@@ -305,10 +306,11 @@ func (s *State) closeTurn() {
 	}
 	s.settled, s.rejected, s.untold = true, 0, true
 	s.was = tempo{s.last, int32(s.toolErrors), int32(s.stalled)}
-	if ok == 0 && failed > 0 {
-		s.toolErrors++
-	} else {
+	switch {
+	case ok > 0:
 		s.toolErrors = 0
+	case failed > 0:
+		s.toolErrors++
 	}
 	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt, Changed: changed}
 	digest := uint64(all)

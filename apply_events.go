@@ -223,9 +223,9 @@ func (s *State) applyTool(event Event, entry Entry) {
 			s.answer(i, c)
 		}
 	case ToolRefused:
-		if i := s.find(e.Call); i >= 0 {
+		if i := s.find(e.Call); i >= 0 && (!e.NotRun || s.unstarted(i)) {
 			c := s.open[i]
-			c.ending = &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects}
+			c.ending = &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun}
 			c.ending.untold = s.rejects && s.declared().Strategy == JSON && s.Machine() > 2
 			s.answer(i, c)
 		}

@@ -78,6 +78,7 @@ type ending struct {
 	Ran      bool
 	rejected bool // its reply was rejected
 	untold   bool // the model reads of it only why the reply was rejected
+	notRun   bool // the run's time was over before its turn came
 	foreign  bool // its tool is labelled untrusted
 	Result   json.RawMessage
 	Error    string

@@ -476,20 +476,8 @@ func sameStep(a, b Step) bool {
 	case Record:
 		b, ok := b.(Record)
 		return ok && len(a.Events) == len(b.Events) && (len(a.Events) == 0 || &a.Events[0] == &b.Events[0])
-	case Think:
-		b, ok := b.(Think)
-		return ok && a == b
-	case Await:
-		b, ok := b.(Await)
-		return ok && a == b
-	case Finish:
-		b, ok := b.(Finish)
-		return ok && a == b
-	case Observe:
-		_, ok := b.(Observe)
-		return ok
 	}
-	return false
+	return a == b
 }
 
 // loosens says in what way next allows more than step did; empty: it does not.
@@ -508,14 +496,10 @@ func loosens(step, next Step) string {
 	case Await:
 		return ""
 	case Think:
-		a, ok := step.(Think)
-		if !ok || a.Purpose != b.Purpose || a.Attempt != b.Attempt {
-			return "" // a Think put before the step
-		}
-		if b.MaxTokens > a.MaxTokens {
+		if a, ok := step.(Think); ok && a.Purpose == b.Purpose && a.Attempt == b.Attempt && b.MaxTokens > a.MaxTokens {
 			return "raised a clamp"
 		}
-		return ""
+		return "" // also for a Think put before the step
 	case Act:
 		a, ok := step.(Act)
 		if !ok || len(a.Calls) != len(b.Calls) {

@@ -309,35 +309,6 @@ func (d Disposed) Facts() []Event {
 	return nil
 }
 
-// Groups orders the calls to run: those of one group run at once, each group
-// after the one before. A Write is a group of its own, and so is a tool that
-// wants to be alone, and every call of a serial agent.
-func (m *Machine) Groups(a Act) [][]Disposed {
-	if len(a.Calls) == 1 && a.Calls[0].Do == RunCall {
-		return [][]Disposed{a.Calls}
-	}
-	var groups [][]Disposed
-	apart, begin := true, 0
-	for i := range a.Calls {
-		d := &a.Calls[i]
-		if d.Do != RunCall {
-			continue
-		}
-		alone := m.agent.Serial || d.info.Alone || d.info.Effect == Write
-		last := len(groups) - 1
-		switch {
-		case alone || apart:
-			groups, begin = append(groups, a.Calls[i:i+1:i+1]), i
-		case i-begin == len(groups[last]): // the group stands in one piece
-			groups[last] = a.Calls[begin : i+1 : i+1]
-		default:
-			groups[last] = append(groups[last], *d)
-		}
-		apart = alone
-	}
-	return groups
-}
-
 func short(s string) string {
 	const most = 300
 	if len(s) <= most {

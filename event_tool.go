@@ -69,10 +69,14 @@ type ToolReused struct {
 }
 
 // ToolRefused answers a call that is not run. Why is what the model is told.
+// NotRun says that nothing is wrong with the call: the run's time was over before
+// its turn came. A call that the loop made, or that a person approved, stays open
+// then, and runs when the run is resumed with more time.
 type ToolRefused struct {
-	Call string
-	Tool string
-	Why  string
+	Call   string
+	Tool   string
+	Why    string
+	NotRun bool
 }
 
 // ToolDoubted says that nobody knows whether a Write took place.
@@ -149,6 +153,7 @@ func (e *ToolRefused) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.String("tool", &e.Tool)
 	c.String("why", &e.Why)
+	c.OptBool("not_run", &e.NotRun)
 }
 
 func (e *ToolDoubted) code(c *wire.Coder) {

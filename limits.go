@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -28,31 +29,11 @@ func (l Limits) withDefaults() Limits {
 
 // Merge returns l with every field of m that is set.
 func (l Limits) Merge(m Limits) Limits {
-	if m.Iterations != 0 {
-		l.Iterations = m.Iterations
+	return Limits{
+		Iterations: cmp.Or(m.Iterations, l.Iterations), Tokens: cmp.Or(m.Tokens, l.Tokens), Time: cmp.Or(m.Time, l.Time),
+		Cost: cmp.Or(m.Cost, l.Cost), ToolErrors: cmp.Or(m.ToolErrors, l.ToolErrors), Attempts: cmp.Or(m.Attempts, l.Attempts),
+		Margin: cmp.Or(m.Margin, l.Margin), Depth: cmp.Or(m.Depth, l.Depth),
 	}
-	if m.Tokens != 0 {
-		l.Tokens = m.Tokens
-	}
-	if m.Time != 0 {
-		l.Time = m.Time
-	}
-	if m.Cost != 0 {
-		l.Cost = m.Cost
-	}
-	if m.ToolErrors != 0 {
-		l.ToolErrors = m.ToolErrors
-	}
-	if m.Attempts != 0 {
-		l.Attempts = m.Attempts
-	}
-	if m.Margin != 0 {
-		l.Margin = m.Margin
-	}
-	if m.Depth != 0 {
-		l.Depth = m.Depth
-	}
-	return l
 }
 
 func (l *Limits) code(c *wire.Coder) {

@@ -65,7 +65,7 @@ func (r *replay) settle() error {
 	if r.step == nil {
 		return nil
 	}
-	if err := agrees(r.now, r.step, r.got); err != nil {
+	if err := agrees(r.now, &r.decided, r.step, r.got); err != nil {
 		return fmt.Errorf("run %s, entry %d, decided on entry %d: %w", r.state.run, r.got[0].Seq, r.decided.seq, err)
 	}
 	r.step, r.got = nil, nil
@@ -171,7 +171,7 @@ func outside(event Event) bool {
 
 // agrees compares what was written for a step with what is decided now. A
 // crash may have cut the entries of a step short; what is there must fit.
-func agrees(m *Machine, step Step, got []Entry) error {
+func agrees(m *Machine, decided *State, step Step, got []Entry) error {
 	first := got[0].Event
 	wrong := func(want any) error {
 		return fmt.Errorf("the log has %s, this build decides %T %+v", first.Type(), step, want)
@@ -191,7 +191,7 @@ func agrees(m *Machine, step Step, got []Entry) error {
 			return wrong("")
 		}
 	case Act:
-		return actAgrees(m, step, got)
+		return actAgrees(decided, step, got)
 	case Record:
 		for i, e := range got {
 			if i >= len(step.Events) || !sameEvent(e.Event, step.Events[i]) {
@@ -214,7 +214,7 @@ func agrees(m *Machine, step Step, got []Entry) error {
 }
 
 // actAgrees checks that every call in the log was disposed of as it would be now.
-func actAgrees(_ *Machine, act Act, got []Entry) error {
+func actAgrees(decided *State, act Act, got []Entry) error {
 	find := func(id string) *Disposed {
 		for i := range act.Calls {
 			if act.Calls[i].Call.ID == id {
@@ -242,6 +242,9 @@ func actAgrees(_ *Machine, act Act, got []Entry) error {
 			id = ev.Call
 		case ChildStarted:
 			id = ev.Call
+			if d := find(id); d != nil && ev.Limits.Time < d.Limits.Time {
+				ev.Limits.Time = d.Limits.Time // less was left when it started
+			}
 			if d := find(id); d != nil && (d.Child != ev.Child || d.Limits != ev.Limits) {
 				return fmt.Errorf("entry %d: the child run of %s was started with other limits", e.Seq, id)
 			}
@@ -250,7 +253,12 @@ func actAgrees(_ *Machine, act Act, got []Entry) error {
 		case ToolReused:
 			id, want = ev.Call, Reuse
 		case ToolRefused:
-			id, want = ev.Call, Refuse
+			if id, want = ev.Call, Refuse; ev.NotRun {
+				want = RunCall
+			}
+			if ran := decided.elapsed + e.Time.Sub(decided.time); ev.NotRun && ran < decided.limits.Time {
+				return fmt.Errorf("entry %d: call %s was not run, but only %v of %v were over", e.Seq, id, ran, decided.limits.Time)
+			}
 		case ApprovalRequested:
 			id, want = ev.Call, Ask
 		case InputRequested:

@@ -126,8 +126,8 @@ func (m *Machine) limit(s *State, as Step) Step {
 			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), group(s.idle)))
 		}
 	case Observe, Act:
-		if v := m.late(s); v.Holds {
-			return m.exhaust(s, v)
+		if late := m.late(s); late != nil {
+			return late
 		}
 	}
 	return as
@@ -135,8 +135,8 @@ func (m *Machine) limit(s *State, as Step) Step {
 
 // limitThink is the call as the ceilings leave it, or else the step they demand.
 func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
-	if v := m.late(s); v.Holds {
-		return t, m.exhaust(s, v)
+	if late := m.late(s); late != nil {
+		return t, late
 	}
 	if f, final := s.Missed(t.Purpose); final {
 		return t, failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, counted(f.Attempt, "attempt"), f.Message, t.Purpose))
@@ -176,14 +176,39 @@ func allUsed(iterations int) string {
 	return fmt.Sprintf("all %d iterations are used", iterations)
 }
 
-// late holds when the run's time is over.
-func (m *Machine) late(s *State) Verdict {
+// late is the step in place of one that there is no time for; nil: there is
+// time. The calls that have not started are answered first, so that the model
+// knows of them if the run is resumed.
+func (m *Machine) late(s *State) Step {
 	if s.elapsed < s.limits.Time {
-		return Verdict{}
+		return nil
+	}
+	var facts []Event
+	for i := range s.open {
+		if c := &s.open[i]; s.unstarted(i) && s.Machine() > 2 {
+			facts = append(facts, notRun(&c.Call, c.Error))
+		}
+	}
+	if facts != nil {
+		return Record{facts}
 	}
 	leaf := timeLeaf(s.limits)
-	return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-		Detail: fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)}
+	return m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
+		Detail: fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)})
+}
+
+// unstarted reports whether nothing was done about an open call of the model's,
+// so that it can be dropped. The calls of a loop are all it has, and wait.
+func (s *State) unstarted(i int) bool {
+	return s.open[i].Phase == Undecided && s.open[i].Attempt == 0 && !s.looped
+}
+
+// notRun answers a call whose turn comes too late, or that was denied before.
+func notRun(c *Call, denied string) Event {
+	if denied != "" {
+		return ToolRefused{Call: c.ID, Tool: c.Tool, Why: denied}
+	}
+	return ToolRefused{Call: c.ID, Tool: c.Tool, Why: "not run: the run's time was over before the turn of this call; nothing was done", NotRun: true}
 }
 
 // fits holds when a model call does not fit what is left.

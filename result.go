@@ -50,7 +50,7 @@ type Summary struct {
 }
 
 // CallSummary is one call of a turn. Status is ok, error, timeout, cancelled,
-// unknown, reused or refused once it is answered, and its phase before.
+// unknown, reused, refused or not_run once it is answered, and its phase before.
 type CallSummary struct {
 	Call   string `json:"call"`
 	Tool   string `json:"tool"`
@@ -177,6 +177,8 @@ func (c *call) outcome() string {
 		return c.Phase.String()
 	case c.Of != "":
 		return "reused"
+	case c.notRun:
+		return "not_run"
 	case !c.Ran && c.Status == ToolFailed:
 		return "refused"
 	}

@@ -87,6 +87,9 @@ type Disposed struct {
 	facts *Record   // for Reuse of a pure tool: its answer
 }
 
+// NotRun is the entry for a call whose turn came when the run's time was over.
+func (d Disposed) NotRun() Event { return notRun(&d.Call, "") }
+
 // Info is what the call's tool declares; the zero ToolInfo for an unknown one.
 func (d Disposed) Info() ToolInfo {
 	if d.info == nil {

@@ -335,6 +335,9 @@ func fence(tool, text string) string {
 
 // told is what the model reads of a call that brought no result.
 func (c *call) told() string {
+	if c.notRun {
+		return c.Error
+	}
 	var b strings.Builder
 	switch c.Status {
 	case ToolTimeout:

@@ -38,9 +38,12 @@ func (s *session) act(at uint64, a pawl.Act) error {
 		}
 	}
 	if len(a.Calls) == 1 && a.Calls[0].Do == pawl.RunCall {
+		if s.overdue(at, &a.Calls[0]) {
+			return nil
+		}
 		return s.runGroup(at, a.Calls)
 	}
-	for _, group := range s.m.Groups(a) {
+	for i, group := range groups(s.m.Agent().Serial, a) {
 		if cancel, park := s.called(); cancel || park {
 			return nil
 		}
@@ -48,11 +51,32 @@ func (s *session) act(at uint64, a pawl.Act) error {
 		if seq, err := s.state.Seq(), s.askHooks(); err != nil || s.state.Seq() != seq {
 			return err
 		}
+		if s.overdue(at, &group[0]) || i > 0 && spends(group) {
+			return nil
+		}
 		if err := s.runGroup(at, group); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// overdue reports whether the run's time is over. The machine goes by the log, so
+// when the log does not say it yet, the call whose turn it is says it.
+func (s *session) overdue(at uint64, d *pawl.Disposed) bool {
+	if s.left(time.Now()) > 0 {
+		return false
+	}
+	if s.state.Elapsed() < s.state.Limits().Time {
+		s.append(at, s.state.Iteration(), d.NotRun())
+	}
+	return true
+}
+
+// spends reports whether a call of the group spends tokens. What it may spend was
+// decided before the groups in front of it spent theirs, so it is decided again.
+func spends(group []pawl.Disposed) bool {
+	return slices.ContainsFunc(group, func(d pawl.Disposed) bool { return d.Child != "" })
 }
 
 // job is a tool call in flight.
@@ -112,6 +136,7 @@ func (s *session) jobs(at uint64, group []pawl.Disposed) ([]job, time.Time, erro
 		jobs = make([]job, len(group))
 	}
 	jobs[0] = job{}
+	left := s.left(time.Now()) // as the entries have it: making them durable may take long
 	for i := range group {
 		d, j := &group[i], &jobs[i]
 		j.d, j.at = d, at
@@ -130,6 +155,7 @@ func (s *session) jobs(at uint64, group []pawl.Disposed) ([]job, time.Time, erro
 		}
 		if j.inv.Attempt == 1 { // a child is taken up again, which is no new attempt at the call
 			s.append(at, it, started(j))
+			d.Limits.Time = min(d.Limits.Time, max(time.Millisecond, left.Truncate(time.Millisecond)))
 		}
 		if e := s.child(j); e != nil {
 			s.append(at, it, e)
@@ -142,7 +168,6 @@ func (s *session) jobs(at uint64, group []pawl.Disposed) ([]job, time.Time, erro
 		}
 	}
 	now := time.Now()
-	left := s.left(now)
 	for i := range jobs {
 		j := &jobs[i]
 		limit := j.d.Info().Timeout

@@ -15,8 +15,13 @@ func (s *session) observe(at uint64) error {
 		return err
 	}
 	now := time.Now()
+	left := s.left(now)
+	if left <= 0 { // which the log does not say yet
+		s.append(at, s.state.Iteration(), pawl.Observed{Text: "the observation failed: the run's time was over before it began", Failed: true})
+		return nil
+	}
 	o := &observation{agent: s.m.Agent(), at: at}
-	o.flight = flight{effect: o, limit: s.left(now), grace: commandGrace}
+	o.flight = flight{effect: o, limit: left, grace: commandGrace}
 	return s.fly(&o.flight, now)
 }
 

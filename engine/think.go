@@ -56,7 +56,12 @@ func (s *session) calling(at uint64, t *pawl.Think) (*modelCall, time.Time, erro
 		c.flight.quiet = quiet{first: s.engine.opt.First, next: s.engine.opt.Idle}
 	}
 	now = time.Now()
-	if left := s.left(now); left < c.flight.limit {
+	left := s.left(now)
+	if left <= 0 { // which the log does not say yet
+		c.failed(s, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"})
+		return nil, now, nil
+	}
+	if left < c.flight.limit {
 		c.flight.limit, c.outOfTime = left, true
 	}
 	return c, now, nil
