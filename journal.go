@@ -148,7 +148,7 @@ type Query struct {
 	Loop   string
 	Labels map[string]string // all of them must match
 	Max    int               // zero: no limit
-	Due    time.Time         // only runs whose WakeAt is set and not after this
+	Due    time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
 }
 
 // A Letter is something said to a run from outside: durable before it is

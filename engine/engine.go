@@ -344,7 +344,8 @@ func (s *session) conclude(r *pawl.Result) {
 
 // Step performs one step of a run that nobody owns, and returns the run's seq
 // after it. It fails with pawl.ErrConflict if the log does not end at seq.
-// It is for tests, and for hosts that bring their own durable scheduler.
+// It is for tests, and for hosts that bring their own durable scheduler; such a run
+// has no owner between two steps, so no server may sweep the journal for its agent.
 func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uint64) (uint64, error) {
 	s, err := e.reopen(ctx, agent, run, nil)
 	if err != nil {

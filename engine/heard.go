@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 )
@@ -51,4 +52,41 @@ func hear(s *pawl.State, l *pawl.Letter, list []pawl.Pending) {
 			p.AnsweredAt, p.AnsweredBy = &at, l.By
 		}
 	}
+}
+
+// Signalled reports whether a run that waits would go on if somebody resumed it,
+// since a signal lies in its inbox, or in that of a child run, that nobody has read:
+// an answer to something it waits for, or a request to cancel it.
+func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
+	mail, ok := j.(pawl.Mailbox)
+	if !ok {
+		return false, nil
+	}
+	s, err := Load(ctx, j, run)
+	if err != nil || s.Status().Ended() {
+		return false, err
+	}
+	for l, err := range mail.Letters(ctx, run, s.Letter()) {
+		if err != nil {
+			return false, err
+		}
+		if l.Kind == pawl.LetterCancel && l.Request == cancelRequest(&s) {
+			return true, nil
+		}
+	}
+	for c := range s.Open() {
+		if c.Phase != pawl.AwaitingChild {
+			continue
+		}
+		child, err := Load(ctx, j, c.Child)
+		if err != nil || child.Status().Ended() {
+			return err == nil, err
+		}
+	}
+	list, err := Pending(ctx, j, s)
+	if err == nil {
+		err = Heard(ctx, j, list)
+	}
+	answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
+	return err == nil && slices.ContainsFunc(list, answered), err
 }

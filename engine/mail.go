@@ -175,7 +175,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: fmt.Sprintf("cancel.%d", s.Epoch()), By: by, Body: e.secrets.JSON(raw)}); err != nil {
+	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: cancelRequest(&s), By: by, Body: e.secrets.JSON(raw)}); err != nil {
 		if _, ok := errors.AsType[*pawl.LetterConflictError](err); !ok { // cancelled already, in other words
 			return err
 		}
@@ -191,6 +191,9 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	}
 	return e.Cancel(ctx, run, by, reason)
 }
+
+// cancelRequest names a request to cancel a run that is in the epoch it is in now.
+func cancelRequest(s *pawl.State) string { return fmt.Sprintf("cancel.%d", s.Epoch()) }
 
 // cancelIdle ends a run that has no owner. Cancelling needs no agent: the
 // entries it takes are the same whatever the agent is.

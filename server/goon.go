@@ -97,7 +97,7 @@ func (s *Server) resume(x *exchange) (any, error) {
 // goOn goes on with a run that nobody drives; if after is not zero, only if that is
 // still its last entry.
 func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, after uint64) (*engine.Handle, error) {
-	if h.Status == pawl.Running && desk.Owned(h.Lease) {
+	if after == 0 && h.Status == pawl.Running && desk.Owned(h.Lease) { // else the journal, by its own clock, says so
 		return nil, &pawl.HeldError{Lease: h.Lease}
 	}
 	state, err := engine.Load(ctx, s.journal, h.Run)

@@ -19,9 +19,9 @@ const (
 	partTime   = 5 * time.Second // for answers under way, when the server ends
 )
 
-// Serve answers what comes in by a listener until ctx ends, and wakes runs whose
-// time has come meanwhile, as [Server.Wake] does; then it parks the runs that it
-// drives, lets the answers under way come to an end, and returns nil.
+// Serve answers the requests that a listener takes until ctx ends, and sweeps
+// meanwhile, as [Server.Sweep] does. Then it parks the runs that it drives, finishes
+// the answers under way, and returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	web := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
@@ -38,12 +38,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			_ = web.Close()
 		}
 	})
-	waking := make(chan struct{})
+	swept := make(chan struct{})
 	go func() {
-		defer close(waking)
-		s.Wake(ctx)
+		defer close(swept)
+		s.Sweep(ctx)
 	}()
-	defer func() { <-waking }() // the server is closed by then
+	defer func() { <-swept }() // the server is closed by then
 	err := web.Serve(l)
 	if unhook() { // it did not end because of ctx
 		return errors.Join(err, s.Close())

@@ -66,8 +66,7 @@ type Server struct {
 	mux     *http.ServeMux
 	patient time.Duration // how long a body may take
 	hubs    *hubs
-	links   limiter       // for who has nothing but a link
-	parked  chan struct{} // has something when a run was parked here; see Wake
+	links   limiter // for who has nothing but a link
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelCauseFunc
@@ -86,7 +85,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Server{journal: journal, host: host, options: *o, log: o.Log, driven: map[string]driven{}, patient: bodyTime, links: limiter{burst: 30, rate: 1}, parked: make(chan struct{}, 1)}
+	s := &Server{journal: journal, host: host, options: *o, log: o.Log, driven: map[string]driven{}, patient: bodyTime, links: limiter{burst: 30, rate: 1}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -216,12 +215,6 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 		}
 		s.mu.Unlock()
 		done(h.ID())
-		if err == nil && !r.Status.Ended() {
-			select {
-			case s.parked <- struct{}{}:
-			default:
-			}
-		}
 		if err == nil && s.options.Rests != nil {
 			s.options.Rests(r)
 		}

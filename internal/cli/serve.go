@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +39,7 @@ func (a *app) serveCommand() *cobra.Command {
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL by which people reach the server, for links in webhooks (default: the address that is listened on)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that links to approvals are made with, made if it is not there (default: beside the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients bring specs of their own, whose commands run here; they are kept in no file")
-	c.Flags().BoolVar(&s.resume, "resume", false, "go on with the runs of these agents that were interrupted, or paused, before; those paused until a time go on at that time anyway")
+	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "tell of every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.modelFlag(c)
@@ -94,11 +93,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 		if err != nil {
 			return 0, refused(err)
 		}
-		looking, cease := context.WithCancel(ctx)
-		defer cease()
-		looked, err := a.left(looking, s, j, h, served)
-		defer func() { cease(); <-looked }()
-		if err != nil {
+		if err := a.paused(ctx, s, j, h, served); err != nil {
 			return 0, err
 		}
 		a.tellServed(s, h, listener, made)
@@ -135,76 +130,35 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 	a.sayf("serving at %s", where)
 }
 
-// left tells of runs that an earlier process left in the middle, or goes on with
-// them. They are not gone on with unasked: what ended that process may be what
-// they do. Those that are paused until a time are woken in any case. looked is
-// closed when nothing of this goes on any more, soon after ctx has ended at the
-// latest.
-func (a *app) left(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) (<-chan struct{}, error) {
-	looked := make(chan struct{})
-	waits := false
-	defer func() {
-		if !waits {
-			close(looked)
-		}
-	}()
+// paused resumes the runs that were paused when an earlier server was stopped, if
+// --resume says so, and else says that there are some. Those that are paused until a
+// time, and those whose owner died, are resumed by every server.
+func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
 	var runs []string
-	var held []pawl.Head // by somebody who may be gone: of another machine that is not known
-	for _, status := range []pawl.Status{pawl.Running, pawl.Interrupted, pawl.Paused} {
-		for head, err := range desk.List(ctx, j, desk.Filter{Status: status}) {
-			if err != nil {
-				return looked, err
-			}
-			switch {
-			case h.named(head.Agent) == nil:
-			case head.Status == pawl.Running:
-				held = append(held, head)
-			case head.WakeAt.IsZero():
-				runs = append(runs, head.Run)
-			case head.WakeAt.After(time.Now()) && !a.quiet: // the server wakes it, also when its time has come already
-				a.sayf("run %s goes on at %s", head.Run, head.WakeAt.UTC().Format(time.RFC3339))
-			}
+	for head, err := range j.List(ctx, pawl.Query{Status: pawl.Paused}) {
+		switch {
+		case err != nil:
+			return err
+		case h.named(head.Agent) == nil || desk.IsChild(head):
+		case head.WakeAt.IsZero():
+			runs = append(runs, head.Run)
+		case head.WakeAt.After(time.Now()) && !a.quiet:
+			a.sayf("run %s goes on at %s", head.Run, head.WakeAt.UTC().Format(time.RFC3339))
 		}
 	}
-	if s.resume {
-		for _, run := range runs {
-			a.goOn(ctx, served, run)
-		}
-		waits = true
-		go func() {
-			defer close(looked)
-			a.lapsed(ctx, j, served, held)
-		}()
-	} else if len(runs) > 0 {
-		a.sayf("%s of these agents %s left in the middle; go on with one as pawl resume %s, or with all by --resume",
-			counted(len(runs), "run"), map[bool]string{true: "was", false: "were"}[len(runs) == 1], runs[0])
+	if !s.resume && len(runs) > 0 {
+		a.sayf("%s of these agents %s paused; resume one with: pawl resume %s, or all of them with --resume",
+			counted(len(runs), "run"), map[bool]string{true: "is", false: "are"}[len(runs) == 1], runs[0])
+		return nil
 	}
-	return looked, nil
-}
-
-func (a *app) goOn(ctx context.Context, served *server.Server, run string) {
-	if err := served.GoOn(ctx, run); err != nil {
-		a.sayf("run %s does not go on: %v", run, err)
-	} else if !a.quiet {
-		a.sayf("run %s goes on", run)
-	}
-}
-
-// lapsed goes on with those of runs whose owners let their leases lapse, as who
-// died on another machine does. An owner that lives renews his.
-func (a *app) lapsed(ctx context.Context, j store, served *server.Server, held []pawl.Head) {
-	slices.SortFunc(held, func(a, b pawl.Head) int { return a.Lease.Until.Compare(b.Lease.Until) })
-	for _, was := range held {
-		select {
-		case <-time.After(time.Until(was.Lease.Until) + time.Second): // the journal's clock need not be ours
-		case <-ctx.Done():
-			return
-		}
-		now, err := desk.Head(ctx, j, was.Run)
-		if err == nil && now.Status == pawl.Running && now.Lease.Epoch == was.Lease.Epoch && !desk.Owned(now.Lease) {
-			a.goOn(ctx, served, was.Run)
+	for _, run := range runs {
+		if err := served.GoOn(ctx, run); err != nil {
+			a.sayf("run %s does not go on: %v", run, err)
+		} else if !a.quiet {
+			a.sayf("run %s goes on", run)
 		}
 	}
+	return nil
 }
 
 // near reports whether an address can be reached from this machine only.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 )
@@ -59,7 +60,7 @@ func (r *run) match(q pawl.Query) (pawl.Head, bool) {
 		q.Status != 0 && h.Status != q.Status,
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,
-		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)):
+		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.Running || r.lease.Until.After(time.Now())):
 		return pawl.Head{}, false
 	}
 	for k, v := range q.Labels {

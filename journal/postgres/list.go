@@ -87,7 +87,9 @@ func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 		add(`marks`, `@>`, found)
 	}
 	if !q.Due.IsZero() {
-		add(`wake_at`, `<=`, q.Due)
+		args = append(args, q.Due)
+		where += fmt.Sprintf(` AND ref IN (SELECT ref FROM runs WHERE wake_at <= $%d UNION ALL
+			SELECT ref FROM runs WHERE status = 'running' AND (until IS NULL OR until <= clock_timestamp()))`, len(args))
 	}
 	return `SELECT ref, id, owner, epoch, until, seq, iterations, cost, priced, updated, status,
 		agent, loop, labels, thread, parent, origin, created, wake_at

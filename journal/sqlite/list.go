@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -76,8 +77,11 @@ func selection(q pawl.Query) (sql string, args []any) {
 	if q.Status != 0 {
 		add(`status = ?`, q.Status.String())
 	}
+	// The words of the index, or SQLite does not see that it covers this.
+	if q.Status == pawl.Running {
+		add(`status = 'running'`)
+	}
 	if q.Status.Waiting() {
-		// The words of the index, or SQLite does not see that it covers this.
 		add(`status IN ('waiting_approval', 'waiting_input', 'waiting_client_tool', 'waiting_doubt', 'expired')`)
 	}
 	if q.Agent != "" {
@@ -86,14 +90,14 @@ func selection(q pawl.Query) (sql string, args []any) {
 	if q.Loop != "" {
 		add(`loop = ?`, q.Loop)
 	}
-	by := ""
 	if !q.Due.IsZero() {
-		add(`wake_at <= ?`, q.Due)
-		by = `INDEXED BY runs_wake_at ` // else SQLite goes over all runs, to have them in order
+		where[0] = `+ref < ?` // without the plus SQLite walks all runs, to have them in order
+		add(`ref IN (SELECT ref FROM runs INDEXED BY runs_wake_at WHERE wake_at <= ? UNION ALL
+			SELECT ref FROM runs INDEXED BY runs_running WHERE status = 'running' AND (until IS NULL OR until <= ?))`, q.Due, time.Now())
 	}
 	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
 		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated
-		FROM runs ` + by + `LEFT JOIN batches ON batches.id =
+		FROM runs LEFT JOIN batches ON batches.id =
 			(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)
 		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ref DESC`, args
 }

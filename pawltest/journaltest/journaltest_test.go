@@ -175,6 +175,15 @@ var cases = map[string]struct {
 		}
 		return j.List(bg, q)
 	}}},
+	"never finds what was lost": {"list/lost", broken{list: func(j *memory.Journal, q pawl.Query) iter.Seq2[pawl.Head, error] {
+		return func(yield func(pawl.Head, error) bool) {
+			for h, err := range j.List(bg, q) {
+				if (q.Due.IsZero() || !h.WakeAt.IsZero()) && !yield(h, err) {
+					return
+				}
+			}
+		}
+	}}},
 	"hides the lease": {"list/head", broken{list: func(j *memory.Journal, q pawl.Query) iter.Seq2[pawl.Head, error] {
 		return func(yield func(pawl.Head, error) bool) {
 			for h, err := range j.List(bg, q) {

@@ -151,7 +151,7 @@ var lists = []rule{
 		}
 	}},
 	{"list/due", "Due selects runs whose WakeAt is set and not after it", func(c *check) {
-		c.put("never", pawl.Head{Status: pawl.Running})
+		c.put("never", pawl.Head{Status: pawl.WaitingInput})
 		c.put("early", pawl.Head{Status: pawl.Paused, WakeAt: day})
 		c.put("late", pawl.Head{Status: pawl.Paused, WakeAt: day.Add(time.Hour)})
 		c.listIs(pawl.Query{Due: day.Add(-time.Microsecond)})
@@ -159,6 +159,26 @@ var lists = []rule{
 		c.listIs(pawl.Query{Due: day.Add(2 * time.Hour)}, "late", "early")
 		c.listIs(pawl.Query{Due: day.Add(2 * time.Hour), Max: 1}, "late")
 		c.listIs(pawl.Query{}, "late", "early", "never")
+	}},
+	{"list/lost", "Due selects running runs that nobody holds a live lease of", func(c *check) {
+		for _, run := range []string{"lapsed", "ended", "parked"} {
+			status := map[string]pawl.Status{"lapsed": pawl.Running, "ended": pawl.Success, "parked": pawl.Paused}[run]
+			l := c.put(run, pawl.Head{Status: status})
+			_, err := c.Claim(c.Context(), pawl.Claim{Run: run, Owner: "me", TTL: short, Epoch: l.Epoch})
+			c.ok(err, "renewing")
+		}
+		c.claim("unbegun")
+		c.put("live", pawl.Head{Status: pawl.Running})
+		l := c.put("free", pawl.Head{Status: pawl.Running})
+		_, err := c.Claim(c.Context(), pawl.Claim{Run: "free", Epoch: l.Epoch})
+		c.ok(err, "giving the lease up")
+		c.put("due", pawl.Head{Status: pawl.Paused, WakeAt: day})
+		time.Sleep(2 * short)
+		c.listIs(pawl.Query{Due: day}, "due", "free", "lapsed")
+		c.listIs(pawl.Query{Due: day, Status: pawl.Running}, "free", "lapsed")
+		_, err = c.Claim(c.Context(), pawl.Claim{Run: "lapsed", Owner: "you", TTL: time.Minute})
+		c.ok(err, "taking over")
+		c.listIs(pawl.Query{Due: day}, "due", "free")
 	}},
 	{"list/own", "labels handed out belong to the reader", func(c *check) {
 		c.put("r", pawl.Head{Status: pawl.Running, Labels: map[string]string{"k": "v"}})

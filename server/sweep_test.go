@@ -3,11 +3,13 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +30,7 @@ type disk struct{ *memory.Journal }
 type dorm struct {
 	t       *testing.T
 	journal disk
+	store   server.Store // the journal of the server and its engines; nil: journal
 	log     lines
 	agents  map[string]pawl.Agent
 	refuses bool // to make agents again
@@ -95,7 +98,14 @@ func (d *dorm) Again(_ context.Context, s pawl.State, _ bool) (server.Work, erro
 	if d.refuses {
 		return server.Work{}, &client.Problem{Status: 409, Detail: "it is no more"}
 	}
-	return server.Work{Agent: d.agents[s.Declaration().Agent], Engine: engine.New(d.journal, nil)}, nil
+	return server.Work{Agent: d.agents[s.Declaration().Agent], Engine: engine.New(d.served(), nil)}, nil
+}
+
+func (d *dorm) served() server.Store {
+	if d.store != nil {
+		return d.store
+	}
+	return d.journal
 }
 
 // Desk is an engine for letters.
@@ -118,12 +128,12 @@ func (d *dorm) put(run string, agent pawl.Agent) pawl.Result {
 // serve serves until the test, or end, ends it.
 func (d *dorm) serve() (s *server.Server, end func()) {
 	d.t.Helper()
-	s, err := server.New(d.journal, d, keys, &server.Options{Log: slog.New(slog.NewTextHandler(&d.log, nil))})
+	s, err := server.New(d.served(), d, keys, &server.Options{Log: slog.New(slog.NewTextHandler(&d.log, nil))})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	var wake sync.WaitGroup
-	wake.Go(func() { s.Wake(d.t.Context()) })
+	wake.Go(func() { s.Sweep(d.t.Context()) })
 	return s, func() {
 		if err := s.Close(); err != nil {
 			d.t.Error(err)
@@ -292,7 +302,7 @@ func TestWakeNot(t *testing.T) {
 		_, end = d.serve()
 		time.Sleep(time.Hour)
 		end()
-		if s, n := d.status("one"), strings.Count(d.log.String(), "does not go on"); s != pawl.Paused || n != 1 {
+		if s, n := d.status("one"), strings.Count(d.log.String(), "cannot be resumed"); s != pawl.Paused || n != 1 {
 			t.Errorf("it is %v, and that was told %d times: %s", s, n, &d.log)
 		}
 		d.refuses = false
@@ -303,4 +313,56 @@ func TestWakeNot(t *testing.T) {
 		}
 		end()
 	})
+}
+
+// A server does not take a run from itself whose lease lapsed while it drives it:
+// the lease is renewed at the next heartbeat.
+func TestSweepOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDorm(t)
+		free := make(chan struct{})
+		busy := d.agents["sleeper"]
+		busy.Model = pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+			select {
+			case <-free:
+				return pawl.Say("done"), nil
+			case <-ctx.Done():
+				return pawl.Reply{}, ctx.Err()
+			}
+		})
+		d.agents["sleeper"] = busy
+		d.put("one", pawl.Agent{Name: "sleeper", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassRateLimit, Message: "come back later", RetryAfter: away}
+		})})
+		stalled := &stalling{disk: d.journal}
+		d.store = stalled
+		_, end := d.serve()
+		time.Sleep(away + time.Minute)
+		if s := d.status("one"); s != pawl.Running {
+			t.Fatalf("it is %v: %s", s, &d.log)
+		}
+		stalled.renewals.Store(true)
+		time.Sleep(time.Minute)
+		stalled.renewals.Store(false)
+		time.Sleep(10 * time.Second)
+		close(free)
+		synctest.Wait()
+		if s, n := d.status("one"), len(d.times("one", "run.resumed")); s != pawl.Success || n != 1 {
+			t.Errorf("it is %v, resumed %d times: %s", s, n, &d.log)
+		}
+		end()
+	})
+}
+
+// stalling is a journal that renews no lease for a while.
+type stalling struct {
+	disk
+	renewals atomic.Bool
+}
+
+func (s *stalling) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	if c.Epoch != 0 && c.TTL > 0 && s.renewals.Load() {
+		return pawl.Lease{}, errors.New("not now")
+	}
+	return s.disk.Claim(ctx, c)
 }

@@ -1,0 +1,113 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+)
+
+// A reason is why a run is to be resumed.
+type reason string
+
+const (
+	ownerDied   reason = "its owner died"
+	timeHasCome reason = "its time has come"
+	hasSignal   reason = "it has an unread signal"
+)
+
+// A failure is a run that could not be resumed. It is tried again after a time that
+// doubles as long as its log does not change.
+type failure struct {
+	seq   uint64
+	after time.Duration
+	until time.Time
+	said  string
+}
+
+// longest is the most that passes between two tries of a run that cannot be resumed.
+const longest = time.Hour
+
+// resume resumes the run that one which was found descends from, and reports whether
+// it did. What was found may be out of date by now, so it is looked at again.
+func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
+	if !desk.IsChild(h) && !slices.Contains(s.agents, h.Agent) {
+		return false
+	}
+	root, ok, err := s.still(ctx, h, why)
+	if err == nil && !ok {
+		return false
+	}
+	if f := s.failed[root.Run]; f != nil && f.seq == root.Seq && time.Now().Before(f.until) {
+		return false
+	}
+	if err == nil && why == ownerDied {
+		err = worthwhile(ctx, s.journal, root.Run)
+	}
+	if err == nil {
+		err = s.driver.Resume(ctx, root)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err == nil:
+		delete(s.failed, root.Run)
+		s.log.Info("run resumed", "run", root.Run, "why", string(why))
+		return true
+	case errors.As(err, new(*pawl.HeldError)), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrUnknownRun):
+		delete(s.failed, root.Run) // somebody else drives it, or removed it
+		return false
+	}
+	s.fail(root, why, err)
+	return false
+}
+
+// fail notes that a run cannot be resumed, and says so unless it was said before.
+func (s *sweeper) fail(root pawl.Head, why reason, err error) {
+	f := s.failed[root.Run]
+	if f == nil {
+		f = &failure{}
+		s.failed[root.Run] = f
+	}
+	if f.seq != root.Seq {
+		f.seq, f.after = root.Seq, s.every/2
+	}
+	f.after = min(2*f.after, longest)
+	f.until = time.Now().Add(f.after)
+	if f.said != err.Error() {
+		f.said = err.Error()
+		s.log.Warn("run cannot be resumed", "run", root.Run, "why", string(why), "error", err)
+	}
+}
+
+// still reports whether the reason to resume a run holds, and gives the run that it
+// descends from as it was before that was seen: resuming that one after its last
+// entry, one of several programs is the first.
+func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl.Head, ok bool, err error) {
+	now, err := desk.Head(ctx, s.journal, h.Run)
+	if err == nil {
+		root, err = desk.Root(ctx, s.journal, now)
+	}
+	if err == nil && root.Run != now.Run {
+		now, err = desk.Head(ctx, s.journal, h.Run)
+	}
+	if err != nil || !slices.Contains(s.agents, root.Agent) {
+		return root, false, err
+	}
+	parked := (root.Status == pawl.Paused || root.Status.Waiting()) && !desk.Owned(root.Lease)
+	switch why {
+	case ownerDied:
+		same := now.Status == pawl.Running && now.Lease.Epoch == h.Lease.Epoch
+		return root, same && (parked || root.Run == now.Run), nil
+	case timeHasCome:
+		return root, parked && now.Status == pawl.Paused && !now.WakeAt.IsZero() && !now.WakeAt.After(time.Now()), nil
+	}
+	if parked {
+		ok, err = engine.Signalled(ctx, s.journal, root.Run)
+	}
+	return root, ok, err
+}

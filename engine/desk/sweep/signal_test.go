@@ -1,0 +1,137 @@
+package sweep_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// picker asks its client once, and says what came back.
+func picker() pawl.Agent {
+	return pawl.Agent{Name: "picker", Tools: []pawl.Tool{client{}}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) == 1 {
+			return pawl.Do(pawl.Call{Tool: "pick", Args: []byte(`{}`)}), nil
+		}
+		return pawl.Say("picked"), nil
+	})}
+}
+
+// waiting leaves a run that waits for its client.
+func waiting(t *testing.T, j pawl.Journal, agent pawl.Agent, run string) {
+	t.Helper()
+	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || !r.Status.Waiting() {
+		t.Fatal(r.Status, err)
+	}
+}
+
+// A run is resumed when it has an unread signal that it waits for: one that was sent
+// before the program looked for the first time, or while it looks, whoever sent it.
+func TestSignals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), picker()
+		desk := engine.New(j, nil)
+		submit := func(run, call string) {
+			t.Helper()
+			if err := desk.Submit(t.Context(), run, call, "client", []byte(`1`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, run := range []string{"before", "while", "never"} {
+			waiting(t, j, agent, run)
+		}
+		submit("before", "c_1")
+		p := sweeps(t, j, agent)
+		time.Sleep(time.Minute)
+		submit("while", "c_1")
+		synctest.Wait()
+		if s := status(t, j, "while"); s != pawl.WaitingClientTool {
+			t.Errorf("it is %v at once, though who sent the signal may be about to resume the run", s)
+		}
+		time.Sleep(11 * time.Second)
+		for run, want := range map[string]pawl.Status{"before": pawl.Success, "while": pawl.Success, "never": pawl.WaitingClientTool} {
+			if s, n := status(t, j, run), len(events(t, j, run, "run.resumed")); s != want || want == pawl.Success && n != 1 || want != pawl.Success && n != 0 {
+				t.Errorf("%s is %v, resumed %d times", run, s, n)
+			}
+		}
+		if n := p.tries.Load(); n != 2 {
+			t.Errorf("runs were resumed %d times", n)
+		}
+	})
+}
+
+// What says nothing to a run does not resume it, however often it is looked at.
+func TestVoidSignals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), picker()
+		waiting(t, j, agent, "r")
+		for _, l := range []pawl.Letter{
+			{Kind: pawl.LetterDelivery, Request: "told", Body: []byte(`{}`)},
+			{Kind: pawl.LetterResult, Request: "c_1.1", Body: []byte(`{"result":1}`)}, // of another request
+			{Kind: pawl.LetterResult, Request: "c_9.1", Body: []byte(`{"result":1}`)},
+			{Kind: pawl.LetterCancel, Request: "cancel.0", Body: []byte(`{}`)},
+		} {
+			l.Run = "r"
+			if _, err := j.Post(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := sweeps(t, j, agent)
+		time.Sleep(time.Hour)
+		if n := p.tries.Load(); n != 0 || status(t, j, "r") != pawl.WaitingClientTool {
+			t.Errorf("it was resumed %d times", n)
+		}
+		if n := j.reads.Load(); n > 20 {
+			t.Errorf("its log was read %d times", n)
+		}
+	})
+}
+
+// A request to cancel whose sender died before it could end the run is read, too.
+func TestCancelSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), picker()
+		waiting(t, j, agent, "r")
+		if _, err := j.Post(t.Context(), pawl.Letter{Run: "r", Kind: pawl.LetterCancel, Request: "cancel.1", By: "ann", Body: []byte(`{"reason":"enough"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		sweeps(t, j, agent)
+		time.Sleep(11 * time.Second)
+		if s := status(t, j, "r"); s != pawl.Cancelled {
+			t.Errorf("it is %v", s)
+		}
+	})
+}
+
+// What a child run waits for resumes the run that it descends from.
+func TestChildSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newDisk()
+		child := picker()
+		child.Description = "Picks."
+		parent := pawl.Agent{Name: "parent", Tools: []pawl.Tool{tool.Agent(child, nil)}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if len(r.Messages) == 1 {
+				return pawl.Do(pawl.Call{Tool: "picker", Args: []byte(`{"input":"x"}`)}), nil
+			}
+			return pawl.Say("done"), nil
+		})}
+		waiting(t, j, parent, "r")
+		sweeps(t, j, parent)
+		time.Sleep(time.Minute)
+		if err := engine.New(j, nil).Submit(t.Context(), "r.c_1", "c_1", "client", []byte(`1`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(11 * time.Second)
+		if s, of := status(t, j, "r"), status(t, j, "r.c_1"); s != pawl.Success || of != pawl.Success {
+			t.Errorf("it is %v, its child %v", s, of)
+		}
+	})
+}

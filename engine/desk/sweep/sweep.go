@@ -1,0 +1,213 @@
+// Package sweep finds the runs of a journal that need an owner and have none, and
+// has them resumed: runs whose owner died, runs that are paused until a time that
+// has come, and runs with a signal that nobody has read. A server sweeps as long as
+// it serves; so can any program that drives runs.
+//
+// Any number of programs may sweep one journal. Each finds the same runs; the lease
+// decides which of them drives a run.
+package sweep
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// A Driver resumes runs. Its methods are called one at a time.
+type Driver interface {
+	// Agents returns the names of the agents whose runs it can resume.
+	Agents(ctx context.Context) ([]string, error)
+	// Resume resumes a run whose log ends at h.Seq and returns as soon as the run
+	// is driven. It fails with a *pawl.HeldError, pawl.ErrFenced or
+	// pawl.ErrConflict if somebody else was quicker. After any other error it is
+	// called again for the same run, each time after twice as long.
+	Resume(ctx context.Context, h pawl.Head) error
+}
+
+// Options are the settings of a sweep. The zero value is right.
+type Options struct {
+	// Every is the most time between two looks into the journal; up to a quarter
+	// less passes, at random, so that several programs do not look in step. A run
+	// whose owner died is resumed within two such times after its lease has lapsed.
+	// Zero: 5 seconds, a third of an engine's default lease.
+	Every time.Duration
+	// Log is told which runs are resumed and which cannot be. Nil: nothing is.
+	Log *slog.Logger
+}
+
+// Run sweeps a journal until ctx ends.
+func Run(ctx context.Context, j pawl.Journal, d Driver, o *Options) {
+	if o == nil {
+		o = &Options{}
+	}
+	s := &sweeper{
+		journal: j, driver: d, every: o.Every, log: o.Log,
+		signals: map[string]time.Time{}, lapsed: map[string]lapse{}, failed: map[string]*failure{},
+	}
+	s.mail, _ = j.(pawl.Mailbox)
+	if s.every <= 0 {
+		s.every = 5 * time.Second
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	for look := time.Now(); ; {
+		if now := time.Now(); !now.Before(look) {
+			look = now.Add(s.every - rand.N(s.every/4))
+			s.look(ctx, now)
+		}
+		next := s.wake(ctx, time.Now())
+		if next.IsZero() || next.After(look) {
+			next = look
+		}
+		select {
+		case <-time.After(time.Until(next)):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sweeper is what is remembered between two looks.
+type sweeper struct {
+	journal pawl.Journal
+	mail    pawl.Mailbox // nil: the journal has none
+	driver  Driver
+	every   time.Duration
+	log     *slog.Logger
+
+	agents  []string
+	due     []pawl.Head          // runs whose time comes before the next look, the earliest first
+	pace    pace                 // of waking them
+	lapsed  map[string]lapse     // runs that were found without a live lease
+	read    int64                // the last signal
+	caught  bool                 // the signals from before the first look are known
+	signals map[string]time.Time // runs that may have unread signals, and since when that is known
+	failed  map[string]*failure
+	trouble string // what the last look failed with
+}
+
+// look finds runs that need an owner. It resumes those whose owner died and those
+// with unread signals, and leaves those that wait for a time to wake.
+func (s *sweeper) look(ctx context.Context, now time.Time) {
+	err := s.find(ctx, now)
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		s.trouble = ""
+	case err.Error() != s.trouble:
+		s.trouble = err.Error()
+		s.log.Error("the journal cannot be searched for runs to resume; it is tried again every few seconds", "error", err)
+	}
+}
+
+func (s *sweeper) find(ctx context.Context, now time.Time) (err error) {
+	s.due = nil
+	maps.DeleteFunc(s.failed, func(_ string, f *failure) bool { return now.Sub(f.until) > 2*s.every }) // it is not found any more
+	if s.agents, err = s.driver.Agents(ctx); err != nil || len(s.agents) == 0 {
+		return err
+	}
+	lost, err := s.lost(ctx, now)
+	if err != nil {
+		return err
+	}
+	// Of several programs that find the same runs each begins with another one.
+	rand.Shuffle(len(lost), func(a, b int) { lost[a], lost[b] = lost[b], lost[a] })
+	for _, h := range lost {
+		s.resume(ctx, h, ownerDied)
+	}
+	if s.mail == nil {
+		return nil
+	}
+	return s.listen(ctx, now)
+}
+
+// orphans is the most running runs that are looked at for owners which are known to
+// be gone. It keeps a look cheap: the leases of all others lapse.
+const orphans = 256
+
+// A lapse is a run that nobody holds a live lease of.
+type lapse struct {
+	epoch uint64
+	since time.Time
+}
+
+// lost lists the runs whose owner died, and notes those whose time comes before the
+// next look. An owner whose lease has lapsed counts as dead when it has not renewed
+// the lease by the next look: after a machine was suspended, all leases have lapsed
+// and all owners live.
+func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, err error) {
+	lapsed := map[string]lapse{}
+	for h, err := range s.journal.List(ctx, pawl.Query{Due: now.Add(s.every)}) {
+		switch {
+		case err != nil:
+			return nil, err
+		case h.Status != pawl.Running:
+			s.due = append(s.due, h)
+			continue
+		}
+		at, known := s.lapsed[h.Run]
+		if !known || at.epoch != h.Lease.Epoch {
+			at = lapse{h.Lease.Epoch, now}
+		}
+		lapsed[h.Run] = at
+		if now.Sub(at.since) >= s.every/2 {
+			lost = append(lost, h)
+		}
+	}
+	s.lapsed = lapsed
+	slices.SortFunc(s.due, func(a, b pawl.Head) int { return a.WakeAt.Compare(b.WakeAt) })
+	for h, err := range s.journal.List(ctx, pawl.Query{Status: pawl.Running, Max: orphans}) {
+		if err != nil {
+			return nil, err
+		}
+		if engine.ParseOwner(h.Lease.Owner).Gone() {
+			lost = append(lost, h)
+		}
+	}
+	return lost, nil
+}
+
+// wake resumes the runs whose time has come, as fast as the pace allows, and says
+// when to come back; zero: after the next look.
+func (s *sweeper) wake(ctx context.Context, now time.Time) (next time.Time) {
+	for len(s.due) > 0 && ctx.Err() == nil {
+		h := s.due[0]
+		if next = h.WakeAt; next.After(now) {
+			return next
+		}
+		if next = s.pace.next(now); next.After(now) {
+			return next
+		}
+		s.due = s.due[1:]
+		if s.resume(ctx, h, timeHasCome) {
+			s.pace.even = s.pace.even.Add(wakeApart)
+		}
+	}
+	return time.Time{}
+}
+
+// Of runs that are due together, the first wakeAtOnce are woken at once, and the
+// others one each wakeApart: all at once, they would use up again what was reset.
+const (
+	wakeAtOnce = 4
+	wakeApart  = 500 * time.Millisecond
+)
+
+// pace is the generic cell rate algorithm of ITU-T I.371: even is when as many
+// have been woken as may have been by then.
+type pace struct{ even time.Time }
+
+// next is when one more may be woken.
+func (p *pace) next(now time.Time) time.Time {
+	if p.even.Before(now) {
+		p.even = now
+	}
+	return p.even.Add(-(wakeAtOnce - 1) * wakeApart)
+}

@@ -1,0 +1,416 @@
+package sweep_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk/sweep"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// lease is an engine's default.
+const lease = 15 * time.Second
+
+// disk is a journal that outlives the engines of a test, and counts what is read.
+type disk struct {
+	*memory.Journal
+	reads, lists *atomic.Int64
+}
+
+func newDisk() disk { return disk{memory.New(), new(atomic.Int64), new(atomic.Int64)} }
+
+func (d disk) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
+	d.reads.Add(1)
+	return d.Journal.Read(ctx, run, from)
+}
+
+func (d disk) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	d.lists.Add(1)
+	return d.Journal.List(ctx, q)
+}
+
+// mortal is the journal as a process has it that can die: it then reaches nothing
+// any more.
+type mortal struct {
+	disk
+	dead *atomic.Bool
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m mortal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	if m.dead.Load() {
+		return pawl.Lease{}, errDead
+	}
+	return m.disk.Claim(ctx, c)
+}
+
+func (m mortal) Append(ctx context.Context, b pawl.Batch) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.disk.Append(ctx, b)
+}
+
+// lines are what was logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
+// program drives runs and sweeps.
+type program struct {
+	*engine.Engine
+	t     *testing.T
+	agent pawl.Agent
+	tries atomic.Int64 // to resume runs
+	log   lines
+	end   func()
+}
+
+func (p *program) Agents(context.Context) ([]string, error) { return []string{p.agent.Name}, nil }
+
+func (p *program) Resume(ctx context.Context, h pawl.Head) error {
+	p.tries.Add(1)
+	_, err := p.Engine.Resume(p.t.Context(), p.agent, h.Run, &engine.ResumeOptions{After: h.Seq})
+	return err
+}
+
+// sweeps starts a program that sweeps until its end.
+func sweeps(t *testing.T, j pawl.Journal, agent pawl.Agent) *program {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &program{Engine: engine.New(j, nil), t: t, agent: agent}
+	var done sync.WaitGroup
+	done.Go(func() { sweep.Run(ctx, j, p, &sweep.Options{Log: slog.New(slog.NewTextHandler(&p.log, nil))}) })
+	p.end = sync.OnceFunc(func() {
+		cancel()
+		done.Wait()
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(p.end)
+	return p
+}
+
+// left leaves a run on a machine elsewhere, of whose processes nothing is known: a
+// process died there in the run's first model call.
+func left(t *testing.T, j disk, run string, agent pawl.Agent) {
+	t.Helper()
+	leftBy(t, j, run, agent, engine.Owner{Host: "elsewhere"})
+}
+
+func leftBy(t *testing.T, j disk, run string, agent pawl.Agent, owner engine.Owner) {
+	t.Helper()
+	m := mortal{j, new(atomic.Bool)}
+	agent.Model = pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+		m.dead.Store(true)
+		<-ctx.Done()
+		return pawl.Reply{}, ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	e := engine.New(m, &engine.Options{Owner: &owner})
+	h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	cancel()
+	if _, err := h.Wait(t.Context()); !errors.Is(err, errDead) {
+		t.Fatal(err)
+	}
+}
+
+func says(text string) pawl.Model {
+	return pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say(text), nil })
+}
+
+// events are the times at which a run got events of a type.
+func events(t *testing.T, j pawl.Journal, run, kind string) (at []time.Time) {
+	t.Helper()
+	for e, err := range engine.Entries(t.Context(), j, run, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Event.Type() == kind {
+			at = append(at, e.Time)
+		}
+	}
+	return at
+}
+
+func status(t *testing.T, j pawl.Journal, run string) pawl.Status {
+	t.Helper()
+	s, err := engine.Load(t.Context(), j, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Status()
+}
+
+// A run whose owner died is resumed within two leases, once, by one of several
+// programs. Those of other agents are left alone, and so are those that live.
+func TestLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
+		slow, other := agent, agent
+		slow.Model = pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+			select {
+			case <-time.After(5 * time.Minute):
+				return pawl.Say("slow"), nil
+			case <-ctx.Done():
+				return pawl.Reply{}, ctx.Err()
+			}
+		})
+		other.Name = "other"
+		lives := engine.New(j, &engine.Options{Owner: &engine.Owner{Host: "elsewhere"}})
+		if _, err := lives.Start(t.Context(), slow, "go", &engine.StartOptions{ID: "lives"}); err != nil {
+			t.Fatal(err)
+		}
+		left(t, j, "other", other)
+		programs := []*program{sweeps(t, j, agent), sweeps(t, j, agent), sweeps(t, j, agent)}
+		const runs = 20
+		died := map[string]time.Time{}
+		for i := range runs {
+			run := fmt.Sprint("r", i)
+			left(t, j, run, agent)
+			died[run] = time.Now()
+			time.Sleep(700 * time.Millisecond)
+		}
+		time.Sleep(2 * lease)
+		for run, at := range died {
+			resumed := events(t, j, run, "run.resumed")
+			if s := status(t, j, run); s != pawl.Success || len(resumed) != 1 {
+				t.Errorf("%s is %v, resumed at %v", run, s, resumed)
+			} else if took := resumed[0].Sub(at); took < lease-5*time.Second || took > 2*lease {
+				t.Errorf("%s was resumed after %v", run, took)
+			}
+		}
+		time.Sleep(5 * time.Minute)
+		if s := status(t, j, "other"); s != pawl.Running {
+			t.Errorf("the run of another agent is %v", s)
+		}
+		if s, n := status(t, j, "lives"), len(events(t, j, "lives", "run.resumed")); s != pawl.Success || n != 0 {
+			t.Errorf("the run that lives is %v, resumed %d times", s, n)
+		}
+		tries, busy := int64(0), 0
+		for _, p := range programs {
+			tries += p.tries.Load()
+			if p.log.count("run resumed") > 0 {
+				busy++
+			}
+			if n := p.log.count("level=WARN") + p.log.count("level=ERROR"); n > 0 {
+				t.Errorf("%s", p.log.text.String())
+			}
+		}
+		if tries > 2*runs || busy < 2 {
+			t.Errorf("%d programs made %d tries for %d runs", busy, tries, runs)
+		}
+	})
+}
+
+// A run whose owner is known to be gone is resumed at the next look, while its lease
+// lasts.
+func TestGone(t *testing.T) {
+	c := exec.Command("sleep", "60")
+	if err := c.Start(); err != nil {
+		t.Skip(err)
+	}
+	id, err := process.Identify(c.Process.Pid)
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	if err != nil {
+		t.Skip(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
+		sweeps(t, j, agent)
+		time.Sleep(time.Minute)
+		leftBy(t, j, "r", agent, engine.Owner{Process: id.String()})
+		died := time.Now()
+		time.Sleep(5 * time.Second)
+		if at := events(t, j, "r", "run.resumed"); len(at) != 1 || status(t, j, "r") != pawl.Success {
+			t.Errorf("after %v it is %v", time.Since(died), status(t, j, "r"))
+		}
+	})
+}
+
+// A lease that lapsed under a living owner, as when the machine was suspended, is
+// the owner's if it renews the lease at once.
+func TestLapsedAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
+		left(t, j, "r", agent)
+		lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "elsewhere", TTL: time.Millisecond, Over: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		sweeps(t, j, agent)
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		for range 20 {
+			if _, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "elsewhere", TTL: 15 * time.Second, Epoch: lease.Epoch}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+		}
+	})
+}
+
+// What cannot be resumed is said once, and tried ever more rarely.
+func TestChangedAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Prompt: "Be kind.", Model: says("done")}
+		left(t, j, "r", agent)
+		changed := agent
+		changed.Prompt = "Be quick."
+		p := sweeps(t, j, changed)
+		time.Sleep(24 * time.Hour)
+		if n := p.log.count("run cannot be resumed"); n != 1 || p.log.count("prompt changed") != 1 {
+			t.Errorf("it was said %d times: %s", n, p.log.text.String())
+		}
+		if n := p.tries.Load(); n < 24 || n > 40 {
+			t.Errorf("it was tried %d times in a day", n)
+		}
+		p.end()
+		sweeps(t, j, agent)
+		time.Sleep(lease)
+		if s := status(t, j, "r"); s != pawl.Success {
+			t.Errorf("under its own agent it is %v", s)
+		}
+	})
+}
+
+// A run that loses one owner after the other without a result may be what ends
+// them, and is left alone.
+func TestPoison(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newDisk()
+		agent := pawl.Agent{Name: "a", Model: says("done")}
+		left(t, j, "r", agent)
+		ends := 0
+		for range 20 { // each program dies of the run
+			m := mortal{j, new(atomic.Bool)}
+			deadly := agent
+			deadly.Model = pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+				ends++
+				m.dead.Store(true)
+				<-ctx.Done()
+				return pawl.Reply{}, ctx.Err()
+			})
+			p := sweeps(t, m, deadly)
+			time.Sleep(2 * lease)
+			p.end()
+		}
+		if ends != 4 { // and the first owner
+			t.Errorf("it ended %d programs", ends)
+		}
+		p := sweeps(t, j, agent)
+		time.Sleep(time.Hour)
+		if s := status(t, j, "r"); s != pawl.Running || p.log.count("lost its owner 5 times in a row") != 1 {
+			t.Errorf("it is %v: %s", s, p.log.text.String())
+		}
+		h, err := p.Engine.Resume(t.Context(), agent, "r", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+			t.Errorf("resumed by hand it is %v, %v", r.Status, err)
+		}
+	})
+}
+
+// A run that was imported in the middle of its work may go on where it came from.
+func TestImported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, to, agent := newDisk(), newDisk(), pawl.Agent{Name: "a", Model: says("done")}
+		left(t, from, "r", agent)
+		var file strings.Builder
+		if err := engine.Export(t.Context(), from, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Import(t.Context(), to, strings.NewReader(file.String())); err != nil {
+			t.Fatal(err)
+		}
+		p := sweeps(t, to, agent)
+		time.Sleep(time.Hour)
+		if s := status(t, to, "r"); s != pawl.Running || p.log.count("imported") != 1 {
+			t.Errorf("it is %v: %s", s, p.log.text.String())
+		}
+	})
+}
+
+// A look at a journal with many runs that wait, and many that have ended, reads
+// none of their logs.
+func TestLookIsCheap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Tools: []pawl.Tool{client{}}, Model: says("done")}
+		ask := agent
+		ask.Model = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			return pawl.Do(pawl.Call{Tool: "pick", Args: []byte(`{}`)}), nil
+		})
+		e := engine.New(j, nil)
+		for i := range 300 {
+			a := agent
+			if i%3 == 0 {
+				a = ask
+			}
+			h, err := e.Start(t.Context(), a, "go", nil)
+			if err == nil {
+				_, err = h.Wait(t.Context())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		j.reads.Store(0)
+		j.lists.Store(0)
+		sweeps(t, j, agent)
+		time.Sleep(10 * time.Minute)
+		if n := j.reads.Load(); n > 0 {
+			t.Errorf("%d logs were read", n)
+		}
+		if n := j.lists.Load(); n > 2*160+10 { // 10 minutes have at most 160 looks
+			t.Errorf("%d queries were made", n)
+		}
+	})
+}
+
+// client is a tool whose result somebody hands in.
+type client struct{}
+
+func (client) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: "pick", Client: true, Input: []byte(`{"type":"object"}`)}
+}
+
+func (client) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, errors.New("it ran here, where the client is to run it")
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/engine/desk/sweep"
+)
+
+// Sweep resumes runs of the host's agents that nobody drives, whichever process
+// drove them before: those whose owner died, those that are paused until a time
+// that has come, and those with an unread signal. Of several servers on one journal
+// one does. Sweep returns when ctx has ended or the server is closed.
+// [Server.Serve] sweeps by itself; Sweep is for a server that is the handler of
+// another http.Server.
+func (s *Server) Sweep(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	unhook := context.AfterFunc(s.life, cancel)
+	defer unhook()
+	sweep.Run(ctx, s.journal, sweeping{s}, &sweep.Options{Log: s.log})
+}
+
+// sweeping is the server as the driver of what a sweep finds.
+type sweeping struct{ server *Server }
+
+// Agents are the names of the host's.
+func (d sweeping) Agents(ctx context.Context) (names []string, err error) {
+	agents, err := d.server.host.Agents(ctx)
+	for _, a := range agents {
+		names = append(names, a.Name)
+	}
+	return names, err
+}
+
+// Resume leaves alone what is driven here: a lease that lapsed under its owner is
+// renewed at the owner's next heartbeat.
+func (d sweeping) Resume(ctx context.Context, h pawl.Head) error {
+	if d.server.live(h.Run) != nil {
+		return &pawl.HeldError{Lease: h.Lease}
+	}
+	_, err := d.server.goOn(ctx, h, desk.Limits{}, h.Seq)
+	return err
+}
