@@ -23,7 +23,7 @@ func TestArgumentsOfReplies(t *testing.T) {
 		{"no object", `[1]`, `[1]`},
 		{"twice", `{"a":1,"a":2}`, `{"a":1,"a":2}`},
 		{"no JSON", `{"a":`, `"{\"a\":"`},
-		{"invalid UTF-8", "{\"a\":\"\xff\"}", "\"{\\\"a\\\":\\\"\uFFFD\\\"}\""},
+		{"invalid UTF-8", "{\"a\":\"\xff\"}", "\"the arguments had bytes that are not UTF-8: {\\\"a\\\":\\\"\uFFFD\\\"}\""},
 		{"half a pair", `{"a":"\ud83d"}`, `{"a":"\ufffd"}`},
 		{"too deep", deep, `"` + deep + `"`},
 		{"too long", `"` + strings.Repeat("x", 1<<20) + `"`, `"1048578 bytes, where a call may have 1048576; they were not kept"`},

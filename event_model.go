@@ -224,6 +224,7 @@ func (r *Reply) code(c *wire.Coder) {
 		wire.OptList(c, "parts", &r.Parts, codePart)
 	}
 	enum(c, "stop_reason", &r.Stop, stopReasons)
+	c.OptBool("repaired", &r.Repaired)
 }
 
 func (r *Reply) decode(c *wire.Coder) {
@@ -241,6 +242,7 @@ func (r *Reply) decode(c *wire.Coder) {
 	})
 	wire.OptList(c, "parts", &layout, codePart)
 	enum(c, "stop_reason", &r.Stop, stopReasons)
+	c.OptBool("repaired", &r.Repaired)
 	if layout == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -415,7 +416,10 @@ func (l Limits) check(price *Price) (errs []error) {
 
 // validate lists what is wrong with a call's arguments, for the model to read.
 func (t *armed) validate(args json.RawMessage) string {
-	if len(args) == 0 || args[0] != '{' {
+	switch {
+	case bytes.HasPrefix(args, []byte(`"`+repaired)):
+		return "they had bytes that are not UTF-8; write the call again"
+	case len(args) == 0 || args[0] != '{':
 		return "arguments must be one JSON object"
 	}
 	problems := t.schema.Validate(args)

@@ -81,9 +81,10 @@ type Chunk struct {
 // A Reply is a model's whole answer to one request, its parts in the order they
 // came: [Text], [Thinking] and [Call].
 type Reply struct {
-	Parts []Part
-	Stop  StopReason // zero: StopEnd, or StopCalls when there are calls
-	Usage Usage      // zero: not reported, so the engine books its estimate
+	Parts    []Part
+	Stop     StopReason // zero: StopEnd, or StopCalls when there are calls
+	Usage    Usage      // zero: not reported, so the engine books its estimate
+	Repaired bool       // bytes of it were not UTF-8 and are U+FFFD now; a call whose arguments have that does not run
 }
 
 // Say makes the simplest reply: some text, which ends the turn.
@@ -240,6 +241,7 @@ type ModelError struct {
 	Message    string
 	RetryAfter time.Duration // the provider's wish; zero: none
 	Usage      Usage
+	Billed     bool  // the provider said that Usage is all it bills, zero included
 	Err        error // the cause, if any
 }
 

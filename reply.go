@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -79,20 +80,23 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	for _, p := range r.Parts {
 		switch p := p.(type) {
 		case Text:
-			p.Text = valid(p.Text)
+			p.Text = r.repair(p.Text)
 			if strings.TrimSpace(p.Text) == "" {
 				continue
 			}
 			content += len(p.Text)
 			parts = append(parts, p)
 		case Thinking:
-			p.Text = valid(p.Text)
+			p.Text = r.repair(p.Text)
 			parts = append(parts, p)
 		case Call:
 			if r.Stop == StopRefusal {
 				continue
 			}
-			p.Tool, p.Ref, p.Args = valid(p.Tool), valid(p.Ref), object(p.Args)
+			if !utf8.Valid(p.Args) {
+				p.Args = json.RawMessage(r.repair(string(p.Args)))
+			}
+			p.Tool, p.Ref, p.Args = r.repair(p.Tool), valid(p.Ref), object(p.Args)
 			if p.Ref == "" {
 				p.Ref = valid(p.ID)
 			}
@@ -111,6 +115,9 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	e := ModelReplied{Purpose: t.Purpose}
 	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
 		r, e.Malformed = plan(r, n+1)
+	}
+	if r.Repaired {
+		r.disarm()
 	}
 	if r.Stop == 0 || r.Stop == StopEnd && hasCalls(r) {
 		r.Stop = StopEnd
@@ -153,17 +160,22 @@ func (u Usage) sane() Usage {
 	return u
 }
 
-// Failed makes the event of an attempt that brought no reply. An attempt that
-// may have been billed without anybody knowing how much is booked at its
-// reservation. retryAt is when the engine means to try again.
-func (m *Machine) Failed(s *State, t Think, err error, retryAt time.Time) ModelFailed {
+// Failed makes the event of an attempt that brought no reply. When the provider
+// had begun to work and has not said what it bills, the attempt is booked at the
+// most that it may have cost; begun says so where its class does not. retryAt is
+// when the engine means to try again.
+func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.Time) ModelFailed {
 	me := classify(err)
 	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(valid(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
 		e.Message = short(valid(me.Err.Error()))
 	}
-	if e.Usage == (Usage{}) && billable(me.Class) {
-		e.Usage = Usage{Input: t.Estimate, Output: t.MaxTokens}
+	if !me.Billed && (begun || billable(me.Class)) {
+		e.Usage.Output = max(e.Usage.Output, t.MaxTokens)
+		if e.Usage.Input == 0 {
+			e.Usage.Input, e.Cost = t.Estimate, t.Cost
+			return e
+		}
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {
 		e.Cost = price.Cost(e.Usage)
@@ -197,6 +209,28 @@ func object(args json.RawMessage) json.RawMessage {
 	}
 	return quote(valid(string(args)))
 }
+
+// repair makes a text of the reply valid, and marks the reply if it was not.
+func (r *Reply) repair(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	r.Repaired = true
+	return valid(s)
+}
+
+// disarm makes a text of arguments that were repaired: nobody knows what they
+// were to say, so their call must not run.
+func (r *Reply) disarm() {
+	for i, p := range r.Parts {
+		if c, ok := p.(Call); ok && bytes.Contains(c.Args, []byte("\uFFFD")) {
+			c.Args = quote(repaired + string(c.Args))
+			r.Parts[i] = c
+		}
+	}
+}
+
+const repaired = "the arguments had bytes that are not UTF-8: "
 
 func valid(s string) string {
 	if utf8.ValidString(s) {

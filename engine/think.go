@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -166,15 +167,16 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 			return
 		}
 	}
-	c.failed(s, err)
+	c.failed(s, err, cut)
 }
 
 // failed appends that the call brought no reply. It is kept out of line: what it
 // needs would stand on the stack while a reply is folded.
 //
 //go:noinline
-func (c *modelCall) failed(s *session, err error) {
-	f := s.m.Failed(&s.state, c.t, err, time.Time{})
+func (c *modelCall) failed(s *session, err, cut error) {
+	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.flight.quiet.signs) > 0
+	f := s.m.Failed(&s.state, c.t, err, begun, time.Time{})
 	f.Message = s.filter(f.Message)
 	f.RetryAt = s.retryAt(f, err)
 	s.again(&f)
@@ -191,7 +193,7 @@ func (c *modelCall) cutShort(cut error) error {
 	case cut == nil:
 		return nil
 	case cut == errQuiet:
-		late := &pawl.ModelError{Class: pawl.ClassNetwork, Usage: pawl.Usage{Input: c.t.Estimate, Output: c.t.MaxTokens}}
+		late := &pawl.ModelError{Class: pawl.ClassNetwork}
 		if c.flight.quiet.seen == 0 {
 			late.Message = fmt.Sprintf("nothing came within %v", c.flight.quiet.first)
 		} else {
@@ -201,8 +203,7 @@ func (c *modelCall) cutShort(cut error) error {
 	case cut != errTimeout:
 		return &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: " + cut.Error()}
 	}
-	late := &pawl.ModelError{Class: pawl.ClassNetwork, Message: fmt.Sprintf("no reply within %v", c.flight.limit),
-		Usage: pawl.Usage{Input: c.t.Estimate, Output: c.t.MaxTokens}}
+	late := &pawl.ModelError{Class: pawl.ClassNetwork, Message: fmt.Sprintf("no reply within %v", c.flight.limit)}
 	if c.outOfTime {
 		late.Message = "no reply before the run's time was over"
 	}

@@ -168,6 +168,9 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	case pawl.StopPause:
 		out = append(out, "the provider paused the turn, to be sent again")
 	}
+	if e.Reply.Repaired {
+		out = append(out, "had bytes that are not UTF-8, which are U+FFFD here")
+	}
 	if e.Malformed != "" {
 		out = append(out, phrase("cannot be used: "+said(e.Malformed)))
 	}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,10 +29,14 @@ func Name(s string) string {
 	return s[:min(len(s), longestName)]
 }
 
-// Unicode reports whether the bytes of an event are UTF-8. They are whole, so if
-// they are not, the server has cut a letter in two, and what is left of it must
-// not be taken for what the model wrote.
-func Unicode(b []byte) bool { return utf8.Valid(b) }
+// Repair puts U+FFFD in the place of bytes that are not UTF-8 and reports whether
+// there were any. It is for whole events: in less, a letter may be cut in two.
+func Repair(b []byte) (fixed []byte, broken bool) {
+	if utf8.Valid(b) {
+		return b, false
+	}
+	return bytes.ToValidUTF8(b, []byte("\uFFFD")), true
+}
 
 // UniqueID is want, or want with as many _ behind it as make it one that is not
 // taken; it takes it. An id that is empty or longer than most bytes is own instead.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Object is args when they are an object, and {} when they are not: providers
@@ -102,5 +103,5 @@ func wrap(open byte, list [][]byte, end byte) []byte {
 // sent at all: it is an object, and its text is UTF-8.
 func Opaque(raw json.RawMessage) bool {
 	b := bytes.TrimSpace(raw)
-	return len(b) > 0 && b[0] == '{' && json.Valid(b) && Unicode(b)
+	return len(b) > 0 && b[0] == '{' && json.Valid(b) && utf8.Valid(b)
 }

@@ -39,6 +39,9 @@ type turn struct {
 	stop   sdk.StopReason
 	usage  pawl.Usage
 	fresh  int // input tokens that no cache had a part in
+
+	told     bool // the usage of the whole message came
+	repaired bool // an event was not UTF-8
 }
 
 // A block is one content block on its way.
@@ -55,9 +58,8 @@ type block struct {
 
 // read takes one event; a chunk that is nil is no sign of life.
 func (t *turn) read(data []byte) (*pawl.Chunk, error) {
-	if !provider.Unicode(data) {
-		return nil, t.broken("an event is not UTF-8")
-	}
+	data, broken := provider.Repair(data)
+	t.repaired = t.repaired || broken
 	var e sdk.MessageStreamEventUnion
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, t.broken(provider.Clip(err.Error()))
@@ -106,6 +108,7 @@ func (t *turn) on(e sdk.MessageStreamEventUnion) (pawl.Chunk, error) {
 			return none, t.broken("message_delta before message_start")
 		}
 		u := e.Usage
+		t.told = t.told || u.JSON.OutputTokens.Valid()
 		t.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens, u.OutputTokensDetails.ThinkingTokens)
 		if e.Delta.StopReason != "" {
 			t.stop, t.state = e.Delta.StopReason, stopping
@@ -194,7 +197,7 @@ func (t *turn) grow(b *block, d sdk.MessageStreamEventUnionDelta) (pawl.Chunk, e
 
 // reply is the whole of a finished turn.
 func (t *turn) reply() (*pawl.Reply, error) {
-	r := &pawl.Reply{Usage: t.usage}
+	r := &pawl.Reply{Usage: t.usage, Repaired: t.repaired}
 	says, torn := false, false
 	for _, b := range t.blocks {
 		switch b.kind {
@@ -272,5 +275,5 @@ func (t *turn) broken(what string) error {
 }
 
 func (t *turn) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage}
+	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage, Billed: t.told && t.state >= stopping}
 }

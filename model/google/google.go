@@ -120,16 +120,14 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{}, err)
 			return
 		}
-		t := turn{model: m.full(), limit: limit}
+		t, repaired := turn{model: m.full(), limit: limit}, false
 		for data, err := range m.events(ctx, body) {
 			if err != nil {
 				yield(pawl.Chunk{}, t.ended(ctx, err))
 				return
 			}
-			if !provider.Unicode(data) {
-				yield(pawl.Chunk{}, t.failed(pawl.ClassTruncated, "the stream is broken: an event is not UTF-8"))
-				return
-			}
+			data, broken := provider.Repair(data)
+			repaired = repaired || broken
 			chunks, err := t.on(data)
 			if chunks == nil && err == nil {
 				chunks = []pawl.Chunk{{}} // a sign of life
@@ -149,6 +147,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{}, err)
 			return
 		}
+		reply.Repaired = repaired
 		yield(pawl.Chunk{Reply: reply}, nil)
 	}
 }

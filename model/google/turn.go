@@ -17,6 +17,7 @@ import (
 //	writing   a finish reason      → stopping
 //	writing   a blocked prompt     → stopping
 //	stopping  usage, parts         → stopping
+//	stopping  an orderly end       → finished
 //
 // An error object ends it anywhere. An orderly end is the end of a reply when
 // stopping and breaks it off before. Some models name a finish reason in every
@@ -26,6 +27,7 @@ type state int
 const (
 	writing state = iota
 	stopping
+	finished
 )
 
 // A turn gathers one reply from the events of its stream.
@@ -38,6 +40,7 @@ type turn struct {
 	stop   string // the finish reason; empty: the prompt was blocked
 	why    string // what the provider adds to it
 	usage  pawl.Usage
+	told   bool // the usage came
 }
 
 // A piece is a part of the reply on its way.
@@ -98,6 +101,7 @@ func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
 	}
 	if u := ev.Usage; u != nil {
 		// A total, in every event: assigned, never added.
+		t.told = true
 		t.usage = pawl.Usage{
 			Input: u.Prompt + u.ToolUse, CacheRead: u.Cached,
 			Output: u.Answer + u.Thoughts, Reasoning: u.Thoughts,
@@ -181,6 +185,7 @@ func (t *turn) reply() (*pawl.Reply, error) {
 	if t.state != stopping {
 		return nil, t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
 	}
+	t.state = finished
 	r := &pawl.Reply{Usage: t.usage}
 	says, calls := false, false
 	for _, p := range t.pieces {
@@ -253,5 +258,5 @@ func (t *turn) nothing() string {
 }
 
 func (t *turn) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage}
+	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage, Billed: t.told && t.state == finished}
 }

@@ -147,6 +147,9 @@ func result(t *testing.T, m pawl.Model, r pawl.Request) string {
 		case c.Reply != nil:
 			flush("")
 			fmt.Fprintf(&b, "reply, stop %v\n", c.Reply.Stop)
+			if c.Reply.Repaired {
+				b.WriteString("  repaired\n")
+			}
 			for _, p := range c.Reply.Parts {
 				switch p := p.(type) {
 				case pawl.Text:

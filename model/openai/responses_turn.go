@@ -22,6 +22,7 @@ type response struct {
 	status string // how it ended: completed or incomplete; empty: it has not
 	reason string // why it is incomplete
 	usage  pawl.Usage
+	told   bool // the usage came
 }
 
 // An output is one item on its way.
@@ -101,6 +102,7 @@ func (r *response) on(data []byte) ([]pawl.Chunk, error) {
 	if ev.Response != nil && ev.Response.Usage != nil {
 		// A total: assigned, never added.
 		u := ev.Response.Usage
+		r.told = true
 		r.usage = pawl.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputHas.Cached, Reasoning: u.OutputHas.Reasoning}
 	}
 	switch ev.Type {
@@ -337,5 +339,5 @@ func (r *response) refused(f fault, data []byte) error {
 }
 
 func (r *response) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: r.usage}
+	return &pawl.ModelError{Class: class, Message: message, Usage: r.usage, Billed: r.told && r.status != ""}
 }

@@ -98,7 +98,7 @@ func (s *server) stream(ctx context.Context, path string, body []byte, r reader)
 			return
 		}
 		defer res.Body.Close()
-		events := provider.NewEvents(res.Body)
+		events, repaired := provider.NewEvents(res.Body), false
 		for {
 			may, must := r.whole()
 			if must {
@@ -112,10 +112,8 @@ func (s *server) stream(ctx context.Context, path string, body []byte, r reader)
 				yield(pawl.Chunk{}, ended(ctx, err, r))
 				return
 			}
-			if !provider.Unicode(data) {
-				yield(pawl.Chunk{}, r.failed(pawl.ClassTruncated, "the stream is broken: an event is not UTF-8"))
-				return
-			}
+			data, broken := provider.Repair(data)
+			repaired = repaired || broken
 			chunks, err := r.on(data)
 			if chunks == nil && err == nil {
 				chunks = []pawl.Chunk{{}} // a sign of life
@@ -136,6 +134,7 @@ func (s *server) stream(ctx context.Context, path string, body []byte, r reader)
 			yield(pawl.Chunk{}, err)
 			return
 		}
+		reply.Repaired = repaired
 		yield(pawl.Chunk{Reply: reply}, nil)
 	}
 }

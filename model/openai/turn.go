@@ -37,6 +37,7 @@ type turn struct {
 	stop   string
 	refuse strings.Builder
 	usage  pawl.Usage
+	told   bool // the usage came
 }
 
 // A part is a piece of the reply on its way: text, thinking or a call.
@@ -118,6 +119,7 @@ func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
 	}
 	if u := ev.Usage; u != nil {
 		// A total, on some servers in every chunk: assigned, never added.
+		t.told = true
 		t.usage = pawl.Usage{
 			Input: u.Prompt, Output: u.Completion,
 			CacheRead: max(u.PromptHas.Cached, u.PromptHit), CacheWrite: u.PromptHas.Written,
@@ -276,5 +278,5 @@ func (t *turn) reply() (*pawl.Reply, error) {
 func (t *turn) whole() (may, must bool) { return t.state >= stopping, t.state == finished }
 
 func (t *turn) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage}
+	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage, Billed: t.told && t.state != writing}
 }

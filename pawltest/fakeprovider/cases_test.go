@@ -103,6 +103,7 @@ var cases = map[string]faultCase{
 	"unknown-stop-reason":     {does: "retry unknown", why: "takes no unknown end for a good one"},
 	"no-content":              {does: "retry empty", why: noSense},
 	"no-content-billed":       {does: "retry empty", why: noSense + "; what was billed is booked"},
+	"no-content-unbilled":     {does: "retry empty", why: noSense + "; nothing is booked"},
 	"refusal":                 {does: "refused", why: endsAtOnce},
 	"content-filter":          {does: "refused", why: endsAtOnce},
 	"refusal-after-reasoning": {does: "refused", why: endsAtOnce},
@@ -123,6 +124,9 @@ var cases = map[string]faultCase{
 	"empty-text-block": {does: "fine", why: "keeps and sends no empty text"},
 	"surrogate-text":   {does: "fine", why: "puts U+FFFD in its place before it becomes an entry"},
 
+	"broken-text": {does: "fine", why: "puts U+FFFD in its place, and the log says so"},
+
+	"broken-arguments":         {does: "reject", why: "answers the call with what is wrong with it; the other text of the reply is repaired"},
 	"empty-arguments":          {does: "refuse", why: "takes nothing for {}; the schema decides"},
 	"missing-arguments":        {does: "refuse", why: "takes nothing for {}; the schema decides"},
 	"null-arguments":           {does: "refuse", why: "takes null for {}; the schema decides"},

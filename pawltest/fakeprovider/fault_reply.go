@@ -38,14 +38,11 @@ var replies = []entry{
 	})},
 	{"surrogate-text", 46, "The text ends in the escape of half a letter.", nil, deed{
 		reply: func(_ strike, a *answer) bool { return a.append(halfLetter) },
-		bytes: func(_ strike, o *outcome) bool {
-			struck := false
-			for i, u := range o.units {
-				o.units[i] = bytes.ReplaceAll(u, []byte(halfLetter), []byte(`\ud83d`))
-				struck = struck || len(o.units[i]) != len(u)
-			}
-			return struck
-		},
+		bytes: writes(halfLetter, `\ud83d`),
+	}},
+	{"broken-text", 48, "The text ends in a byte that is not UTF-8.", nil, deed{
+		reply: func(_ strike, a *answer) bool { return a.append(badByte) },
+		bytes: writes(badByte, "\xff"),
 	}},
 }
 
@@ -63,6 +60,10 @@ var arguments = []entry{
 	{"double-encoded-arguments", 44, "The arguments are JSON in a JSON string.", nil, args(func(old string) string { return string(quoted(old)) })},
 	{"invalid-arguments", 45, "The arguments are no JSON.", spoken, args(func(old string) string { return "{'args': " + old })},
 	{"surrogate-arguments", 46, "The arguments have the escape of half a letter.", nil, args(func(old string) string { return inject(old, `"half":"\ud83d"`) })},
+	{"broken-arguments", 48, "The arguments have a byte that is not UTF-8.", nil, deed{
+		reply: args(func(old string) string { return inject(old, `"place":"`+badByte+`"`) }).reply,
+		bytes: writes(badByte, "\xff"),
+	}},
 	{"huge-arguments", 68, "The arguments are K bytes long and more, or 1 MiB.", nil, onCalls(func(x strike, it *item) bool {
 		it.text = inject(it.text, `"padding":"`+strings.Repeat("x", min(x.or(1<<20), mostBytes))+`"`)
 		return true
@@ -78,9 +79,24 @@ var arguments = []entry{
 	})},
 }
 
-// A letter for private use stands for half a letter, which a Go string cannot
-// hold, until the reply is bytes.
-const halfLetter = "\uE0D8"
+// Letters for private use stand for half a letter and for a byte that is not
+// UTF-8, which no JSON encoder writes, until the reply is bytes.
+const (
+	halfLetter = "\uE0D8"
+	badByte    = "\uE0D9"
+)
+
+// writes puts what such a letter stands for in its place.
+func writes(letter, as string) func(strike, *outcome) bool {
+	return func(_ strike, o *outcome) bool {
+		struck := false
+		for i, u := range o.units {
+			o.units[i] = bytes.ReplaceAll(u, []byte(letter), []byte(as))
+			struck = struck || len(o.units[i]) != len(u)
+		}
+		return struck
+	}
+}
 
 const mostBytes = 64 << 20
 

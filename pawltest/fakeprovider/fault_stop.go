@@ -55,6 +55,10 @@ var stops = []entry{
 		a.usage.Output = max(a.usage.Output, 100)
 		return a.stopped(pawl.StopEnd)
 	})},
+	{"no-content-unbilled", 25, "The reply is empty, and its usage is zero.", nil, onReply(func(_ strike, a *answer) bool {
+		a.items, a.usage = nil, pawl.Usage{}
+		return a.stopped(pawl.StopEnd)
+	})},
 	{"refusal", 26, "The model refuses, after what it had said.", nil, onReply(func(_ strike, a *answer) bool {
 		a.items = slices.DeleteFunc(a.items, func(it item) bool { return it.kind == calling })
 		a.append("")

@@ -159,6 +159,7 @@ var shows = map[string]func(s sight) bool{
 	"unknown-stop-reason":     with(always("out_of_ink")),
 	"no-content":              without("Paris", "漢", "weather, "),
 	"no-content-billed":       without("Paris", "漢", "weather, "),
+	"no-content-unbilled":     without("Paris", "漢", "weather, "),
 	"refusal":                 with(word(`"stop_reason":"refusal"`, `"refusal":"`, `"type":"refusal"`, `"finishReason":"SAFETY"`)),
 	"content-filter":          with(word(`"stop_reason":"refusal"`, `"finish_reason":"content_filter"`, `"reason":"content_filter"`, `"finishReason":"SAFETY"`)),
 	"refusal-after-reasoning": with(word(`"stop_reason":"refusal"`, `"finish_reason":"content_filter"`, `"reason":"content_filter"`, `"finishReason":"SAFETY"`)),
@@ -189,6 +190,7 @@ var shows = map[string]func(s sight) bool{
 		return s.whole() && len(s.body) > len(s.sound) && (s.has(`{"text":"","type":"text"}`) || s.has(`"text":""`))
 	},
 	"surrogate-text": with(always(`\ud83d`)),
+	"broken-text":    func(s sight) bool { return s.whole() && s.has("\xff") && !strings.Contains(s.sound, "\xff") },
 
 	"empty-arguments":          argsAre(func(a string) bool { return a == "" }),
 	"missing-arguments":        func(s sight) bool { args, ok := s.args(); return s.whole() && !ok && args == "" },
@@ -198,6 +200,7 @@ var shows = map[string]func(s sight) bool{
 	"double-encoded-arguments": argsAre(func(a string) bool { var text string; return json.Unmarshal([]byte(a), &text) == nil && text == city }),
 	"invalid-arguments":        notJSON,
 	"surrogate-arguments":      argsAre(func(a string) bool { return strings.Contains(a, `\ud83d`) && json.Valid([]byte(a)) }),
+	"broken-arguments":         func(s sight) bool { return s.whole() && s.has("\xff") },
 	"huge-arguments":           argsAre(func(a string) bool { return len(a) > 1<<20 }),
 	"deep-arguments":           argsAre(func(a string) bool { return strings.Contains(a, strings.Repeat("[", 999)) }),
 	"duplicate-keys":           argsAre(func(a string) bool { return strings.Count(a, `"twice"`) == 2 }),
