@@ -59,7 +59,7 @@ func (s *session) calling(at uint64, t *pawl.Think) (*modelCall, time.Time, erro
 	now = time.Now()
 	left := s.left(now)
 	if left <= 0 { // which the log does not say yet
-		c.failed(s, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"})
+		c.failed(s, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
 		return nil, now, nil
 	}
 	if left < c.flight.limit {
