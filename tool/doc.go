@@ -3,7 +3,8 @@
 //
 // # Functions
 //
-// [Func] turns a function into a tool. Its arguments are a struct, from which
+// [Func] turns a function into a tool. Its arguments are a struct (or a map with
+// string keys, for arguments of any name), from which
 // the schema that the model sees is derived:
 //
 //	type search struct {

@@ -17,8 +17,9 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 
 // FuncWith makes a tool of a function.
 //
-// In is a struct, or a pointer to one, with a field for each argument; the
-// schema is derived from it as the package comment says. In that schema, as in
+// In is a struct with a field for each argument, or a map with string keys for
+// arguments of any name, or a pointer to one of the two; the schema is derived
+// from it as the package comment says. In that schema, as in
 // any JSON Schema, 1.0 and 1e3 are integers, and so they are for the function.
 //
 // Of what fn returns, a string becomes a JSON string and a [json.RawMessage] or

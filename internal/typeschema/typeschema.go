@@ -36,8 +36,8 @@ import (
 // right; there is one for each field that is wrong.
 func For[T any]() (json.RawMessage, error) { return ForType(reflect.TypeFor[T]()) }
 
-// Object is [For] for the arguments of a tool, which have to be a struct or a
-// pointer to one.
+// Object is [For] for the arguments of a tool, which have to be a struct, a map
+// with string keys, or a pointer to one of the two.
 func Object[T any]() (json.RawMessage, error) { return ObjectType(reflect.TypeFor[T]()) }
 
 // ForType is [For] with the type as a value. A nil type is an error.
@@ -65,15 +65,22 @@ func ForType(t reflect.Type) (json.RawMessage, error) {
 
 // ObjectType is [Object] with the type as a value.
 func ObjectType(t reflect.Type) (json.RawMessage, error) {
+	const want = "arguments are a struct with a field for each, or a map with string keys"
 	if t == nil {
-		return nil, errors.New("typeschema: no type: arguments are a struct with a field for each")
+		return nil, errors.New("typeschema: no type: " + want)
 	}
 	inner := t
 	for inner.Kind() == reflect.Pointer {
 		inner = inner.Elem()
 	}
-	if inner.Kind() != reflect.Struct || special(inner) != nil || wantsText(inner) {
-		return nil, fmt.Errorf("typeschema: %s is not an object: arguments are a struct with a field for each", t)
+	object := inner.Kind() == reflect.Struct || inner.Kind() == reflect.Map
+	if !object || special(inner) != nil || wantsText(inner) {
+		return nil, fmt.Errorf("typeschema: %s is not an object: %s", t, want)
 	}
-	return ForType(t)
+	schema, err := ForType(t)
+	if err == nil && inner.Kind() == reflect.Map {
+		// OpenAI refuses parameters without properties.
+		schema = append(json.RawMessage(`{"properties":{},`), schema[1:]...)
+	}
+	return schema, err
 }

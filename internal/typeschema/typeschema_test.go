@@ -191,7 +191,9 @@ func TestErrors(t *testing.T) {
 		{"root", typeschema.For[chan int], []string{"typeschema: chan int: chan int has no JSON form"}},
 		{"no object", typeschema.Object[[]string], []string{"[]string is not an object"}},
 		{"no object in text", typeschema.Object[time.Time], []string{"time.Time is not an object"}},
-		{"no object in pointer", typeschema.Object[*map[string]int], []string{"is not an object"}},
+		{"no object in pointer", typeschema.Object[*[]string], []string{"is not an object"}},
+		{"no string keys", typeschema.Object[map[int]string], []string{"map[int]string has keys that are not strings: use map[string]string"}},
+		{"no JSON form in map", typeschema.Object[map[string]chan int], []string{"field {}: chan int has no JSON form"}},
 		{"interface", typeschema.Object[any], []string{"is not an object"}},
 		{"enum type", typeschema.For[struct {
 			B bool `enum:"true"`
