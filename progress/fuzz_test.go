@@ -98,7 +98,7 @@ func naive(t trail, window, patience int) pattern {
 		case sameThought:
 			results := map[uint64]bool{}
 			for i := all - n; i < all; i++ {
-				if i < 0 || turns[i].answer || turns[i].changed || turns[i].thought == 0 || turns[i].thought != turns[all-1].thought {
+				if i < 0 || turns[i].answer || turns[i].changed && t.spares || turns[i].thought == 0 || turns[i].thought != turns[all-1].thought {
 					return false
 				}
 				if turns[i].fault == 0 {

@@ -41,8 +41,7 @@ func (t *trail) moves() bool {
 }
 
 // look finds the pattern that the latest turns follow. same says whether the
-// given calling turns came to the same, their arguments apart, and changed nothing;
-// it is asked rarely, since it costs more than a digest.
+// given calling turns found the same, their arguments apart; it is asked rarely, since it costs more than a digest.
 func (t *trail) look(window, patience int, same func(from, to int) bool) finding {
 	if len(t.turns) <= window {
 		return finding{}
@@ -160,7 +159,7 @@ func (t *trail) monologue(n int) finding {
 // nothing new: each of them failed, or all of them came to the same.
 func (t *trail) sameThought(n int, same func(from, to int) bool) finding {
 	for _, u := range t.turns[:n] {
-		if u.answer || u.thought == 0 || u.thought != t.turns[0].thought || u.changed {
+		if u.answer || u.thought == 0 || u.thought != t.turns[0].thought || t.spares && u.changed {
 			return finding{}
 		}
 	}

@@ -113,8 +113,9 @@ func TestPatterns(t *testing.T) {
 		{"A~t a~t A~t", "same_thought(2) of 3 turns, 3 times"},
 		{"A~t B~t C~t", "none"}, // page after page
 		{"A~t a~t A~u", "none"},
-		{"A a A", "none"},          // nothing was said
-		{"A~t* a~t* A~t*", "none"}, // file after file
+		{"A a A", "none"},                                         // nothing was said
+		{"A~t* a~t* A~t*", "same_thought(2) of 3 turns, 3 times"}, // whatever it writes
+		{"A~t* B~t C~t*", "none"},
 		{"A!x~t B!y~t C!z~t", "same_thought(2) of 3 turns, 3 times"},
 		{"A~t a~t A~t=1", "none"},
 

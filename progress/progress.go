@@ -18,7 +18,8 @@
 //	                 Under a loop other than ReAct, which may ask for text turn
 //	                 by turn, only if it said the same each time
 //	same_thought(w)  the model thought the same, w times after the first, and
-//	                 found nothing that was not there the first time
+//	                 found nothing that was not there the first time, whatever
+//	                 it wrote
 //	metric_worse(w)  the goal's measure got worse, w times after the first
 //	metric_flat(n)   the goal's measure got no better by n turns that changed
 //	                 something; see [Patience]

@@ -36,6 +36,7 @@ type trail struct {
 	before  *gauge.Measure // of the goal, before the first of them
 	scale   gauge.Scale
 	foreign bool // the loop is not ReAct
+	spares  bool // a turn that changed something never thinks the same, as before machine 3
 }
 
 // follow reads the turns that count since the run was last taken up, at most so
@@ -71,6 +72,7 @@ func follow(s *pawl.State, room []turn, most int) trail {
 
 // in adds what the declaration says, which costs a copy, where it matters.
 func (t trail) in(s *pawl.State, measured bool) trail {
+	t.spares = s.Machine() < 3
 	if measured {
 		t.scale = gauge.ScaleOf(s.Declaration().Goal)
 	}
