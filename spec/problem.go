@@ -9,7 +9,8 @@ import (
 
 // A Problem is one thing that is wrong with a spec, and where. Line and Column
 // count from 1, columns in characters. For what came from outside a file, File
-// names the option (model, stop or limits) and Line is zero.
+// names the option (model, stop or limits) and Line is zero. Line is also zero for
+// a file that cannot be read.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

@@ -18,8 +18,16 @@ import (
 
 // A Provider makes the model of a name. The name is what a spec says after the
 // provider's own: "claude-sonnet-4-5", or for script:FILE the path of the file.
-// It must not call the model.
+// It must not call the model. One that cannot be called for want of a key is made
+// all the same: it implements [Readiness].
 type Provider func(name string) (pawl.Model, error)
+
+// Readiness is implemented by models that know whether they can be called at all.
+type Readiness interface {
+	// Ready returns what is missing, such as a key, and what to do about it. It
+	// calls nobody.
+	Ready() error
+}
 
 // A Registry is what a program has for its specs. It may be shared once filled.
 type Registry struct {

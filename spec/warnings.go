@@ -10,9 +10,9 @@ import (
 
 // Warnings lists what does not keep a spec from running but is likely not
 // meant: a variable under env that is not set or too short to be kept secret, a
-// directory or a program beside the spec that is not there, prices that are out
-// of date. They are warnings because a spec is also checked where its secrets
-// and programs are not. The specs of its agents are included. It looks at the
+// model whose key is missing, a directory or a program beside the spec that is not
+// there, prices that are out of date. They are warnings because a spec is also
+// checked where its secrets and programs are not. The specs of its agents are included. It looks at the
 // environment and the files at each call; r may be nil.
 func (s *Spec) Warnings(r *Registry) []Problem {
 	d := &document{text: s.doc.text, src: s.doc.src}
@@ -52,6 +52,9 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	}
 	if r != nil && !(s.model.name == "" && s.family.member()) {
 		s.age(d, r)
+	}
+	if !s.family.member() {
+		d.problems = append(d.problems, s.Unready(r)...)
 	}
 	for _, m := range s.members {
 		d.problems = append(d.problems, m.Warnings(r)...)

@@ -35,17 +35,21 @@ func (a *app) check(file string, d *driving) (int, error) {
 	case errors.As(err, &problems):
 	case err != nil:
 		return 0, refused(err)
-	default:
-		a.warn(s, registry)
+	case !a.json:
+		a.warn(s, registry, d.model)
 		for _, cage := range s.Cages() {
 			a.sayf("pawl: %s", cage)
 		}
 	}
 	if a.json {
-		found := append(spec.Problems{}, problems...) // an empty list, not none
-		if err := printJSON(a.out, struct {
+		found := struct {
 			Problems spec.Problems `json:"problems"`
-		}{found}); err != nil {
+			Warnings spec.Problems `json:"warnings"`
+		}{append(spec.Problems{}, problems...), spec.Problems{}} // empty lists, not none
+		if err == nil {
+			found.Warnings = append(found.Warnings, flagged(s.Warnings(registry), d.model)...)
+		}
+		if err := printJSON(a.out, found); err != nil {
 			return 0, err
 		}
 	}

@@ -92,6 +92,9 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 	}
 	name := a.fixModel(f.model)
 	model, err := a.model(name)
+	if err == nil {
+		err = a.readyModel(name, model)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -113,7 +113,7 @@ func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.L
 	if err != nil {
 		return agent, err
 	}
-	a.warn(made, registry)
+	a.warn(made, registry, s.model)
 	return under(policy, agent)
 }
 

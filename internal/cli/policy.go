@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -24,10 +23,7 @@ func readPolicy(file string) (*spec.Policy, error) {
 		}
 		return p, nil
 	}
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		err = at.Err
-	}
-	return nil, spec.Problems{{File: file, Line: 1, Column: 1, Message: err.Error()}}
+	return nil, unreadable(file, err)
 }
 
 // policyKey is where the source of an agent has the policy it is under, beside

@@ -46,6 +46,9 @@ func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r rema
 		again.Model = r.model
 	}
 	model, err := a.model(again.Model)
+	if err == nil && !r.declared {
+		err = a.readyModel(again.Model, model)
+	}
 	if err != nil {
 		return nil, err
 	}

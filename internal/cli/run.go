@@ -61,6 +61,9 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 	if err != nil {
 		return 0, err
 	}
+	if err := ready(s, registry, d.model); err != nil {
+		return 0, err
+	}
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
 		return 0, err
@@ -74,7 +77,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 	if agent, err = under(policy, agent); err != nil {
 		return 0, err
 	}
-	a.warn(s, registry)
+	a.warn(s, registry, d.model)
 	all := maps.Clone(agent.Labels)
 	if all == nil {
 		all = labels
@@ -106,13 +109,19 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 		return s, nil
 	}
 	problems, ok := errors.AsType[spec.Problems](err)
-	if !ok { // it cannot be read at all
-		if at, ok := errors.AsType[*fs.PathError](err); ok {
-			err = at.Err
-		}
-		return nil, spec.Problems{{File: file, Line: 1, Column: 1, Message: err.Error()}}
+	if !ok {
+		return nil, unreadable(file, err)
 	}
 	return nil, flagged(problems, o.Model)
+}
+
+// unreadable is the problem of a file that cannot be read at all. It has no place
+// in the file.
+func unreadable(file string, err error) spec.Problems {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	return spec.Problems{{File: file, Message: err.Error()}}
 }
 
 // flagged names the flags that problems are about, model being what --model said.
@@ -140,9 +149,9 @@ func ceilings(agent pawl.Agent) (pawl.Limits, error) {
 	return m.Declaration().Limits, nil
 }
 
-// warn tells of what is likely not meant.
-func (a *app) warn(s *spec.Spec, r *spec.Registry) {
-	for _, p := range s.Warnings(r) {
+// warn tells of what is likely not meant. model is what --model says.
+func (a *app) warn(s *spec.Spec, r *spec.Registry, model string) {
+	for _, p := range flagged(s.Warnings(r), model) {
 		a.sayf("pawl: warning: %v", p)
 	}
 }

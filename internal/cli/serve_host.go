@@ -50,8 +50,9 @@ type serveHost struct {
 
 // servedAgent is one of the agents that are opened for all of their runs.
 type servedAgent struct {
-	about client.Agent
-	work  server.Work
+	about   client.Agent
+	work    server.Work
+	missing spec.Problems // the keys of its models
 }
 
 // hosting reads the specs that are to be served, and tells all that is wrong with
@@ -158,7 +159,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 		if err != nil {
 			return err
 		}
-		h.app.warn(made, registry)
+		h.app.warn(made, registry, h.service.model)
 		w, err := h.work(agent, h.policy, made)
 		if err != nil {
 			return err
@@ -172,7 +173,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 		for _, t := range d.Tools {
 			about.Tools = append(about.Tools, t.Name)
 		}
-		h.served = append(h.served, servedAgent{about, w})
+		h.served = append(h.served, servedAgent{about, w, made.Unready(registry)})
 	}
 	return nil
 }
@@ -255,6 +256,8 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	switch one := h.named(name); {
 	case raw == nil && one == nil:
 		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("there is no agent %q; GET /v1/agents lists those there are", name))
+	case raw == nil && len(one.missing) > 0:
+		return server.Work{}, unready(name, one.missing)
 	case raw == nil:
 		return one.work, nil
 	case !h.service.specs:
@@ -268,6 +271,9 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	if err != nil {
 		return server.Work{}, err
+	}
+	if missing := made.Unready(registry); len(missing) > 0 {
+		return server.Work{}, unready(made.Name, missing)
 	}
 	agent, err := beside.agentOf(ctx, made, registry)
 	var w server.Work
@@ -301,6 +307,9 @@ func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.
 	start, _ := s.Start()
 	for _, one := range h.served {
 		if one.work.Agent.Source == source && start.Parent == "" { // a child has inherited something
+			if len(one.missing) > 0 {
+				return server.Work{}, unready(one.about.Name, one.missing)
+			}
 			return one.work, nil
 		}
 	}
@@ -311,6 +320,9 @@ func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.
 	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork})
 	if err != nil {
 		beside.disconnect()
+		if e, ok := errors.AsType[*unreadyError](err); ok {
+			return server.Work{}, unready(s.Declaration().Agent, e.problems)
+		}
 		if codeOf(err) == exitUsage {
 			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v; go on with: pawl resume %[1]s", s.Run(), err))
 		}

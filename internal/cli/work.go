@@ -108,7 +108,7 @@ func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Regis
 	var err error
 	if r.declared { // nobody is called
 		agent, err = made.AgentAs(registry, s.Declaration(), r.children...)
-	} else {
+	} else if err = ready(made, registry, r.model); err == nil {
 		agent, err = a.agentOf(ctx, made, registry)
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ func TestServersRecover(t *testing.T) {
 func recovers(t *testing.T, database string) {
 	runs, kills, stops, pays := 6, 3, 0, 3
 	if os.Getenv("PAWL_PROOF") != "" {
-		runs, kills, stops, pays = 30, 60, 3, 8
+		runs, kills, stops, pays = 30, 60, 3, 25
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -52,7 +52,7 @@ func recovers(t *testing.T, database string) {
 	for name, text := range map[string]string{
 		"buyer.yaml": `name: buyer
 model: script:buyer.script.yaml
-limits: {iterations: 100}
+limits: {iterations: 100, tokens: 100000000}
 tools:
   - {name: look, description: Look., command: [sh, -c, "sleep 0.1; echo seen"], effect: read, input: {type: object, properties: {n: {type: integer}}}}
   - {name: pay, description: Pay., command: [sh, -c, "echo $PAWL_RUN $PAWL_CALL >> paid.txt; sleep 0.2"], input: {type: object, properties: {n: {type: integer}}}}

@@ -33,6 +33,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"mime"
@@ -116,11 +117,20 @@ func (m *Model) Describe() pawl.ModelInfo {
 
 func (m *Model) full() string { return "anthropic/" + m.name }
 
+// Ready returns an error if the model cannot be called because its key is missing.
+// It sends nothing.
+func (m *Model) Ready() error {
+	if m.keyless && m.base == endpoint {
+		return errors.New("no key for " + m.full() + "; set ANTHROPIC_API_KEY")
+	}
+	return nil
+}
+
 // Stream sends the request and yields the reply as it comes.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		if m.keyless && m.base == endpoint {
-			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + m.full() + "; set ANTHROPIC_API_KEY"})
+		if err := m.Ready(); err != nil {
+			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: err.Error(), Err: err})
 			return
 		}
 		for _, recall := range []bool{true, false} {

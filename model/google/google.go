@@ -44,6 +44,7 @@ package google
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"os"
@@ -98,6 +99,15 @@ func New(name string, o *Options) *Model {
 		m.key, m.keyless = provider.Fixed(fixed), fixed == ""
 	}
 	return m
+}
+
+// Ready returns an error if the model cannot be called because its key is missing.
+// It sends nothing.
+func (m *Model) Ready() error {
+	if m.keyless && m.base == endpoint {
+		return errors.New("no key for " + m.full() + "; set GEMINI_API_KEY")
+	}
+	return nil
 }
 
 // Describe names the model google/NAME, where its requests go, and its price

@@ -42,8 +42,8 @@ func (m *Model) events(ctx context.Context, body map[string]any) iter.Seq2[[]byt
 // events. It bounds the bodies of errors, and makes an error of a success that
 // is no such stream, such as the page of a proxy that wants a login.
 func (m *Model) send(ctx context.Context, body map[string]any) (*http.Response, error) {
-	if m.keyless && m.base == endpoint {
-		return nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + m.full() + "; set GEMINI_API_KEY"}
+	if err := m.Ready(); err != nil {
+		return nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: err.Error(), Err: err}
 	}
 	u, err := url.Parse(m.base)
 	if err != nil {

@@ -69,6 +69,15 @@ func (s *server) official() bool {
 
 func (s *server) full() string { return s.prefix + "/" + s.name }
 
+// Ready returns an error if the model cannot be called because its key is missing.
+// It sends nothing.
+func (s *server) Ready() error {
+	if s.keyless && s.base == endpoint {
+		return errors.New("no key for " + s.full() + "; set OPENAI_API_KEY")
+	}
+	return nil
+}
+
 func (s *server) describe() pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: s.full(), Endpoint: s.base}
 	if r, ok := prices.Lookup("openai", s.name); ok {
@@ -162,8 +171,8 @@ func ended(ctx context.Context, err error, r reader) error {
 
 // send posts a request and gives back only a response that is a stream.
 func (s *server) send(ctx context.Context, path string, body []byte) (*http.Response, error) {
-	if s.keyless && s.base == endpoint {
-		return nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key for " + s.full() + "; set OPENAI_API_KEY"}
+	if err := s.Ready(); err != nil {
+		return nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: err.Error(), Err: err}
 	}
 	res, err := s.key.Send(ctx, func(key string) (*http.Response, error) {
 		return s.post(ctx, path, key, body)

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// An unreadyError says that an agent cannot be run here, since keys of its models
+// are missing.
+type unreadyError struct{ problems spec.Problems }
+
+func (e *unreadyError) Error() string { return e.problems.Error() }
+func (e *unreadyError) Unwrap() error { return e.problems }
+
+// ready refuses a spec with models that cannot be called, before a run is recorded
+// that would fail for it. model is what --model says.
+func ready(s *spec.Spec, r *spec.Registry, model string) error {
+	if missing := s.Unready(r); len(missing) > 0 {
+		return &unreadyError{flagged(missing, model)}
+	}
+	return nil
+}
+
+// readyModel is ready for a model that no spec names.
+func (a *app) readyModel(name string, m pawl.Model) error {
+	if keyed, ok := m.(spec.Readiness); ok {
+		if err := keyed.Ready(); err != nil {
+			return misuse("%s: %w", a.namedBy(name), err)
+		}
+	}
+	return nil
+}
+
+// namedBy is what names a model that no spec names.
+func (a *app) namedBy(model string) string {
+	if model == a.getenv("PAWL_MODEL") {
+		return "PAWL_MODEL"
+	}
+	return "--model"
+}
+
+// unready is what a client of the server is told, who cannot set keys.
+func unready(agent string, missing spec.Problems) error {
+	said := make([]string, len(missing))
+	for i, p := range missing {
+		said[i] = p.Message
+	}
+	return problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %s cannot be run here: %s where the server runs", agent, strings.Join(said, "; ")))
+}

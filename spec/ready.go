@@ -1,0 +1,56 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+)
+
+// Unready lists the models of a spec that cannot be called at all, since their keys
+// are missing: its own and those it falls back to, those of its judges and of its
+// summaries, and all of these of its agents. A run that needs one of them fails.
+func (s *Spec) Unready(r *Registry) Problems {
+	d := &document{text: s.doc.text, src: s.doc.src}
+	for _, m := range s.named(r) {
+		provider, name, err := r.resolve(m.name, m.dir)
+		if err != nil {
+			continue // which is a problem of the spec
+		}
+		model, err := r.Models[provider](name)
+		if keyed, ok := model.(Readiness); err == nil && ok {
+			if err := keyed.Ready(); err != nil {
+				d.about(m.dir == "", "model", m.place, "%v", err)
+			}
+		}
+	}
+	for _, m := range s.members {
+		d.problems = append(d.problems, m.Unready(r)...)
+	}
+	return d.problems.sorted()
+}
+
+// named is a model that a spec names, or the command line in its stead, and what its
+// files are relative to; empty for the command line.
+type named struct {
+	name, dir string
+	place     place
+}
+
+// named are the models of the spec, those of its agents apart.
+func (s *Spec) named(r *Registry) (all []named) {
+	if r == nil {
+		return nil
+	}
+	inherits := s.model.name == "" && s.family.member()
+	if name, dir := s.modelName(r); name != "" && !inherits && !s.asksNobody() {
+		all = append(all, named{name, dir, s.model.place})
+	}
+	if s.opt.Model == "" {
+		for _, m := range s.model.fallback {
+			all = append(all, named{m.name, s.base, m.place})
+		}
+	}
+	for _, m := range slices.Collect(maps.Values(s.judges.models)) {
+		all = append(all, named{m.name, s.base, m.place})
+	}
+	return all
+}
