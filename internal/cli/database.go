@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -84,6 +85,22 @@ func openReading(ctx context.Context, path string, writing error) (store, error)
 		return nil, writing
 	}
 	return nil, fmt.Errorf("%w; nor can it only be read: %w", writing, why)
+}
+
+// withRuns is with for commands about runs that there are. A database that was named
+// and is not there is misspelled most likely: it is not made, and not taken for one
+// without runs.
+func (a *app) withRuns(ctx context.Context, do func(store) (int, error)) (int, error) {
+	if from, named := a.namedDatabase(); a.server == "" && named != "" && !onServer(named) {
+		path, err := a.databaseURL()
+		if err != nil {
+			return 0, err
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return 0, misuse("%s: there is no such database: %s; pawl run makes one", from, named)
+		}
+	}
+	return a.with(ctx, do)
 }
 
 // with runs do on the open database and closes it afterwards.

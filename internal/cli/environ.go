@@ -21,10 +21,7 @@ func (a *app) getenv(name string) string {
 // databaseURL is what --database or PAWL_DATABASE names, or the user's own file:
 // a path, or the URL of a server.
 func (a *app) databaseURL() (string, error) {
-	from, named := "--database", a.database
-	if named == "" {
-		from, named = "PAWL_DATABASE", a.getenv("PAWL_DATABASE")
-	}
+	from, named := a.namedDatabase()
 	if named == "" {
 		return a.ownDatabase()
 	}
@@ -35,6 +32,14 @@ func (a *app) databaseURL() (string, error) {
 		return path, nil
 	}
 	return "", misuse("%s is %q; write sqlite:PATH or postgres://USER@HOST/NAME", from, named)
+}
+
+// namedDatabase is the database that somebody names, and where; empty: nobody does.
+func (a *app) namedDatabase() (from, named string) {
+	if a.database != "" {
+		return "--database", a.database
+	}
+	return "PAWL_DATABASE", a.getenv("PAWL_DATABASE")
 }
 
 // onServer reports whether a database is named by the URL of a server, not by a path.

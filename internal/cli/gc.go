@@ -54,7 +54,7 @@ func (a *app) gcCommand() *cobra.Command {
 			if err := s.parse(time.Now()); err != nil {
 				return 0, err
 			}
-			return a.with(ctx, func(j store) (int, error) { return 0, a.gc(ctx, j, s) })
+			return a.withRuns(ctx, func(j store) (int, error) { return 0, a.gc(ctx, j, s) })
 		})
 	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs that have not gone on for this long, as 30d or 12h")
 	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended)")

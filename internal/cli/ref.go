@@ -100,9 +100,9 @@ func candidates(runs []pawl.Head) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// onRun is [app.with] for a command about one run.
+// onRun is [app.withRuns] for a command about one run.
 func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Head) (int, error)) (int, error) {
-	return a.with(ctx, func(j store) (int, error) {
+	return a.withRuns(ctx, func(j store) (int, error) {
 		h, err := find(ctx, j, ref)
 		if err != nil {
 			return 0, err
@@ -122,7 +122,7 @@ func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]str
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	ids := []string{"last"}
-	_, err := a.with(c.Context(), func(j store) (int, error) {
+	_, err := a.withRuns(c.Context(), func(j store) (int, error) {
 		found, err := heads(c.Context(), j, pawl.Query{Run: strings.ToUpper(begun)}, 50)
 		for _, h := range found {
 			ids = append(ids, fmt.Sprintf("%s\t%s, %v", h.Run, h.Agent, h.Status))

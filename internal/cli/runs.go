@@ -35,7 +35,7 @@ func (a *app) runsCommand() *cobra.Command {
 		if q.Max < 0 {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
-		return a.with(ctx, func(j store) (int, error) {
+		return a.withRuns(ctx, func(j store) (int, error) {
 			lines, err := list(ctx, j, desk.Filter{Query: q, Status: want, Thread: thread, Children: children})
 			if err != nil {
 				return 0, err
