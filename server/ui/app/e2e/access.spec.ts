@@ -113,5 +113,8 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await page.locator("#reason").fill("Bean & Co are nearer.");
   await page.getByRole("button", { name: "Deny", exact: true }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");
+  await expect(page.locator(".rows [role=option]", { hasText: "denied by somebody over HTTP" })).toContainText("place_order");
   await fits();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
 });

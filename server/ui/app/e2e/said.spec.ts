@@ -17,6 +17,7 @@ test("the result of a client tool is handed in", async ({ page, pawl }) => {
   await page.getByRole("button", { name: "Submit", exact: true }).click();
   await expect(page.locator(status)).toHaveText("success");
   await expect(page.locator(".answer")).toContainText("Seat 14C is yours.");
+  await expect(page.locator(".rows [role=option]", { hasText: "pick_seat" }).first()).toContainText("returned by somebody over HTTP");
   const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
   expect(entries.find((e: any) => e.type === "client_tool.returned").data.result).toEqual({ seat: "14C" });
 });
@@ -36,6 +37,9 @@ test("a run is cancelled with a reason, and goes on when it is resumed", async (
   const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
   expect(entries.find((e: any) => e.type === "cancel.requested").data.reason).toBe("The lamp was sold.");
   await expect(page.getByRole("button", { name: "Cancel…" })).toHaveCount(0);
+  const asked = page.locator(".rows [role=option]", { hasText: "ask_human" });
+  await expect(asked).toContainText("unanswered");
+  await expect(asked.locator(".bar.open")).toHaveCount(0); // it waits no longer
   await page.getByRole("button", { name: "Resume…" }).click();
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await expect(page.locator(status)).toHaveText("waits for an answer");

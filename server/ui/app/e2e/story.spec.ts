@@ -53,6 +53,7 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   const run = decodeURIComponent(/runs\/([^/]+)/.exec(page.url())![1]);
   const { entries } = await pawl.api(`/v1/runs/${run}/events`);
   expect(entries.find((e: any) => e.type === "approval.decided").data.args).toEqual({ article: "coffee", kilos: 18, vendor: "V-2207" });
+  await expect(page.locator(row("place_order")).first()).toContainText("approved by somebody over HTTP");
   await page.locator(row("place_order")).first().click();
   await expect(page.locator("#detail")).toContainText("Edited arguments");
   await expect(page.locator("#detail .tree").last()).toContainText("18");
@@ -109,6 +110,7 @@ test("what a tool said is text, whatever it says", async ({ page, pawl }) => {
   await page.keyboard.press("Control+Enter");
   await expect(page.locator(".summary .status")).toHaveText("success");
   await expect(page.locator(".answer")).toContainText("Then it is the bulb.");
+  await expect(page.locator(row("ask_human"))).toContainText("answered by somebody over HTTP");
 });
 
 test("a doubt is settled: the server was killed in the middle of a write", async ({ page, pawl, expected }) => {
@@ -132,6 +134,7 @@ test("a doubt is settled: the server was killed in the middle of a write", async
   await page.locator("#happened").fill('{"tracking": "LX-7001"}');
   await page.getByRole("button", { name: "It happened", exact: true }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");
+  await expect(page.locator(row("send_parcel")).first()).toContainText("settled by somebody over HTTP");
   await page.locator(row("send_parcel")).first().click();
   await expect(page.locator("#detail")).toContainText("it happened");
 });

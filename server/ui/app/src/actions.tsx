@@ -14,14 +14,18 @@ export type Doing =
   | { what: "cancel" | "resume" | "replay" }
   | { what: "fork"; at?: number };
 
+/** calm says that a run can be resumed, and does not wait for an answer first. */
+export function calm(live: Live, pending: Pending[]): boolean {
+  return !!live.result?.resumable && !(pending.length > 0 && live.status !== "expired");
+}
+
 /** Actions are the buttons of a run, of which only those stand there that apply, and their dialogs. */
 export function Actions({ live, run, doing, setDoing, picked, pending }: { live: Live; run: string; doing: Doing | null; setDoing: (d: Doing | null) => void; picked: number; pending: Pending[] }) {
-  const { log, result, status } = live;
+  const { log } = live;
   const close = () => setDoing(null);
-  const calm = !!result && result.resumable && !(pending.length > 0 && status !== "expired");
   return (
     <div class="actions">
-      {calm && <button type="button" class={live.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
+      {calm(live, pending) && <button type="button" class={live.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
       {!live.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "cancel" })}>Cancel…</button>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "fork" })}>Fork…</button>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "replay" })}>Replay</button>}
@@ -157,23 +161,30 @@ function suggestion(live: Live): string {
 }
 
 function ForkRun(p: Asked & { at: number }) {
-  const [at, setAt] = useState(String(p.at || p.live.log.last));
+  const { log } = p.live;
+  const wanted = p.at || log.last;
+  const [offered] = useState(() => log.forks(wanted)[0] ?? wanted);
+  const [at, setAt] = useState(String(offered));
   const [input, setInput] = useState("");
   const n = Number(at);
   const act = async () => {
     const r = await api.act(p.run, "fork", { at: n, input: input || undefined });
     go(link(r.run));
   };
-  const e = p.live.log.entries[n - 1];
+  const e = log.entries[n - 1];
+  const near = e ? log.forks(n) : [];
+  const can = near[0] === n;
   return (
-    <Dialog title="Fork" does="Fork" act={act} close={p.close} disabled={!e}>
+    <Dialog title="Fork" does="Fork" act={act} close={p.close} disabled={!can}>
       <p>A new run that shares this one's log up to an entry at which nothing is under way, and goes on from there.</p>
       <div class="field">
         <label for="at">At entry</label>
-        <input id="at" type="number" min={1} max={p.live.log.last} value={at} onInput={(ev) => setAt(ev.currentTarget.value)} />
-        <p class="hint">{e ? <>{e.type} in iteration {e.iteration}</> : `from 1 to ${p.live.log.last}`}</p>
+        <input id="at" type="number" min={1} max={log.last} value={at} aria-describedby="at-hint" onInput={(ev) => setAt(ev.currentTarget.value)} />
+        <p class="hint" id="at-hint">
+          {!e ? `from 1 to ${log.last}` : can ? <>{e.type} in iteration {e.iteration}{n === offered && n !== wanted && `, the nearest to entry ${wanted}, at which something is under way`}</> : <>Something is under way at entry {n}. Fork at {near.map((seq, i) => <span key={seq}>{i > 0 && " or "}<button type="button" class="link" onClick={() => setAt(String(seq))}>{seq}</button></span>)}.</>}
+        </p>
       </div>
-      <div class="field"><label for="fork-input">Said in addition</label><textarea id="fork-input" rows={3} data-first value={input} onInput={(ev) => setInput(ev.currentTarget.value)} /></div>
+      <div class="field"><label for="fork-input">Additional message</label><textarea id="fork-input" rows={3} data-first value={input} onInput={(ev) => setInput(ev.currentTarget.value)} /></div>
     </Dialog>
   );
 }
@@ -196,7 +207,7 @@ function ReplayResult({ said }: { said: Replayed }) {
   return (
     <>
       <p class={`verdict ${said.agrees ? "good" : "bad"}`} role="status">{said.agrees ? "They agree" : "They do not agree"}</p>
-      <p>{plural(said.steps, "step")} {said.agrees ? "decided as they were" : "agree before the first difference"}.</p>
+      <p>{plural(said.steps, "step")} {said.agrees ? "replayed identically" : "agree before the first difference"}.</p>
       {said.problem && <Prose of={said.problem} class="error" />}
     </>
   );

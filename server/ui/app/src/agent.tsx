@@ -1,5 +1,6 @@
 import type { Log } from "./fold";
 import { JsonView } from "./json";
+import { Said } from "./said";
 import { Prose, Text } from "./text";
 
 /** AgentView is the agent as the run declares it. */
@@ -16,7 +17,7 @@ export function AgentView({ log }: { log: Log; version: number }) {
   }
   return (
     <div class="agent">
-      <section><h2>Asked</h2><Prose of={input ?? ""} class="quote" /></section>
+      <section><h2>Asked</h2><Said of={input ?? ""} class="quote" label="Input" /></section>
       {prompt && <section><h2>Prompt</h2><Prose of={prompt} class="quote" /></section>}
       {log.stop && <section><h2>Stop condition</h2><pre class="code"><Text of={log.stop} /></pre></section>}
       <section>

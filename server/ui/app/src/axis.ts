@@ -86,11 +86,11 @@ export function axis(spans: Span[], now: number): Axis {
 function ticks(total: number, breaks: Axis["breaks"]): Axis["ticks"] {
   const raw = total / 5;
   const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= raw) ?? raw;
+  const step = Math.max(1, [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= raw) ?? raw); // labels say no less
   const out: Axis["ticks"] = [];
   for (let ms = 0; ms < total; ms += step) {
     const x = ms / total;
-    if (!breaks.some((b) => x > b.x0 - 0.01 && x < b.x1 + 0.01) || ms === 0) out.push({ x, ms: ms - breaks.filter((b) => b.x1 <= x).reduce((sum, b) => sum + (b.x1 - b.x0) * total, 0) });
+    if (!breaks.some((b) => x > b.x0 - 0.06 && x < b.x1 + 0.01) || ms === 0) out.push({ x, ms: ms - breaks.filter((b) => b.x1 <= x).reduce((sum, b) => sum + (b.x1 - b.x0) * total, 0) });
   }
   return out;
 }

@@ -2,8 +2,9 @@ import { useMemo } from "preact/hooks";
 import type { Log } from "./fold";
 import { money, number, percent, short } from "./format";
 
-// Three charts over the iterations, drawn as SVG by hand: bars for what each
-// iteration took, a line for the sum, and the ceiling as a rule.
+// Charts over the iterations, drawn as SVG by hand: bars for what each iteration
+// took, a line for the sum, and the ceiling as a rule. One that would be empty, for
+// want of a price or of anything read from a cache, is left out.
 
 interface Bin { from: number; to: number; fresh: number; cached: number; output: number; cost: number; input: number; seq: number }
 
@@ -31,9 +32,9 @@ export function Charts({ log, version, open }: { log: Log; version: number; open
   const go = (b: Bin) => open("timeline", b.seq);
   return (
     <div class="charts">
-      <Chart title="Tokens" note={unit} bins={all} stacks={[["fresh", "input", (b) => b.fresh], ["cached", "input from cache", (b) => b.cached], ["output", "output", (b) => b.output]]} limit={l.tokens} say={short} exact={number} go={go} />
+      <Chart title="Tokens" note={unit} bins={all} stacks={[["fresh", "input", (b) => b.fresh], ...(log.cached > 0 ? [["cached", "input from cache", (b: Bin) => b.cached] as Stack] : []), ["output", "output", (b) => b.output]]} limit={l.tokens} say={short} exact={number} go={go} />
       {log.priced && <Chart title="Dollars" note={unit} bins={all} stacks={[["money", "dollars", (b) => b.cost]]} limit={l.cost} say={money} exact={money} go={go} />}
-      <Hits bins={all} go={go} />
+      {log.cached > 0 && <Hits bins={all} go={go} />}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { busy, usageLine, type Span } from "./fold";
 import { clock, duration, money, number, percent, plural } from "./format";
 import { JsonView } from "./json";
 import { link } from "./route";
+import { Said, structured } from "./said";
 import type { Row } from "./rows";
 import { Copy, Prose, Status, Text } from "./text";
 import type { Entry } from "./types";
@@ -49,7 +50,7 @@ function TurnOf({ row }: { row: Row }) {
     <section>
       <h3>What happened</h3>
       <ul class="steps">
-        {row.turn.spans.filter((s) => !s.quiet).map((s) => <li key={s.id} class={`k-${s.kind}`}><i class="dot" aria-hidden="true" /><b><Text of={s.name} /></b> <Text of={s.text} />{s.state === "bad" ? <em> failed</em> : null}</li>)}
+        {row.turn.spans.filter((s) => !s.quiet).map((s) => <li key={s.id} class={`k-${s.kind}`}><i class="dot" aria-hidden="true" /><b><Text of={s.name} /></b> <Text of={s.text} />{s.who && <em> <Text of={s.who} /></em>}{s.state === "bad" ? <em> failed</em> : null}</li>)}
       </ul>
     </section>
   );
@@ -64,7 +65,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
   const part = (title: string, ...body: any[]) => <section key={e.seq}><h3><span>{title}</span><span class="hint">{e.seq} · {clock(Date.parse(e.time))}</span></h3>{body}</section>;
   switch (e.type) {
     case "run.started":
-      return part("Asked", <Prose of={d.input ?? ""} />);
+      return part("Asked", <Said of={d.input ?? ""} label="Input" />);
     case "model.called":
       return part(d.attempt > 1 ? `Attempt ${d.attempt}` : "Asked the model",
         <p class="facts"><span>{number(d.reserved_tokens)} tokens reserved</span>{d.reserved_usd ? <span>{money(d.reserved_usd)} reserved</span> : null}<span>at most {number(d.max_tokens)} out</span>{d.model && <span class="mono"><Text of={d.model} /></span>}{d.fallback ? <span>fallback {d.fallback}</span> : null}</p>);
@@ -73,8 +74,8 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
       const u = d.usage ?? {};
       return part("Replied",
         d.thinking ? <><h4>Thinking</h4><Prose of={d.thinking} class="thinking" /></> : null,
-        d.text ? <><div class="bar"><span>Text</span><Copy text={d.text} /></div><Prose of={d.text} class="said" /></> : null,
-        d.malformed ? <p class="problem">No plan: <Text of={d.malformed} /></p> : null,
+        !d.text ? null : structured(d.text) !== undefined ? <Said of={d.text} label="Reply" /> : <><div class="bar"><span>Text</span><Copy text={d.text} /></div><Prose of={d.text} class="said" /></>,
+        d.malformed ? <p class="problem">Cannot be read: <Text of={d.malformed} /></p> : null,
         ...(d.calls ?? []).map((c: any) => <JsonView key={c.call} value={c.args} label={`${c.call} ${c.tool}`} open={2} />),
         <p class="facts"><span>{number(u.input_tokens ?? 0)} in</span>{u.cache_read_tokens ? <span>{number(u.cache_read_tokens)} of it cached</span> : null}<span>{number(u.output_tokens ?? 0)} out</span>{u.reasoning_tokens ? <span>{number(u.reasoning_tokens)} reasoning</span> : null}<span>{money(d.cost_usd)}</span><span>{d.stop_reason}</span>{d.estimated && <span>estimated</span>}</p>);
     }
@@ -103,7 +104,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "client_tool.returned": return part("The client returned", <JsonView value={d.result} label="Result" />);
     case "child.started": return part("Child run began", <p><a href={link(d.child)} class="mono">{d.child}</a> <Text of={d.agent ?? ""} /></p>, <JsonView value={d.limits} label="Its limits" open={1} />);
     case "child.stopped": return part("Child run let go", <p><Status of={d.status} /> {number((d.usage?.input_tokens ?? 0) + (d.usage?.output_tokens ?? 0))} tokens, {money(d.unpriced ? null : d.cost_usd)}</p>);
-    case "run.stopped": return part("Ended", <p><Status of={d.status} /></p>, d.leaf ? <p>Decided by <code><Text of={d.leaf} /></code>{d.condition !== d.leaf && <> in <code><Text of={d.condition} /></code></>}</p> : null, <Prose of={d.detail ?? ""} />, d.answer ? <Prose of={d.answer} /> : null);
+    case "run.stopped": return part("Ended", <p><Status of={d.status} /></p>, d.leaf ? <p>Decided by <code><Text of={d.leaf} /></code>{d.condition !== d.leaf && <> in <code><Text of={d.condition} /></code></>}</p> : null, <Prose of={d.detail ?? ""} />, d.answer ? <Said of={d.answer} label="Answer" /> : null);
     case "run.paused": return part("Parked", <p><Status of={d.status} /></p>, d.reason ? <Prose of={d.reason} /> : null, d.wake_at ? <p class="hint">wants to go on at {clock(Date.parse(d.wake_at))}</p> : null);
     case "run.forked": return part("Forked", <p>Shares entries 1–{d.seq} with <a class="mono" href={link(d.from, "", d.seq)}>{d.from}</a></p>, d.input ? <Prose of={d.input} /> : null);
     case "observed": return part(d.failed ? "Could not observe" : "Observed", <Prose of={d.text ?? ""} mono />, d.data !== undefined ? <JsonView value={d.data} label="Data" /> : null);

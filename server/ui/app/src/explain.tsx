@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { clock, duration, money, number, percent } from "./format";
-import { Copy, Notice, Prose, Status, Text } from "./text";
+import { Said } from "./said";
+import { Copy, Notice, Status, Text } from "./text";
 import type { Amount, Report } from "./types";
 import type { Live } from "./use-run";
 
@@ -21,9 +22,9 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
   return (
     <div class="explain">
       <section class="whole">
-        <h2>Why it stands where it does</h2>
+        <h2>Current state</h2>
         <p><Status of={r.status} /> {r.reason.leaf && <>decided by <code><Text of={r.reason.leaf} /></code>: </>}<Text of={r.reason.detail} /></p>
-        {r.answer && <Prose of={r.answer} class="quote" />}
+        {r.answer && <Said of={r.answer} class="quote" label="Answer" />}
       </section>
       {r.next?.length > 0 && (
         <section class="whole">

@@ -1,4 +1,5 @@
 import { argsLine, excerpt, goDuration, instant, money, number, oneLine, plural, statusWords } from "./format";
+import { spoken } from "./said";
 import type { Entry, Graph } from "./types";
 
 // What a log says, in the shape in which it is drawn. Entries are only ever
@@ -26,7 +27,8 @@ export interface Span {
   t1: number; // its latest entry
   name: string;
   text: string;
-  state: "" | "open" | "ok" | "bad" | "held" | "refused";
+  state: "" | "open" | "ok" | "bad" | "held" | "refused" | "left";
+  who: string; // what a person made of it, as in "approved by ada"
   tokens: number;
   cost: number;
   call?: string;
@@ -80,6 +82,9 @@ export class Log {
   live: { text: string; thinking: string; tools: string[]; withdrawn: string; late: boolean } | null = null;
   /** past says that what is added was there before anybody looked. */
   past = true;
+  /** still says of each entry whether nothing is in flight behind it: a fork can begin there. */
+  still: boolean[] = [];
+  private flying = new Set<string>(); // calls, and the empty one for the model
   private late = false;
   private calls = new Map<string, Span>();
   private thinking: Span | null = null;
@@ -126,6 +131,44 @@ export class Log {
     this.times.push(t);
     this.iterations = Math.max(this.iterations, e.iteration);
     this.fold(e, t, e.data ?? {});
+    this.track(e.type, e.data ?? {});
+  }
+
+  // track follows what is in flight, as the engine does before it forks a run.
+  private track(type: string, d: any): void {
+    switch (type) {
+      case "model.called":
+        this.flying.add("");
+        break;
+      case "model.replied":
+      case "model.failed":
+        this.flying.delete("");
+        break;
+      case "tool.started":
+      case "child.started":
+        this.flying.add(d.call);
+        break;
+      case "child.stopped":
+        if (d.status !== "interrupted") this.flying.delete(d.call);
+        break;
+      case "run.resumed":
+      case "run.forked":
+        this.flying.clear();
+        break;
+      default:
+        if (d.call && lands.test(type)) this.flying.delete(d.call);
+    }
+    this.still.push(this.flying.size === 0);
+  }
+
+  /** forks are the nearest entries at which a run can be forked, the best first: the one that is asked for, or else those beside it. */
+  forks(seq: number): number[] {
+    const i = Math.min(Math.max(seq, 1), this.entries.length) - 1;
+    if (this.still[i]) return [i + 1];
+    const before = this.still.lastIndexOf(true, i);
+    const after = this.still.indexOf(true, i);
+    const both = [after, before].filter((n) => n >= 0);
+    return both.sort((a, b) => Math.abs(a - i) - Math.abs(b - i)).map((n) => n + 1);
   }
 
   delta(e: Entry): void {
@@ -144,7 +187,7 @@ export class Log {
       turn = { iteration: e.iteration, spans: [], t0: t, t1: t, said: "", input: 0, cached: 0, output: 0, cost: 0, bad: 0, waited: false, open: 0 };
       this.turns.push(turn);
     }
-    const s: Span = { id: `${e.seq}.${name}`, kind, iteration: turn.iteration, seq: e.seq, entries: [e], segs: [], t0: t, t1: t, name, text, state: "", tokens: 0, cost: 0 };
+    const s: Span = { id: `${e.seq}.${name}`, kind, iteration: turn.iteration, seq: e.seq, entries: [e], segs: [], t0: t, t1: t, name, text, state: "", who: "", tokens: 0, cost: 0 };
     turn.spans.push(s);
     turn.t1 = Math.max(turn.t1, t);
     return s;
@@ -227,7 +270,7 @@ export class Log {
         this.stop = d.stop ?? "";
         this.turning = true;
         this.status = "running";
-        this.open(e, t, "run", "started", excerpt(d.input ?? ""));
+        this.open(e, t, "run", "started", spoken(d.input ?? ""));
         return;
       case "run.resumed": {
         this.turning = true;
@@ -260,6 +303,12 @@ export class Log {
       case "run.stopped": {
         this.turning = false;
         this.status = d.status;
+        // Nobody answers any more what was asked.
+        for (const c of this.calls.values()) {
+          if (c.segs.at(-1)?.t1 !== null) continue;
+          this.close(c, t);
+          c.state = "left";
+        }
         const s = this.open(e, t, d.status === "failed" || d.status === "plan_failed" ? "bad" : "run", statusWords[d.status] ?? d.status, d.leaf ? `${d.leaf}: ${d.detail}` : d.detail);
         s.state = d.status === "success" ? "ok" : "";
         return;
@@ -298,7 +347,7 @@ export class Log {
         this.close(s, t);
         s.state = d.malformed ? "bad" : "ok";
         const calls = (d.calls ?? []) as any[];
-        s.text = excerpt(d.text || d.thinking || "") || (calls.length ? `calls ${calls.map((c) => c.tool).join(", ")}` : "nothing said");
+        s.text = spoken(d.text || "") || excerpt(d.thinking || "") || (calls.length ? `calls ${calls.map((c) => c.tool).join(", ")}` : "nothing said");
         this.book(s, e, d.usage, d.cost_usd);
         this.thinking = null;
         this.live = null;
@@ -368,6 +417,7 @@ export class Log {
         const s = this.forCall(e, t);
         this.close(s, t);
         s.state = d.happened ? (d.status && d.status !== "ok" ? "bad" : "ok") : "open";
+        s.who = by("settled", d);
         return;
       }
       case "approval.requested":
@@ -375,6 +425,7 @@ export class Log {
       case "client_tool.requested": {
         const s = this.forCall(e, t);
         s.state = "held";
+        s.who = "";
         if (d.question) s.text = excerpt(d.question);
         this.begin(s, t, "wait", waits[e.type]);
         this.turn(s.iteration)!.waited = true;
@@ -384,17 +435,20 @@ export class Log {
         const s = this.forCall(e, t);
         this.close(s, t);
         s.state = d.decision === "approve" ? "open" : "refused";
+        s.who = by(d.decision === "approve" ? "approved" : "denied", d);
         return;
       }
       case "approval.expired":
       case "approval.invalidated":
         this.close(this.forCall(e, t), t);
+        this.forCall(e, t).who = e.type === "approval.expired" ? "nobody decided in time" : "approval void";
         return;
       case "input.given":
       case "client_tool.returned": {
         const s = this.forCall(e, t);
         this.close(s, t);
         s.state = "ok";
+        s.who = by(e.type === "input.given" ? "answered" : "returned", d);
         return;
       }
       case "child.started": {
@@ -438,7 +492,7 @@ export class Log {
         return;
       case "causes.found":
         this.graph = d.graph;
-        this.open(e, t, "judge", "causes", `results were used ${plural(d.graph?.edges?.length ?? 0, "time")}`);
+        this.open(e, t, "judge", "causes", d.graph?.edges?.length ? `results were used ${plural(d.graph.edges.length, "time")}` : "no result was used");
         return;
       case "cancel.requested":
         this.open(e, t, "run", "cancel asked", [d.by && `by ${d.by}`, d.reason].filter(Boolean).join(": "));
@@ -471,6 +525,13 @@ const waits: Record<string, string> = {
   "input.requested": "waits for an answer",
   "client_tool.requested": "waits for the client",
 };
+
+// What answers a call, or has it wait.
+const lands = /^(tool\.(finished|reused|refused|doubted|settled)|approval\.|input\.|client_tool\.)/;
+
+function by(what: string, d: any): string {
+  return `${what} by ${d.by || "somebody"}${d.scope === "run" ? " for the run" : ""}`;
+}
 
 /** usageLine says what a span or turn used. */
 export function usageLine(tokens: number, cost: number): string {

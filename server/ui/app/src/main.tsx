@@ -51,7 +51,7 @@ function App() {
         <div id="crumbs" />
         <nav aria-label="Page">
           <button type="button" class="quiet" onClick={turn} title="Theme (T)"><span class="what">Theme: </span><span class="look">{look}</span><span class="sr"> theme</span></button>
-          <button type="button" class="quiet" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
+          <button type="button" class="quiet keys-button" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
           {known && <button type="button" class="quiet" onClick={() => setToken(null)}>Log out</button>}
         </nav>
       </header>

@@ -95,7 +95,7 @@ export function blocksOf(r: Sent): Block[] {
   const out: Block[] = [];
   if (r.system) out.push({ role: "system", head: "system", text: r.system });
   for (const t of r.tools ?? []) out.push({ role: "tool", head: `tool ${t.name}`, text: [t.description, t.input ? pretty(t.input) : ""].filter(Boolean).join("\n") });
-  if (r.output) out.push({ role: "tool", head: "schema of the reply", text: pretty(r.output) });
+  if (r.output) out.push({ role: "schema", head: "schema of the reply", text: pretty(r.output) });
   for (const m of r.messages ?? []) {
     (m.parts ?? []).forEach((p, i) => out.push({ ...part(m.role, p), mark: !!m.cache && i === m.parts.length - 1 }));
   }
@@ -115,12 +115,14 @@ function part(role: string, p: SentPart): Block {
 function Whole({ blocks, raw }: { blocks: Block[]; raw: Sent }) {
   const system = blocks.filter((b) => b.role === "system");
   const tools = blocks.filter((b) => b.role === "tool");
-  const messages = blocks.filter((b) => b.role !== "system" && b.role !== "tool");
+  const schema = blocks.filter((b) => b.role === "schema");
+  const messages = blocks.filter((b) => !["system", "tool", "schema"].includes(b.role));
   return (
     <div class="blocks">
       <p class="facts"><span class="mono"><Text of={raw.model} /></span>{raw.sampling?.temperature !== undefined && <span>temperature {raw.sampling.temperature}</span>}{raw.sampling?.thinking ? <span>{number(raw.sampling.thinking)} tokens to think</span> : null}{raw.masked?.length > 0 && <span>{plural(raw.masked.length, "result")} left out</span>}{raw.summary && <span>what came before is summed up</span>}</p>
       {system.map((b, i) => <BlockView key={i} b={b} />)}
       {tools.length > 0 && <details class="block tool"><summary>{plural(tools.length, "tool")}: <span class="mono">{tools.map((t) => t.head.slice(5)).join(", ")}</span></summary>{tools.map((b) => <BlockView key={b.head} b={b} />)}</details>}
+      {schema.map((b) => <BlockView key={b.head} b={b} />)}
       {messages.map((b, i) => <BlockView key={i} b={b} />)}
       <details class="block raw"><summary>As JSON</summary><JsonView value={raw} open={2} /></details>
     </div>

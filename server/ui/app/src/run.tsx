@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Actions, type Doing } from "./actions";
+import { Actions, calm, type Doing } from "./actions";
 import { Causes } from "./causes";
 import { Charts } from "./charts";
 import { Crumbs } from "./crumbs";
@@ -12,7 +12,8 @@ import { PendingList } from "./pending";
 import { Requests } from "./requests";
 import { go, link, type Place } from "./route";
 import { StopView } from "./stop";
-import { Copy, Labels, Notice, Prose, Status, Text } from "./text";
+import { Said, structured } from "./said";
+import { Copy, Labels, Notice, Status, Text } from "./text";
 import { Timeline } from "./timeline";
 import { AgentView } from "./agent";
 import { useRun, type Live } from "./use-run";
@@ -43,12 +44,12 @@ export function RunPage({ place: at }: { place: Place }) {
 
   const pending = result && (status.startsWith("waiting") || status === "expired") ? result.pending : [];
   const unanswered = pending.filter((p) => !p.answered_at);
-  const first = unanswered[0];
+  const first = status === "expired" ? undefined : unanswered[0];
   useKeys({
     ...Object.fromEntries(tabs.map(([tab], i) => [String(i + 1), () => open(tab)])),
     a: () => first && setDoing({ what: first.kind === "approval" ? "approve" : first.kind === "input" ? "answer" : first.kind === "doubt" ? "settle" : "submit", pending: first }),
     d: () => first?.kind === "approval" && setDoing({ what: "deny", pending: first }),
-    R: () => result?.resumable && setDoing({ what: "resume" }),
+    R: () => calm(live, unanswered) && setDoing({ what: "resume" }),
     F: () => setDoing({ what: "fork" }),
     C: () => !live.ended && setDoing({ what: "cancel" }),
     p: () => setDoing({ what: "replay" }),
@@ -56,7 +57,11 @@ export function RunPage({ place: at }: { place: Place }) {
   }, 1);
 
   // On a phone the tabs are wider than the page.
-  useEffect(() => document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [place.tab, live.loaded]);
+  useEffect(() => {
+    const tab = document.querySelector<HTMLElement>(".tabs [aria-current]");
+    const bar = tab?.parentElement;
+    if (tab && bar) bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2;
+  }, [place.tab, live.loaded]);
   useEffect(() => {
     document.title = log.start ? `${log.start.agent} · ${place.run.slice(-6)} · Pawl` : "Pawl";
     return () => void (document.title = "Pawl");
@@ -153,8 +158,8 @@ function Outcome({ live }: { live: Live }) {
       </p>
       {answer && (
         <div class={`answer ${open ? "open" : ""}`}>
-          <Prose of={answer} max={open ? 20_000 : 600} />
-          {answer.length > 280 && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
+          <Said of={answer} max={open ? 20_000 : 600} label="Answer" />
+          {structured(answer) === undefined && answer.length > 280 && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
         </div>
       )}
     </>

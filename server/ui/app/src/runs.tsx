@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Crumbs } from "./crumbs";
-import { ago, argsLine, duration, money, plural, stamp, tone } from "./format";
+import { ago, argsLine, duration, money, plural, stamp, statusWords, tone } from "./format";
 import { useKeys } from "./keys";
 import { go, link } from "./route";
 import { StartRun } from "./start";
@@ -153,7 +153,7 @@ export function Runs() {
         <input ref={field} type="search" placeholder="Filter by id, agent, label=value" aria-label="Filter" value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
         <select aria-label="Status" value={status} onChange={(e) => setStatus(e.currentTarget.value)}>
           <option value="">Any status</option>
-          {statuses.map((s) => <option value={s} key={s}>{s.replaceAll("_", " ")}</option>)}
+          {statuses.map((s) => <option value={s} key={s}>{statusWords[s]}</option>)}
         </select>
         <select aria-label="Agent" value={agent} onChange={(e) => setAgent(e.currentTarget.value)}>
           <option value="">Any agent</option>

@@ -60,7 +60,7 @@ export function StartRun({ close }: { close: () => void }) {
       <div class="field">
         <label for="start-input">Input</label>
         <textarea id="start-input" rows={4} value={input} placeholder={agent?.input || "What it is to do"} onInput={(e) => setInput(e.currentTarget.value)} />
-        {agent?.input && !input && <p class="hint">Left empty, it is asked what its spec says.</p>}
+        {agent?.input && !input && <p class="hint">If empty, the spec's input is used.</p>}
       </div>
       <div class="pair">
         <div class="field"><label for="start-limits">Limits</label><input id="start-limits" class="mono" placeholder="iterations=20, cost=2.00" value={limits} onInput={(e) => setLimits(e.currentTarget.value)} /></div>

@@ -250,7 +250,7 @@ function finds(rows: Row[], find: string): Set<string> {
   const out = new Set<string>();
   for (const r of rows) {
     if (!r.span) continue;
-    const text = `${r.span.name} ${r.span.call ?? ""} ${r.span.entries.map((e) => e.type + JSON.stringify(e.data)).join(" ")}`.toLowerCase();
+    const text = `${r.span.name} ${r.span.call ?? ""} ${r.span.who} ${r.span.entries.map((e) => e.type + JSON.stringify(e.data)).join(" ")}`.toLowerCase();
     if (words.every((w) => text.includes(w))) out.add(r.key);
   }
   return out;
@@ -294,6 +294,7 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
         {indent}{fold}<i class="dot" aria-hidden="true" />
         <span class="label-of"><Text of={purposes[span.name] ?? span.name} /></span>
         {mark(span) && <span class="mark">{mark(span)}</span>}
+        {span.who && <span class="mark who" title={span.who}><Text of={span.who} /></span>}
         <span class="said"><Text of={span.text} /></span>
       </span>
       <span class="track">
@@ -316,7 +317,8 @@ function mark(s: Span): string {
   const fails = s.segs.filter((g) => g.kind === "fail").length;
   switch (s.state) {
     case "bad": return s.kind === "act" || s.kind === "think" ? "failed" : "";
-    case "refused": return "refused";
+    case "refused": return s.who.startsWith("denied") ? "" : "refused";
+    case "left": return "unanswered";
     case "held": return s.kind === "wait" ? "" : "waits";
     case "open": return s.segs.at(-1)?.kind === "retry" ? "retries" : s.segs.length ? "" : "";
   }
