@@ -49,19 +49,21 @@ func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 
 // approver decides about calls where they are made; nil: they are for others.
 func (a *app) approver(mode approvalsMode, agent pawl.Agent) engine.Approver {
-	if mode == "" && a.attended() {
-		mode = modeAsk
-	}
-	switch mode {
-	case modeAsk:
+	switch {
+	case a.asks(mode):
 		return a.asker(agent)
-	case modeDeny:
+	case mode == modeDeny:
 		return engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
 			a.sayf("%s %s is denied, as --approvals deny has it", r.Call, r.Tool)
 			return engine.Decision{Reason: "approvals are denied where this run is driven", By: engine.Self().User}, nil
 		})
 	}
 	return nil
+}
+
+// asks reports whether what a run waits for is asked here.
+func (a *app) asks(mode approvalsMode) bool {
+	return mode == modeAsk || mode == "" && a.attended()
 }
 
 // attended reports whether a person can be asked: both what is read and what is

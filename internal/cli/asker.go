@@ -30,7 +30,7 @@ type asker struct {
 }
 
 func (a *app) asker(agent pawl.Agent) *asker {
-	s := &asker{a: a, lines: newLineReader(a.in), inputs: map[string]json.RawMessage{}, by: engine.Self().User, now: time.Now}
+	s := &asker{a: a, lines: a.lineReader(), inputs: map[string]json.RawMessage{}, by: engine.Self().User, now: time.Now}
 	for _, t := range agent.Tools {
 		info := t.Info()
 		s.inputs[info.Name] = info.Input

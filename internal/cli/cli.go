@@ -34,7 +34,8 @@ type app struct {
 	told []chan struct{} // closed when those are told who want to know of a run
 
 	mu      sync.Mutex
-	journal store // open, if any
+	journal store       // open, if any
+	lines   *lineReader // of what is typed, once somebody has been asked
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT

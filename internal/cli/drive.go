@@ -58,17 +58,36 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		name, _ := p.Source()
 		a.sayf("held to %s", name)
 	}
+	result, found, err := a.driveOn(ctx, agent, limits, after, events, false, begin)
+	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
+		goOn, seen, wrong := a.answerHere(ctx, d, agent, result)
+		if err = wrong; goOn == nil {
+			break
+		}
+		result, _, err = a.driveOn(ctx, agent, limits, seen, events, true, goOn)
+	}
+	watching := context.WithoutCancel(ctx)
+	a.unspool(watching, result)
+	if err == nil {
+		a.tell(ctx, agent.Source, result)
+	}
+	return result, err
+}
+
+// driveOn begins a run, or goes on with one, and watches it until it ends or waits.
+// found says that the run was there before; again, that it was driven here just now.
+func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
 	view := a.watchRun(agent, limits)
 	h, err := begin(ctx)
 	if err != nil {
-		return pawl.Result{}, err
+		return pawl.Result{}, false, err
 	}
 	if h.Found() { // what it did before was shown to whoever started it
 		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
 			after = was.Seq
 		}
 		a.sayf("run %s was started under this key before", h.ID())
-	} else if !a.quiet {
+	} else if !a.quiet && !again {
 		a.sayf("run %s", h.ID())
 	}
 	unhook := context.AfterFunc(ctx, func() {
@@ -86,13 +105,9 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 			view.end()
 		}
 	}
-	result, err := h.Wait(watching)
+	result, err = h.Wait(watching)
 	unhook()
-	a.unspool(watching, result)
-	if err == nil {
-		a.tell(ctx, agent.Source, result)
-	}
-	return result, err
+	return result, h.Found(), err
 }
 
 // watch shows a run's entries, and streams them, until it ends.

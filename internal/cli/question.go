@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// lineReader reads what is typed. There is one: it may hold a line that was begun
+// for the question before.
+func (a *app) lineReader() *lineReader {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lines == nil {
+		a.lines = newLineReader(a.in)
+	}
+	return a.lines
+}
+
+// answerHere asks the person at the terminal what a run asks, as approvals are. It
+// returns how to go on with the run, and the last entry that was shown; nil: nothing
+// was answered, and the run waits.
+func (a *app) answerHere(ctx context.Context, d *driving, agent pawl.Agent, r pawl.Result) (goOn begin, after uint64, err error) {
+	a.mu.Lock()
+	j := a.journal
+	a.mu.Unlock()
+	if j == nil || !r.Status.Waiting() { // a second signal has closed it
+		return nil, 0, nil
+	}
+	e, s := a.engine(j, d, agent), a.asker(agent)
+	answered := false
+	for _, p := range r.Pending {
+		if p.Kind != "input" || p.AnsweredAt != nil {
+			continue
+		}
+		text, err := s.answer(ctx, p)
+		if errors.Is(err, engine.ErrLater) {
+			break
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if err := e.Answer(ctx, p.Run, p.Call, s.by, text); err != nil {
+			a.sayf("  %v", err) // somebody else was quicker, or the time is over; going on shows which
+		}
+		answered = true
+	}
+	if !answered {
+		return nil, 0, nil
+	}
+	state, err := engine.Load(ctx, j, r.Run)
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(ctx context.Context) (*engine.Handle, error) {
+		h, err := e.Resume(ctx, agent, r.Run, nil)
+		return h, lost(err)
+	}, state.Seq(), nil
+}
+
+// answer asks one question. Without an answer it is left for others.
+func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
+	var args struct {
+		Question string `json:"question"`
+	}
+	_ = json.Unmarshal(p.Args, &args) // what asks otherwise says it as the reason
+	s.drain()
+	s.a.sayf("question %s: %s", oneLine(p.Call), oneLine(cmp.Or(args.Question, p.Reason)))
+	s.a.sayf("  type the answer; an empty line leaves it for later")
+	line, err := s.next(ctx)
+	if err == nil && strings.TrimSpace(line) == "" {
+		err = engine.ErrLater
+	}
+	return line, err
+}
