@@ -109,6 +109,7 @@ func (s *State) applyRun(event Event) {
 			start.Labels, s.start = e.Labels, &start
 		}
 		s.notes = s.notes.Set(importer+"\x00"+importNote, nil)
+		s.unwatch()
 		s.afresh()
 		s.grants = persist.Map[*matter]{}
 		for i, c := range s.open { // requests are asked anew in the fork's own name

@@ -463,8 +463,9 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	}
 }
 
-// unwatch forgets who supervised the calls that are open: the log that was exported
-// may have gone on, and who kept records of them may have been told to forget.
+// unwatch forgets who supervised the calls that are open, in a copy of a log: the
+// run that was exported or forked may have gone on, and who kept records of its
+// calls may have been told to forget.
 func (s *State) unwatch() {
 	for i := range s.open {
 		if c := s.open[i]; c.Supervised != "" {

@@ -11,10 +11,12 @@ import (
 // Info is asked once, when the run is prepared, and must not change. Run is
 // called from a goroutine of its own, possibly beside other calls, with
 // arguments that were validated against Info().Input. Its error is told to the
-// model as text it can act on; it never ends the run. A panic counts as an
-// error; one with a method Unknown() bool that reports true says of a Write that
-// nobody knows whether it took place. When ctx ends, Run must return soon: one
-// that does not is abandoned, the run goes on, and the log says so.
+// model as text it can act on; it never ends the run. A panic counts as an error.
+// An error with a method Unknown() bool that reports true says of a Write that
+// nobody knows whether it took place; one with a method NotRun() bool that reports
+// true says that nothing of the call was done, whatever ctx is. When ctx ends, Run
+// must return soon: one that does not is abandoned, the run goes on, and the log
+// says so.
 type Tool interface {
 	Info() ToolInfo
 	Run(ctx context.Context, inv Invocation) (Output, error)

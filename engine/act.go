@@ -390,6 +390,11 @@ func (s *session) finished(j *job, cut error, left bool) {
 	case !left && j.err == nil:
 		e.Status = pawl.ToolOK
 		s.result(&e, &info, j.out)
+	case !left && cut != errParked && notRun(j.err):
+		if e.Status = pawl.ToolFailed; cut == errCancelled {
+			e.Status = pawl.ToolCancelled
+		}
+		e.Error = s.told(j.err.Error(), &info)
 	case cut == nil:
 		e.Status, e.Error = pawl.ToolFailed, s.told(j.err.Error(), &info)
 		switch {
@@ -425,6 +430,16 @@ func unknown(err error) bool {
 		Unknown() bool
 	}](err)
 	return ok && u.Unknown()
+}
+
+// notRun reports whether a tool says that nothing of its call was done, and that
+// nothing will be.
+func notRun(err error) bool {
+	n, ok := errors.AsType[interface {
+		error
+		NotRun() bool
+	}](err)
+	return ok && n.NotRun()
 }
 
 // asked is the question of a tool that wants a person asked.

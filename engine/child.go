@@ -22,8 +22,9 @@ type child struct {
 	run    string
 	agent  pawl.Agent
 	input  string
-	stood  bool // its parent's log says where it stood once
-	taints bool // what it is asked comes of what is not trusted
+	nonce  string // sets the keys of its calls apart, as it does its parent's
+	stood  bool   // its parent's log says where it stood once
+	taints bool   // what it is asked comes of what is not trusted
 	hooks  []Hook
 
 	result pawl.Result
@@ -78,7 +79,7 @@ func (c *child) take(ctx context.Context) (*Handle, error) {
 		c.gone = true
 		return nil, nil
 	case at.state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, hooks: c.hooks})
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks})
 	}
 	c.state, c.result = at.state, pawl.ResultOf(at.state)
 	if st := at.state.Status(); st.Ended() && (st != pawl.Cancelled || at.cancelledBy != byParent(c.parent)) {
@@ -182,8 +183,9 @@ func (s *session) child(j *job) (started pawl.Event) {
 		j.tool = refusing{j.tool, err}
 		return nil
 	}
+	start, _ := s.state.Start()
 	j.child = &child{
-		Tool: j.tool, engine: s.engine, parent: s.lease.Run, run: j.d.Child, agent: agent, input: input,
+		Tool: j.tool, engine: s.engine, parent: s.lease.Run, run: j.d.Child, agent: agent, input: input, nonce: start.Nonce,
 		stood: s.children.stood[j.d.Child], taints: s.state.Tainted(), hooks: s.above,
 	}
 	j.tool = j.child

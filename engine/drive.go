@@ -55,6 +55,9 @@ func (s *session) step() (done bool, err error) {
 	if s.state.Status().Ended() {
 		return true, s.leave()
 	}
+	if asked, err := s.inquire(); asked || err != nil {
+		return false, err
+	}
 	heard := s.state.Letter()
 	s.readMail()
 	if s.anew = s.anew && s.state.Letter() == heard; s.state.Waits(pawl.AwaitingApproval) {
@@ -73,12 +76,8 @@ func (s *session) step() (done bool, err error) {
 	if err := s.askHooks(); err != nil {
 		return true, err
 	}
-	if s.state.Waits(pawl.Lost) || s.state.Waits(pawl.Doubted) {
-		if _, cancelled := s.state.Cancelled(); !cancelled {
-			if asked, err := s.reconcile(); asked || err != nil {
-				return false, err
-			}
-		}
+	if asked, err := s.inquire(); asked || err != nil { // a cancel that is void kept it back
+		return false, err
 	}
 	at := s.state.Seq()
 	switch step := s.m.Next(&s.state).(type) {
@@ -95,6 +94,23 @@ func (s *session) step() (done bool, err error) {
 		err = s.failed
 	}
 	return false, err
+}
+
+// inquire asks tools about lost calls and doubts, unless the run is to end or to be
+// let go of. It comes before the mail is read: what a tool knows of a call counts
+// more than what people say of it. It reports whether a tool was asked.
+func (s *session) inquire() (asked bool, err error) {
+	if !s.state.Waits(pawl.Lost) && !s.state.Waits(pawl.Doubted) {
+		return false, nil
+	}
+	if err := s.askHooks(); err != nil {
+		return false, err
+	}
+	_, over := s.state.Cancelled()
+	if cancel, park := s.called(); over || cancel || park {
+		return false, nil
+	}
+	return s.reconcile()
 }
 
 // settle takes a step that is no effect. It is kept out of line, since what it

@@ -203,6 +203,7 @@ type StartOptions struct {
 
 	driven bool   // by the parent
 	hooks  []Hook // of the runs above, which drive it
+	nonce  string // of the parent
 }
 
 // beginning is a run that is about to begin.
@@ -237,7 +238,7 @@ func (b *beginning) first(ctx context.Context, s *session, p *past) pawl.Event {
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
 		Owner: s.lease.Owner, Epoch: s.lease.Epoch, Untrusted: b.Untrusted,
-		Traceparent: b.engine.asker(ctx, s.lease.Run), Input: s.filter(b.input),
+		Traceparent: b.engine.asker(ctx, s.lease.Run), Input: s.filter(b.input), Nonce: b.nonce,
 	}
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels

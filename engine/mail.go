@@ -52,17 +52,26 @@ func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.R
 	return e.post(ctx, run, pawl.LetterResult, call, by, resultBody{result}, pawl.AwaitingClient, nil)
 }
 
-// Happened settles a doubt: the call took place, with this result.
+// Happened settles a doubt: the call took place, with this result. It is refused
+// where the supervisor of the call has recorded what came of it.
 func (e *Engine) Happened(ctx context.Context, run, call, by string, result json.RawMessage) error {
 	if !json.Valid(result) {
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
-	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{true, result}, pawl.Doubted, nil)
+	return e.settle(ctx, run, call, by, settlementBody{true, result})
 }
 
-// DidNotHappen settles a doubt: the call did not take place and may be driven again.
+// DidNotHappen settles a doubt: the call did not take place and is made again. Before
+// it returns, an attempt that may still start is kept from starting where its
+// supervisor records on this machine. It is refused as [Engine.Happened] is.
 func (e *Engine) DidNotHappen(ctx context.Context, run, call, by string) error {
-	return e.post(ctx, run, pawl.LetterSettlement, call, by, settlementBody{}, pawl.Doubted, nil)
+	return e.settle(ctx, run, call, by, settlementBody{})
+}
+
+func (e *Engine) settle(ctx context.Context, run, call, by string, body settlementBody) error {
+	return e.post(ctx, run, pawl.LetterSettlement, call, by, body, pawl.Doubted, func(_ *pawl.State, c pawl.CallState) error {
+		return settleable(run, &c, body.Happened)
+	})
 }
 
 // post checks that somebody waits for the letter, and puts it into the mailbox.
@@ -209,6 +218,9 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	s.live(ctx)
 	if s.state.Status().Ended() {
 		return nil // by itself, before anybody read the letter
+	}
+	if err := s.fence(ctx); err != nil {
+		return err
 	}
 	orphans := s.inFlight()
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})

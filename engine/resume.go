@@ -309,6 +309,9 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	if s.state.InFlight() && !s.state.Waits(pawl.Started) && sabotage.On(sabotage.Booking) {
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.ModelFailed{Purpose: pawl.PurposeTurn, Class: pawl.ClassCancelled})
 	}
+	if err := s.fence(ctx); err != nil {
+		return err
+	}
 	orphans := s.inFlight()
 	s.append(s.state.Seq(), s.state.Iteration(), resumed)
 	for c := range s.state.Open() {

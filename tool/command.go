@@ -177,8 +177,9 @@ const settling = 1500 * time.Millisecond
 
 // Grace is how long Run may go on after its context ended. Whoever abandons
 // tools that do not return must wait so long, or it would leave the processes
-// to themselves.
-func (c *command) Grace() time.Duration { return c.grace + settling }
+// to themselves. It has some time for the disk, where it is settled whether the
+// command was started.
+func (c *command) Grace() time.Duration { return c.grace + settling + 500*time.Millisecond }
 
 // Run runs the command once.
 func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
@@ -201,7 +202,9 @@ func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (paw
 	case supervision.on() && inv.Run != "" && inv.Call != "": // else nobody can come to ask
 		exit, err = c.supervised(ctx, j, inv)
 	case inv.Supervised != "":
-		err = errors.New("the command was not started, because the log says that it is supervised, and it would not be")
+		err = notRun("the log says that the command is supervised, and it would not be")
+	case ctx.Err() != nil:
+		err = tooLate(ctx)
 	default:
 		exit = j.perform(ctx, nil)
 	}

@@ -131,7 +131,7 @@ func TestCommandNotStarted(t *testing.T) {
 	cancel(enough)
 	file := filepath.Join(t.TempDir(), "leader")
 	_, err := command(part(t, "hang", file), nil).Run(ctx, pawl.Invocation{})
-	if !errors.Is(err, context.Canceled) || !errors.Is(err, enough) || err.Error() != "stopped: enough; it was not started" {
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, enough) || err.Error() != "not run: stopped before it was started: enough" {
 		t.Errorf("got %v", err)
 	}
 	if exists(file) {

@@ -11,7 +11,7 @@ func Unsupervise() {
 	if s.line != nil {
 		s.line.Close()
 	}
-	s.enabled, s.line, s.dir, s.whole, s.made, s.secrets = false, nil, "", false, false, nil
+	s.enabled, s.line, s.dir, s.made, s.secrets = false, nil, "", false, nil
 }
 
 // Idle has commands run in the plain way for a while.

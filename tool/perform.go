@@ -81,7 +81,7 @@ func outcome(e *spool.Exit, stopped func(what error) error) (pawl.Output, error)
 	}
 	switch {
 	case e.Cut != 0 && e.Refused != nil:
-		return pawl.Output{}, stopped(errors.New("it was not started"))
+		return pawl.Output{}, notRun("%s", e.Refused.Reason)
 	case e.Cut != 0:
 		return pawl.Output{}, stopped(errors.Join(wrong, report(how, e)))
 	case wrong != nil:

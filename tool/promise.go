@@ -1,10 +1,7 @@
 package tool
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"os"
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -24,50 +21,32 @@ func (c *command) Supervised() string {
 	if err != nil {
 		return ""
 	}
-	id := imprint(dir)
-	if id == "" {
-		return ""
-	}
-	return id + " " + now.UTC().Format(time.RFC3339Nano)
-}
-
-// imprint tells a directory of records from every other, now: from another that
-// took its name, from its copy, and from one on another host, in another container
-// or before the machine was started last, whose records may have been lost or
-// be out of reach. Empty: it cannot be told.
-func imprint(dir spool.Dir) string {
-	drawn, err := dir.Drawn()
+	p, err := dir.Promise(process.Boot(), now)
 	if err != nil {
 		return ""
 	}
-	info, err := os.Stat(dir.Path())
-	if err != nil {
-		return ""
-	}
-	self, err := process.Self()
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(drawn + "\n" + identity(info) + "\n" + self.Boot))
-	return hex.EncodeToString(sum[:8])
+	return p.String()
 }
 
-// here reports whether a promise is about this directory.
-func here(dir spool.Dir, promise string) bool {
-	id, _, _ := strings.Cut(promise, " ")
-	return id != "" && id == imprint(dir)
-}
-
-// proven reports whether the absence of a record, which was just seen, proves that
-// an attempt was not started: it was promised that it would be recorded here,
-// nothing was swept away since, and the call is the run's own. A fork has the calls
-// of another run, whose record has another name.
-func proven(dir spool.Dir, inv pawl.Invocation) bool {
-	_, text, _ := strings.Cut(inv.Supervised, " ")
-	promised, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || !here(dir, inv.Supervised) || inv.Key != inv.Run+"/"+inv.Call {
-		return false
+// recordOf is where an attempt is recorded, and whether the absence of a record
+// there proves that the attempt was not started, which takes a promise. An
+// attempt without one is looked for where this process records.
+func recordOf(inv pawl.Invocation) (dir spool.Dir, proof bool, err error) {
+	p, promised := spool.ParsePromise(inv.Supervised)
+	if dir = spool.At(p.Path); promised && p.Path != "" && p.About(dir, process.Boot()) {
+		return dir, p.Holds(dir), nil
 	}
-	since, err := dir.Since()
-	return err == nil && !promised.Before(since)
+	if !supervision.on() {
+		return dir, false, errUnwatched
+	}
+	dir, _, err = supervision.place()
+	switch {
+	case err != nil:
+		return dir, false, err
+	case !promised:
+		return dir, false, nil
+	case p.About(dir, process.Boot()): // it was moved, or an older build did not say where it is
+		return dir, p.Holds(dir), nil
+	}
+	return dir, false, fmt.Errorf("%w: there is no record of it in %s, and the log says of another directory that there would be", errUntold, dir.Path())
 }

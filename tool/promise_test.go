@@ -33,7 +33,6 @@ func reconciled(t *testing.T, cmd pawl.Tool, inv pawl.Invocation) string {
 const (
 	notMade = "false  <nil>"
 	noWord  = "false  what came of the command is not known: there is no record of it in "
-	noStart = "false  what came of the command is not known: no supervisor has started it, and none will"
 )
 
 // A Write that was to be recorded, and is not, was not made, and will not be.
@@ -51,7 +50,7 @@ func TestPromise(t *testing.T) {
 					t.Errorf("got %s", got)
 				}
 			}
-			if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "somebody else") {
+			if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "another process") {
 				t.Errorf("it is made after all: %v", err)
 			}
 			made := promised(t, cmd, "c_2")
@@ -65,7 +64,7 @@ func TestPromise(t *testing.T) {
 			later := promised(t, cmd, "c_3")
 			without := later
 			without.Supervised = ""
-			if got := reconciled(t, cmd, without); dir != "" && got != noStart || dir == "" && !strings.HasPrefix(got, noWord) {
+			if got := reconciled(t, cmd, without); !strings.HasPrefix(got, noWord) {
 				t.Errorf("got %s", got)
 			}
 			if got := reconciled(t, cmd, later); got != notMade {
@@ -80,9 +79,6 @@ func TestPromise(t *testing.T) {
 func TestPromiseElsewhere(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	for name, change := range map[string]func(t *testing.T, dir string, inv *pawl.Invocation){
-		"another": func(t *testing.T, _ string, _ *pawl.Invocation) {
-			tool.Spool(filepath.Join(t.TempDir(), "spool"), nil)
-		},
 		"made anew": func(t *testing.T, dir string, _ *pawl.Invocation) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
@@ -105,14 +101,13 @@ func TestPromiseElsewhere(t *testing.T) {
 			old := *inv
 			old.Call = "c_0"
 			d := spool.At(dir)
-			if err := d.Never(recorded(old)); err != nil {
+			if _, err := d.Fence(recorded(old)); err != nil {
 				t.Fatal(err)
 			}
 			if err := d.Sweep(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"forked": func(_ *testing.T, _ string, inv *pawl.Invocation) { inv.Key = "another/c_1" },
 		"no time": func(_ *testing.T, _ string, inv *pawl.Invocation) {
 			inv.Supervised, _, _ = strings.Cut(inv.Supervised, " ")
 		},
@@ -123,13 +118,32 @@ func TestPromiseElsewhere(t *testing.T) {
 			cmd := command(part(t, "read", ran), nil)
 			inv := promised(t, cmd, "c_1")
 			change(t, dir, &inv)
-			if got := reconciled(t, cmd, inv); got != noStart && !strings.HasPrefix(got, noWord) {
+			if got := reconciled(t, cmd, inv); !strings.HasPrefix(got, noWord) {
 				t.Errorf("got %s", got)
 			}
-			if name == "forked" {
-				return // it is another's, which was made or not
-			}
 			if _, err := cmd.Run(t.Context(), inv); err == nil || exists(ran) {
+				t.Errorf("it is made: %v", err)
+			}
+		})
+	}
+	// Its key is the run's business, and whoever asks finds the directory by the promise.
+	for name, change := range map[string]func(t *testing.T, inv *pawl.Invocation){
+		"another directory": func(t *testing.T, _ *pawl.Invocation) { tool.Spool(filepath.Join(t.TempDir(), "spool"), nil) },
+		"no supervisor":     func(*testing.T, *pawl.Invocation) { tool.Unsupervise() },
+		"a key's run":       func(_ *testing.T, inv *pawl.Invocation) { inv.Key = inv.Run + "-ABCDEFGH/" + inv.Call },
+		"a child run":       func(_ *testing.T, inv *pawl.Invocation) { inv.Run += ".c_1"; inv.Key = inv.Run + "/" + inv.Call },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := supervised(t, nil)
+			cmd := command(part(t, "read", ran), nil)
+			inv := promised(t, cmd, "c_1")
+			change(t, &inv)
+			if got := reconciled(t, cmd, inv); got != notMade {
+				t.Errorf("got %s", got)
+			}
+			tool.Supervise()
+			tool.Spool(dir, nil)
+			if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "another process") || exists(ran) {
 				t.Errorf("it is made: %v", err)
 			}
 		})
@@ -142,7 +156,7 @@ func TestPromiseElsewhere(t *testing.T) {
 		if got := cmd.(interface{ Supervised() string }).Supervised(); got != "" {
 			t.Errorf("nothing is supervised, and it says %q", got)
 		}
-		if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "not started") || exists(ran) {
+		if _, err := cmd.Run(t.Context(), inv); err == nil || !strings.Contains(err.Error(), "not run") || exists(ran) {
 			t.Errorf("it is made: %v", err)
 		}
 	})

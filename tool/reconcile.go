@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -13,80 +12,50 @@ import (
 )
 
 // Reconcile tells from the record of the command's supervisor what came of a
-// call; see [Supervise]. A command that still runs is waited for whatever its
-// effect is: it has been paid for, and to end it and begin again would take
-// longer. What has lost its supervisor is ended, and then nobody can tell.
+// call; see [Supervise]. An attempt that was not started is kept from starting
+// first. A command that still runs is waited for whatever its effect is: it has
+// been paid for, and to end it and begin again would take longer. It is ended when
+// its time, or the run's, is over. What has lost its supervisor is ended, and then
+// nobody can tell.
 func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.Output, happened bool, err error) {
 	if c.err != nil {
 		return pawl.Output{}, false, c.err
-	}
-	if !supervision.on() {
-		return pawl.Output{}, false, fmt.Errorf("%w: commands of this program are not supervised; have main call tool.Supervise first", errUntold)
-	}
-	dir, _, err := supervision.place()
-	if err != nil {
-		return pawl.Output{}, false, err
 	}
 	effect := c.info.Effect
 	if effect == 0 {
 		effect = pawl.Write
 	}
+	dir, proof, err := recordOf(inv)
+	if err != nil {
+		return pawl.Output{}, false, err
+	}
 	a := attempt(inv)
-	unreadable := 0
+	fate, err := dir.Fence(a)
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		fate, err := dir.Read(a)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			sure := proven(dir, inv)
-			if !sure && !supervision.complete(dir, a, effect) {
-				return pawl.Output{}, false, fmt.Errorf("%w: there is no record of it in %s", errUntold, dir.Path())
-			}
-			// Whoever was about to start it finds that he may not.
-			switch err := dir.Never(a); {
-			case err == nil:
-				return never(effect, sure)
-			case !errors.Is(err, fs.ErrExist):
-				return pawl.Output{}, false, err
-			}
-			continue // he was faster
 		case err != nil:
 			return pawl.Output{}, false, err
-		case !fate.About(a) && fate.Begin == nil && fate.Never == nil && unreadable < patience: // it is just being made
-			unreadable++
 		case !fate.About(a):
 			return pawl.Output{}, false, fmt.Errorf("%w: its record in %s is damaged", errUntold, dir.Path())
+		case fate.Never != nil && effect == pawl.Write && !proof:
+			// A program that does not supervise may have made it, and left no record.
+			return pawl.Output{}, false, fmt.Errorf("%w: there is no record of it in %s", errUntold, dir.Path())
 		case fate.Never != nil:
-			return never(effect, proven(dir, inv))
+			return pawl.Output{}, false, nil
 		case fate.Exit != nil:
 			return c.ended(fate, effect)
 		}
-		if fate.Begin != nil {
-			id, err := process.ParseIdentity(fate.Begin.Supervisor)
-			if err != nil || !id.Alive() {
-				return c.orphaned(dir, a, effect)
-			}
+		if id, err := process.ParseIdentity(fate.Begin.Supervisor); err != nil || !id.Alive() {
+			return c.orphaned(dir, a, effect)
 		}
 		select {
 		case <-ctx.Done():
-			return pawl.Output{}, false, fmt.Errorf("the command still runs: %w", context.Cause(ctx))
+			return c.overdue(ctx, dir, a, effect)
 		case <-time.After(pause):
 		}
+		fate, err = dir.Read(a)
 	}
 }
-
-// never is what the absence of a record tells. Unless the log says that there
-// would be one, a program that does not supervise may have driven the run, on the
-// same journal, and left none: nothing that may be done once only rests on that.
-func never(effect pawl.Effect, sure bool) (pawl.Output, bool, error) {
-	if effect == pawl.Write && !sure {
-		return pawl.Output{}, false, fmt.Errorf("%w: no supervisor has started it, and none will", errUntold)
-	}
-	return pawl.Output{}, false, nil
-}
-
-// patience is how many looks, a second in all, an empty record may take to be
-// written.
-const patience = 14
 
 // ended tells of a command whose end was recorded.
 func (c *command) ended(fate spool.Fate, effect pawl.Effect) (out pawl.Output, happened bool, err error) {
@@ -104,6 +73,35 @@ func (c *command) ended(fate spool.Fate, effect pawl.Effect) (out pawl.Output, h
 		return &stopError{text: fmt.Sprintf("no result within %v; %v", fate.Begin.Timeout, what), is: []error{context.DeadlineExceeded}}
 	})
 	return out, true, err
+}
+
+// overdue ends a command that still runs when its time, or the run's, is over, as
+// who had started it would. If it is not to be waited for because of anything
+// else, it is let run.
+func (c *command) overdue(ctx context.Context, dir spool.Dir, a spool.Attempt, effect pawl.Effect) (out pawl.Output, happened bool, err error) {
+	runs := fmt.Errorf("the command still runs: %w", context.Cause(ctx))
+	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return pawl.Output{}, false, runs
+	}
+	told := false
+	for end := time.Now().Add(c.grace + settling); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		fate, err := dir.Read(a)
+		if err != nil {
+			return pawl.Output{}, false, err
+		}
+		if e := fate.Exit; e != nil {
+			if told && e.Cut == 0 { // its supervisor does not know why it ended
+				late := *e
+				late.Cut, fate.Exit = spool.Late, &late
+			}
+			return c.ended(fate, effect)
+		}
+		if id, err := process.ParseIdentity(fate.Process); err == nil && id.Alive() {
+			told = true
+			_ = id.End(c.grace) // what does not even end by SIGKILL is the kernel's
+		}
+	}
+	return pawl.Output{}, false, runs
 }
 
 // orphaned ends what is left of a command without a supervisor. It is looked at

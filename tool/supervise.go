@@ -19,7 +19,7 @@ import (
 // supervisorName is what the program is called when it supervises. The number is
 // that of the protocol: another build, put in our place meanwhile, must not
 // answer to it if it speaks otherwise.
-const supervisorName = "pawl-supervisor-1"
+const supervisorName = "pawl-supervisor-2"
 
 // Supervise has the commands of this program run under a supervisor: the same
 // program, started once more when the first command runs, which stays alive if
@@ -55,19 +55,17 @@ func Supervise() {
 // values, by name, are kept out of what they print besides the tools' own
 // secrets. The directory is made for the user only, if it is not there.
 //
-// It belongs beside the journal, so that they stay together: every process that
-// drives a run of that journal should supervise and record there. Then the
-// absence of a record means that a command was never started, which is enough to
-// drive one again; a Write only if the log says that it would be recorded there.
-// Without Spool, and when dir is empty, it is pawl/spool in the user's state
-// directory; there the absence of a record says nothing unless the log does.
+// It belongs beside the journal, so that they stay together. The log says of every
+// attempt where it is recorded, so that any process of this machine finds the
+// record. Without Spool, and when dir is empty, the directory is pawl/spool in the
+// user's state directory.
 //
 // If the directory cannot be used, commands fail before they are started.
 func Spool(dir string, secrets map[string]string) {
 	s := &supervision
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.secrets, s.whole, s.dir, s.made = maps.Clone(secrets), dir != "", dir, false
+	s.secrets, s.dir, s.made = maps.Clone(secrets), dir, false
 	if s.enabled {
 		_, _ = s.make() // what is wrong with it is told by who needs it
 	}
@@ -99,7 +97,6 @@ type supervising struct {
 	mu      sync.Mutex
 	enabled bool
 	dir     string // of the spool; empty: the user's
-	whole   bool   // the absence of a record counts
 	made    bool   // the directory is there
 	secrets map[string]string
 	line    *process.Line // to the supervisor; nil: there is none yet
@@ -146,36 +143,8 @@ func (s *supervising) make() (spool.Dir, error) {
 	return dir, err
 }
 
-// complete reports whether the absence of a record means that an attempt was
-// not started: the directory must have been there when the run began, of which
-// its id tells, and the call must be the run's own. A fork has the calls of
-// another run, whose record has another name.
-func (s *supervising) complete(dir spool.Dir, a spool.Attempt, effect pawl.Effect) bool {
-	s.mu.Lock()
-	whole := s.whole
-	s.mu.Unlock()
-	began, ok := begun(a.Run)
-	since, err := dir.Since()
-	own := effect != pawl.Write || a.Key == a.Run+"/"+a.Call
-	return whole && own && ok && err == nil && !began.Before(since.Truncate(time.Millisecond))
-}
-
-// begun is when a run was begun, if its id is a ULID (github.com/ulid/spec): the
-// first ten letters are milliseconds, five bits each.
-func begun(run string) (time.Time, bool) {
-	if len(run) != 26 || run[0] > '7' {
-		return time.Time{}, false
-	}
-	var ms int64
-	for _, r := range run[:10] {
-		n := slices.Index([]rune("0123456789ABCDEFGHJKMNPQRSTVWXYZ"), r)
-		if n < 0 {
-			return time.Time{}, false
-		}
-		ms = ms<<5 | int64(n)
-	}
-	return time.UnixMilli(ms), true
-}
-
-// errUntold is the answer of a tool that cannot tell.
-var errUntold = errors.New("what came of the command is not known")
+// Why a tool cannot tell what came of a command.
+var (
+	errUntold    = errors.New("what came of the command is not known")
+	errUnwatched = fmt.Errorf("%w: commands of this program are not supervised; have main call tool.Supervise first", errUntold)
+)

@@ -23,9 +23,10 @@ import (
 // The asking side may send one letter in between to have the command ended. If
 // it is gone without a letter it has died, and the command goes on.
 type request struct {
-	Job   job
-	Dir   string
-	Begin spool.Begin
+	Job     job
+	Dir     string
+	Promise string // that the log gives of the attempt; empty: none
+	Begin   spool.Begin
 }
 
 type reply struct {
@@ -46,14 +47,14 @@ func attempt(inv pawl.Invocation) spool.Attempt {
 // supervised runs the command under the supervisor.
 func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (*spool.Exit, error) {
 	if ctx.Err() != nil {
-		return nil, stopped(ctx, errors.New("it was not started"))
+		return nil, tooLate(ctx)
 	}
 	dir, secrets, err := supervision.place()
 	if err != nil {
-		return nil, fmt.Errorf("the command was not started, because it could not be recorded: %w", err)
+		return nil, notRun("the command could not be recorded: %w", err)
 	}
-	if inv.Supervised != "" && !here(dir, inv.Supervised) {
-		return nil, fmt.Errorf("the command was not started, because it would not be recorded where the log says: %s has changed", dir.Path())
+	if p, ok := spool.ParsePromise(inv.Supervised); inv.Supervised != "" && (!ok || !p.About(dir, process.Boot())) {
+		return nil, notRun("the command would not be recorded where the log says: %s has changed", dir.Path())
 	}
 	if len(secrets) > 0 {
 		all := maps.Clone(secrets)
@@ -63,7 +64,7 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	if j.Dir, err = filepath.Abs(j.Dir); err != nil { // the supervisor is elsewhere
 		return nil, err
 	}
-	ask := request{Job: *j, Dir: dir.Path(), Begin: spool.Begin{
+	ask := request{Job: *j, Dir: dir.Path(), Promise: inv.Supervised, Begin: spool.Begin{
 		Attempt: attempt(inv), Argv: argvDigest(j.Argv), Timeout: c.info.Timeout,
 	}}
 	if ask.Begin.Timeout == 0 {
@@ -71,7 +72,7 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	}
 	conn, err := supervision.dial()
 	if err != nil {
-		return nil, fmt.Errorf("the command was not started, because its supervisor could not be: %w", err)
+		return nil, notRun("the supervisor of the command could not be started: %w", err)
 	}
 	defer conn.Close()
 	answered := make(chan error, 1)
@@ -86,11 +87,9 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	select {
 	case err = <-answered:
 	case <-ctx.Done():
-		letter := byte(letterStop)
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			letter = letterLate
+		if err := c.stop(ctx, conn, dir, ask.Begin.Attempt); err != nil {
+			return nil, err
 		}
-		_, _ = conn.Write([]byte{letter}) // if it fails there will be no answer either
 		select {
 		case err = <-answered:
 		case <-time.After(c.grace + settling):
@@ -99,24 +98,70 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	}
 	switch {
 	case err != nil:
-		return nil, c.unsupervised(dir, ask.Begin.Attempt, err)
+		return c.unsupervised(dir, ask.Begin.Attempt, err)
 	case answer.Exit == nil:
-		return nil, fmt.Errorf("the command was not started: %s", answer.Refused)
+		return nil, notRun("%s", answer.Refused)
 	}
 	return answer.Exit, nil
 }
 
-// unsupervised ends a command whose supervisor has died, and says so.
-func (c *command) unsupervised(dir spool.Dir, a spool.Attempt, err error) error {
-	switch fate, lost := dir.Read(a); {
-	case lost != nil:
-		return fmt.Errorf("its supervisor has died, apparently before it started the command: %w", err)
+// stop has the supervisor end a command that it has started. One that it has not
+// started by now never starts, which the error says.
+func (c *command) stop(ctx context.Context, conn net.Conn, dir spool.Dir, a spool.Attempt) error {
+	switch fate, err := dir.Fence(a); {
+	case err != nil:
+		return stopped(ctx, fmt.Errorf("whether it was started is not known: %w", err))
+	case fate.Never != nil:
+		return tooLate(ctx)
+	}
+	letter := byte(letterStop)
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		letter = letterLate
+	}
+	// The supervisor has recorded the attempt, so it has the whole request, and this
+	// does not get into the middle of it. If it fails there will be no answer either.
+	_, _ = conn.Write([]byte{letter})
+	return nil
+}
+
+// unsupervised makes sense of a supervisor that has died before it answered. What
+// it had started is ended.
+func (c *command) unsupervised(dir spool.Dir, a spool.Attempt, err error) (*spool.Exit, error) {
+	fate, lost := dir.Fence(a)
+	switch {
+	case lost == nil && fate.Never != nil:
+		return nil, notRun("the supervisor of the command died before it started the command: %w", err)
+	case fate.Exit != nil:
+		return fate.Exit, nil
 	case fate.Process != "":
 		if id, err := process.ParseIdentity(fate.Process); err == nil {
 			_ = id.End(c.grace) // what does not even end by SIGKILL is the kernel's
 		}
 	}
-	return &unknownError{fmt.Errorf("its supervisor has died, so the command was ended; whether it took effect is unknown: %w", err)}
+	return nil, &unknownError{fmt.Errorf("its supervisor has died, so the command was ended; whether it took effect is unknown: %w", errors.Join(err, lost))}
+}
+
+// notRunError says of a call that nothing of it was done, and nothing will be.
+type notRunError struct{ error }
+
+// NotRun is how an engine knows such an error.
+func (*notRunError) NotRun() bool { return true }
+
+func (e *notRunError) Unwrap() error { return e.error }
+
+func notRun(why string, args ...any) error {
+	return &notRunError{fmt.Errorf("not run: "+why, args...)}
+}
+
+// tooLate is the error of a command whose context ended before it was started. It
+// is both the context's error and the cause.
+func tooLate(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	text := fmt.Sprintf("not run: stopped before it was started: %v", cause)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		text = "not run: its time was over before it was started"
+	}
+	return &notRunError{&stopError{text: text, is: []error{ctx.Err(), cause}}}
 }
 
 // unknownError says that nobody knows whether the command took effect.

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -102,19 +103,18 @@ func (s *supervisor) serve(conn net.Conn) {
 	began := time.Now()
 	ask.Begin.Supervisor, ask.Begin.At = s.self, began.UTC()
 	dir := spool.At(ask.Dir)
-	file, err := dir.Begin(ask.Begin)
-	if err != nil {
-		answer := reply{Refused: "it could not be recorded: " + err.Error()}
-		if errors.Is(err, fs.ErrExist) {
-			answer.Refused = "this attempt was settled, or made, by somebody else"
-		}
-		_ = send(conn, answer)
+	file, refused := ask.begin(dir)
+	if refused != "" {
+		_ = send(conn, reply{Refused: refused})
 		return
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	go heed(ctx, conn, stop, began.Add(ask.Begin.Timeout))
 	call := &supervisedCall{stop: stop}
+	if p, ok := spool.ParsePromise(ask.Promise); ok && p.Expired(time.Now()) {
+		stop(errExpired)
+	}
 	exit := ask.Job.perform(ctx, func(pid int) {
 		if id, err := process.Identify(pid); err == nil {
 			call.id = id
@@ -137,6 +137,26 @@ func (s *supervisor) serve(conn net.Conn) {
 	_ = file.Close()
 	s.sweep(dir)
 }
+
+// begin records the attempt, unless it may not be made any more; refused says why.
+func (r *request) begin(dir spool.Dir) (file *spool.File, refused string) {
+	p, promised := spool.ParsePromise(r.Promise)
+	if promised && !p.About(dir, process.Boot()) {
+		return nil, fmt.Sprintf("the command would not be recorded where the log says: %s has changed", dir.Path())
+	}
+	file, err := dir.Begin(r.Begin)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, "this attempt was settled, or made, by another process"
+	case err != nil:
+		return nil, "the command could not be recorded: " + err.Error()
+	}
+	return file, ""
+}
+
+// errExpired keeps a command from starting that is asked for too late: a process
+// on another host may rely on that.
+var errExpired = errors.New("it came too long after the call was announced")
 
 // heed waits for the letter that ends a command. If none can come any more, the
 // command has the rest of its time.

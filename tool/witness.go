@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/spool"
 )
 
 // missing is the digest of a witness that is not there.
@@ -115,7 +116,7 @@ func (w *witnesses) directory(dir string) {
 	case err != nil:
 		w.errs = append(w.errs, fmt.Errorf("%s: %w", theDirectory, err))
 	default:
-		w.found[theDirectory] = textDigest(abs, identity(info))
+		w.found[theDirectory] = textDigest(abs, spool.Identity(info))
 	}
 }
 

@@ -22,7 +22,6 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/spec"
-	"github.com/pawl-run/pawl/tool"
 )
 
 // inlineSpec stands for the file of a spec that a client brought. There is none.
@@ -225,11 +224,8 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 
 // forget removes what was recorded of a run's commands that have ended.
 func (h *serveHost) forget(run string) {
-	if run == "" {
-		return
-	}
-	if s, err := engine.Load(context.Background(), h.journal, run); err == nil {
-		_ = tool.Forget(s)
+	if run != "" {
+		forget(context.Background(), h.journal, run)
 	}
 }
 

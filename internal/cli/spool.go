@@ -25,7 +25,7 @@ func (a *app) spool(o *engine.Options) {
 }
 
 // unspool removes what was recorded of commands that a run knows to have ended.
-// What cannot be removed now is by and by.
+// What cannot be removed now is removed after a week.
 func (a *app) unspool(ctx context.Context, r pawl.Result) {
 	a.mu.Lock()
 	j := a.journal
@@ -33,7 +33,20 @@ func (a *app) unspool(ctx context.Context, r pawl.Result) {
 	if j == nil || r.ToolCalls == 0 { // a second signal has closed it
 		return
 	}
-	if s, err := engine.Load(ctx, j, r.Run); err == nil {
-		_ = tool.Forget(s)
+	forget(ctx, j, r.Run)
+}
+
+// forget removes what was recorded of the commands of a run and its children that
+// have ended.
+func forget(ctx context.Context, j pawl.Journal, run string) {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return
+	}
+	_ = tool.Forget(s)
+	for c := range s.Calls() {
+		if c.Child != "" {
+			forget(ctx, j, c.Child)
+		}
 	}
 }

@@ -31,7 +31,10 @@ tools:
 // watched is a user whose commands are supervised.
 type watched struct {
 	*testing.T
-	run string
+	args []string          // of pawl run, after the spec and the input
+	run  string            // the one that is started
+	own  string            // the one whose calls the commands are: that, or its child
+	keys map[string]string // of its calls
 }
 
 func watch(t *testing.T, part, limit string) *watched {
@@ -39,7 +42,30 @@ func watch(t *testing.T, part, limit string) *watched {
 		"paying.yaml":        strings.NewReplacer("PART", part, "LIMIT", limit).Replace(payments),
 		"paying.script.yaml": "replies: [{calls: [{tool: bill}]}, {calls: [{tool: pay}]}, {text: done}]\n",
 	})
-	return &watched{T: t}
+	return &watched{T: t, keys: map[string]string{}}
+}
+
+// watchKind is a watch on a run of a kind, see writers.
+func watchKind(t *testing.T, kind string) *watched {
+	w := watch(t, "hold", "20s")
+	w.args = writers[kind][1:]
+	if writers[kind][0] == "paying.yaml" {
+		return w
+	}
+	w.own = ".c_1"
+	spec, err := os.ReadFile("paying.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"clerk.yaml":  strings.Replace(string(spec), "name: paying", "name: clerk\ndescription: Pays.", 1),
+		"paying.yaml": writing["desk.yaml"], "desk.script.yaml": writing["desk.script.yaml"],
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
 }
 
 func (w *watched) command(args ...string) *exec.Cmd {
@@ -51,7 +77,7 @@ func (w *watched) command(args ...string) *exec.Cmd {
 // begin starts the run, and says when it waits in its first call.
 func (w *watched) begin() *exec.Cmd {
 	w.Helper()
-	c := w.command("run", "paying.yaml", "go")
+	c := w.command(append([]string{"run", "paying.yaml", "go"}, w.args...)...)
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
 	if err := c.Start(); err != nil {
@@ -72,8 +98,22 @@ func (w *watched) begin() *exec.Cmd {
 	if e := json.NewDecoder(bytes.NewReader(out)).Decode(&r); err != nil || e != nil || r.Run == "" {
 		w.Fatalf("no run in %s: %v, %v", out, err, e)
 	}
-	w.run = r.Run
+	w.run, w.own = r.Run, r.Run+w.own
 	return c
+}
+
+// key is the key of a call, as the log has it.
+func (w *watched) key(call string) string {
+	if w.keys[call] == "" {
+		events, _ := w.command("events", w.own).Output() // which may not have it yet
+		for line := range strings.Lines(string(events)) {
+			var e struct{ Data struct{ Call, Key string } }
+			if json.Unmarshal([]byte(line), &e) == nil && e.Data.Call == call && e.Data.Key != "" {
+				w.keys[call] = e.Data.Key
+			}
+		}
+	}
+	return w.keys[call]
 }
 
 func (w *watched) until(what string, holds func() bool) {
@@ -90,7 +130,7 @@ func (w *watched) release(file string) {
 }
 
 func (w *watched) fate(call string) spool.Fate {
-	f, _ := spool.At("runs.db.spool").Read(spool.Attempt{Run: w.run, Call: call, Key: w.run + "/" + call, Number: 1})
+	f, _ := spool.At("runs.db.spool").Read(spool.Attempt{Run: w.own, Call: call, Key: w.key(call), Number: 1})
 	return f
 }
 
@@ -142,7 +182,7 @@ func (w *watched) resumes(settled ...string) {
 	if err != nil || !strings.Contains(string(out), "done") {
 		w.Errorf("resume: %v\n%s", err, out)
 	}
-	events, err := w.command("events", w.run).Output()
+	events, err := w.command("events", w.own).Output()
 	for _, s := range settled {
 		if err != nil || !strings.Contains(string(events), s) {
 			w.Errorf("%v, no %s in\n%s", err, s, events)
@@ -216,7 +256,8 @@ func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
 			if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
 				t.Errorf("there is no doubt:\n%s", out)
 			}
-			w.signal(super.PID, syscall.SIGKILL) // it would make the call that a person has to say was not made
+			w.signal(super.PID, syscall.SIGCONT) // it finds that it would record elsewhere
+			w.until("the end of the supervisor", super.Gone)
 			if out, err := w.command("settle", w.run, "c_2", "--did-not-happen").CombinedOutput(); err != nil || !strings.Contains(string(out), "done") {
 				t.Errorf("settle: %v\n%s", err, out)
 			}
@@ -240,8 +281,7 @@ func (w *watched) killedBefore() process.Identity {
 	w.stop(super.PID)
 	w.signal(c.Process.Pid, syscall.SIGCONT)
 	w.until("the intent to pay", func() bool {
-		events, _ := w.command("events", w.run).Output()
-		return strings.Count(string(events), `"type":"tool.started"`) == 2
+		return w.key("c_2") != ""
 	})
 	w.kill(c)
 	return super

@@ -37,6 +37,15 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: start, Boot: boot}, nil
 }
 
+// Boot names the running system and, on Linux, the process-id namespace; empty if it cannot be told.
+func Boot() string {
+	boot, err := bootID()
+	if err != nil {
+		return ""
+	}
+	return boot
+}
+
 // Gone reports whether the process is known to have ended. It is false for a process of another
 // host, container or boot, of which nothing can be known from here, and for the zero Identity.
 // A zombie is gone: it will not do anything any more.

@@ -169,18 +169,19 @@ func parse(data []byte) (f Fate) {
 	return f
 }
 
-// add takes in the first record of each kind: there is one of each at most.
+// add takes in the first record of each kind: there is one of each at most. Of
+// the two that decide about the attempt, the one that comes first counts.
 func (f *Fate) add(r record) {
+	if f.Never != nil {
+		return
+	}
 	if f.Begin == nil {
-		f.Begin = r.Begin
+		f.Begin, f.Never = r.Begin, r.Never
 	}
 	if f.Process == "" {
 		f.Process = r.Process
 	}
 	if f.Exit == nil {
 		f.Exit = r.Exit
-	}
-	if f.Never == nil {
-		f.Never = r.Never
 	}
 }

@@ -2,10 +2,10 @@
 // wants to know: one small file for each attempt at a call, written by who runs
 // the command and read by whoever takes the run up after a crash.
 //
-// A file is created before its command starts, by name and exclusively. So it
-// is also the place where it is decided whether the command starts at all: who
-// finds no file may create one that says "never", and then the command cannot
-// start any more, however late somebody comes to start it.
+// A file is created before its command starts, by name and exclusively, and its
+// first record decides whether the command starts at all. Whoever must know that
+// it will not writes "never" into a file that is not there or still empty; then
+// the command cannot start any more, however late somebody comes to start it.
 package spool
 
 import (
@@ -108,23 +108,47 @@ func digest(text string) string {
 }
 
 // Begin creates the attempt's file and returns when that is durable. The error
-// wraps fs.ErrExist if there is one: then the command must not be started.
+// wraps fs.ErrExist if there is one, or if somebody has fenced the attempt before
+// the file had a record: then the command must not be started.
 func (d Dir) Begin(b Begin) (*File, error) {
 	f, err := d.create(b.Attempt, record{Begin: &b})
 	if err != nil {
 		return nil, err
 	}
+	fate, err := d.Read(b.Attempt)
+	if err == nil && fate.Begin == nil {
+		err = fmt.Errorf("spool: %w", fs.ErrExist)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
 	return &File{f}, nil
 }
 
-// Never says durably that the attempt was not started and never will be. The
-// error wraps fs.ErrExist if it may have been.
-func (d Dir) Never(a Attempt) error {
+// Fence keeps an attempt that was not begun from being begun, durably, and
+// returns what is known of it from then on: that it never was, or who began it.
+// Only of a file that is damaged is neither known.
+func (d Dir) Fence(a Attempt) (Fate, error) {
 	f, err := d.create(a, record{Never: &a})
-	if err != nil {
-		return err
+	if err == nil {
+		return Fate{Never: &a}, f.Close()
 	}
-	return f.Close()
+	if !errors.Is(err, fs.ErrExist) {
+		return Fate{}, err
+	}
+	fate, err := d.Read(a)
+	if _, known := fate.attempt(); known || err != nil {
+		return fate, err
+	}
+	// Whoever created it has not written yet, or was killed before that.
+	if f, err = os.OpenFile(filepath.Join(d.path, a.name()), os.O_WRONLY|os.O_APPEND, 0); err != nil {
+		return Fate{}, fmt.Errorf("spool: %w", err)
+	}
+	if err = errors.Join(write(f, record{Never: &a}), f.Sync(), f.Close()); err != nil {
+		return Fate{}, fmt.Errorf("spool: %w", err)
+	}
+	return d.Read(a)
 }
 
 func (d Dir) create(a Attempt, first record) (*os.File, error) {

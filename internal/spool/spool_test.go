@@ -53,8 +53,8 @@ func TestRecord(t *testing.T) {
 	if _, err := d.Begin(*fate.Begin); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("an attempt is begun twice: %v", err)
 	}
-	if err := d.Never(pay); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("an attempt that was made never was: %v", err)
+	if got, err := d.Fence(pay); err != nil || got.Never != nil || got.Exit == nil {
+		t.Errorf("an attempt that was made never was: %+v, %v", got, err)
 	}
 	for path, want := range map[string]os.FileMode{d.path: 0o700, filepath.Join(d.path, pay.name()): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
@@ -63,24 +63,145 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Who has said that an attempt never was has kept it from being made.
-func TestNever(t *testing.T) {
+// Whoever fences an attempt that was not begun has kept it from being made, also
+// when its file is there and nothing has been written into it yet.
+func TestFence(t *testing.T) {
 	d, _ := written(t)
-	again := pay
-	again.Number = 2
-	if _, err := d.Read(again); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("another attempt has a record: %v", err)
+	for number, prepare := range map[int]func(path string) error{
+		2: func(string) error { return nil },
+		3: func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		again := pay
+		again.Number = number
+		if _, err := d.Read(again); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("another attempt has a record: %v", err)
+		}
+		if err := prepare(filepath.Join(d.path, again.name())); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got, err := d.Fence(again); err != nil || got.Never == nil {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+		b := *fate.Begin
+		b.Attempt = again
+		if _, err := d.Begin(b); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("it is begun all the same: %v", err)
+		}
+		if got, err := d.Read(again); err != nil || got.Never == nil || !got.About(again) || got.About(pay) {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
-	if err := d.Never(again); err != nil {
+}
+
+// Of an attempt that is begun and fenced at the same time one happens, and both
+// sides know which, however their writes meet.
+func TestFenceBeside(t *testing.T) {
+	d, _ := written(t)
+	begun, fenced := 0, 0
+	for n := range 300 {
+		a := pay
+		a.Number = 2 + n
+		var first, second Fate
+		var refused error
+		var all sync.WaitGroup
+		all.Go(func() {
+			b := *fate.Begin
+			b.Attempt = a
+			f, err := d.Begin(b)
+			if refused = err; err == nil {
+				_ = f.Close()
+			}
+		})
+		all.Go(func() { first, _ = d.Fence(a) })
+		all.Go(func() { second, _ = d.Fence(a) })
+		all.Wait()
+		for _, got := range []Fate{first, second} {
+			if (got.Never != nil) != (refused != nil) || (got.Begin != nil) != (refused == nil) {
+				t.Fatalf("beginning it: %v; who fenced it reads %+v", refused, got)
+			}
+		}
+		if refused == nil {
+			begun++
+		} else {
+			fenced++
+		}
+	}
+	t.Logf("%d begun, %d fenced", begun, fenced)
+}
+
+// Who is about to begin an attempt when its file is fenced before the first record
+// finds that it may not.
+func TestFenceFirst(t *testing.T) {
+	d, _ := written(t)
+	a := pay
+	a.Number = 2
+	path := filepath.Join(d.path, a.name())
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Fence(a); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
 		t.Fatal(err)
 	}
 	b := *fate.Begin
-	b.Attempt = again
-	if _, err := d.Begin(b); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("it is begun all the same: %v", err)
+	b.Attempt = a
+	if err := errors.Join(write(f, record{Begin: &b}), write(f, record{Process: "9.10.boot"}), write(f, record{Exit: &Exit{}}), f.Close()); err != nil {
+		t.Fatal(err)
 	}
-	if got, err := d.Read(again); err != nil || got.Never == nil || !got.About(again) || got.About(pay) {
+	if got, err := d.Read(a); err != nil || got.Begin != nil || got.Exit != nil || got.Process != "" || got.Never == nil {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestPromise(t *testing.T) {
+	d, _ := written(t)
+	other, _ := written(t)
+	p, err := d.Promise("boot", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, ok := ParsePromise(p.String())
+	if diff := cmp.Diff(p, read); !ok || diff != "" {
+		t.Errorf("(-given +read):\n%s", diff)
+	}
+	for _, c := range []struct {
+		dir  Dir
+		boot string
+		want bool
+	}{{d, "boot", true}, {other, "boot", false}, {d, "another", false}, {d, "", false}, {At(d.path + "2"), "boot", false}} {
+		if p.About(c.dir, c.boot) != c.want {
+			t.Errorf("%s on %q: %v", c.dir.Path(), c.boot, !c.want)
+		}
+	}
+	if old, ok := ParsePromise(p.ID + " " + now.Format(time.RFC3339Nano)); !ok || !old.About(d, "boot") || old.Path != "" || old.Open("another", now) != 0 {
+		t.Errorf("a promise of an older build is read as %+v", old)
+	}
+	for _, text := range []string{"", "somebody", p.ID, p.ID + " today", "a b c", " " + now.Format(time.RFC3339Nano)} {
+		if p, ok := ParsePromise(text); ok {
+			t.Errorf("%q is read as %+v", text, p)
+		}
+	}
+	if p.Expired(now.Add(startWithin)) || !p.Expired(now.Add(startWithin+1)) {
+		t.Error("the time to start is another")
+	}
+	for after, want := range map[time.Duration]time.Duration{-time.Hour: 25 * time.Second, 0: 25 * time.Second, 24 * time.Second: time.Second, time.Minute: 0} {
+		if got := p.Open("another", now.Add(after)); got != want {
+			t.Errorf("after %v it may start for %v elsewhere, not %v", after, want, got)
+		}
+	}
+	if p.Open("boot", now) != 0 {
+		t.Error("on its own system nobody waits")
+	}
+	if p.Holds(d) != true {
+		t.Error("nothing was swept")
+	}
+	if err := d.setSince(now.Add(time.Second)); err != nil || p.Holds(d) {
+		t.Errorf("records were swept since: %v", err)
 	}
 }
 
@@ -133,7 +254,7 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Never(never); err != nil {
+	if _, err := d.Fence(never); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Forget("r", func(call string) bool { return call == "c_2" }); err != nil {
@@ -151,7 +272,7 @@ func TestSweep(t *testing.T) {
 	d, _ := written(t)
 	young := pay
 	young.Number = 2
-	if err := d.Never(young); err != nil {
+	if _, err := d.Fence(young); err != nil {
 		t.Fatal(err)
 	}
 	old := now.Add(-time.Hour)

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package tool
+package spool
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// identity tells a file from another that takes its name: device and inode.
-func identity(info fs.FileInfo) string {
+// Identity tells a file from another that takes its name: device and inode.
+func Identity(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprint(s.Dev, " ", s.Ino)
 	}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/spool"
+)
+
+// fence keeps what the run's last owner announced, and somebody else was to
+// start, from starting late: see [pawl.ToolStarted.Supervised]. It comes before
+// anything is said or decided about these calls. What has started is left to its
+// tool, which knows how to wait for it.
+func (s *session) fence(ctx context.Context) error {
+	for c := range s.state.Open() {
+		if c.Phase != pawl.Started && c.Phase != pawl.Lost && c.Phase != pawl.Doubted {
+			continue
+		}
+		if dir, _, here := recorded(&c); here {
+			if _, err := dir.Fence(attempt(s.lease.Run, &c)); err != nil {
+				return fmt.Errorf("run %s: call %s cannot be kept from starting late: %w", s.lease.Run, c.ID, err)
+			}
+			continue
+		}
+		if c.Effect != pawl.Write {
+			continue // which may be made twice
+		}
+		if err := s.outlast(ctx, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outlast waits until a call cannot start any more that another host may start.
+func (s *session) outlast(ctx context.Context, c *pawl.CallState) error {
+	p, ok := spool.ParsePromise(c.Supervised)
+	for ok {
+		left := p.Open(process.Boot(), time.Now())
+		if left <= 0 {
+			break
+		}
+		if err := pause(ctx, min(left, s.engine.opt.Lease/3)); err != nil {
+			return err
+		}
+		if err := s.prolong(ctx); err != nil {
+			return fmt.Errorf("run %s: %w", s.lease.Run, err)
+		}
+	}
+	return nil
+}
+
+// recorded is where the latest attempt at a call is recorded, if that is here, and
+// whether the absence of a record there proves that it was not started.
+func recorded(c *pawl.CallState) (dir spool.Dir, proof, here bool) {
+	p, ok := spool.ParsePromise(c.Supervised)
+	if dir = spool.At(p.Path); !ok || p.Path == "" || !p.About(dir, process.Boot()) {
+		return dir, false, false
+	}
+	return dir, p.Holds(dir), true
+}
+
+func attempt(run string, c *pawl.CallState) spool.Attempt {
+	return spool.Attempt{Run: run, Call: c.ID, Key: c.Key, Number: c.Attempt}
+}
+
+// settleable fences a call in doubt before a settlement of it is taken, and
+// fails if the record of its supervisor says otherwise: then the doubt is one
+// only of those who could not reach the record.
+func settleable(run string, c *pawl.CallState, happened bool) error {
+	dir, proof, here := recorded(c)
+	if !here {
+		return nil
+	}
+	fate, err := dir.Fence(attempt(run, c))
+	if err != nil {
+		return fmt.Errorf("call %s of run %s cannot be kept from starting late: %w", c.ID, run, err)
+	}
+	known := ""
+	switch exit := fate.Exit; {
+	case fate.Never != nil && proof, exit != nil && exit.Refused != nil && exit.Cut != 0:
+		if happened {
+			known = "was never started"
+		}
+	case exit != nil && exit.Cut != spool.Stopped:
+		known = "has ended"
+	case exit == nil && fate.Begin != nil:
+		if id, err := process.ParseIdentity(fate.Begin.Supervisor); err == nil && id.Alive() {
+			known = "still runs"
+		}
+	}
+	if known == "" {
+		return nil
+	}
+	return fmt.Errorf("the command of call %s of run %s %s, as its supervisor has recorded; resume the run, which takes the outcome from there", c.ID, run, known)
+}

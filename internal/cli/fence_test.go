@@ -1,0 +1,122 @@
+//go:build linux || darwin
+
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Whatever kind of run a call belongs to, it is made again without a person when
+// its process was killed before its supervisor had started it, and once.
+func TestKilledBeforeTheCommandOfAnyRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
+	for _, kind := range []string{"thread", "key", "child", "child of a key"} {
+		t.Run(kind, func(t *testing.T) {
+			w := watchKind(t, kind)
+			super := w.killedBefore()
+			w.release("paid.txt")
+			w.resumes(`"type":"tool.settled","data":{"call":"c_2","happened":false,"by":"reconcile"}`)
+			w.signal(super.PID, syscall.SIGCONT)
+			w.over(super, 1)
+		})
+	}
+}
+
+// Nothing starts after a cancel was acknowledged, whoever was to start it.
+func TestCancelledBeforeTheCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
+	for _, kind := range []string{"plain", "child of a key"} {
+		t.Run(kind, func(t *testing.T) {
+			w := watchKind(t, kind)
+			super := w.killedBefore()
+			if out, err := w.command("cancel", w.run).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			w.release("paid.txt")
+			w.signal(super.PID, syscall.SIGCONT)
+			w.until("the end of the supervisor", super.Gone)
+			if n := lines("paid.txt", "begin"); n != 0 {
+				t.Errorf("it was paid %d times after the cancel", n)
+			}
+		})
+	}
+}
+
+// away is a run in doubt, of which nobody but its supervisor, which stands still,
+// could tell: the directory of its records is out of reach.
+func (w *watched) away() (back func()) {
+	w.Helper()
+	move := func(from, to string) {
+		if err := os.Rename(from, to); err != nil {
+			w.Fatal(err)
+		}
+	}
+	move("runs.db.spool", "away")
+	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") {
+		w.Fatalf("there is no doubt:\n%s", out)
+	}
+	return func() {
+		if err := os.RemoveAll("runs.db.spool"); err != nil {
+			w.Fatal(err)
+		}
+		move("away", "runs.db.spool")
+	}
+}
+
+// A settlement is acknowledged when the first attempt cannot start any more. What
+// its record contradicts is refused.
+func TestSettledBeforeTheCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
+	for _, kind := range []string{"plain", "key", "child"} {
+		t.Run(kind, func(t *testing.T) {
+			w := watchKind(t, kind)
+			super := w.killedBefore()
+			w.away()()
+			if out, err := w.command("settle", w.own, "c_2", "--happened", "1", "--no-continue").CombinedOutput(); err == nil || !strings.Contains(string(out), "was never started, as its supervisor has recorded; resume the run") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if out, err := w.command("settle", w.own, "c_2", "--did-not-happen", "--no-continue").CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			w.release("paid.txt")
+			w.signal(super.PID, syscall.SIGCONT)
+			w.until("the end of the supervisor", super.Gone)
+			if n := lines("paid.txt", "begin"); n != 0 {
+				t.Errorf("it was paid %d times by the first attempt", n)
+			}
+			if out, err := w.command("resume", w.run).CombinedOutput(); err != nil || lines("paid.txt", "begin") != 1 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// What a supervisor knows counts more than what a person says who could not ask it.
+func TestSettledFalsely(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
+	w := watchKind(t, "key")
+	super := w.killedBefore()
+	back := w.away()
+	if out, err := w.command("settle", w.run, "c_2", "--did-not-happen", "--no-continue").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	back()
+	w.release("paid.txt")
+	w.signal(super.PID, syscall.SIGCONT) // it starts the first attempt
+	w.until("the end of the supervisor", super.Gone)
+	out, err := w.command("resume", w.run).CombinedOutput()
+	if n := lines("paid.txt", "begin"); err != nil || n != 1 {
+		t.Errorf("it was paid %d times: %v\n%s", n, err, out)
+	}
+}
