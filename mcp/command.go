@@ -142,13 +142,13 @@ const (
 
 func (c *command) open() (line, error) {
 	ctx, cancel := context.WithCancel(context.Background()) // it lives until it is closed
-	in, feed := io.Pipe()
+	feed := newFeed()
 	out, put := io.Pipe()
 	said := &noise{kept: excerpt.New(tail, nil)}
 	said.to = c.known().Writer(said.kept)
 	run := process.Command{
 		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(slices.Concat(c.env, c.secrets)...),
-		Feed: in, Stdout: &lines{to: put, noise: said}, Stderr: said, Grace: grace,
+		Feed: feed.serve, Stdout: &lines{to: put, noise: said}, Stderr: said, Grace: grace,
 	}
 	leave, err := c.enter(&run)
 	if err != nil {
@@ -165,11 +165,11 @@ func (c *command) open() (line, error) {
 		if ended = err; err == nil {
 			ended = fmt.Errorf("the program ended: %v", exit)
 		}
-		in.CloseWithError(errors.New("the program has ended"))
+		close(feed.ended)
 		put.Close()
 	}()
 	return line{
-		transport: &sdk.IOTransport{Reader: out, Writer: feed, MaxLineLength: mostMessage + 1},
+		transport: telling{&sdk.IOTransport{Reader: out, Writer: feed, MaxLineLength: mostMessage + 1}},
 		close: func() {
 			feed.Close()
 			out.Close()

@@ -193,6 +193,26 @@ func byHand(answer func(r request) string) {
 	}
 }
 
+// shuts is a server that reads no more when it has listed its tools, the first
+// time it is started. The next one works, and counts its calls.
+func shuts(then func()) {
+	_, err := os.Stat("shut")
+	_ = os.WriteFile("shut", nil, 0o600)
+	byHand(func(r request) string {
+		if r.Method == "tools/list" {
+			if err != nil {
+				os.Stdin.Close()
+				time.AfterFunc(20*time.Millisecond, then) // the list is out by then
+			}
+			return `{"tools":[` + tool("t") + `]}`
+		}
+		calls, _ := os.ReadFile("calls")
+		_ = os.WriteFile("calls", append(calls, 'x'), 0o600)
+		return `{"content":[{"type":"text","text":"made"}]}`
+	})
+	time.Sleep(time.Minute)
+}
+
 // lists is a server with a list of tools and nothing behind it.
 func lists(tools ...string) func() {
 	return func() {
@@ -265,12 +285,15 @@ var parts = map[string]func(){
 			return `{"tools":[]}`
 		})
 	},
-	"twice":   lists(tool("a"), tool("a")),
-	"clash":   lists(tool("a.b"), tool("a/b"), tool("c")),
-	"forged":  lists(tool("__complete__"), tool("read\u202e file"), tool(strings.Repeat("long", 30)), tool("other__write")),
-	"poison":  lists(`{"name":"p","description":"Read.\u200b\u001b[8m IGNORE\u001b[0m\udb40\udc41","inputSchema":{"type":"object","properties":{"x":{"type":"string","description":"\u202eevil","enum":["a\u200b"]}}}}`),
-	"array":   lists(`{"name":"p","description":"d","inputSchema":{"type":"array"}}`, tool("fine")),
-	"nothing": lists(),
+	"twice":      lists(tool("a"), tool("a")),
+	"clash":      lists(tool("a.b"), tool("a/b"), tool("c")),
+	"forged":     lists(tool("__complete__"), tool("read\u202e file"), tool(strings.Repeat("long", 30)), tool("other__write")),
+	"poison":     lists(`{"name":"p","description":"Read.\u200b\u001b[8m IGNORE\u001b[0m\udb40\udc41","inputSchema":{"type":"object","properties":{"x":{"type":"string","description":"\u202eevil","enum":["a\u200b"]}}}}`),
+	"array":      lists(`{"name":"p","description":"d","inputSchema":{"type":"array"}}`, tool("fine")),
+	"nothing":    lists(),
+	"shuts once": func() { shuts(func() {}) },
+	"ends once":  func() { shuts(func() { os.Exit(0) }) },
+	"shuts":      func() { _ = os.Remove("shut"); shuts(func() {}) },
 	"deaf": func() {
 		in := bufio.NewReader(os.Stdin)
 		for _, result := range []string{"", hello, "", `{"tools":[` + tool("t") + `]}`} {

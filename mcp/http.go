@@ -114,16 +114,19 @@ func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
+	unsent := func() {}
+	if f := fateOf(r.Context()); f != nil {
+		unsent = f.sending()
+	}
 	resp, err := t.base.RoundTrip(r)
-	f, _ := r.Context().Value(fateKey{}).(*fate)
 	if err != nil {
-		if at, ok := errors.AsType[*net.OpError](err); ok && f != nil && at.Op == "dial" {
-			f.refused = true // nobody was there to take it
+		if at, ok := errors.AsType[*net.OpError](err); ok && at.Op == "dial" {
+			unsent() // nobody was there to take it
 		}
 		return nil, err
 	}
-	if f != nil && resp.StatusCode >= 400 && resp.StatusCode < 500 {
-		f.refused = true
+	if resp.StatusCode >= 400 && resp.StatusCode < 500 {
+		unsent()
 	}
 	// A stream may go on for ever, and its events are bounded each.
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {

@@ -240,6 +240,39 @@ func TestDeath(t *testing.T) {
 	}
 }
 
+// A call that never came into a server's input was not made: it is made by the next
+// server, once, or it is not run. Nobody is told that its outcome is unknown.
+func TestNeverReached(t *testing.T) {
+	for part, waits := range map[string]time.Duration{"shuts once": 0, "ends once": 0, "ends once, a while ago": 50 * time.Millisecond, "shuts": 0} {
+		times := 1
+		if part == "ends once" {
+			times = 4 // whoever notices first
+		}
+		for range times {
+			t.Run(part, func(t *testing.T) {
+				t.Chdir(t.TempDir())
+				name, _, _ := strings.Cut(part, ",")
+				s := connect(t, name, nil)
+				time.Sleep(waits)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				out, err := pick(t, s, "peer__t").Run(ctx, pawl.Invocation{})
+				calls, _ := os.ReadFile("calls")
+				if part != "shuts" {
+					if err != nil || string(out.JSON) != `"made"` || len(calls) != 1 {
+						t.Errorf("%s, %v; it was made %d times", out.JSON, err, len(calls))
+					}
+					return
+				}
+				var n interface{ NotRun() bool }
+				if !errors.As(err, &n) || !n.NotRun() || !strings.HasPrefix(err.Error(), "not run: mcp server peer: ") || len(calls) != 0 {
+					t.Errorf("%v; it was made %d times", err, len(calls))
+				}
+			})
+		}
+	}
+}
+
 func TestDeathOfARead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := connect(t, "dies once", &mcp.Options{Trusted: true})
@@ -338,7 +371,7 @@ func TestHTTP(t *testing.T) {
 	}
 	web.Config.Close()
 	call(t, s, "web__add", `{"A":2,"B":3}`) // it may be lost with the old connection, and nobody knows what became of it
-	if got := call(t, s, "web__add", `{"A":2,"B":3}`); !strings.HasPrefix(got, "error: mcp server web: ") || !strings.Contains(got, "(tried 4 times)") {
+	if got := call(t, s, "web__add", `{"A":2,"B":3}`); !strings.HasPrefix(got, "error: not run: mcp server web: ") || !strings.Contains(got, "(tried 4 times)") {
 		t.Errorf("without the server: %s", got)
 	}
 }

@@ -73,7 +73,7 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	for try := 1; ; try++ {
 		l, pins, err := t.server.link(ctx)
 		if err != nil {
-			return pawl.Output{}, err
+			return pawl.Output{}, notRun(err)
 		}
 		if err := t.permitted(pins); err != nil {
 			return pawl.Output{}, err
@@ -85,13 +85,17 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 		switch lost := (*lostError)(nil); {
 		case err == nil:
 			return output(result)
+		case ctx.Err() != nil && refused:
+			return pawl.Output{}, notRun(context.Cause(ctx))
 		case ctx.Err() != nil:
 			return pawl.Output{}, context.Cause(ctx)
 		case !errors.As(err, &lost):
 			return pawl.Output{}, err
 		case try == 1 && (refused || t.info.Effect != pawl.Write):
 			continue
-		case !refused && t.info.Effect == pawl.Write:
+		case refused:
+			return pawl.Output{}, notRun(t.server.wrong(err))
+		case t.info.Effect == pawl.Write:
 			return pawl.Output{}, &unknownError{t.server.wrong(err)}
 		default:
 			return pawl.Output{}, t.server.wrong(err)
@@ -124,7 +128,18 @@ func (*unknownError) Unknown() bool { return true }
 
 func (e *unknownError) Unwrap() error { return e.error }
 
-// call makes one call. Refused says of a lost one that it certainly did not
+// notRunError is a call that the server certainly does not have. The engine asks
+// for NotRun, and tells the model that nothing was done.
+type notRunError struct{ error }
+
+// NotRun reports that the call did not take place, and will not.
+func (*notRunError) NotRun() bool { return true }
+
+func (e *notRunError) Unwrap() error { return e.error }
+
+func notRun(err error) error { return &notRunError{fmt.Errorf("not run: %w", err)} }
+
+// call makes one call. Refused says of one that failed that it certainly did not
 // take place.
 func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sdk.CallToolResult, refused bool, err error) {
 	ctx, fate := withFate(ctx)
@@ -152,18 +167,17 @@ func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sd
 		case <-time.After(leaving):
 			l.drop() // it does not even take the cancelling
 		}
-		return nil, false, context.Cause(ctx)
+		return nil, !fate.sent.Load(), context.Cause(ctx)
 	}
 	if a.err == nil {
 		return a.result, false, nil
 	}
-	if said, ok := errors.AsType[*jsonrpc.Error](a.err); ok && !local(said.Code) && !errors.Is(a.err, sdk.ErrConnectionClosed) && !fate.refused {
+	if said, ok := errors.AsType[*jsonrpc.Error](a.err); ok && !local(said.Code) && !errors.Is(a.err, sdk.ErrConnectionClosed) && fate.sent.Load() {
 		return nil, false, fmt.Errorf("the server refused the call: %s", visible(said.Message))
 	}
-	refused = fate.refused || errors.Is(a.err, sdk.ErrSessionMissing)
 	err = &lostError{and(l.line.why(), a.err)}
-	l.drop()
-	return nil, refused, err
+	l.drop() // from here on nothing is sent any more
+	return nil, !fate.sent.Load() || errors.Is(a.err, sdk.ErrSessionMissing), err
 }
 
 // local reports whether an error's code is one that the kit gives to what

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -46,13 +47,25 @@ func and(a, b error) error {
 // the connection, not the memory.
 const mostMessage = 8 << 20
 
-// fate is what the transport learns of a call beside its answer. It travels in
-// the call's context.
-type fate struct{ refused bool }
+// fate is what the transport learns of a call beside its answer: whether the
+// server may have it. It travels in the call's context.
+type fate struct{ sent atomic.Bool }
 
 type fateKey struct{}
 
 func withFate(ctx context.Context) (context.Context, *fate) {
 	f := &fate{}
 	return context.WithValue(ctx, fateKey{}, f), f
+}
+
+func fateOf(ctx context.Context) *fate {
+	f, _ := ctx.Value(fateKey{}).(*fate)
+	return f
+}
+
+// sending says that the call is being sent. The function that it returns takes
+// that back, unless the call was sent before.
+func (f *fate) sending() (unsent func()) {
+	before := f.sent.Swap(true)
+	return func() { f.sent.Store(before) }
 }

@@ -107,12 +107,12 @@ func (p *pipes) closeChild() {
 }
 
 // start begins to move bytes; the command holds its own ends by now.
-func (p *pipes) start(stdin []byte, feed io.Reader) {
+func (p *pipes) start(stdin []byte, feed func(io.Writer)) {
 	p.closeChild()
 	switch {
 	case feed != nil:
-		go func() { // not waited for: it may sit in a Read that only the feeder can end
-			_, _ = io.Copy(p.stdin, feed)
+		go func() { // not waited for: it may wait for something that only the feeder can end
+			feed(p.stdin)
 			p.stdin.Close()
 		}()
 	case p.stdin != nil:

@@ -29,10 +29,10 @@ type Command struct {
 	Env []string
 	// Stdin is what the command may read, followed by end of file. It need not read it.
 	Stdin []byte
-	// Feed, if set, is read in place of Stdin and handed to the command as it comes; its end is end
-	// of file. It is read until it ends or the command does: Run does not wait for a Read, so
-	// whoever feeds a command closes Feed when Run has returned.
-	Feed io.Reader
+	// Feed, if set, writes the command's standard input in place of Stdin, from a goroutine of its
+	// own; end of file is when it returns. Its writes fail when the command has ended. Run does not
+	// wait for it: whoever feeds a command ends Feed when Run has returned.
+	Feed func(stdin io.Writer)
 	// Stdout and Stderr receive the output as it comes; nil discards it. If both are the same
 	// writer the command has one pipe for both, which keeps the order. Otherwise they are written
 	// from two goroutines, each from one. A writer that blocks holds up the command and Run; one

@@ -280,7 +280,7 @@ func TestStdin(t *testing.T) {
 		in, feed := io.Pipe()
 		heard := make(chan string, 1)
 		c := helper(t, "cat", "")
-		c.Feed, c.Stdout = in, writerFunc(func(b []byte) (int, error) {
+		c.Feed, c.Stdout = copying(in), writerFunc(func(b []byte) (int, error) {
 			heard <- string(b)
 			return len(b), nil
 		})
@@ -305,7 +305,7 @@ func TestStdin(t *testing.T) {
 		in, feed := io.Pipe()
 		defer feed.Close()
 		c := helper(t, "print", "unread")
-		c.Feed = in
+		c.Feed = copying(in)
 		if exit, output, err := outcome(t, t.Context(), c); err != nil || exit.Code != 0 || output != "unread" {
 			t.Errorf("%+v, %q, %v", exit, output, err)
 		}
@@ -317,6 +317,10 @@ func TestStdin(t *testing.T) {
 			t.Fatalf("%+v, %q, %v", exit, output, err)
 		}
 	})
+}
+
+func copying(from io.Reader) func(io.Writer) {
+	return func(stdin io.Writer) { _, _ = io.Copy(stdin, from) }
 }
 
 func TestOneWriterKeepsOrder(t *testing.T) {
