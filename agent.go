@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // An Agent is a value: everything a run needs to know, nothing of it running.
@@ -116,16 +118,16 @@ const (
 	JSON                       // one JSON object a turn: thought, action, action_input
 )
 
-var strategies = names[Strategy]{"strategy", []string{"native", "json"}}
+var strategies = names.Make[Strategy]("strategy", []string{"native", "json"})
 
 // String returns the strategy's name.
-func (s Strategy) String() string { return strategies.string(s) }
+func (s Strategy) String() string { return strategies.String(s) }
 
 // MarshalText writes the strategy's name.
-func (s Strategy) MarshalText() ([]byte, error) { return strategies.marshal(s) }
+func (s Strategy) MarshalText() ([]byte, error) { return strategies.Marshal(s) }
 
 // UnmarshalText reads the strategy's name.
-func (s *Strategy) UnmarshalText(b []byte) error { return strategies.unmarshal(s, b) }
+func (s *Strategy) UnmarshalText(b []byte) error { return strategies.Unmarshal(s, b) }
 
 // observes reports whether an Observe step does anything.
 func (a *Agent) observes() bool { return a.Observer != nil || a.Goal != nil }

@@ -92,7 +92,7 @@ func (s *State) applyRun(event Event) {
 	case RunStarted:
 		s.start, s.status, s.created = &e, Running, s.time
 		s.limits, s.stop = e.Declaration.Limits.withDefaults(), e.Declaration.Stop
-		s.priced = e.Declaration.Model.Price != nil
+		s.priced, s.wire = e.Declaration.Model.Price != nil, e.Declaration.wires()
 		s.epoch, s.owner = e.Epoch, e.Owner
 		s.settled = true
 		s.tainted, s.aside = e.Untrusted, &aside.Book[page]{}
@@ -164,7 +164,7 @@ func (s *State) applyRun(event Event) {
 // hear takes in what a person says; a final answer before it is no longer final.
 func (s *State) hear(text string) {
 	s.said = s.said.Append(text)
-	s.bytes += len(text) + messageBytes
+	s.bytes += s.size(text) + s.around()
 	if s.start != nil && s.replied != 0 && s.settled {
 		s.refuted = true
 	}
@@ -253,12 +253,12 @@ func (s *State) answer(i int, c call) {
 
 // count books an answered call once, or takes it back with by = -1.
 func (s *State) count(c *call, by int) {
-	s.bytes += by * c.weight()
+	s.bytes += by * c.weight(s)
 	s.spare += by * c.bulk()
 	s.images += by * c.pictures()
 	s.shots += by * len(c.images)
 	if c.Ran || c.ok() {
-		s.tools = s.tools.count(c.Tool, c.Ran, c.ok(), by)
+		s.tools = s.tools.Count(c.Tool, c.Ran, c.ok(), by)
 	}
 	if c.Ran {
 		s.toolCalls += by

@@ -6,11 +6,23 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/persist"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // messageBytes is what a message costs beyond its text in an estimate: roles,
 // ids and framing, about eight tokens.
 const messageBytes = 32
+
+// around is what a message, call or result costs beyond its text.
+func (s *State) around() int { return max(messageBytes, s.wire.Message) }
+
+// size is what a text costs in an estimate: its bytes on the wire, if that is known.
+func (s *State) size(text string) int {
+	if s.wire == (Wire{}) {
+		return len(text)
+	}
+	return wire.Quoted(text)
+}
 
 func (s *State) applyModel(event Event, entry Entry) {
 	switch e := event.(type) {
@@ -47,7 +59,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 		s.tries.count(e.Class)
 	case PlanRejected:
 		s.strikes, s.whyNot = e.Strike, e.Feedback
-		s.bytes += len(e.Feedback) + messageBytes
+		s.bytes += s.size(e.Feedback) + s.around()
 		s.rejects, s.settled, s.withdrawn = len(s.open) > 0, false, false
 		if e.Strike >= maxStrikes {
 			s.rejected++
@@ -68,7 +80,7 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 		if e.View.Step != "" {
 			s.bytes, s.lastInput, s.lastBytes, s.window = 0, 0, 0, window{}
 		}
-		s.bytes += len(e.View.Prompt) + messageBytes
+		s.bytes += s.size(e.View.Prompt) + s.around()
 	}
 	if !e.View.Alone && e.Model == "" {
 		s.sent, s.sentTo = s.time, e.Fallback
@@ -152,15 +164,15 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 		switch p := p.(type) {
 		case Text:
 			t.Thought += p.Text
-			s.bytes += len(p.Text)
+			s.bytes += s.size(p.Text)
 		case Thinking:
-			s.bytes += len(p.Text) + len(p.Opaque)
+			s.bytes += s.size(p.Text) + s.size(string(p.Opaque))
 		case Call:
 			calls++
-			s.bytes += len(p.Tool) + len(p.Args) + messageBytes
+			s.bytes += len(p.Tool) + s.size(string(p.Args)) + s.around()
 		}
 	}
-	s.bytes += messageBytes
+	s.bytes += s.around()
 	if t.Thought == "" {
 		t.Thought = thought(e.Reply)
 	}
@@ -402,7 +414,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		if s.blind++; !e.Failed {
 			s.blind = 0
 		}
-		s.bytes += len(e.Text) + messageBytes
+		s.bytes += s.size(e.Text) + s.around()
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
 		measure := Measure(e)
@@ -414,15 +426,15 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		}
 	case Reflected:
 		s.confidence, s.confident = min(max(e.Confidence, 0), 1), true
-		s.bytes += len(e.Hint)
+		s.bytes += s.size(e.Hint)
 	case Grounded:
-		s.bytes += len(e.Hint)
+		s.bytes += s.size(e.Hint)
 		if !e.OK {
 			s.refuted, s.complete = true, nil
 		}
 	case ProgressJudged:
 		s.judged = &e
-		s.bytes += len(e.Hint)
+		s.bytes += s.size(e.Hint)
 		if e.Judgement == Refuted {
 			s.refuted, s.complete = true, nil
 		}

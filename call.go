@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // CallState is what a log says of one call so far. It is a copy: changing it
@@ -165,12 +167,12 @@ const (
 	Answered                          // it has its result
 )
 
-var phases = names[Phase]{"phase", []string{
+var phases = names.Make[Phase]("phase", []string{
 	"undecided", "started", "lost", "awaiting_approval", "approved", "awaiting_input", "awaiting_client", "doubted", "awaiting_child", "answered",
-}}
+})
 
 // String returns the phase's name.
-func (p Phase) String() string { return phases.string(p) }
+func (p Phase) String() string { return phases.String(p) }
 
 // waits is the status of a run that can do nothing but wait for this call.
 func (c *call) waits() Status {

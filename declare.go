@@ -263,6 +263,27 @@ func (m *ModelInfo) code(c *wire.Coder) {
 	c.String("model", &m.Name)
 	c.OptString("endpoint", &m.Endpoint)
 	codePrice(c, &m.Price)
+	if c.Decoding() || m.Wire != (Wire{}) {
+		c.OptObject("wire", m.Wire.code)
+	}
+}
+
+func (w *Wire) code(c *wire.Coder) {
+	c.OptInt("frame", &w.Frame)
+	c.OptInt("message", &w.Message)
+	c.OptInt("tool", &w.Tool)
+	c.OptInt("prompt_tokens", &w.Prompt)
+}
+
+// wires is what the wires of all models have at most: a conversation is counted
+// once, whichever of them is asked. Machines before 3 knew of none.
+func (d *Declaration) wires() (w Wire) {
+	for _, m := range slices.Concat([]ModelInfo{d.Model}, d.Fallback, d.Advisers) {
+		if v := m.Wire; d.Machine >= 3 {
+			w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
+		}
+	}
+	return w
 }
 
 func codePrice(c *wire.Coder, p **Price) {

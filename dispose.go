@@ -203,7 +203,7 @@ func (m *Machine) act(s *State) Step {
 			keys[d.Key] = true
 		}
 		if most := d.info.MaxCalls; d.Do == RunCall && most > 0 {
-			if s.tools.of(c.Tool).ran+act.runs(c.Tool) >= most {
+			if s.tools.Of(c.Tool).Ran+act.runs(c.Tool) >= most {
 				d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -174,14 +175,14 @@ func (e *ModelDelta) code(c *wire.Coder) {
 }
 
 // enum codes a closed set by its name; zero is left out.
-func enum[T ~int](c *wire.Coder, name string, p *T, n names[T]) {
+func enum[T ~int](c *wire.Coder, name string, p *T, n names.Of[T]) {
 	var s string
 	if !c.Decoding() && *p != 0 {
-		s = n.string(*p)
+		s = n.String(*p)
 	}
 	c.OptString(name, &s)
 	if c.Decoding() && s != "" {
-		if v, err := n.parse(s); err != nil {
+		if v, err := n.Parse(s); err != nil {
 			c.Fail(name, err)
 		} else {
 			*p = v

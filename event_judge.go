@@ -3,6 +3,7 @@ package pawl
 import (
 	"encoding/json"
 
+	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -38,10 +39,10 @@ const (
 	Regressed                      // the last turn made the goal's measure worse
 )
 
-var judgements = names[Judgement]{"judgement", []string{"refuted", "repeating", "hinted", "regressed"}}
+var judgements = names.Make[Judgement]("judgement", []string{"refuted", "repeating", "hinted", "regressed"})
 
 // String returns the judgement's name in the log.
-func (j Judgement) String() string { return judgements.string(j) }
+func (j Judgement) String() string { return judgements.String(j) }
 
 // ProgressJudged says how the run gets on. Streak is how often what makes the
 // pattern happened; of a regression, the turn that did it. Hint, when not empty,

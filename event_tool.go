@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -33,16 +34,16 @@ const (
 	ToolUnknown              // a Write whose outcome nobody knows
 )
 
-var toolStatuses = names[ToolStatus]{"tool status", []string{"ok", "error", "timeout", "cancelled", "unknown"}}
+var toolStatuses = names.Make[ToolStatus]("tool status", []string{"ok", "error", "timeout", "cancelled", "unknown"})
 
 // String returns the status's name in the log.
-func (s ToolStatus) String() string { return toolStatuses.string(s) }
+func (s ToolStatus) String() string { return toolStatuses.String(s) }
 
 // MarshalText writes the status's name.
-func (s ToolStatus) MarshalText() ([]byte, error) { return toolStatuses.marshal(s) }
+func (s ToolStatus) MarshalText() ([]byte, error) { return toolStatuses.Marshal(s) }
 
 // UnmarshalText reads the status's name.
-func (s *ToolStatus) UnmarshalText(b []byte) error { return toolStatuses.unmarshal(s, b) }
+func (s *ToolStatus) UnmarshalText(b []byte) error { return toolStatuses.Unmarshal(s, b) }
 
 // ToolFinished answers a call. Error is what the model is told when Status is
 // not ok. Truncated says that Result is an excerpt; Blob is then the digest of

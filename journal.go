@@ -8,6 +8,8 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // A Journal is where logs live. It stores bytes and knows nothing of events.
@@ -178,16 +180,16 @@ const (
 	LetterDelivery                         // keeps the books of who was told of a run; it says nothing to the run
 )
 
-var letterKinds = names[LetterKind]{"letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"}}
+var letterKinds = names.Make[LetterKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
 
 // String returns the kind's name.
-func (k LetterKind) String() string { return letterKinds.string(k) }
+func (k LetterKind) String() string { return letterKinds.String(k) }
 
 // MarshalText writes the kind's name.
-func (k LetterKind) MarshalText() ([]byte, error) { return letterKinds.marshal(k) }
+func (k LetterKind) MarshalText() ([]byte, error) { return letterKinds.Marshal(k) }
 
 // UnmarshalText reads the kind's name.
-func (k *LetterKind) UnmarshalText(b []byte) error { return letterKinds.unmarshal(k, b) }
+func (k *LetterKind) UnmarshalText(b []byte) error { return letterKinds.Unmarshal(k, b) }
 
 // The errors a journal is matched by.
 var (

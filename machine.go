@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Machine is an agent made ready: checked, declared, its schemas compiled.
@@ -26,6 +27,8 @@ type Machine struct {
 	offer    []ToolInfo // what the model is shown, in declaration order
 	output   *jsonschema.Schema
 	base     int // bytes of prompt and tools
+	offered  int // bytes of the tools on the wire, what is around them apart
+	options  int // bytes of the sampling's options
 	white    int // of them, white space in the tools' schemas, which may change freely
 	single   bool
 }
@@ -139,7 +142,12 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 	m.base += len(a.Output)
 	for _, t := range m.offer {
-		m.white += jsonin.White(t.Input)
+		spaces := jsonin.White(t.Input)
+		m.white += spaces
+		m.offered += len(t.Name) + wire.Quoted(t.Description) + wire.Quoted(string(t.Input)) - spaces
+	}
+	for name, value := range a.Sampling.Options {
+		m.options += wire.Quoted(name) + len(value) + len(`"":,`)
 	}
 	return m, nil
 }

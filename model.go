@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // A Model turns a conversation into the next reply.
@@ -39,6 +41,17 @@ type ModelInfo struct {
 	Name     string // provider/name, as in anthropic/claude-sonnet-4-5
 	Endpoint string // where requests are sent, announced before the first one; empty: nowhere outside this process
 	Price    *Price // nil: unknown, which a dollar ceiling refuses
+	Wire     Wire   // what its requests have beside what they say
+}
+
+// Wire is what a model's requests have beside what they say, at most, so that a
+// ceiling holds for the first of them. The zero Wire is not known: requests are
+// then estimated by what they say alone.
+type Wire struct {
+	Frame   int // bytes around all
+	Message int // bytes around a message, a call or a result
+	Tool    int // bytes around a tool or an output schema
+	Prompt  int // tokens that the provider bills for offering tools, beside them
 }
 
 // A Request is what one attempt sends. Messages is materialised from the log;
@@ -179,16 +192,16 @@ const (
 	StopPause                         // the provider wants the turn sent again to go on
 )
 
-var stopReasons = names[StopReason]{"stop reason", []string{"end", "calls", "length", "refusal", "pause"}}
+var stopReasons = names.Make[StopReason]("stop reason", []string{"end", "calls", "length", "refusal", "pause"})
 
 // String returns the reason's name in the log.
-func (r StopReason) String() string { return stopReasons.string(r) }
+func (r StopReason) String() string { return stopReasons.String(r) }
 
 // MarshalText writes the reason's name.
-func (r StopReason) MarshalText() ([]byte, error) { return stopReasons.marshal(r) }
+func (r StopReason) MarshalText() ([]byte, error) { return stopReasons.Marshal(r) }
 
 // UnmarshalText reads the reason's name.
-func (r *StopReason) UnmarshalText(b []byte) error { return stopReasons.unmarshal(r, b) }
+func (r *StopReason) UnmarshalText(b []byte) error { return stopReasons.Unmarshal(r, b) }
 
 // Class sorts the ways a model call can fail, by what helps.
 type Class int
@@ -212,19 +225,19 @@ const (
 	ClassPanic                       // the model's Go code panicked
 )
 
-var classes = names[Class]{"class", []string{
+var classes = names.Make[Class]("class", []string{
 	"rate_limit", "overloaded", "network", "empty", "truncated", "unknown", "quota", "auth",
 	"invalid", "not_found", "refused", "too_long", "cancelled", "lost", "panic",
-}}
+})
 
 // String returns the class's name in the log.
-func (c Class) String() string { return classes.string(c) }
+func (c Class) String() string { return classes.String(c) }
 
 // MarshalText writes the class's name.
-func (c Class) MarshalText() ([]byte, error) { return classes.marshal(c) }
+func (c Class) MarshalText() ([]byte, error) { return classes.Marshal(c) }
 
 // UnmarshalText reads the class's name.
-func (c *Class) UnmarshalText(b []byte) error { return classes.unmarshal(c, b) }
+func (c *Class) UnmarshalText(b []byte) error { return classes.Unmarshal(c, b) }
 
 // Transient reports whether the same request may succeed when sent again.
 func (c Class) Transient() bool { return c >= ClassRateLimit && c <= ClassUnknown }

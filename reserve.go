@@ -54,6 +54,13 @@ func (m *Machine) estimate(s *State, t *Think) (tokens, bytes int) {
 	if seen := s.meters.Of(t.Model, t.Fallback); seen.Known() {
 		return seen.Expect(bytes, !v.Alone, s.limits.Margin), bytes
 	}
+	if s.wire != (Wire{}) { // what a log of machines before 3 never has
+		n := (bytes + 3) / 4
+		if !v.Alone && s.lastInput > 0 {
+			n = max(n, s.lastInput+(s.bytes-s.lastBytes+s.size(v.Prompt)+s.around()+3)/4)
+		}
+		return n + int(float64(n)*s.limits.Margin), bytes
+	}
 	all := m.base + len(v.System) + len(v.Prompt)
 	if s.Machine() > 1 {
 		all -= m.white // or the same agent, spelt otherwise, would decide otherwise
@@ -76,12 +83,37 @@ const pictureBytes = 4 * 1600
 // bytes is what a view sends, counted as everything is: text, arguments and
 // schemas as they are, and a little for each message.
 func (m *Machine) bytes(s *State, v *View) int {
+	if s.wire != (Wire{}) {
+		return m.wired(s, v)
+	}
 	n := len(m.agent.Prompt) + len(v.Prompt)
 	if v.System != "" {
 		n += len(v.System) - len(m.agent.Prompt)
 	}
 	if !v.Bare {
 		n += m.base - len(m.agent.Prompt) - m.white
+	}
+	if !v.Alone {
+		n += s.bytes + pictureBytes*max(0, s.shots)
+	}
+	return n
+}
+
+// wired is bytes where it is known what the wire adds.
+func (m *Machine) wired(s *State, v *View) int {
+	w := s.wire
+	n := w.Frame + s.size(m.system(*v)) + s.size(v.Prompt) + s.around() + m.options + len(v.Output)
+	if v.Output == "" {
+		n += len(m.agent.Output)
+	}
+	if m.agent.Output != nil || v.Output != "" {
+		n += w.Tool
+	}
+	if len(m.offer) > 0 && m.agent.Strategy == Native && !m.single {
+		n += 4*w.Prompt + len(m.offer)*w.Tool // which some wires have where nothing is offered, too
+		if !v.Bare {
+			n += m.offered
+		}
 	}
 	if !v.Alone {
 		n += s.bytes + pictureBytes*max(0, s.shots)

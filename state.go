@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/aside"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/persist"
+	"github.com/pawl-run/pawl/internal/tally"
 )
 
 // State is what a log says, folded. It is an immutable value: [Apply] returns
@@ -49,7 +50,7 @@ type State struct {
 	calls  persist.Vector[call]   // answered, in call order
 	said   persist.Vector[string] // what people said, in order
 	notes  persist.Map[json.RawMessage]
-	tools  tally
+	tools  tally.Tally
 	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
 	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
 	aside  *aside.Book[page]    // of all states of the run; see [State.Gather]
@@ -76,6 +77,7 @@ type spend struct {
 	lastBytes  int // bytes of conversation it was for
 	sentBytes  int // bytes of conversation of the request in flight
 	meters     meter.Meters
+	wire       Wire // of the run's models; zero: not known
 }
 
 // turn is the present turn.
@@ -480,7 +482,7 @@ func (s *State) Call(id string) (CallState, bool) {
 
 // Succeeded counts the calls of a tool that succeeded.
 func (s *State) Succeeded(tool string) int {
-	return s.tools.of(tool).succeeded
+	return s.tools.Of(tool).Succeeded
 }
 
 // SuccessfulCalls yields the calls of a tool that succeeded, latest first. It

@@ -3,6 +3,7 @@ package pawl
 import (
 	"time"
 
+	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -110,10 +111,10 @@ const (
 	Refuse                         // it is not run
 )
 
-var dispositions = names[Disposition]{"disposition", []string{"run", "reuse", "hand", "ask", "refuse"}}
+var dispositions = names.Make[Disposition]("disposition", []string{"run", "reuse", "hand", "ask", "refuse"})
 
 // String returns the disposition's name.
-func (d Disposition) String() string { return dispositions.string(d) }
+func (d Disposition) String() string { return dispositions.String(d) }
 
 // Record appends facts that the pure part decided.
 type Record struct{ Events []Event }

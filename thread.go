@@ -137,17 +137,17 @@ func apart(place int, id string) string { return fmt.Sprintf("t%d_%s", place, id
 func (t *Transcript) Continue(s *State) *Continues {
 	c := &Continues{Run: s.run, Seq: s.seq, Untrusted: s.tainted}
 	for _, m := range t.messages {
-		c.Bytes += messageBytes
+		c.Bytes += s.around()
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case Text:
-				c.Bytes += len(p.Text)
+				c.Bytes += s.size(p.Text)
 			case Thinking:
-				c.Bytes += len(p.Text) + len(p.Opaque)
+				c.Bytes += s.size(p.Text) + s.size(string(p.Opaque))
 			case Call:
-				c.Bytes += len(p.Tool) + len(p.Args) + messageBytes
+				c.Bytes += len(p.Tool) + s.size(string(p.Args)) + s.around()
 			case ToolResult:
-				c.Bytes += len(p.Content) + messageBytes
+				c.Bytes += s.size(string(p.Content)) + s.around()
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // A Tool does something for the model.
@@ -108,16 +110,16 @@ const (
 	Write                        // at most once
 )
 
-var effects = names[Effect]{"effect", []string{"read", "idempotent", "write"}}
+var effects = names.Make[Effect]("effect", []string{"read", "idempotent", "write"})
 
 // String returns the effect's name.
-func (e Effect) String() string { return effects.string(e) }
+func (e Effect) String() string { return effects.String(e) }
 
 // MarshalText writes the effect's name.
-func (e Effect) MarshalText() ([]byte, error) { return effects.marshal(e) }
+func (e Effect) MarshalText() ([]byte, error) { return effects.Marshal(e) }
 
 // UnmarshalText reads the effect's name.
-func (e *Effect) UnmarshalText(b []byte) error { return effects.unmarshal(e, b) }
+func (e *Effect) UnmarshalText(b []byte) error { return effects.Unmarshal(e, b) }
 
 // OnDoubt says what becomes of a Write whose outcome nobody knows.
 type OnDoubt int
@@ -129,16 +131,16 @@ const (
 	TellDoubt                    // the model is told that the outcome is unknown
 )
 
-var onDoubts = names[OnDoubt]{"on_doubt", []string{"ask", "fail", "tell"}}
+var onDoubts = names.Make[OnDoubt]("on_doubt", []string{"ask", "fail", "tell"})
 
 // String returns the choice's name.
-func (o OnDoubt) String() string { return onDoubts.string(o) }
+func (o OnDoubt) String() string { return onDoubts.String(o) }
 
 // MarshalText writes the choice's name.
-func (o OnDoubt) MarshalText() ([]byte, error) { return onDoubts.marshal(o) }
+func (o OnDoubt) MarshalText() ([]byte, error) { return onDoubts.Marshal(o) }
 
 // UnmarshalText reads the choice's name.
-func (o *OnDoubt) UnmarshalText(b []byte) error { return onDoubts.unmarshal(o, b) }
+func (o *OnDoubt) UnmarshalText(b []byte) error { return onDoubts.Unmarshal(o, b) }
 
 // Trust says whose words the results of a tool are. Its errors go with them.
 type Trust int
@@ -149,16 +151,16 @@ const (
 	Untrusted                  // anybody's: a page of the web, a mail
 )
 
-var trusts = names[Trust]{"trust", []string{"trusted", "untrusted"}}
+var trusts = names.Make[Trust]("trust", []string{"trusted", "untrusted"})
 
 // String returns the label's name.
-func (t Trust) String() string { return trusts.string(t) }
+func (t Trust) String() string { return trusts.String(t) }
 
 // MarshalText writes the label's name.
-func (t Trust) MarshalText() ([]byte, error) { return trusts.marshal(t) }
+func (t Trust) MarshalText() ([]byte, error) { return trusts.Marshal(t) }
 
 // UnmarshalText reads the label's name.
-func (t *Trust) UnmarshalText(b []byte) error { return trusts.unmarshal(t, b) }
+func (t *Trust) UnmarshalText(b []byte) error { return trusts.Unmarshal(t, b) }
 
 const (
 	defaultTimeout   = 60 * time.Second

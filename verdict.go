@@ -1,6 +1,10 @@
 package pawl
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pawl-run/pawl/internal/names"
+)
 
 // Status is where a run stands or how it ended.
 type Status int
@@ -26,13 +30,13 @@ const (
 	Queued
 )
 
-var statuses = names[Status]{"status", []string{
+var statuses = names.Make[Status]("status", []string{
 	"success", "exhausted", "no_progress", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt",
 	"expired", "denied", "plan_failed", "failed", "cancelled", "paused", "interrupted", "running", "queued",
-}}
+})
 
 // String returns the status's name, as in the result and the log.
-func (s Status) String() string { return statuses.string(s) }
+func (s Status) String() string { return statuses.String(s) }
 
 // Words is the status as texts for people say it: "reply rejected" for
 // PlanFailed, whose name would tell of a plan that few agents make, and the
@@ -45,10 +49,10 @@ func (s Status) Words() string {
 }
 
 // MarshalText writes the status's name.
-func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(s) }
+func (s Status) MarshalText() ([]byte, error) { return statuses.Marshal(s) }
 
 // UnmarshalText reads the status's name.
-func (s *Status) UnmarshalText(b []byte) error { return statuses.unmarshal(s, b) }
+func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b) }
 
 // Waiting reports whether the run is parked until somebody outside answers.
 func (s Status) Waiting() bool {

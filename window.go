@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/persist"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // maskBytes is about what stands in place of a result that is left out.
@@ -62,7 +63,7 @@ type window struct {
 // Window is what the model sees of the conversation.
 func (s *State) Window() Window {
 	w := Window{
-		Exchanges: s.window.exchanges.Len(), Bytes: s.bytes, Images: s.window.images, Least: len(s.Input()) + messageBytes,
+		Exchanges: s.window.exchanges.Len(), Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around(),
 		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Squeezed: s.squeezed,
 		exchanges: s.window.exchanges, spare: s.spare,
 	}
@@ -195,14 +196,17 @@ func (s *State) Bulky(n int) (calls []string) {
 
 // weight is the bytes of a call's answer in the conversation, bulk those of
 // them that leaving it out would save; small ones are not worth it.
-func (c *call) weight() int {
+func (c *call) weight(s *State) int {
 	if c.masked {
-		return maskBytes + len(c.Error) + messageBytes
+		return maskBytes + s.size(c.Error) + s.around()
 	}
 	if c.untold {
 		return 0
 	}
-	n := len(c.Result) + len(c.Error) + messageBytes
+	n := len(c.Result) + s.size(c.Error) + s.around()
+	if s.wire != (Wire{}) {
+		n += wire.QuotedText(c.Result) - len(c.Result)
+	}
 	if c.foreign {
 		n += fenceBytes
 	}
@@ -277,12 +281,12 @@ func (s *State) leaveOut(ids []string) {
 			continue
 		}
 		c := s.calls.At(n - 1)
-		was, bulk := c.weight(), c.bulk()
+		was, bulk := c.weight(s), c.bulk()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
 		c.about(func(m *matter) { m.masked = true })
 		s.calls = s.calls.Set(n-1, c)
-		saved = append(saved, exchange{calls: n, start: was - c.weight(), spare: bulk})
+		saved = append(saved, exchange{calls: n, start: was - c.weight(s), spare: bulk})
 	}
 	sort.Slice(saved, func(i, k int) bool { return saved[i].calls < saved[k].calls })
 	first := sort.Search(s.exchanges.Len(), func(i int) bool { return len(saved) > 0 && s.exchanges.At(i).calls >= saved[0].calls })

@@ -108,11 +108,25 @@ func New(name string, o *Options) *Model {
 // Describe names the model anthropic/NAME, where its requests go, and its price
 // when the price table has it.
 func (m *Model) Describe() pawl.ModelInfo {
-	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base}
+	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base, Wire: pawl.Wire{
+		// As [Model.request] writes them, with three marks for the cache.
+		Frame: 400 + len(m.name), Message: 150, Tool: 100, Prompt: toolPrompt(m.name),
+	}}
 	if r, ok := prices.Lookup("anthropic", m.name); ok {
 		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}
 	return info
+}
+
+// toolPrompt is how many tokens the system prompt has that Anthropic adds to
+// requests with tools: 530 for Claude 3 Opus, 346 at most for the other models
+// that its documentation lists, which differ by the choice of tools
+// (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview#pricing).
+func toolPrompt(model string) int {
+	if strings.HasPrefix(model, "claude-3-opus") {
+		return 530
+	}
+	return 346
 }
 
 func (m *Model) full() string { return "anthropic/" + m.name }

@@ -23,12 +23,13 @@ func TestDescribe(t *testing.T) {
 		Name: "anthropic/claude-sonnet-4-5-20250929", Endpoint: "https://api.anthropic.com",
 		Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Long: pawl.Tier{From: 200_000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5}},
 	}
+	want.Wire = pawl.Wire{Frame: 400 + len("claude-sonnet-4-5-20250929"), Message: 150, Tool: 100, Prompt: 346}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1/x/")
 	got = anthropic.New("house", nil).Describe()
-	if d := cmp.Diff(pawl.ModelInfo{Name: "anthropic/house", Endpoint: "http://127.0.0.1:1/x"}, got); d != "" {
+	if d := cmp.Diff(pawl.ModelInfo{Name: "anthropic/house", Endpoint: "http://127.0.0.1:1/x", Wire: pawl.Wire{Frame: 405, Message: 150, Tool: 100, Prompt: 346}}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

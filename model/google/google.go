@@ -113,7 +113,11 @@ func (m *Model) Ready() error {
 // Describe names the model google/NAME, where its requests go, and its price
 // when the price table has it.
 func (m *Model) Describe() pawl.ModelInfo {
-	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base}
+	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base, Wire: pawl.Wire{
+		// As [Model.body] writes them, with the name of a tool and a signature at
+		// each call. Google publishes no count of tokens that it adds for tools.
+		Frame: 250, Message: 200, Tool: 100,
+	}}
 	if r, ok := prices.Lookup("google", m.name); ok {
 		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}

@@ -23,12 +23,13 @@ func TestDescribe(t *testing.T) {
 		Name: "google/gemini-3.8-flash", Endpoint: "https://generativelanguage.googleapis.com",
 		Price: &pawl.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075},
 	}
+	want.Wire = pawl.Wire{Frame: 250, Message: 200, Tool: 100}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1/x/")
 	got = google.New("models/house", nil).Describe()
-	if d := cmp.Diff(pawl.ModelInfo{Name: "google/house", Endpoint: "http://127.0.0.1:1/x"}, got); d != "" {
+	if d := cmp.Diff(pawl.ModelInfo{Name: "google/house", Endpoint: "http://127.0.0.1:1/x", Wire: pawl.Wire{Frame: 250, Message: 200, Tool: 100}}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

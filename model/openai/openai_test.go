@@ -22,13 +22,14 @@ func TestDescribe(t *testing.T) {
 	want := pawl.ModelInfo{
 		Name: "openai/gpt-5-mini", Endpoint: "https://api.openai.com/v1",
 		Price: &pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025},
+		Wire:  pawl.Wire{Frame: 260, Message: 150, Tool: 100},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1/")
 	got = openai.New("house", nil).Describe()
-	if d := cmp.Diff(pawl.ModelInfo{Name: "openai/house", Endpoint: "http://127.0.0.1:1/v1"}, got); d != "" {
+	if d := cmp.Diff(pawl.ModelInfo{Name: "openai/house", Endpoint: "http://127.0.0.1:1/v1", Wire: pawl.Wire{Frame: 255, Message: 150, Tool: 100}}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -79,7 +79,11 @@ func (s *server) Ready() error {
 }
 
 func (s *server) describe() pawl.ModelInfo {
-	info := pawl.ModelInfo{Name: s.full(), Endpoint: s.base}
+	info := pawl.ModelInfo{Name: s.full(), Endpoint: s.base, Wire: pawl.Wire{
+		// As [Model.body] and [Responses.body] write them, with ids of the longest.
+		// OpenAI publishes no count of tokens that it adds for tools.
+		Frame: 250 + len(s.name), Message: 150, Tool: 100,
+	}}
 	if r, ok := prices.Lookup("openai", s.name); ok {
 		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}

@@ -1,0 +1,53 @@
+// Package names gives enums their text.
+package names
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Of gives a closed set that starts at one its text, so that every enum
+// prints, marshals and reads back the same way and an unknown name says which
+// ones there are.
+type Of[T ~int] struct {
+	what string
+	list []string
+}
+
+// Make returns the names of a set, what for errors; the first is that of one.
+func Make[T ~int](what string, list []string) Of[T] { return Of[T]{what, list} }
+
+// String returns the name of a value, or its number where it has none.
+func (n Of[T]) String(v T) string {
+	if v >= 1 && int(v) <= len(n.list) {
+		return n.list[v-1]
+	}
+	return fmt.Sprintf("%s(%d)", n.what, int(v))
+}
+
+// Marshal returns the name of a value that has one.
+func (n Of[T]) Marshal(v T) ([]byte, error) {
+	if v < 1 || int(v) > len(n.list) {
+		return nil, fmt.Errorf("%s %d is not one of %s", n.what, int(v), strings.Join(n.list, ", "))
+	}
+	return []byte(n.list[v-1]), nil
+}
+
+// Unmarshal reads a name.
+func (n Of[T]) Unmarshal(v *T, b []byte) error {
+	found, err := n.Parse(string(b))
+	if err == nil {
+		*v = found
+	}
+	return err
+}
+
+// Parse returns the value of a name.
+func (n Of[T]) Parse(s string) (T, error) {
+	for i, name := range n.list {
+		if s == name {
+			return T(i + 1), nil
+		}
+	}
+	return 0, fmt.Errorf("%s %q is not one of %s", n.what, s, strings.Join(n.list, ", "))
+}
