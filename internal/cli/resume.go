@@ -101,6 +101,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 		w.drop()
 		return 0, err
 	}
+	a.stillRuns(ctx, j, s)
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, o)
 		if err == nil && w.begun != nil {

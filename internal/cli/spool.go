@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/internal/spool"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -22,6 +25,37 @@ func (a *app) spool(o *engine.Options) {
 		url = file
 	}
 	tool.Spool(url+".spool", o.Secrets)
+}
+
+// stillRuns says of the commands that outlived the process of a run, or of a child
+// of it, that the run waits for them, and how to leave.
+func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s pawl.State) {
+	if a.quiet {
+		return
+	}
+	for c := range s.Open() {
+		if c.Child != "" {
+			if child, err := engine.Load(ctx, j, c.Child); err == nil {
+				a.stillRuns(ctx, j, child)
+			}
+			continue
+		}
+		p, ok := spool.ParsePromise(c.Supervised)
+		dir := spool.At(p.Path)
+		if !ok || p.Path == "" || !p.About(dir, process.Boot()) {
+			continue
+		}
+		fate, err := dir.Read(spool.Attempt{Run: s.Run(), Call: c.ID, Key: c.Key, Number: c.Attempt})
+		if err != nil || fate.Begin == nil || fate.Exit != nil {
+			continue
+		}
+		if id, err := process.ParseIdentity(fate.Begin.Supervisor); err != nil || !id.Alive() {
+			continue
+		}
+		left := max(0, time.Until(fate.Begin.At.Add(fate.Begin.Timeout)))
+		a.sayf("%s %s still runs under its supervisor, for %v at most; waiting for its result (Ctrl-C leaves: the command goes on, and pawl resume %s waits for it again)",
+			c.ID, c.Tool, left.Round(time.Second), s.Run())
+	}
 }
 
 // unspool removes what was recorded of commands that a run knows to have ended.

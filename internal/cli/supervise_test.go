@@ -35,6 +35,7 @@ type watched struct {
 	run  string            // the one that is started
 	own  string            // the one whose calls the commands are: that, or its child
 	keys map[string]string // of its calls
+	said string            // when it was resumed
 }
 
 func watch(t *testing.T, part, limit string) *watched {
@@ -179,6 +180,7 @@ func (w *watched) kill(c *exec.Cmd) {
 func (w *watched) resumes(settled ...string) {
 	w.Helper()
 	out, err := w.command("resume", w.run).CombinedOutput()
+	w.said = string(out)
 	if err != nil || !strings.Contains(string(out), "done") {
 		w.Errorf("resume: %v\n%s", err, out)
 	}
@@ -309,6 +311,9 @@ func TestKilledDuringTheCommand(t *testing.T) {
 					time.AfterFunc(time.Second, func() { w.release("paid.txt") })
 				}
 				w.resumes(`"by":"reconcile"`, `"result":"held"`)
+				if told := strings.Contains(w.said, "c_2 pay still runs under its supervisor, for "); told == wait {
+					t.Errorf("who waits is told so: %v\n%s", told, w.said)
+				}
 				w.over(super, 1)
 			})
 		}
