@@ -275,8 +275,7 @@ func (w *Wire) code(c *wire.Coder) {
 	c.OptInt("prompt_tokens", &w.Prompt)
 }
 
-// wires is what the wires of all models have at most: a conversation is counted
-// once, whichever of them is asked. Machines before 3 knew of none.
+// wires is what the wires of all models have at most. Machines before 3 knew of none.
 func (d *Declaration) wires() (w Wire) {
 	for _, m := range slices.Concat([]ModelInfo{d.Model}, d.Fallback, d.Advisers) {
 		if v := m.Wire; d.Machine >= 3 {

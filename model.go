@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/names"
 )
 
@@ -316,7 +317,7 @@ func (p Price) Cost(u Usage) float64 {
 		write = p.Input
 	}
 	fresh := max(0, u.Input-u.CacheRead-u.CacheWrite)
-	return (float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheWrite)*write + float64(u.Output)*p.Output) / 1e6
+	return meter.Dollars((float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheWrite)*write + float64(u.Output)*p.Output) / 1e6)
 }
 
 // at is what a request with so much input is charged at.

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -99,15 +100,11 @@ func (m *Machine) bytes(s *State, v *View) int {
 	return n
 }
 
-// wired is bytes where it is known what the wire adds.
 func (m *Machine) wired(s *State, v *View) int {
 	w := s.wire
-	n := w.Frame + s.size(m.system(*v)) + s.size(v.Prompt) + s.around() + m.options + len(v.Output)
-	if v.Output == "" {
-		n += len(m.agent.Output)
-	}
-	if m.agent.Output != nil || v.Output != "" {
-		n += w.Tool
+	n := w.Frame + s.size(m.system(*v)) + s.size(v.Prompt) + s.around() + m.options
+	if out := cmp.Or(v.Output, string(m.agent.Output)); out != "" {
+		n += len(out) + w.Tool
 	}
 	if len(m.offer) > 0 && m.agent.Strategy == Native && !m.single {
 		n += 4*w.Prompt + len(m.offer)*w.Tool // which some wires have where nothing is offered, too

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // Result is what a run has come to, as the command line, the server and
@@ -97,7 +98,7 @@ func ResultOf(s State) Result {
 		}
 	}
 	if s.priced {
-		cost := s.cost // of its own: the result is kept when the state is not
+		cost, _ := s.Cost() // of its own: the result is kept when the state is not
 		r.CostUSD = &cost
 	}
 	if s.confident {
@@ -292,7 +293,7 @@ func (s *State) Head() Head {
 	d := s.declared()
 	h := Head{
 		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,
-		Cost: s.cost, Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
+		Cost: meter.Dollars(s.cost), Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
 	}
 	if s.start != nil {
 		h.Labels, h.Thread, h.Parent = maps.Clone(s.start.Labels), s.start.Thread, s.start.Parent

@@ -251,7 +251,12 @@ func (s *State) Usage() Usage { return s.usage }
 func (s State) Tokens() int { return s.usage.Total() }
 
 // Cost is the dollars spent, and whether the model has a price.
-func (s State) Cost() (dollars float64, known bool) { return s.cost, s.priced }
+func (s State) Cost() (dollars float64, known bool) {
+	if s.Machine() < 3 {
+		return s.cost, s.priced
+	}
+	return meter.Dollars(s.cost), s.priced
+}
 
 // Elapsed is the time the run has been running; waiting does not count.
 func (s *State) Elapsed() time.Duration { return s.elapsed }
@@ -639,16 +644,12 @@ func (s *State) exhausts(c Class, n int) bool {
 // attempts says how often a model call failed with a class, and how often at all.
 func (s *State) attempts(c Class) string {
 	n, all := s.tries.of(c), s.tries.total()
-	switch {
-	case s.Machine() < 3:
-		return fmt.Sprintf("%d attempts", all)
-	case n < all:
+	if n < all && s.Machine() >= 3 {
 		return fmt.Sprintf("%d of %d attempts", n, all)
 	}
-	return counted(n, "attempt")
+	return fmt.Sprintf("%d attempts", all)
 }
 
-// miss is the latest failure of a judge.
 type miss struct {
 	ModelFailed
 	tries tries
