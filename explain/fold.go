@@ -186,7 +186,7 @@ func (f *fold) report() Report {
 	_, known := s.Cost()
 	for part, p := range r.Cost {
 		if known {
-			p.CostUSD = &p.dollars
+			p.CostUSD = decimal(p.dollars)
 		}
 		r.Cost[part] = p
 	}

@@ -114,8 +114,7 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 		rent, hoard, spare = 0, 0, 0
 	}
 	if o.CostUSD = nil; c.priced {
-		dollars := o.dollars
-		o.CostUSD = &dollars
+		o.CostUSD = decimal(o.dollars)
 	}
 	return o
 }

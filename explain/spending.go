@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // Spending says what a run's tokens and dollars went to. The shares of Tokens
@@ -282,17 +283,17 @@ func (p *spender) close(known bool) Spending {
 	t, k := &s.Tokens, &s.Compaction
 	for _, share := range []*Share{&t.Pinned, &t.Summaries, &t.Verbatim, &t.Results, &t.Asides, &t.Output, &t.Reasoning, &t.Failed, &t.Children,
 		&s.Cache.Avoidable, &k.Summary, &k.Rewrite, &k.Reread, &k.Saved} {
-		share.CostUSD = &share.dollars
+		share.CostUSD = decimal(share.dollars)
 	}
 	for i := range s.Models {
-		s.Models[i].CostUSD = &s.Models[i].dollars
+		s.Models[i].CostUSD = decimal(s.Models[i].dollars)
 	}
 	for i := range s.Turns {
-		s.Turns[i].CostUSD = &s.Turns[i].dollars
+		s.Turns[i].CostUSD = decimal(s.Turns[i].dollars)
 	}
 	cost := k.Summary.dollars + k.Rewrite.dollars + k.Reread.dollars
 	net := k.Saved.dollars - cost
-	s.Cache.SavedUSD, k.CostUSD, k.NetUSD = &s.Cache.saved, &cost, &net
+	s.Cache.SavedUSD, k.CostUSD, k.NetUSD = decimal(s.Cache.saved), decimal(cost), decimal(net)
 	return s
 }
 
@@ -301,4 +302,11 @@ func (p *spender) close(known bool) Spending {
 func (t *Tokens) Parts(yield func(string, Share) bool) {
 	_ = yield("pinned", t.Pinned) && yield("summaries", t.Summaries) && yield("verbatim", t.Verbatim) && yield("results", t.Results) &&
 		yield("asides", t.Asides) && yield("failed", t.Failed) && yield("children", t.Children) && yield("output", t.Output)
+}
+
+// decimal is an amount of dollars as it is printed, without the error of sums in
+// binary.
+func decimal(dollars float64) *float64 {
+	dollars = meter.Dollars(dollars)
+	return &dollars
 }
