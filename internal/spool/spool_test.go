@@ -197,7 +197,7 @@ func TestPromise(t *testing.T) {
 	if p.Open("boot", now) != 0 {
 		t.Error("on its own system nobody waits")
 	}
-	if p.Holds(d) != true {
+	if !p.Holds(d) {
 		t.Error("nothing was swept")
 	}
 	if err := d.setSince(now.Add(time.Second)); err != nil || p.Holds(d) {

@@ -59,7 +59,7 @@ func Run(ctx context.Context, j pawl.Journal, d Driver, o *Options) {
 	}
 	for look := time.Now(); ; {
 		if now := time.Now(); !now.Before(look) {
-			look = now.Add(s.every - rand.N(s.every/4))
+			look = now.Add(s.every - rand.N(s.every/4)) //nolint:gosec // keeps servers apart, protects nothing
 			s.look(ctx, now)
 		}
 		next := s.wake(ctx, time.Now())
@@ -118,7 +118,7 @@ func (s *sweeper) find(ctx context.Context, now time.Time) (err error) {
 		return err
 	}
 	// Of several programs that find the same runs each begins with another one.
-	rand.Shuffle(len(lost), func(a, b int) { lost[a], lost[b] = lost[b], lost[a] })
+	rand.Shuffle(len(lost), func(a, b int) { lost[a], lost[b] = lost[b], lost[a] }) //nolint:gosec // keeps servers apart, protects nothing
 	for _, h := range lost {
 		s.resume(ctx, h, ownerDied)
 	}
