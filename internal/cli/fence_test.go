@@ -120,3 +120,39 @@ func TestSettledFalsely(t *testing.T) {
 		t.Errorf("it was paid %d times: %v\n%s", n, err, out)
 	}
 }
+
+// Whoever resumes a run and does not want to wait for its command leaves with
+// Ctrl-C, and the command goes on.
+func TestLeaveARunningCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("who kills whom is the same under the race detector: -short")
+	}
+	w := watchKind(t, "key")
+	c := w.begin()
+	super := w.supervisor()
+	w.release("billed.txt")
+	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.kill(c)
+	r := w.command("resume", w.run)
+	said, err := os.Create("said.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = said.Close() }()
+	r.Stdout, r.Stderr = said, said
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the wait", func() bool {
+		text, _ := os.ReadFile("said.txt")
+		return strings.Contains(string(text), "still runs") && strings.Contains(string(text), "run "+w.run)
+	})
+	w.signal(r.Process.Pid, syscall.SIGINT)
+	_ = r.Wait() // its exit code says it
+	if text, _ := os.ReadFile("said.txt"); r.ProcessState.ExitCode() != 130 || strings.Contains(string(text), "doubt") {
+		t.Errorf("exit %d\n%s", r.ProcessState.ExitCode(), text)
+	}
+	w.release("paid.txt")
+	w.resumes(`"result":"held"`)
+	w.over(super, 1)
+}
