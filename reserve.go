@@ -35,7 +35,7 @@ func (m *Machine) fill(s *State, t Think) Think {
 	if f, _ := s.Missed(t.Purpose); f.Class != 0 {
 		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
 	}
-	t.Estimate, t.Bytes = m.estimate(s, &t)
+	t.Estimate, t.Bytes = m.Estimate(s, &t)
 	t.MaxTokens = m.agent.Sampling.MaxTokens
 	if t.MaxTokens == 0 {
 		t.MaxTokens = defaultReply
@@ -46,10 +46,10 @@ func (m *Machine) fill(s *State, t Think) Think {
 	return m.clamp(s, t)
 }
 
-// estimate is the input tokens a request is expected to have, and its bytes:
+// Estimate is the input tokens a request is expected to have, and its bytes:
 // what its model was seen to count, or else four bytes a token, but never less
 // than any model counted last time plus what came since.
-func (m *Machine) estimate(s *State, t *Think) (tokens, bytes int) {
+func (m *Machine) Estimate(s *State, t *Think) (tokens, bytes int) {
 	v := &t.View
 	bytes = m.bytes(s, v)
 	if seen := s.meters.Of(t.Model, t.Fallback); seen.Known() {

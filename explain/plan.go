@@ -55,32 +55,40 @@ type PlanOptions struct {
 // compaction was simulated with: 300 tokens of reasoning and call, results of
 // lognormal length with a mean of 1,200.
 const (
-	perToken     = 4 // bytes
-	usualReply   = 300
-	usualResult  = 1200
-	leastReply   = 150
-	leastResult  = 300
-	usualTurns   = 20
-	judgeInput   = 1500
-	judgeOutput  = 200
-	usualKeep    = 5
-	toolOverhead = 8 // tokens of framing, each
+	perToken    = 4 // bytes
+	usualReply  = 300
+	usualResult = 1200
+	leastReply  = 150
+	leastResult = 300
+	usualTurns  = 20
+	judgeInput  = 1500
+	judgeOutput = 200
+	usualKeep   = 5
 )
 
-// PlanOf plans a run of a declared agent. Nothing is called.
-func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
+// PlanOf plans a run of a machine's agent. Nothing is called. The first request
+// has the size for which a run sets its tokens aside, without its margin.
+func PlanOf(m *pawl.Machine, o *PlanOptions) Plan {
 	if o == nil {
 		o = &PlanOptions{}
 	}
+	d := m.Declaration()
+	started := pawl.Entry{Seq: 1, Event: pawl.RunStarted{Declaration: d, Input: o.Input}}
+	state := pawl.Apply(pawl.State{}, started)
+	steps := d.Steps != nil // whose requests have neither tools nor the conversation
+	_, bytes := m.Estimate(&state, &pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Bare: steps, Alone: steps}})
+	return planOf(&d, bytes, o)
+}
+
+// planOf plans a run whose first request has a number of bytes.
+func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	l := d.Limits
 	p := Plan{Agent: d.Agent, Model: d.Model.Name, Limits: PlanLimits{Iterations: l.Iterations, Tokens: l.Tokens, Time: l.Time.String()}, Missing: []string{}}
 	if l.Cost > 0 {
 		p.Limits.CostUSD = &l.Cost
 	}
-	var size ledger
-	size.declare(&d)
-	fixed := (size.pinned+perToken-1)/perToken + toolOverhead*len(d.Tools)
 	input := (len(o.Input) + perToken - 1) / perToken
+	fixed := max(0, (first+perToken-1)/perToken-input)
 	most := 0
 	for i := range d.Tools {
 		if !strings.HasPrefix(d.Tools[i].Name, "__") {
@@ -98,7 +106,7 @@ func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
 			turns = min(asked, l.Iterations)
 		}
 		least = min(least, turns)
-		fixed, result = (len(d.Prompt)+perToken-1)/perToken, bytes/perToken/max(1, asked)
+		fixed, result = (first+perToken-1)/perToken, bytes/perToken/max(1, asked)
 	}
 	reply := usualReply
 	if d.Sampling.MaxTokens > 0 {
@@ -114,8 +122,8 @@ func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
 	if c.price.CacheRead > 0 {
 		c.hit = 1
 	}
-	c.aside = judges(&d)
-	c.compacts, c.keep, c.window = compacts(&d)
+	c.aside = judges(d)
+	c.compacts, c.keep, c.window = compacts(d)
 	p.Compaction = c.compacts
 
 	low := c
@@ -139,8 +147,8 @@ func PlanOf(d pawl.Declaration, o *PlanOptions) Plan {
 	other := c
 	other.compacts = !c.compacts
 	p.Otherwise = other.run(turns, nil)
-	p.Ceiling = ceiling(&d)
-	p.assume(&d, o, fixed+input, turns, reply, result, c)
+	p.Ceiling = ceiling(d)
+	p.assume(d, o, fixed+input, turns, reply, result, c)
 	return p
 }
 

@@ -78,7 +78,7 @@ func TestPlanAgainstRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := explain.PlanOf(m.Declaration(), &explain.PlanOptions{Input: "Go.", Iterations: turns})
+		p := explain.PlanOf(m, &explain.PlanOptions{Input: "Go.", Iterations: turns})
 		run, err := engine.New(memory.New(), nil).Start(t.Context(), agent, "Go.", nil)
 		if err != nil {
 			t.Fatal(err)

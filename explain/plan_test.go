@@ -55,7 +55,7 @@ func TestPlanKeepsCeilings(t *testing.T) {
 				d.Advisers = []pawl.ModelInfo{{Name: "judge", Price: price}}
 			}
 		})
-		p := explain.PlanOf(d, &explain.PlanOptions{Input: "go", Iterations: r.IntN(2) * r.IntN(100), Result: r.IntN(2) * r.IntN(9000)})
+		p := explain.PlanOfDeclaration(d, &explain.PlanOptions{Input: "go", Iterations: r.IntN(2) * r.IntN(100), Result: r.IntN(2) * r.IntN(9000)})
 		for name, o := range map[string]explain.Outcome{"low": p.Low, "likely": p.Likely, "otherwise": p.Otherwise, "ceiling": p.Ceiling} {
 			if o.Iterations > d.Limits.Iterations || o.Tokens > d.Limits.Tokens || o.CostUSD != nil && d.Limits.Cost > 0 && *o.CostUSD > d.Limits.Cost {
 				t.Fatalf("seed %d: %s is %+v, above %+v", seed, name, o, d.Limits)
@@ -78,7 +78,9 @@ func TestPlanKeepsCeilings(t *testing.T) {
 
 // TestPlanFollowsItsTerms: what makes a run dearer makes its plan dearer.
 func TestPlanFollowsItsTerms(t *testing.T) {
-	likely := func(d pawl.Declaration, o *explain.PlanOptions) float64 { return *explain.PlanOf(d, o).Likely.CostUSD }
+	likely := func(d pawl.Declaration, o *explain.PlanOptions) float64 {
+		return *explain.PlanOfDeclaration(d, o).Likely.CostUSD
+	}
 	d := planned(&dear, 2, nil)
 	base := likely(d, nil)
 	for name, more := range map[string]float64{
@@ -94,7 +96,7 @@ func TestPlanFollowsItsTerms(t *testing.T) {
 		}
 	}
 	long := func(policy string) explain.Plan {
-		return explain.PlanOf(planned(&dear, 2, func(d *pawl.Declaration) {
+		return explain.PlanOfDeclaration(planned(&dear, 2, func(d *pawl.Declaration) {
 			d.Policies, d.Limits.Iterations, d.Limits.Tokens = []string{policy}, 100, 1<<30
 		}), &explain.PlanOptions{Iterations: 100})
 	}
@@ -113,7 +115,7 @@ func TestPlanOfSteps(t *testing.T) {
 		{"id": "g", "parallel": [[{"id": "h", "single": {"prompt": "four"}}], [{"id": "i", "tool": "t"}]]},
 		{"id": "j", "for_each": "z", "do": [{"id": "k", "single": {"prompt": "five"}}]},
 		{"id": "l", "while": "w", "max": 9, "do": [{"id": "m", "single": {"prompt": "six"}}]}]`
-	p := explain.PlanOf(planned(&dear, 1, func(d *pawl.Declaration) { d.Loop, d.Steps = "workflow", []byte(steps) }), nil)
+	p := explain.PlanOfDeclaration(planned(&dear, 1, func(d *pawl.Declaration) { d.Loop, d.Steps = "workflow", []byte(steps) }), nil)
 	if p.Low.Iterations != 3 || p.Likely.Iterations != 1+1+1+1+3+2 {
 		t.Errorf("low %d, likely %d turns, want 3 and 9: %q", p.Low.Iterations, p.Likely.Iterations, p.Assumptions)
 	}

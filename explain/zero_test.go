@@ -55,7 +55,7 @@ func TestTimeLimitIsExact(t *testing.T) {
 		}
 		return log
 	})
-	if p := explain.PlanOf(planned(nil, 1, func(d *pawl.Declaration) { d.Limits.Time = 1250 * time.Millisecond }), nil); p.Limits.Time != "1.25s" {
+	if p := explain.PlanOfDeclaration(planned(nil, 1, func(d *pawl.Declaration) { d.Limits.Time = 1250 * time.Millisecond }), nil); p.Limits.Time != "1.25s" {
 		t.Errorf("the plan has a time limit of %s, want 1.25s", p.Limits.Time)
 	}
 }

@@ -71,7 +71,7 @@ func (a *app) plan(ctx context.Context, d *driving, file string, rest []string, 
 		return 0, refused(err)
 	}
 	a.warn(s, registry, d.model)
-	p := planned{Plan: explain.PlanOf(machine.Declaration(), o)}
+	p := planned{Plan: explain.PlanOf(machine, o)}
 	if info := machine.Declaration().Model; listed(info) {
 		day, source := prices.AsOf().Format("2006-01-02"), prices.Source()
 		p.PricesAsOf, p.PricesSource = &day, &source

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest/fakeprovider"
 )
@@ -87,6 +88,17 @@ func anyAgent(r *rand.Rand, model pawl.Model) pawl.Agent {
 	return a
 }
 
+// plannedFirst is the input of the first request as a plan without ceilings has it.
+func plannedFirst(t *testing.T, agent pawl.Agent, input string) int {
+	t.Helper()
+	agent.Limits = pawl.Limits{}
+	m, err := pawl.NewMachine(agent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return explain.PlanOf(m, &explain.PlanOptions{Input: input, Iterations: 1}).Likely.InputTokens
+}
+
 // TestCeilingsHoldFromTheFirstRequest: a provider that bills a token for four
 // bytes of the body that was really sent never bills more than a ceiling allows,
 // with a margin of one, whatever the agent, on any wire.
@@ -125,7 +137,9 @@ func TestCeilingsHoldFromTheFirstRequest(t *testing.T) {
 				price := pawl.Price{Input: 1 + r.Float64(), Output: 4}
 				agent := anyAgent(r, costly{model, price})
 				before := len(fake.Requests())
-				h, err := eng.Start(t.Context(), agent, prose(r, 1<<r.IntN(9)), nil)
+				input := prose(r, 1<<r.IntN(9))
+				first := plannedFirst(t, agent, input)
+				h, err := eng.Start(t.Context(), agent, input, nil)
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -133,19 +147,23 @@ func TestCeilingsHoldFromTheFirstRequest(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				input := 0
-				for _, q := range fake.Requests()[before:] {
-					input += (len(q.Body) + 3) / 4
+				sent := 0
+				for i, q := range fake.Requests()[before:] {
+					tokens := (len(q.Body) + 3) / 4
+					if i == 0 && tokens > first {
+						t.Errorf("seed %d: the first request has %d tokens, the plan %d", seed, tokens, first)
+					}
+					sent += tokens
 					asked++
 				}
-				used := pawl.Usage{Input: input, Output: res.Usage.Output}
+				used := pawl.Usage{Input: sent, Output: res.Usage.Output}
 				if used.Total() > agent.Limits.Tokens {
-					t.Errorf("seed %d: %d tokens of %d after %d requests; %d of input were sent, %d are booked", seed, used.Total(), agent.Limits.Tokens, len(fake.Requests())-before, input, res.Usage.Input)
+					t.Errorf("seed %d: %d tokens of %d after %d requests; %d of input were sent, %d are booked", seed, used.Total(), agent.Limits.Tokens, len(fake.Requests())-before, sent, res.Usage.Input)
 				}
 				if c := price.Cost(used); agent.Limits.Cost > 0 && c > agent.Limits.Cost+1e-12 {
 					t.Errorf("seed %d: $%v of $%v", seed, c, agent.Limits.Cost)
 				}
-				if input > 0 {
+				if sent > 0 {
 					billed++
 					spent += float64(used.Total()) / float64(agent.Limits.Tokens)
 				}
