@@ -42,9 +42,9 @@ type Agent struct {
 	inherited int // how many of the first policies are a parent's, which has checked them
 }
 
-// An Observer looks at the world: before the first turn, and after every
-// action. Observe is called from one goroutine of the run; an error is told to
-// the model in place of what was seen.
+// An Observer looks at the world: before the first turn, after every action and
+// resumption, and when success is claimed against a goal. Observe is called from one
+// goroutine of the run; an error is told to the model in place of what was seen.
 type Observer interface {
 	Observe(ctx context.Context) (Observation, error)
 }
@@ -69,7 +69,8 @@ type Goal struct {
 }
 
 // A Metric measures the goal after each observation. An error leaves the goal
-// unmeasured, and so unmet, until the next one.
+// unmeasured, and so unmet, until the next one; before the first model call it
+// ends the run as failed, and so does an error of the Observer there.
 type Metric interface {
 	Measure(ctx context.Context, o Observation) (Measure, error)
 }

@@ -134,7 +134,7 @@ func (s *State) applyRun(event Event) {
 			s.landed = landed
 		}
 		s.status, s.verdict, s.paused, s.own = Running, Verdict{}, nil, ""
-		s.epoch, s.owner = e.Epoch, e.Owner
+		s.epoch, s.owner, s.resumed = e.Epoch, e.Owner, s.seq
 		if e.Changed != nil && s.start != nil {
 			start := *s.start
 			if len(start.Declaration.Differences(*e.Changed)) > 0 { // else it is the prices that changed
@@ -268,7 +268,7 @@ func (s *State) count(c *call, by int) {
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
 	failed, ok, exempt, changed := 0, 0, true, false
-	all, did, fault := newSum, newSum, newSum
+	all, did, fault := canon.NewSum, canon.NewSum, canon.NewSum
 	var buf []byte
 	for _, c := range s.open {
 		s.calls = s.calls.Append(c)
@@ -289,11 +289,11 @@ func (s *State) closeTurn() {
 		if err != nil {
 			args = append(buf, c.Args...)
 		}
-		did.add(args)
+		did.Add(args)
 		buf = append(append(append(append(args, 0, byte(c.Status)), c.Result...), 0), c.Error...)
-		all.add(buf)
+		all.Add(buf)
 		if !c.ok() && !c.notRun && ok == 0 {
-			fault.add(unvaried(append(append(buf[:0], c.Tool...), 0), c.Error))
+			fault.Add(canon.Unvaried(append(append(buf[:0], c.Tool...), 0), c.Error))
 		}
 	}
 	rejected := s.rejects
@@ -318,7 +318,7 @@ func (s *State) closeTurn() {
 	if !exempt {
 		track.Calls, track.Outcome = uint64(did), digest
 	}
-	if fault != newSum && ok == 0 {
+	if fault != canon.NewSum && ok == 0 {
 		track.Fault = uint64(fault)
 	}
 	s.leave(track)
@@ -331,17 +331,6 @@ func (s *State) closeTurn() {
 	}
 }
 
-// A sum is the 64-bit FNV-1a hash of what was added to it.
-type sum uint64
-
-const newSum sum = 14695981039346656037
-
-func (s *sum) add(b []byte) {
-	for _, c := range b {
-		*s = (*s ^ sum(c)) * 1099511628211
-	}
-}
-
 // leave keeps a turn's track. A turn that is closed again leaves another.
 func (s *State) leave(t Track) {
 	if last, ok := s.trail.Last(); ok && last.Iteration == t.Iteration {
@@ -349,25 +338,6 @@ func (s *State) leave(t Track) {
 		return
 	}
 	s.trail = s.trail.Append(t)
-}
-
-// unvaried appends an error without what varies with the arguments: digits, and
-// what stands between quotes.
-func unvaried(b []byte, text string) []byte {
-	var quote byte
-	for i := range len(text) {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '`' || c == '\'' && (i == 0 || text[i-1] == ' '):
-			quote = c
-		case c < '0' || c > '9':
-			b = append(b, c)
-		}
-	}
-	return b
 }
 
 func (s *State) exempt(tool string) bool { return s.info(tool).Exempt }

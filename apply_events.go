@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -179,8 +180,8 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	t.Answer = calls == 0
 	s.thought = 0
 	if text := strings.TrimSpace(t.said(s.declared().Strategy)); text != "" {
-		digest := newSum
-		digest.add([]byte(text))
+		digest := canon.NewSum
+		digest.Add([]byte(text))
 		s.thought = uint64(digest)
 	}
 	if last, ok := s.turns.Last(); ok && last.Iteration == t.Iteration {
@@ -410,20 +411,30 @@ func denial(e ApprovalDecided) string {
 func (s *State) applyMemo(event Event, entry Entry) {
 	switch e := event.(type) {
 	case Observed:
+		s.again = s.observed > s.acted && s.Machine() > 2
 		s.observed, s.seen = entry.Seq, e.Text
 		if s.blind++; !e.Failed {
 			s.blind = 0
+		} else if s.Machine() > 2 {
+			s.measured = false // what was measured before says nothing of now
 		}
 		s.bytes += s.size(e.Text) + s.around()
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
 		measure := Measure(e)
-		if last, ok := s.trail.Last(); ok { // it belongs to the action before it
-			last.Measure = &measure
-			s.leave(last)
-		} else {
+		last, ok := s.trail.Last()
+		switch {
+		case s.HasOpen() && !s.again && s.Machine() > 2: // the turn is not over
+			return
+		case !ok:
 			s.baseline = &measure
+			return
+		case s.again:
+			last.Drift = &measure
+		default: // it belongs to the action before it
+			last.Measure = &measure
 		}
+		s.leave(last)
 	case Reflected:
 		s.confidence, s.confident = min(max(e.Confidence, 0), 1), true
 		s.bytes += s.size(e.Hint)

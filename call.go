@@ -243,6 +243,7 @@ type Track struct {
 	Exempt    bool     // it called exempt tools only
 	Changed   bool     // a call that is no Read succeeded
 	Measure   *Measure // the goal after it, before the next turn; nil: not measured
+	Drift     *Measure // the goal when measured again, the run having done nothing since; nil: it was not
 }
 
 // Answer reports whether the turn called nothing.

@@ -96,6 +96,9 @@ func (m *Machine) propose(s *State) Step {
 	if step := m.judgeReply(s); step != nil {
 		return step
 	}
+	if m.agent.observes() && s.observed < s.resumed && s.Machine() > 2 {
+		return Observe{}
+	}
 	if v := m.ends(s); v.Holds && !s.pending(Doubted) && !m.yields(s, v) {
 		if step := m.finish(s, v); step != nil {
 			return step
@@ -103,6 +106,9 @@ func (m *Machine) propose(s *State) Step {
 	}
 	if step := m.failure(s); step != nil {
 		return step
+	}
+	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.fresh && s.Machine() > 2 {
+		return failed("goal", "before the first model call, "+s.seen)
 	}
 	if s.blind >= maxBlind {
 		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.seen))
@@ -211,14 +217,15 @@ func (m *Machine) met(s *State) bool {
 func eval(c Condition, s *State) Verdict { return c.Eval(*s) }
 
 // finish ends the run, unless a goal refutes a success that is claimed; nil:
-// it has been refuted, and the run goes on. The goal is measured on what the
-// last action left, also before a run is exhausted: what it reached with its
-// last permitted turn is a success.
+// it has been refuted, and the run goes on. A claim is measured again, since
+// the world may have changed while the model thought. The goal is measured on
+// what the last action left also before a run is exhausted: what it reached
+// with its last permitted turn is a success.
 func (m *Machine) finish(s *State, v Verdict) Step {
 	switch {
 	case m.agent.Goal == nil || v.Status != Success && v.Status != Exhausted:
 		return Finish{Verdict: v}
-	case s.observed <= s.acted && !s.HasOpen():
+	case !s.HasOpen() && (s.observed <= s.acted || v.Status == Success && s.observed < s.replied && s.Machine() > 2):
 		return Observe{}
 	case v.Status != Success || m.met(s):
 		return Finish{Verdict: v}
@@ -229,9 +236,13 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 	hint := "You said you are done, but the goal is not reached: " + m.agent.Goal.Success.String() + " does not hold"
 	if s.measured {
 		hint += fmt.Sprintf(" (metric is %g)", s.metric)
+	} else if s.Machine() > 2 {
+		hint += " (it could not be measured)"
 	}
-	if len(s.openIDs) > 0 {
-		hint += ". Still open: " + strings.Join(s.openIDs[:min(len(s.openIDs), 20)], ", ")
+	if open := strings.Join(s.openIDs[:min(len(s.openIDs), 20)], ", "); open != "" && !s.measured && s.Machine() > 2 {
+		hint += ". Open when it was measured last: " + open
+	} else if open != "" {
+		hint += ". Still open: " + open
 	}
 	if base := s.baseline; base != nil && s.Machine() > 1 {
 		if base.Value != s.metric {

@@ -127,6 +127,8 @@ type reservation struct {
 // memo is what the run knows of its progress.
 type memo struct {
 	observed   uint64 // seq of the latest observation
+	again      bool   // it looked at what the one before had looked at: the run did nothing between them
+	resumed    uint64 // seq of the latest resumption
 	acted      uint64 // seq of the latest thing that may have changed the world
 	tainted    bool
 	metric     float64
@@ -457,6 +459,9 @@ func (s *State) Tracks() iter.Seq[Track] {
 		for _, t := range trail.Backward() {
 			if t.Measure != nil {
 				t.Measure = t.Measure.clone()
+			}
+			if t.Drift != nil {
+				t.Drift = t.Drift.clone()
 			}
 			if !yield(t) {
 				return

@@ -65,7 +65,7 @@ replies:
 			return pawl.Observation{Text: "the tests ran"}, nil
 		})
 		a.Goal = course(pawl.Measure{Value: 3, Open: []string{"TestA", "TestB", "TestC"}}, pawl.Measure{Value: 2, Open: []string{"TestB", "TestC"}},
-			pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 0})
+			pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 0})
 		return l.run(a, "Make the tests pass.")
 	}, nil},
 	{"judged", pawl.Failed, judged, nil},

@@ -26,6 +26,7 @@ type fold struct {
 	rejected int  // the strike of a rejection since the last reply
 	lost     bool // a model call was lost with the run's owner
 	acted    []string
+	back     bool // the run was resumed, and has not looked since
 	measure  *pawl.Measured
 	flight   *pawl.Entry // the model call in flight
 	fallback int         // which model was asked last

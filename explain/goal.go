@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,22 +44,19 @@ func goal(s pawl.State) *Goal {
 	scale := gauge.ScaleOf(source)
 	var first, last *gauge.Measure
 	if base, ok := s.Baseline(); ok {
-		first = &gauge.Measure{Value: unsigned(base.Value), Open: base.Open}
+		first = reading(&base)
 		last, g.Baseline = first, &first.Value
 	}
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
-		if t.Measure == nil {
-			continue
-		}
-		now := &gauge.Measure{Value: unsigned(t.Measure.Value), Open: t.Measure.Open}
-		if last != nil {
+		now := reading(t.Measure)
+		if now != nil && last != nil {
 			trend := scale.Trend(*last, *now)
 			if g.Trend = trend.String(); trend == gauge.Regressing {
 				_, broke, _ := gauge.Moved(last.Open, now.Open)
 				g.Failed = append(g.Failed, Approach{Iteration: t.Iteration, From: last.Value, To: now.Value, Broke: nonNil(broke)})
 			}
 		}
-		last = now
+		last = cmp.Or(reading(t.Drift), now, last) // what the next turn begins at
 	}
 	if last != nil {
 		g.Latest = &last.Value
@@ -69,6 +67,13 @@ func goal(s pawl.State) *Goal {
 	}
 	g.called(s)
 	return g
+}
+
+func reading(m *pawl.Measure) *gauge.Measure {
+	if m == nil {
+		return nil
+	}
+	return &gauge.Measure{Value: unsigned(m.Value), Open: m.Open}
 }
 
 // called fills in what the failed approaches called.

@@ -103,6 +103,7 @@ func (f *fold) letter(d *Decision, event pawl.Event) {
 // resumed says who took the run up, how long it stood still, and what was lost.
 func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
 	d.tally.resumes++
+	f.back = true
 	d.Step, d.subject = "resume", phrase("owner "+name(person(e.Owner)))
 	still := d.Time.Sub(before.Time())
 	switch status := before.Status(); {

@@ -15,6 +15,10 @@ func (f *fold) observe(d *Decision) {
 		d.why = phrasef("after %s, which may have changed it", names(f.acted, 4))
 	case f.before.Iteration() == 0:
 		d.why = "before the first turn"
+	case f.back:
+		d.why = "since the run was resumed"
+	case f.before.Done():
+		d.why = "since the model says that it is done"
 	default:
 		d.why = "to see where it stands"
 	}
@@ -37,7 +41,7 @@ func (f *fold) observe(d *Decision) {
 	if goal := f.before.Declaration().Goal; goal != "" && !measured {
 		d.outcome = append(d.outcome, phrasef("the goal %s could not be measured", name(goal)))
 	}
-	f.acted = nil
+	f.acted, f.back = nil, false
 }
 
 // unsigned is a value without the sign that zero has where a metric counts down

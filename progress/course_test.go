@@ -74,7 +74,9 @@ func TestOf(t *testing.T) {
 		Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 5},
 		Model: turns(does("edit", 1), does("edit", 2), pawl.Say("Done."), does("edit", 3), does("edit", 4)),
 		Goal: measures(stop.Metric(">=", 0),
-			open("p [build]", "q.C"), open("p.A", "p.B", "q.C"), open("p.B", "q.D"), open("p.B", "q.D"), open("q.D")),
+			open("p [build]", "q.C"), open("p.A", "p.B", "q.C"), open("p.B", "q.D"),
+			open("p.B", "q.D", "r.E"), // when it says that it is done: somebody else broke r.E
+			open("p.B", "q.D", "r.E"), open("q.D", "r.E")),
 	})
 	r := progress.Of(s)
 	var got []string
@@ -84,16 +86,16 @@ func TestOf(t *testing.T) {
 	want := []string{
 		`turn 1 [edit({"n":1})] -2 to -3 fixed [p [build]] broke [] shown [p.A p.B]: improving`,
 		`turn 2 [edit({"n":2})] -3 to -2 fixed [p.A q.C] broke [q.D] shown []: regressing`,
-		`turn 4 [edit({"n":3})] -2 to -2 fixed [] broke [] shown []: flat`,
-		`turn 5 [edit({"n":4})] -2 to -1 fixed [p.B] broke [] shown []: improving`,
+		`turn 4 [edit({"n":3})] -3 to -3 fixed [] broke [] shown []: flat`,
+		`turn 5 [edit({"n":4})] -3 to -2 fixed [p.B] broke [] shown []: improving`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if r.Baseline.Value != -2 || r.Latest.Value != -1 || r.Trend != progress.Improving {
+	if r.Baseline.Value != -2 || r.Latest.Value != -2 || r.Trend != progress.Improving {
 		t.Errorf("%v to %v, %v", r.Baseline, r.Latest, r.Trend)
 	}
-	if fmt.Sprint(r.Fixed, r.Broke) != "[p [build] q.C] [q.D]" {
+	if fmt.Sprint(r.Fixed, r.Broke) != "[p [build] q.C] [q.D r.E]" {
 		t.Errorf("in all fixed %q, broke %q", r.Fixed, r.Broke)
 	}
 	if failed := r.Failed(); len(failed) != 1 || failed[0].Iteration != 2 || failed[0].Calls[0] != `edit({"n":2})` {
@@ -202,6 +204,34 @@ func TestFirstMachine(t *testing.T) {
 		}
 		if first != want {
 			t.Errorf("machine %d objects after turn %d, want %d", machine, first, want)
+		}
+	}
+}
+
+// TestDrift: a goal that others make worse while the model thinks is held
+// against no turn, and what gets it further from there is progress.
+func TestDrift(t *testing.T) {
+	at := func(values ...float64) (course []pawl.Measure) {
+		for _, v := range values {
+			course = append(course, pawl.Measure{Value: v})
+		}
+		return course
+	}
+	for _, c := range []struct {
+		replies []pawl.Reply
+		course  []pawl.Measure
+		want    string
+	}{
+		{[]pawl.Reply{does("edit", 1), pawl.Say("Done."), does("edit", 2)}, at(-1, -1, -2, -3), "iterations >= 3"},
+		{[]pawl.Reply{does("edit", 1), does("edit", 2), does("edit", 3)}, at(-1, -2, -3, -3), "metric_worse(1)"},
+		{[]pawl.Reply{does("edit", 1), pawl.Say("Done."), does("edit", 1)}, at(-5, -4, -9, -8), "iterations >= 3"},
+	} {
+		s := drive(t, pawl.Agent{
+			Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 3}, Policies: []pawl.Policy{progress.NoProgress(1, 0, "")},
+			Model: turns(c.replies...), Goal: measures(stop.Metric(">=", 0), c.course...),
+		})
+		if got := s.Verdict().Leaf; got != c.want {
+			t.Errorf("%v ends by %s, want %s", c.course, got, c.want)
 		}
 	}
 }

@@ -174,15 +174,15 @@ func (t *trail) metricWorse(n int) finding {
 	f := finding{pattern: metricWorse}
 	var later *gauge.Measure
 	for i := 0; i <= len(t.turns); i++ {
-		m := t.before
+		m, began := t.before, t.before
 		if i < len(t.turns) {
-			m = t.turns[i].measure
+			m, began = t.turns[i].measure, t.turns[i].left()
 		}
-		if m == nil {
+		if began == nil {
 			continue
 		}
 		if later != nil {
-			if t.scale.Compare(*later, *m) >= 0 || t.scale.Trend(*m, *later) == gauge.Improving {
+			if t.scale.Compare(*later, *began) >= 0 || t.scale.Trend(*began, *later) == gauge.Improving {
 				break
 			}
 			f.times++

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,17 +70,14 @@ func Of(s pawl.State) Report {
 	}
 	scale := gauge.ScaleOf(s.Declaration().Goal)
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
-		if t.Measure == nil {
-			continue
-		}
-		if r.Latest != nil {
+		if t.Measure != nil && r.Latest != nil {
 			from, to := reading(r.Latest), reading(t.Measure)
 			c := Change{Iteration: t.Iteration, Calls: called[t.Iteration], From: *r.Latest, To: *t.Measure, Trend: Trend(scale.Trend(*from, *to))}
 			c.Fixed, c.Broke, c.Shown = gauge.Moved(from.Open, to.Open)
 			r.Trend = c.Trend
 			r.Changes = append(r.Changes, c)
 		}
-		r.Latest = t.Measure
+		r.Latest = cmp.Or(t.Drift, t.Measure, r.Latest) // what the next turn begins at
 	}
 	if r.Baseline != nil {
 		r.Fixed, r.Broke, _ = gauge.Moved(r.Baseline.Open, r.Latest.Open)

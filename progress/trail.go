@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pawl-run/pawl"
@@ -16,7 +17,11 @@ type turn struct {
 	answer    bool // it called nothing
 	changed   bool
 	measure   *gauge.Measure // what it left the goal at; nil: not measured
+	drift     *gauge.Measure // where the goal was before the next turn, if something else moved it
 }
+
+// left is where the goal stood when the next turn began; nil: nobody knows.
+func (u *turn) left() *gauge.Measure { return cmp.Or(u.drift, u.measure) }
 
 // key tells turns apart by what came of them. What an answer says does not
 // count, since nothing came of it, unless it is what the loop asked for.
@@ -45,24 +50,27 @@ func follow(s *pawl.State, room []turn, most int) trail {
 	t := trail{turns: room[:0]}
 	measured := gauged(s)
 	fresh := s.Fresh()
-	var later *gauge.Measure // of turns left out, which belongs to the one before them
+	var later, drift *gauge.Measure // of turns left out, which belong to the one before them
 	for track := range s.Tracks() {
 		past := track.Iteration <= fresh || len(t.turns) == most
 		if past && !measured {
 			break
 		}
-		if m := reading(track.Measure); m != nil && later == nil {
-			later = m
+		if drift == nil && later == nil {
+			drift = reading(track.Drift)
+		}
+		if later == nil {
+			later = reading(track.Measure)
 		}
 		switch {
-		case past && later != nil:
-			t.before = later
+		case past && (drift != nil || later != nil):
+			t.before = cmp.Or(drift, later)
 			return t.in(s, measured)
 		case past || track.Exempt:
 			continue
 		}
-		t.turns = append(t.turns, turn{track.Iteration, track.Thought, track.Outcome, track.Fault, track.Answer(), track.Changed, later})
-		later = nil
+		t.turns = append(t.turns, turn{track.Iteration, track.Thought, track.Outcome, track.Fault, track.Answer(), track.Changed, later, drift})
+		later, drift = nil, nil
 	}
 	if base, ok := s.Baseline(); ok {
 		t.before = reading(&base)
@@ -92,8 +100,8 @@ func reading(m *pawl.Measure) *gauge.Measure {
 // base is the goal's measure before the last n turns.
 func (t *trail) base(n int) *gauge.Measure {
 	for _, older := range t.turns[n:] {
-		if older.measure != nil {
-			return older.measure
+		if m := older.left(); m != nil {
+			return m
 		}
 	}
 	return t.before
@@ -105,17 +113,19 @@ func (t *trail) gain(n int) int {
 	best := t.base(n)
 	first, previous, at := best, best, n
 	for i := n - 1; i >= 0; i-- {
-		m := t.turns[i].measure
-		if m == nil {
-			continue
+		if m := t.turns[i].measure; m != nil {
+			switch {
+			case best == nil:
+				first, best = m, m
+			case t.scale.Compare(*m, *best) > 0 || uncovers(first, previous, m):
+				best, at = m, i
+			}
+			previous = m
 		}
-		switch {
-		case best == nil:
-			first, best = m, m
-		case t.scale.Compare(*m, *best) > 0 || uncovers(first, previous, m):
-			best, at = m, i
+		if m := t.turns[i].drift; m != nil { // what comes after is compared with that
+			best, previous = m, m
+			first = cmp.Or(first, m)
 		}
-		previous = m
 	}
 	return at
 }

@@ -52,9 +52,9 @@ func (c command) run(ctx context.Context) (out string, truncated bool, err error
 	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
 	switch {
 	case err != nil:
-		return "", false, err
+		return "", false, fmt.Errorf("%s: %w", c.argv[0], err)
 	case exit.Killed:
-		return "", false, context.Cause(ctx)
+		return "", false, fmt.Errorf("%s: %w", c.argv[0], context.Cause(ctx))
 	case exit.Code != 0:
 		said := strings.TrimSpace(stderr.String())
 		if said == "" {
@@ -121,6 +121,9 @@ func parseMeasure(out string) (pawl.Measure, error) {
 	if err != nil {
 		const most = 200
 		shown, _ := excerpt.Cut(out, most)
+		if !strings.HasPrefix(out, "{") {
+			return pawl.Measure{}, fmt.Errorf("it printed %q; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown)
+		}
 		return pawl.Measure{}, fmt.Errorf("it printed %q: %w; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown, err)
 	}
 	return pawl.Measure{Value: *both.Value, Open: both.Open}, nil

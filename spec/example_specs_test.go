@@ -298,9 +298,9 @@ func TestMeasures(t *testing.T) {
 		`{"open": []}`:                        "there is no value",
 		`{"value": 1, "opne": []}`:            "unknown field",
 		`{"value": 1} 2`:                      "something follows",
-		"NaN":                                 "invalid",
-		"":                                    "EOF",
-		"three":                               "invalid",
+		"NaN":                                 `printed "NaN"; print`,
+		"":                                    `printed ""; print`,
+		"three":                               `printed "three"; print`,
 		`{"value": 1, "open": [1]}`:           "cannot unmarshal",
 		strings.Repeat("many words ", 10_000): "print a number",
 	} {

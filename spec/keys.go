@@ -34,7 +34,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "limits", value: in(limitKeys), about: "ceilings", inGo: "pawl.Agent.Limits"},
 	{name: "approvals", value: in(approvalsKeys), about: "which calls a person approves, and how", inGo: "pawl.Agent.Approvals"},
 	{name: "no_progress", value: in(progressKeys), otherwise: "a window of 3, then fail", about: "what to do when the run [gets stuck](command.md#getting-stuck)", inGo: "progress.NoProgress"},
-	{name: "observe", value: in(commandKeys), about: "a command whose output the model sees before its first turn and after each action", inGo: "pawl.Agent.Observer"},
+	{name: "observe", value: in(commandKeys), about: "a command whose output the model sees before its first turn, after each action and after each resumption", inGo: "pawl.Agent.Observer"},
 	{name: "goal", value: in(goalKeys), about: "a number that says whether the work is done, whatever the model says", inGo: "pawl.Agent.Goal"},
 	{name: "judge", value: in(judgeKeys), about: "who judges the run while it goes on", inGo: "pawl.Agent.Policies"},
 	{name: "context", value: in(contextKeys), otherwise: "by price, where the model has one", about: "what the model sees of a long [conversation](context.md)", inGo: "window.Compact"},

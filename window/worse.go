@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,19 +24,18 @@ const (
 func worse(s *pawl.State) (lines []string) {
 	var before *gauge.Measure
 	if m, ok := s.Baseline(); ok {
-		before = &gauge.Measure{Value: m.Value, Open: m.Open}
+		before = reading(&m)
 	}
 	scale := gauge.ScaleOf(s.Declaration().Goal)
 	came := map[int]string{} // of a turn
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
-		if t.Measure == nil {
-			continue
+		if now := reading(t.Measure); now != nil {
+			if before != nil && scale.Trend(*before, *now) == gauge.Regressing {
+				came[t.Iteration] = harm(*before, *now)
+			}
+			before = now
 		}
-		now := &gauge.Measure{Value: t.Measure.Value, Open: t.Measure.Open}
-		if before != nil && scale.Trend(*before, *now) == gauge.Regressing {
-			came[t.Iteration] = harm(*before, *now)
-		}
-		before = now
+		before = cmp.Or(reading(t.Drift), before) // what the next turn begins at
 	}
 	if len(came) == 0 {
 		return nil
@@ -59,6 +59,13 @@ func worse(s *pawl.State) (lines []string) {
 		lines = append(lines, worseMark+cut(did[turn], 2*mostLine)+" → "+came[turn])
 	}
 	return lines
+}
+
+func reading(m *pawl.Measure) *gauge.Measure {
+	if m == nil {
+		return nil
+	}
+	return &gauge.Measure{Value: m.Value, Open: m.Open}
 }
 
 // harm is what became worse from one measure to the next, in a line.

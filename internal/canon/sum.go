@@ -1,0 +1,34 @@
+package canon
+
+// A Sum is the 64-bit FNV-1a hash of the bytes added to it. It tells apart
+// what one run saw, where no attacker gains by a collision; Digest is for the rest.
+type Sum uint64
+
+// NewSum is the Sum of nothing.
+const NewSum Sum = 14695981039346656037
+
+// Add adds bytes to the sum.
+func (s *Sum) Add(b []byte) {
+	for _, c := range b {
+		*s = (*s ^ Sum(c)) * 1099511628211
+	}
+}
+
+// Unvaried appends an error's text to b without the parts that vary with the
+// arguments of a call: digits, and text between quotes.
+func Unvaried(b []byte, text string) []byte {
+	var quote byte
+	for i := range len(text) {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '`' || c == '\'' && (i == 0 || text[i-1] == ' '):
+			quote = c
+		case c < '0' || c > '9':
+			b = append(b, c)
+		}
+	}
+	return b
+}
