@@ -214,7 +214,7 @@ func (j *job) perform(ctx context.Context) {
 
 // depart runs the tool beside its siblings.
 func (j *job) depart(ctx context.Context, done chan<- *job) {
-	j.ctx.within(ctx)
+	j.ctx.within(ctx, j.inv.Run, j.inv.Tool)
 	go func() {
 		defer func() { done <- j }() // also when the tool ends this goroutine
 		j.perform(&j.ctx)

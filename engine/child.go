@@ -70,7 +70,7 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 // when there is nothing to drive: the child has ended, is driven by somebody
 // else, or is gone.
 func (c *child) take(ctx context.Context) (*Handle, error) {
-	life := context.WithoutCancel(ctx)
+	life := outside(context.WithoutCancel(ctx))
 	at, err := c.engine.childAt(life, c.run)
 	switch {
 	case err != nil:

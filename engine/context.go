@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -10,14 +11,40 @@ import (
 // have an end is made when somebody first asks for it, or when it comes.
 type effectContext struct {
 	context.Context // the run's values, without an end
+	run, call       string
 	mu              sync.Mutex
 	ending          context.Context // nil: nobody has asked yet
 	end             context.CancelCauseFunc
 	over            bool
 }
 
-// within gives the context the run's values.
-func (c *effectContext) within(run context.Context) { c.Context = run }
+// within gives the context the values and the id of its run. call is the name
+// of the tool that is called; empty: the effect is no call.
+func (c *effectContext) within(run context.Context, id, call string) {
+	c.Context, c.run, c.call = run, id, call
+}
+
+// effectKey is the key under which a context has the effect that it was made of.
+type effectKey struct{}
+
+// outside is a context with the values of an effect's, for a run that the
+// effect's own run accounts for.
+func outside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, effectKey{}, (*effectContext)(nil))
+}
+
+// nested is the error of a run that the code of an effect would drive. Nothing
+// that such a run spends would count against the limits of the effect's run.
+func nested(ctx context.Context) error {
+	c, _ := ctx.Value(effectKey{}).(*effectContext)
+	switch {
+	case c == nil:
+		return nil
+	case c.call == "":
+		return fmt.Errorf("run %s: a model, an observer or a judge cannot drive another run, whose cost would escape the limits of this one", c.run)
+	}
+	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.call, c.run)
+}
 
 // Done returns the channel that is closed when the effect is to stop.
 func (c *effectContext) Done() <-chan struct{} {
@@ -52,6 +79,9 @@ func (c *effectContext) Err() error {
 // Value returns the run's value for a key. Package context finds by it what
 // ends its own contexts, and so hangs contexts made of this one on the same.
 func (c *effectContext) Value(key any) any {
+	if key == (effectKey{}) {
+		return c
+	}
 	c.mu.Lock()
 	from := c.ending
 	c.mu.Unlock()

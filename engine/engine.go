@@ -158,7 +158,9 @@ func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, erro
 
 // Start begins a run and returns at once, with its first entry durable. ctx is
 // the run's life: when it ends, a Write in progress is finished and the run is
-// parked, to be resumed by anybody.
+// parked, to be resumed by anybody. Start, Resume and Fork refuse the context of
+// a tool's call: an agent that a tool asks is offered with tool.Agent, so that
+// the limits of the run hold for both.
 func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
 	b := beginning{engine: e, agent: agent, input: input}
 	if o != nil {
@@ -166,6 +168,9 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 	}
 	var err error
 	if b.machine, err = e.machine(&b.agent); err != nil {
+		return nil, err
+	}
+	if err = nested(ctx); err != nil {
 		return nil, err
 	}
 	if b.Thread != "" || b.Key != "" {

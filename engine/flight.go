@@ -89,7 +89,12 @@ var (
 // fly performs an effect from now on and records what came of it. It returns
 // errLeft when the effect was left behind and another goroutine drives the run.
 func (s *session) fly(fl *flight, now time.Time) error {
-	fl.ctx = &effectContext{Context: s.within(fl.intent)}
+	fl.ctx = &effectContext{}
+	call := ""
+	if j, ok := fl.effect.(*job); ok {
+		call = j.inv.Tool
+	}
+	fl.ctx.within(s.within(fl.intent), s.lease.Run, call)
 	fl.deadline = now.Add(fl.limit)
 	fl.quiet.since = now
 	s.mu.Lock()

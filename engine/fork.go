@@ -28,6 +28,9 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o == nil {
 		o = &ForkOptions{}
 	}
+	if err := nested(ctx); err != nil {
+		return nil, err
+	}
 	began := agent
 	if o.Stop != nil {
 		agent.Stop = o.Stop

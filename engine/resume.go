@@ -68,6 +68,9 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if o == nil {
 		o = &ResumeOptions{}
 	}
+	if err := nested(ctx); err != nil {
+		return nil, err
+	}
 	began := agent
 	if o.Stop != nil {
 		agent.Stop = o.Stop
