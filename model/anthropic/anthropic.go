@@ -55,7 +55,7 @@ const endpoint = "https://api.anthropic.com"
 type Options struct {
 	APIKey     string       // empty: ANTHROPIC_API_KEY
 	BaseURL    string       // without /v1; empty: ANTHROPIC_BASE_URL, or Anthropic's own
-	HTTPClient *http.Client // nil: http.DefaultClient
+	HTTPClient *http.Client // nil: http.DefaultClient; no redirect is followed
 
 	// Key gives the key in the place of APIKey, for keys that change while runs
 	// go on. It is asked before each request, with an empty refused, and may
@@ -98,7 +98,7 @@ func New(name string, o *Options) *Model {
 		option.WithoutOpenTelemetry(),
 		option.WithMaxRetries(0),
 		option.WithBaseURL(m.base),
-		option.WithHTTPClient(cmp.Or(o.HTTPClient, http.DefaultClient)),
+		option.WithHTTPClient(provider.Client(o.HTTPClient)),
 		option.WithMiddleware(onlyStreams, m.authorized),
 	}
 	m.client = sdk.NewClient(opts...)

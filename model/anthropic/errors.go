@@ -21,11 +21,14 @@ func failure(ctx context.Context, err error, t turn) error {
 	var api *sdk.Error
 	var me *pawl.ModelError
 	var sending *url.Error
+	var redirect *provider.RedirectError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &me):
 		return err
+	case errors.As(err, &redirect):
+		return &pawl.ModelError{Class: pawl.ClassInvalid, Message: redirect.Error()}
 	case errors.As(err, &sending): // there was no answer, so an EOF is not the end of one
 		return &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Err: err}
 	case errors.Is(err, io.EOF):

@@ -200,6 +200,9 @@ func (t *turn) ended(ctx context.Context, err error) error {
 	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
 		return me
 	}
+	if redirect, ok := errors.AsType[*provider.RedirectError](err); ok {
+		return &pawl.ModelError{Class: pawl.ClassInvalid, Message: redirect.Error()}
+	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return t.failed(pawl.ClassTruncated, "the stream broke off")

@@ -61,7 +61,7 @@ const endpoint = "https://generativelanguage.googleapis.com"
 type Options struct {
 	APIKey     string       // empty: GEMINI_API_KEY, or else GOOGLE_API_KEY
 	BaseURL    string       // without /v1beta; empty: GOOGLE_GEMINI_BASE_URL, or Google's own
-	HTTPClient *http.Client // nil: http.DefaultClient
+	HTTPClient *http.Client // nil: http.DefaultClient; no redirect is followed
 
 	// Key gives the key in the place of APIKey, for keys that change while runs
 	// go on. It is asked before each request, with an empty refused, and may
@@ -92,7 +92,7 @@ func New(name string, o *Options) *Model {
 		name:   strings.TrimPrefix(name, "models/"),
 		key:    o.Key,
 		base:   strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
-		client: cmp.Or(o.HTTPClient, http.DefaultClient),
+		client: provider.Client(o.HTTPClient),
 	}
 	if m.key == nil {
 		fixed := cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))

@@ -235,34 +235,6 @@ func TestLargeEvents(t *testing.T) {
 	}
 }
 
-// A redirect is followed with the same body, but no other host gets the key.
-func TestRedirect(t *testing.T) {
-	keys := map[string]string{}
-	answer := func(w http.ResponseWriter, r *http.Request) {
-		keys[r.URL.Path] = r.Header.Get("X-Goog-Api-Key")
-		body, _ := io.ReadAll(r.Body)
-		w.Header().Set("Content-Type", "text/event-stream")
-		if strings.Contains(string(body), "Be brief.") {
-			io.WriteString(w, `data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`+"\n\n")
-		}
-	}
-	other := serve(t, answer)
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		keys[r.URL.Path] = r.Header.Get("X-Goog-Api-Key")
-		to := "/here"
-		if r.URL.Path == to {
-			to = other + "/there"
-		}
-		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
-	})
-	if err := last(t.Context(), google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: url})); err != nil {
-		t.Error(err)
-	}
-	if d := cmp.Diff(map[string]string{"/v1beta/models/gemini-3.8-flash:streamGenerateContent": "key", "/here": "key", "/there": ""}, keys); d != "" {
-		t.Errorf("keys (-want +got):\n%s", d)
-	}
-}
-
 // A key that is refused is asked for once more. Google refuses one with 400.
 func TestKeysThatChange(t *testing.T) {
 	const no = `{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`

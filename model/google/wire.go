@@ -93,21 +93,7 @@ func (m *Model) post(ctx context.Context, u *url.URL, key string, body []byte) (
 	if key != "" {
 		req.Header.Set("X-Goog-Api-Key", key)
 	}
-	client := *m.client
-	follow := client.CheckRedirect
-	client.CheckRedirect = func(to *http.Request, via []*http.Request) error {
-		if to.URL.Host != u.Host { // net/http knows to do so only with Authorization
-			to.Header.Del("X-Goog-Api-Key")
-		}
-		switch {
-		case follow != nil:
-			return follow(to, via)
-		case len(via) >= 10: // as net/http does
-			return errors.New("stopped after 10 redirects")
-		}
-		return nil
-	}
-	res, err := client.Do(req)
+	res, err := m.client.Do(req)
 	if err == nil && res.StatusCode == http.StatusBadRequest {
 		text := provider.Body(res.Body)
 		res.Body = io.NopCloser(bytes.NewReader(text))

@@ -24,7 +24,7 @@ const endpoint = "https://api.openai.com/v1"
 type Options struct {
 	APIKey       string       // empty: OPENAI_API_KEY, which servers other than OpenAI's may not need
 	BaseURL      string       // with /v1; empty: OPENAI_BASE_URL, or OpenAI's own
-	HTTPClient   *http.Client // nil: http.DefaultClient
+	HTTPClient   *http.Client // nil: http.DefaultClient; no redirect is followed
 	MaxTokensKey string       // what Chat Completions of the server call the ceiling of a reply; empty: see the package
 
 	// Key gives the key in the place of APIKey, for keys that change while runs
@@ -51,7 +51,7 @@ func newServer(prefix, name string, o *Options) server {
 	s := server{
 		name: name, prefix: prefix,
 		base:    strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("OPENAI_BASE_URL"), endpoint), "/"),
-		client:  cmp.Or(o.HTTPClient, http.DefaultClient),
+		client:  provider.Client(o.HTTPClient),
 		key:     o.Key,
 		keyless: o.Key == nil && key == "",
 	}
@@ -217,6 +217,9 @@ func (s *server) post(ctx context.Context, path, key string, body []byte) (*http
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	res, err := s.client.Do(req)
+	if redirect, ok := errors.AsType[*provider.RedirectError](err); ok {
+		return nil, &pawl.ModelError{Class: pawl.ClassInvalid, Message: redirect.Error()}
+	}
 	if err != nil {
 		return nil, &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Err: err}
 	}
