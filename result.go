@@ -29,7 +29,7 @@ type Result struct {
 	CostUSD    *float64          `json:"cost_usd"`
 	ElapsedMS  int64             `json:"elapsed_ms"`
 	Resumable  bool              `json:"resumable"`
-	Action     string            `json:"recommended_action"`
+	Action     string            `json:"recommended_action"` // a command, where pawl prints the result; else [State.Advice]
 	Pending    []Pending         `json:"pending"`
 
 	// Verdict is Reason and Status together, for Go.
@@ -223,7 +223,8 @@ func (s *State) pendings() []Pending {
 	return list
 }
 
-// Advice says what a person can do about a run that stands where this one does.
+// Advice says what can be done about a run that stands where this one does, in
+// words that hold wherever it is driven. Commands are a matter of package explain.
 func (s *State) Advice() string {
 	if why := s.impeded(); why != "" && s.status != Success {
 		return why
@@ -241,7 +242,7 @@ func (s *State) Advice() string {
 	case Success:
 		return "nothing: the run is done"
 	case Exhausted:
-		return "read what it found; to let it go on, resume with " + s.suggestion()
+		return "read what it found; to let it go on, raise " + s.verdict.Leaf + " and resume"
 	case NoProgress:
 		return "read explain for what repeats; resume with another prompt, model or tool, or with higher limits"
 	case WaitingApproval:
@@ -251,7 +252,7 @@ func (s *State) Advice() string {
 	case WaitingClientTool:
 		return "submit the result of " + first
 	case WaitingDoubt:
-		return fmt.Sprintf("find out whether %s took place, then settle it with --happened or --did-not-happen", first)
+		return fmt.Sprintf("find out whether %s took place, then settle it as happened or not", first)
 	case Expired:
 		return "resume, which asks again"
 	case Denied:
@@ -259,7 +260,7 @@ func (s *State) Advice() string {
 	case PlanFailed:
 		return "check the tools' schemas and the prompt, or use a stronger model, then resume"
 	case Failed:
-		return "mend what failed (see the reason), then resume"
+		return "fix what failed (see the reason), then resume"
 	case Cancelled:
 		return "resume to go on where it was cancelled"
 	case Paused:
@@ -268,24 +269,6 @@ func (s *State) Advice() string {
 		return "resume: its owner is gone"
 	}
 	return "wait: the run is going on"
-}
-
-// suggestion is what lets an exhausted run go on: a higher limit or, when the
-// agent's own stop condition ended it, another condition.
-func (s *State) suggestion() string {
-	l := s.limits
-	const higher = "a higher limit, such as --limit "
-	switch s.verdict.Leaf {
-	case timeLeaf(l):
-		return higher + "time=" + durationSource(2*l.Time)
-	case iterationsLeaf(l):
-		return higher + fmt.Sprintf("iterations=+%d", max(5, l.Iterations/4))
-	case costLeaf(l):
-		return higher + fmt.Sprintf("cost=%g", 2*l.Cost)
-	case tokensLeaf(l):
-		return higher + fmt.Sprintf("tokens=%d", 2*l.Tokens)
-	}
-	return "a stop condition other than " + s.verdict.Leaf + ", given with --stop"
 }
 
 // Head is the small view of the state that a journal keeps for lists.

@@ -30,6 +30,12 @@ type Options struct {
 	// Waits is what the run and its children wait for, with what of that has been
 	// answered by letters that the log knows nothing of yet. Nil: nothing has.
 	Waits []pawl.Pending
+	// Root is the run that the run is a child of, by whatever others, and goes on
+	// with; empty: it is nobody's. Orphan says that a run it descends from is gone.
+	Root   string
+	Orphan bool
+	// Place is where the commands of Next are typed.
+	Place Place
 	// Now is the time to reckon expiry and waiting by. Zero: that of the last entry.
 	Now time.Time
 	// Full leaves nothing out of the Markdown: every iteration, every call.
@@ -55,6 +61,8 @@ type Report struct {
 	Landing   bool            `json:"landing"`            // the answer is the one given when a limit was met
 
 	opt     Options
+	origin  origin
+	rules   bool // its model is a set of rules
 	begun   pawl.RunStarted
 	fork    pawl.RunForked // its From is empty where the run is no fork
 	price   *pawl.Price
@@ -108,8 +116,8 @@ type Failure struct {
 	RetryAt   *time.Time   `json:"retry_at"` // nil: not tried again
 }
 
-// An Action is something to do next. Command is as it would be typed, with
-// words in capitals to be replaced.
+// An Action is something to do next. Command works as it stands, with words in
+// capitals to be replaced.
 type Action struct {
 	Command string `json:"command"`
 	Why     string `json:"why"`

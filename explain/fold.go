@@ -195,13 +195,17 @@ func (f *fold) report() Report {
 	r.hear()
 	r.stands(s)
 	if r.over() {
-		r.Resumable, r.Action = false, "go on with its thread, which run "+r.opt.Continued+" does, or fork it"
+		r.Resumable = false
 	}
 	r.flight = f.inFlight()
 	if ahead, ok := r.Ahead(usualAhead); ok {
 		r.Forecast = &ahead
 	}
+	r.origin, r.rules = originOf(s.Declaration().Source), s.Declaration().Model.Name == "mechanic"
 	r.Next = next(s, &r)
+	if r.Status != pawl.Success && len(r.Next) > 0 {
+		r.Action = r.Next[0].Command
+	}
 	return r
 }
 
@@ -219,11 +223,6 @@ func (r *Report) hear() {
 				p.AnsweredAt, p.AnsweredBy = known.AnsweredAt, known.AnsweredBy
 			}
 		}
-	}
-	if heard, all := r.heard(); all {
-		r.Action = "resume: what it waits for is answered, and not yet read"
-	} else if heard {
-		r.Action += "; or resume with what is answered, and not yet read"
 	}
 }
 
@@ -250,16 +249,7 @@ func (r *Report) stands(s pawl.State) {
 		return
 	}
 	r.Status, r.Verdict.Status = status, status
-	if s.Redacted() || s.Torn() { // whatever has become of it
-		return
-	}
-	r.Resumable = status.Resumable()
-	switch status {
-	case pawl.Interrupted:
-		r.Action = "resume: its owner is gone"
-	case pawl.Expired:
-		r.Action = "resume, which asks again"
-	}
+	r.Resumable = status.Resumable() && !s.Redacted() && !s.Torn()
 }
 
 // expired reports whether nothing the run waits for can still be given.

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,7 @@ const runID = "01RUN"
 
 func (l *lab) start(a pawl.Agent, input string) *engine.Handle {
 	l.t.Helper()
+	a.Source = cmp.Or(a.Source, `{"kind":"spec"}`) // what a report advises is for the command line
 	run, err := l.eng.Start(l.t.Context(), a, input, &engine.StartOptions{ID: runID})
 	if err != nil {
 		l.t.Fatal(err)

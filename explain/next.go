@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -12,119 +13,302 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// next lists what can be done about a run, the likeliest first.
-func next(s pawl.State, r *Report) []Action {
-	run := shell(r.Run)
-	resume := "pawl resume " + run
-	fork := action(fmt.Sprintf("pawl fork %s --at %d INPUT", run, r.seq), "to ask for something further, in a new run that knows all of this")
-	actions := []Action{}
-	switch {
-	case s.Redacted() && r.Status == pawl.Success:
-		return actions
-	case s.Redacted():
-		return append(actions, action("pawl export "+run+" --raw", "where it was exported, for a file that can be imported and gone on with"))
-	case s.Torn() && r.Status != pawl.Success:
-		return append(actions, action(fmt.Sprintf("pawl fork %s --at %d", run, r.quiet), "to go on from where it is known to have stood; what its export lost may have happened"))
-	case r.over():
-		return append(actions, action("pawl explain "+shell(r.opt.Continued), "to see how its thread went on"), action(fork.Command, "to go another way from here"))
+// A Place is where commands about a run are typed, and what they can do there.
+// The zero Place is a shell on the machine of the database that pawl uses by
+// default.
+type Place struct {
+	// Flags are words behind every command, such as --server and an address.
+	Flags []string
+	// Server says that a server drives the runs. It takes limits from outside, and
+	// makes agents of recorded specs only.
+	Server bool
+}
+
+// Command is a command as it is typed at the place.
+func (p Place) Command(words ...string) string {
+	return p.typed(shells(words))
+}
+
+func (p Place) typed(command string) string {
+	if len(p.Flags) == 0 {
+		return command
 	}
+	return command + " " + shells(p.Flags)
+}
+
+// shells is words as they are typed at a shell; those that begin with -- are flags.
+func shells(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		if quoted[i] = w; !strings.HasPrefix(w, "--") || !bare.MatchString(w) {
+			quoted[i] = shell(w)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// An origin is where the agent of a run comes from, which says who can make it again.
+type origin int
+
+const (
+	byProgram origin = iota // a Go program, which nothing else can stand in for
+	bySpec                  // a spec, which the log records
+	byFix                   // pawl fix, with a working copy
+)
+
+func originOf(source string) origin {
+	var of struct{ Kind string }
+	_ = json.Unmarshal([]byte(source), &of) // a program may write anything there
+	switch of.Kind {
+	case "spec":
+		return bySpec
+	case "fix":
+		return byFix
+	}
+	return byProgram
+}
+
+// An adviser lists what can be done about a run, the likeliest first. Every command
+// works as it stands, once its words in capitals are replaced.
+type adviser struct {
+	r       *Report
+	run     string // as it is typed
+	origin  origin
+	orphan  bool // a child of a run that is gone, so that what it inherited is not known
+	rules   bool // its model is a set of rules, which reads no text
+	actions []Action
+	missed  phrase // why a command that would help cannot be typed here
+}
+
+// next lists what can be done about a run.
+func next(s pawl.State, r *Report) []Action {
+	a := r.adviser()
+	switch {
+	case s.Redacted():
+		if r.Status != pawl.Success && !r.opt.Place.Server {
+			a.add("pawl export "+a.run+" --raw", "where it was exported, for a file that can be imported and resumed")
+		}
+		return a.actions
+	case s.Torn() && r.Status != pawl.Success:
+		a.fork("", "to go on from where it is known to have stood; what its export lost may have happened")
+	case r.over():
+		a.add("pawl explain "+shell(r.opt.Continued), "to see how its thread went on")
+		a.fork("INPUT", "to go another way from here")
+	default:
+		a.stands(s)
+	}
+	if len(a.actions) == 0 && r.Status != pawl.Success {
+		a.add("pawl explain "+a.run, "to see where it stands"+a.missed)
+	}
+	return a.actions
+}
+
+func (r *Report) adviser() *adviser {
+	return &adviser{r: r, run: shell(r.Run), origin: r.origin, orphan: r.opt.Orphan, rules: r.rules, actions: []Action{}}
+}
+
+// Raised is how the run goes on under other limits, which are as in a [Forecast];
+// false: it does not go on, or they are none.
+func (r Report) Raised(limits []string) (Action, bool) {
+	if !r.Resumable || r.Status.Waiting() || len(limits) == 0 {
+		return Action{}, false
+	}
+	a := r.adviser()
+	a.resume("to go on with higher limits", "--limit "+strings.Join(limits, ","))
+	if len(a.actions) == 0 {
+		return Action{}, false
+	}
+	return a.actions[0], true
+}
+
+// stands advises by where the run stands.
+func (a *adviser) stands(s pawl.State) {
+	r := a.r
+	const retry = "to try again as it is"
 	switch r.Status {
 	case pawl.Success:
 		if s.LastStep() == "" { // known steps have nothing further to answer
-			actions = append(actions, fork)
+			a.fork("INPUT", "to ask for something further, in a new run that knows all of this")
 		}
 	case pawl.Exhausted:
-		actions = exhausted(s, resume)
+		a.exhausted(s)
 	case pawl.NoProgress:
-		actions = append(actions,
-			action(fork.Command, "to go on with a hint that leads out of the rut"),
-			action(resume+" --spec SPEC --allow-change", "to go on with a prompt, model or tool that was mended"),
-			action(resume, "to try again as it is; the counts of repetitions and failing turns start afresh"))
+		if a.rules {
+			a.resume("to go on with a model in place of the rules, which have no further edit to try", "--model PROVIDER/NAME", "--allow-change")
+			return
+		}
+		a.fork("INPUT", "to go on with a hint")
+		a.resume("to go on with another prompt, model or tool", "--spec SPEC", "--allow-change")
+		a.resume(retry + "; repetitions and failing turns are counted from zero")
 	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt:
-		some, all := r.heard()
-		if some {
-			actions = append(actions, action(resume, "to go on with what is answered, and not yet read"))
-		}
-		actions = append(actions, pending(r.Pending, run)...)
-		for c := range s.Open() {
-			if c.Phase == pawl.AwaitingChild && !all {
-				actions = append(actions, action("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too"))
-			}
-		}
+		a.waiting(s)
 	case pawl.Expired:
-		actions = append(actions, action(resume, "to ask again"))
+		a.resume("to ask again")
 	case pawl.Denied:
-		actions = append(actions,
-			action(fork.Command, "to ask for something else from here on"),
-			action(resume, "to go on once the agent or the decision is another"))
+		a.fork("INPUT", "to ask for something else from here on")
+		a.resume("to go on once the agent or the decision is another")
 	case pawl.PlanFailed:
-		actions = append(actions,
-			action(resume+" --model PROVIDER/NAME --allow-change", "to go on with a model that follows the tools' schemas"),
-			action(resume+" --spec SPEC --allow-change", "to go on with simpler tools or a clearer prompt"),
-			action(resume, "to try again as it is"))
+		a.resume("to go on with a model that follows the tools' schemas", "--model PROVIDER/NAME", "--allow-change")
+		a.resume("to go on with simpler tools or a clearer prompt", "--spec SPEC", "--allow-change")
+		a.resume(retry)
 	case pawl.Failed:
-		actions = failed(s, r, run, resume)
+		a.failed(s)
 	case pawl.Cancelled:
-		actions = append(actions, action(resume, "to go on where it was cancelled"))
+		a.resume("to go on where it was cancelled")
 	case pawl.Paused:
-		why := phrase("to go on where it was parked")
+		why := phrase("to go on where it was paused")
 		if !r.wakeAt.IsZero() {
 			why = phrase("to go on, from " + stamp(r.wakeAt))
 		}
-		actions = append(actions, action(resume, why))
+		a.resume(why)
 	case pawl.Interrupted:
-		actions = append(actions, action(resume, "to go on; what was in flight is taken care of as said above"))
+		a.resume("to go on; what was in flight is taken care of as said above")
 	default:
-		actions = append(actions,
-			action("pawl wait "+run, "to wait until it ends or waits for somebody"),
-			action("pawl events "+run+" --follow", "to watch it"),
-			action("pawl cancel "+run+" --reason TEXT", "to end it"))
-	}
-	if len(actions) == 0 { // it waits, and the log does not say for what
-		actions = append(actions, action(resume, "to go on"))
+		a.add("pawl wait "+a.run, "to wait until it ends or waits for somebody")
+		a.add("pawl events "+a.run+" --follow", "to watch it")
+		a.add("pawl cancel "+a.run+" --reason TEXT", "to end it")
 	}
 	if r.Status == pawl.Paused || r.Status == pawl.Cancelled || r.Status == pawl.Interrupted {
-		actions = append(actions, pending(r.Pending, run)...)
+		a.answer(r.Pending)
 	}
-	if source := s.Declaration().Source; source != "" && !strings.Contains(source, `"kind":"spec"`) {
-		// An agent made by a command has no spec to change, and may work on a
-		// copy that is gone when the run is done.
-		actions = slices.DeleteFunc(actions, func(a Action) bool {
-			return strings.Contains(a.Command, "--spec ") || strings.HasPrefix(a.Command, "pawl fork ") && r.Status == pawl.Success
-		})
-	}
-	return actions
 }
 
-// pending is how to answer what a run waits for.
-func pending(all []pawl.Pending, run string) (actions []Action) {
+// add lists a command, once.
+func (a *adviser) add(command string, why phrase) {
+	command = a.r.opt.Place.typed(command)
+	if !slices.ContainsFunc(a.actions, func(other Action) bool { return other.Command == command }) {
+		a.actions = append(a.actions, action(command, why))
+	}
+}
+
+// resume lists the command that has the run go on, which of a child is that of the
+// run it descends from. A child that has ended has given its result, so what goes
+// on is a fork of it.
+func (a *adviser) resume(why phrase, flags ...string) {
+	if a.r.opt.Root != "" && !a.orphan {
+		if a.r.Status.Ended() {
+			a.fork("", why+"; in a run of its own, for the run that called it has its result", flags...)
+			return
+		}
+		flags = nil // it goes on with the run it descends from
+	}
+	if flags, why, ok := a.may("resumes", flags, why); ok {
+		a.add(strings.Join(append([]string{"pawl resume", shell(a.goesOn())}, flags...), " "), why)
+	}
+}
+
+// goesOn is the run that is resumed to have this one go on.
+func (a *adviser) goesOn() string {
+	if a.r.opt.Root != "" && !a.orphan {
+		return a.r.opt.Root
+	}
+	return a.r.Run
+}
+
+// fork lists the command that goes on in a run of its own, with an input if there is one.
+func (a *adviser) fork(input string, why phrase, flags ...string) {
+	if a.origin == byFix && (a.rules && input != "" || a.r.Status == pawl.Success) {
+		return // rules read no input, and the working copy of a fix that is done is gone
+	}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--allow-change" }) // a fork needs no leave
+	flags, why, ok := a.may("forks", flags, why)
+	if !ok {
+		return
+	}
+	flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--allow-change" })
+	words := append([]string{"pawl fork", a.run, fmt.Sprintf("--at %d", a.r.quiet)}, flags...)
+	if input != "" {
+		words = append(words, input)
+	}
+	a.add(strings.Join(words, " "), why)
+}
+
+// may says with which flags the run can be resumed or forked from where the commands
+// are typed, if it can.
+func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase, bool) {
+	named := func(names ...string) bool {
+		return slices.ContainsFunc(flags, func(f string) bool {
+			name, _, _ := strings.Cut(f, " ")
+			return slices.Contains(names, name)
+		})
+	}
+	far := a.r.opt.Place.Server
+	switch {
+	case a.origin == byProgram && far:
+		a.missed = "; the program that started it " + does + " it"
+		return nil, why, false
+	case a.origin == byFix && far:
+		a.missed = "; it goes on where its working copy is, with: " + typed("pawl resume "+a.run)
+		return nil, why, false
+	case a.origin == byFix && named("--spec"):
+		return nil, why, false // it has none to change
+	case far && named("--spec", "--model", "--stop"):
+		a.missed = "; it goes on where its database is, with: " + typed("pawl resume "+a.run+" "+strings.Join(flags, " "))
+		return nil, why, false
+	case a.origin == byProgram || a.orphan:
+		flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool {
+			return f == "--model PROVIDER/NAME" || f == "--spec SPEC" || f == "--allow-change"
+		})
+		flags = append(flags, "--spec SPEC", "--allow-change")
+		if a.origin == byProgram {
+			return flags, why + ", as the agent of a spec; with its own agent, the program that started it " + does + " it", true
+		}
+		return flags, why + "; the run that called it is gone, so its agent is not known otherwise", true
+	}
+	return flags, why, true
+}
+
+// typed is a command within a reason.
+func typed(command string) phrase { return phrase(mark(openName, command, 2000)) }
+
+// waiting lists how to answer what the run and its children wait for.
+func (a *adviser) waiting(s pawl.State) {
+	some, all := a.r.heard()
+	if some {
+		a.resume("to go on with what is answered, and not yet read")
+	}
+	known := a.r.opt.Waits
+	if known == nil {
+		known = a.r.Pending
+	}
+	a.answer(known)
+	for c := range s.Open() {
+		below := func(p pawl.Pending) bool { return p.Run == c.Child || strings.HasPrefix(p.Run, c.Child+".") }
+		if c.Phase == pawl.AwaitingChild && !all && !slices.ContainsFunc(known, below) {
+			a.add("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too")
+		}
+	}
+	if len(a.actions) == 0 { // the log does not say for what it waits
+		a.resume("to go on")
+	}
+}
+
+// answer lists how to answer what runs wait for.
+func (a *adviser) answer(all []pawl.Pending) {
 	approvals := 0
 	for _, p := range all {
 		if p.AnsweredAt != nil {
 			continue
 		}
-		call := shell(p.Call)
+		run, call := shell(p.Run), shell(p.Call)
 		what := phrase(name(p.Call + " " + p.Tool))
 		switch p.Kind {
 		case "approval":
 			approvals++
-			actions = append(actions,
-				action("pawl approve "+run+" "+call, "to let "+what+" run (--args JSON to run it with other arguments)"),
-				action("pawl deny "+run+" "+call+" --reason TEXT", "to refuse it; the model is told why"))
+			a.add("pawl approve "+run+" "+call, "to let "+what+" run (--args JSON to run it with other arguments)")
+			a.add("pawl deny "+run+" "+call+" --reason TEXT", "to refuse it; the model is told why")
 		case "input":
-			actions = append(actions, action("pawl answer "+run+" TEXT --id "+call, "to answer the question"))
+			a.add("pawl answer "+run+" TEXT --id "+call, "to answer the question")
 		case "client_tool":
-			actions = append(actions, action("pawl submit "+run+" "+call+" JSON", "to hand in the result of "+what))
+			a.add("pawl submit "+run+" "+call+" JSON", "to hand in the result of "+what)
 		case "doubt":
-			actions = append(actions,
-				action("pawl settle "+run+" "+call+" --happened JSON", "if "+what+" took place, with its result"),
-				action("pawl settle "+run+" "+call+" --did-not-happen", "if it did not; it is then driven again"))
+			a.add("pawl settle "+run+" "+call+" --happened JSON", "if "+what+" took place, with its result")
+			a.add("pawl settle "+run+" "+call+" --did-not-happen", "if it did not; it is then run again")
 		}
 	}
 	if approvals > 1 {
-		actions = append(actions, action("pawl approve "+run+" --all", "to let all of them run"))
+		a.add("pawl approve "+a.run+" --all", "to let all of them run")
 	}
-	return actions
 }
 
 // leafSource is a leaf of a stop condition that compares a count with a bound.
@@ -132,18 +316,18 @@ var leafSource = regexp.MustCompile(`^(iterations|tokens|cost|elapsed|tool_calls
 
 // exhausted raises what was met: the ceiling, the stop condition, or both.
 // A stop condition that goes on to hold would end the run again at once.
-func exhausted(s pawl.State, resume string) []Action {
+func (a *adviser) exhausted(s pawl.State) {
 	kind, stopToo := refusal(s)
-	command, why := resume, phrase("to go on with a higher limit")
+	var flags []string
+	why := phrase("to go on with a higher limit")
 	if kind != "" {
-		command += " --limit " + raise(s, kind)
+		flags = append(flags, "--limit "+raise(s, kind))
 	}
 	if kind == "" || stopToo {
-		source := raiseStop(s)
-		command += " --stop " + source
+		flags = append(flags, "--stop "+raiseStop(s))
 		why = "to go on with another stop condition; the one that held would hold again"
 	}
-	return []Action{action(command, why)}
+	a.resume(why, flags...)
 }
 
 // raise is enough of a ceiling for a few more turns.
@@ -221,12 +405,16 @@ func raiseStop(s pawl.State) string {
 }
 
 // failed says what would help against what failed.
-func failed(s pawl.State, r *Report, run, resume string) []Action {
+func (a *adviser) failed(s pawl.State) {
+	r := a.r
 	if r.Reason.Leaf == "doubt" {
-		return append(pending(r.Pending, run), action(resume, "to go on once the doubt is settled"))
+		a.answer(r.Pending)
+		a.resume("to go on once the doubt is settled")
+		return
 	}
-	why := phrase("to go on once what failed is mended")
-	var before []Action
+	anotherModel := func(why phrase) { a.resume(why, "--model PROVIDER/NAME", "--allow-change") }
+	otherWords := func() { a.fork("INPUT", "to put it to the model in other words") }
+	why := phrase("to go on once the cause is fixed")
 	if f, ok := s.Failure(); ok {
 		switch f.Class {
 		case pawl.ClassAuth:
@@ -234,26 +422,25 @@ func failed(s pawl.State, r *Report, run, resume string) []Action {
 		case pawl.ClassQuota:
 			why = "to go on once the account has credit again"
 		case pawl.ClassNotFound, pawl.ClassInvalid, pawl.ClassPanic:
-			before = append(before, action(resume+" --model PROVIDER/NAME --allow-change", "to go on with another model"))
+			anotherModel("to go on with another model")
 		case pawl.ClassRefused:
-			before = append(before, action(fmt.Sprintf("pawl fork %s --at %d INPUT", run, r.seq), "to put it to the model in other words"))
+			otherWords()
 		case pawl.ClassTooLong:
-			before = append(before, action(resume+" --model PROVIDER/NAME --allow-change", "to go on with a model that reads more"))
+			anotherModel("to go on with a model that reads more")
 		case pawl.ClassRateLimit, pawl.ClassOverloaded, pawl.ClassNetwork, pawl.ClassEmpty, pawl.ClassTruncated, pawl.ClassUnknown:
-			why = "to try again; the attempts are counted afresh"
+			why = "to try again; the attempts are counted from zero"
 		}
 	}
-	if r.Reason.Leaf == "refused" {
-		before = append(before, action(fmt.Sprintf("pawl fork %s --at %d INPUT", run, r.seq), "to put it to the model in other words"))
+	switch r.Reason.Leaf {
+	case "refused":
+		otherWords()
+	case "grounding":
+		why = "to have the model answer again, with as many tries as before"
+		anotherModel("to go on with a model that keeps to what the tools said")
+	case "policy":
+		a.resume("to go on with policies that agree", "--spec SPEC", "--allow-change")
 	}
-	if r.Reason.Leaf == "grounding" {
-		why = "to have the model answer anew, with as many tries as before"
-		before = append(before, action(resume+" --model PROVIDER/NAME --allow-change", "to go on with a model that keeps to what the tools said"))
-	}
-	if r.Reason.Leaf == "policy" {
-		before = append(before, action(resume+" --spec SPEC --allow-change", "to go on with policies that agree"))
-	}
-	return slices.Concat(before, []Action{action(resume, why)})
+	a.resume(why)
 }
 
 // durationSource writes a duration as limits and conditions do: 30m, not 30m0s.

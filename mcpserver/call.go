@@ -37,7 +37,7 @@ func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, tool string) 
 			return s.done(ctx, run, c.Result), nil
 		}
 	}
-	return failed(run.ID, ended(run.result)), nil
+	return failed(run.ID, s.ended(ctx, run.result)), nil
 }
 
 // ask has the agent work for a client.
@@ -53,7 +53,7 @@ func (s *Server) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallTool
 	case err != nil:
 		return failed(run.ID, err.Error()), nil
 	case run.result.Status != pawl.Success:
-		return failed(run.ID, ended(run.result)), nil
+		return failed(run.ID, s.ended(ctx, run.result)), nil
 	}
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: run.result.Answer}}, Meta: sdk.Meta{runMeta: run.ID}}
 	if len(run.result.Output) > 0 {
@@ -116,7 +116,7 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	}
 	s.mu.Unlock()
 	if len(d.result.Pending) > 0 {
-		return d, errors.New(waits(d.result))
+		return d, errors.New(s.waits(ctx, d.result))
 	}
 	if h != nil {
 		d.state, err = engine.Load(context.WithoutCancel(ctx), s.journal, d.ID)

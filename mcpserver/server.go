@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
@@ -26,6 +27,9 @@ type Options struct {
 	// Rests is called with what the run of a call has come to when it has ended or is
 	// parked, before [Server.Close] returns. It may not take long. Nil: nobody is told.
 	Rests func(pawl.Result)
+	// Place is where people type the commands that clients are told of. The zero
+	// Place is a shell beside pawl's default database.
+	Place explain.Place
 }
 
 // A Server serves one agent. It is safe for concurrent use and for any number of
@@ -37,6 +41,7 @@ type Server struct {
 	labels  map[string]string
 	calls   map[string]pawl.Agent // by tool
 	rests   func(pawl.Result)
+	place   explain.Place
 	kit     *sdk.Server
 
 	life context.Context // of the runs: the server's own
@@ -65,7 +70,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{engine: e, journal: journal, agent: agent, labels: o.Labels, rests: o.Rests, calls: map[string]pawl.Agent{}, waiting: map[string]string{}}
+	s := &Server{engine: e, journal: journal, agent: agent, labels: o.Labels, rests: o.Rests, place: o.Place, calls: map[string]pawl.Agent{}, waiting: map[string]string{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.kit = sdk.NewServer(&sdk.Implementation{Name: "pawl/" + agent.Name, Version: version}, &sdk.ServerOptions{
 		Instructions: agent.Description,

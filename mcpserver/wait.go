@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/explain"
 )
 
 // goOn takes up a run that waited when its call was made before. No handle: it
@@ -59,40 +60,31 @@ func late(r pawl.Result) bool {
 }
 
 // waits says what a run waits for and how it comes to go on.
-func waits(r pawl.Result) string {
+func (s *Server) waits(ctx context.Context, r pawl.Result) string {
 	var b strings.Builder
 	for _, p := range r.Pending {
-		run := p.Run
-		var decide string
-		switch p.Kind {
-		case "approval":
-			decide = fmt.Sprintf("pawl approve %s %s, or pawl deny %s %s", run, p.Call, run, p.Call)
-		case "input":
-			decide = fmt.Sprintf("pawl answer %s TEXT --id %s", run, p.Call)
-		case "client_tool":
-			decide = fmt.Sprintf("pawl submit %s %s JSON", run, p.Call)
-		default:
-			decide = fmt.Sprintf("pawl settle %s %s --happened JSON, or --did-not-happen", run, p.Call)
-		}
-		what := strings.ReplaceAll(p.Kind, "_", " ")
-		fmt.Fprintf(&b, "This waits for %s: call %s of run %s", what, p.Call, run)
+		fmt.Fprintf(&b, "This waits for %s: call %s of run %s", strings.ReplaceAll(p.Kind, "_", " "), p.Call, p.Run)
 		if p.Tool != "" {
 			fmt.Fprintf(&b, ", tool %s", p.Tool)
 		}
 		if p.Reason != "" {
 			fmt.Fprintf(&b, ": %s", p.Reason)
 		}
-		fmt.Fprintf(&b, ". A person decides with: %s.\n", decide)
+		b.WriteString(". ")
+	}
+	var commands []string
+	for _, next := range s.next(ctx, r.Run) {
+		commands = append(commands, next.Command)
+	}
+	if commands != nil {
+		fmt.Fprintf(&b, "A person decides with: %s. ", strings.Join(commands, ", or "))
 	}
 	b.WriteString("When that is done, make the same call again to get its result; it is not made twice.")
 	return b.String()
 }
 
-// moreOf is what an exhausted run wants more of, in what is recommended.
-var moreOf = regexp.MustCompile(`--limit \S+`)
-
 // ended says how a run ended that did not succeed.
-func ended(r pawl.Result) string {
+func (s *Server) ended(ctx context.Context, r pawl.Result) string {
 	text := "the run ended as " + r.Status.Words()
 	if r.Reason.Condition != "" && r.Status != pawl.PlanFailed {
 		text += ": " + r.Reason.Condition
@@ -104,11 +96,22 @@ func ended(r pawl.Result) string {
 		text += ". So far: " + r.Answer
 	}
 	text += ". It is run " + r.Run
-	if r.Resumable {
-		text += "; a person may let it go on with: pawl resume " + r.Run
-		if more := moreOf.FindString(r.Action); more != "" {
-			text += " " + more
-		}
+	if next := s.next(ctx, r.Run); len(next) > 0 && r.Resumable {
+		text += "; a person may let it go on with: " + next[0].Command
 	}
 	return text
+}
+
+// next is what a person can do about a run; what cannot be read recommends nothing.
+func (s *Server) next(ctx context.Context, run string) []explain.Action {
+	ctx = context.WithoutCancel(ctx)
+	h, err := desk.Head(ctx, s.journal, run)
+	if err != nil {
+		return nil
+	}
+	r, err := desk.Report(ctx, s.journal, h, s.place)
+	if err != nil {
+		return nil
+	}
+	return r.Next
 }

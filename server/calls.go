@@ -153,6 +153,9 @@ func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *e
 			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.Success || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
 			err = nil // somebody was quicker: the letter is with him
 		}
+		if errors.Is(err, ErrElsewhere) { // which finds it when it resumes the run
+			return root.Run, nil, nil
+		}
 		if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok && err != nil {
 			return "", nil, refusal(problem.Status, fmt.Sprintf("run %s has it, it is recorded; but it does not go on: %s", h.Run, problem.Detail))
 		}

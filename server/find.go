@@ -53,6 +53,6 @@ func (s *Server) result(ctx context.Context, run string) (explain.Result, error)
 	if err != nil {
 		return explain.Result{}, err
 	}
-	r, err := desk.Report(ctx, s.journal, h)
+	r, err := desk.Report(ctx, s.journal, h, s.options.Place)
 	return r.Result, err
 }

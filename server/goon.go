@@ -54,7 +54,7 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 	r, err := s.result(x.Context(), run)
 	if err == nil && r.Status == pawl.Running { // somebody was quick to go on with it
 		var rested explain.Report
-		rested, err = desk.Rested(x.Context(), s.journal, run)
+		rested, err = desk.Rested(x.Context(), s.journal, run, s.options.Place)
 		r = rested.Result
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ func TestAnsweredNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.result(admin, "GET", at, "", 200)
-	if p := r.Pending[0]; r.Status != pawl.WaitingInput || p.AnsweredAt == nil || p.AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "resume: ") {
+	if p := r.Pending[0]; r.Status != pawl.WaitingInput || p.AnsweredAt == nil || p.AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "pawl resume ") {
 		t.Errorf("%+v", r)
 	}
 	if text := string(w.ask(admin, "GET", at+"/explain", "", 200)); strings.Contains(text, "pawl answer") || !strings.Contains(text, "pawl resume "+run.Run) {
@@ -33,7 +33,7 @@ func TestAnsweredNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, of := range []string{boss.Run, p.Run} {
-		if r := w.result(admin, "GET", "/v1/runs/"+of, "", 200); r.Pending[0].AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "resume: ") {
+		if r := w.result(admin, "GET", "/v1/runs/"+of, "", 200); r.Pending[0].AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "pawl resume ") {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -3,11 +3,15 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 )
+
+// ErrElsewhere is what a [Host] says of a run whose agent only another program has.
+var ErrElsewhere = errors.New("the run goes on in another program")
 
 // A Host makes the agents whose runs a server drives. Its methods are called
 // from many goroutines. A *client.Problem as error is told as it stands; any
@@ -19,7 +23,9 @@ type Host interface {
 	// that a client brought.
 	Start(ctx context.Context, name string, spec json.RawMessage) (Work, error)
 	// Again makes the agent of a run again: to go on with the run, as it is now,
-	// or to fork it, as it was when the run recorded it.
+	// or to fork it, as it was when the run recorded it. An error that wraps
+	// ErrElsewhere says that the run goes on in another program: what people say to
+	// it is recorded for that one.
 	Again(ctx context.Context, s pawl.State, fork bool) (Work, error)
 	// Desk is an engine to say something to a run with that this server does not
 	// drive. It keeps the same values out of what is said as the one that drives.

@@ -55,7 +55,7 @@ func (s *Server) show(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := desk.Report(x.Context(), s.journal, h)
+	r, err := desk.Report(x.Context(), s.journal, h, s.options.Place)
 	return r.Result, err
 }
 
@@ -64,7 +64,7 @@ func (s *Server) explain(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := desk.Report(x.Context(), s.journal, h)
+	r, err := desk.Report(x.Context(), s.journal, h, s.options.Place)
 	x.ResponseWriter.Header().Add("Vary", "Accept")
 	if err != nil || !prefers(x.Request, "text/markdown") {
 		return r, err

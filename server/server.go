@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/explain"
 )
 
 // A Store is the journal of the runs that are served.
@@ -45,6 +46,9 @@ type Options struct {
 	// tells of runs; see package webhook. A server knows links again that were made
 	// with it, whoever made them. Empty: it knows those with the request's own token.
 	LinkKey []byte
+	// Place is where people type the commands that results and reports advise. The
+	// zero Place is a shell beside pawl's default database.
+	Place explain.Place
 	// Rests is called with what a run has come to when this server lets go of it or
 	// ends it, before [Server.Close] returns. The tokens of what the run waits for
 	// are in it, and nowhere else. It may not take long. Nil: nobody is told.

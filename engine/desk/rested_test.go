@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
@@ -61,11 +62,11 @@ func TestRested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := desk.Report(t.Context(), j, head)
+	now, err := desk.Report(t.Context(), j, head, explain.Place{})
 	if err != nil || now.Status != pawl.Running {
 		t.Error(now.Status, err)
 	}
-	then, err := desk.Rested(t.Context(), j, waited.Run)
+	then, err := desk.Rested(t.Context(), j, waited.Run, explain.Place{})
 	if err != nil || then.Status != pawl.WaitingClientTool || len(then.Pending) != 1 || then.Pending[0].Call != "c_1" {
 		t.Error(then.Status, then.Pending, err)
 	}

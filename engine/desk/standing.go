@@ -64,11 +64,18 @@ func expired(pending []pawl.Pending, now time.Time) bool {
 }
 
 // Report explains a run as it stands now, and thereby gives its result. What
-// looks like a secret is out of it.
-func Report(ctx context.Context, j pawl.Journal, h pawl.Head) (explain.Report, error) {
-	o := &explain.Options{Now: time.Now()}
+// looks like a secret is out of it. Its advice is for commands typed at place.
+func Report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Place) (explain.Report, error) {
+	o := &explain.Options{Now: time.Now(), Place: place}
 	if h.Status == pawl.Running && !Owned(h.Lease) {
 		o.Status = pawl.Interrupted
+	}
+	if IsChild(h) {
+		root, err := Root(ctx, j, h)
+		if err != nil {
+			return explain.Report{}, err
+		}
+		o.Root, o.Orphan = root.Run, IsChild(root)
 	}
 	next, err := continued(ctx, j, h)
 	if err != nil {
@@ -113,7 +120,7 @@ func waits(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, e
 
 // Rested is the Report of a run as it stood when it last ended or was let go of,
 // which whoever waited for that is told, though somebody has gone on with it since.
-func Rested(ctx context.Context, j pawl.Journal, run string) (explain.Report, error) {
+func Rested(ctx context.Context, j pawl.Journal, run string, place explain.Place) (explain.Report, error) {
 	var rest uint64
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err != nil {
@@ -131,7 +138,7 @@ func Rested(ctx context.Context, j pawl.Journal, run string) (explain.Report, er
 			}
 		}
 	}
-	return explain.Of(upTo, nil)
+	return explain.Of(upTo, &explain.Options{Place: place})
 }
 
 // continued is the run that goes on with the conversation of one that ended; empty:

@@ -61,7 +61,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 	if !a.json {
 		return 0, nil
 	}
-	report, err := desk.Report(ctx, j, h)
+	report, err := desk.Report(ctx, j, h, a.place())
 	if err != nil {
 		return 0, err
 	}

@@ -57,7 +57,7 @@ func (a *app) showCost(r explain.Report, next int) error {
 			fmt.Fprintf(&b, "\n%s: %s\n", line.name, line.text)
 		}
 	}
-	c.ahead(&b)
+	c.ahead(&b, r)
 	_, err := io.WriteString(a.out, b.String())
 	return err
 }
@@ -114,14 +114,14 @@ func (c *cost) table(out io.Writer) {
 func flushTable(w *tabwriter.Writer) { _ = w.Flush() }
 
 // ahead prints what more turns may cost.
-func (c *cost) ahead(out io.Writer) {
+func (c *cost) ahead(out io.Writer, r explain.Report) {
 	f := c.Forecast
 	if f == nil {
 		return
 	}
 	fmt.Fprintf(out, "\n%s more: likely %s (%s to %s)\n", counted(f.Iterations, "iteration"), outcome(f.Likely), outcome(f.Low), outcome(f.High))
-	if len(f.Raise) > 0 && c.Status.Resumable() {
-		fmt.Fprintf(out, "pawl resume %s --limit %s\n", c.Run, strings.Join(f.Raise, ","))
+	if next, ok := r.Raised(f.Raise); ok {
+		fmt.Fprintln(out, pasted(next))
 	}
 }
 

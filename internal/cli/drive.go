@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
-	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -196,7 +195,7 @@ func describes(m pawl.Model) pawl.ModelInfo {
 
 // conclude prints what a run has come to and returns its exit code.
 func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
-	a.ending(ctx, r)
+	a.ending(ctx, &r)
 	return exitCode(r.Status), a.printResult(ctx, r)
 }
 
@@ -222,8 +221,8 @@ func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 }
 
 // ending says in a few lines how a run ended and what can be done; when quiet,
-// in one line why it did not succeed.
-func (a *app) ending(ctx context.Context, r pawl.Result) {
+// in one line why it did not succeed. The result recommends the same.
+func (a *app) ending(ctx context.Context, r *pawl.Result) {
 	why := r.Reason.Condition
 	switch {
 	case r.Reason.Detail != "" && why != "" && r.Status != pawl.PlanFailed:
@@ -235,6 +234,7 @@ func (a *app) ending(ctx context.Context, r pawl.Result) {
 	if why != "" {
 		line += ": " + gist(why)
 	}
+	next := a.advise(ctx, r)
 	if a.quiet {
 		if r.Status != pawl.Success {
 			a.sayf("%s; run %s", line, r.Run)
@@ -242,41 +242,16 @@ func (a *app) ending(ctx context.Context, r pawl.Result) {
 		return
 	}
 	a.sayf("%s", line)
-	a.sayf("%s", figures(r))
+	a.sayf("%s", figures(*r))
 	for _, p := range r.Pending {
 		a.sayf("  waits: %s", pendingText(p))
 	}
 	if r.Status == pawl.Success {
 		return
 	}
-	for _, next := range a.next(ctx, r) {
-		a.sayf("next: %s", next)
+	for _, one := range next {
+		a.sayf("next: %s", pasted(one))
 	}
-}
-
-// next lists what can be done about a run, as commands to be typed.
-func (a *app) next(ctx context.Context, r pawl.Result) []string {
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
-	if j == nil { // a second signal has closed it
-		return []string{r.Action}
-	}
-	report, err := explain.Of(desk.Redacted(engine.Entries(context.WithoutCancel(ctx), j, r.Run, 1)), &explain.Options{Now: time.Now(), Status: r.Status})
-	if err != nil || len(report.Next) == 0 {
-		return []string{r.Action}
-	}
-	return a.commands(report)
-}
-
-// commands are what can be done about a run, each with its reason as a comment,
-// so that the line can be pasted.
-func (a *app) commands(r explain.Report) []string {
-	lines := make([]string, len(r.Next))
-	for i, next := range r.Next {
-		lines[i] = a.typed(next.Command) + " # " + next.Why
-	}
-	return lines
 }
 
 // figures are what a run used, in one line.

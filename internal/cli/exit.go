@@ -111,8 +111,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		a.sayf("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
 			held.Lease.Run, desk.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
 	case errors.As(err, &changed):
-		a.sayf("pawl: run %s began with another agent: %s changed since; go on with --allow-change, or leave the run as it is and fork it",
-			changed.Run, strings.Join(changed.Parts, ", "))
+		a.sayf("pawl: run %s began with another agent: %s changed since; go on with: %s; or leave the run as it is and fork it",
+			changed.Run, strings.Join(changed.Parts, ", "), a.typed("pawl", "resume", changed.Run, "--allow-change"))
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:

@@ -208,7 +208,7 @@ type fixResult struct {
 // stays as long as the run can be resumed.
 func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
 	ctx = context.WithoutCancel(ctx) // what was mended is brought home whatever happens now
-	a.ending(ctx, r)
+	a.ending(ctx, &r)
 	if r.Status.Ended() && r.Status != pawl.Success {
 		a.lastWords(ctx, r.Run)
 	}

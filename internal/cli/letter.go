@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/spec"
 )
 
 // A post is what the commands have in common that say something to a run.
@@ -85,7 +87,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 	if err != nil {
 		return 0, err
 	}
-	if p.goOn && (taken || s.Status() != pawl.Success) || !p.stay && !taken && parked && ours(s.Owner()) {
+	if p.goOn && (taken || s.Status() != pawl.Success) || !p.stay && !taken && parked && ours(s.Owner()) && ofPawl(s) {
 		code, err := a.resume(ctx, j, h, &resuming{driving: p.driving})
 		if err == nil {
 			return code, nil
@@ -93,34 +95,29 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 		if h, err = a.stuck(ctx, j, h, p, err); err != nil {
 			return 0, err
 		}
-		taken = !h.Status.Ended()
+		taken = desk.Owned(h.Lease)
+	}
+	report, err := desk.Report(ctx, j, h, a.place())
+	if err != nil {
+		return 0, err
 	}
 	if taken && !a.quiet {
 		a.sayf("run %s has it; it is driven by %s", run, desk.OwnerText(h.Lease.Owner))
 	} else {
-		a.recorded(h, news)
+		a.recorded(report, news)
 	}
 	if !a.json {
 		return 0, nil
 	}
-	report, err := desk.Report(ctx, j, h)
-	if err != nil {
-		return 0, err
-	}
 	return 0, printJSON(a.out, report.Result)
 }
 
-// recorded says of a run that stays as it is that it has got its letter.
-func (a *app) recorded(h pawl.Head, news bool) {
-	switch {
-	case a.quiet:
-	case h.Status == pawl.Success, h.Status.Waiting() && !news:
-		a.sayf("run %s has it already; it is %v", h.Run, h.Status)
-	case h.Status.Ended():
-		a.sayf("run %s is %s; it is recorded, go on with: %s", h.Run, h.Status.Words(), a.typed("pawl resume "+h.Run))
-	default:
-		a.sayf("run %s has it; go on with: %s", h.Run, a.typed("pawl resume "+h.Run))
-	}
+// ofPawl reports whether a command can make the agent of a run: one that a program
+// brought, only that program can.
+func ofPawl(s pawl.State) bool {
+	source := s.Declaration().Source
+	_, isFix, err := testfix.ParseSource(source)
+	return isFix || err != nil || spec.IsSource(source)
 }
 
 // stuck makes sense of not being able to go on with a run that has its letter.
@@ -138,10 +135,17 @@ func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, e
 		return now, err
 	}
 	if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
-		return now, misuse("run %s has it, it is recorded; but it began with another agent: %s changed since; go on with: pawl resume %s --allow-change",
-			h.Run, strings.Join(changed.Parts, ", "), h.Run)
+		return now, misuse("run %s has it, it is recorded; but it began with another agent: %s changed since; go on with: %s",
+			h.Run, strings.Join(changed.Parts, ", "), a.typed("pawl", "resume", h.Run, "--allow-change"))
 	}
-	a.sayf("pawl: run %s has it, it is recorded; once what keeps it from going on is mended: pawl resume %s", h.Run, h.Run)
+	if errors.As(err, new(*orphanError)) && !p.goOn { // it goes on with an agent that somebody names
+		return now, nil
+	}
+	report, reading := desk.Report(ctx, j, now, a.place())
+	if reading != nil {
+		return now, errors.Join(err, reading)
+	}
+	a.sayf("pawl: run %s has it, it is recorded; what keeps it from going on is said below; once that is fixed, %s", h.Run, onward(report))
 	return now, err
 }
 

@@ -80,7 +80,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 			return 0, err
 		}
 		defer quit()
-		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: labels, Rests: rests})
+		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: labels, Rests: rests, Place: a.place()})
 		if err != nil {
 			return 0, refused(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,13 +37,25 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 		a.sayf("run %s", result.Run)
 	}
 	w := &watch{app: a, remote: r, run: result.Run, last: after, events: events, announce: after == 0}
-	for {
+	for looks := 0; ; {
 		if result, err = w.until(ctx, result); err != nil {
 			if ctx.Err() != nil && !a.quiet {
 				a.sayf("run %s goes on at the server (began %s ago here); watch it: %s; end it: %s", w.run, lasting(time.Since(began)),
-					a.typed("pawl events "+w.run+" --follow"), a.typed("pawl cancel "+w.run))
+					a.typed("pawl", "events", w.run, "--follow"), a.typed("pawl", "cancel", w.run))
 			}
 			return 0, err
+		}
+		if answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }; w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) && looks < lookForAnswer {
+			looks++ // the server takes back what it was parking when the answer came
+			select {
+			case <-time.After(lookAtServer / 100):
+			case <-ctx.Done():
+				return 0, context.Cause(ctx)
+			}
+			if result, err = r.Run(ctx, w.run); err != nil {
+				return 0, err
+			}
+			continue
 		}
 		said, err := a.askHere(ctx, r, d.approvals, result)
 		if err != nil {
@@ -55,13 +68,8 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 	}
 }
 
-// typed is a command about the runs of a server as it would be typed.
-func (a *app) typed(command string) string {
-	if a.server != "" && strings.HasPrefix(command, "pawl ") {
-		command += " --server " + a.server
-	}
-	return command
-}
+// lookForAnswer is how often a run is looked at that waits for what is answered.
+const lookForAnswer = 40
 
 // watch shows a run at a server, and streams it.
 type watch struct {

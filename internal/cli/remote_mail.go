@@ -88,7 +88,11 @@ func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, 
 	if !errors.Is(err, errStays) {
 		return code, err
 	}
-	if a.recorded(root, *to.news); !a.json {
+	report, err := desk.Report(ctx, r, root, a.place())
+	if err != nil {
+		return 0, err
+	}
+	if a.recorded(report, *to.news); !a.json {
 		return 0, nil
 	}
 	return 0, printJSON(a.out, mail.last)

@@ -180,6 +180,7 @@ func scripts(dir string) testscript.Params {
 			"provider": provider,
 			"wire":     wire,
 			"code":     code,
+			"advised":  advised,
 			"nowhere":  nowhere,
 			"until":    until,
 			"served":   served,
@@ -228,6 +229,26 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// advised N REGEX [WORD=TEXT…] runs the first command advised on the last stderr or
+// stdout that REGEX matches, as a shell does, with its words in capitals replaced. It
+// must exit with N.
+func advised(ts *testscript.TestScript, _ bool, args []string) {
+	re := regexp.MustCompile(args[1])
+	for _, m := range regexp.MustCompile("(pawl [^#`\n]+)( # |`)").FindAllStringSubmatch(ts.ReadFile("stderr")+ts.ReadFile("stdout"), -1) {
+		if !re.MatchString(m[1]) {
+			continue
+		}
+		command := m[1]
+		for _, arg := range args[2:] {
+			word, text, _ := strings.Cut(arg, "=")
+			command = regexp.MustCompile(`(^| )`+word+`( |$)`).ReplaceAllString(command, "${1}'"+text+"'${2}")
+		}
+		code(ts, false, []string{args[0], "sh", "-c", command})
+		return
+	}
+	ts.Fatalf("no command that matches %s is advised", args[1])
 }
 
 // until REGEX PROGRAM ARGS… runs a program again and again until its stdout matches.

@@ -89,7 +89,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, LinkKey: key, Rests: rests, Log: h.log})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}
@@ -147,8 +147,8 @@ func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, ser
 		}
 	}
 	if !s.resume && len(runs) > 0 {
-		a.sayf("%s of these agents %s paused; resume one with: pawl resume %s, or all of them with --resume",
-			counted(len(runs), "run"), map[bool]string{true: "is", false: "are"}[len(runs) == 1], runs[0])
+		a.sayf("%s of these agents %s paused; resume one with: %s, or all of them with --resume",
+			counted(len(runs), "run"), map[bool]string{true: "is", false: "are"}[len(runs) == 1], a.typed("pawl", "resume", runs[0]))
 		return nil
 	}
 	for _, run := range runs {

@@ -310,7 +310,10 @@ func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.
 		}
 	}
 	if _, isFix, err := testfix.ParseSource(source); isFix || err != nil {
-		return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("run %s mends a project in a working copy, which takes the command line; go on with: pawl resume %[1]s", s.Run()))
+		return server.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which takes the command line; go on with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
+	}
+	if !ofPawl(s) {
+		return server.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; the program that started it resumes it", s.Run()))
 	}
 	beside := h.app.beside()
 	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork})
@@ -320,7 +323,7 @@ func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.
 			return server.Work{}, unready(s.Declaration().Agent, e.problems)
 		}
 		if codeOf(err) == exitUsage {
-			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v; go on with: pawl resume %[1]s", s.Run(), err))
+			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v", s.Run(), err))
 		}
 		return server.Work{}, err
 	}
@@ -354,6 +357,11 @@ func (h *serveHost) Desk(s pawl.State) *engine.Engine {
 // beside is an invocation for one agent, whose connections end with it.
 func (a *app) beside() *app {
 	return &app{in: a.in, out: a.out, err: a.err, environ: a.environ, quiet: a.quiet, database: a.database, reports: a.reports}
+}
+
+// elsewhere says that the run goes on, but not here.
+func elsewhere(detail string) error {
+	return fmt.Errorf("%w: %w", server.ErrElsewhere, problem(http.StatusConflict, detail))
 }
 
 func problem(status int, detail string) error {

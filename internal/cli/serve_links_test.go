@@ -53,6 +53,7 @@ func TestLinksOutliveTheServer(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
+	t.Chdir(dir)
 	for name, text := range map[string]string{
 		"pay.yaml":    "name: pay\nmodel: script:script.yaml\ninput: x\ntools: [{name: pay, description: Pay., command: [echo, paid], approval: required}]\nwebhooks: [{url: \"" + receiver.URL + "\", secret: HOOK_SECRET}]\n",
 		"script.yaml": "replies: [{calls: [{tool: pay, args: {}}]}, {text: Done.}]\n",

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+
+	"github.com/pawl-run/pawl/explain"
 )
 
 // listen opens what the service is asked at.
@@ -19,6 +22,18 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 		return nil, refused(err)
 	}
 	return l, nil
+}
+
+// place is where people type commands about the runs: they ask the service.
+func (s *service) place(l net.Listener) explain.Place {
+	at := "http://" + l.Addr().String()
+	if s.socket != "" {
+		at = "unix://" + s.socket
+		if path, err := filepath.Abs(s.socket); err == nil {
+			at = "unix://" + path
+		}
+	}
+	return explain.Place{Flags: []string{"--server", cmp.Or(s.public, at)}, Server: true}
 }
 
 // socket is a Unix socket that goes with its listener.

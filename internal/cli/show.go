@@ -27,7 +27,7 @@ func (a *app) showCommand() *cobra.Command {
 				if effective {
 					return 0, a.showSpec(ctx, j, h)
 				}
-				report, err := desk.Report(ctx, j, h)
+				report, err := desk.Report(ctx, j, h, a.place())
 				if err != nil {
 					return 0, err
 				}
@@ -90,8 +90,8 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	for _, p := range r.Pending {
 		row("waits for", pendingText(p))
 	}
-	for _, next := range a.commands(r) {
-		row("next", next)
+	for _, next := range r.Next {
+		row("next", pasted(next))
 	}
 	if err := w.Flush(); err != nil {
 		return err

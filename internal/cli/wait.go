@@ -48,7 +48,7 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 			return 0, err
 		}
 	}
-	report, err := desk.Report(ctx, j, h)
+	report, err := desk.Report(ctx, j, h, a.place())
 	if err != nil {
 		return 0, err
 	}
