@@ -31,7 +31,11 @@ type Agent struct {
 	Approvals Approvals
 	Trust     map[string]Trust // labels of tools, by name, in place of those that they give themselves
 	Serial    bool             // one call at a time
-	Builtins  bool             // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+	// MaxParallel is how many calls of a run may be in flight at once; all runs of
+	// one process together may have four times as many. The others wait, in call
+	// order. Zero: 10 calls of tools that are External, and 256 of others.
+	MaxParallel int
+	Builtins    bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
 	Trace     bool   // whoever shows the result adds the reasoning trace
 	ResultKey string // what the result's context knows the answer by; empty: it has no context

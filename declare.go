@@ -43,11 +43,12 @@ type Declaration struct {
 	Source      string
 	Machine     int
 	Digests     map[string]string
+	MaxParallel int
 }
 
 // Differences names the parts in which two declarations differ, sorted, of tools
-// also which lines of the version. Limits, source and what is shown of the result
-// may differ freely and are not compared.
+// also which lines of the version. Limits, how many calls run at once, source and
+// what is shown of the result may differ freely and are not compared.
 func (d Declaration) Differences(other Declaration) []string {
 	var parts []string
 	for part, digest := range d.Digests {
@@ -224,6 +225,7 @@ func (d *Declaration) code(c *wire.Coder) {
 	c.OptRaw("output", &d.Output)
 	c.OptObject("sampling", d.Sampling.code)
 	c.OptBool("serial", &d.Serial)
+	c.OptInt("max_parallel", &d.MaxParallel)
 	c.OptObject("approvals", func(c *wire.Coder) {
 		codeDuration(c, "ttl", &d.Approvals.TTL)
 		c.OptBool("stop_on_deny", &d.Approvals.StopOnDeny)
@@ -328,6 +330,8 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 	c.OptString("agent", &t.Agent)
 	c.OptString("cage", &t.Cage)
 	enum(c, "trust", &t.Trust, trusts)
+	c.OptBool("external", &t.External)
+	c.OptInt("max_parallel", &t.MaxParallel)
 }
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".

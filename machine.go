@@ -124,6 +124,12 @@ func NewMachine(a Agent) (*Machine, error) {
 	if a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0 {
 		bad("sampling: MaxTokens and ThinkingTokens may not be negative")
 	}
+	if a.MaxParallel < 0 {
+		bad("max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)
+	}
+	if a.MaxParallel > 1 && a.Serial {
+		bad("max_parallel: MaxParallel is %d, but a Serial agent makes one call at a time; drop one of them", a.MaxParallel)
+	}
 	if a.Approvals.TTL < 0 {
 		bad("approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
 	}
@@ -160,7 +166,7 @@ func (m *Machine) declare() {
 	m.decl = Declaration{
 		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: m.decl.Model, Fallback: m.decl.Fallback, Advisers: m.decl.Advisers,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
-		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
+		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
 	}
 	if k, ok := m.loop.(interface{ Steps() json.RawMessage }); ok {
@@ -289,8 +295,8 @@ func (m *Machine) add(t Tool, own bool) error {
 		return fmt.Errorf("tool %q: names that begin with __ belong to the machine", info.Name)
 	case m.tools[info.Name] != nil:
 		return fmt.Errorf("tool %q: there are two of that name", info.Name)
-	case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0:
-		return fmt.Errorf("tool %q: Timeout, MaxOutput and MaxCalls may not be negative", info.Name)
+	case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0 || info.MaxParallel < 0:
+		return fmt.Errorf("tool %q: Timeout, MaxOutput, MaxCalls and MaxParallel may not be negative", info.Name)
 	}
 	var err error
 	if a.schema, err = jsonschema.Compile(info.Input, &jsonschema.Options{Closed: true}); err != nil {

@@ -46,6 +46,8 @@ func TestDifferences(t *testing.T) {
 	}{
 		{"", func(*pawl.Agent) {}},
 		{"", func(a *pawl.Agent) { a.Limits.Iterations = 3 }},
+		{"", func(a *pawl.Agent) { a.MaxParallel = 3 }},
+		{"", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.MaxParallel, i.External = 2, true }) }},
 		{"", func(a *pawl.Agent) { a.Source = "elsewhere"; a.Labels = map[string]string{"k": "v"} }},
 		{"agent", func(a *pawl.Agent) { a.Name = "other" }},
 		{"prompt", func(a *pawl.Agent) { a.Prompt = "Do it well." }},
@@ -105,6 +107,7 @@ func TestContradictions(t *testing.T) {
 model: none is set; set Agent.Model`},
 		{pawl.Agent{
 			Name: "My Agent", Model: pawl.ModelFunc(nil), Loop: pawl.SingleCall{}, Builtins: true, Strategy: pawl.JSON,
+			Serial: true, MaxParallel: 2,
 			Tools: []pawl.Tool{
 				nil, bad(pawl.ToolInfo{Name: "look"}), bad(pawl.ToolInfo{Name: "look"}), bad(pawl.ToolInfo{Name: "a b"}),
 				bad(pawl.ToolInfo{Name: "__mine__"}), bad(pawl.ToolInfo{Name: "n", Timeout: -1}), bad(pawl.ToolInfo{Name: "s", Input: []byte(`{"type":1}`)}),
@@ -124,7 +127,7 @@ tools: one of them is nil
 tool "look": there are two of that name
 tool "a b": a name has 1 to 64 letters, digits, _ or -
 tool "__mine__": names that begin with __ belong to the machine
-tool "n": Timeout, MaxOutput and MaxCalls may not be negative
+tool "n": Timeout, MaxOutput, MaxCalls and MaxParallel may not be negative
 tool "s": input: schema at /type: value matches none of the alternatives: (1) value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; (2) value must be an array, got the number 1
 loop single: it offers no tools, but the agent has 7; use the react loop or drop them
 loop single: it offers no tools; drop Builtins
@@ -132,9 +135,12 @@ loop single: the json strategy is a way to call tools; use native
 goal: it needs both a Metric and a Success condition
 output: schema at /type: value matches none of the alternatives: (1) value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; (2) value must be an array, got the string "nonsense"
 sampling: MaxTokens and ThinkingTokens may not be negative
+max_parallel: MaxParallel is 2, but a Serial agent makes one call at a time; drop one of them
 policies: one of them is nil
 column 13: tool_called("nosuch") can never hold: the agent has no tool nosuch (there is __complete__, __log_progress__, __mine__, __pause_for_human__, __retrieve_memory__, __store_memory__, a b, look, look, n, s)
 no_progress(-1, fail): the window may not be negative, and then is fail, escalate or hint`},
+		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), MaxParallel: -1},
+			`agent "a": max_parallel: MaxParallel is -1; it may not be negative`},
 		{pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Stop: must(stop.Parse(`confidence >= 0.9`, nil))},
 			`agent "a": column 1: confidence >= 0.9 can never hold: nothing in the agent sets a confidence (add a reflexion policy, or the built-in tools for __complete__)`},
 	} {

@@ -98,6 +98,13 @@ type ToolInfo struct {
 	Version   string        // raise it when the function behind the same declaration changes; lines such as "part: 3" name what differs
 	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
 	Trust     Trust         // whose words its results are; zero: Trusted
+
+	// External says that a call starts a process or leaves this one, as a request
+	// to a server does: by default fewer such calls are in flight at once.
+	External bool
+	// MaxParallel is how many calls of the tool may be in flight at once in a run;
+	// zero: as many as the agent allows. See [Agent.MaxParallel].
+	MaxParallel int
 }
 
 // Effect says what repeating a call would do to the world.

@@ -95,92 +95,104 @@ type job struct {
 	out       pawl.Output
 	err       error
 
+	slot slot
 	ctx  effectContext // when it has siblings
 	cut  error         // why it was told to stop
 	over bool
 }
 
-func (s *session) runGroup(at uint64, group []pawl.Disposed) error {
-	jobs, now, err := s.jobs(at, group)
-	if len(jobs) == 0 {
-		return err
-	}
-	if len(jobs) == 1 {
-		if err = s.fly(&jobs[0].flight, now); err == nil {
-			s.spareJobs = jobs // not of a call left behind: its goroutine still has it
+// runGroup runs calls beside each other. One that is alone runs on this goroutine
+// if the process has room for it, which is what makes a turn cheap.
+func (s *session) runGroup(at uint64, calls []pawl.Disposed) error {
+	if len(calls) == 1 {
+		if j, now, err := s.single(at, &calls[0]); j != nil {
+			if err = s.fly(&j.flight, now); err == nil {
+				s.spareJob = j // not of a call left behind: its goroutine still has it
+			}
+			return err
+		} else if err != errCrowded {
+			return err
 		}
-		return err
 	}
-	done := make(chan *job, len(jobs))
-	for i := range jobs {
-		j := &jobs[i]
-		j.depart(s.within(j.intent), done)
-	}
-	return s.gather(jobs, done)
+	return s.gather(at, calls)
 }
 
-// jobs makes the calls of a group ready to fly from now on, their intents durable;
-// none: nothing is to be run. It is kept out of line: what it needs would stand on
-// the stack while the tools work.
+// errCrowded is why a call cannot start yet.
+var errCrowded = errors.New("too many calls are in flight in this process")
+
+// single makes a call ready to fly from now on, its intent durable; nil: it is not
+// to be run, or not yet. It is kept out of line: what it needs would stand on the
+// stack while the tool works.
 //
 //go:noinline
-func (s *session) jobs(at uint64, group []pawl.Disposed) ([]job, time.Time, error) {
-	it := s.state.Iteration()
-	if slices.ContainsFunc(group, func(d pawl.Disposed) bool { return d.Approved }) {
-		if group = s.stillApproved(at, group); len(group) == 0 {
-			return nil, time.Time{}, nil
-		}
+func (s *session) single(at uint64, d *pawl.Disposed) (*job, time.Time, error) {
+	j := s.spareJob
+	if s.spareJob = nil; j == nil {
+		j = new(job)
 	}
-	jobs := s.spareJobs
-	if s.spareJobs = nil; len(group) > 1 || jobs == nil {
-		jobs = make([]job, len(group))
+	*j = job{d: d, at: at, slot: s.slot(d)}
+	if !j.slot.try() {
+		return nil, time.Time{}, errCrowded
 	}
-	jobs[0] = job{}
+	if !s.holds(at, d) {
+		j.slot.free()
+		return nil, time.Time{}, nil
+	}
 	left := s.left(time.Now()) // as the entries have it: making them durable may take long
-	for i := range group {
-		d, j := &group[i], &jobs[i]
-		j.d, j.at = d, at
-		j.tool, _, _ = s.m.Tool(d.Call.Tool)
-		j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1, Supervised: supervised(j.tool)}
-		if _, ok := j.tool.(pawl.Recaller); ok {
-			j.earlier = s.earlier()
-		}
-		if sabotage.On(sabotage.Key) {
-			j.inv.Key += fmt.Sprint(".", j.inv.Attempt)
-		}
-		if d.Child == "" {
-			s.append(at, it, started(j))
-			j.intent = s.state.Seq()
-			continue
-		}
-		if j.inv.Attempt == 1 { // a child is taken up again, which is no new attempt at the call
-			s.append(at, it, started(j))
+	s.intend(j, left)
+	if err := s.announce(); err != nil {
+		j.slot.free()
+		return nil, time.Time{}, err
+	}
+	now := time.Now()
+	j.due(now, left)
+	return j, now, nil
+}
+
+// intend appends the intent to run a call.
+func (s *session) intend(j *job, left time.Duration) {
+	d, it := j.d, s.state.Iteration()
+	j.tool, _, _ = s.m.Tool(d.Call.Tool)
+	j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1, Supervised: supervised(j.tool)}
+	if _, ok := j.tool.(pawl.Recaller); ok {
+		j.earlier = s.earlier()
+	}
+	if sabotage.On(sabotage.Key) {
+		j.inv.Key += fmt.Sprint(".", j.inv.Attempt)
+	}
+	if d.Child == "" || j.inv.Attempt == 1 { // a child is taken up again, which is no new attempt at the call
+		s.append(j.at, it, started(j))
+	}
+	if d.Child != "" {
+		if j.inv.Attempt == 1 {
 			d.Limits.Time = min(d.Limits.Time, max(time.Millisecond, left.Truncate(time.Millisecond)))
 		}
 		if e := s.child(j); e != nil {
-			s.append(at, it, e)
-		}
-		j.intent = s.state.Seq()
-	}
-	if !sabotage.On(sabotage.Intent) {
-		if err := s.flush(); err != nil {
-			return nil, time.Time{}, err
+			s.append(j.at, it, e)
 		}
 	}
-	now := time.Now()
-	for i := range jobs {
-		j := &jobs[i]
-		limit := j.d.Info().Timeout
-		switch {
-		case j.child != nil:
-			limit = childTime
-		case left < limit:
-			limit, j.outOfTime = left, true
-		}
-		j.began, j.deadline = now, now.Add(limit)
-		j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.sheltered(), intent: j.intent}
+	j.intent = s.state.Seq()
+}
+
+// announce makes intents durable.
+func (s *session) announce() error {
+	if sabotage.On(sabotage.Intent) {
+		return nil
 	}
-	return jobs, now, nil
+	return s.flush()
+}
+
+// due sets when a call that starts now is to be over.
+func (j *job) due(now time.Time, left time.Duration) {
+	limit := j.d.Info().Timeout
+	switch {
+	case j.child != nil:
+		limit = childTime
+	case left < limit:
+		limit, j.outOfTime = left, true
+	}
+	j.began, j.deadline = now, now.Add(limit)
+	j.flight = flight{effect: j, limit: limit, grace: grace(j.tool), sheltered: j.sheltered(), intent: j.intent}
 }
 
 // started is the intent to run a call.
@@ -248,102 +260,9 @@ func (j *job) record(s *session, cut error, left bool) {
 	s.finished(j, cut, left)
 }
 
-// gather waits for the jobs of a group. Those that have come back when it looks
-// are recorded in one commit; none waits for one that has not.
-func (s *session) gather(jobs []job, done <-chan *job) error {
-	stop := func(j *job, why error) {
-		if j.over || j.cut != nil {
-			return
-		}
-		j.cut = why
-		j.deadline = time.Now().Add(grace(j.tool))
-		j.ctx.cancel(why)
-	}
-	heed := func() {
-		switch cancel, park := s.called(); {
-		case cancel:
-			for i := range jobs {
-				stop(&jobs[i], errCancelled)
-			}
-		case park:
-			s.hold(jobs, stop)
-		}
-	}
-	left := len(jobs)
-	back := func(j *job) {
-		if j.over {
-			return // it was left behind, and has come back after all
-		}
-		j.over = true
-		j.ctx.cancel(nil)
-		left--
-		s.finished(j, j.cut, false)
-	}
-	heed()
-	ended := s.ctx.Done()
-	alarm := s.alarm(nextDeadline(jobs)) // in vain, if by then the job is over
-	for left > 0 {
-		select {
-		case j := <-done:
-			back(j)
-			for left > 0 && len(done) > 0 {
-				back(<-done)
-			}
-			if left > 0 {
-				if err := s.flush(); err != nil {
-					s.abandon(jobs)
-					return err
-				}
-			}
-			continue
-		case <-alarm:
-			now := time.Now()
-			for i := range jobs {
-				j := &jobs[i]
-				switch {
-				case j.over || j.deadline.After(now):
-				case j.cut == nil:
-					stop(j, errTimeout)
-				default:
-					j.over = true
-					left--
-					s.finished(j, j.cut, true)
-				}
-			}
-		case <-ended:
-			ended = nil
-			heed()
-		case <-s.wake:
-			heed()
-		}
-		alarm = s.alarm(nextDeadline(jobs))
-	}
-	return nil
-}
-
-// hold parks a group: a Write is let finish, since cutting it short would leave
-// a doubt; what may be driven again is stopped.
-func (s *session) hold(jobs []job, stop func(*job, error)) {
-	for i := range jobs {
-		if !jobs[i].sheltered() {
-			stop(&jobs[i], errParked)
-		}
-	}
-}
-
 // sheltered reports whether parking lets the call finish. A run of its own is
 // parked with its parent.
 func (j *job) sheltered() bool { return j.d.Info().Effect == pawl.Write && j.child == nil }
-
-func (s *session) abandon(jobs []job) {
-	for i := range jobs {
-		why := errCancelled
-		if jobs[i].child != nil {
-			why = errParked // whoever has the run now has its children, too
-		}
-		jobs[i].ctx.cancel(why)
-	}
-}
 
 // grace is how long a tool may take to notice that its call is over. A tool
 // that needs longer, as a command does between TERM and KILL, says so.
@@ -354,20 +273,11 @@ func grace(t pawl.Tool) time.Duration {
 	return time.Second
 }
 
-func nextDeadline(jobs []job) time.Duration {
-	var next time.Time
-	for i := range jobs {
-		if j := &jobs[i]; !j.over && (next.IsZero() || j.deadline.Before(next)) {
-			next = j.deadline
-		}
-	}
-	return time.Until(next)
-}
-
 // finished appends what came of a job. A call that
 // was cut short for parking and may be driven again leaves no trace: resuming
 // finds it lost. Of a job that was left behind nothing may be read.
 func (s *session) finished(j *job, cut error, left bool) {
+	j.slot.free()
 	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
 	info := j.d.Info()
 	write := info.Effect == pawl.Write

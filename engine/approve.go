@@ -196,11 +196,6 @@ func (s *session) witnesses(name string, args json.RawMessage) (map[string]strin
 	}
 }
 
-// stillApproved is what may start of a group.
-func (s *session) stillApproved(at uint64, group []pawl.Disposed) []pawl.Disposed {
-	return slices.DeleteFunc(slices.Clone(group), func(d pawl.Disposed) bool { return !s.holds(at, &d) })
-}
-
 // holds looks, as the last thing before a call is started, whether what was
 // approved is still so. If not, that is recorded and the call does not start.
 func (s *session) holds(at uint64, d *pawl.Disposed) bool {

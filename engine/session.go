@@ -25,7 +25,7 @@ type session struct {
 	pending   [][]byte   // appended, not yet durable
 	after     uint64     // the last durable entry
 	spareCall *modelCall // memory for the next one
-	spareJobs []job
+	spareJob  *job
 	lines     []byte         // the memory of pending
 	lent      *[]byte        // what lines were lent as
 	chunk     []byte         // what the events of the state are made of

@@ -27,6 +27,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxOutput is how many bytes of a result the model gets; zero is 16 KiB.
 	MaxOutput int
+	// MaxParallel is how many calls of one of its tools may run at once in a run;
+	// zero: as many as the agent allows. A Write runs alone.
+	MaxParallel int
 	// Opening is the most that starting or reaching the server and listing its
 	// tools may take; zero is 60 s.
 	Opening time.Duration

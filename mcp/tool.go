@@ -26,7 +26,7 @@ type remote struct {
 func (s *Server) tool(d definition) *remote {
 	t := &remote{server: s, name: d.name, pin: d.pin, info: pawl.ToolInfo{
 		Name: named(s.name, d.name), Description: d.description, Input: d.input, Effect: pawl.Write,
-		Timeout: s.opt.Timeout, MaxOutput: s.opt.MaxOutput, Cage: s.cage, Version: "mcp " + d.pin,
+		Timeout: s.opt.Timeout, MaxOutput: s.opt.MaxOutput, MaxParallel: s.opt.MaxParallel, External: true, Cage: s.cage, Version: "mcp " + d.pin,
 	}}
 	if t.info.Description == "" {
 		t.info.Description = fmt.Sprintf("The tool %.60s of the MCP server %s, which does not describe it.", visible(d.name), s.name)

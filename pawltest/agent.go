@@ -21,8 +21,8 @@ import (
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
-//	builtins · serial · observe · goal EXPR · approvals [ttl=D] [stop]
-//	tool NAME [read|idempotent|write] [client|alone|exempt] [timeout=D cap=N calls=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
+//	builtins · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop]
+//	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
 //	policy context [keep=N] [tokens=N] [bytes=N] [ttl=D] [never]
@@ -62,6 +62,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Builtins = true
 		case "serial":
 			a.Serial = true
+		case "max_parallel":
+			a.MaxParallel, err = strconv.Atoi(rest)
 		case "approvals":
 			for w := range strings.FieldsSeq(rest) {
 				if ttl, ok := strings.CutPrefix(w, "ttl="); ok {
@@ -198,6 +200,10 @@ func toolInfo(words []string) (i pawl.ToolInfo, err error) {
 			i.MaxOutput, err = strconv.Atoi(value)
 		case "calls":
 			i.MaxCalls, err = strconv.Atoi(value)
+		case "parallel":
+			i.MaxParallel, err = strconv.Atoi(value)
+		case "external":
+			i.External = true
 		case "on_doubt":
 			err = i.OnDoubt.UnmarshalText([]byte(value))
 		case "version":

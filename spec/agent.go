@@ -35,7 +35,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	a := pawl.Agent{
 		Name: s.Name, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
 		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
-		Serial: s.serial, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
+		Serial: s.serial, MaxParallel: s.maxParallel, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
 	}
 	if s.json {
 		a.Strategy = pawl.JSON
@@ -149,6 +149,9 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 		if s.json {
 			d.problem(s.find("strategy"), "strategy json is a way to call tools, but loop single offers none (write strategy: native)")
 		}
+	}
+	if s.serial && s.maxParallel > 1 {
+		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)
 	}
 	if m := a.Sampling; m.MaxTokens > 0 && m.ThinkingTokens >= m.MaxTokens {
 		d.problem(s.find("model", "thinking"), "thinking is %d of max_tokens %d, which leaves nothing for the answer (raise max_tokens)", m.ThinkingTokens, m.MaxTokens)

@@ -47,6 +47,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	f.text("description", &d.options.Description)
 	f.size("max_output", &d.options.MaxOutput)
 	f.count("max_calls", &d.options.MaxCalls, 1, "5")
+	f.count("max_parallel", &d.options.MaxParallel, 1, "3")
 	stuck, parallel := 0, true
 	f.choice("stuck", &stuck)
 	f.flag("parallel", &parallel)

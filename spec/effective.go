@@ -188,6 +188,9 @@ func (e *Effective) declared(d pawl.Declaration) {
 	if d.Serial {
 		e.set("parallel", &node{kind: boolean, text: "false"})
 	}
+	if d.MaxParallel > 0 {
+		e.set("max_parallel", numberNode(d.MaxParallel))
+	}
 	if d.Trace {
 		e.set("trace", yes())
 	}
@@ -282,6 +285,9 @@ func toolNode(t pawl.ToolInfo) *node {
 	n.put("max_output", numberNode(t.MaxOutput))
 	if t.MaxCalls > 0 {
 		n.put("max_calls", numberNode(t.MaxCalls))
+	}
+	if t.MaxParallel > 0 {
+		n.put("max_parallel", numberNode(t.MaxParallel))
 	}
 	if t.Alone {
 		n.put("parallel", &node{kind: boolean, text: "false"})

@@ -31,6 +31,7 @@ var toolKeys = &table{
 		{name: "timeout", value: aDuration, otherwise: "60s", about: "of one attempt", inGo: "tool.CommandOptions.Timeout"},
 		{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of the output the model sees, its beginning and its end", inGo: "tool.CommandOptions.MaxOutput"},
 		{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may run in a run", inGo: "tool.CommandOptions.MaxCalls"},
+		{name: "max_parallel", value: aCount(1), otherwise: "as many as the agent's", about: "calls of it that run at once; a write runs alone", inGo: "tool.CommandOptions.MaxParallel"},
 		{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.CommandOptions.Alone"},
 		{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck, as when polling", inGo: "tool.CommandOptions.Exempt"},
 		{name: "on_doubt", value: oneOf("ask", "fail", "tell"), otherwise: "ask", about: "what to do when nobody knows whether a write took place: ask a person, end the run, or tell the model", inGo: "tool.CommandOptions.OnDoubt"},
@@ -46,7 +47,7 @@ var toolKeys = &table{
 }
 
 // commandOnly are the keys that say how a program runs.
-var commandOnly = []string{"command", "timeout", "max_output", "max_calls", "parallel", "on_doubt"}
+var commandOnly = []string{"command", "timeout", "max_output", "max_calls", "max_parallel", "parallel", "on_doubt"}
 
 func forbidden(names []string) object {
 	all := object{}
@@ -77,6 +78,7 @@ var runKeys = []key{
 	{name: "effect", value: effectWord, otherwise: "read if all its tools are, else write", about: "what repeating a call would do", inGo: "tool.AgentOptions.Effect"},
 	{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of the answer the model sees", inGo: "tool.AgentOptions.MaxOutput"},
 	{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may be asked in a run", inGo: "tool.AgentOptions.MaxCalls"},
+	{name: "max_parallel", value: aCount(1), otherwise: "as many as the agent's", about: "calls of it that run at once; a write runs alone", inGo: "tool.AgentOptions.MaxParallel"},
 	{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.AgentOptions.Alone"},
 	{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck", inGo: "tool.AgentOptions.Exempt"},
 	{name: "trust", value: trustWord, otherwise: "untrusted if the results of one of its tools are", about: "whose words its answers are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.AgentOptions.Trust"},
@@ -90,6 +92,7 @@ var mcpToolKeys = &table{name: "mcp-tool", title: "tool", about: "The tools of a
 	{name: "allow", value: shape{says: "list of text", schema: object{"type": "array", "minItems": 1, "items": anyText.schema}}, otherwise: "all", about: "the tools that are offered, as the server calls them", inGo: "mcp.Options.Allow"},
 	{name: "timeout", value: aDuration, otherwise: "60s", about: "of one call", inGo: "mcp.Options.Timeout"},
 	{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of a result the model sees, its beginning and its end", inGo: "mcp.Options.MaxOutput"},
+	{name: "max_parallel", value: aCount(1), otherwise: "as many as the agent's", about: "calls of one of them that run at once; a write runs alone", inGo: "mcp.Options.MaxParallel"},
 	{name: "trust", value: trustWord, otherwise: "as the server is", about: "whose words their results are, for the [data-flow guard](governance.md#data-flow)", inGo: "pawl.Agent.Trust"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}

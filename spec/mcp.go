@@ -33,7 +33,10 @@ type MCPServer struct {
 	Allow     []string // the tools that are offered, as it calls them; nil: all
 	Timeout   time.Duration
 	MaxOutput int
-	Identity  string // what the server is, as the spec was written; its tools are pinned to it
+	// MaxParallel is how many calls of one of its tools may run at once; zero: as
+	// many as the agent allows.
+	MaxParallel int
+	Identity    string // what the server is, as the spec was written; its tools are pinned to it
 
 	at    place
 	trust pawl.Trust // what its tools are labelled; zero: as it is trusted or not
@@ -94,6 +97,7 @@ func (s *Spec) readServer(f fields, item *node) {
 	f.label(&server.trust)
 	f.duration("timeout", &server.Timeout)
 	f.size("max_output", &server.MaxOutput)
+	f.count("max_parallel", &server.MaxParallel, 1, "3")
 	for _, other := range s.servers {
 		if other.Name == server.Name {
 			f.problem(n.place, "there is another MCP server %s in line %d (give each a name of its own)", server.Name, other.at.line)

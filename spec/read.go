@@ -35,6 +35,7 @@ func (s *Spec) read(f fields) {
 	parallel := true
 	f.flag("parallel", &parallel)
 	s.serial = !parallel
+	f.count("max_parallel", &s.maxParallel, 1, "10")
 	s.readCage(f)
 	s.readTools(f)
 	s.readSkills(f)

@@ -26,43 +26,44 @@ type Spec struct {
 	Hooks       []Hook   // what watches its runs, see [HooksOf]
 	Webhooks    []Webhook
 
-	path     string // as it was named
-	base     string // the spec's directory, absolute
-	dir      string // where commands run, absolute
-	prompt   string
-	pins     []string
-	model    model
-	loop     pawl.Loop
-	flow     *flow // nil: it is no workflow
-	json     bool  // strategy: json
-	output   []byte
-	tools    []toolSpec
-	own      []string // tools that come with Pawl
-	agents   []delegate
-	members  []*Spec // of agents that are tools or steps
-	untold   []untold
-	beyond   []string // of what env names in the specs of agents, what this one's does not
-	fetch    fetch.Options
-	cage     *tool.Cage
-	builtin  bool
-	serial   bool
-	trace    bool
-	stop     *node
-	limits   pawl.Limits
-	gates    []gate
-	guard    *guard.Guard
-	trust    map[string]pawl.Trust // of builtin tools, by name
-	dataFlow bool
-	stuck    *pawl.Policy
-	observe  []string
-	goal     *goal
-	prices   map[string]pawl.Price
-	stale    int
-	opt      Options
-	judges   judges
-	doc      *document
-	root     *node
-	family   *family
+	path        string // as it was named
+	base        string // the spec's directory, absolute
+	dir         string // where commands run, absolute
+	prompt      string
+	pins        []string
+	model       model
+	loop        pawl.Loop
+	flow        *flow // nil: it is no workflow
+	json        bool  // strategy: json
+	output      []byte
+	tools       []toolSpec
+	own         []string // tools that come with Pawl
+	agents      []delegate
+	members     []*Spec // of agents that are tools or steps
+	untold      []untold
+	beyond      []string // of what env names in the specs of agents, what this one's does not
+	fetch       fetch.Options
+	cage        *tool.Cage
+	builtin     bool
+	serial      bool
+	maxParallel int
+	trace       bool
+	stop        *node
+	limits      pawl.Limits
+	gates       []gate
+	guard       *guard.Guard
+	trust       map[string]pawl.Trust // of builtin tools, by name
+	dataFlow    bool
+	stuck       *pawl.Policy
+	observe     []string
+	goal        *goal
+	prices      map[string]pawl.Price
+	stale       int
+	opt         Options
+	judges      judges
+	doc         *document
+	root        *node
+	family      *family
 
 	approvals pawl.Approvals
 	resultKey string

@@ -100,6 +100,7 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	f.duration("timeout", &o.Timeout)
 	f.size("max_output", &o.MaxOutput)
 	f.count("max_calls", &o.MaxCalls, 1, "5")
+	f.count("max_parallel", &o.MaxParallel, 1, "3")
 	o.Dir, o.Secrets, o.Cage = s.dir, s.Env, s.cage
 	o.Witness = s.readWitness(f)
 	t.gate, t.gated = f.readGate(t.name)

@@ -40,6 +40,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.relied(d, nil)
 	s.cageFiles(d)
 	s.unskilled(d)
+	s.unparallel(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
 		used := map[string]bool{}
@@ -60,6 +61,21 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		d.problems = append(d.problems, m.Warnings(r)...)
 	}
 	return d.problems.sorted()
+}
+
+// unparallel warns of a limit on calls at once that no call of a command reaches,
+// because the command is a write.
+func (s *Spec) unparallel(d *document) {
+	tools := s.root.get("tools")
+	if tools == nil {
+		return
+	}
+	for _, t := range tools.items {
+		n, effect := t.get("max_parallel"), t.get("effect")
+		if n != nil && t.get("command") != nil && (effect == nil || effect.text == "write") {
+			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is none, declare its effect)", t.name())
+		}
+	}
 }
 
 // programs looks for those that start with ./, of tools with these names only

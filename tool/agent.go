@@ -25,7 +25,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	}
 	info := pawl.ToolInfo{
 		Name: o.Name, Description: o.Description, Input: o.Input, Effect: o.Effect,
-		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, Alone: o.Alone, Exempt: o.Exempt, Trust: o.Trust,
+		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, MaxParallel: o.MaxParallel, Alone: o.Alone, Exempt: o.Exempt, Trust: o.Trust,
 	}
 	if info.Name == "" {
 		info.Name = agent.Name
@@ -55,9 +55,9 @@ type AgentOptions struct {
 	// Effect is the effect of the whole run: one that is not a Read runs while
 	// nothing else does. Zero: Read if every tool of the agent is, else Write.
 	Effect pawl.Effect
-	// MaxOutput, MaxCalls, Alone and Exempt are as in [Options].
-	MaxOutput, MaxCalls int
-	Alone, Exempt       bool
+	// MaxOutput, MaxCalls, MaxParallel, Alone and Exempt are as in [Options].
+	MaxOutput, MaxCalls, MaxParallel int
+	Alone, Exempt                    bool
 	// Trust says whose words its answers are; zero: [pawl.Untrusted] if the results
 	// of one of its tools are, else [pawl.Trusted].
 	Trust pawl.Trust

@@ -35,6 +35,9 @@ type CommandOptions struct {
 	MaxOutput int
 	// MaxCalls is how often the tool may run in a run; zero is without limit.
 	MaxCalls int
+	// MaxParallel is how many calls of it may run at once in a run; zero: as many
+	// as the agent allows. A Write runs alone.
+	MaxParallel int
 	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
 	// may have written, such as a mail or a page, is [pawl.Untrusted].
 	Trust pawl.Trust
@@ -112,7 +115,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 	c.declared = declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
-		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
+		MaxParallel: o.MaxParallel, External: true, Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
 	}, o.Witness, c.problems()...)
 	return c
 }

@@ -75,4 +75,10 @@
 // that hands its idempotency key on, so that the far side can tell a repeat,
 // should say [pawl.Idempotent]: a function finds the key through
 // [InvocationFrom], a command in PAWL_IDEMPOTENCY_KEY.
+//
+// # Calls at once
+//
+// Calls that only read run at the same time, up to [pawl.Agent.MaxParallel]. A
+// function that starts a process or calls a service should say External in its
+// [Options], so that fewer of its calls run at once.
 package tool

@@ -45,7 +45,7 @@ func FuncWith[In, Out any](name, description string, fn func(context.Context, In
 	return &function[In, Out]{declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: input, Effect: effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
-		Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
+		MaxParallel: o.MaxParallel, External: o.External, Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
 	}, o.Witness, noFunction, problem, returnable(reflect.TypeFor[Out]())), fn, o.Reconcile}
 }
 

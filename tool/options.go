@@ -21,6 +21,12 @@ type Options struct {
 	MaxOutput int
 	// MaxCalls is how often the tool may run in a run; zero is without limit.
 	MaxCalls int
+	// MaxParallel is how many calls of it may run at once in a run; zero: as many
+	// as the agent allows. A Write runs alone.
+	MaxParallel int
+	// External says that a call starts a process or leaves this one, as a request
+	// to a server does. Of such calls ten run at once if the agent does not say.
+	External bool
 	// Alone makes the tool run while nothing else does, as a Write always does.
 	Alone bool
 	// Exempt says that equal calls are no sign of being stuck, as when polling.

@@ -48,7 +48,7 @@ func (f *Fix) coverageTool() pawl.Tool {
 		"Each failing test is run alone with coverage, and so are some of the passing ones. For each file, lines gives ranges with the number of failing "+
 		"and of passing tests that execute them: \"12-15:2/0\" says that lines 12 to 15 are executed by 2 failing tests and by no passing one. "+
 		"The fault is most likely where the first number is high and the second low. Lines that no failing test executes are left out.",
-		f.cover, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, Alone: true})
+		f.cover, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
 }
 
 // cover makes the spectrum of the failing tests.

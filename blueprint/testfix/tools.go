@@ -72,7 +72,7 @@ func (f *Fix) tools() []pawl.Tool {
 		tool.FuncWith("git_diff", "Show what was changed so far, as git does.",
 			f.gitDiff, pawl.Read, reading),
 		tool.FuncWith("run_tests", "Run some of the tests, and get each failure with its message and place; or all of them, with more of what they printed than an observation has. After an edit they run by themselves.",
-			f.runTests, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, Alone: true}),
+			f.runTests, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, External: true, Alone: true}),
 	}
 	if isGoTest(f.source.Test) {
 		tools = append(tools, f.coverageTool(), f.tryTool())

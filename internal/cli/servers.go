@@ -45,7 +45,7 @@ func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func(
 		a.sayf("mcp server %s: %s", s.Name, what)
 	}
 	server, err := mcp.Connect(ctx, s.Name, transport, &mcp.Options{
-		Trusted: s.Trusted, Allow: s.Allow, Timeout: s.Timeout, MaxOutput: s.MaxOutput, Identity: s.Identity,
+		Trusted: s.Trusted, Allow: s.Allow, Timeout: s.Timeout, MaxOutput: s.MaxOutput, MaxParallel: s.MaxParallel, Identity: s.Identity,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -89,7 +89,7 @@ func Tool(o *Options) pawl.Tool {
 		timeout = defaultTime
 	}
 	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{
-		Timeout: timeout, MaxOutput: maxResult, Trust: pawl.Untrusted, // anybody may have written the page
+		Timeout: timeout, MaxOutput: maxResult, External: true, Trust: pawl.Untrusted, // anybody may have written the page
 	})
 	f.err = errors.Join(errs...)
 	f.client = &http.Client{

@@ -1,0 +1,367 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// crowd counts the calls in flight, of all tools and of each.
+type crowd struct {
+	mu    sync.Mutex
+	now   map[string]int
+	most  map[string]int
+	order []string // in which calls started
+}
+
+func (c *crowd) enter(inv pawl.Invocation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now == nil {
+		c.now, c.most = map[string]int{}, map[string]int{}
+	}
+	for _, of := range []string{"all", inv.Tool, inv.Run} {
+		c.now[of]++
+		c.most[of] = max(c.most[of], c.now[of])
+	}
+	c.order = append(c.order, inv.Run+" "+inv.Call)
+}
+
+func (c *crowd) exit(inv pawl.Invocation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, of := range []string{"all", inv.Tool, inv.Run} {
+		c.now[of]--
+	}
+}
+
+// busy is a tool whose calls take a while among others.
+type busy struct {
+	info  pawl.ToolInfo
+	crowd *crowd
+	takes time.Duration
+}
+
+func (b busy) Info() pawl.ToolInfo {
+	b.info.Input = []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
+	return b.info
+}
+
+func (b busy) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	b.crowd.enter(inv)
+	defer b.crowd.exit(inv)
+	select {
+	case <-time.After(b.takes):
+	case <-ctx.Done():
+		return pawl.Output{}, ctx.Err()
+	}
+	return pawl.Output{JSON: inv.Args}, nil
+}
+
+const tick = 10 * time.Millisecond
+
+// reply is n calls of each tool, in turn.
+func reply(n int, tools ...string) (all []pawl.Call) {
+	for i := range n {
+		for k, name := range tools {
+			all = append(all, call(name, i*len(tools)+k))
+		}
+	}
+	return all
+}
+
+// free holds that no call has kept its share of the process.
+func free(t *testing.T) {
+	t.Helper()
+	if used, waiting := engine.Held(); used != 0 || waiting != 0 {
+		t.Errorf("%d shares are in use when all is over, and %d calls wait", used, waiting)
+	}
+}
+
+func external(name string) pawl.ToolInfo {
+	return pawl.ToolInfo{Name: name, Description: "Goes out.", Effect: pawl.Read, External: true}
+}
+
+func local(name string) pawl.ToolInfo {
+	return pawl.ToolInfo{Name: name, Description: "Stays here.", Effect: pawl.Read}
+}
+
+// As many calls of a reply are in flight as its agent allows, begun in call order,
+// and no fewer.
+func TestCallsInFlight(t *testing.T) {
+	three := external("three")
+	three.MaxParallel = 3
+	for _, c := range []struct {
+		name  string
+		agent pawl.Agent
+		calls []pawl.Call
+		tools []pawl.ToolInfo
+		most  map[string]int
+		takes time.Duration
+	}{
+		{"external calls", pawl.Agent{}, reply(200, "out"), []pawl.ToolInfo{external("out")}, map[string]int{"all": 10}, 20 * tick},
+		{"Go functions", pawl.Agent{}, reply(50, "in"), []pawl.ToolInfo{local("in")}, map[string]int{"all": 50}, tick},
+		{"more of them", pawl.Agent{}, reply(600, "in"), []pawl.ToolInfo{local("in")}, map[string]int{"all": 256}, 3 * tick},
+		{"both", pawl.Agent{}, reply(20, "out", "in"), []pawl.ToolInfo{external("out"), local("in")}, map[string]int{"out": 10, "in": 20}, 2 * tick},
+		{"as the agent says", pawl.Agent{MaxParallel: 4}, reply(10, "out", "in"), []pawl.ToolInfo{external("out"), local("in")}, map[string]int{"all": 4}, 5 * tick},
+		{"more than usual", pawl.Agent{MaxParallel: 30}, reply(30, "out"), []pawl.ToolInfo{external("out")}, map[string]int{"all": 30}, tick},
+		{"as the tool says", pawl.Agent{}, reply(6, "three", "in"), []pawl.ToolInfo{three, local("in")}, map[string]int{"three": 3, "in": 6}, 2 * tick},
+		{"one at a time", pawl.Agent{MaxParallel: 1}, reply(5, "in"), []pawl.ToolInfo{local("in")}, map[string]int{"all": 1}, 5 * tick},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var crowd crowd
+				agent := c.agent
+				agent.Name, agent.Model = "busy", turns(c.calls)
+				for _, info := range c.tools {
+					agent.Tools = append(agent.Tools, busy{info, &crowd, tick})
+				}
+				j := newTap()
+				e := engine.New(j, nil)
+				began := time.Now()
+				res := ends(t, begin(t, e, agent), pawl.Success)
+				if took := time.Since(began); took != c.takes {
+					t.Errorf("it took %v, want %v", took, c.takes)
+				}
+				for of, want := range c.most {
+					if got := crowd.most[of]; got != want {
+						t.Errorf("%d calls of %s were in flight, want %d", got, of, want)
+					}
+				}
+				if res.ToolCalls != len(c.calls) {
+					t.Errorf("%d calls ran, want %d", res.ToolCalls, len(c.calls))
+				}
+				var started []string
+				for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
+					if s, ok := entry.Event.(pawl.ToolStarted); ok && err == nil && s.Tool == c.tools[0].Name {
+						started = append(started, s.Call)
+					}
+				}
+				if !slices.IsSortedFunc(started, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b)*boolInt(len(a) == len(b)) }) {
+					t.Errorf("calls of a tool began in the order %v", started)
+				}
+				sound(t, e, j, agent, "r")
+				free(t)
+			})
+		})
+	}
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// In one process run four times as many calls as in one run, and every run gets on.
+func TestCallsOfAProcess(t *testing.T) {
+	for _, c := range []struct{ runs, calls, agent, most int }{
+		{12, 10, 0, 40},
+		{6, 2, 2, 8},
+		{9, 1, 1, 4}, // a call that is alone waits, too
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var crowd crowd
+			agent := pawl.Agent{Name: "busy", MaxParallel: c.agent, Model: turns(reply(c.calls, "out")), Tools: []pawl.Tool{busy{external("out"), &crowd, tick}}}
+			e := engine.New(newTap(), nil)
+			var all []*engine.Handle
+			began := time.Now()
+			for i := range c.runs {
+				h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: fmt.Sprint("r", i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, h)
+			}
+			for _, h := range all {
+				ends(t, h, pawl.Success)
+			}
+			if got := crowd.most["all"]; got != c.most {
+				t.Errorf("%+v: %d calls were in flight in the process", c, got)
+			}
+			if took, want := time.Since(began), time.Duration((c.runs*c.calls+c.most-1)/c.most)*tick; took != want {
+				t.Errorf("%+v: it took %v, want %v", c, took, want)
+			}
+			free(t)
+		})
+	}
+}
+
+// A call that waits for its turn when the time is over is not started.
+func TestTimeIsOverWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var crowd crowd
+		agent := pawl.Agent{
+			Name: "busy", MaxParallel: 2, Limits: timeLimit(5 * time.Second),
+			Model: turns(reply(6, "in")), Tools: []pawl.Tool{busy{local("in"), &crowd, 3 * time.Second}},
+		}
+		j := newTap()
+		e := engine.New(j, nil)
+		began := time.Now()
+		res := ends(t, begin(t, e, agent), pawl.Exhausted)
+		if got, want := fmt.Sprint(statuses(res)), "[c_1 ok c_2 ok c_3 timeout c_4 timeout c_5 not_run c_6 not_run]"; got != want || len(crowd.order) != 4 {
+			t.Errorf("the calls came to %s, want %s; %d ran", got, want, len(crowd.order))
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("a run of 5 s took %v", took)
+		}
+		sound(t, e, j, agent, "r")
+		free(t)
+	})
+}
+
+// A call that waits for room in the process when the time is over is not started,
+// nor is one whose run is cancelled or parked meanwhile; parked, it is run later.
+func TestWaitingForTheProcess(t *testing.T) {
+	for _, what := range []string{"time", "cancel", "park"} {
+		synctest.Test(t, func(t *testing.T) {
+			var crowd crowd
+			agent := pawl.Agent{Name: "busy", MaxParallel: 1, Model: turns(reply(1, "out")), Tools: []pawl.Tool{busy{external("out"), &crowd, 10 * time.Second}}}
+			j := newTap()
+			e := engine.New(j, nil)
+			var all []*engine.Handle
+			for i := range 4 {
+				h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: fmt.Sprint("other", i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, h)
+			}
+			synctest.Wait()
+			if what == "time" {
+				agent.Limits = timeLimit(3 * time.Second)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			want, status := pawl.Exhausted, "[c_1 not_run]"
+			switch what {
+			case "cancel":
+				want, status = pawl.Cancelled, "[c_1 undecided]"
+				if err := e.Cancel(t.Context(), "r", "test", "enough"); err != nil {
+					t.Fatal(err)
+				}
+			case "park":
+				want, status = pawl.Paused, "[c_1 undecided]"
+				stop()
+			}
+			res := ends(t, h, want)
+			if got := fmt.Sprint(statuses(res)); got != status {
+				t.Errorf("%s: the calls came to %s, want %s", what, got, status)
+			}
+			if slices.Contains(crowd.order, "r c_1") {
+				t.Errorf("%s: the call ran", what)
+			}
+			for _, h := range all {
+				ends(t, h, pawl.Success)
+			}
+			sound(t, e, j, agent, "r")
+			if what == "park" {
+				ends(t, resume(t, e, agent), pawl.Success)
+			}
+			free(t)
+		})
+	}
+}
+
+// Runs that are calls of others leave the process to the calls that they make:
+// however many there are, they come to an end.
+func TestChildrenLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var crowd crowd
+		clerk := pawl.Agent{
+			Name: "clerk", Description: "Goes out.", MaxParallel: 1, Model: turns(reply(2, "out")),
+			Tools: []pawl.Tool{busy{external("out"), &crowd, tick}},
+		}
+		agent := pawl.Agent{
+			Name: "boss", MaxParallel: 1, Model: turns([]pawl.Call{ask("clerk"), ask("clerk")}),
+			Tools: []pawl.Tool{tool.Agent(clerk, &tool.AgentOptions{Effect: pawl.Read})},
+		}
+		j := newTap()
+		e := engine.New(j, nil)
+		var all []*engine.Handle
+		for i := range 12 {
+			h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: fmt.Sprint("r", i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, h)
+		}
+		for i, h := range all {
+			ends(t, h, pawl.Success)
+			sound(t, e, j, agent, fmt.Sprint("r", i))
+		}
+		if crowd.most["all"] != 4 {
+			t.Errorf("%d calls were in flight", crowd.most["all"])
+		}
+		free(t)
+	})
+}
+
+// A call that is left behind, that panics or ends its goroutine gives its place to
+// the next one, and so does one whose journal fails.
+func TestPlacesAreGivenBack(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	deaf := func(context.Context, pawl.Invocation) (pawl.Output, error) { <-end; return pawl.Output{}, nil }
+	broken := func(context.Context, pawl.Invocation) (pawl.Output, error) { panic("broken") }
+	for name, run := range map[string]func(context.Context, pawl.Invocation) (pawl.Output, error){"deaf": deaf, "broken": broken} {
+		for _, n := range []int{1, 3} {
+			agent := pawl.Agent{Name: "busy", MaxParallel: 1, Model: turns(reply(n, "look")), Tools: []pawl.Tool{
+				quick{fake{name: "look", effect: pawl.Read, limit: tick, run: run}}}}
+			res, err := engine.Run(t.Context(), agent, "go")
+			if err != nil || res.ToolCalls != n {
+				t.Errorf("%s: %v, %v: %d of %d calls ran", name, res.Verdict, err, res.ToolCalls, n)
+			}
+			free(t)
+			for _, typ := range []string{"tool.started", "tool.finished"} {
+				j := newTap()
+				j.on(func(b pawl.Batch, write func() error) error {
+					if has(b, typ) {
+						return fmt.Errorf("the disk is full")
+					}
+					return write()
+				})
+				h, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := wait(t, h); err == nil {
+					t.Errorf("%s: the run went on although %s could not be written", name, typ)
+				}
+				free(t)
+			}
+		}
+	}
+}
+
+// BenchmarkWaiting is a reply of 1,000 calls that run ten at a time.
+func BenchmarkWaiting(b *testing.B) {
+	info := external("out")
+	agent := pawl.Agent{Name: "busy", Model: turns(reply(1000, "out")), Tools: []pawl.Tool{busy{info, &crowd{}, 0}}}
+	for b.Loop() {
+		e := engine.New(memory.New(), nil)
+		h, err := e.Start(b.Context(), agent, "go", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if res, err := h.Wait(b.Context()); err != nil || res.Status != pawl.Success {
+			b.Fatal(res.Verdict, err)
+		}
+	}
+}

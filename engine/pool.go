@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/pawl-run/pawl"
+)
+
+// The calls of a run that may be in flight at once when its agent does not say:
+// calls that start a process or leave this one, and calls of Go functions.
+const (
+	mostExternal = 10
+	mostFuncs    = 256
+)
+
+// A pool bounds the calls in flight in this process. A call of an agent that may
+// have n calls in flight takes 1/(4n) of the pool: four times n of its calls fill
+// it, and agents with different limits share it by the same measure. Calls are
+// admitted in the order in which they ask, so none waits for ever.
+type pool struct {
+	mu    sync.Mutex
+	used  int64
+	queue []*ticket
+}
+
+// whole is all of a pool.
+const whole = 1 << 40
+
+// pools are those of Go functions and of external calls.
+var pools [2]pool
+
+// A ticket is a place in the queue of a pool.
+type ticket struct {
+	share int64
+	ready chan struct{} // closed when the share is the ticket's
+}
+
+// try takes a share if nobody waits and there is room.
+func (p *pool) try(share int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) > 0 || p.used+share > whole {
+		return false
+	}
+	p.used += share
+	return true
+}
+
+// wait queues for a share.
+func (p *pool) wait(share int64) *ticket {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := &ticket{share, make(chan struct{})}
+	p.queue = append(p.queue, t)
+	p.admit() // it may have become free meanwhile
+	return t
+}
+
+// give gives a share back.
+func (p *pool) give(share int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used -= share
+	p.admit()
+}
+
+// leave gives up a ticket, and the share if it has one.
+func (p *pool) leave(t *ticket) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.queue, t); i >= 0 {
+		p.queue = slices.Delete(p.queue, i, i+1)
+	} else {
+		p.used -= t.share
+	}
+	p.admit()
+}
+
+// admit lets those in front of the queue in, as far as there is room.
+func (p *pool) admit() {
+	for len(p.queue) > 0 && p.used+p.queue[0].share <= whole {
+		p.used += p.queue[0].share
+		close(p.queue[0].ready)
+		p.queue = slices.Delete(p.queue, 0, 1)
+	}
+}
+
+// slot is what a call in flight takes up: a place in a lane of its run, and a
+// share of a pool.
+type slot struct {
+	lane  int   // its run counts calls of a lane together
+	most  int   // as many of them may be in flight
+	kind  int   // which pool
+	share int64 // zero: none
+	held  bool
+}
+
+// slot is what a call will take up. A run of its own takes no share of a pool:
+// its calls do, and would wait for ever if runs like it had filled the pool.
+func (s *session) slot(d *pawl.Disposed) slot {
+	info := d.Info()
+	l := slot{most: mostFuncs}
+	if info.External {
+		l = slot{lane: 1, kind: 1, most: mostExternal}
+	}
+	if n := s.m.Agent().MaxParallel; n > 0 {
+		l.lane, l.most = 0, n
+	}
+	if d.Child == "" {
+		l.share = whole / (4 * int64(l.most))
+	}
+	return l
+}
+
+// try takes the share of the pool if it can be had at once.
+func (l *slot) try() bool {
+	l.held = l.share == 0 || pools[l.kind].try(l.share)
+	return l.held
+}
+
+// free gives the share back, once.
+func (l *slot) free() {
+	if l.held && l.share > 0 {
+		pools[l.kind].give(l.share)
+	}
+	l.held = false
+}
