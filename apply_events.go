@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -346,7 +347,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			return
 		}
 		s.said = s.said.Append(e.Text)
-		settle(e.Call, e.By, quote(e.Text))
+		settle(e.Call, e.By, jsonin.Quote(e.Text))
 	case ClientToolRequested:
 		hold(e.Call, AwaitingClient, func(m *matter) { m.Reason, m.requested = "", entry.Seq })
 	case ClientToolReturned:
@@ -521,7 +522,7 @@ func readCompletion(value json.RawMessage) *completion {
 	if json.Unmarshal(value, &c) != nil {
 		return nil
 	}
-	done := &completion{Answer: plain(c.Answer), Summary: c.Summary}
+	done := &completion{Answer: jsonin.Plain(c.Answer), Summary: c.Summary}
 	if len(c.Answer) > 0 && c.Answer[0] != '"' {
 		done.Output = c.Answer
 	}

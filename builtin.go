@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // The tools every agent may have without anybody writing them. They need no
@@ -57,7 +59,7 @@ func builtins() []Tool {
 func complete(_ *State, c *call) []Event {
 	return []Event{
 		Noted{By: completeTool, Name: "completion", Value: c.args()},
-		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: quote("accepted")},
+		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: jsonin.Quote("accepted")},
 	}
 }
 
@@ -69,7 +71,7 @@ func store(_ *State, c *call) []Event {
 	_ = json.Unmarshal(c.args(), &a) // validated against the schema before
 	return []Event{
 		MemoryStored{Call: c.ID, Key: a.Key, Value: a.Value},
-		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: quote("stored")},
+		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: jsonin.Quote("stored")},
 	}
 }
 
@@ -80,7 +82,7 @@ func retrieve(s *State, c *call) []Event {
 	_ = json.Unmarshal(c.args(), &a)
 	value, ok := s.Memory(a.Key)
 	if !ok {
-		return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolFailed, Error: "nothing is stored under " + string(quote(a.Key))}}
+		return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolFailed, Error: "nothing is stored under " + string(jsonin.Quote(a.Key))}}
 	}
 	return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: value}}
 }
@@ -92,7 +94,7 @@ func logProgress(_ *State, c *call) []Event {
 	_ = json.Unmarshal(c.args(), &a)
 	return []Event{
 		ProgressLogged{Call: c.ID, Message: a.Message},
-		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: quote("noted")},
+		ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: jsonin.Quote("noted")},
 	}
 }
 

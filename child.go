@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // A Delegate is a tool whose calls are runs of another agent: child runs, each
@@ -159,7 +161,7 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 		d.Do, d.Why = Refuse, fmt.Sprintf("runs are nested as deep as they may be; do without %s", d.info.Agent)
 	case l.Tokens < leastChild:
 		d.Do, d.Why = Refuse, fmt.Sprintf("%s of %s tokens are used and more are needed for the next turn: too few are left for %s",
-			group(s.Tokens()), group(s.limits.Tokens), d.info.Agent)
+			figure.Group(s.Tokens()), figure.Group(s.limits.Tokens), d.info.Agent)
 		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
 		d.Do, d.Why = Refuse, fmt.Sprintf("$%.4f of $%g are spent: too little is left for %s", s.cost, s.limits.Cost, d.info.Agent)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -336,7 +337,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".
 func (l Limits) String() string {
-	parts := []string{counted(l.Iterations, "iteration"), counted(l.Tokens, "token"), l.Time.String()}
+	parts := []string{figure.Count(l.Iterations, "iteration"), figure.Count(l.Tokens, "token"), l.Time.String()}
 	if l.Cost > 0 {
 		parts = append(parts, fmt.Sprintf("$%g", l.Cost))
 	}
@@ -349,23 +350,6 @@ func sorted[V any](m map[string]V) []string {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(m))
-}
-
-// counted writes a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return group(n) + " " + thing + "s"
-}
-
-// group writes a number with commas between thousands.
-func group(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // own gives the info a price of its own.

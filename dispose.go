@@ -145,7 +145,7 @@ func (m *Machine) invalid(c *call) string {
 func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
 	problems := m.output.Validate(answer)
 	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
-		problems = m.output.Validate(jsonin.Document(plain(answer)))
+		problems = m.output.Validate(jsonin.Document(jsonin.Plain(answer)))
 	}
 	return unlike(problems, string(m.agent.Output))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -67,4 +68,4 @@ func codeDuration(c *wire.Coder, name string, d *time.Duration) {
 func iterationsLeaf(l Limits) string { return fmt.Sprintf("iterations >= %d", l.Iterations) }
 func tokensLeaf(l Limits) string     { return fmt.Sprintf("tokens >= %d", l.Tokens) }
 func costLeaf(l Limits) string       { return fmt.Sprintf("cost >= %g", l.Cost) }
-func timeLeaf(l Limits) string       { return "elapsed >= " + durationSource(l.Time) }
+func timeLeaf(l Limits) string       { return "elapsed >= " + figure.Duration(l.Time) }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -405,7 +406,7 @@ func (l Limits) check(price *Price) (errs []error) {
 	case l.Iterations < 0:
 		bad("iterations is %d; it must be positive", l.Iterations)
 	case l.Iterations > maxIterations:
-		bad("iterations is %s; the most is %s", group(l.Iterations), group(maxIterations))
+		bad("iterations is %s; the most is %s", figure.Group(l.Iterations), figure.Group(maxIterations))
 	}
 	if l.Tokens < 0 {
 		bad("tokens is %d; it must be positive", l.Tokens)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // Role says whose turn a [Message] is. The system prompt is no message: it
@@ -81,7 +83,7 @@ type ToolResult struct {
 
 // Text returns the content as a model should read it: the text of a JSON
 // string, the JSON of anything else.
-func (r ToolResult) Text() string { return plain(r.Content) }
+func (r ToolResult) Text() string { return jsonin.Plain(r.Content) }
 
 // An Image is a picture. Data holds its bytes; Type is its media type, such as image/png.
 type Image struct {
@@ -116,24 +118,4 @@ func joinText(parts []Part) string {
 		return more.String()
 	}
 	return only
-}
-
-// plain is the text of a JSON string, and the JSON itself of any other value.
-func plain(raw json.RawMessage) string {
-	if len(raw) > 0 && raw[0] == '"' {
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			return s
-		}
-	}
-	return string(raw)
-}
-
-// quote is the JSON string of a text.
-func quote(s string) json.RawMessage {
-	raw, err := json.Marshal(s)
-	if err != nil { // a Go string always marshals
-		return json.RawMessage(`""`)
-	}
-	return raw
 }

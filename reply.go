@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -203,11 +204,11 @@ func object(args json.RawMessage) json.RawMessage {
 	case len(args) == 0, string(args) == "null":
 		return json.RawMessage("{}")
 	case len(args) > maxArgs:
-		return quote(fmt.Sprintf("%d bytes, where a call may have %d; they were not kept", len(args), maxArgs))
+		return jsonin.Quote(fmt.Sprintf("%d bytes, where a call may have %d; they were not kept", len(args), maxArgs))
 	case wire.Valid(args, maxNesting):
 		return wire.Pair(args)
 	}
-	return quote(valid(string(args)))
+	return jsonin.Quote(valid(string(args)))
 }
 
 // repair makes a text of the reply valid, and marks the reply if it was not.
@@ -224,7 +225,7 @@ func (r *Reply) repair(s string) string {
 func (r *Reply) disarm() {
 	for i, p := range r.Parts {
 		if c, ok := p.(Call); ok && bytes.Contains(c.Args, []byte("\uFFFD")) {
-			c.Args = quote(repaired + string(c.Args))
+			c.Args = jsonin.Quote(repaired + string(c.Args))
 			r.Parts[i] = c
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 const (
@@ -152,7 +154,7 @@ func (m *Machine) limit(s *State, as Step) Step {
 		return as // it costs something to make a step of the same again
 	case Record:
 		if s.idle >= mostIdle {
-			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), group(s.idle)))
+			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), figure.Group(s.idle)))
 		}
 	case Observe, Act:
 		if late := m.late(s); late != nil {
@@ -168,7 +170,7 @@ func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 		return t, late
 	}
 	if f, final := s.Missed(t.Purpose); final {
-		return t, failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, counted(f.Attempt, "attempt"), f.Message, t.Purpose))
+		return t, failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, figure.Count(f.Attempt, "attempt"), f.Message, t.Purpose))
 	}
 	if t.Model != "" && m.decl.model(t.Model, 0).Name != t.Model {
 		return t, failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
@@ -250,7 +252,7 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 		leaf := tokensLeaf(s.limits)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
 			Detail: fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
-				group(s.usage.Total()), group(s.limits.Tokens), group(t.Estimate), leastReply)}
+				figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply)}
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		leaf := costLeaf(s.limits)
@@ -274,15 +276,4 @@ func (m *Machine) exhaust(s *State, v Verdict) Step {
 		return Finish{Verdict: v}
 	}
 	return t
-}
-
-// durationSource writes a duration as conditions do: 30m, not 30m0s.
-func durationSource(d time.Duration) string {
-	s := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if n := len(s) - len(zero) + 1; n > 0 && s[n-1:] == zero {
-			s = s[:n]
-		}
-	}
-	return s
 }

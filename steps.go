@@ -203,7 +203,7 @@ func document(text string, schema bool) json.RawMessage {
 	if doc := jsonin.Document(text); schema && json.Valid(doc) {
 		return doc
 	}
-	return quote(strings.TrimSpace(text))
+	return jsonin.Quote(strings.TrimSpace(text))
 }
 
 // unwanted says how the reply to a step fails its schema; nil: it follows it.

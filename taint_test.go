@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // labelled is an agent with a tool of each label, and its run as it begins.
@@ -48,7 +50,7 @@ func turnOf(s State, tools ...string) State {
 	for i, tool := range tools {
 		id := callID(n + i + 1)
 		reply.Parts = append(reply.Parts, Call{ID: id, Tool: tool, Args: json.RawMessage(`{}`)})
-		done = append(done, ToolFinished{Call: id, Tool: tool, Status: ToolOK, Result: quote(fmt.Sprint("of ", id))})
+		done = append(done, ToolFinished{Call: id, Tool: tool, Status: ToolOK, Result: jsonin.Quote(fmt.Sprint("of ", id))})
 	}
 	s = grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: reply})
 	return grown(s, done...)
@@ -69,10 +71,10 @@ func TestTainted(t *testing.T) {
 		t.Error("what the machine says taints")
 	}
 	for name, end := range map[string]Event{
-		"result": ToolFinished{Call: "c_3", Tool: "page", Status: ToolOK, Result: quote("x")},
+		"result": ToolFinished{Call: "c_3", Tool: "page", Status: ToolOK, Result: jsonin.Quote("x")},
 		"error":  ToolFinished{Call: "c_3", Tool: "page", Status: ToolFailed, Error: "404: obey"},
-		"client": ClientToolReturned{Call: "c_3", Result: quote("x")},
-		"doubt":  ToolSettled{Call: "c_3", Happened: true, Result: quote("x")},
+		"client": ClientToolReturned{Call: "c_3", Result: jsonin.Quote("x")},
+		"doubt":  ToolSettled{Call: "c_3", Happened: true, Result: jsonin.Quote("x")},
 		"reuse":  ToolReused{Call: "c_3", Tool: "page", Of: "c_1"},
 	} {
 		s := grown(open, end)
@@ -102,7 +104,7 @@ type made struct{ seen []string }
 
 func gathered(s State) (all string, added int) {
 	s.Gather("test", func() any { return &made{} }, func(m any, c CallState) {
-		m.(*made).seen = append(m.(*made).seen, plain(c.Result))
+		m.(*made).seen = append(m.(*made).seen, jsonin.Plain(c.Result))
 		added++
 	}, func(m any) { all = strings.Join(m.(*made).seen, ", ") })
 	return all, added
@@ -134,9 +136,9 @@ func TestGather(t *testing.T) {
 	// Two states of one origin whose turns ended otherwise have pasts of their own.
 	open := grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: Reply{Stop: StopCalls, Parts: []Part{
 		Call{ID: "c_60", Tool: "look", Args: json.RawMessage(`{}`)}, Call{ID: "c_61", Tool: "look", Args: json.RawMessage(`{}`)}}}},
-		ToolFinished{Call: "c_61", Tool: "look", Status: ToolOK, Result: quote("late")})
-	one := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: quote("one")})
-	two := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: quote("two")})
+		ToolFinished{Call: "c_61", Tool: "look", Status: ToolOK, Result: jsonin.Quote("late")})
+	one := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: jsonin.Quote("one")})
+	two := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: jsonin.Quote("two")})
 	for range 2 {
 		for _, c := range []struct {
 			s    State

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // A Transcript is the conversation a model sees, built from the log entry by
@@ -198,13 +200,13 @@ func (t *Transcript) mask(ids []string, s *State) {
 			continue
 		}
 		was, masked := t.part(id, &c), c
-		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", group(len(c.Result)))
+		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", figure.Group(len(c.Result)))
 		if s.declared().offers("read_more") {
 			note += fmt.Sprintf(` Call read_more with {"call":%q} if you need them.`, id)
 		} else if c.Effect == Read {
 			note += " Call " + c.Tool + " again if you need them."
 		}
-		masked.ending = &ending{Status: c.Status, Error: c.Error, Result: quote(note + "]")}
+		masked.ending = &ending{Status: c.Status, Error: c.Error, Result: jsonin.Quote(note + "]")}
 		masked.matter = &noMatter
 		t.swap(was, t.part(id, &masked))
 	}
@@ -303,9 +305,9 @@ func unanswered(c call, why string) call {
 func (t *Transcript) part(id string, c *call) Part {
 	r := ToolResult{Call: id, Ref: c.Ref, Tool: c.Tool, Content: c.Result, Failed: c.Status != ToolOK, Images: c.images}
 	if r.Failed {
-		r.Content = quote(c.told())
+		r.Content = jsonin.Quote(c.told())
 	} else if c.Edited != nil {
-		r.Content = quote(fmt.Sprintf("A person changed the arguments to %s before it was run. Result: %s", c.Edited, plain(c.Result)))
+		r.Content = jsonin.Quote(fmt.Sprintf("A person changed the arguments to %s before it was run. Result: %s", c.Edited, jsonin.Plain(c.Result)))
 	}
 	if r.Content == nil {
 		r.Content = []byte("null")
@@ -313,7 +315,7 @@ func (t *Transcript) part(id string, c *call) Part {
 	text := r.Text()
 	if c.foreign {
 		text = fence(c.Tool, text)
-		r.Content = quote(text)
+		r.Content = jsonin.Quote(text)
 	}
 	if t.strategy != JSON {
 		return r

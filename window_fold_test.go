@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // TestWindowIsTheConversation holds what State counts of the conversation to the
@@ -35,7 +37,7 @@ func TestWindowIsTheConversation(t *testing.T) {
 			take(turn, ModelReplied{Purpose: PurposeTurn, Reply: Reply{Parts: parts, Stop: StopCalls}})
 			for n := first + 1; n <= calls; n++ {
 				take(turn, ToolStarted{Call: callID(n), Tool: "look", Effect: Read, Attempt: 1})
-				take(turn, ToolFinished{Call: callID(n), Tool: "look", Status: ToolOK, Result: quote(strings.Repeat("r", r.IntN(900)))})
+				take(turn, ToolFinished{Call: callID(n), Tool: "look", Status: ToolOK, Result: jsonin.Quote(strings.Repeat("r", r.IntN(900)))})
 			}
 			w := s.Window()
 			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -378,7 +379,7 @@ func (s *session) result(e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Out
 	case raw == nil:
 		raw = json.RawMessage("null")
 	case !wire.Valid(raw, mostNesting):
-		raw = quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
+		raw = jsonin.Quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	}
 	raw = s.filterJSON(raw)
 	if len(raw) > info.MaxOutput+slack && !out.Truncated {
@@ -392,7 +393,7 @@ func (s *session) result(e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Out
 			e.Truncated = true
 			e.Blob = s.keep([]byte(text))
 		}
-		raw = quote(short)
+		raw = jsonin.Quote(short)
 	}
 	e.Result = raw
 }
@@ -419,12 +420,4 @@ func (s *session) told(text string, info *pawl.ToolInfo) string {
 		text, _ = excerpt.Cut(text, info.MaxOutput)
 	}
 	return text
-}
-
-func quote(text string) json.RawMessage {
-	raw, err := json.Marshal(text)
-	if err != nil {
-		return json.RawMessage(`""`) // a Go string always marshals
-	}
-	return raw
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // child is a call that is a run of its own, in the place of the tool that the
@@ -122,7 +123,7 @@ func (c *child) output() (pawl.Output, error) {
 	case r.Status == pawl.Success && r.Output != nil:
 		return pawl.Output{JSON: r.Output}, nil
 	case r.Status == pawl.Success:
-		return pawl.Output{JSON: quote(r.Answer)}, nil
+		return pawl.Output{JSON: jsonin.Quote(r.Answer)}, nil
 	}
 	text := fmt.Sprintf("%s ended as %s", c.agent.Name, r.Status.Words())
 	if why := cmp.Or(r.Reason.Detail, r.Reason.Leaf); why != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // A Place is where commands about a run are typed, and what they can do there.
@@ -443,16 +444,8 @@ func (a *adviser) failed(s pawl.State) {
 	a.resume(why)
 }
 
-// durationSource writes a duration as limits and conditions do: 30m, not 30m0s.
-func durationSource(d time.Duration) string {
-	s := d.Round(time.Second).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if cut, ok := strings.CutSuffix(s, zero[1:]); ok && strings.HasSuffix(s, zero) {
-			s = cut
-		}
-	}
-	return s
-}
+// durationSource is figure.Duration in whole seconds.
+func durationSource(d time.Duration) string { return figure.Duration(d.Round(time.Second)) }
 
 // bare is a word no shell reads anything into.
 var bare = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)

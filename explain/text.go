@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // A phrase is a line of ours with words of others in it. Theirs stand between
@@ -217,22 +219,10 @@ func names(ids []string, most int) string {
 	return text
 }
 
-// group writes a number with commas between thousands.
-func group(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// count writes a number with its noun.
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return group(n) + " " + noun
-}
+var (
+	group = figure.Group
+	count = figure.Count
+)
 
 func lasting(d time.Duration) string {
 	switch {

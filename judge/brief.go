@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // How much a judge is shown. It costs about 5,000 tokens at most however long
@@ -107,7 +108,7 @@ func called(c pawl.CallState) briefCall {
 	b := briefCall{Call: c.ID, Tool: c.Tool, Args: short(string(ran(c)), briefArgs)}
 	b.Status, b.Result = "error", short(c.Error, briefResult)
 	if c.OK() {
-		b.Status, b.Result = "ok", short(plain(c.Result), briefResult)
+		b.Status, b.Result = "ok", short(jsonin.Plain(c.Result), briefResult)
 	}
 	return b
 }
@@ -118,15 +119,6 @@ func ran(c pawl.CallState) json.RawMessage {
 		return c.Edited
 	}
 	return c.Args
-}
-
-// plain is a result as text: a JSON string without its quotes.
-func plain(raw json.RawMessage) string {
-	var s string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
 }
 
 // String is the document. Angle brackets stay as they are: no browser reads it.

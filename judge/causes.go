@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // A Graph says what led to what in a run, as far as the values that went from
@@ -261,7 +262,7 @@ func (t *trace) contradictions() {
 			// batch are run in an order of their own when one waits for approval.
 			if was := before[c.key]; was != nil && wrote < was.Iteration && !equal(was.Result, c.Result) {
 				t.contra = append(t.contra, Contradiction{Tool: c.Tool, First: was.ID, Then: c.ID,
-					Was: short(plain(was.Result), mostValue), Is: short(plain(c.Result), mostValue)})
+					Was: short(jsonin.Plain(was.Result), mostValue), Is: short(jsonin.Plain(c.Result), mostValue)})
 			}
 			before[c.key] = c
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // An atom is the least that a piece of evidence says: a field of an object, or a
@@ -135,7 +136,7 @@ func (e *evidence) call(c pawl.CallState) {
 		e.raw.WriteString(strings.ToLower(strings.Join(args, "\n")) + "\n")
 	}
 	raw := c.Result
-	if text := plain(raw); len(raw) > 0 && raw[0] == '"' {
+	if text := jsonin.Plain(raw); len(raw) > 0 && raw[0] == '"' {
 		if !json.Valid([]byte(text)) || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
 			e.text(text, doc)
 			e.lines(text)

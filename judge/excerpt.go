@@ -3,6 +3,8 @@ package judge
 import (
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // How much evidence a judge is shown.
@@ -16,7 +18,7 @@ const (
 func (e *evidence) excerpts(claims []claim) (all []briefCall) {
 	left := mostFound
 	for _, c := range e.calls {
-		text := plain(c.Result)
+		text := jsonin.Plain(c.Result)
 		if len(text) > eachFound {
 			text = densest(text, claims)
 		}

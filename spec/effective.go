@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/stop"
 )
@@ -197,7 +197,7 @@ func (e *Effective) declared(d pawl.Declaration) {
 	if a := d.Approvals; a != (pawl.Approvals{}) {
 		n := &node{kind: mapping}
 		if a.TTL > 0 {
-			n.put("ttl", textNode(duration(a.TTL)))
+			n.put("ttl", textNode(figure.Duration(a.TTL)))
 		}
 		if a.StopOnDeny {
 			n.put("on_deny", textNode("stop"))
@@ -281,7 +281,7 @@ func toolNode(t pawl.ToolInfo) *node {
 	if t.Client {
 		return n
 	}
-	n.put("timeout", textNode(duration(t.Timeout)))
+	n.put("timeout", textNode(figure.Duration(t.Timeout)))
 	n.put("max_output", numberNode(t.MaxOutput))
 	if t.MaxCalls > 0 {
 		n.put("max_calls", numberNode(t.MaxCalls))
@@ -300,7 +300,7 @@ func limitsNode(l pawl.Limits) *node {
 	n := &node{kind: mapping}
 	n.put("iterations", numberNode(l.Iterations))
 	n.put("tokens", numberNode(l.Tokens))
-	n.put("time", textNode(duration(l.Time)))
+	n.put("time", textNode(figure.Duration(l.Time)))
 	if l.Cost > 0 {
 		n.put("cost", numberNode(l.Cost))
 	}
@@ -308,18 +308,6 @@ func limitsNode(l pawl.Limits) *node {
 	n.put("depth", numberNode(l.Depth))
 	n.put("margin", numberNode(l.Margin))
 	return n
-}
-
-// duration writes 30m0s as 30m.
-func duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // scriptIn is the name of a model with its file's path, if it is a script,

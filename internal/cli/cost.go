@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // cost is what a run cost, as JSON.
@@ -43,7 +44,7 @@ func (a *app) showCost(r explain.Report, next int) error {
 	if n := failedCalls(c.Models); n > 0 {
 		fmt.Fprintf(&b, " (%d failed)", n)
 	}
-	b.WriteString("\n" + of(grouped(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v float64) string { return grouped(int(v)) }) + " tokens, ")
+	b.WriteString("\n" + of(figure.Group(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v float64) string { return figure.Group(int(v)) }) + " tokens, ")
 	if c.CostUSD != nil {
 		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v float64) string { return usd(&v) }) + "\n")
 	} else {
@@ -93,9 +94,9 @@ func (c *cost) table(out io.Writer) {
 		if share.Tokens == 0 && !needed {
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", part, grouped(share.Tokens), percent(share.Tokens, c.UsedTokens), usd(share.CostUSD), "  "+strings.Repeat("▇", (share.Tokens*widest+most-1)/most))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", part, figure.Group(share.Tokens), percent(share.Tokens, c.UsedTokens), usd(share.CostUSD), "  "+strings.Repeat("▇", (share.Tokens*widest+most-1)/most))
 		if n := c.Tokens.Reasoning; part == "output" && n.Tokens > 0 {
-			fmt.Fprintf(w, "of it reasoning\t%s\t%s\t%s\t\n", grouped(n.Tokens), percent(n.Tokens, c.UsedTokens), usd(n.CostUSD))
+			fmt.Fprintf(w, "of it reasoning\t%s\t%s\t%s\t\n", figure.Group(n.Tokens), percent(n.Tokens, c.UsedTokens), usd(n.CostUSD))
 		}
 	}
 	flushTable(w)
@@ -105,7 +106,7 @@ func (c *cost) table(out io.Writer) {
 	fmt.Fprintln(out)
 	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, m := range c.Models {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", oneLine(m.Model), counted(m.Calls, "reply"), grouped(m.Tokens), usd(m.CostUSD))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", oneLine(m.Model), counted(m.Calls, "reply"), figure.Group(m.Tokens), usd(m.CostUSD))
 	}
 	flushTable(w)
 }
@@ -127,7 +128,7 @@ func (c *cost) ahead(out io.Writer, r explain.Report) {
 
 // outcome is tokens and dollars in a few words.
 func outcome(o explain.Outcome) string {
-	text := grouped(o.Tokens) + " tokens"
+	text := figure.Group(o.Tokens) + " tokens"
 	if o.CostUSD != nil {
 		text += ", " + usd(o.CostUSD)
 	}
@@ -145,13 +146,4 @@ func usd(v *float64) string {
 		return fmt.Sprintf("$%.2f", *v)
 	}
 	return fmt.Sprintf("$%.4f", *v)
-}
-
-// grouped writes a number with commas between thousands.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/prices"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -107,7 +108,7 @@ func (p *planned) text() string {
 		name string
 		o    explain.Outcome
 	}{{"low", p.Low}, {"likely", p.Likely}, {"ceiling", p.Ceiling}} {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", row.name, grouped(row.o.Iterations), grouped(row.o.Tokens), usd(row.o.CostUSD))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", row.name, figure.Group(row.o.Iterations), figure.Group(row.o.Tokens), usd(row.o.CostUSD))
 	}
 	flushTable(w)
 	parts := []string{}
@@ -116,7 +117,7 @@ func (p *planned) text() string {
 		tokens int
 	}{{"pinned", p.Parts.Pinned}, {"verbatim", p.Parts.Verbatim}, {"results", p.Parts.Results}, {"asides", p.Parts.Asides}, {"output", p.Parts.Output}} {
 		if part.tokens > 0 {
-			parts = append(parts, part.name+" "+grouped(part.tokens))
+			parts = append(parts, part.name+" "+figure.Group(part.tokens))
 		}
 	}
 	if p.Likely.InputTokens > 0 && p.Likely.CacheReadTokens > 0 {

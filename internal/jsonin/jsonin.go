@@ -101,3 +101,21 @@ func White(raw []byte) (n int) {
 	}
 	return n
 }
+
+// Plain is the text of a JSON string, and the JSON itself of any other value.
+func Plain(raw json.RawMessage) string {
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// Quote is the JSON string of a text.
+func Quote(s string) json.RawMessage {
+	raw, err := json.Marshal(s)
+	if err != nil { // a Go string always marshals
+		return json.RawMessage(`""`)
+	}
+	return raw
+}

@@ -59,3 +59,14 @@ func TestWhite(t *testing.T) {
 		t.Errorf("there are %d bytes of white space, want 4", n)
 	}
 }
+
+func TestPlain(t *testing.T) {
+	for raw, want := range map[string]string{``: "", `"a\nb"`: "a\nb", `{"a":1}`: `{"a":1}`, `"broken`: `"broken`, `7`: "7"} {
+		if got := jsonin.Plain([]byte(raw)); got != want {
+			t.Errorf("%s is %q, not %q", raw, got, want)
+		}
+	}
+	if got := jsonin.Plain(jsonin.Quote("<é>\"")); got != "<é>\"" {
+		t.Errorf("a text that was quoted is %q", got)
+	}
+}

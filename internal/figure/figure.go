@@ -1,0 +1,35 @@
+// Package figure writes numbers and durations for people to read.
+package figure
+
+import (
+	"strconv"
+	"time"
+)
+
+// Group writes a number with commas between thousands.
+func Group(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count writes a number with its noun.
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Group(n) + " " + noun
+}
+
+// Duration writes a duration as limits and conditions do: 30m, not 30m0s.
+func Duration(d time.Duration) string {
+	s := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if n := len(s) - len(zero) + 1; n > 0 && s[n-1:] == zero {
+			s = s[:n]
+		}
+	}
+	return s
+}

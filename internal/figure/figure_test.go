@@ -1,0 +1,33 @@
+package figure
+
+import (
+	"testing"
+	"time"
+)
+
+func TestGroup(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -100: "-100", -1000: "-1,000", 1234567: "1,234,567"} {
+		if got := Group(n); got != want {
+			t.Errorf("%d is %s, not %s", n, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 tokens", 1: "1 token", 2000: "2,000 tokens"} {
+		if got := Count(n, "token"); got != want {
+			t.Errorf("%d is %s, not %s", n, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", time.Second: "1s", time.Minute: "1m", 70 * time.Second: "1m10s", 10 * time.Minute: "10m",
+		time.Hour: "1h", time.Hour + time.Second: "1h0m1s", 90 * time.Minute: "1h30m", 10 * time.Hour: "10h", 500 * time.Millisecond: "500ms",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v is %s, not %s", d, got, want)
+		}
+	}
+}
