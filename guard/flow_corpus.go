@@ -10,10 +10,11 @@ type corpus struct {
 	phones  map[string]int    // telephone numbers, digits only, to the first text with it and one
 }
 
-// source is a text, folded, and whose it is.
+// source is a text, folded, whose it is, and how many calls were in before it.
 type source struct {
 	text string
 	from string
+	at   int
 }
 
 // spot is a place in a text.
@@ -24,13 +25,15 @@ func newCorpus() corpus {
 }
 
 // add takes in a text, in time in proportion to it.
-func (c *corpus) add(text, from string) {
+func (c *corpus) add(text, from string) { c.addAt(text, from, 0) }
+
+func (c *corpus) addAt(text, from string, at int) {
 	folded := fold(text)
 	if folded == "" {
 		return
 	}
 	n := len(c.texts)
-	c.texts = append(c.texts, source{folded, from})
+	c.texts = append(c.texts, source{folded, from, at})
 	skip := 0
 	eachWord(folded, func(word string, at int) bool {
 		c.words[word] = append(c.words[word], spot{int32(n), int32(at)})
@@ -65,11 +68,11 @@ func digits(text string) string {
 
 // find is the first text that has a folded value standing for itself. It looks
 // where the value's rarest word stands. What has no word is never found.
-func (c *corpus) find(folded string) (from string, ok bool) {
+func (c *corpus) find(folded string) (source, bool) {
 	if strings.HasPrefix(folded, "+") {
 		if p := phones(folded); len(p) == 1 && p[0].end == len(folded) {
 			if n := c.phones[digits(folded)]; n > 0 {
-				return c.texts[n-1].from, true
+				return c.texts[n-1], true
 			}
 		}
 	}
@@ -86,17 +89,26 @@ func (c *corpus) find(folded string) (from string, ok bool) {
 		text := c.texts[p.text].text
 		start := int(p.at) - offset
 		if end := start + len(folded); start >= 0 && end <= len(text) && text[start:end] == folded && stands(text, start, end) {
-			return c.texts[p.text].from, true
+			return c.texts[p.text], true
 		}
 	}
-	return "", false
+	return source{}, false
 }
 
 // number is the first text that has a number, as [canonical] writes it.
-func (c *corpus) number(number string) (from string, ok bool) {
+func (c *corpus) number(number string) (source, bool) {
 	n, ok := c.numbers[number]
 	if !ok {
-		return "", false
+		return source{}, false
 	}
-	return c.texts[n].from, true
+	return c.texts[n], true
+}
+
+// first is when a word was first said.
+func (c *corpus) first(word string) (at int, ok bool) {
+	spots := c.words[word]
+	if spots == nil {
+		return 0, false
+	}
+	return c.texts[spots[0].text].at, true
 }

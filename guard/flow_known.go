@@ -13,8 +13,11 @@ type known struct {
 	person  corpus            // people's words: the prompt, the input, answers
 	found   corpus            // what trusted tools said
 	foreign corpus            // what anybody may have said
-	own     map[string]string // words that the model brought in once it was tainted, and where
+	own     corpus            // what the model wrote once it was tainted and nobody had said
+	touched map[string]bool   // what it changed with such words
+	old     map[string]string // of a log before machine 3: single words of the model's, and where
 
+	clock   int // calls of all runs that are in
 	tainted bool
 	calls   int      // calls of the run that are in
 	since   int      // which of them tainted it: what was called when that was over may come of it
@@ -24,14 +27,18 @@ type known struct {
 	said    []string // what people said in this run, as far as it is needed
 }
 
-func newKnown() *known {
-	return &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: map[string]string{}}
+func newKnown(machine int) *known {
+	k := &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}}
+	if machine < 3 {
+		k.old = map[string]string{}
+	}
+	return k
 }
 
 // begun is what is known when a run begins: the agent's prompt and the steps of its
 // loop, the conversation that it continues, and its input.
 func begun(s *pawl.State) *known {
-	k := newKnown()
+	k := newKnown(s.Machine())
 	start, _ := s.Start()
 	k.person.add(start.Declaration.Prompt, "")
 	k.person.add(plain(start.Declaration.Steps), "")
@@ -105,9 +112,10 @@ func (k *known) add(s *pawl.State, c pawl.CallState) {
 func (k *known) took(c pawl.CallState, run string) {
 	k.hear(c.Heard)
 	k.calls++
-	clean := true
-	if k.influenced(&c) && !c.Decided {
-		clean = k.wrote(c, run)
+	k.clock++
+	clean, own := true, false
+	if k.influenced(&c) {
+		clean, own = k.called(&c, run)
 	}
 	if machines(c.Tool) || !c.Ran && !c.OK() {
 		return // the machine's words
@@ -124,9 +132,33 @@ func (k *known) took(c pawl.CallState, run string) {
 		k.taint(from, k.calls)
 	case !clean:
 		k.distrust(text, from+", asked for after that,")
+	case own:
+		k.own.addAt(text, from+", which the model wrote to before,", k.clock)
 	default:
-		k.found.add(text, from)
+		k.found.addAt(text, from, k.clock)
 	}
+}
+
+// called takes in what an influenced call was made with. It reports whether what a
+// trusted tool says to that is the tool's, and whether it is the model's own.
+func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
+	args := c.Args
+	if c.Edited != nil {
+		args = c.Edited
+	}
+	from := fmt.Sprintf("the arguments of %s (%s)%s", c.ID, c.Tool, run)
+	values := valuesOf(args, nil)
+	switch {
+	case k.old != nil:
+		return c.Decided || k.wroteOnce(values, from), false
+	case c.Edited != nil:
+		return true, false // a person wrote them
+	}
+	own = k.reread(values)
+	if clean = k.wrote(values, from); !clean && c.Ran && c.Effect != pawl.Read {
+		k.touch(values)
+	}
+	return clean || c.Decided, own
 }
 
 // distrust takes in an untrusted text, as it is and with what is hidden in it.
@@ -137,22 +169,16 @@ func (k *known) distrust(text, from string) {
 	}
 }
 
-// wrote takes in what the model called with, and reports whether all of it is
-// known from people or trusted tools, be it word by word. The words that are not
-// are the model's own.
-func (k *known) wrote(c pawl.CallState, run string) (clean bool) {
+// wroteOnce is what [known.wrote] was before machine 3, when only single words
+// counted as the model's own.
+func (k *known) wroteOnce(values []value, from string) (clean bool) {
 	clean = true
-	from := fmt.Sprintf("the arguments of %s (%s)%s", c.ID, c.Tool, run)
-	args := c.Args
-	if c.Edited != nil {
-		args = c.Edited
-	}
-	for _, v := range valuesOf(args, nil) {
+	for _, v := range values {
 		clean = clean && k.clean(v)
 		for token := range strings.FieldsSeq(fold(v.text)) {
 			token = strings.Trim(token, ".,;:!?()[]{}<>\"'`*")
-			if token != "" && k.own[token] == "" && !k.tells(token) {
-				k.own[token] = from
+			if token != "" && k.old[token] == "" && !k.tells(token) {
+				k.old[token] = from
 			}
 		}
 	}
@@ -165,7 +191,7 @@ func (k *known) tells(folded string) bool {
 	if _, said := k.person.find(folded); said {
 		return true
 	}
-	if _, found := k.found.find(folded); !found || k.own[folded] != "" {
+	if found, ok := k.found.find(folded); !ok || k.old[folded] != "" || k.laundered(folded, found.at) {
 		return false
 	}
 	_, foreign := k.foreign.find(folded)
@@ -177,7 +203,8 @@ func (k *known) tells(folded string) bool {
 func (k *known) clean(v value) bool {
 	if number, ok := canonical(v.text); ok && v.number {
 		_, said := k.person.number(number)
-		_, found := k.found.number(number)
+		ours, found := k.found.number(number)
+		found = found && !k.repeated(number, ours.at)
 		_, foreign := k.foreign.number(number)
 		return said || found || !foreign
 	}
@@ -198,7 +225,7 @@ func (k *known) clean(v value) bool {
 
 // word reports whether a person or a trusted tool has used a word.
 func (k *known) word(word string) bool {
-	return k.person.words[word] != nil || k.found.words[word] != nil
+	return k.person.words[word] != nil || k.found.words[word] != nil && !k.ours(word, k.clock)
 }
 
 // idle are words that name nobody and nothing: of English, of SQL and of code. What

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -156,15 +157,18 @@ func (w *view) whole(folded string, f *form) (r rank, from string) {
 		if f.choices[s] && w.chosen(s) {
 			return said, ""
 		}
-		if _, ok := w.found.find(s); ok {
+		if src, ok := w.found.find(s); ok && !w.laundered(s, src.at) {
 			r = found
-		} else if _, ok := w.seen.find(s); ok {
+		} else if _, seen := w.seen.find(s); seen && !w.laundered(s, w.clock) {
 			r = found
+		} else if ok || seen {
+			from = cmp.Or(from, w.wroteIn(s))
+		}
+		if src, ok := w.foreign.find(s); ok && from == "" {
+			from = src.from
 		}
 		if from == "" {
-			if from, _ = w.foreign.find(s); from == "" {
-				from = w.own[s]
-			}
+			from = w.old[s]
 		}
 	}
 	if from != "" {
@@ -177,7 +181,7 @@ func (w *view) whole(folded string, f *form) (r rank, from string) {
 func (w *view) number(number string, f *form) (r rank, from string) {
 	_, before := w.person.number(number)
 	_, now := w.said.number(number)
-	_, ours := w.found.number(number)
+	src, ours := w.found.number(number)
 	_, seen := w.seen.number(number)
 	switch {
 	case before || now:
@@ -185,8 +189,11 @@ func (w *view) number(number string, f *form) (r rank, from string) {
 	case f.fixed[number]:
 		return declared, ""
 	}
-	if from, foreign := w.foreign.number(number); foreign {
-		return unnamed, from
+	if src, foreign := w.foreign.number(number); foreign {
+		return unnamed, src.from
+	}
+	if own, wrote := w.own.number(number); wrote && (!ours || own.at <= src.at) {
+		return unnamed, own.from
 	}
 	if ours || seen {
 		return found, ""
