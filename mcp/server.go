@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
 // Options is what may be said of a server beyond what is required. The zero
@@ -137,6 +139,9 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 		if s.opt.Allow != nil && !slices.Contains(s.opt.Allow, d.name) {
 			continue
 		}
+		if d.wrong == nil && !s.opt.Trusted {
+			d.wrong = forked(d.input)
+		}
 		if d.wrong != nil {
 			bad("tool %.60q cannot be offered: %w; leave it out by allowing the others", d.name, d.wrong)
 			continue
@@ -155,6 +160,16 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 		}
 	}
 	return tools, errors.Join(errs...)
+}
+
+// forked is the error of a schema that refers to itself from two alternatives. Its
+// author, who is not trusted, decides how long it takes to check arguments.
+func forked(input json.RawMessage) error {
+	schema, err := jsonschema.Compile(input, nil)
+	if err != nil || !schema.Forks() { // the machine reports what is wrong with it
+		return nil
+	}
+	return errors.New("its input schema refers to itself from two alternatives, which can make a check of arguments take for ever; mark the server as trusted")
 }
 
 // listed names some of the tools there are.

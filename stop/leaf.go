@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/pattern"
 )
 
 // leaf is a condition that asks the state one thing.
@@ -70,7 +70,8 @@ func ToolCalledWith(name, predicate string) pawl.Condition {
 
 // TextMatches holds when the text of the latest turn's reply matches the
 // regular expression, in Go's syntax: success. Where there is no text, nothing
-// matches.
+// matches. One match takes about a second at most: an expression has up to 5,000
+// instructions, and I of them match texts of up to 50,000,000/I bytes.
 func TextMatches(re string) pawl.Condition {
 	return build(&expr.Call{Func: "text_matches", Args: []expr.Node{&expr.String{Value: re}}}, nil)
 }
@@ -188,6 +189,9 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 		outcome: pawl.Success,
 		holds:   func(s pawl.State) bool { return matches(re, s.LastText()) },
 		tell: func(s pawl.State) string {
+			if len(s.LastText()) > re.Reach() {
+				return fmt.Sprintf("the latest text has %d bytes and is not matched: the regular expression is for %d at most", len(s.LastText()), re.Reach())
+			}
 			if !matches(re, s.LastText()) {
 				return "the latest text does not match"
 			}
@@ -198,7 +202,7 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 
 // matches never takes the absence of a text for a match, or ^$ would end a run
 // before its first turn.
-func matches(re *regexp.Regexp, text string) bool { return text != "" && re.MatchString(text) }
+func matches(re *pattern.Pattern, text string) bool { return text != "" && re.MatchString(text) }
 
 // shorten keeps a detail readable whatever an expression matches.
 func shorten(s string) string {
@@ -218,8 +222,11 @@ func compileUserSaid(n *expr.Call) (measure, error) {
 		outcome: pawl.Success,
 		whole:   true,
 		read: count(func(s pawl.State) int {
-			times := 0
+			times, left := 0, re.Reach() // for all texts together
 			for text := range s.UserTexts() {
+				if left -= len(text); left < 0 {
+					break
+				}
 				if re.MatchString(text) {
 					times++
 				}
@@ -230,12 +237,12 @@ func compileUserSaid(n *expr.Call) (measure, error) {
 	}, err
 }
 
-func regexArg(n *expr.Call) (*regexp.Regexp, error) {
+func regexArg(n *expr.Call) (*pattern.Pattern, error) {
 	s, err := stringArg(n, 1)
 	if err != nil {
 		return nil, err
 	}
-	re, err := regexp.Compile(s.Value)
+	re, err := pattern.Compile(s.Value)
 	if err != nil {
 		return nil, expr.Errorf(s.Column(), "%s: %v", n.Func, err)
 	}

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/pattern"
 )
 
 // Bounds on what is shown at once, in bytes.
@@ -118,8 +119,8 @@ var errEnough = errors.New("enough")
 
 // Search finds the lines beneath a path that match a regular expression in RE2
 // syntax, each shown as path:line: text. What is no text is passed over.
-func Search(ctx context.Context, root *os.Root, name, pattern string) (string, error) {
-	re, err := regexp.Compile(pattern)
+func Search(ctx context.Context, root *os.Root, name, expr string) (string, error) {
+	re, err := pattern.Compile(expr)
 	if err != nil {
 		return "", fmt.Errorf("pattern: %w; it is a regular expression in RE2 syntax", err)
 	}
@@ -138,10 +139,10 @@ func Search(ctx context.Context, root *os.Root, name, pattern string) (string, e
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if !re.Match(lines.Bytes()) {
+			text := lines.Text()
+			if !re.MatchString(text) {
 				continue
 			}
-			text := lines.Text()
 			if len(text) > lineLimit {
 				text = strings.ToValidUTF8(text[:lineLimit], "") + "…"
 			}

@@ -35,6 +35,7 @@ forbid 4 -> 4                   commands meet in internal/cli or not at all
 forbid leaf 0 1 2 3 4 -> beside examples and the tests of the house carry nobody
 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
+allow internal -> internal/pattern  regular expressions of other people's are bounded in one place
 allow cmd -> internal/cli       main hands over its arguments and returns the exit code
 `
 

@@ -20,10 +20,18 @@ type explainer struct {
 	all    []Problem
 }
 
+// mostProblems is how many problems a reader is told of. They are cut when they
+// are sorted: the library finds them in the order of Go maps.
+const mostProblems = 50
+
 func explain(failed *validator.ValidationError, value, schema any) []Problem {
 	e := explainer{value: value, schema: schema}
 	e.add(failed)
-	return sortProblems(e.all)
+	all := sortProblems(e.all)
+	if more := len(all) - mostProblems; more > 0 {
+		all = append(all[:mostProblems:mostProblems], Problem{Message: fmt.Sprintf("%d more problems are not listed", more)})
+	}
+	return all
 }
 
 func (e *explainer) add(f *validator.ValidationError) {
