@@ -124,6 +124,12 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
+		for i, c := range s.open { // whoever decides now goes by what the run saw last
+			if c.Phase == AwaitingApproval && c.requested > s.resumed && c.basis != s.look {
+				c.about(func(m *matter) { m.basis = s.look })
+				s.replace(i, c)
+			}
+		}
 	case RunResumed:
 		if s.status != Running { // else its owner died: what was asked and counted stands
 			// A run at its ceiling has spent its last call on an answer; until a

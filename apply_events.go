@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -314,7 +315,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	case ApprovalRequested:
 		hold(e.Call, AwaitingApproval, func(m *matter) {
 			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, entry.Seq, nil
-			m.digest, m.token, m.witnesses = e.Digest, e.TokenHash, e.Witnesses
+			m.digest, m.token, m.witnesses, m.basis = e.Digest, e.TokenHash, e.Witnesses, s.look
 		})
 	case ApprovalDecided:
 		s.take(e.Letter)
@@ -324,8 +325,13 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	case ApprovalExpired:
 		hold(e.Call, Undecided, (*matter).unapproved)
 	case ApprovalInvalidated:
-		s.acted = entry.Seq // the world is not what was seen of it
+		if i := s.find(e.Call); i < 0 || s.changed(&s.open[i]) == nil {
+			s.acted = entry.Seq // the world is not what was seen of it
+		}
 		hold(e.Call, Undecided, func(m *matter) {
+			if m.approved {
+				m.voided++
+			}
 			m.unapproved()
 			m.changed = e.Changed
 		})
@@ -360,7 +366,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 // goes with it.
 func (m *matter) unapproved() {
 	m.Reason, m.Edited, m.approved, m.decided, m.digest, m.token, m.witnesses = "", nil, false, 0, "", "", nil
-	m.rewitness = nil
+	m.rewitness, m.basis = nil, nil
 	m.Expires = time.Time{}
 }
 
@@ -413,7 +419,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	switch e := event.(type) {
 	case Observed:
 		s.again = s.observed > s.acted && s.Machine() > 2
-		s.observed, s.seen = entry.Seq, e.Text
+		s.observed, s.look = entry.Seq, &look{Observed: e}
 		if s.blind++; !e.Failed {
 			s.blind = 0
 		} else if s.Machine() > 2 {
@@ -423,9 +429,12 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
 		measure := Measure(e)
+		if s.look != nil {
+			s.look = &look{s.look.Observed, (*gauge.Measure)(&measure)}
+		}
 		last, ok := s.trail.Last()
 		switch {
-		case s.HasOpen() && !s.again && s.Machine() > 2: // the turn is not over
+		case s.HasOpen() && (!s.again || s.ran()) && s.Machine() > 2: // the turn is not over
 			return
 		case !ok:
 			s.baseline = &measure

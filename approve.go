@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/gauge"
 )
 
 // defaultTTL is how long a request for approval stands when the agent does not say.
@@ -78,19 +80,43 @@ func (m *Machine) binding(run, call, tool string, args json.RawMessage, witnesse
 	return canon.Digest(parts...)
 }
 
-// unbound are the requests and decisions that were made under another agent:
-// they hold no longer, whatever was decided.
+// unbound are the requests and decisions that were made under another agent, or
+// with another world in view: they hold no longer, whatever was decided.
 func (m *Machine) unbound(s *State) (facts []Event) {
 	for i := range s.open {
 		c := &s.open[i]
 		if c.digest == "" || c.Phase != AwaitingApproval && c.Phase != Approved {
 			continue
 		}
+		var changed []string
 		if c.digest != m.binding(s.run, c.ID, c.Tool, c.Call.Args, c.witnesses, c.Expires) {
-			facts = append(facts, ApprovalInvalidated{Call: c.ID, Changed: []string{"the agent"}})
+			changed = []string{"the agent"}
+		}
+		// A request is void with the first look after the run was parked with it, an
+		// approval with the first one after the decision.
+		if c.Phase == Approved && c.decided < s.observed || c.Phase == AwaitingApproval && c.requested < s.resumed {
+			changed = append(changed, s.changed(c)...)
+		}
+		if changed != nil {
+			facts = append(facts, ApprovalInvalidated{Call: c.ID, Changed: changed})
 		}
 	}
 	return facts
+}
+
+// binds reports whether what the run observes is a precondition of approvals.
+func (s *State) binds() bool { return s.Machine() > 2 && !s.declared().Approvals.IgnoreObservation }
+
+// changed names what the latest look found otherwise than the look that the
+// approver of a call relied on. A call that was started is past that.
+func (s *State) changed(c *call) (what []string) {
+	if c.basis == nil || c.basis == s.look || c.Attempt > 0 || !s.binds() {
+		return nil
+	}
+	if c.basis.Text != s.look.Text || !bytes.Equal(c.basis.Data, s.look.Data) {
+		what = []string{"the observation"}
+	}
+	return append(what, gauge.Changed(c.basis.measure, s.look.measure)...)
 }
 
 // outdated reports whether what was last seen of the world is older than an

@@ -108,6 +108,8 @@ type matter struct {
 	witnesses map[string]string // what the approver relied on
 	rewitness map[string]string // of the arguments the approver made of them
 	changed   []string          // what changed under the last approval
+	basis     *look             // what the run had seen when it was asked for; nil: nothing
+	voided    int               // approvals that a change made void
 }
 
 var (

@@ -108,10 +108,10 @@ func (m *Machine) propose(s *State) Step {
 		return step
 	}
 	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.fresh && s.Machine() > 2 {
-		return failed("goal", "before the first model call, "+s.seen)
+		return failed("goal", "before the first model call, "+s.Seen())
 	}
 	if s.blind >= maxBlind {
-		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.seen))
+		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.Seen()))
 	}
 	if s.HasOpen() {
 		if facts := m.unbound(s); facts != nil {
@@ -233,26 +233,8 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 		return nil
 	}
 	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
-	hint := "You said you are done, but the goal is not reached: " + m.agent.Goal.Success.String() + " does not hold"
-	if s.measured {
-		hint += fmt.Sprintf(" (metric is %g)", s.metric)
-	} else if s.Machine() > 2 {
-		hint += " (it could not be measured)"
-	}
-	if open := strings.Join(s.openIDs[:min(len(s.openIDs), 20)], ", "); open != "" && !s.measured && s.Machine() > 2 {
-		hint += ". Open when it was measured last: " + open
-	} else if open != "" {
-		hint += ". Still open: " + open
-	}
-	if base := s.baseline; base != nil && s.Machine() > 1 {
-		if base.Value != s.metric {
-			hint += fmt.Sprintf(". At the start the metric was %g", base.Value)
-		}
-		if _, broke, _ := gauge.Moved(base.Open, s.openIDs); len(broke) > 0 {
-			hint += ". Not open at the start, and so broken since: " + strings.Join(broke[:min(len(broke), 20)], ", ")
-		}
-	}
-	return Record{[]Event{ProgressJudged{Judgement: Refuted, Detail: detail, Hint: hint + ". Go on."}}}
+	hint := gauge.Refute(m.agent.Goal.Success.String(), (*gauge.Measure)(s.baseline), gauge.Measure{Value: s.metric, Open: s.openIDs}, s.measured, s.Machine())
+	return Record{[]Event{ProgressJudged{Judgement: Refuted, Detail: detail, Hint: hint}}}
 }
 
 // doubts turns lost Writes into what their tools ask for.
@@ -360,13 +342,7 @@ const maxEmpty = 3
 
 // pending reports whether a call stands in the given phase.
 func (s *State) pending(p Phase) bool {
-	for i := range s.open {
-		c := &s.open[i]
-		if c.Phase == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase == p })
 }
 
 // failed ends the run as failed. It is kept out of line, since its callers

@@ -66,7 +66,7 @@ func (d Declaration) Differences(other Declaration) []string {
 	parts = slices.Compact(parts)
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, "tool "); ok {
-			if those := differ(d.version(name), other.version(name)); len(those) > 0 {
+			if those := canon.Differing(d.version(name), other.version(name)); len(those) > 0 {
 				parts[i] += " (" + strings.Join(those, ", ") + ")"
 			}
 		}
@@ -85,19 +85,6 @@ func (d *Declaration) version(tool string) map[string]string {
 		}
 	}
 	return lines
-}
-
-// differ names what two maps differ in, sorted.
-func differ(a, b map[string]string) (names []string) {
-	for _, both := range []map[string]string{a, b} {
-		for name := range both {
-			if a[name] != b[name] {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // sealed keeps digests by the whole of what they are taken of: a program that
@@ -144,6 +131,9 @@ func (d *Declaration) digest() map[string]string {
 	}
 	if a := d.Approvals; a != (Approvals{}) { // which logs before it do not know
 		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny))
+		if a.IgnoreObservation {
+			all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny, "ignores the observation"))
+		}
 	}
 	for i := range d.Tools {
 		t := &d.Tools[i]
@@ -230,6 +220,7 @@ func (d *Declaration) code(c *wire.Coder) {
 	c.OptObject("approvals", func(c *wire.Coder) {
 		codeDuration(c, "ttl", &d.Approvals.TTL)
 		c.OptBool("stop_on_deny", &d.Approvals.StopOnDeny)
+		c.OptBool("ignore_observation", &d.Approvals.IgnoreObservation)
 	})
 	c.OptBool("trace", &d.Trace)
 	c.OptString("result_key", &d.ResultKey)

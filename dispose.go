@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
@@ -49,12 +50,7 @@ func (m *Machine) judgeReply(s *State) Step {
 
 // begun reports whether anything was done about the open calls.
 func (s *State) begun() bool {
-	for i := range s.open {
-		if c := &s.open[i]; c.Phase != Undecided || c.Error != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase != Undecided || c.Error != "" })
 }
 
 // refuseRest goes on where a log was cut between a rejection and the refusals
@@ -147,22 +143,7 @@ func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
 	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
 		problems = m.output.Validate(jsonin.Document(jsonin.Plain(answer)))
 	}
-	return unlike(problems, string(m.agent.Output))
-}
-
-// unlike tells what is wrong with an answer that is to follow a schema.
-func unlike(problems []jsonschema.Problem, schema string) (reasons []string) {
-	for _, p := range problems {
-		path := p.Path
-		if path == "" {
-			path = "the answer"
-		}
-		reasons = append(reasons, path+": "+p.Message)
-	}
-	if reasons != nil {
-		reasons = append(reasons, "answer with one JSON document that follows this schema: "+schema)
-	}
-	return reasons
+	return jsonschema.Tell(problems, string(m.agent.Output))
 }
 
 func (m *Machine) unknown(name string) string {
@@ -215,6 +196,9 @@ func (m *Machine) act(s *State) Step {
 	if waiting == nil {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
+	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.pending(AwaitingApproval) {
+		return Observe{} // so that whoever approves relies on the world as it is
+	}
 	step := Await{Status: waiting.waits(), Reason: waitsFor(waiting)}
 	if waiting.Phase == AwaitingChild {
 		step.Until = waiting.child.wake
@@ -238,8 +222,6 @@ func waitsFor(c *call) string {
 		return fmt.Sprintf("%s asks: %s", c.ID, c.Reason)
 	case AwaitingClient:
 		return fmt.Sprintf("%s: the client is to run %s", c.ID, c.Tool)
-	case Doubted:
-		return fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Reason)
 	}
 	return fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Reason)
 }
@@ -253,6 +235,10 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == Undecided { // denied
 		d.Do, d.Why = Refuse, c.Error
+		return d
+	}
+	if c.voided >= maxVoided && s.Machine() > 2 {
+		d.Do, d.Why = Refuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
 		return d
 	}
 	if why := m.invalid(c); why != "" {

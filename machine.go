@@ -50,11 +50,13 @@ type armed struct {
 // maxStrikes is how many replies of one iteration may be rejected: one plan
 // and two more tries. maxRejected such iterations in a row end the run.
 // maxRetries is how often hooks may have one call run again: as often as a
-// reply is asked for again.
+// reply is asked for again. maxVoided is how many approvals of one call may be void
+// before it is refused.
 const (
 	maxStrikes  = 3
 	maxRejected = 2
 	maxRetries  = 2
+	maxVoided   = 3
 )
 
 var (

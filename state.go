@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/aside"
+	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/tally"
@@ -135,8 +136,8 @@ type memo struct {
 	measured   bool
 	baseline   *Measure // before the first turn
 	openIDs    []string
-	seen       string
-	blind      int // observations in a row that failed
+	look       *look // the latest observation; nil: there is none
+	blind      int   // observations in a row that failed
 	confidence float64
 	confident  bool
 	complete   *completion
@@ -149,6 +150,12 @@ type memo struct {
 	judged     *ProgressJudged
 	question   *InputRequested  // asked on behalf of no call
 	denied     *ApprovalDecided // since the run was taken up
+}
+
+// look is an observation with what the goal was measured at then; nil: it was not.
+type look struct {
+	Observed
+	measure *gauge.Measure
 }
 
 // tempo is what closing a turn changes, kept so that it can be opened again.
@@ -290,7 +297,12 @@ func (s State) Metric() (float64, bool) { return s.metric, s.measured }
 func (s *State) StillOpen() []string { return slices.Clone(s.openIDs) }
 
 // Seen is the text of the latest observation.
-func (s *State) Seen() string { return s.seen }
+func (s *State) Seen() string {
+	if s.look == nil {
+		return ""
+	}
+	return s.look.Text
+}
 
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not rejected, and was not refuted by the goal.
@@ -398,6 +410,9 @@ func (s *State) LastText() string {
 
 // Waits reports whether an open call stands in the given phase.
 func (s *State) Waits(in Phase) bool { return s.pending(in) }
+
+// ran reports whether a call of the present turn ran.
+func (s *State) ran() bool { return slices.ContainsFunc(s.open, func(c call) bool { return c.Ran }) }
 
 // HasOpen reports whether calls are open.
 func (s *State) HasOpen() bool { return len(s.open) > 0 }
@@ -536,17 +551,7 @@ func (s *State) Judged() (ProgressJudged, bool) {
 
 // InFlight reports whether a model call or tool runs: the log has its intent
 // and not its outcome.
-func (s *State) InFlight() bool {
-	if s.thinking.made {
-		return true
-	}
-	for _, c := range s.open {
-		if c.Phase == Started {
-			return true
-		}
-	}
-	return false
-}
+func (s *State) InFlight() bool { return s.thinking.made || s.pending(Started) }
 
 // Answer is what the run has to say: what its loop ended it with, the model's
 // final answer, what it handed to __complete__, its landing answer, or nothing.
@@ -576,12 +581,7 @@ func (s *State) call(id string) (call, bool) {
 }
 
 func hasCalls(r Reply) bool {
-	for _, p := range r.Parts {
-		if _, ok := p.(Call); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Parts, func(p Part) bool { _, is := p.(Call); return is })
 }
 
 // Cancelled returns the verdict of a run that was asked to end, and whether it was.

@@ -215,5 +215,5 @@ func (s *State) unwanted(text string) []string {
 	if err != nil {
 		return nil // the loop's mistake, which no reply can mend
 	}
-	return unlike(schema.Validate(document(text, true)), s.want)
+	return jsonschema.Tell(schema.Validate(document(text, true)), s.want)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
@@ -216,27 +217,11 @@ func (s *session) holds(at uint64, d *pawl.Disposed) bool {
 		s.append(at, it, pawl.ApprovalInvalidated{Call: c.ID, Changed: []string{s.filter(err.Error())}})
 		return false
 	}
-	if changed := differing(c.Witnesses, now); changed != nil {
+	if changed := canon.Differing(c.Witnesses, now); changed != nil {
 		s.append(at, it, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
 		return false
 	}
 	return true
-}
-
-// differing names what is not the same in both, sorted.
-func differing(a, b map[string]string) (names []string) {
-	for name := range a {
-		if b[name] != a[name] {
-			names = append(names, name)
-		}
-	}
-	for name := range b {
-		if _, ok := a[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // expire ends the requests nobody decided in time, and those that are to be

@@ -21,7 +21,7 @@ import (
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
-//	builtins · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop]
+//	builtins · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
@@ -70,6 +70,7 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 					a.Approvals.TTL, err = time.ParseDuration(ttl)
 				}
 				a.Approvals.StopOnDeny = a.Approvals.StopOnDeny || w == "stop"
+				a.Approvals.IgnoreObservation = a.Approvals.IgnoreObservation || w == "unobserved"
 			}
 		case "observe":
 			a.Observer = w

@@ -18,7 +18,7 @@ type gate struct {
 	policy pawl.Policy
 }
 
-// readApprovals reads {ttl: 1h, on_deny: tell, gates: ["delete_*"]}.
+// readApprovals reads {ttl: 1h, on_deny: tell, observation: true, gates: ["delete_*"]}.
 func (s *Spec) readApprovals(f fields) {
 	n := f.n.get("approvals")
 	if n == nil {
@@ -29,6 +29,9 @@ func (s *Spec) readApprovals(f fields) {
 	var onDeny int
 	a.choice("on_deny", &onDeny)
 	s.approvals.StopOnDeny = onDeny == 2
+	observation := true
+	a.flag("observation", &observation)
+	s.approvals.IgnoreObservation = !observation
 	patterns, at := a.words("gates", `["delete_*"]`)
 	for i, p := range patterns {
 		s.gates = append(s.gates, gate{"gates", at[i], f.src, p, approval.For(p)})

@@ -19,7 +19,7 @@ const gated = `
 name: orders
 model: mechanic
 dir: data
-approvals: {ttl: 90m, on_deny: stop, gates: ["delete_*"]}
+approvals: {ttl: 90m, on_deny: stop, observation: false, gates: ["delete_*"]}
 tools:
   - {name: delete_file, description: Delete., command: [rm], approval: required, witness: [ledger.csv, ./rules.yaml]}
   - {name: pick, client: true, description: Pick., input: {type: object, properties: {cell: {type: string}}}, approval: {when: 'args.cell=="a"'}, witness: [ledger.csv]}
@@ -52,7 +52,7 @@ func TestApprovals(t *testing.T) {
 	if diff := cmp.Diff(want, m.Declaration().Policies); diff != "" {
 		t.Errorf("policies (-want +got):\n%s", diff)
 	}
-	if want := (pawl.Approvals{TTL: 90 * time.Minute, StopOnDeny: true}); a.Approvals != want {
+	if want := (pawl.Approvals{TTL: 90 * time.Minute, StopOnDeny: true, IgnoreObservation: true}); a.Approvals != want {
 		t.Errorf("approvals are %+v, want %+v", a.Approvals, want)
 	}
 	if !m.Waits() {

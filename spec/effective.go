@@ -202,6 +202,9 @@ func (e *Effective) declared(d pawl.Declaration) {
 		if a.StopOnDeny {
 			n.put("on_deny", textNode("stop"))
 		}
+		if a.IgnoreObservation {
+			n.put("observation", &node{kind: boolean, text: "false"})
+		}
 		e.set("approvals", n)
 	}
 	e.tools(d.Tools)

@@ -55,7 +55,7 @@ var belongs = map[string]string{
 	"tool_errors": "limits", "depth": "limits", "margin": "limits",
 	"temperature": "model", "max_tokens": "model", "thinking": "model",
 	"timeout": "a tool", "effect": "a tool", "max_output": "a tool", "max_calls": "a tool", "on_doubt": "a tool",
-	"ttl": "approvals", "on_deny": "approvals", "gates": "approvals", "witness": "a tool",
+	"ttl": "approvals", "on_deny": "approvals", "observation": "approvals", "gates": "approvals", "witness": "a tool",
 	"window": "no_progress", "then": "no_progress", "hint": "no_progress",
 	"command": "a tool, observe or goal.metric", "env": "the spec", "dir": "the spec", "system": "the spec, as prompt",
 }

@@ -78,6 +78,7 @@ var approvalsKeys = &table{name: "approvals", title: "approvals", about: "Which 
 	{name: "ttl", value: aDuration, otherwise: "24h", about: "how long a decision may take, and be used", inGo: "pawl.Approvals.TTL"},
 	{name: "on_deny", value: oneOf("tell", "stop"), otherwise: "tell", about: "tell the model, or end the run as denied", inGo: "pawl.Approvals.StopOnDeny"},
 	{name: "gates", value: wordList, about: "names or patterns of tools whose calls are approved first", inGo: "approval.For"},
+	{name: "observation", value: aFlag, otherwise: "true", about: "an approval is void, and asked for again, when the run has seen `observe` or `goal` change since it was asked for", inGo: "pawl.Approvals.IgnoreObservation"},
 }}
 
 var progressKeys = &table{name: "no_progress", title: "no_progress", about: "What being stuck is, and what is done about it.", keys: []key{

@@ -104,3 +104,51 @@ func TestQuestionOnATerminal(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, seen)
 	}
 }
+
+var closing = map[string]string{
+	"close.yaml": `name: closer
+model: script:close.script.yaml
+observe: {command: [cat, report.txt]}
+tools:
+  - {name: close, description: Close a ticket., command: [sh, -c, 'echo ran >> closed.txt'], approval: required}
+`,
+	"close.script.yaml": "replies: [{calls: [{tool: close}]}, {text: closed}]\n",
+	"report.txt":        "A-1 and A-2 are open",
+}
+
+// The world changes while a person is asked: the call that is approved by what
+// was seen before does not run, and the person is asked again.
+func TestWorldChangesOnATerminal(t *testing.T) {
+	files(t, closing)
+	person, program := terminal(t)
+	seen := &screen{}
+	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.Main(t.Context(), []string{"run", "close.yaml", "go"}, program, io.Discard, program,
+			[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
+	}()
+	for i, report := range []string{"A-2 and A-3 are open", ""} {
+		if !soon(func() bool { return strings.Count(seen.String(), "y approves it") == i+1 }) {
+			t.Fatalf("nobody is asked:\n%s", seen)
+		}
+		if n := effects(t, "closed.txt"); n != 0 {
+			t.Fatalf("closed %d times", n)
+		}
+		if i == 1 && !strings.Contains(seen.String(), "changed since it was asked: the observation") {
+			t.Errorf("the person is not told what changed:\n%s", seen)
+		}
+		if report != "" {
+			if err := os.WriteFile("report.txt", []byte(report), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(100 * time.Millisecond) // what is typed before the question is no answer to it
+		if _, err := person.WriteString("y\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := <-done; code != 0 || effects(t, "closed.txt") != 1 {
+		t.Errorf("exit %d, closed %d times\n%s", code, effects(t, "closed.txt"), seen)
+	}
+}
