@@ -183,7 +183,7 @@ func (d *Declaration) model(adviser string, fallback int) *ModelInfo {
 func (s *Sampling) source() string {
 	var b strings.Builder
 	fmt.Fprint(&b, s.Temperature, s.MaxTokens, s.ThinkingTokens)
-	for _, name := range sorted(s.Options) {
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		fmt.Fprintf(&b, " %s=%s", name, s.Options[name])
 	}
 	return b.String()
@@ -218,7 +218,7 @@ func (d *Declaration) code(c *wire.Coder) {
 	c.OptBool("serial", &d.Serial)
 	c.OptInt("max_parallel", &d.MaxParallel)
 	c.OptObject("approvals", func(c *wire.Coder) {
-		codeDuration(c, "ttl", &d.Approvals.TTL)
+		c.OptDuration("ttl", &d.Approvals.TTL)
 		c.OptBool("stop_on_deny", &d.Approvals.StopOnDeny)
 		c.OptBool("ignore_observation", &d.Approvals.IgnoreObservation)
 	})
@@ -238,7 +238,7 @@ func (s *Sampling) code(c *wire.Coder) {
 		value json.RawMessage
 	}
 	var list []option
-	for _, name := range sorted(s.Options) {
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		list = append(list, option{name, s.Options[name]})
 	}
 	wire.OptList(c, "options", &list, func(c *wire.Coder, o *option) {
@@ -311,7 +311,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 	c.OptString("description", &t.Description)
 	c.OptRaw("input", &t.Input)
 	enum(c, "effect", &t.Effect, effects)
-	codeDuration(c, "timeout", &t.Timeout)
+	c.OptDuration("timeout", &t.Timeout)
 	c.OptInt("max_output", &t.MaxOutput)
 	c.OptInt("max_calls", &t.MaxCalls)
 	c.OptBool("alone", &t.Alone)
@@ -333,14 +333,6 @@ func (l Limits) String() string {
 		parts = append(parts, fmt.Sprintf("$%g", l.Cost))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// sorted are the keys of what is mostly empty.
-func sorted[V any](m map[string]V) []string {
-	if len(m) == 0 {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(m))
 }
 
 // own gives the info a price of its own.

@@ -16,11 +16,12 @@ type Reflected struct {
 	Hint       string
 }
 
-// Grounded says whether an answer's claims are borne out by tool results. One
-// that is not counts as no answer: the model goes on, and is told the Hint.
+// Grounded says whether an answer is accepted, given what the run was told and
+// found. A rejected one counts as no answer: the model goes on, and is told the
+// Hint. An accepted one may come with a Hint, to look at the Claims once more.
 type Grounded struct {
 	OK     bool
-	Claims []string // the ones that are not
+	Claims []string // what is not supported
 	By     string
 	Hint   string
 }

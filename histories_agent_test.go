@@ -108,7 +108,7 @@ func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
 		if n == 0 {
 			n = -1
 		}
-		return judge.Grounding(&judge.GroundingOptions{Replans: n, Model: model}), nil
+		return judge.Grounding(&judge.GroundingOptions{Replans: n, Strict: slices.Contains(parts, "strict"), Model: model}), nil
 	case "causal":
 		return judge.Causal(), nil
 	case "steer":

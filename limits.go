@@ -40,28 +40,12 @@ func (l Limits) Merge(m Limits) Limits {
 func (l *Limits) code(c *wire.Coder) {
 	c.OptInt("iterations", &l.Iterations)
 	c.OptInt("tokens", &l.Tokens)
-	codeDuration(c, "time", &l.Time)
+	c.OptDuration("time", &l.Time)
 	c.OptFloat("cost", &l.Cost)
 	c.OptInt("tool_errors", &l.ToolErrors)
 	c.OptInt("attempts", &l.Attempts)
 	c.OptFloat("margin", &l.Margin)
 	c.OptInt("depth", &l.Depth)
-}
-
-// codeDuration writes a duration as specs do, such as 30m0s.
-func codeDuration(c *wire.Coder, name string, d *time.Duration) {
-	var s string
-	if !c.Decoding() && *d != 0 {
-		s = d.String()
-	}
-	c.OptString(name, &s)
-	if c.Decoding() && s != "" {
-		v, err := time.ParseDuration(s)
-		if err != nil {
-			c.Fail(name, err)
-		}
-		*d = v
-	}
 }
 
 // The ceilings as the conditions they are.

@@ -63,6 +63,7 @@ type replay struct {
 // settle compares the present step with what was written for it.
 func (r *replay) settle() error {
 	if r.step == nil {
+		r.got = nil
 		return nil
 	}
 	if err := agrees(r.now, &r.decided, r.step, r.got); err != nil {
@@ -83,11 +84,11 @@ func (r *replay) take(e Entry) error {
 		return err
 	}
 	switch {
-	case outside(e.Event):
+	case outside(e.Event), r.recorded(e.Event):
 		if err := r.settle(); err != nil {
 			return err
 		}
-	case r.step != nil && e.At == r.decided.seq:
+	case r.got != nil && e.At == r.decided.seq:
 		r.got = append(r.got, e)
 	default:
 		if err := r.settle(); err != nil {
@@ -100,6 +101,9 @@ func (r *replay) take(e Entry) error {
 			return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", e.Run, e.Seq, e.At, r.state.seq)
 		}
 		r.decided, r.step, r.got = r.state, r.now.Decide(r.state), []Entry{e}
+		if r.checksAgain(r.step) {
+			r.step = nil
+		}
 	}
 	e.Run = r.origin(e.Seq, e.Run)
 	r.state.Fold(e)
@@ -167,6 +171,37 @@ func outside(event Event) bool {
 		return e.Status == Interrupted // found so by a new owner
 	}
 	return false
+}
+
+// grounding is the name of the policy whose findings replay takes as recorded
+// under a machine before 3, because the rules that made them are gone. What follows
+// from a finding is decided again.
+const grounding = "judge.grounding"
+
+// recorded reports whether an event is such a finding, or a judge's call for one.
+func (r *replay) recorded(event Event) bool {
+	by := ""
+	switch e := event.(type) {
+	case Grounded:
+		by = grounding
+	case Noted:
+		by = e.By
+	case ModelCalled:
+		by = string(e.Purpose)
+	case ModelReplied:
+		by = string(e.Purpose)
+	case ModelFailed:
+		by = string(e.Purpose)
+	}
+	return by == grounding && r.state.Machine() < 3
+}
+
+// checksAgain reports whether a step checks an answer in which those rules found
+// nothing to check. What they let happen instead is not compared.
+func (r *replay) checksAgain(step Step) bool {
+	think, _ := step.(Think)
+	record, _ := step.(Record)
+	return r.recorded(ModelCalled{Purpose: think.Purpose}) || len(record.Events) > 0 && r.recorded(record.Events[0])
 }
 
 // agrees compares what was written for a step with what is decided now. A

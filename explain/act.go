@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // act explains what became of a batch of calls.
@@ -193,7 +194,7 @@ func finished(e pawl.ToolFinished) phrase {
 		}
 	}
 	if n := len(e.Images); n > 0 {
-		p += phrase(", with " + count(n, "image"))
+		p += phrase(", with " + figure.Count(n, "image"))
 	}
 	if e.Abandoned {
 		p += ", left behind because it did not stop"

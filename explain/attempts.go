@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -74,7 +75,7 @@ func changes(args json.RawMessage) phrase {
 		from, to := differing(*a.Old, *a.New)
 		return phrasef("%s: %s → %s", name(a.Path), line(from), line(to))
 	case a.Content != nil:
-		return phrasef("%s: written, %s", name(a.Path), count(strings.Count(*a.Content, "\n"), "line"))
+		return phrasef("%s: written, %s", name(a.Path), figure.Count(strings.Count(*a.Content, "\n"), "line"))
 	}
 	return phrase(data(args))
 }
@@ -99,7 +100,7 @@ func line(lines []string) phrase {
 			continue
 		}
 		if more := len(lines) - i - 1; more > 0 {
-			return phrase(name(l)) + phrasef(" and %s", count(more, "line"))
+			return phrase(name(l)) + phrasef(" and %s", figure.Count(more, "line"))
 		}
 		return phrase(name(l))
 	}
@@ -165,7 +166,7 @@ func (r *Report) tries(b *strings.Builder) {
 	for i, t := range r.Attempts {
 		if n := len(r.Attempts); !r.opt.Full && n > headAttempts+tailAttempts+1 && i >= headAttempts && i < n-tailAttempts {
 			if i == headAttempts {
-				fmt.Fprintf(b, "\n… %s left out …\n\n", count(n-headAttempts-tailAttempts, "attempt"))
+				fmt.Fprintf(b, "\n… %s left out …\n\n", figure.Count(n-headAttempts-tailAttempts, "attempt"))
 			}
 			continue
 		}

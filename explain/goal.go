@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -135,7 +136,7 @@ func (r *Report) goal(b *strings.Builder) {
 		b.WriteString("\nTurns that made it worse, or broke something:\n\n")
 	}
 	if n := len(failed) - mostFailed; n > 0 && !r.opt.Full {
-		fmt.Fprintf(b, "- … %s before these\n", count(n, "turn"))
+		fmt.Fprintf(b, "- … %s before these\n", figure.Count(n, "turn"))
 		failed = failed[n:]
 	}
 	for _, a := range failed {

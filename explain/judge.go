@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // The purposes and names of the policies that judge, as they stand in the log.
@@ -44,11 +45,21 @@ func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why phrase) {
 }
 
 func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
-	if e.OK {
-		return "the answer is grounded", phrase("tool results bear out its claims" + by(e.By))
+	found := by(e.By)
+	if found != "" {
+		found = ", found" + found
 	}
-	f.because("the answer did not stand")
-	return "the answer is not grounded", phrase("no tool result bears out "+names(e.Claims, 5)+by(e.By)) + f.told(e.Hint, t)
+	switch {
+	case !e.OK:
+		f.because("the answer was rejected")
+		return "the answer is not grounded", phrase("unsupported: "+names(e.Claims, 5)+found) + f.told(e.Hint, t)
+	case len(e.Claims) > 0:
+		if e.Hint != "" {
+			f.because("the answer had unsupported values")
+		}
+		return "the answer has unsupported values", phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + f.told(e.Hint, t)
+	}
+	return "the answer is grounded", phrase("nothing unsupported was found" + by(e.By))
 }
 
 // told says what hint a judgement gave.
@@ -101,12 +112,12 @@ func (f *fold) caused(e pawl.CausesFound) (subject, why phrase) {
 		return "causes", phrase("what led to what: " + data(e.Graph))
 	}
 	f.graph = e.Graph
-	what := []string{"results were used " + count(len(c.Edges), "time")}
+	what := []string{"results were used " + figure.Count(len(c.Edges), "time")}
 	if n := len(c.Cycles); n > 0 {
-		what = append(what, count(n, "circle"))
+		what = append(what, figure.Count(n, "circle"))
 	}
 	if n := len(c.Contradictions); n > 0 {
-		what = append(what, count(n, "contradiction"))
+		what = append(what, figure.Count(n, "contradiction"))
 	}
 	return "what led to what", phrase(strings.Join(what, ", "))
 }

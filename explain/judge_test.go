@@ -8,7 +8,7 @@ import (
 )
 
 // judged is a run under all judges: a call is refused, one comes back to where
-// it had been, a result contradicts itself, and three answers do not stand.
+// it had been, a result contradicts itself, and three answers are rejected.
 func judged(l *lab) []pawl.Entry {
 	model := scripted(l.t, `
 price: {input: 3, output: 15}
@@ -42,7 +42,7 @@ replies:
 	}}
 	a.Policies = []pawl.Policy{
 		judge.Reflexion(&judge.ReflexionOptions{Every: 4, Model: model}),
-		judge.Grounding(nil),
+		judge.Grounding(&judge.GroundingOptions{Strict: true}),
 		judge.Causal(),
 		judge.Steer("Pay for nothing.", &judge.SteerOptions{WritesOnly: true}),
 	}

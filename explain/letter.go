@@ -1,6 +1,9 @@
 package explain
 
-import "github.com/pawl-run/pawl"
+import (
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
+)
 
 // outside explains what did not come from the machine.
 func (f *fold) outside(e pawl.Entry, before pawl.State) {
@@ -119,7 +122,7 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
 	f.because("the run was taken up again")
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
-		d.outcome = append(d.outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, group(called.Reserved)))
+		d.outcome = append(d.outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, figure.Group(called.Reserved)))
 		f.lost, f.flight = true, nil
 	}
 	for c := range before.Open() {
@@ -149,7 +152,7 @@ func (f *fold) inFlight() (out []phrase) {
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
 		out = append(out, phrasef("model call for %s (entry %d, attempt %d): if lost, booked at its reservation of %s tokens and made again",
-			name(string(called.Purpose)), f.flight.Seq, called.Attempt, group(called.Reserved)))
+			name(string(called.Purpose)), f.flight.Seq, called.Attempt, figure.Group(called.Reserved)))
 	}
 	for c := range f.state.Open() {
 		if c.Phase == pawl.Started {

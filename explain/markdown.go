@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // What a page shows of a long run, unless everything is asked for.
@@ -57,8 +58,8 @@ func (r *Report) head(b *strings.Builder) {
 		fmt.Fprintf(b, " by %s", span(oneLine(person(owner))))
 	}
 	fmt.Fprintf(b, "; the last entry, %d, was written %s.\n", r.seq, stamp(r.updated))
-	fmt.Fprintf(b, "%s, %s, %s in, %s out", count(r.Iterations, "iteration"), count(r.ToolCalls, "tool call"),
-		count(r.Usage.Input, "token"), group(r.Usage.Output))
+	fmt.Fprintf(b, "%s, %s, %s in, %s out", figure.Count(r.Iterations, "iteration"), figure.Count(r.ToolCalls, "tool call"),
+		figure.Count(r.Usage.Input, "token"), figure.Group(r.Usage.Output))
 	if r.CostUSD != nil {
 		fmt.Fprintf(b, ", %s", dollars(*r.CostUSD))
 	}
@@ -88,7 +89,7 @@ func (r *Report) whyStopped(b *strings.Builder) {
 	b.WriteString("## Why it stopped\n\n")
 	words := statusWords[r.Status]
 	if r.Status == pawl.Failed && r.Reason.Leaf == "grounding" {
-		words = "Its answers claimed what no tool had said."
+		words = "Its answers said what the evidence does not support."
 	}
 	if words == "" {
 		words = "The log does not say where it stands."
@@ -106,7 +107,7 @@ func (r *Report) whyStopped(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s", fence(r.long(r.Reason.Detail)))
 	}
 	if r.Ceilings.Iterations.Refused {
-		fmt.Fprintf(b, "\nThe next step would have been turn %s.\n", group(r.Iterations+1))
+		fmt.Fprintf(b, "\nThe next step would have been turn %s.\n", figure.Group(r.Iterations+1))
 	}
 	if !r.wakeAt.IsZero() && r.Status == pawl.Paused {
 		fmt.Fprintf(b, "\nIt wants to go on at %s.\n", stamp(r.wakeAt))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 func (r *Report) spending(b *strings.Builder) {
@@ -24,7 +25,7 @@ func (r *Report) spending(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, used(c.Used), most, share)
 	}
-	whole := func(v float64) string { return group(int(v)) }
+	whole := func(v float64) string { return figure.Group(int(v)) }
 	row("iterations", c.Iterations, whole, whole)
 	row("tokens", c.Tokens, whole, whole)
 	row("time", c.Time, func(v float64) string { return lasting(seconds(v)) }, func(v float64) string { return seconds(v).String() })
@@ -54,7 +55,7 @@ func (r *Report) parts(b *strings.Builder) {
 			cost = dollars(*p.CostUSD)
 		}
 		label := strings.ReplaceAll(span(shorten(oneLine(part), 60)), "|", `\|`)
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", label, group(p.ModelCalls), group(p.Failed), group(p.InputTokens), group(p.OutputTokens), cost)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", label, figure.Group(p.ModelCalls), figure.Group(p.Failed), figure.Group(p.InputTokens), figure.Group(p.OutputTokens), cost)
 	}
 }
 
@@ -77,10 +78,10 @@ func (r *Report) spent(b *strings.Builder) {
 		if share.CostUSD != nil {
 			cost = dollars(*share.CostUSD)
 		}
-		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part, group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
+		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part, figure.Group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
 	}
 	if n := s.Tokens.Reasoning.Tokens; n > 0 {
-		fmt.Fprintf(b, "\nOf the output, %s %s reasoning.\n", count(n, "token"), were(n))
+		fmt.Fprintf(b, "\nOf the output, %s %s reasoning.\n", figure.Count(n, "token"), were(n))
 	}
 	if t := s.Turns; len(t) > 1 {
 		most := 0
@@ -88,7 +89,7 @@ func (r *Report) spent(b *strings.Builder) {
 			most = max(most, t[i].InputTokens)
 		}
 		if first, last := t[0].InputTokens, t[len(t)-1].InputTokens; most > first {
-			fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", count(first, "token"), group(last), group(most))
+			fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", figure.Count(first, "token"), figure.Group(last), figure.Group(most))
 		}
 	}
 	for _, line := range []string{s.Cache.String(), s.Compaction.String(), r.ahead()} {
@@ -104,14 +105,14 @@ func (r *Report) ahead() string {
 		return ""
 	}
 	show := func(o Outcome) string {
-		text := count(o.Tokens, "token")
+		text := figure.Count(o.Tokens, "token")
 		if o.CostUSD != nil {
 			text += " and " + dollars(*o.CostUSD)
 		}
 		return text
 	}
 	f := r.Forecast
-	return fmt.Sprintf("%s more would likely take %s, at least %s", count(f.Iterations, "iteration"), show(f.Likely), show(f.Low))
+	return fmt.Sprintf("%s more would likely take %s, at least %s", figure.Count(f.Iterations, "iteration"), show(f.Likely), show(f.Low))
 }
 
 func were(n int) string {
@@ -126,7 +127,7 @@ func (c *Cache) String() string {
 	if c.HitRate == nil {
 		return ""
 	}
-	line := fmt.Sprintf("%.0f %% of the input was read from the cache (%s)", 100**c.HitRate, count(c.Read, "token"))
+	line := fmt.Sprintf("%.0f %% of the input was read from the cache (%s)", 100**c.HitRate, figure.Count(c.Read, "token"))
 	if c.SavedUSD != nil && *c.SavedUSD > 0 {
 		line += ", which saved " + dollars(*c.SavedUSD)
 	}
@@ -136,7 +137,7 @@ func (c *Cache) String() string {
 		name   string
 	}{{c.Expired, "expired"}, {c.Compacted, "after compaction"}, {c.Switched, "by another model or view"}} {
 		if why.tokens > 0 {
-			again = append(again, group(why.tokens)+" "+why.name)
+			again = append(again, figure.Group(why.tokens)+" "+why.name)
 		}
 	}
 	if len(again) > 0 {
@@ -149,7 +150,7 @@ func (c *Cache) misses() string {
 	if c.Avoidable.Tokens == 0 {
 		return "no avoidable misses"
 	}
-	line := "avoidable misses: " + count(c.Avoidable.Tokens, "token")
+	line := "avoidable misses: " + figure.Count(c.Avoidable.Tokens, "token")
 	if c.Avoidable.CostUSD != nil {
 		line += " (" + dollars(*c.Avoidable.CostUSD) + ")"
 	}
@@ -162,16 +163,16 @@ func (c *Compaction) String() string {
 	if c.Times == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("the conversation was shortened %s (%s left out)", count(c.Times, "time"), count(c.Masked, "result"))
+	line := fmt.Sprintf("the conversation was shortened %s (%s left out)", figure.Count(c.Times, "time"), figure.Count(c.Masked, "result"))
 	cost := c.Summary.Tokens + c.Rewrite.Tokens + c.Reread.Tokens
 	if c.NetUSD != nil {
 		line += fmt.Sprintf("; it cost %s and saved %s, %s net", dollars(*c.CostUSD), dollars(*c.Saved.CostUSD), dollars(*c.NetUSD))
 	} else {
-		line += fmt.Sprintf("; it cost %s and saved %s", count(cost, "token"), group(c.Saved.Tokens))
+		line += fmt.Sprintf("; it cost %s and saved %s", figure.Count(cost, "token"), figure.Group(c.Saved.Tokens))
 	}
-	line += fmt.Sprintf(" over %s", count(c.Requests, "request"))
+	line += fmt.Sprintf(" over %s", figure.Count(c.Requests, "request"))
 	if c.Rereads > 0 {
-		line += fmt.Sprintf("; %s had to be read again (%s)", count(c.Rereads, "result"), count(c.Reread.Tokens, "token"))
+		line += fmt.Sprintf("; %s had to be read again (%s)", figure.Count(c.Rereads, "result"), figure.Count(c.Reread.Tokens, "token"))
 	}
 	return line
 }

@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // iteration is the decisions of one turn.
@@ -58,7 +60,7 @@ func (r *Report) iteration(b *strings.Builder, it iteration) {
 				for _, d := range it.steps[headSteps : n-tailSteps] {
 					t.add(d.tally)
 				}
-				fmt.Fprintf(b, "- … %s left out: %s\n", count(n-tailSteps-headSteps, "step"), t.String())
+				fmt.Fprintf(b, "- … %s left out: %s\n", figure.Count(n-tailSteps-headSteps, "step"), t.String())
 			}
 			continue
 		}

@@ -347,7 +347,7 @@ func raise(s pawl.State, kind string) string {
 		each := max(spent/float64(turns), priced)
 		return fmt.Sprintf("cost=+%.2f", math.Ceil(100*max(l.Cost/2, 5*each))/100)
 	case "elapsed":
-		return "time=+" + durationSource(max(l.Time/2, time.Minute))
+		return "time=+" + figure.Duration((max(l.Time/2, time.Minute)).Round(time.Second))
 	}
 	return kind + "=+5"
 }
@@ -397,7 +397,7 @@ func raiseStop(s pawl.State) string {
 		}
 		bound = strconv.Itoa(max(n, used) + more)
 	} else if d, err := time.ParseDuration(bound); err == nil {
-		bound = durationSource(max(d, s.Elapsed().Round(time.Second)) + max(d/2, time.Minute))
+		bound = figure.Duration((max(d, s.Elapsed()) + max(d/2, time.Minute)).Round(time.Second))
 	} else if v, err := strconv.ParseFloat(bound, 64); err == nil {
 		spent, _ := s.Cost()
 		bound = strconv.FormatFloat(math.Ceil(150*max(v, spent))/100, 'g', -1, 64)
@@ -443,9 +443,6 @@ func (a *adviser) failed(s pawl.State) {
 	}
 	a.resume(why)
 }
-
-// durationSource is figure.Duration in whole seconds.
-func durationSource(d time.Duration) string { return figure.Duration(d.Round(time.Second)) }
 
 // bare is a word no shell reads anything into.
 var bare = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)

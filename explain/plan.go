@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // A Plan is what a run of an agent may cost, before it runs. Low is the least
@@ -257,28 +258,28 @@ func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, 
 	say := func(format string, args ...any) { p.Assumptions = append(p.Assumptions, fmt.Sprintf(format, args...)) }
 	tools := ""
 	if n := len(d.Tools); n > 0 && d.Steps == nil {
-		tools = ", " + count(n, "tool")
+		tools = ", " + figure.Count(n, "tool")
 	}
-	say("four bytes a token: prompt%s and input have %s", tools, group(first))
+	say("four bytes a token: prompt%s and input have %s", tools, figure.Group(first))
 	switch {
 	case d.Steps != nil && o.Iterations == 0:
-		say("the steps ask a model %s, with three items to a list and two rounds to a loop", count(turns, "time"))
+		say("the steps ask a model %s, with three items to a list and two rounds to a loop", figure.Count(turns, "time"))
 	case d.Loop == "single":
 		say("one turn, which is all the loop has")
 	case o.Iterations > 0:
-		say("%s, as asked", count(turns, "turn"))
+		say("%s, as asked", figure.Count(turns, "turn"))
 	case turns == 1:
 		say("one turn, since there is no tool to call")
 	default:
-		say("%s, of the %s it may have", count(turns, "turn"), group(d.Limits.Iterations))
+		say("%s, of the %s it may have", figure.Count(turns, "turn"), figure.Group(d.Limits.Iterations))
 	}
 	switch {
 	case d.Steps != nil:
-		say("%s to a reply, and %s to a prompt of a step", count(reply, "token"), group(result))
+		say("%s to a reply, and %s to a prompt of a step", figure.Count(reply, "token"), figure.Group(result))
 	case result > 0:
-		say("%s to a reply, and %s of results to a turn", count(reply, "token"), group(result))
+		say("%s to a reply, and %s of results to a turn", figure.Count(reply, "token"), figure.Group(result))
 	default:
-		say("%s to a reply", count(reply, "token"))
+		say("%s to a reply", figure.Count(reply, "token"))
 	}
 	switch {
 	case !c.priced:
@@ -289,10 +290,10 @@ func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, 
 		say("no cache, since none is priced")
 	}
 	if n := p.Likely.Iterations; n < turns {
-		say("a ceiling ends it after %s", count(n, "turn"))
+		say("a ceiling ends it after %s", figure.Count(n, "turn"))
 	}
 	if c.aside != nil {
-		say("%s to a turn for the judges of the run", count(p.Parts.Asides/max(1, p.Likely.Iterations), "token"))
+		say("%s to a turn for the judges of the run", figure.Count(p.Parts.Asides/max(1, p.Likely.Iterations), "token"))
 	}
 	if d.Limits.Cost == 0 && p.Ceiling.CostUSD != nil {
 		say("ceiling: every token at $%g a million, the dearest there is; limits.cost sets a lower one", p.Ceiling.dollars*1e6/float64(max(1, p.Ceiling.Tokens)))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // record explains facts that the pure part decided.
@@ -75,15 +76,15 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 			why = phrase(said(e.Why) + ": ")
 		}
 		if e.Why != "" && e.Summary == "" {
-			return "the conversation is shortened", why + phrasef("%s of entries %d to %d left out", count(len(e.Masked), "result"), e.From, e.To)
+			return "the conversation is shortened", why + phrasef("%s of entries %d to %d left out", figure.Count(len(e.Masked), "result"), e.From, e.To)
 		}
 		if e.Why != "" {
 			return "the conversation is shortened", why + phrasef("entries %d to %d are shown as a summary", e.From, e.To)
 		}
 		if e.To == 0 {
-			return "the conversation is shortened", phrasef("%s left out, because it was too long for the model", count(len(e.Masked), "result"))
+			return "the conversation is shortened", phrasef("%s left out, because it was too long for the model", figure.Count(len(e.Masked), "result"))
 		}
-		return "the conversation is shortened", phrasef("entries %d to %d are shown as a summary, %s left out", e.From, e.To, count(len(e.Masked), "result"))
+		return "the conversation is shortened", phrasef("entries %d to %d are shown as a summary, %s left out", e.From, e.To, figure.Count(len(e.Masked), "result"))
 	case pawl.InputRequested:
 		t.asked++
 		return "a question to a person", phrase(said(e.Question))

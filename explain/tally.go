@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // tally counts what a stretch of a run did, for the middle that is not shown.
@@ -40,14 +42,14 @@ func (t *tally) String() string {
 	var parts []string
 	some := func(n int, noun string) {
 		if n > 0 {
-			parts = append(parts, count(n, noun))
+			parts = append(parts, figure.Count(n, noun))
 		}
 	}
 	some(t.turns, "turn")
 	if t.calls > 0 {
-		calls := count(t.calls, "call")
+		calls := figure.Count(t.calls, "call")
 		if t.errors > 0 {
-			calls += fmt.Sprintf(" (%s failed)", group(t.errors))
+			calls += fmt.Sprintf(" (%s failed)", figure.Group(t.errors))
 		}
 		parts = append(parts, calls)
 	}
@@ -64,7 +66,7 @@ func (t *tally) String() string {
 		parts = append(parts, fmt.Sprintf("metric %g → %g", t.from, t.to))
 	}
 	if t.broke > 0 {
-		parts = append(parts, "broke "+group(t.broke))
+		parts = append(parts, "broke "+figure.Group(t.broke))
 	}
 	return strings.Join(parts, ", ")
 }

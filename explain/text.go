@@ -214,15 +214,10 @@ func names(ids []string, most int) string {
 	}
 	text := strings.Join(marked, ", ")
 	if n := len(ids) - most; n > 0 {
-		text += fmt.Sprintf(" and %s more", group(n))
+		text += fmt.Sprintf(" and %s more", figure.Group(n))
 	}
 	return text
 }
-
-var (
-	group = figure.Group
-	count = figure.Count
-)
 
 func lasting(d time.Duration) string {
 	switch {

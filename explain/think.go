@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // maxStrikes is how many replies of one iteration the machine may turn down.
@@ -53,7 +54,7 @@ func (f *fold) think(d *Decision) {
 		}
 	}
 	if len(d.outcome) == 0 {
-		d.outcome = []phrase{phrasef("the log has no outcome of it; %s tokens are reserved", group(called.Reserved))}
+		d.outcome = []phrase{phrasef("the log has no outcome of it; %s tokens are reserved", figure.Group(called.Reserved))}
 	}
 }
 
@@ -175,9 +176,9 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		out = append(out, phrase("cannot be used: "+said(e.Malformed)))
 	}
 	u := e.Reply.Usage
-	cost := fmt.Sprintf("%s tokens in, %s out", group(u.Input), group(u.Output))
+	cost := fmt.Sprintf("%s tokens in, %s out", figure.Group(u.Input), figure.Group(u.Output))
 	if u.CacheRead > 0 {
-		cost += fmt.Sprintf(" (%s from the cache)", group(u.CacheRead))
+		cost += fmt.Sprintf(" (%s from the cache)", figure.Group(u.CacheRead))
 	}
 	if e.Estimated {
 		cost += ", estimated"

@@ -24,14 +24,18 @@ const (
 // A brief is what is shown of a run, as one JSON document: quoted, nothing that
 // a tool or a person said can end its own string.
 type brief struct {
-	Task   string       `json:"task"`
-	Said   []string     `json:"said_since,omitempty"` // by people
-	Goal   *briefGoal   `json:"goal,omitempty"`
-	Turns  []briefTurn  `json:"turns,omitempty"`
-	Before int          `json:"turns_before_these,omitempty"`
-	Calls  []briefCall  `json:"calls,omitempty"`
-	Claims []briefClaim `json:"claims,omitempty"`
-	Found  []briefCall  `json:"results,omitempty"`
+	Prompt   string       `json:"instructions,omitempty"` // of the agent
+	Task     string       `json:"task"`
+	Said     []string     `json:"said_since,omitempty"` // by people
+	Goal     *briefGoal   `json:"goal,omitempty"`
+	Turns    []briefTurn  `json:"turns,omitempty"`
+	Before   int          `json:"turns_before_these,omitempty"`
+	Calls    []briefCall  `json:"calls,omitempty"`
+	Claims   []briefClaim `json:"claims,omitempty"`
+	Missing  []string     `json:"unsupported_values,omitempty"`
+	Observed string       `json:"observed,omitempty"` // last
+	Found    []briefCall  `json:"results,omitempty"`
+	Replaced []briefCall  `json:"replaced,omitempty"`
 }
 
 type briefGoal struct {
@@ -47,6 +51,8 @@ type briefTurn struct {
 }
 
 type briefCall struct {
+	Run    int    `json:"runs_ago,omitempty"`
+	Turn   int    `json:"turn,omitempty"`
 	Call   string `json:"call"`
 	Tool   string `json:"tool"`
 	Effect string `json:"effect,omitempty"`

@@ -51,7 +51,7 @@ func ExampleReflexion() {
 	// turns: 4
 }
 
-// An answer that the tools do not bear out is sent back with what is wrong.
+// The model is told of values in its answer that appear nowhere.
 func ExampleGrounding() {
 	agent := pawl.Agent{
 		Name:     "stocktaker",
@@ -74,7 +74,7 @@ func ExampleGrounding() {
 	}
 	// Output:
 	// There are 1,200 bolts. <nil>
-	// grounded: false [There are 12,000 bolts.]
+	// grounded: true [12,000]
 	// grounded: true []
 }
 

@@ -9,11 +9,11 @@ import (
 
 // A scored claim is one a judge has spoken about.
 type scored struct {
-	value float64 // 1: borne out, 0: not
+	value float64 // 1: supported, 0: not
 	why   string
 }
 
-// supported is the score from which a claim is borne out.
+// supported is the lowest score of a supported claim.
 const supported = 0.5
 
 // readScores reads what a judge says of n claims, counted from 1: the object it

@@ -12,7 +12,7 @@ import (
 // judge reads a policy that judges, nil if it is none:
 //
 //	reflexion [every=N] [no_errors] [no_loops] [by=NAME]
-//	grounding [replans=N] [by=NAME] · causal · steer [by=NAME] [writes] [ask] POLICY
+//	grounding [replans=N] [strict] [by=NAME] · causal · steer [by=NAME] [writes] [ask] POLICY
 //
 // A model given by name is the world's under that name.
 func (w *world) judge(words []string) (pawl.Policy, error) {
@@ -30,7 +30,7 @@ func (w *world) judge(words []string) (pawl.Policy, error) {
 			every, err = strconv.Atoi(value)
 		case assigned && key == "replans":
 			replans, err = strconv.Atoi(value)
-		case key == "writes" || key == "ask" || key == "no_errors" || key == "no_loops":
+		case key == "writes" || key == "ask" || key == "no_errors" || key == "no_loops" || key == "strict":
 			flags[key] = true
 		case words[0] == "steer":
 			return judge.Steer(strings.Join(rest, " "), &judge.SteerOptions{Model: model, WritesOnly: flags["writes"], Ask: flags["ask"]}), nil
@@ -43,7 +43,7 @@ func (w *world) judge(words []string) (pawl.Policy, error) {
 	case "reflexion":
 		return judge.Reflexion(&judge.ReflexionOptions{Every: every, IgnoreErrors: flags["no_errors"], IgnoreLoops: flags["no_loops"], Model: model}), err
 	case "grounding":
-		return judge.Grounding(&judge.GroundingOptions{Replans: replans, Model: model}), err
+		return judge.Grounding(&judge.GroundingOptions{Replans: replans, Strict: flags["strict"], Model: model}), err
 	case "causal":
 		return judge.Causal(), err
 	case "steer":

@@ -55,6 +55,7 @@ func (s *Spec) readJudge(f fields) {
 		if o.Replans = replans; replans == 0 {
 			o.Replans = -1
 		}
+		g.flag("strict", &o.Strict)
 		s.judges.grounding = o
 		s.judgedBy(g, o)
 	}

@@ -98,7 +98,7 @@ var goalKeys = &table{name: "goal", title: "goal", about: "When the work is done
 
 var judgeKeys = &table{name: "judge", title: "judge", about: "Who judges the run while it goes on.", keys: []key{
 	{name: "reflexion", value: either(aFlag, in(reflexionKeys)), about: "gives the run a confidence and the model hints", inGo: "judge.Reflexion"},
-	{name: "grounding", value: either(aFlag, in(groundingKeys)), about: "sends answers back that no tool result bears out", inGo: "judge.Grounding"},
+	{name: "grounding", value: either(aFlag, in(groundingKeys)), about: "checks the final answer against what tools returned", inGo: "judge.Grounding"},
 	{name: "causal", value: aFlag, otherwise: "false", about: "records what led to what", inGo: "judge.Causal"},
 }}
 
@@ -109,9 +109,10 @@ var reflexionKeys = &table{name: "reflexion", title: "reflexion", about: "When t
 	{name: "model", value: aModel, otherwise: "rules", about: "the model that judges", inGo: "judge.ReflexionOptions.Model"},
 }}
 
-var groundingKeys = &table{name: "grounding", title: "grounding", about: "How answers are held to what was found.", keys: []key{
-	{name: "replans", value: aCount(0), otherwise: "2", about: "answers that are sent back before the run fails", inGo: "judge.GroundingOptions.Replans"},
-	{name: "model", value: aModel, otherwise: "rules", about: "the model that judges", inGo: "judge.GroundingOptions.Model"},
+var groundingKeys = &table{name: "grounding", title: "grounding", about: "How the final answer is checked ([more](governance.md#grounding)).", keys: []key{
+	{name: "model", value: aModel, otherwise: "none; only values are checked", about: "the model that judges the claims of the answer", inGo: "judge.GroundingOptions.Model"},
+	{name: "strict", value: aFlag, otherwise: "false; they are only hinted at", about: "rejects an answer with values that appear in no result, input or prompt", inGo: "judge.GroundingOptions.Strict"},
+	{name: "replans", value: aCount(0), otherwise: "2", about: "answers that are rejected before the run fails; 0: no hint either", inGo: "judge.GroundingOptions.Replans"},
 }}
 
 var contextKeys = &table{name: "context", title: "context", about: "What the model sees of a long conversation.", keys: []key{

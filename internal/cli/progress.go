@@ -48,10 +48,13 @@ func progressText(event pawl.Event) string {
 	case pawl.Reflected:
 		return fmt.Sprintf("confidence %.2f: %s", e.Confidence, gist(e.Text))
 	case pawl.Grounded:
-		if e.OK {
-			return "the answer is grounded"
+		switch claims := gist(strings.Join(e.Claims, "; ")); {
+		case !e.OK:
+			return "the answer is not grounded: " + claims
+		case claims != "":
+			return "the answer has unsupported values: " + claims
 		}
-		return "the answer is not grounded: " + gist(strings.Join(e.Claims, "; "))
+		return "the answer is grounded"
 	case pawl.ProgressLogged:
 		return gist(e.Message)
 	case pawl.RunResumed:

@@ -170,7 +170,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Add("😀\ud7ff", int64(math.MinInt64), uint64(math.MaxUint64), math.Copysign(0, -1), int64(-1), []byte(`null`), "", false)
 	f.Fuzz(func(t *testing.T, s string, l int64, u uint64, x float64, ns int64, raw []byte, key string, b bool) {
 		e := everything{S: s, OS: s, L: l, OL: l, I: int(l), U: u, OU: u, F: x, OF: x, B: b, OB: b, R: raw, OR: raw,
-			T: time.Unix(0, ns), OT: time.Unix(ns%1e10, 0), D: time.Duration(ns), M: time.Duration(ns), OM: time.Duration(ns),
+			T: time.Unix(0, ns), OT: time.Unix(ns%1e10, 0), OD: time.Duration(ns), M: time.Duration(ns), OM: time.Duration(ns),
 			SS: []string{s, key}, OSS: strings.Split(s, "a"), SM: map[string]string{key: s, s: key}, N: x, NV: b, ON: x, ONV: b,
 			K: red, P: part{Name: s, Tags: []string{key}}, PS: []part{{Name: key}, {}}}
 		first, err := encode(&e)

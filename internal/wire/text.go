@@ -111,11 +111,21 @@ func (c *Coder) OptTime(name string, p *time.Time) {
 	}
 }
 
-// Duration codes a duration as a whole number of nanoseconds.
-func (c *Coder) Duration(name string, p *time.Duration) { c.Int64(name, (*int64)(p)) }
-
-// OptDuration is Duration, left out when zero.
-func (c *Coder) OptDuration(name string, p *time.Duration) { c.OptInt64(name, (*int64)(p)) }
+// OptDuration codes a duration as specs write it, such as 30m0s. Zero is left out.
+func (c *Coder) OptDuration(name string, p *time.Duration) {
+	var s string
+	if !c.decoding && *p != 0 {
+		s = p.String()
+	}
+	c.OptString(name, &s)
+	if c.decoding && s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			c.Fail(name, err)
+		}
+		*p = d
+	}
+}
 
 // DurationMS codes a duration as a whole number of milliseconds; what is less is
 // cut off.

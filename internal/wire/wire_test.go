@@ -73,7 +73,7 @@ type everything struct {
 	B, OB   bool
 	R, OR   json.RawMessage
 	T, OT   time.Time
-	D, OD   time.Duration
+	OD      time.Duration
 	M, OM   time.Duration
 	SS, OSS []string
 	SM, OSM map[string]string
@@ -101,7 +101,6 @@ func (e *everything) code(c *Coder) {
 	c.OptRaw("or", &e.OR)
 	c.Time("t", &e.T)
 	c.OptTime("ot", &e.OT)
-	c.Duration("d", &e.D)
 	c.OptDuration("od", &e.OD)
 	c.DurationMS("m", &e.M)
 	c.OptDurationMS("om", &e.OM)
@@ -142,7 +141,7 @@ func full() everything {
 	return everything{
 		S: "é\"\\\n\x01/<&>", OS: "😀", I: -1, OI: math.MaxInt, L: math.MinInt64, OL: 7, U: math.MaxUint64, OU: 1,
 		F: 0.1, OF: 1e-7, B: true, OB: true, R: json.RawMessage(`{"a":[1.0,"x y"]}`), OR: json.RawMessage(`null`),
-		T: at, OT: at.Truncate(time.Second), D: 1, OD: time.Hour, M: 1500 * time.Millisecond, OM: time.Millisecond,
+		T: at, OT: at.Truncate(time.Second), OD: time.Hour, M: 1500 * time.Millisecond, OM: time.Millisecond,
 		SS: []string{"a"}, OSS: []string{"b", "c"}, SM: map[string]string{"b": "2", "a": "1", "é\n": "\t"},
 		OSM: map[string]string{"": ""}, N: 2, NV: true, ON: 0, ONV: true, K: red, OK: blue,
 		P: p, OP: part{Name: "c"}, PS: []part{p, {}}, OPS: []part{{Name: "z"}},
@@ -155,7 +154,7 @@ func TestWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"s":"","i":0,"l":0,"u":0,"f":0,"b":false,"r":null,"t":"0001-01-01T00:00:00Z","d":0,"m":0,` +
+	want := `{"s":"","i":0,"l":0,"u":0,"f":0,"b":false,"r":null,"t":"0001-01-01T00:00:00Z","m":0,` +
 		`"ss":[],"sm":{},"n":null,"k":"red","p":{"name":""},"ps":[]}`
 	if got != want {
 		t.Errorf("zero value\n got %s\nwant %s", got, want)
@@ -167,7 +166,7 @@ func TestWritten(t *testing.T) {
 	}
 	want = `{"s":"é\"\\\n\u0001/<&>","os":"😀","i":-1,"oi":9223372036854775807,"l":-9223372036854775808,"ol":7,` +
 		`"u":18446744073709551615,"ou":1,"f":0.1,"of":1e-7,"b":true,"ob":true,"r":{"a":[1.0,"x y"]},"or":null,` +
-		`"t":"2026-07-25T10:00:00.123456789Z","ot":"2026-07-25T10:00:00Z","d":1,"od":3600000000000,"m":1500,"om":1,` +
+		`"t":"2026-07-25T10:00:00.123456789Z","ot":"2026-07-25T10:00:00Z","od":"1h0m0s","m":1500,"om":1,` +
 		`"ss":["a"],"oss":["b","c"],"sm":{"a":"1","b":"2","é\n":"\t"},"osm":{"":""},"n":2,"on":0,"k":"red","ok":"b\"lue",` +
 		`"p":{"name":"a","tags":["x","","` + "\u2028" + `"],"sub":{"name":"b"}},"op":{"name":"c"},` +
 		`"ps":[{"name":"a","tags":["x","","` + "\u2028" + `"],"sub":{"name":"b"}},{"name":""}],"ops":[{"name":"z"}]}`

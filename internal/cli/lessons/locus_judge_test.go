@@ -171,10 +171,10 @@ func reader(t testing.TB, found string, answers ...string) pawl.Agent {
 	}}
 }
 
-// sentBack is how often an answer was found not to be borne out.
+// sentBack counts the answers about which the model was told something.
 func sentBack(t testing.TB, j pawl.Journal) (n int) {
 	for _, g := range events[pawl.Grounded](t, j) {
-		if !g.OK {
+		if g.Hint != "" {
 			n++
 		}
 	}
@@ -183,18 +183,20 @@ func sentBack(t testing.TB, j pawl.Journal) (n int) {
 
 const report = "Build 4711 finished on 12 March. 100 tests passed, 3 tests failed. The deployment was not started."
 
-// byRules: without a model, by words and numbers, and with an eye for "not".
-func byRules(t *testing.T) {
+// byValues: without a model, by the values of the answer. What it says about them
+// takes a judge.
+func byValues(t *testing.T) {
 	for _, c := range []struct {
 		answer string
 		good   bool
 	}{
 		{"Build 4711 finished on 12 March, and 3 tests failed.", true},
+		{"Build 4711 finished on March 12th.", true},
 		{"The deployment was not started.", true},
-		{"The deployment was started.", false},
-		{"10 tests passed in build 4711.", false},
+		{"The deployment was started.", true},
+		{"1000 tests passed in build 4711.", false},
 		{"Build 4712 finished on 12 March.", false},
-		{"The database server in Frankfurt was replaced by Ada Lovelace.", false},
+		{"Build 4711 finished on 13 March.", false},
 	} {
 		agent := reader(t, report, c.answer, "Build 4711 finished on 12 March.")
 		agent.Policies = []pawl.Policy{judge.Grounding(nil)}
@@ -206,7 +208,7 @@ func byRules(t *testing.T) {
 	}
 }
 
-// longEvidence: the end of a long result bears out as much as its beginning.
+// longEvidence: the end of a long result counts as much as its beginning.
 func longEvidence(t *testing.T) {
 	agent := reader(t, strings.Repeat("Nothing of note happened at the station.\n", 100)+report, "Build 4711 finished on 12 March, and 3 tests failed.")
 	agent.Policies = []pawl.Policy{judge.Grounding(nil)}
@@ -216,31 +218,34 @@ func longEvidence(t *testing.T) {
 }
 
 // ungrounded: an answer that stays baseless, or says the opposite, is no
-// success, whoever judges; what is wrong with it is said to the model and to people.
+// success; what is wrong with it is said to the model and to people. Without a
+// judge that takes a strict policy and a value that appears nowhere.
 func ungrounded(t *testing.T) {
-	wrong := map[string]string{
-		"baseless":     "Build 4711 was paid for by the city of Trondheim with 9000 crowns.",
-		"contradicted": "The deployment of build 4711 was started.",
-	}
-	for name, answer := range wrong {
-		for _, m := range []*ear{nil, judging(t, `{"claims":[{"n":1,"supported":false,"why":"nothing says so"}]}`)} {
-			o := &judge.GroundingOptions{}
-			if m != nil {
-				o.Model = m
-			}
-			agent := reader(t, report, answer, answer, answer)
-			agent.Policies = []pawl.Policy{judge.Grounding(o)}
-			model := agent.Model.(*ear)
-			res, j := inMemory(t, agent, pawl.Failed)
-			if n := sentBack(t, j); n != 3 || !strings.Contains(res.Reason.Detail, answer[:len(answer)-1]) || !strings.Contains(told(model.last()), "bear") {
-				t.Errorf("%s: sent back %d times: %v; the model was told\n%s", name, n, res.Reason, told(model.last()))
-			}
+	const baseless = "Build 4711 was paid for by the city of Trondheim with 9000 crowns."
+	for _, c := range []struct {
+		answer, told string
+		model        *ear
+	}{
+		{baseless, "9000", nil},
+		{baseless, "Trondheim", judging(t, `{"claims":[{"n":1,"supported":false,"why":"nothing says so"}]}`)},
+		{"The deployment of build 4711 was started.", "started", judging(t, `{"claims":[{"n":1,"supported":false,"why":"it was not"}]}`)},
+	} {
+		o := &judge.GroundingOptions{Strict: c.model == nil}
+		if c.model != nil {
+			o.Model = c.model
+		}
+		agent := reader(t, report, c.answer, c.answer, c.answer)
+		agent.Policies = []pawl.Policy{judge.Grounding(o)}
+		model := agent.Model.(*ear)
+		res, j := inMemory(t, agent, pawl.Failed)
+		if n := sentBack(t, j); n != 3 || !strings.Contains(res.Reason.Detail, c.told) || !strings.Contains(told(model.last()), c.told) {
+			t.Errorf("%q: sent back %d times: %v; the model was told\n%s", c.answer, n, res.Reason, told(model.last()))
 		}
 	}
 }
 
 // anyDress: a judge is understood in whatever dress it puts its scores, and a
-// claim it says nothing of is left to the rules, not held to be wrong.
+// claim it says nothing of is not held to be wrong.
 func anyDress(t *testing.T) {
 	for _, says := range []string{
 		`{"claims":[{"n":1,"supported":true,"why":"it says so"}]}`,

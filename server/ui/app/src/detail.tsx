@@ -109,7 +109,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "run.forked": return part("Forked", <p>Shares entries 1–{d.seq} with <a class="mono" href={link(d.from, "", d.seq)}>{d.from}</a></p>, d.input ? <Prose of={d.input} /> : null);
     case "observed": return part(d.failed ? "Could not observe" : "Observed", <Prose of={d.text ?? ""} mono />, d.data !== undefined ? <JsonView value={d.data} label="Data" /> : null);
     case "reflected": return part(`A judgement${d.by ? ` by ${d.by}` : ""}`, <p>confidence {d.confidence}</p>, <Prose of={d.text ?? ""} />, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
-    case "grounded": return part(d.ok ? "Grounded" : "Not grounded", d.claims?.length ? <ul>{d.claims.map((c: string) => <li key={c}><Text of={c} /></li>)}</ul> : null, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
+    case "grounded": return part(!d.ok ? "Not grounded" : d.claims?.length ? "Unsupported values" : "Grounded", d.claims?.length ? <ul>{d.claims.map((c: string) => <li key={c}><Text of={c} /></li>)}</ul> : null, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
     case "progress.judged": return part(d.judgement, <Prose of={d.detail ?? ""} />, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
     case "context.compacted": return part("Compacted", <p>{span.text}</p>, d.summary ? <Prose of={d.summary} /> : null);
     case "plan.rejected": return part(`Reply rejected, ${plural(d.strike ?? 1, "strike")}`, <ul>{(d.reasons ?? []).map((r: string) => <li key={r}><Text of={r} /></li>)}</ul>, <h4>The model is told</h4>, <Prose of={d.feedback ?? ""} />);

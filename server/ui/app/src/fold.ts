@@ -483,7 +483,8 @@ export class Log {
         this.open(e, t, "judge", "reflected", `confidence ${d.confidence}: ${excerpt(d.text ?? "")}`);
         return;
       case "grounded": {
-        const s = this.open(e, t, "judge", "grounded", d.ok ? "the results bear the answer out" : `not borne out: ${excerpt((d.claims ?? []).join("; "))}`);
+        const claims = excerpt((d.claims ?? []).join("; "));
+        const s = this.open(e, t, "judge", "grounded", claims ? `unsupported: ${claims}` : "nothing in the answer is unsupported");
         s.state = d.ok ? "ok" : "bad";
         return;
       }

@@ -1,0 +1,193 @@
+package judge
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
+)
+
+// known holds the values that a run was told or found.
+type known struct {
+	text    strings.Builder // flat
+	solid   string          // the same without spaces
+	starts  []int           // where the words begin in it, and its end
+	numbers []float64       // sorted
+	dates   map[string]bool // 2026-03-12, -03-12 for that day of any year, any-03-12 where no year is given
+	full    bool            // something was left out, so no value counts as missing
+}
+
+// mostKnown bounds what is read, in bytes.
+const mostKnown = 1 << 20
+
+// own begins the names of the machine's tools, in which the model speaks to itself.
+const own = "__"
+
+// knownTo gathers what the prompt, people, observations and tools said, in this
+// run and the earlier runs of its thread. An argument of a successful call counts
+// if it is one word, because the tool accepted it. Longer arguments are the
+// model's own words, unless the call changed something: then they say what was done.
+func knownTo(s pawl.State) *known {
+	k := &known{dates: map[string]bool{}, full: s.Window().Images > 0} // a picture may show any value
+	d := s.Declaration()
+	k.add(d.Prompt + "\n" + string(d.Steps) + "\n" + s.Seen())
+	for _, t := range d.Tools {
+		k.add(t.Description + "\n" + string(t.Input))
+	}
+	for text := range s.UserTexts() {
+		k.add(text)
+	}
+	if v, ok := s.Metric(); ok {
+		k.add(strconv.FormatFloat(v, 'f', -1, 64))
+	}
+	k.add(s.Created().Format("2006-01-02"))
+	for run, ok := s, true; ok; run, ok = run.Earlier() {
+		for c := range run.Recent() {
+			if strings.HasPrefix(c.Tool, own) {
+				continue
+			}
+			k.add(c.Error)
+			scalars(c.Result, k.add)
+			if c.OK() {
+				scalars(ran(c), func(v string) {
+					if len(v) <= mostLength && (c.Effect != pawl.Read || !strings.Contains(v, " ")) {
+						k.add(v)
+					}
+				})
+			}
+		}
+	}
+	k.seal()
+	return k
+}
+
+// seal makes what was added ready to be searched.
+func (k *known) seal() {
+	k.text.WriteByte(' ')
+	slices.Sort(k.numbers)
+	words := strings.Fields(k.text.String())
+	k.solid = strings.Join(words, "")
+	end := 0
+	for _, w := range words {
+		k.starts = append(k.starts, end)
+		end += len(w)
+	}
+	k.starts = append(k.starts, end)
+}
+
+// add takes in a text.
+func (k *known) add(text string) {
+	if k.full = k.full || k.text.Len() > mostKnown; k.full {
+		return
+	}
+	text = asciiDigits(text)
+	k.text.WriteString(flat(text))
+	dates(text, func(written string, days []string) string {
+		for _, day := range days {
+			if k.dates[day] = true; day[0] == '-' {
+				k.dates["any"+day] = true
+			} else {
+				k.dates[day[4:]] = true
+			}
+		}
+		return written
+	})
+	for _, n := range numberShape.FindAllString(text, -1) {
+		for _, r := range readings(n) {
+			k.numbers = append(k.numbers, r.value)
+		}
+		for part := range strings.FieldsFuncSeq(n, notDigit) { // versions, lists, telephone numbers
+			if v, err := strconv.ParseFloat(part, 64); err == nil {
+				k.numbers = append(k.numbers, v)
+			}
+		}
+	}
+}
+
+// says reports whether the words of a text occur in this order.
+func (k *known) says(text string) bool { return strings.Contains(k.text.String(), flat(text)+" ") }
+
+// leastSpelled is the length from which a value is known however it is grouped.
+const leastSpelled = 10
+
+// spells reports whether an identifier occurs, in whatever groups either is
+// written: DE89 3704 0044 is DE8937040044.
+func (k *known) spells(id string) bool {
+	id = strings.ReplaceAll(flat(id), " ", "")
+	for from := 0; ; from++ {
+		at := strings.Index(k.solid[from:], id)
+		if at < 0 {
+			return false
+		}
+		from += at
+		_, begins := slices.BinarySearch(k.starts, from)
+		if _, ends := slices.BinarySearch(k.starts, from+len(id)); begins && ends {
+			return true
+		}
+	}
+}
+
+// flat returns the words of a text in lower case, each after one space, so that
+// T-100 equals t_100. Letters without case end words of others: T-100は has T-100.
+func flat(text string) string {
+	var b strings.Builder
+	const none, caseless, other = 0, 1, 2
+	before := none
+	for _, r := range text {
+		kind := none
+		switch {
+		case unicode.Is(unicode.Lo, r):
+			kind = caseless
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			kind = other
+		}
+		if kind != none && kind != before {
+			b.WriteByte(' ')
+		}
+		if before = kind; kind != none {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+// asciiDigits replaces the digits of every script by 0 to 9.
+func asciiDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x80 && unicode.IsDigit(r) {
+			for _, block := range unicode.Nd.R16 { // each holds its digits in order, ten by ten
+				if r >= rune(block.Lo) && r <= rune(block.Hi) {
+					return '0' + (r-rune(block.Lo))%10
+				}
+			}
+		}
+		return r
+	}, text)
+}
+
+// scalars yields the keys, strings and numbers of a JSON document, or of the
+// document in a JSON string.
+func scalars(raw json.RawMessage, yield func(string)) {
+	text := jsonin.Plain(raw)
+	if text != string(raw) && !isDocument(text) {
+		yield(text)
+		return
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	for t, err := d.Token(); err == nil; t, err = d.Token() {
+		switch t := t.(type) {
+		case string:
+			yield(t)
+		case json.Number:
+			if v, err := t.Float64(); err == nil && strings.ContainsAny(t.String(), "eE") {
+				t = json.Number(strconv.FormatFloat(v, 'f', -1, 64)) // 1e6
+			}
+			yield(t.String())
+		}
+	}
+}
