@@ -132,7 +132,8 @@ func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, li
 // atPrice is a model at the price that it has here: the spec's own, or else what
 // price_staleness makes of one of the table that may be outdated.
 func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdated bool, limits *pawl.Limits) pawl.Model {
-	price, own := s.price(given, name, describe(model))
+	info := describe(model)
+	price, own := s.price(given, name, info)
 	if own {
 		model = priced{model, price}
 	} else if outdated && price != nil {
@@ -145,8 +146,12 @@ func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdat
 		}
 	}
 	if limits.Cost > 0 && price == nil {
+		where := ""
+		if info.Endpoint != "" {
+			where = " at " + info.Endpoint
+		}
 		d.about(s.opt.Limits.Cost != 0, "limits", s.find("limits", "cost"),
-			"cost is $%.2f, but the model %s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given)
+			"cost is $%.2f, but the model %s%s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given, where)
 	}
 	return model
 }

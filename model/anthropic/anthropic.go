@@ -56,6 +56,7 @@ type Options struct {
 	APIKey     string       // empty: ANTHROPIC_API_KEY
 	BaseURL    string       // without /v1; empty: ANTHROPIC_BASE_URL, or Anthropic's own
 	HTTPClient *http.Client // nil: http.DefaultClient; no redirect is followed
+	Price      *pawl.Price  // nil: that of the price table at Anthropic, none elsewhere
 
 	// Key gives the key in the place of APIKey, for keys that change while runs
 	// go on. It is asked before each request, with an empty refused, and may
@@ -71,7 +72,8 @@ type Model struct {
 	name    string
 	base    string
 	key     provider.Key
-	keyless bool // there is no key to be had
+	keyless bool        // there is no key to be had
+	price   *pawl.Price // given; nil: none
 	client  sdk.Client
 }
 
@@ -87,6 +89,9 @@ func New(name string, o *Options) *Model {
 		base:    strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"), endpoint), "/"),
 		key:     o.Key,
 		keyless: o.Key == nil && key == "",
+	}
+	if o.Price != nil {
+		m.price = new(*o.Price)
 	}
 	if m.key == nil {
 		m.key = provider.Fixed(key)
@@ -106,13 +111,14 @@ func New(name string, o *Options) *Model {
 }
 
 // Describe names the model anthropic/NAME, where its requests go, and its price
-// when the price table has it.
+// when that is given, or is in the price table and they go to Anthropic.
 func (m *Model) Describe() pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base, Wire: pawl.Wire{
 		// As [Model.request] writes them, with three marks for the cache.
 		Frame: 400 + len(m.name), Message: 150, Tool: 100, Prompt: toolPrompt(m.name),
 	}}
-	if r, ok := prices.Lookup("anthropic", m.name); ok {
+	info.Price = m.price
+	if r, ok := prices.Lookup("anthropic", m.name); ok && m.price == nil && provider.At(m.base, "api.anthropic.com") {
 		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}
 	return info

@@ -34,6 +34,31 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// A name says what a model costs only where its provider serves it.
+func TestPriceOfAnAddress(t *testing.T) {
+	t.Setenv("ANTHROPIC_BASE_URL", "")
+	table, own := pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Long: pawl.Tier{From: 200_000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5}}, pawl.Price{Input: 1, Output: 2}
+	for _, c := range []struct {
+		base string
+		own  *pawl.Price
+		want *pawl.Price
+	}{
+		{"", nil, &table},
+		{"https://api.ANTHROPIC.COM/v1/", nil, &table},
+		{"http://127.0.0.1:11434/v1", nil, nil},
+		{"https://api.anthropic.com.example.com", nil, nil},
+		{"https://example.com/?api.anthropic.com", nil, nil},
+		{"http://127.0.0.1:11434/v1", &own, &own},
+		{"", &own, &own},
+		{"%", nil, nil},
+	} {
+		m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: c.base, Price: c.own})
+		if d := cmp.Diff(c.want, m.Describe().Price); d != "" {
+			t.Errorf("at %q (-want +got):\n%s", c.base, d)
+		}
+	}
+}
+
 func class(err error) pawl.Class {
 	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
 		return me.Class

@@ -62,6 +62,7 @@ type Options struct {
 	APIKey     string       // empty: GEMINI_API_KEY, or else GOOGLE_API_KEY
 	BaseURL    string       // without /v1beta; empty: GOOGLE_GEMINI_BASE_URL, or Google's own
 	HTTPClient *http.Client // nil: http.DefaultClient; no redirect is followed
+	Price      *pawl.Price  // nil: that of the price table at Google, none elsewhere
 
 	// Key gives the key in the place of APIKey, for keys that change while runs
 	// go on. It is asked before each request, with an empty refused, and may
@@ -78,7 +79,8 @@ type Model struct {
 	name    string
 	base    string
 	key     provider.Key
-	keyless bool // there is no key to be had
+	keyless bool        // there is no key to be had
+	price   *pawl.Price // given; nil: none
 	client  *http.Client
 }
 
@@ -93,6 +95,9 @@ func New(name string, o *Options) *Model {
 		key:    o.Key,
 		base:   strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
 		client: provider.Client(o.HTTPClient),
+	}
+	if o.Price != nil {
+		m.price = new(*o.Price)
 	}
 	if m.key == nil {
 		fixed := cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))
@@ -111,14 +116,15 @@ func (m *Model) Ready() error {
 }
 
 // Describe names the model google/NAME, where its requests go, and its price
-// when the price table has it.
+// when that is given, or is in the price table and they go to Google.
 func (m *Model) Describe() pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base, Wire: pawl.Wire{
 		// As [Model.body] writes them, with the name of a tool and a signature at
 		// each call. Google publishes no count of tokens that it adds for tools.
 		Frame: 250, Message: 200, Tool: 100,
 	}}
-	if r, ok := prices.Lookup("google", m.name); ok {
+	info.Price = m.price
+	if r, ok := prices.Lookup("google", m.name); ok && m.price == nil && provider.At(m.base, "generativelanguage.googleapis.com") {
 		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}
 	return info

@@ -34,6 +34,31 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// A name says what a model costs only where its provider serves it.
+func TestPriceOfAnAddress(t *testing.T) {
+	t.Setenv("GOOGLE_GEMINI_BASE_URL", "")
+	table, own := pawl.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075}, pawl.Price{Input: 1, Output: 2}
+	for _, c := range []struct {
+		base string
+		own  *pawl.Price
+		want *pawl.Price
+	}{
+		{"", nil, &table},
+		{"https://GENERATIVELANGUAGE.GOOGLEAPIS.COM/v1/", nil, &table},
+		{"http://127.0.0.1:11434/v1", nil, nil},
+		{"https://generativelanguage.googleapis.com.example.com", nil, nil},
+		{"https://example.com/?generativelanguage.googleapis.com", nil, nil},
+		{"http://127.0.0.1:11434/v1", &own, &own},
+		{"", &own, &own},
+		{"%", nil, nil},
+	} {
+		m := google.New("gemini-3.8-flash", &google.Options{BaseURL: c.base, Price: c.own})
+		if d := cmp.Diff(c.want, m.Describe().Price); d != "" {
+			t.Errorf("at %q (-want +got):\n%s", c.base, d)
+		}
+	}
+}
+
 func class(err error) pawl.Class {
 	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
 		return me.Class

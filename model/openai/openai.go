@@ -72,7 +72,7 @@ func New(name string, o *Options) *Model {
 }
 
 // Describe names the model openai/NAME, where its requests go, and its price
-// when the price table has a model of OpenAI of that name, whoever serves it.
+// when that is given, or is in the price table and they go to OpenAI or Azure.
 func (m *Model) Describe() pawl.ModelInfo { return m.describe() }
 
 // Stream sends the request and yields the reply as it comes.

@@ -34,6 +34,34 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// A name says what a model costs only where its provider serves it.
+func TestPriceOfAnAddress(t *testing.T) {
+	t.Setenv("OPENAI_BASE_URL", "")
+	table, own := pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025}, pawl.Price{Input: 1, Output: 2}
+	for _, c := range []struct {
+		base string
+		own  *pawl.Price
+		want *pawl.Price
+	}{
+		{"", nil, &table},
+		{"https://api.OPENAI.COM/v1/", nil, &table},
+		{"https://house.openai.azure.com/openai/v1", nil, &table},
+		{"http://127.0.0.1:11434/v1", nil, nil},
+		{"https://api.openai.com.example.com", nil, nil},
+		{"https://example.com/?api.openai.com", nil, nil},
+		{"http://127.0.0.1:11434/v1", &own, &own},
+		{"", &own, &own},
+		{"%", nil, nil},
+	} {
+		o := &openai.Options{BaseURL: c.base, Price: c.own}
+		for _, m := range []pawl.Describer{openai.New("gpt-5-mini", o), openai.NewResponses("gpt-5-mini", o)} {
+			if d := cmp.Diff(c.want, m.Describe().Price); d != "" {
+				t.Errorf("at %q (-want +got):\n%s", c.base, d)
+			}
+		}
+	}
+}
+
 // sent gives the body of a request on its way to a host that is never asked.
 type sent struct{ body map[string]any }
 

@@ -45,8 +45,8 @@ func NewResponses(name string, o *Options) *Responses {
 	return &Responses{newServer("openai-responses", name, o)}
 }
 
-// Describe names the model openai-responses/NAME, where its requests go, and its
-// price when the price table has a model of OpenAI of that name, whoever serves it.
+// Describe names the model openai-responses/NAME, where its requests go, and its price
+// when that is given, or is in the price table and they go to OpenAI or Azure.
 func (m *Responses) Describe() pawl.ModelInfo { return m.describe() }
 
 // Stream sends the request and yields the reply as it comes.

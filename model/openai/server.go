@@ -9,7 +9,6 @@ import (
 	"iter"
 	"mime"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 
@@ -26,6 +25,7 @@ type Options struct {
 	BaseURL      string       // with /v1; empty: OPENAI_BASE_URL, or OpenAI's own
 	HTTPClient   *http.Client // nil: http.DefaultClient; no redirect is followed
 	MaxTokensKey string       // what Chat Completions of the server call the ceiling of a reply; empty: see the package
+	Price        *pawl.Price  // nil: that of the price table at OpenAI and Azure, none elsewhere
 
 	// Key gives the key in the place of APIKey, for keys that change while runs
 	// go on. It is asked before each request, with an empty refused, and may
@@ -44,6 +44,7 @@ type server struct {
 	key        provider.Key
 	keyless    bool // there is no key to be had
 	client     *http.Client
+	price      *pawl.Price // given; nil: none
 }
 
 func newServer(prefix, name string, o *Options) server {
@@ -58,13 +59,15 @@ func newServer(prefix, name string, o *Options) server {
 	if s.key == nil {
 		s.key = provider.Fixed(key)
 	}
+	if o.Price != nil {
+		s.price = new(*o.Price)
+	}
 	return s
 }
 
 // official reports whether requests go to OpenAI, or to its models at Azure.
 func (s *server) official() bool {
-	u, err := url.Parse(s.base)
-	return err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com"))
+	return provider.At(s.base, "api.openai.com", ".openai.azure.com")
 }
 
 func (s *server) full() string { return s.prefix + "/" + s.name }
@@ -84,7 +87,8 @@ func (s *server) describe() pawl.ModelInfo {
 		// OpenAI publishes no count of tokens that it adds for tools.
 		Frame: 250 + len(s.name), Message: 150, Tool: 100,
 	}}
-	if r, ok := prices.Lookup("openai", s.name); ok {
+	info.Price = s.price
+	if r, ok := prices.Lookup("openai", s.name); ok && s.price == nil && s.official() { // elsewhere the name may be any model's
 		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
 	}
 	return info
