@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
 )
@@ -162,19 +163,19 @@ func tooLarge() error {
 	return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", mostBody>>10))
 }
 
-// decode reads one JSON object and nothing else, in which there is nothing that
-// nobody asked for. What is no JSON is told apart from what is, and says something
-// else than it should.
+// decode reads one JSON object without unknown keys. What is no JSON, has a key
+// twice or is not UTF-8 is a bad request; other faults make it invalid.
 func decode(data []byte, to any) error {
+	if _, err := canon.Canonical(nil, data); err != nil { // also what two readers would read as two things
+		return refusal(http.StatusBadRequest, "the body is no JSON: "+err.Error())
+	}
+	if key := twice(data); key != "" {
+		return refusal(http.StatusBadRequest, fmt.Sprintf("the body has %q twice, in letters of another case", key))
+	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	err := d.Decode(to)
 	switch another, mistyped := errors.AsType[*json.UnmarshalTypeError](err); {
-	case !json.Valid(data):
-		if err == nil {
-			err = errors.New("something follows behind the object")
-		}
-		return refusal(http.StatusBadRequest, "the body is no JSON: "+err.Error())
 	case mistyped && another.Field != "":
 		return invalid(fmt.Sprintf("%s is %s; GET /openapi.json says what it must be", another.Field, kindOf(another.Value)))
 	case mistyped, bytes.Equal(bytes.TrimSpace(data), []byte("null")):
@@ -183,6 +184,24 @@ func decode(data []byte, to any) error {
 		return invalid("the body has an " + strings.TrimPrefix(err.Error(), "json: ") + "; GET /openapi.json says which there are")
 	}
 	return nil
+}
+
+// twice is a key of an object that stands in it twice for package json, which does
+// not tell capital letters from small ones; empty: there is none.
+func twice(data []byte) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(data, &object) != nil {
+		return ""
+	}
+	seen := map[string]bool{}
+	for key := range object {
+		folded := strings.ToLower(key)
+		if seen[folded] {
+			return folded
+		}
+		seen[folded] = true
+	}
+	return ""
 }
 
 // kindOf is what a JSON value is that package json calls a number, a string, an

@@ -37,6 +37,9 @@ func (f *files) create(name, content string) (string, error) {
 			return "", fmt.Errorf("%s has this content already", name)
 		}
 	case f.missing(name):
+		if err := beneath.New(name); err != nil {
+			return "", err
+		}
 		if err := f.creatable(name); err != nil {
 			return "", err
 		}

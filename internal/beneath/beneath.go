@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -40,6 +41,27 @@ func Local(name string) (string, error) {
 		return "", fmt.Errorf("path %q leads outside; give one relative to the root, such as internal/ledger/ledger.go", name)
 	}
 	return path.Clean(name), nil
+}
+
+// mostLevels is how deep the directories of a new file may be.
+const mostLevels = 32
+
+// New checks the path of a file that is to be made, as Local cleaned it: a person
+// who reads the name must see all of it, and programs that walk the directories
+// must come to an end.
+func New(name string) error {
+	unseen := func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	}
+	switch {
+	case !utf8.ValidString(name):
+		return fmt.Errorf("path %q is not text in UTF-8", name)
+	case strings.ContainsFunc(name, unseen):
+		return fmt.Errorf("path %+q has characters that a reader does not see; name the file without them", name)
+	case strings.Count(name, "/") > mostLevels:
+		return fmt.Errorf("path %.60q… has more than %d directories; put the file higher", name, mostLevels)
+	}
+	return nil
 }
 
 // Read returns the content and the permissions of a text file of at most

@@ -119,6 +119,9 @@ func write(_ context.Context, root *os.Root, a writeArgs) (string, error) {
 		}
 		perm = info.Mode().Perm()
 	case errors.Is(err, fs.ErrNotExist):
+		if err := beneath.New(name); err != nil {
+			return "", err
+		}
 		if err := root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
 			return "", beneath.Plainly(path.Dir(name), err)
 		}

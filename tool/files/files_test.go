@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -367,4 +368,34 @@ func FuzzPaths(f *testing.F) {
 			t.Fatalf("%q changed what is outside", path)
 		}
 	})
+}
+
+// TestNamesOfNewFiles: a person sees the whole name of a file that a model makes,
+// and directories do not get deep without end. Files that are there can be read
+// and changed, whatever they are called.
+func TestNamesOfNewFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{
+		"a\tb.txt", "a\rb.txt", "a\x1b[31mb.txt", "a\u202etxt.exe", "a\u2066b.txt", "a\u200bb.txt", "a\u2028b.txt", "a\u00adb.txt", "a\ufeffb.txt", "a\U000e0041b.txt",
+		"dir\u202e/b.txt", strings.Repeat("d/", 33) + "f.txt",
+	} {
+		if said, err := use(t, dir, "write_file", map[string]any{"path": name, "content": "x"}); err == nil {
+			t.Errorf("%+q: %s", name, said)
+		} else if strings.ContainsFunc(err.Error(), func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+			t.Errorf("%+q: the error shows the name as it is: %q", name, err)
+		}
+	}
+	if found, err := os.ReadDir(dir); err != nil || len(found) != 0 {
+		t.Errorf("left behind: %v, %v", found, err)
+	}
+	for _, name := range []string{"résumé für Jürgen.txt", "漢字/ひらがな.md", "a b (1).txt", strings.Repeat("d/", 32) + "f.txt"} {
+		if _, err := use(t, dir, "write_file", map[string]any{"path": name, "content": "x"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	old := "a\u200bb.txt"
+	write(t, dir, map[string]string{old: "one\n"})
+	if _, err := use(t, dir, "write_file", map[string]any{"path": old, "content": "two\n"}); err != nil || read(t, filepath.Join(dir, old)) != "two\n" {
+		t.Errorf("a file that is there: %v", err)
+	}
 }
