@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
@@ -72,6 +73,7 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 // carved for it and under the policies it inherits of its parent, and what it
 // is asked.
 func (m *Machine) Child(d Disposed) (agent Agent, input string, err error) {
+	defer blame.On("tool", d.Call.Tool)
 	t := m.tools[d.Call.Tool]
 	if t == nil || t.ask == nil {
 		return Agent{}, "", fmt.Errorf("%s is no agent", d.Call.Tool)

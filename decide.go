@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -167,7 +168,10 @@ func (m *Machine) ask(s *State) Step {
 }
 
 //go:noinline
-func (m *Machine) askOther(s *State) Step { return m.loop.Next(*s) }
+func (m *Machine) askOther(s *State) Step {
+	defer blame.On("loop", m.loop)
+	return m.loop.Next(*s)
+}
 
 // ends asks the goal, the ceiling on tool errors, and the stop condition.
 func (m *Machine) ends(s *State) Verdict {
@@ -214,7 +218,10 @@ func (m *Machine) met(s *State) bool {
 }
 
 //go:noinline
-func eval(c Condition, s *State) Verdict { return c.Eval(*s) }
+func eval(c Condition, s *State) Verdict {
+	defer blame.On("condition", c)
+	return c.Eval(*s)
+}
 
 // finish ends the run, unless a goal refutes a success that is claimed; nil:
 // it has been refuted, and the run goes on. A claim is measured again, since
@@ -401,6 +408,7 @@ func (m *Machine) review(s *State, step Step) Step {
 // reviewed asks a policy, one that can do with a look at the state without
 // making a copy of it.
 func reviewed(p Policy, s *State, step Step) Step {
+	defer blame.On("policy", p)
 	if l, ok := p.(interface{ Look(*State, Step) Step }); ok {
 		return l.Look(s, step)
 	}

@@ -57,6 +57,10 @@ type RunForked struct {
 	Labels map[string]string // in place of those of the shared entries; none: those
 }
 
+// PanicLeaf is the stop reason of a run that ended because code of its agent
+// panicked. The engine writes it in place of what could not be decided.
+const PanicLeaf = "panic"
+
 // RunStopped ends a run, until it is resumed.
 type RunStopped struct {
 	Status    Status

@@ -165,6 +165,8 @@ func outside(event Event) bool {
 		return true
 	case RunPaused:
 		return e.Status == Paused && e.WakeAt.IsZero() // a shutdown
+	case RunStopped:
+		return e.Leaf == PanicLeaf // the engine's, since nothing could be decided
 	case Noted:
 		return e.Imported()
 	case ChildStopped:

@@ -135,18 +135,23 @@ func (s *session) single(at uint64, d *pawl.Disposed) (*job, time.Time, error) {
 	if !j.slot.try() {
 		return nil, time.Time{}, errCrowded
 	}
+	ready := false
+	defer func() {
+		if !ready { // also when code of the tool panics
+			j.slot.free()
+		}
+	}()
 	if !s.holds(at, d) {
-		j.slot.free()
 		return nil, time.Time{}, nil
 	}
 	left := s.left(time.Now()) // as the entries have it: making them durable may take long
 	s.intend(j, left)
 	if err := s.announce(); err != nil {
-		j.slot.free()
 		return nil, time.Time{}, err
 	}
 	now := time.Now()
 	j.due(now, left)
+	ready = true
 	return j, now, nil
 }
 

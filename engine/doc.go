@@ -20,4 +20,18 @@
 // model call and every tool call has one of its own, so that one that ignores
 // the end of its context can be left behind. One more goroutine for the whole
 // engine keeps the leases and reads the mail.
+//
+// # Panics
+//
+// Code of the caller that panics does not end the process. A loop, condition,
+// policy, observer, metric or filter that panics ends its run as failed, with
+// [pawl.PanicLeaf] as the reason's leaf; the detail names the code, the line, and
+// what it said. Options.Log gets the stack. Once the code is fixed, the run can be
+// resumed. A tool that panics has failed, and the model is told so; a model that
+// panics has failed with [pawl.ClassPanic]; an approver that panics has denied; a
+// hook that panics directs nothing, and a watcher that panics is logged. A panic
+// before a run has its first entry is an error of Start, and one while a run is
+// claimed is an error of Resume or Fork.
+//
+// A panic in a goroutine that such code starts itself ends the process, as Go has it.
 package engine

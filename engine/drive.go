@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/pawl-run/pawl"
 )
@@ -26,19 +25,6 @@ func (s *session) drive() error {
 		}
 	}
 	return s.leave()
-}
-
-// guard turns a panic of what the agent's owner wrote (a policy, a loop, a
-// condition, a filter) into this run's error: the other runs of the process
-// have no part in it, and this one can be resumed at once.
-func (s *session) guard(drive func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("run %s: panic: %v\n%s", s.lease.Run, p, debug.Stack())
-			s.release()
-		}
-	}()
-	return drive()
 }
 
 // finish says that nobody drives the session any more, unless another

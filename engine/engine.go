@@ -226,7 +226,7 @@ func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p *past) (*Hand
 	s := b.engine.session(b.machine, lease)
 	s.follow(p)
 	s.driven, s.above = b.driven, b.hooks
-	err := s.guard(func() error { // a filter may panic
+	err := s.caught(func() error { // a filter may panic
 		s.append(0, 0, b.first(ctx, s, p))
 		return nil
 	})

@@ -73,14 +73,16 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.take(entry)
 		s.pending = append(s.pending, data)
 	}
-	err = s.guard(func() error { // a filter may panic
+	err = s.caught(func() error { // a filter may panic
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Labels: o.Labels, Owner: lease.Owner, Epoch: lease.Epoch})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, of: run}); err != nil {
+	if err := s.caught(func() error {
+		return s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, of: run})
+	}); err != nil {
 		s.release()
 		return nil, err
 	}

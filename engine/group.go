@@ -58,8 +58,10 @@ func (s *session) gather(at uint64, calls []pawl.Disposed) error {
 	return g.run()
 }
 
-// leave gives back what the group holds of the pools.
+// leave stops the calls that are still in flight, which is so after an error or a
+// panic, and gives back what the group holds of the pools.
 func (g *gathering) leave() {
+	g.abandon()
 	for i := range g.jobs {
 		g.jobs[i].slot.free()
 	}
@@ -80,14 +82,12 @@ func (g *gathering) run() error {
 			g.waiting = nil
 		}
 		if err := g.start(); err != nil {
-			g.abandon()
 			return err
 		}
 		if g.flying == 0 && len(g.waiting) == 0 {
 			return nil
 		}
 		if err := g.s.flush(); err != nil {
-			g.abandon()
 			return err
 		}
 		select {

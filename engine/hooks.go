@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
 )
 
 // hooks returns the hooks of the run, in the order in which they are asked:
@@ -18,6 +19,7 @@ func (s *session) hooks() []Hook {
 		} else {
 			d = s.state.Declaration()
 		}
+		s.watching = slices.Clip(s.engine.opt.Hooks) // all there are, should HooksOf panic
 		s.above = s.engine.hooksOf(d, s.above, s.driven, ParentOf(&s.state))
 		s.watching = slices.Concat(s.engine.opt.Hooks, s.above)
 		if s.watching == nil {
@@ -39,11 +41,16 @@ func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent s
 			above = e.hooksOf(at.state.Declaration(), nil, false, ParentOf(&at.state))
 		}
 	}
-	own := slices.Clip(e.opt.HooksOf(d))
+	own := slices.Clip(e.agentHooks(d))
 	for _, h := range above {
-		if !slices.ContainsFunc(own, func(o Hook) bool { return o.Name() == h.Name() }) {
+		if !slices.ContainsFunc(own, func(o Hook) bool { return nameOf(o) == nameOf(h) }) {
 			own = append(own, h)
 		}
 	}
 	return own
+}
+
+func (e *Engine) agentHooks(d pawl.Declaration) []Hook {
+	defer blame.On("function", "HooksOf")
+	return e.opt.HooksOf(d)
 }

@@ -285,8 +285,8 @@ func TestShelter(t *testing.T) {
 	}
 }
 
-// What a person wrote into an agent may panic: that run breaks and can be
-// resumed, and the process lives.
+// A filter that panics ends its run as failed. The run can be resumed, and the
+// process lives.
 func TestPanics(t *testing.T) {
 	bomb := true
 	fuse := engine.FilterFunc(func(s string) string {
@@ -320,9 +320,9 @@ func TestPanics(t *testing.T) {
 				}
 				return write()
 			})
-			_, err := wait(t, begin(t, e, agent))
-			if err == nil || !strings.Contains(err.Error(), "boom") {
-				t.Fatalf("the run ended with %v", err)
+			res := ends(t, begin(t, e, agent), pawl.Failed)
+			if v := res.Verdict; v.Leaf != pawl.PanicLeaf || !strings.Contains(v.Detail, "the filter engine.FilterFunc (hostile_flight_test.go:") || strings.Contains(v.Detail, "boom") {
+				t.Fatalf("the run ended with %v", res.Verdict)
 			}
 			bomb = false
 			j.on(nil)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
 )
 
 // observe looks at the world and measures the goal.
@@ -36,22 +37,23 @@ type observation struct {
 	seen    pawl.Observation
 	measure *pawl.Measure
 	err     error
+	panic   *blame.Panic
 }
 
 func (o *observation) perform(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
-			o.err = fmt.Errorf("panic: %v", p)
+			o.panic = blame.Of(p)
 		}
 	}()
 	o.err = errExited // until all of it has returned
 	if o.agent.Observer != nil {
-		if o.seen, o.err = o.agent.Observer.Observe(ctx); o.err != nil {
+		if o.seen, o.err = o.observe(ctx); o.err != nil {
 			return
 		}
 	}
 	if o.agent.Goal != nil {
-		m, err := o.agent.Goal.Metric.Measure(ctx, o.seen)
+		m, err := o.metric(ctx)
 		if err != nil {
 			o.err = fmt.Errorf("measure the goal: %w", err)
 			return
@@ -61,12 +63,25 @@ func (o *observation) perform(ctx context.Context) {
 	o.err = nil
 }
 
+func (o *observation) observe(ctx context.Context) (pawl.Observation, error) {
+	defer blame.On("observer", o.agent.Observer)
+	return o.agent.Observer.Observe(ctx)
+}
+
+func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
+	defer blame.On("metric", o.agent.Goal.Metric)
+	return o.agent.Goal.Metric.Measure(ctx, o.seen)
+}
+
 // record appends what was seen. What cannot be seen is told to the model in
 // the observation's place; the goal then stays unmeasured. A look cut short
 // from outside leaves no trace: resuming looks again.
 func (o *observation) record(s *session, cut error, left bool) {
 	var seen pawl.Observation
 	var measure *pawl.Measure
+	if !left && o.panic != nil {
+		panic(o.panic) // on the goroutine that drives the run; see guard
+	}
 	switch {
 	case !left && o.err == nil:
 		seen, measure = o.seen, o.measure

@@ -87,10 +87,12 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 		s.release()
 		return nil, fmt.Errorf("resume run %s: it went on after entry %d: %w", run, o.After, pawl.ErrConflict)
 	}
-	err = e.last(ctx, s)
-	if err == nil {
-		err = s.takeUp(ctx, began, o)
-	}
+	err = s.caught(func() error {
+		if err := e.last(ctx, s); err != nil {
+			return err
+		}
+		return s.takeUp(ctx, began, o)
+	})
 	if err != nil {
 		s.release()
 		return nil, err
@@ -174,7 +176,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
 	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), driven: o.driven, above: o.hooks, wake: make(chan struct{}, 1), gone: make(chan struct{})}
-	err = s.load(ctx)
+	err = s.caught(func() error { return s.load(ctx) })
 	if err != nil {
 		s.release()
 		return nil, err

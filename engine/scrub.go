@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
@@ -47,9 +48,14 @@ func (c *cleaner) text(text string) string {
 
 func (c *cleaner) filtered(text string) string {
 	for _, f := range c.filters {
-		text = f.Filter(text)
+		text = ask(f, text)
 	}
 	return text
+}
+
+func ask(f Filter, text string) string {
+	defer blame.On("filter", f)
+	return f.Filter(text)
 }
 
 // json cleans the strings of a JSON document and leaves everything else of it,

@@ -120,7 +120,7 @@ func (a *asking) perform(ctx context.Context) {
 			}
 			d := directed{index: i, entry: e}
 			a.at.Store(&directed{index: i})
-			d.hook = h.Name()
+			d.hook = nameOf(h)
 			a.at.Store(&directed{index: i, hook: d.hook})
 			d.Direction = consult(ctx, h, a.state, e)
 			if !d.Cancel && !d.Retry {
@@ -207,6 +207,16 @@ func (s *session) count(d pawl.HookDirected) {
 		s.retried = map[string]int{}
 	}
 	s.retried[d.Hook]++
+}
+
+// nameOf is what a hook calls itself; its type, if it panics.
+func nameOf(h Hook) (name string) {
+	defer func() {
+		if recover() != nil {
+			name = fmt.Sprintf("%T", h)
+		}
+	}()
+	return h.Name()
 }
 
 func consult(ctx context.Context, h Hook, s pawl.State, e pawl.Entry) (d Direction) {

@@ -194,6 +194,9 @@ func (s *session) flush() error {
 func (s *session) release() {
 	s.holding.Lock()
 	defer s.holding.Unlock()
+	if s.released {
+		return
+	}
 	s.released = true
 	ctx := context.Background()
 	if s.engine.lasting() { // else nobody is kept waiting

@@ -182,6 +182,11 @@ replies:
 	{"failed-attempts", pawl.Failed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{error: {class: rate_limit, message: slow down, retry_after: 7s}}`), "Go.")
 	}, nil},
+	{"failed-panic", pawl.Failed, func(l *lab) []pawl.Entry {
+		a := shopper(l)
+		a.Stop, a.Source = basketless{}, "a program"
+		return l.run(a, "Buy shoes.")
+	}, nil},
 	{"failed-refusal", pawl.Failed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{text: I will not., stop: refusal}`), "Go.")
 	}, nil},

@@ -80,6 +80,8 @@ func outside(event pawl.Event) bool {
 		return true
 	case pawl.RunPaused:
 		return e.Status == pawl.Paused && e.WakeAt.IsZero() // a shutdown
+	case pawl.RunStopped:
+		return e.Leaf == pawl.PanicLeaf
 	}
 	return false
 }

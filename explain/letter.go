@@ -30,6 +30,8 @@ func (f *fold) outside(e pawl.Entry, before pawl.State) {
 		}
 	case pawl.RunPaused:
 		d.Step, d.subject, d.why = "pause", phrase(e.Status.String()), phrase(said(e.Reason))
+	case pawl.RunStopped:
+		stopped(&d, e)
 	case pawl.HookDirected:
 		f.hook(&d, e)
 	default:

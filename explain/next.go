@@ -438,6 +438,8 @@ func (a *adviser) failed(s pawl.State) {
 	case "grounding":
 		why = "to have the model answer again, with as many tries as before"
 		anotherModel("to go on with a model that keeps to what the tools said")
+	case pawl.PanicLeaf:
+		why = "to go on once the code that panicked is fixed"
 	case "policy":
 		a.resume("to go on with policies that agree", "--spec SPEC", "--allow-change")
 	}

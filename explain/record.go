@@ -153,6 +153,10 @@ func (f *fold) await(d *Decision) {
 
 func (f *fold) finish(d *Decision) {
 	e, _ := f.step[0].Event.(pawl.RunStopped)
+	stopped(d, e)
+}
+
+func stopped(d *Decision, e pawl.RunStopped) {
 	d.Step, d.subject, d.why = "finish", phrase(e.Status.Words()), phrase(said(e.Detail))
 	if e.Status != pawl.PlanFailed { // whose leaf is its name
 		d.why = phrasef("%s decided: ", name(e.Leaf)) + d.why

@@ -33,6 +33,7 @@ type standing struct {
 	says   string // its model
 	do     func(b *bench)
 	codes  map[string]int
+	panics bool // a filter of the program that begins it does
 }
 
 const (
@@ -65,6 +66,7 @@ var standings = map[string]standing{
 		says: "replies: [" + strings.Repeat("{calls: [{tool: nosuch}]}, ", 6) + "{text: done}]\nrepeat: last\n"},
 	"failed":            {status: pawl.Failed, says: "replies: [{attempts: [{error: {class: invalid, message: no}}, {text: done}]}]\n"},
 	"failed by its key": {status: pawl.Failed, says: "replies: [{attempts: [{error: {class: auth, message: no}}, {text: done}]}]\n"},
+	"failed by a panic": {status: pawl.Failed, says: "replies: [{text: done}]\nrepeat: last\n", panics: true},
 	"refused": {status: pawl.Failed, says: "replies: [{stop: refusal, text: no}]\nrepeat: last\n",
 		codes: map[string]int{"fork": 1, "resume": 1}}, // it is refused again
 	"cancelled": {status: pawl.Cancelled, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n",
@@ -82,6 +84,8 @@ func TestAdviceWorks(t *testing.T) {
 			st := standings[name]
 			switch {
 			case strings.HasSuffix(origin, "server") && st.status == pawl.Interrupted: // which a server takes up
+				continue
+			case st.panics && !strings.HasPrefix(origin, "program"): // other origins run no code but pawl's
 				continue
 			case origin == "child" && st.status == pawl.Cancelled: // a child that waits ends with its caller
 				continue
@@ -277,7 +281,16 @@ func (b *bench) program(do func(context.Context, *engine.Engine, pawl.Agent) (*e
 	agent.Source = "" // it has none
 	j := b.journal()
 	defer j.Close()
-	h, err := do(b.Context(), engine.New(j, nil), agent)
+	var o engine.Options
+	if b.panics {
+		o.Filters = []engine.Filter{engine.FilterFunc(func(text string) string {
+			if text == "done" {
+				panic("no such text")
+			}
+			return text
+		})}
+	}
+	h, err := do(b.Context(), engine.New(j, &o), agent)
 	if err == nil {
 		_, err = h.Wait(b.Context())
 	}

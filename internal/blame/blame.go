@@ -1,0 +1,97 @@
+// Package blame says whose code panicked.
+package blame
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// A Panic is the value of a panic, with the code that it came from.
+type Panic struct {
+	Code  string // such as "the loop review"; empty: not known
+	At    string // the file and line, such as "loop.go:12"
+	Value any
+	Stack []byte
+}
+
+// On is deferred around a call of code that a user of the library wrote. If that
+// code panics, On panics again with a *Panic that names it. kind is a word such as
+// "loop"; part is a text or the value whose method is called, which has the name.
+func On(kind string, part any) {
+	if p := recover(); p != nil {
+		again := Of(p)
+		if again.Code == "" {
+			again.Code = "the " + kind + " " + name(part)
+		}
+		panic(again)
+	}
+}
+
+// Of is a recovered value as a Panic. It is called by the deferred function, while
+// the stack of the panic stands.
+func Of(value any) *Panic {
+	if p, ok := value.(*Panic); ok {
+		return p
+	}
+	return &Panic{At: place(), Value: value, Stack: debug.Stack()}
+}
+
+// Error says who panicked, where, and the first line of the value.
+func (p *Panic) Error() string {
+	code := p.Code
+	if code == "" {
+		code = "code"
+	}
+	if p.At != "" {
+		code += " (" + p.At + ")"
+	}
+	return code + " panicked: " + p.Said()
+}
+
+// Said is the first line of the value.
+func (p *Panic) Said() string {
+	const most = 300
+	line, _, _ := strings.Cut(strings.TrimSpace(fmt.Sprint(p.Value)), "\n")
+	return strings.ToValidUTF8(line[:min(len(line), most)], "")
+}
+
+// place is where the code stood that panicked last: below the frames of the panic.
+func place() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for below := false; ; {
+		f, more := frames.Next()
+		switch own := strings.HasPrefix(f.Function, "runtime."); {
+		case f.Function == "runtime.gopanic":
+			below = true
+		case below && !own:
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// name is what a part calls itself; its type, if it panics at that, too.
+func name(part any) (name string) {
+	const most = 100
+	defer func() {
+		if recover() != nil || name == "" {
+			name = fmt.Sprintf("%T", part)
+		}
+		name = strings.ToValidUTF8(name[:min(len(name), most)], "")
+	}()
+	switch part := part.(type) {
+	case string:
+		return part
+	case interface{ Name() string }:
+		return part.Name()
+	case fmt.Stringer:
+		return part.String()
+	}
+	return ""
+}
