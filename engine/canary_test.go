@@ -239,3 +239,49 @@ func TestSecretTooShort(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Names are not text, and leave in lists, logs and telemetry: labels, threads,
+// keys and who decided.
+func TestSecretsInNames(t *testing.T) {
+	j := newTap()
+	e := engine.New(j, &engine.Options{Secrets: map[string]string{"CANARY": canary}})
+	agent := pawl.Agent{Name: "a", Model: turns(), Labels: map[string]string{"agent " + canary: "v"}}
+	start := func(o *engine.StartOptions) pawl.Result {
+		t.Helper()
+		h, err := e.Start(t.Context(), agent, "Go.", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ends(t, h, pawl.Success)
+	}
+	var logs strings.Builder
+	var first string
+	for i, o := range []*engine.StartOptions{
+		{Labels: map[string]string{"k " + canary: "v", "k": "v " + canary}},
+		nil,
+		{Thread: "talk " + canary, Key: "key " + canary},
+		{Thread: "talk " + canary, Key: "key " + canary},
+	} {
+		run := start(o).Run
+		if i == 2 {
+			first = run
+		}
+		if i == 3 && run != first {
+			t.Errorf("the same key gave the runs %s and %s", first, run)
+		}
+		logs.WriteString(text(t, j, run))
+	}
+	next := start(&engine.StartOptions{Thread: "talk " + canary}).Run
+	logs.WriteString(text(t, j, next))
+	fork, err := e.Fork(t.Context(), agent, next, 1, &engine.ForkOptions{Labels: map[string]string{canary: canary}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs.WriteString(text(t, j, ends(t, fork, pawl.Success).Run))
+	if found := leaks(logs.String()); found != nil {
+		t.Errorf("%q is in the logs", found)
+	}
+	if n := strings.Count(logs.String(), "{{secret:CANARY}}"); n < 9 {
+		t.Errorf("the logs name the secret %d times", n)
+	}
+}

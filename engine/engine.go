@@ -173,6 +173,7 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 	if err = nested(ctx); err != nil {
 		return nil, err
 	}
+	b.Thread, b.Key = e.secrets.Scrub(b.Thread), e.secrets.Scrub(b.Key)
 	if b.Thread != "" || b.Key != "" {
 		return b.derived(ctx)
 	}
@@ -248,6 +249,7 @@ func (b *beginning) first(ctx context.Context, s *session, p *past) pawl.Event {
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels
 	}
+	start.Labels = b.engine.names(start.Labels)
 	if b.ID == "" { // it was derived
 		start.Nonce = rand.Text()[:8]
 	}

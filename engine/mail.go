@@ -99,7 +99,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	letter := pawl.Letter{Run: run, Kind: kind, Request: requestOf(call, &c), By: by, Body: e.secrets.JSON(raw)}
+	letter := pawl.Letter{Run: run, Kind: kind, Request: requestOf(call, &c), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}
 	if c.Phase != waits {
 		var last *pawl.Letter
 		for old, err := range e.mail.Letters(ctx, run, 0) {
@@ -184,7 +184,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: cancelRequest(&s), By: by, Body: e.secrets.JSON(raw)}); err != nil {
+	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: cancelRequest(&s), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}); err != nil {
 		if _, ok := errors.AsType[*pawl.LetterConflictError](err); !ok { // cancelled already, in other words
 			return err
 		}
@@ -230,7 +230,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	s.endChildren()
 	s.readMail()
 	if _, ok := s.state.Cancelled(); !ok { // the letter was read by an owner who came to nothing
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: by, Reason: e.secrets.Scrub(reason)})
+		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})
 	}
 	v, _ := s.state.Cancelled()
 	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})

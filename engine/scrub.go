@@ -198,6 +198,18 @@ func (l *liveReply) add(c *cleaner, chunk pawl.Chunk, last bool) (clean pawl.Chu
 	return chunk
 }
 
+// names are labels without secrets, in their names and their values.
+func (e *Engine) names(labels map[string]string) map[string]string {
+	if e.secrets == nil || labels == nil {
+		return labels
+	}
+	clean := make(map[string]string, len(labels))
+	for name, value := range labels {
+		clean[e.secrets.Scrub(name)] = e.secrets.Scrub(value)
+	}
+	return clean
+}
+
 // keepSecrets prepares the engine's secrets. What cannot be kept is told when a
 // run is to begin, since New has no error to tell it by.
 func (e *Engine) keepSecrets() {

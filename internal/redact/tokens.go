@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"encoding/base64"
+	"strings"
+)
 
 // A shape is how the keys of a vendor look: a prefix that nothing else has, and
 // then at least so many characters of an alphabet. They are taken from the
@@ -75,6 +78,22 @@ var shapes = []shape{
 	{"vault_token", "hvs.", 20, word, false},
 	{"xai_key", "xai-", 30, alnum, false},
 	{"age_key", "AGE-SECRET-KEY-1", 40, upper, false},
+	{"atlassian_token", "ATATT3", 60, func(c byte) bool { return word(c) || c == '=' }, false},
+	{"brevo_key", "xkeysib-", 64, word, false},
+	{"docker_token", "dckr_pat_", 20, word, false},
+	{"heroku_key", "HRKU-", 36, word, false},
+	{"langsmith_key", "lsv2_", 32, word, false},
+	{"mailgun_key", "key-", 32, lowHex, false},
+	{"pinecone_key", "pcsk_", 40, word, false},
+	{"planetscale_token", "pscale_tkn_", 30, dotted, false},
+	{"planetscale_token", "pscale_pw_", 30, dotted, false},
+	{"pulumi_token", "pul-", 40, lowHex, false},
+	{"rubygems_key", "rubygems_", 48, lowHex, false},
+	{"sentry_token", "sntrys_", 40, func(c byte) bool { return word(c) || c == '+' || c == '/' || c == '=' }, false},
+	{"slack_webhook", "hooks.slack.com/services/", 30, func(c byte) bool { return alnum(c) || c == '/' }, false},
+	{"tavily_key", "tvly-", 20, word, false},
+	{"twilio_key", "SK", 32, lowHex, false},
+	{"twilio_account", "AC", 32, lowHex, false},
 }
 
 // byFirst are the shapes by the first byte of their prefix.
@@ -101,8 +120,10 @@ func Tokens(s string) (spans []Span) {
 		case c == 'e' && begins(s, i):
 			span = webToken(s, i)
 		}
-		if span.End == 0 && byFirst[s[i]] != nil && begins(s, i) {
-			span = vendor(s, i)
+		if span.End == 0 && alnum(s[i]) && begins(s, i) {
+			if span = vendor(s, i); span.End == 0 {
+				span = unprefixed(s, i)
+			}
 		}
 		if span.End == 0 {
 			i++
@@ -142,6 +163,38 @@ func vendor(s string, i int) Span {
 			continue
 		}
 		return Span{shape.kind, i, end}
+	}
+	return Span{}
+}
+
+// unprefixed is a key of a vendor whose keys all begin otherwise and have a form
+// of their own: of a Telegram bot (its number, a colon, 35 characters), of
+// Mailgun (32, 8 and 8 hexadecimal digits), of a Discord bot (its number in
+// base64, 6 characters, 27 or more).
+func unprefixed(s string, i int) Span {
+	digits := run(s, i, func(c byte) bool { return c >= '0' && c <= '9' })
+	if n := digits - i; n >= 8 && n <= 10 && digits < len(s) && s[digits] == ':' {
+		if end := run(s, digits+1, word); end-digits-1 == 35 {
+			return Span{"telegram_token", i, end}
+		}
+	}
+	if hex := run(s, i, lowHex); hex-i == 32 && strings.HasPrefix(s[hex:], "-") {
+		middle := run(s, hex+1, lowHex)
+		if middle-hex-1 == 8 && strings.HasPrefix(s[middle:], "-") {
+			if end := run(s, middle+1, lowHex); end-middle-1 == 8 && (end == len(s) || !word(s[end])) {
+				return Span{"mailgun_key", i, end}
+			}
+		}
+	}
+	const leastDiscord, mostDiscord = 23, 28 // of a number of 17 to 20 digits
+	if first := run(s, i, word); first-i >= leastDiscord && first-i <= mostDiscord && strings.HasPrefix(s[first:], ".") {
+		number, err := base64.RawURLEncoding.DecodeString(s[i:first])
+		middle := run(s, first+1, word)
+		if err == nil && strings.Trim(string(number), "0123456789") == "" && middle-first-1 == 6 && strings.HasPrefix(s[middle:], ".") {
+			if end := run(s, middle+1, word); end-middle-1 >= 27 {
+				return Span{"discord_token", i, end}
+			}
+		}
 	}
 	return Span{}
 }
