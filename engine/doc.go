@@ -27,7 +27,8 @@
 // policy, observer, metric or filter that panics ends its run as failed, with
 // [pawl.PanicLeaf] as the reason's leaf; the detail names the code, the line, and
 // what it said. Options.Log gets the stack. Once the code is fixed, the run can be
-// resumed. A tool that panics has failed, and the model is told so; a model that
+// resumed. The same holds for such code that ends its goroutine with
+// runtime.Goexit, as a failing assertion of a test does. A tool that panics has failed, and the model is told so; a model that
 // panics has failed with [pawl.ClassPanic]; an approver that panics has denied; a
 // hook that panics directs nothing, and a watcher that panics is logged. A panic
 // before a run has its first entry is an error of Start, and one while a run is

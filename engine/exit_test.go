@@ -82,3 +82,31 @@ func (f fickle) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 		streamer(1).Stream(ctx, r)(yield)
 	}
 }
+
+// quitter ends its goroutine in place of deciding.
+type quitter struct{ quits *bool }
+
+func (quitter) Name() string { return "quitter" }
+func (q quitter) Next(s pawl.State) pawl.Step {
+	if *q.quits {
+		runtime.Goexit()
+	}
+	return pawl.ReAct{}.Next(s)
+}
+
+// A loop that ends its goroutine has its run fail, and nobody waits for it for ever.
+func TestGoexitWhileDeciding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		quits := true
+		agent := pawl.Agent{Name: "brave", Model: turns(), Loop: quitter{&quits}}
+		j := newTap()
+		e := engine.New(j, nil)
+		res := ends(t, begin(t, e, agent), pawl.Failed)
+		if v := res.Verdict; v.Leaf != pawl.PanicLeaf || !strings.Contains(v.Detail, "exit_test.go:") || !strings.Contains(v.Detail, "Goexit") {
+			t.Errorf("the run ended with %v", v)
+		}
+		quits = false
+		ends(t, resume(t, e, agent), pawl.Success)
+		sound(t, e, j, agent, "r")
+	})
+}

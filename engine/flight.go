@@ -109,7 +109,9 @@ func (s *session) fly(fl *flight, now time.Time) error {
 	back := false
 	defer func() {
 		if !back && s.landed(fl) { // the effect has ended this goroutine
-			go s.driveOn(fl, false)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.handOver(fl, false)
 		}
 	}()
 	fl.effect.perform(fl.ctx)
@@ -135,6 +137,12 @@ func (s *session) landed(fl *flight) bool {
 	fl.over, s.flight = true, nil
 	fl.ctx.cancel(nil)
 	return true
+}
+
+// handOver has another goroutine drive the run. The session's lock is held.
+func (s *session) handOver(fl *flight, left bool) {
+	s.drivers++
+	go s.driveOn(fl, left)
 }
 
 // driveOn drives a run on whose goroutine is lost to the effect in flight.
@@ -199,7 +207,7 @@ func (s *session) ring() {
 		return
 	}
 	fl.over, s.flight = true, nil
-	go s.driveOn(fl, true)
+	s.handOver(fl, true)
 }
 
 // stop tells a flight to stop. The session's lock is held.

@@ -14,6 +14,7 @@ func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) 
 	if e.opt.Log == nil {
 		return
 	}
+	defer func() { _ = recover() }() // of a handler that panics nobody can be told
 	if run != "" {
 		attrs = append([]slog.Attr{slog.String("run", run)}, attrs...)
 	}

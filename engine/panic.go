@@ -13,12 +13,26 @@ import (
 // metric, a filter), the run ends as failed and names that code. The other runs of
 // the process go on.
 func (s *session) guard(drive func() error) (err error) {
+	back, me := false, s.driver()
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover(); {
+		case p != nil:
 			err = s.panicked(blame.Of(p))
+		case !back && s.driver() == me: // the code has ended this goroutine, and no other drives the run
+			p := blame.Of(errExited)
+			go func() { s.finish(s.panicked(p)) }()
 		}
 	}()
-	return drive()
+	err = drive()
+	back = true
+	return err
+}
+
+// driver counts the goroutines that have taken the run over from another.
+func (s *session) driver() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drivers
 }
 
 // panicked ends the run because of a panic. The error is that the run cannot be ended:

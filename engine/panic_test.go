@@ -238,3 +238,63 @@ func TestPanicsBeforeARun(t *testing.T) {
 		ends(t, h, pawl.Exhausted)
 	}
 }
+
+// Calls beside one whose result makes a filter panic are told to stop. They are made
+// again when the run is resumed.
+func TestSiblingsOfAPanicStop(t *testing.T) {
+	var f fuse
+	stopped := make(chan struct{}, 1)
+	agent := pawl.Agent{
+		Name: "bomb", Model: turns([]pawl.Call{call("quick", 1), call("slow", 1)}),
+		Policies: []pawl.Policy{badFilter{badPolicy{&f}}},
+		Tools: []pawl.Tool{
+			fake{name: "quick", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+				return pawl.Output{JSON: []byte(`"x"`)}, nil
+			}},
+			fake{name: "slow", effect: pawl.Read, run: func(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
+				if f.lit.Load() {
+					<-ctx.Done()
+					stopped <- struct{}{}
+				}
+				return pawl.Output{JSON: []byte(`"y"`)}, nil
+			}},
+		},
+	}
+	j := newTap()
+	j.on(func(b pawl.Batch, write func() error) error {
+		if has(b, "tool.started") {
+			f.lit.Store(true)
+		}
+		return write()
+	})
+	e := engine.New(j, nil)
+	if v := ends(t, begin(t, e, agent), pawl.Failed).Verdict; v.Leaf != pawl.PanicLeaf {
+		t.Errorf("the run ended with %v", v)
+	}
+	<-stopped
+	free(t)
+	j.on(nil)
+	f.lit.Store(false)
+	ends(t, resume(t, e, agent), pawl.Success)
+	sound(t, e, j, agent, "r")
+}
+
+// mutter is a handler of log records that panics.
+type mutter struct{ slog.Handler }
+
+func (mutter) Enabled(context.Context, slog.Level) bool  { return true }
+func (m mutter) WithAttrs([]slog.Attr) slog.Handler      { return m }
+func (mutter) Handle(context.Context, slog.Record) error { panic("the disk is full") }
+
+// A logger that panics does no harm, also when it is told of another panic.
+func TestLoggerPanics(t *testing.T) {
+	var f fuse
+	f.lit.Store(true)
+	j := newTap()
+	agent := pawl.Agent{Name: "bomb", Model: turns(), Loop: badLoop{&f}}
+	e := engine.New(j, &engine.Options{Log: slog.New(mutter{})})
+	if v := ends(t, begin(t, e, agent), pawl.Failed).Verdict; !strings.HasPrefix(v.Detail, "the loop bad (") {
+		t.Errorf("the run ended with %v", v)
+	}
+	sound(t, e, j, agent, "r")
+}

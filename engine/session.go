@@ -64,6 +64,7 @@ type session struct {
 	parking bool
 	fenced  error // the lease is lost
 	flight  *flight
+	drivers int         // goroutines that took the run over from another
 	watch   *time.Timer // the flights' clock
 	rings   time.Time   // when it does; zero: it is not set
 }

@@ -30,8 +30,8 @@ func On(kind string, part any) {
 	}
 }
 
-// Of is a recovered value as a Panic. It is called by the deferred function, while
-// the stack of the panic stands.
+// Of is a recovered value as a Panic, or what else ended the code. It is called by
+// the deferred function, while the stack of the code stands.
 func Of(value any) *Panic {
 	if p, ok := value.(*Panic); ok {
 		return p
@@ -58,14 +58,15 @@ func (p *Panic) Said() string {
 	return strings.ToValidUTF8(line[:min(len(line), most)], "")
 }
 
-// place is where the code stood that panicked last: below the frames of the panic.
+// place is where the code stood that panicked or ended its goroutine: below the
+// frames of that.
 func place() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
 	for below := false; ; {
 		f, more := frames.Next()
 		switch own := strings.HasPrefix(f.Function, "runtime."); {
-		case f.Function == "runtime.gopanic":
+		case f.Function == "runtime.gopanic", f.Function == "runtime.Goexit":
 			below = true
 		case below && !own:
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
