@@ -23,6 +23,11 @@ type Agents struct {
 	Agents []Agent `json:"agents"`
 }
 
+// Session says whether a browser is logged in.
+type Session struct {
+	LoggedIn bool `json:"logged_in"`
+}
+
 // Limits are ceilings by name: iterations, tokens, time, cost, tool_errors,
 // depth. A value is as on the command line: a number, or a text such as "30m"
 // or, where a run goes on, "+5" for that many more.

@@ -109,11 +109,19 @@ func (s *Server) admit(x *exchange, to *route) error {
 		return nil
 	}
 	kind, token, _ := strings.Cut(x.Request.Header.Get("Authorization"), " ")
-	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(kind, "bearer") {
+	token = strings.TrimSpace(token)
+	if x.Request.Header.Get("Authorization") == "" {
+		x.key = s.keyOfSession(x.Request)
+	}
+	switch {
+	case x.key != nil:
+	case token == "" || !strings.EqualFold(kind, "bearer"):
 		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl"`)
 		return refusal(http.StatusUnauthorized, "there is no token; it is sent as a bearer token in the header Authorization")
+	default:
+		x.key = s.keyOf(token)
 	}
-	if x.key = s.keyOf(token); x.key == nil {
+	if x.key == nil {
 		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl", error="invalid_token"`)
 		return refusal(http.StatusUnauthorized, "the token is none of this server's")
 	}

@@ -85,7 +85,8 @@ func (k *Key) own(name string) string {
 // comparing them takes the same time whatever was sent.
 type hashed struct {
 	Key
-	sum [sha256.Size]byte
+	sum     [sha256.Size]byte
+	session string // what a browser has that is logged in with it
 }
 
 func hash(keys []Key) ([]hashed, error) {
@@ -97,8 +98,8 @@ func hash(keys []Key) ([]hashed, error) {
 		if strings.TrimSpace(k.Token) == "" {
 			return nil, fmt.Errorf("key %d (%q) has no token", i+1, k.Name)
 		}
-		h := hashed{k, sha256.Sum256([]byte(k.Token))}
-		h.Token = ""
+		h := hashed{Key: k, sum: sha256.Sum256([]byte(k.Token))}
+		h.Token, h.session = "", sessionOf(h.sum)
 		if slices.ContainsFunc(all, func(o hashed) bool { return o.sum == h.sum }) {
 			return nil, fmt.Errorf("key %d (%q) has the token of another", i+1, k.Name)
 		}

@@ -113,7 +113,7 @@ func routes() []route {
 			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
 			media: "text/html", refuses: []int{404}, do: (*Server).page,
 		},
-	}, inspections(), approvalRoutes())
+	}, inspections(), sessions(), approvalRoutes())
 }
 
 // routing makes the multiplexer. Methods are told apart by the handler of a path,

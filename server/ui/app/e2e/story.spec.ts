@@ -150,5 +150,23 @@ test("without a token, with a wrong one, and logged out", async ({ page, pawl, e
   await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
   await page.getByRole("button", { name: "Log out" }).click();
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
-  expect(await page.evaluate(() => JSON.stringify({ ...localStorage }) + document.cookie)).not.toContain(pawl.token);
+  expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie)).not.toContain(pawl.token);
+});
+
+test("the session is a cookie that no script reads, and lasts over a reload and in another tab", async ({ page, context, pawl }) => {
+  await page.goto(`${pawl.address}/#token=${pawl.token}`);
+  await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+  const [cookie, ...others] = await context.cookies();
+  expect(others).toEqual([]);
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/", expires: -1 });
+  expect(cookie.value).not.toContain(pawl.token);
+  expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie)).not.toContain(cookie.value);
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+  const other = await context.newPage();
+  await other.goto(pawl.address);
+  await expect(other.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+  await other.getByRole("button", { name: "Log out" }).click();
+  await expect(other.getByRole("heading", { name: "Log in" })).toBeVisible();
+  expect(await context.cookies()).toEqual([]);
 });

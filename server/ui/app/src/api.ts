@@ -1,32 +1,26 @@
 import type { Agent, Entry, Replayed, Report, Result, RunLine, Sent, StopNode } from "./types";
 
-// The token stays in this browser's storage and travels as a header only. A
-// cookie would be sent by any page that names this address.
-const KEY = "pawl.token";
+let told: (inside: boolean) => void = () => {};
 
-export function token(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-let told: () => void = () => {};
-
-/** onLogin names who is told that the token came or went. */
-export function onLogin(f: () => void): void {
+/** onLogin names what to call when this browser was logged in or out. */
+export function onLogin(f: (inside: boolean) => void): void {
   told = f;
 }
 
-export function setToken(value: string | null): void {
-  try {
-    if (value === null) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, value);
-  } catch {
-    // A browser that stores nothing asks for the token each time.
-  }
-  told();
+/** inside says whether this browser is logged in. No script can read the cookie that says so. */
+export async function inside(): Promise<boolean> {
+  return (await get<{ logged_in: boolean }>("/v1/session")).logged_in;
+}
+
+/** login hands the token in for a cookie, and forgets it. */
+export async function login(token: string): Promise<void> {
+  await send("POST", "/v1/session", undefined, undefined, "application/json", undefined, token);
+  told(true);
+}
+
+export async function logout(): Promise<void> {
+  await send("DELETE", "/v1/session").catch(() => null); // a server that is gone logs nobody in
+  told(false);
 }
 
 /** Refusal is a problem document, or that there was no answer at all (status 0). */
@@ -55,19 +49,18 @@ async function refusal(r: Response): Promise<Refusal> {
   } catch {
     // Not a problem document: a proxy answered.
   }
-  if (r.status === 401) setToken(null);
+  if (r.status === 401) told(false);
   return new Refusal(r.status, title, detail);
 }
 
-async function send(method: string, path: string, body?: unknown, signal?: AbortSignal, accept = "application/json", last?: number): Promise<Response> {
+async function send(method: string, path: string, body?: unknown, signal?: AbortSignal, accept = "application/json", last?: number, token?: string): Promise<Response> {
   const headers: Record<string, string> = { Accept: accept };
-  const t = token();
-  if (t) headers.Authorization = `Bearer ${t}`;
+  if (token) headers.Authorization = `Bearer ${token}`;
   if (last) headers["Last-Event-ID"] = String(last);
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let r: Response;
   try {
-    r = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal, credentials: "omit", cache: "no-store" });
+    r = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal, credentials: "same-origin", cache: "no-store" });
   } catch (e) {
     if (signal?.aborted) throw e;
     throw new Refusal(0, "unreachable", "");

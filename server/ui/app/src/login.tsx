@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { Refusal, setToken, words } from "./api";
+import { login, Refusal, words } from "./api";
 import { Notice } from "./text";
 
 export function Login() {
@@ -9,10 +9,11 @@ export function Login() {
     e.preventDefault();
     const t = value.trim();
     if (!t) return;
-    const r = await fetch("/v1/agents", { headers: { Authorization: `Bearer ${t}` }, credentials: "omit", cache: "no-store" }).catch(() => null);
-    if (!r) return setError(words(new Refusal(0, "", "")));
-    if (r.status === 401) return setError("The server does not know this token.");
-    setToken(t);
+    try {
+      await login(t);
+    } catch (e) {
+      setError(e instanceof Refusal && e.status === 401 ? "The server does not know this token." : words(e));
+    }
   };
   return (
     <section class="login">
@@ -26,7 +27,7 @@ export function Login() {
         {error && <Notice bad>{error}</Notice>}
         <button type="submit" class="primary">Log in</button>
       </form>
-      <p class="hint">The token is kept in this browser's storage until you log out. No cookie is set.</p>
+      <p class="hint">The server sets a cookie that no script can read. It lasts until you log out or close the browser.</p>
     </section>
   );
 }

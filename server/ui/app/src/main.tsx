@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { onLogin, setToken, token } from "./api";
+import { inside, login, logout, onLogin } from "./api";
 import { Help } from "./help";
 import { useKeys } from "./keys";
 import { Login } from "./login";
@@ -17,23 +17,31 @@ import "./style/views.css";
 
 // A link that logs in carries the token in its fragment, which no browser sends.
 // It is taken out of the address before anything else happens.
-function takeToken(): void {
+function takeToken(): string | null {
   const m = /^#token=([^&]+)(?:&run=([^&]+))?/.exec(location.hash);
-  if (!m) return;
-  setToken(decodeURIComponent(m[1]));
+  if (!m) return null;
   history.replaceState(null, "", m[2] ? `/${link(decodeURIComponent(m[2]))}` : "/#/");
+  return decodeURIComponent(m[1]);
 }
 
-takeToken();
-addEventListener("hashchange", takeToken);
+const enter = (token: string) => void login(token).catch(logout);
+const handed = takeToken();
+addEventListener("hashchange", () => {
+  const token = takeToken();
+  if (token) enter(token);
+});
 applyTheme();
 
 function App() {
-  const [known, setKnown] = useState(token() !== null);
+  const [known, setKnown] = useState<boolean | null>(null); // null: the server has not said yet
   const [help, setHelp] = useState(false);
   const [look, setLook] = useState(theme());
   const place = usePlace();
-  useEffect(() => onLogin(() => setKnown(token() !== null)), []);
+  useEffect(() => {
+    onLogin(setKnown);
+    if (handed) enter(handed);
+    else void inside().then(setKnown, () => setKnown(false));
+  }, []);
   const turn = () => setLook(nextTheme());
   useKeys({
     "?": () => setHelp(true),
@@ -52,11 +60,11 @@ function App() {
         <nav aria-label="Page">
           <button type="button" class="quiet" onClick={turn} title="Theme (T)"><span class="what">Theme: </span><span class="look">{look}</span><span class="sr"> theme</span></button>
           <button type="button" class="quiet keys-button" onClick={() => setHelp(true)} title="Keys (?)" aria-label="Keys">?</button>
-          {known && <button type="button" class="quiet" onClick={() => setToken(null)}>Log out</button>}
+          {known && <button type="button" class="quiet" onClick={() => void logout()}>Log out</button>}
         </nav>
       </header>
       <main id="main" tabIndex={-1}>
-        {!known ? <Login /> : place.run ? <RunPage key={place.run} place={place} /> : <Runs />}
+        {known === null ? null : !known ? <Login /> : place.run ? <RunPage key={place.run} place={place} /> : <Runs />}
       </main>
       {help && <Help close={() => setHelp(false)} />}
     </>
