@@ -1,8 +1,8 @@
 package server
 
 import (
-	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -57,11 +57,20 @@ func (l *limiter) allow(who string, now time.Time) bool {
 	return allowed
 }
 
-// from is the address that a request comes from.
+// from is the address that a request comes from: of IPv6 the network, of which one
+// user has all the addresses.
 func from(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	return host
+	addr := at.Addr().Unmap().WithZone("")
+	if addr.Is4() {
+		return addr.String()
+	}
+	network, err := addr.Prefix(64)
+	if err != nil {
+		return addr.String()
+	}
+	return network.String()
 }
