@@ -133,7 +133,10 @@ func compile(path string, r Reply) (reply, error) {
 		if e.Class == 0 {
 			return bad("error has no class")
 		}
-		p.fail = &pawl.ModelError{Class: e.Class, Message: e.Message, RetryAfter: e.RetryAfter, Usage: pawl.Usage(e.Usage)}
+		p.fail = &pawl.ModelError{Class: e.Class, Message: e.Message, RetryAfter: e.RetryAfter}
+		if e.Usage != nil {
+			p.fail.Usage, p.fail.Billed = pawl.Usage(*e.Usage), true
+		}
 	}
 	return p, nil
 }

@@ -28,6 +28,8 @@
 //	error: {class: CLASS, message: TEXT, retry_after: 10ms, usage: {…}}
 //	                    streams what it has, then fails; classes are those of
 //	                    [pawl.Class]: rate_limit, overloaded, network, truncated, …
+//	                    usage is all that is billed for it; left out: not reported, so
+//	                    the run books what it reserved if anything was streamed
 //	attempts: [REPLY, …]
 //	                    stands alone: the nth attempt at this turn gets the nth
 //	                    of these, further attempts the last

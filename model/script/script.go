@@ -67,7 +67,7 @@ type Error struct {
 	Class      pawl.Class    `yaml:"class"`
 	Message    string        `yaml:"message"`
 	RetryAfter time.Duration `yaml:"retry_after"`
-	Usage      Usage         `yaml:"usage"`
+	Usage      *Usage        `yaml:"usage"` // all that is billed; nil: the provider does not say
 }
 
 // Price is a [pawl.Price].

@@ -203,14 +203,19 @@ func TestExpect(t *testing.T) {
 }
 
 func TestErrorAfterText(t *testing.T) {
-	m := parse(t, `replies: [{text: half a, error: {class: truncated, usage: {output: 2}}}, {text: ""}]`)
+	m := parse(t, `replies: [{text: half a, error: {class: truncated, usage: {output: 2}}}, {text: ""}, {error: {class: network}}, {error: {class: empty, usage: {}}}]`)
 	streamed, reply, err := ask(t.Context(), m, request(1, 1))
 	var me *pawl.ModelError
-	if streamed != "half a" || reply != nil || !errors.As(err, &me) || me.Class != pawl.ClassTruncated || me.Usage.Output != 2 {
+	if streamed != "half a" || reply != nil || !errors.As(err, &me) || me.Class != pawl.ClassTruncated || me.Usage.Output != 2 || !me.Billed {
 		t.Errorf("streamed %q, reply %v, error %#v", streamed, reply, err)
 	}
 	if streamed, reply, err := ask(t.Context(), m, request(2, 1)); streamed != "" || err != nil || len(reply.Parts) != 0 {
 		t.Errorf("an empty reply streamed %q, came as %+v, %v", streamed, reply, err)
+	}
+	for turn, billed := range map[int]bool{3: false, 4: true} { // what usage there is, zero included, is all that is billed
+		if _, _, err := ask(t.Context(), m, request(turn, 1)); !errors.As(err, &me) || me.Billed != billed || me.Usage != (pawl.Usage{}) {
+			t.Errorf("turn %d fails with %#v", turn, err)
+		}
 	}
 }
 
