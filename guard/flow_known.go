@@ -158,7 +158,7 @@ func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 	if clean = k.wrote(values, from); !clean && c.Ran && c.Effect != pawl.Read {
 		k.touch(values)
 	}
-	return clean || c.Decided, own
+	return clean, own
 }
 
 // distrust takes in an untrusted text, as it is and with what is hidden in it.

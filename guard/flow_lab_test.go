@@ -31,6 +31,7 @@ import (
 type scenario struct {
 	name, prompt, user string
 	steps              []step
+	tools              map[string]pawl.ToolInfo // nil: the catalogue
 }
 
 type step struct {
@@ -51,43 +52,50 @@ func scenarios(t testing.TB, pattern string) (all []scenario) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, line := range strings.Split(string(data), "\n") {
-			bad := func(err error) { t.Fatalf("%s:%d: %v: %s", file, n+1, err, line) }
-			if name, ok := strings.CutPrefix(line, "## "); ok {
-				all = append(all, scenario{name: name})
-				continue
-			}
-			if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "# ") {
-				continue
-			}
-			s := &all[len(all)-1]
-			if text, ok := strings.CutPrefix(line, "prompt: "); ok {
-				s.prompt = text
-				continue
-			}
-			if text, ok := strings.CutPrefix(line, "user: "); ok {
-				s.user = text
-				continue
-			}
-			var p step
-			if line[0] == '+' || line[0] == '!' {
-				p.mark, line = line[0], strings.TrimSpace(line[1:])
-			}
-			tool, rest, _ := strings.Cut(line, " ")
-			p.tool = tool
-			dec := json.NewDecoder(strings.NewReader(rest))
-			if err := dec.Decode(&p.args); err != nil {
-				bad(err)
-			}
-			if _, known := catalogue[tool]; !known {
-				bad(fmt.Errorf("there is no tool %s", tool))
-			}
-			if p.result, _ = strings.CutPrefix(strings.TrimSpace(rest[dec.InputOffset():]), "=>"); p.result == "" {
-				p.result = "done"
-			}
-			p.result = disguise(strings.TrimSpace(strings.ReplaceAll(p.result, `\n`, "\n")))
-			s.steps = append(s.steps, p)
+		all = append(all, parsed(t, catalogue, file, string(data))...)
+	}
+	return all
+}
+
+// parsed reads scenarios from the text of a file of that name.
+func parsed(t testing.TB, tools map[string]pawl.ToolInfo, name, data string) (all []scenario) {
+	t.Helper()
+	for n, line := range strings.Split(data, "\n") {
+		bad := func(err error) { t.Fatalf("%s:%d: %v: %s", name, n+1, err, line) }
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			all = append(all, scenario{name: title, tools: tools})
+			continue
 		}
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		s := &all[len(all)-1]
+		if text, ok := strings.CutPrefix(line, "prompt: "); ok {
+			s.prompt = text
+			continue
+		}
+		if text, ok := strings.CutPrefix(line, "user: "); ok {
+			s.user = text
+			continue
+		}
+		var p step
+		if line[0] == '+' || line[0] == '!' {
+			p.mark, line = line[0], strings.TrimSpace(line[1:])
+		}
+		tool, rest, _ := strings.Cut(line, " ")
+		p.tool = tool
+		dec := json.NewDecoder(strings.NewReader(rest))
+		if err := dec.Decode(&p.args); err != nil {
+			bad(err)
+		}
+		if _, known := tools[tool]; !known {
+			bad(fmt.Errorf("there is no tool %s", tool))
+		}
+		if p.result, _ = strings.CutPrefix(strings.TrimSpace(rest[dec.InputOffset():]), "=>"); p.result == "" {
+			p.result = "done"
+		}
+		p.result = disguise(strings.TrimSpace(strings.ReplaceAll(p.result, `\n`, "\n")))
+		s.steps = append(s.steps, p)
 	}
 	return all
 }
@@ -288,7 +296,11 @@ func (o *outcome) asked(p step) (pawl.Pending, bool) {
 func (s *scenario) agent(plan []step, ran func(pawl.Call), policies ...pawl.Policy) pawl.Agent {
 	var mu sync.Mutex
 	a := pawl.Agent{Name: "assistant", Prompt: s.prompt, Model: s.obedient(plan), Policies: policies}
-	for _, info := range catalogue {
+	tools := s.tools
+	if tools == nil {
+		tools = catalogue
+	}
+	for _, info := range tools {
 		a.Tools = append(a.Tools, fake{info, s, func(c pawl.Call) {
 			mu.Lock()
 			defer mu.Unlock()

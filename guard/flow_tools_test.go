@@ -8,11 +8,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// catalogue are the tools of the scenarios: for each its effect, its label, and its
-// arguments, a list with [], a number with #, choices with = and |.
-var catalogue = func() map[string]pawl.ToolInfo {
-	all := map[string]pawl.ToolInfo{}
-	for line := range strings.Lines(`
+// catalogue are the tools of the scenarios.
+var catalogue = toolsOf(`
 read untrusted fetch url from#
 read untrusted web_search query
 read untrusted read_mail from subject id
@@ -80,9 +77,16 @@ write trusted book_flight from to date
 write trusted set_dns record value
 write trusted deploy service version environment=staging|production
 write trusted remember key value
-`) {
+`)
+
+// toolsOf reads tools, one a line: its effect, its label, its name and its
+// arguments, a list with [], a number with #, a boolean with ?, choices with = and |.
+// An argument that ends with @ says where a call goes, one with ~ is prose.
+func toolsOf(text string) map[string]pawl.ToolInfo {
+	all := map[string]pawl.ToolInfo{}
+	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
-		if len(words) == 0 {
+		if len(words) == 0 || words[0] == "#" {
 			continue
 		}
 		info := pawl.ToolInfo{Name: words[2], Description: "It does."}
@@ -94,17 +98,22 @@ write trusted remember key value
 		}
 		properties := map[string]any{}
 		for _, arg := range words[3:] {
-			name, choices, chosen := strings.Cut(arg, "=")
+			plain := strings.TrimRight(arg, "@~")
+			name, choices, chosen := strings.Cut(plain, "=")
+			arg, declared := plain, arg[len(plain):]
 			schema := map[string]any{"type": "string"}
 			switch {
 			case chosen:
 				schema["enum"] = strings.Split(choices, "|")
 			case strings.HasSuffix(arg, "#"):
 				name, schema["type"] = strings.TrimSuffix(arg, "#"), "number"
+			case strings.HasSuffix(arg, "?"):
+				name, schema["type"] = strings.TrimSuffix(arg, "?"), "boolean"
 			case strings.HasSuffix(arg, "[]"):
 				name = strings.TrimSuffix(arg, "[]")
 				schema = map[string]any{"type": "array", "items": schema}
 			}
+			_ = declared
 			properties[name] = schema
 		}
 		var err error
@@ -117,4 +126,4 @@ write trusted remember key value
 		all[info.Name] = info
 	}
 	return all
-}()
+}
