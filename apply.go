@@ -95,7 +95,7 @@ func (s *State) applyRun(event Event) {
 		s.priced, s.wire = e.Declaration.Model.Price != nil, e.Declaration.wires()
 		s.epoch, s.owner = e.Epoch, e.Owner
 		s.settled = true
-		s.tainted, s.aside = e.Untrusted, &aside.Book[page]{}
+		s.tainted, s.aside = e.Untrusted || e.Declaration.foreign(), &aside.Book[page]{}
 		if c := e.Continues; c != nil {
 			s.tainted = s.tainted || c.Untrusted
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
@@ -146,7 +146,7 @@ func (s *State) applyRun(event Event) {
 			if len(start.Declaration.Differences(*e.Changed)) > 0 { // else it is the prices that changed
 				s.grants = persist.Map[*matter]{}
 			}
-			start.Declaration = *e.Changed
+			start.Declaration, s.tainted = *e.Changed, s.tainted || e.Changed.foreign()
 			s.aside = &aside.Book[page]{}
 			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
 		}

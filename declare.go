@@ -146,6 +146,9 @@ func (d *Declaration) digest() map[string]string {
 		if t.Cage != "" { // which logs before it do not know
 			parts = append(parts, t.Cage)
 		}
+		if t.Reaches != nil || t.Content != nil {
+			parts = append(parts, fmt.Sprintf("%q %q", t.Reaches, t.Content))
+		}
 		all["tool "+t.Name] = digest(parts...)
 		if t.Trust == Untrusted { // apart, since a run may be resumed with less trust than it began with
 			all["trust "+t.Name] = digest(t.Trust.String())
@@ -324,6 +327,9 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 	enum(c, "trust", &t.Trust, trusts)
 	c.OptBool("external", &t.External)
 	c.OptInt("max_parallel", &t.MaxParallel)
+	c.OptBool("foreign", &t.Foreign)
+	c.OptStrings("reaches", &t.Reaches)
+	c.OptStrings("content", &t.Content)
 }
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".
@@ -354,7 +360,8 @@ func (d Declaration) clone() Declaration {
 	}
 	d.Tools = slices.Clone(d.Tools)
 	for i := range d.Tools {
-		d.Tools[i].Input = slices.Clone(d.Tools[i].Input)
+		t := &d.Tools[i]
+		t.Input, t.Reaches, t.Content = slices.Clone(t.Input), slices.Clone(t.Reaches), slices.Clone(t.Content)
 	}
 	d.Policies, d.Output = slices.Clone(d.Policies), slices.Clone(d.Output)
 	d.Sampling.Options = maps.Clone(d.Sampling.Options)

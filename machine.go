@@ -320,7 +320,7 @@ func (m *Machine) add(t Tool, own bool) error {
 		}
 	}
 	if info.Trust == Trusted { // which goes without saying
-		info.Trust = 0
+		info.Trust, info.Foreign = 0, false
 	}
 	m.tools[info.Name] = a
 	m.offer = append(m.offer, *info)

@@ -1,10 +1,19 @@
 package pawl
 
+import "slices"
+
 // Tainted reports whether untrusted text is in the conversation: the result of a
-// tool that is labelled [Untrusted], an input that is (see [RunStarted]), or the
-// like in a run that this one continues. It stays so. Leaving text out of what a
+// tool that is labelled [Untrusted], an input that is (see [RunStarted]), the
+// description of a tool that is [ToolInfo].Foreign, or the like in a run that this
+// one continues. It stays so. Leaving text out of what a
 // model sees does not change it, since what the model has made of it stays.
 func (s *State) Tainted() bool { return s.tainted }
+
+// foreign reports whether the model reads an untrusted description from its first
+// request on. Runs before machine 3 did not count that as taint.
+func (d *Declaration) foreign() bool {
+	return d.Machine >= 3 && slices.ContainsFunc(d.Tools, func(t ToolInfo) bool { return t.Foreign })
+}
 
 // A page has what was made of the calls of finished turns.
 type page struct {

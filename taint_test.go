@@ -99,6 +99,43 @@ func TestTainted(t *testing.T) {
 	}
 }
 
+// A description that is not trusted taints a run from its start, unless the log is
+// of a time before that.
+func TestForeignDescription(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Agent, *RunStarted)
+		want   bool
+	}{
+		"foreign":          {func(*Agent, *RunStarted) {}, true},
+		"trusted by label": {func(a *Agent, _ *RunStarted) { a.Trust = map[string]Trust{"peer__add": Trusted} }, false},
+		"an older log":     {func(_ *Agent, e *RunStarted) { e.Declaration.Machine = 2 }, false},
+	} {
+		a := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "peer__add", Trust: Untrusted, Foreign: true}}}}
+		start := RunStarted{Input: "go"}
+		c.change(&a, &start)
+		m, err := NewMachine(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine := start.Declaration.Machine
+		if start.Declaration = m.Declaration(); machine > 0 {
+			start.Declaration.Machine = machine
+		}
+		if s := grown(State{}, start); s.Tainted() != c.want {
+			t.Errorf("%s: tainted %v", name, s.Tainted())
+		}
+		clean := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "look"}}}}
+		was, err := NewMachine(clean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := grown(State{}, RunStarted{Declaration: was.Declaration(), Input: "go"}, RunResumed{Owner: "b", Epoch: 2, Changed: &start.Declaration})
+		if s.Tainted() != c.want {
+			t.Errorf("%s, from a resumption on: tainted %v", name, s.Tainted())
+		}
+	}
+}
+
 // made is a policy's own of the past: the results it was shown.
 type made struct{ seen []string }
 

@@ -99,6 +99,13 @@ type ToolInfo struct {
 	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
 	Trust     Trust         // whose words its results are; zero: Trusted
 
+	// Foreign says that the name, the description and the schema are the words of
+	// somebody who is not trusted, as those of an MCP server are: a run that offers
+	// the tool is tainted from its start. A label [Trusted] holds for them, too.
+	Foreign bool
+	// Reaches names the arguments that say where a call goes or whom it reaches, and
+	// Content those that are prose for a reader, for the data-flow guard.
+	Reaches, Content []string
 	// External says that a call starts a process or leaves this one, as a request
 	// to a server does: by default fewer such calls are in flight at once.
 	External bool

@@ -167,6 +167,11 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 		b.StartOptions = *o
 	}
 	var err error
+	if !b.AllowChange {
+		if b.agent, err = e.pinned(ctx, b.agent); err != nil {
+			return nil, err
+		}
+	}
 	if b.machine, err = e.machine(&b.agent); err != nil {
 		return nil, err
 	}
@@ -206,6 +211,10 @@ type StartOptions struct {
 	// Untrusted says that the input is not the words of somebody who is trusted, as
 	// when a mail begins a run; see [pawl.State.Tainted].
 	Untrusted bool
+	// AllowChange takes the tools of untrusted MCP servers as they describe
+	// themselves now. Without it, one whose description or schema is another than in
+	// the last run of the agent is disabled, and its calls fail with the reason.
+	AllowChange bool
 
 	driven bool   // by the parent
 	hooks  []Hook // of the runs above, which drive it

@@ -15,7 +15,7 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	m, err := e.machineOf(agent, start.Declaration)
+	m, err := e.machineOf(stillDisabled(agent, start.Declaration), start.Declaration)
 	if err != nil {
 		return 0, err
 	}

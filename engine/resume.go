@@ -272,6 +272,9 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 	}
 	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
 	began := s.state.Declaration()
+	if !o.AllowChange {
+		agent = stillDisabled(agent, began)
+	}
 	declared, err := s.engine.machineOf(agent, began)
 	if err != nil {
 		return err

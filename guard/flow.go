@@ -177,7 +177,7 @@ func (f *flow) Review(s pawl.State, step pawl.Step) pawl.Step {
 			if !ok || !v.influenced(&c) {
 				continue
 			}
-			why := v.objection(h.values, formOf(d.Info().Input), f.hosts)
+			why := v.objection(h.values, v.form(d.Info()), f.hosts)
 			if d.Do == pawl.Ask {
 				if why = also(d.Why, why); why == d.Why {
 					continue

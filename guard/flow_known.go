@@ -57,6 +57,15 @@ func begun(s *pawl.State) *known {
 		k.found.add(run.Seen(), "")
 		k.earlier += len(k.said)
 	}
+	if k.old == nil {
+		for _, t := range start.Declaration.Tools {
+			if t.Foreign {
+				from := "the description of " + t.Name
+				k.distrust(t.Name+"\n"+t.Description+"\n"+plain(t.Input), from)
+				k.taint(from, 0)
+			}
+		}
+	}
 	if start.Continues != nil && start.Continues.Untrusted {
 		k.taint("the conversation that it continues", 0)
 	}

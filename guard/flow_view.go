@@ -46,6 +46,15 @@ const (
 	said                 // a person has
 )
 
+// form is what a tool declares of its arguments. What an untrusted server declares
+// names nothing.
+func (w *view) form(info pawl.ToolInfo) *form {
+	if info.Foreign && w.old == nil {
+		return formOf(nil)
+	}
+	return formOf(info.Input)
+}
+
 // objection is why a call is held, for a person to read; empty: it is not.
 func (w *view) objection(values []value, f *form, hosts []string) string {
 	const most = 3

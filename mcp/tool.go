@@ -32,7 +32,7 @@ func (s *Server) tool(d definition) *remote {
 		t.info.Description = fmt.Sprintf("The tool %.60s of the MCP server %s, which does not describe it.", visible(d.name), s.name)
 	}
 	if !s.opt.Trusted {
-		t.info.Trust = pawl.Untrusted
+		t.info.Trust, t.info.Foreign = pawl.Untrusted, true
 	}
 	switch {
 	case s.opt.Trusted && d.readOnly:

@@ -47,3 +47,30 @@ func TestNeedsOfASource(t *testing.T) {
 		}
 	}
 }
+
+// A guard of the data flow that never holds anything is warned of.
+func TestDataFlowWithoutTaint(t *testing.T) {
+	for tools, warned := range map[string]bool{
+		"":                                  true,
+		"tools: [{builtin: [read_file]}]\n": true,
+		"tools: [{builtin: [read_file], trust: untrusted}]\n":                                        false,
+		"tools: [{builtin: [fetch]}]\n":                                                              false,
+		"tools: [{builtin: [fetch], trust: trusted}]\n":                                              true,
+		"tools: [{name: mail, description: Reads., command: [cat]}]\n":                               true,
+		"tools: [{name: mail, description: Reads., command: [cat], trust: untrusted}]\n":             false,
+		"tools: [{mcp: {name: files, command: [cat]}}]\n":                                            false,
+		"tools: [{mcp: {name: files, command: [cat], trusted: true}}]\n":                             true,
+		"tools: [{mcp: {name: files, command: [cat], trusted: true}, trust: untrusted}]\n":           false,
+		"tools: [{mcp: {name: files, command: [cat]}, trust: trusted}, {builtin: [search_files]}]\n": true,
+		"tools: [{mcp: {name: files, command: [cat]}, trust: trusted}, {builtin: [read_more]}]\n":    false,
+	} {
+		s, _ := parseAgent(t, t.TempDir(), least+tools+"guard: {data_flow: true}\n", nil)
+		got := false
+		for _, w := range s.Warnings(nil) {
+			got = got || strings.HasPrefix(w.Message, "data_flow holds no call: ")
+		}
+		if got != warned {
+			t.Errorf("%swarned: %v", tools, got)
+		}
+	}
+}

@@ -41,6 +41,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.cageFiles(d)
 	s.unskilled(d)
 	s.unparallel(d)
+	s.unheld(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
 		used := map[string]bool{}

@@ -31,6 +31,7 @@ func (a *app) runCommand() *cobra.Command {
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "go on with this conversation: its last run's messages come first (default: the spec's, else none)")
 	c.Flags().StringVar(&o.Key, "key", "", "run this once: who runs it under the same key again is shown the run there is")
+	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "take tools of untrusted MCP servers whose definition has changed since the agent's last run")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -39,7 +40,7 @@ func (a *app) runCommand() *cobra.Command {
 	d.policyFlag(c)
 	d.approvalsFlag(c)
 	d.hyphenFlags(c)
-	return remotely(c, "policy", "tools", "workflows")
+	return remotely(c, "policy", "tools", "workflows", "allow-change")
 }
 
 // run runs a spec. named says that the thread of o goes before the spec's.

@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// The tools of a server that is not trusted are pinned by the first run that
+// declares them: its log is the record. A later run of the agent with a tool that
+// describes itself otherwise gets one in its place that refuses every call and is
+// declared with the version that people have seen, until a run is started with
+// AllowChange.
+
+// mostPinned is how many runs of the agent are looked at for its tools.
+const mostPinned = 20
+
+// pinned is the agent with the tools disabled that have changed since its last runs.
+func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, error) {
+	open := map[string]pawl.ToolInfo{}
+	for _, t := range agent.Tools {
+		if info, ok := foreign(&agent, t); ok {
+			open[info.Name] = info
+		}
+	}
+	changed := map[string]pawl.ToolInfo{}
+	if len(open) == 0 {
+		return agent, nil
+	}
+	for head, err := range e.journal.List(ctx, pawl.Query{Agent: agent.Name, Max: mostPinned}) {
+		if err != nil {
+			return agent, fmt.Errorf("look for the tools that runs of %s had: %w", agent.Name, err)
+		}
+		start, err := firstOf(ctx, e.journal, head.Run)
+		if err != nil {
+			continue // a log that another version wrote pins nothing
+		}
+		for _, was := range start.Declaration.Tools {
+			now, ok := open[was.Name]
+			if !ok {
+				continue
+			}
+			delete(open, was.Name)
+			if was.Version != now.Version && (was.Description != now.Description || !bytes.Equal(was.Input, now.Input)) {
+				changed[was.Name] = was
+			}
+		}
+		if len(open) == 0 {
+			break
+		}
+	}
+	return disabled(agent, changed), nil
+}
+
+// stillDisabled is the agent with the tools disabled that its run began without.
+func stillDisabled(agent pawl.Agent, began pawl.Declaration) pawl.Agent {
+	changed := map[string]pawl.ToolInfo{}
+	for _, was := range began.Tools {
+		if was.Foreign && was.Description == disabledText {
+			changed[was.Name] = was
+		}
+	}
+	return disabled(agent, changed)
+}
+
+// foreign is what an untrusted server declares of a tool, and whether it is one's.
+func foreign(agent *pawl.Agent, t pawl.Tool) (info pawl.ToolInfo, ok bool) {
+	if t == nil { // which the machine will refuse
+		return info, false
+	}
+	info = t.Info()
+	return info, info.Foreign && agent.Trust[info.Name] != pawl.Trusted
+}
+
+func disabled(agent pawl.Agent, changed map[string]pawl.ToolInfo) pawl.Agent {
+	if len(changed) == 0 {
+		return agent
+	}
+	agent.Tools = slices.Clone(agent.Tools)
+	for i, t := range agent.Tools {
+		info, ok := foreign(&agent, t)
+		was, differs := changed[info.Name]
+		if !ok || !differs {
+			continue
+		}
+		info.Description, info.Input, info.Version = disabledText, json.RawMessage(`{"type":"object","additionalProperties":true}`), was.Version
+		agent.Tools[i] = disabledTool{info}
+	}
+	return agent
+}
+
+const disabledText = "Disabled: its definition has changed since an earlier run of this agent, and nobody has allowed that. Do not call it."
+
+// disabledTool stands for a tool whose definition has changed.
+type disabledTool struct{ info pawl.ToolInfo }
+
+// Info declares the tool with the version that was seen before.
+func (t disabledTool) Info() pawl.ToolInfo { return t.info }
+
+// Run refuses.
+func (t disabledTool) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, fmt.Errorf("the definition of %s has changed since an earlier run of this agent, so it is disabled until a person has looked at it and started a run with --allow-change; go on without it", t.info.Name)
+}

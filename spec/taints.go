@@ -1,0 +1,40 @@
+package spec
+
+import "github.com/pawl-run/pawl"
+
+// unheld warns of a data-flow guard that never holds anything: it begins with the
+// first untrusted text, and no tool of the spec brings any.
+func (s *Spec) unheld(d *document) {
+	if s.dataFlow && !s.family.member() && !s.taints() {
+		d.problem(s.root.get("guard").get("data_flow").place, "data_flow holds no call: nothing that the agent reads is untrusted (label the tools that read what anybody may have written: trust: untrusted)")
+	}
+}
+
+// taints reports whether a tool brings untrusted text.
+func (s *Spec) taints() bool {
+	for _, name := range s.own {
+		trust := s.trust[name]
+		if trust == 0 {
+			trust = ownTools[name](s).Info().Trust
+		}
+		if trust == pawl.Untrusted {
+			return true
+		}
+	}
+	for _, t := range s.tools {
+		if t.options.Trust == pawl.Untrusted {
+			return true
+		}
+	}
+	for _, server := range s.servers {
+		if server.trust == pawl.Untrusted || server.trust == 0 && !server.Trusted {
+			return true
+		}
+	}
+	for _, m := range s.members { // which are guarded with it, as tools and as steps
+		if m.taints() {
+			return true
+		}
+	}
+	return false
+}
