@@ -19,7 +19,11 @@ type ForkOptions struct {
 	// AllowChange lets the fork go on under another agent; it is on by default
 	// for nobody, since a fork with the same agent is the common case.
 	AllowChange bool
-	Limits      pawl.Limits
+	// Limits raises or lowers ceilings; zero fields stay. If the run has used them up
+	// already at the entry, it is not forked, and the error is a *SpentError.
+	Limits pawl.Limits
+	// AllowSpent forks the run although it has used Limits up already.
+	AllowSpent bool
 }
 
 // Fork begins a new run that shares the log of another up to entry seq, where
@@ -81,7 +85,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		return nil, err
 	}
 	if err := s.caught(func() error {
-		return s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, of: run})
+		return s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, AllowSpent: o.AllowSpent, of: run})
 	}); err != nil {
 		s.release()
 		return nil, err

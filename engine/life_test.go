@@ -378,7 +378,7 @@ func TestForkOptions(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "the nearest places are 3 and 5") {
 			t.Errorf("forked in flight: %v", err)
 		}
-		fork, err := e.Fork(t.Context(), a, "run", 5, &engine.ForkOptions{Limits: pawl.Limits{Iterations: 1}})
+		fork, err := e.Fork(t.Context(), a, "run", 5, &engine.ForkOptions{Limits: pawl.Limits{Iterations: 1}, AllowSpent: true})
 		if err != nil {
 			t.Fatal(err)
 		}

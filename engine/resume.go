@@ -15,8 +15,12 @@ import (
 
 // ResumeOptions are what may change when a run goes on.
 type ResumeOptions struct {
-	// Limits raises or lowers ceilings; zero fields stay.
+	// Limits raises or lowers ceilings; zero fields stay. If the run has used them
+	// up already, it is not resumed, and the error is a *SpentError.
 	Limits pawl.Limits
+	// AllowSpent resumes the run although it has used Limits up already. It then
+	// ends as exhausted, with a last answer if that fits.
+	AllowSpent bool
 	// Stop replaces the stop condition; nil keeps it.
 	Stop pawl.Condition
 	// AllowChange goes on although the agent differs from the one the run
@@ -52,8 +56,9 @@ var (
 )
 
 // Resume goes on with a run that is parked, ended otherwise than by success,
-// or interrupted. It fails with a *pawl.HeldError if the run has a live owner
-// and a *ChangedError if the agent is not the one it began with.
+// or interrupted. It fails with a *pawl.HeldError if the run has a live owner,
+// a *ChangedError if the agent is not the one it began with, and a *SpentError
+// if the run has used up the limits that it is given.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
 	s, err := e.reopen(ctx, agent, run, o)
 	if err != nil {
@@ -311,6 +316,11 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 		bounded := agent
 		bounded.Limits = s.state.Limits().Merge(o.Limits)
 		if _, err := s.engine.machineOf(bounded, began); err != nil {
+			return err
+		}
+	}
+	if o.Limits != (pawl.Limits{}) && !o.AllowSpent && !o.driven {
+		if err := s.spent(run, resumed, o.Limits); err != nil {
 			return err
 		}
 	}

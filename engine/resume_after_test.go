@@ -39,7 +39,7 @@ func TestResumeAfter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.After = now.Seq()
+	o.After, o.Limits.Iterations = now.Seq(), 3
 	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
 		t.Fatalf("the lease was not given up: %v", err)
 	}

@@ -116,7 +116,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, afte
 	if err != nil {
 		return nil, err
 	}
-	o := &engine.ResumeOptions{After: after}
+	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (desk.Limits{})} // the host may lower limits without anybody asking for it
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	for name := range x.key.Labels {
 		delete(labels, name) // the run has what the token is for
 	}
-	o := &engine.ForkOptions{Input: in.Input, Labels: desk.Relabelled(state, labels)}
+	o := &engine.ForkOptions{Input: in.Input, Labels: desk.Relabelled(state, labels), AllowSpent: limits == (desk.Limits{})}
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err

@@ -22,6 +22,8 @@ func problemOf(err error) error {
 	switch {
 	case errors.Is(err, pawl.ErrUnknownRun):
 		return refusal(http.StatusNotFound, "there is no such run; a run is named by its whole id")
+	case errors.As(err, new(*engine.SpentError)):
+		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),
 		errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.MissingError)), errors.As(err, new(*pawl.LetterConflictError)),
 		errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict):

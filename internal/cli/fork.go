@@ -83,7 +83,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	}
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
-			Input: input, Labels: desk.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowChange: r.spec != "" || r.model != "",
+			Input: input, Labels: desk.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: r.spec != "" || r.model != "",
 		})
 		if s.InFlight() {
 			err = refused(err) // it says where the run can be forked instead

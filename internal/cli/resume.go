@@ -132,6 +132,7 @@ func (a *app) raise(s pawl.State, w *work, typed desk.Limits, o *engine.ResumeOp
 	if o.Limits, err = over(typed, s.Limits(), desk.PriceOf(w.agent.Model)); err != nil {
 		return pawl.Limits{}, err
 	}
+	o.AllowSpent = o.Limits == (pawl.Limits{}) // which a policy may lower without anybody asking for it
 	o.Limits = a.hold(w.policy, s.Limits(), o.Limits)
 	return s.Limits().Merge(o.Limits), nil
 }

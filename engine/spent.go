@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
+)
+
+// A SpentError says that a run was not resumed or forked with the limits it was
+// given, because it has used them up already and would have ended at once.
+type SpentError struct {
+	Run    string
+	Used   string      // what is used, of which limit
+	Stop   string      // the part of its stop condition that holds whatever the limits; empty: none does
+	Enough pawl.Limits // limits that would do; zero: none would
+}
+
+// Error names what is used and what would do.
+func (e *SpentError) Error() string {
+	var enough []string
+	add := func(set bool, format string, value any) {
+		if set {
+			enough = append(enough, fmt.Sprintf(format, value))
+		}
+	}
+	add(e.Enough.Iterations > 0, "iterations=%d", e.Enough.Iterations)
+	add(e.Enough.Tokens > 0, "tokens=%d", e.Enough.Tokens)
+	add(e.Enough.Time > 0, "time=%s", figure.Duration(e.Enough.Time))
+	add(e.Enough.Cost > 0, "cost=%g", e.Enough.Cost)
+	switch {
+	case e.Stop != "":
+		return fmt.Sprintf("run %s would end at once whatever its limits: its stop condition %s holds (%s); replace the stop condition as well", e.Run, e.Stop, e.Used)
+	case enough == nil:
+		return fmt.Sprintf("run %s would end at once with these limits: %s", e.Run, e.Used)
+	}
+	return fmt.Sprintf("run %s would end at once with these limits: %s; %s would do", e.Run, e.Used, strings.Join(enough, ","))
+}
+
+// spent says whether a run that goes on with the given limits would end at once;
+// nil: it would not.
+func (s *session) spent(run string, resumed pawl.RunResumed, limits pawl.Limits) error {
+	verdict, ends := s.foresee(resumed, limits)
+	if !ends {
+		return nil
+	}
+	e, now := &SpentError{Run: run, Used: verdict.Detail}, s.state.Limits().Merge(limits)
+	var enough pawl.Limits
+	first := verdict.Leaf
+	for ends && s.raise(&enough, now.Merge(enough), verdict.Leaf) {
+		last := verdict.Leaf
+		if verdict, ends = s.foresee(resumed, limits.Merge(enough)); ends && verdict.Leaf == last {
+			break // it names its bound, so it is not the limit
+		}
+		if last == first && strings.HasPrefix(first, "iterations ") {
+			e.Used = fmt.Sprintf("it has used %s, and may use %d", figure.Count(s.state.Iterations(), "iteration"), now.Iterations)
+		}
+	}
+	switch stop := s.m.Agent().Stop; {
+	case !ends:
+		e.Enough = enough
+	case stop != nil && strings.Contains(stop.String(), verdict.Leaf):
+		e.Stop, e.Used = verdict.Leaf, verdict.Detail
+	}
+	return e
+}
+
+// raise raises the limit that a leaf names. It reports whether the leaf names
+// one that can be raised.
+func (s *session) raise(to *pawl.Limits, now pawl.Limits, leaf string) bool {
+	const mostIterations, most = 10_000, 1 << 60
+	switch kind, _, _ := strings.Cut(leaf, " "); kind {
+	case "iterations":
+		to.Iterations = max(s.state.Iterations(), now.Iterations) + 1
+		return to.Iterations <= mostIterations
+	case "tokens":
+		to.Tokens = 2 * now.Tokens
+		return now.Tokens < most
+	case "elapsed":
+		to.Time = 2 * now.Time
+		return now.Time < most
+	case "cost":
+		to.Cost = 2 * now.Cost
+		return now.Cost < most
+	}
+	return false
+}
+
+// foresee says how a run that goes on with the given limits would end before it
+// does anything, if the world is as the run saw it last; false: it would do
+// something. It asks the machine about a state that nothing is recorded of.
+func (s *session) foresee(resumed pawl.RunResumed, limits pawl.Limits) (v pawl.Verdict, ends bool) {
+	defer func() {
+		if recover() != nil { // in the agent's code, which fails in the same way when the run goes on
+			v, ends = pawl.Verdict{}, false
+		}
+	}()
+	state := s.state
+	fold := func(events ...pawl.Event) {
+		for _, e := range events {
+			state.Fold(pawl.Entry{Run: s.lease.Run, Seq: state.Seq() + 1, At: state.Seq(), Time: state.Time(), Iteration: state.Iteration(), Event: e})
+		}
+	}
+	fold(resumed, pawl.RunExtended{Limits: limits})
+	const most = 100 // a few records at the most
+	for range most {
+		switch step := s.m.Next(&state).(type) {
+		case pawl.Observe:
+			fold(pawl.Observed{Text: state.Seen()})
+			if value, measured := state.Metric(); measured {
+				fold(pawl.Measured{Value: value, Open: state.StillOpen()})
+			}
+		case pawl.Record:
+			fold(step.Events...)
+		case pawl.Think:
+			if step.Purpose != pawl.PurposeLanding {
+				return pawl.Verdict{}, false
+			}
+			fold(s.m.Called(step), pawl.ModelFailed{Purpose: step.Purpose, Class: pawl.ClassCancelled, Attempt: step.Attempt})
+		case pawl.Finish:
+			return step.Verdict, step.Verdict.Status == pawl.Exhausted
+		default:
+			return pawl.Verdict{}, false
+		}
+	}
+	return pawl.Verdict{}, false
+}
