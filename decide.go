@@ -385,6 +385,9 @@ func (m *Machine) review(s *State, step Step) Step {
 			if sameStep(step, next) {
 				continue
 			}
+			if r, ok := s.rejection(next); ok {
+				return r
+			}
 			if why := unsound(next); why != "" {
 				return failed("policy", fmt.Sprintf("policy %s %s", p, why))
 			}

@@ -21,7 +21,8 @@ func (m *Machine) judgeReply(s *State) Step {
 		return nil
 	}
 	if s.rejects && s.HasOpen() {
-		return m.refuseRest(s)
+		_, whys := m.flaws(s)
+		return Record{s.refusals(whys)}
 	}
 	switch {
 	case s.withdrawn: // whatever else may be said of it
@@ -38,14 +39,36 @@ func (m *Machine) judgeReply(s *State) Step {
 	if reasons == nil {
 		return nil
 	}
-	strike := s.strikes + 1
+	return s.reject(reasons, whys)
+}
+
+// reject rejects the latest reply and answers its calls.
+func (s *State) reject(reasons, whys []string) Record {
 	feedback := "Your reply was not accepted:\n- " + strings.Join(reasons, "\n- ") + "\nReply again, correctly."
-	events := []Event{PlanRejected{Reasons: reasons, Feedback: feedback, Strike: strike}}
-	for i := range s.open {
-		c := &s.open[i]
-		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
+	rejected := PlanRejected{Reasons: reasons, Feedback: feedback, Strike: s.strikes + 1}
+	return Record{append([]Event{rejected}, s.refusals(whys)...)}
+}
+
+// Reject returns the step by which a policy rejects the latest reply to a turn,
+// for reasons that the model is told: none of its calls runs, and the model is
+// asked again, as often as after a reply that cannot be used. Then the run ends as
+// plan_failed. False: it is too late, since calls of the reply were acted on, or
+// the model is asked again as it is.
+func (s *State) Reject(reasons []string) (Record, bool) {
+	if s.keeps(&HookDirected{Entry: s.replied}) != "" || len(reasons) == 0 {
+		return Record{}, false
 	}
-	return Record{events}
+	return s.reject(reasons, nil), true
+}
+
+// rejection is the step of a policy that rejects a reply, as the machine makes it.
+func (s *State) rejection(step Step) (Record, bool) {
+	if r, ok := step.(Record); ok && len(r.Events) > 0 {
+		if e, ok := r.Events[0].(PlanRejected); ok {
+			return s.Reject(e.Reasons)
+		}
+	}
+	return Record{}, false
 }
 
 // begun reports whether anything was done about the open calls.
@@ -53,15 +76,13 @@ func (s *State) begun() bool {
 	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase != Undecided || c.Error != "" })
 }
 
-// refuseRest goes on where a log was cut between a rejection and the refusals
-// of the reply's calls, none of which may run.
-func (m *Machine) refuseRest(s *State) Step {
-	_, whys := m.flaws(s)
+// refusals answer the open calls of a rejected reply, none of which may run. Where
+// a log was cut among them, they are those that are missing.
+func (s *State) refusals(whys []string) (events []Event) {
 	other := "not run: the reply was rejected"
 	if s.Machine() < 3 {
 		other = "not run: the plan was turned down"
 	}
-	var events []Event
 	for i := range s.open {
 		c := &s.open[i]
 		if c.Phase == Answered {
@@ -73,7 +94,7 @@ func (m *Machine) refuseRest(s *State) Step {
 		}
 		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: why})
 	}
-	return Record{events}
+	return events
 }
 
 // flaws lists why the reply is rejected, and for each open call what to answer.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/judge"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
@@ -109,6 +110,13 @@ func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
 			n = -1
 		}
 		return judge.Grounding(&judge.GroundingOptions{Replans: n, Strict: slices.Contains(parts, "strict"), Model: model}), nil
+	case "guard":
+		topics, _ := strings.CutPrefix(strings.Join(parts, ", "), "topics(")
+		var words []string
+		for word := range strings.SplitSeq(strings.TrimSuffix(topics, "): retry"), ", ") {
+			words = append(words, must(strconv.Unquote(word)))
+		}
+		return guard.New(guard.Topics(guard.Retry, words...)), nil
 	case "causal":
 		return judge.Causal(), nil
 	case "steer":

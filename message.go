@@ -98,24 +98,11 @@ func (ToolResult) part() {}
 func (Image) part()      {}
 
 func joinText(parts []Part) string {
-	var only string
-	var more *strings.Builder
+	texts := make([]string, 0, 8)
 	for _, p := range parts {
-		t, ok := p.(Text)
-		switch {
-		case !ok || t.Text == "":
-		case only == "":
-			only = t.Text
-		default:
-			if more == nil {
-				more = &strings.Builder{}
-				more.WriteString(only)
-			}
-			more.WriteString(t.Text)
+		if t, ok := p.(Text); ok && t.Text != "" {
+			texts = append(texts, t.Text)
 		}
 	}
-	if more != nil {
-		return more.String()
-	}
-	return only
+	return strings.Join(texts, "")
 }

@@ -51,7 +51,7 @@ func (s *State) stepState(st *stepped) StepState {
 	step := StepState{Label: st.label, Seq: st.seq, Call: st.call}
 	if st.call == "" {
 		if st.turn > 0 && st.turn <= s.turns.Len() {
-			step.Done, step.OK, step.Value = true, true, document(s.turns.At(st.turn-1).Thought, st.want)
+			step.Done, step.OK, step.Value = true, true, jsonin.Answer(s.turns.At(st.turn-1).Thought, st.want)
 		}
 		return step
 	}
@@ -196,16 +196,6 @@ func (s *State) forgetSteps() {
 	}
 }
 
-// document is what a reply amounts to: its text or, when it follows a schema,
-// the JSON document in it. A word that is no JSON stands for itself, so that a
-// model asked for one of a few words need not quote it.
-func document(text string, schema bool) json.RawMessage {
-	if doc := jsonin.Document(text); schema && json.Valid(doc) {
-		return doc
-	}
-	return jsonin.Quote(strings.TrimSpace(text))
-}
-
 // unwanted says how the reply to a step fails its schema; nil: it follows it.
 func (s *State) unwanted(text string) []string {
 	if s.want == "" {
@@ -215,5 +205,5 @@ func (s *State) unwanted(text string) []string {
 	if err != nil {
 		return nil // the loop's mistake, which no reply can mend
 	}
-	return jsonschema.Tell(schema.Validate(document(text, true)), s.want)
+	return jsonschema.Tell(schema.Validate(jsonin.Answer(text, true)), s.want)
 }

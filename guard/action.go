@@ -10,6 +10,9 @@ const (
 	Redact Action = 1 + iota // it is replaced before it becomes part of the run
 	Block                    // it goes no further
 	Warn                     // it is noted in the log
+	// Retry rejects a reply of the model with it, and tells the model why, so that
+	// it replies in another way: see [pawl.State.Reject]. Elsewhere it is Block.
+	Retry
 )
 
 // String returns the action's name in specs.
@@ -21,6 +24,8 @@ func (a Action) String() string {
 		return "block"
 	case Warn:
 		return "warn"
+	case Retry:
+		return "retry"
 	}
 	return fmt.Sprintf("action(%d)", int(a))
 }

@@ -38,8 +38,8 @@ func (g *Guard) Check(pawl.Agent) error {
 		errs = append(errs, errors.New("guard(): it has no rules; drop it"))
 	}
 	for _, r := range g.rules {
-		if r.do < Redact || r.do > Warn {
-			errs = append(errs, fmt.Errorf("guard: %s: %v is no action; use Redact, Block or Warn", r.name, int(r.do)))
+		if r.do < Redact || r.do > Retry {
+			errs = append(errs, fmt.Errorf("guard: %s: %v is no action; use Redact, Block, Warn or Retry", r.name, int(r.do)))
 		}
 		if r.wrong != "" {
 			errs = append(errs, fmt.Errorf("guard: %s", r.wrong))
@@ -82,11 +82,15 @@ type finding struct {
 	do    Action
 	rule  string
 	kinds []string
+	said  []string // the topics, as the text has them
 }
 
-// found asks the rules with an action about a text that stands in a place. Of
-// several, the one that blocks goes before those that warn.
-func (g *Guard) found(text string, where places) (hits []finding) {
+// blocks reports whether what was found goes no further.
+func (f finding) blocks() bool { return f.do == Block || f.do == Retry }
+
+// found asks the rules with an action about a text that stands in a place. Those
+// that warn come last.
+func (g *Guard) found(machine int, text string, where places) (hits []finding) {
 	if text == "" {
 		return nil
 	}
@@ -95,16 +99,31 @@ func (g *Guard) found(text string, where places) (hits []finding) {
 			continue
 		}
 		hit := finding{do: r.do, rule: r.name}
-		for _, s := range r.find(text) {
+		find := r.find
+		if machine < 3 && r.before != nil {
+			find = r.before
+		}
+		for _, s := range find(text) {
 			if !slices.Contains(hit.kinds, s.kind) {
 				hit.kinds = append(hit.kinds, s.kind)
+			}
+			if said := fmt.Sprintf("%q", text[s.start:s.end]); s.kind == topic && !slices.Contains(hit.said, said) {
+				hit.said = append(hit.said, said)
 			}
 		}
 		if hit.kinds != nil {
 			hits = append(hits, hit)
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b finding) int { return cmp.Compare(a.do, b.do) })
+	slices.SortStableFunc(hits, func(a, b finding) int {
+		switch {
+		case a.blocks() == b.blocks():
+			return 0
+		case a.blocks():
+			return -1
+		}
+		return 1
+	})
 	return hits
 }
 

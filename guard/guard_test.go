@@ -3,6 +3,7 @@ package guard_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,6 +62,8 @@ func course(t *testing.T, g *guard.Guard, input string, result string, replies .
 			lines = append(lines, "finished "+string(e.Result))
 		case pawl.ToolRefused:
 			lines = append(lines, "refused "+e.Why)
+		case pawl.PlanRejected:
+			lines = append(lines, fmt.Sprintf("rejected %d: %s", e.Strike, strings.Join(e.Reasons, "; ")))
 		case pawl.Noted:
 			lines = append(lines, "noted "+e.By+" "+string(e.Value))
 		}
@@ -132,7 +135,7 @@ func TestGuard(t *testing.T) {
 // What common agents are asked goes through the strictest guard unharmed.
 func TestGuardLetsThrough(t *testing.T) {
 	g := guard.New(guard.PII(guard.Block), guard.Secrets(guard.Block), guard.Injection(guard.Block))
-	for _, text := range []string{"Compare R&D spend; summarise.", "run `go vet ./...` on 10.0.0.1", "DROP TABLE users; --"} {
+	for _, text := range []string{"Compare R&D spend; summarise.", "run `go vet ./...` on 127.0.0.1", "DROP TABLE users; --"} {
 		if r, _ := course(t, g, text, "", echo(text), pawl.Say(text)); r.Status != pawl.Success || r.Answer != text {
 			t.Errorf("%q ends as %v: %s", text, r.Status, r.Reason.Detail)
 		}
@@ -231,5 +234,45 @@ func TestThread(t *testing.T) {
 	run("clean", "go", "fine", block)
 	if r := run("clean", "go on", "fine", block); r.Status != pawl.Success {
 		t.Errorf("%v: %s", r.Status, r.Reason.Detail)
+	}
+}
+
+// Under Retry a reply with a topic is rejected whatever it does, and the model is
+// told what to leave out. What people and tools say still ends the run.
+func TestGuardRetries(t *testing.T) {
+	g := guard.New(guard.Topics(guard.Retry, "insider trading"), guard.Secrets(guard.Warn))
+	bad := pawl.Say("Insider trading pays, says " + token + ".")
+	told := `rejected 1: it speaks of "Insider trading", which is not allowed here; reply without that`
+	said := echo("hello")
+	said.Parts[0] = pawl.Text{Text: "I do insider  trading."}
+	two := said
+	two.Parts = append(two.Parts[:2:2], two.Parts[1])
+	for _, c := range []struct {
+		name, input, result string
+		replies             []pawl.Reply
+		status              pawl.Status
+		detail              string
+		want                []string
+	}{
+		{"the answer", "go", "", []pawl.Reply{bad, pawl.Say("Fine.")}, pawl.Success, "", []string{"called", told, "called"}},
+		{"arguments", "go", "", []pawl.Reply{echo("insider trading"), pawl.Say("Fine.")}, pawl.Success, "",
+			[]string{"called", strings.ToLower(told), "refused not run: the reply was rejected", "called"}},
+		{"beside calls", "go", "", []pawl.Reply{two, echo("hello"), pawl.Say("Fine.")}, pawl.Success, "",
+			[]string{"called", `rejected 1: it speaks of "insider  trading", which is not allowed here; reply without that`, "refused not run: the reply was rejected",
+				"refused not run: the reply was rejected", "called", `started {"text":"hello"}`, `finished "hello"`, "called"}},
+		{"always", "go", "", []pawl.Reply{bad, bad, bad, bad, bad, bad}, pawl.PlanFailed, "every reply of 2 iterations in a row was rejected: Your reply was not accepted:\n- it speaks of",
+			[]string{"called", told, "called", strings.Replace(told, "1", "2", 1), "called", strings.Replace(told, "1", "3", 1), "called", told, "called", strings.Replace(told, "1", "2", 1),
+				"called", strings.Replace(told, "1", "3", 1)}},
+		{"the input", "on insider trading", "", nil, pawl.Failed, "the input holds what is blocked: topics (topic)", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, lines := course(t, g, c.input, c.result, c.replies...)
+			if r.Status != c.status || !strings.HasPrefix(r.Reason.Detail, c.detail) || strings.Contains(strings.ToLower(r.Answer), "insider") {
+				t.Errorf("it ends as %v: %s, with %q", r.Status, r.Reason.Detail, r.Answer)
+			}
+			if diff := cmp.Diff(c.want, lines); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -11,6 +12,9 @@ import (
 // Review looks at what a model is about to read, at what it wants done, and at
 // what it ends with.
 func (g *Guard) Review(s pawl.State, step pawl.Step) pawl.Step {
+	if again := g.again(s, step); again != nil {
+		return again
+	}
 	switch step := step.(type) {
 	case pawl.Think:
 		return g.reads(s, step)
@@ -24,6 +28,46 @@ func (g *Guard) Review(s pawl.State, step pawl.Step) pawl.Step {
 
 // Inherited has the guard stand before agents that are tools of its agent, too.
 func (g *Guard) Inherited() bool { return true }
+
+// again rejects the latest reply if it holds what another is to leave out, and has
+// the model asked again where such a reply could end the run; nil: neither.
+func (g *Guard) again(s pawl.State, step pawl.Step) pawl.Step {
+	retries := slices.ContainsFunc(g.rules, func(r Rule) bool { return r.do == Retry })
+	reply, replied := s.Replied(pawl.PurposeTurn)
+	finish, ends := step.(pawl.Finish)
+	if !retries || !replied || ends && finish.Verdict.Status != pawl.Success {
+		return nil
+	}
+	texts := []string{reply.Text()}
+	for _, p := range reply.Parts {
+		if c, ok := p.(pawl.Call); ok {
+			texts = append(texts, plain(c.Args))
+		}
+	}
+	var reasons []string
+	for _, text := range texts {
+		for _, hit := range g.found(s.Machine(), text, inReply) {
+			if why := hit.instead(); hit.do == Retry && !slices.Contains(reasons, why) {
+				reasons = append(reasons, why)
+			}
+		}
+	}
+	if rejection, ok := s.Reject(reasons); ok {
+		return rejection
+	}
+	if ends && finish.Answer == "" && reasons != nil && len(texts) == 1 && !s.Done() {
+		return pawl.Think{Purpose: pawl.PurposeTurn} // the success condition still holds, but the answer was rejected
+	}
+	return nil
+}
+
+// instead tells the model why its reply is rejected.
+func (f finding) instead() string {
+	if f.said != nil {
+		return "it speaks of " + strings.Join(f.said, ", ") + ", which is not allowed here; reply without that"
+	}
+	return fmt.Sprintf("it holds what is blocked: %v; leave that out", f)
+}
 
 // look is one text that is looked at, and what it is called.
 type look struct {
@@ -91,8 +135,8 @@ func earlier(s pawl.State, looking bool) (looks []look, heard int) {
 
 // judge is the step that a text calls for; nil: none.
 func (g *Guard) judge(s pawl.State, l look) pawl.Step {
-	for _, hit := range g.found(l.text, l.where) {
-		if hit.do == Block {
+	for _, hit := range g.found(s.Machine(), l.text, l.where) {
+		if hit.blocks() {
 			return g.failed(l.what, hit, "")
 		}
 		if note := g.note(s, l.what, hit); note != nil {
@@ -124,8 +168,8 @@ func (g *Guard) note(s pawl.State, what string, hit finding) pawl.Step {
 func (g *Guard) acts(s pawl.State, step pawl.Act) pawl.Step {
 	reply, _ := s.Replied(pawl.PurposeTurn)
 	why := ""
-	for _, hit := range g.found(reply.Text(), inReply) {
-		if hit.do == Block {
+	for _, hit := range g.found(s.Machine(), reply.Text(), inReply) {
+		if hit.blocks() {
 			why = fmt.Sprintf("the reply it stands in holds what is blocked: %v", hit)
 		} else if note := g.note(s, fmt.Sprintf("reply %d", s.Iteration()), hit); note != nil {
 			return note
@@ -135,8 +179,8 @@ func (g *Guard) acts(s pawl.State, step pawl.Act) pawl.Step {
 	for i := range step.Calls {
 		d := &step.Calls[i]
 		blocked := why
-		for _, hit := range g.found(plain(d.Call.Args), inReply) {
-			if hit.do == Block {
+		for _, hit := range g.found(s.Machine(), plain(d.Call.Args), inReply) {
+			if hit.blocks() {
 				blocked = fmt.Sprintf("its arguments hold what is blocked: %v; leave that out", hit)
 			} else if note := g.note(s, "the arguments of "+d.Call.ID, hit); note != nil {
 				return note
@@ -158,8 +202,8 @@ func (g *Guard) ends(s pawl.State, step pawl.Finish) pawl.Step {
 	if answer == "" {
 		answer = s.Answer()
 	}
-	for _, hit := range g.found(answer, inReply) {
-		if ended := step.Verdict.Status; hit.do == Block && (ended == pawl.Success || ended == pawl.Exhausted) {
+	for _, hit := range g.found(s.Machine(), answer, inReply) {
+		if ended := step.Verdict.Status; hit.blocks() && (ended == pawl.Success || ended == pawl.Exhausted) {
 			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))
 		}
 		if note := g.note(s, "the answer", hit); note != nil { // also of one that may not be withheld

@@ -10,11 +10,13 @@ import (
 
 // A Rule says what to look for and what to do about it.
 type Rule struct {
-	name  string
-	do    Action
-	find  func(text string) []span
-	where places
-	wrong string // what makes no sense about it
+	name string
+	do   Action
+	find func(text string) []span
+	// before is what find was under machines before 3; nil: the same.
+	before func(text string) []span
+	where  places
+	wrong  string // what makes no sense about it
 }
 
 // span is a piece of a text and what it is.
@@ -23,7 +25,7 @@ type span struct {
 	start, end int
 }
 
-// places are the texts a rule looks at when it blocks or warns. What is to be
+// places are the texts a rule looks at when it blocks, warns or retries. What is to be
 // redacted is so wherever it stands.
 type places int
 
@@ -40,15 +42,14 @@ func (r Rule) String() string { return fmt.Sprintf("%s: %v", r.name, r.do) }
 // Kind is a kind of personal data.
 type Kind int
 
-// The kinds. IP addresses are not looked for unless they are named, since most
-// of them are nobody's in particular.
+// The kinds.
 const (
 	Email Kind = 1 + iota // e-mail addresses
 	Phone                 // telephone numbers, international or North American, as people write them
 	SSN                   // US social security numbers, with hyphens
 	Card                  // payment card numbers: known prefix, length and check digit
 	IBAN                  // bank accounts: known length and check digits
-	IP                    // addresses of computers, version 4 and 6
+	IP                    // addresses of computers, version 4 and 6, but for loopback and unspecified ones
 )
 
 var kinds = []struct {
@@ -66,7 +67,8 @@ func (k Kind) String() string {
 	return kinds[k-1].name
 }
 
-// PII looks for personal data of some kinds; without any, of all but IP.
+// PII looks for personal data of some kinds; without any, of all. Under machines
+// before 3 that was all but IP.
 func PII(do Action, of ...Kind) Rule {
 	r := Rule{name: "pii", do: do, where: anywhere}
 	if len(of) > 0 {
@@ -79,12 +81,23 @@ func PII(do Action, of ...Kind) Rule {
 			}
 		}
 		r.name = "pii(" + strings.Join(names, ", ") + ")"
-	} else {
-		of = []Kind{Email, Phone, SSN, Card, IBAN}
 	}
 	r.find = func(text string) (all []span) {
-		for _, k := range of {
-			all = append(all, kinds[k-1].find(text)...)
+		for k := Email; k <= IP; k++ {
+			if len(of) == 0 || slices.Contains(of, k) {
+				all = append(all, kinds[k-1].find(text)...)
+			}
+		}
+		return all
+	}
+	r.before = func(text string) (all []span) {
+		for k := Email; k < IP; k++ {
+			if len(of) == 0 || slices.Contains(of, k) {
+				all = append(all, kinds[k-1].find(text)...)
+			}
+		}
+		if slices.Contains(of, IP) {
+			all = append(all, before3(text)...)
 		}
 		return all
 	}

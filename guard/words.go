@@ -46,6 +46,8 @@ func words(text string) iter.Seq[word] {
 	}
 }
 
+const topic = "topic"
+
 // mentions finds phrases, word for word.
 func mentions(text string, phrases [][]string) (found []span) {
 	longest := 0
@@ -63,7 +65,7 @@ func mentions(text string, phrases [][]string) (found []span) {
 		recent = append(recent, w)
 		for _, p := range phrases {
 			if n := len(recent) - len(p); n >= 0 && same(recent[n:], p) {
-				found = append(found, span{"topic", recent[n].start, w.end})
+				found = append(found, span{topic, recent[n].start, w.end})
 				break
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
@@ -260,6 +261,8 @@ func policy(words []string) (pawl.Policy, error) {
 		return clamps(n), err
 	case "context":
 		return planned(words[1:])
+	case "topics":
+		return guard.New(guard.Topics(guard.Retry, strings.Fields(strings.Join(words[1:], " "))...)), nil
 	case "flap":
 		return flaps(words[1]), nil
 	}

@@ -106,6 +106,7 @@ var needs = map[string]string{ //nolint:gosec // what to do about a secret, and 
 	"properties":  "say there what the loop is to do",
 	"objective":   "say what is to be done",
 	"when":        "give a condition on arguments, such as args.amount > 100",
+	"deny":        "list words and phrases, such as [insider trading]",
 	"success":     "give a condition, such as metric >= 0",
 	"input":       "dollars per million tokens",
 	"output":      "dollars per million tokens",

@@ -9,7 +9,7 @@ import (
 )
 
 // readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...],
-// data_flow: true}. Topics are blocked: who names one does not want to hear of it.
+// data_flow: true}.
 func (s *Spec) readGuard(f fields) {
 	n := f.n.get("guard")
 	if n == nil {
@@ -30,18 +30,46 @@ func (s *Spec) readGuard(f fields) {
 			rules = append(rules, rule.make(guard.Action(do)))
 		}
 	}
-	if topics, at := g.words("topics", "[insider trading]"); len(topics) > 0 {
-		rule := guard.Topics(guard.Block, topics...)
-		if err := guard.New(rule).Check(pawl.Agent{}); err != nil {
-			g.problem(at[0].place, "topics: %s (write words)", strings.TrimPrefix(err.Error(), "guard: "))
-		} else {
-			rules = append(rules, rule)
-		}
+	if rule, ok := g.topics(); ok {
+		rules = append(rules, rule)
 	}
 	g.flag("data_flow", &s.dataFlow)
 	if len(rules) > 0 {
 		s.guard = guard.New(rules...)
 	}
+}
+
+// topics reads [insider trading] or {deny: [insider trading], then: retry}.
+func (f fields) topics() (rule guard.Rule, ok bool) {
+	key, do := "topics", guard.Block
+	n := f.n.get(key)
+	switch {
+	case n == nil || n.kind == 0:
+		return rule, false
+	case n.kind == mapping:
+		f, key = f.fields(topicKeys, n), "deny"
+		then := 0
+		f.need(topicKeys.name)
+		if f.choice("then", &then); then == 2 {
+			do = guard.Retry
+		}
+	case n.kind != list:
+		f.problem(n.place, "topics is %v (write a list such as [insider trading], or {deny: [insider trading], then: retry})", n.kind)
+		return rule, false
+	}
+	topics, at := f.words(key, "[insider trading]")
+	if len(topics) == 0 {
+		if d := f.n.get(key); key == "deny" && d != nil && d.kind == list && len(d.items) == 0 {
+			f.problem(d.place, "%s is empty (%s)", key, needs["deny"])
+		}
+		return rule, false
+	}
+	rule = guard.Topics(do, topics...)
+	if err := guard.New(rule).Check(pawl.Agent{}); err != nil {
+		f.problem(at[0].place, "%s: %s (write words)", key, strings.TrimPrefix(err.Error(), "guard: "))
+		return rule, false
+	}
+	return rule, true
 }
 
 // label reads whose words the results of a tool are.

@@ -25,6 +25,10 @@ hooks: [{log: {format: json}}, retry, steer]
 	if f, ok := a.Policies[0].(interface{ Filter(string) string }); !ok || f.Filter("a@b.de") != "[redacted email]" {
 		t.Errorf("%T does not redact", a.Policies[0])
 	}
+	_, a = parseAgent(t, t.TempDir(), least+"guard: {topics: {deny: [a b], then: retry}}\n", nil)
+	if m, err = pawl.NewMachine(a); err != nil || m.Declaration().Policies[0] != `guard(topics("a b"): retry)` {
+		t.Errorf("%v: %q", err, m.Declaration().Policies)
+	}
 	s, _ := parseAgent(t, t.TempDir(), least+"hooks: [{log: {format: json}}, retry]\n", nil)
 	if diff := cmp.Diff([]Hook{{Name: "log", JSON: true}, {Name: "retry", Attempts: 3}}, s.Hooks); diff != "" {
 		t.Error(diff)

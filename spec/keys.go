@@ -128,8 +128,13 @@ var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in
 	{name: "pii", value: guardWord, about: "personal data", inGo: "guard.PII"},
 	{name: "secrets", value: guardWord, about: "what looks like a key", inGo: "guard.Secrets"},
 	{name: "injection", value: guardWord, about: "what reads like instructions in results of tools", inGo: "guard.Injection"},
-	{name: "topics", value: wordList, about: "what is not to be spoken of", inGo: "guard.Topics"},
+	{name: "topics", value: either(wordList, in(topicKeys)), about: "what is not to be spoken of", inGo: "guard.Topics"},
 	{name: "data_flow", value: aFlag, otherwise: "false", about: "once untrusted text was read, a person is asked before a call with what nobody who is trusted has named ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
+}}
+
+var topicKeys = &table{name: "topics", title: "topics", about: "What is not to be spoken of.", keys: []key{
+	{name: "deny", value: shape{says: wordList.says, schema: object{"type": "array", "minItems": 1, "items": anyText.schema}}, needed: true, about: "words and phrases", inGo: "guard.Topics"},
+	{name: "then", value: oneOf("end", "retry"), otherwise: "end", about: "what becomes of the run: it ends as failed, or the reply is rejected and the model is asked again", inGo: "guard.Retry"},
 }}
 
 var guardWord = oneOf("redact", "block", "warn")

@@ -86,6 +86,16 @@ func Document(text string) []byte {
 	return slices.Clip([]byte(text))
 }
 
+// Answer is what a reply amounts to: its text or, when it follows a schema, the
+// JSON document in it. A word that is no JSON stands for itself, so that a model
+// asked for one of a few words need not quote it.
+func Answer(text string, schema bool) json.RawMessage {
+	if doc := Document(text); schema && json.Valid(doc) {
+		return doc
+	}
+	return Quote(strings.TrimSpace(text))
+}
+
 // White counts the bytes of white space between the tokens of a JSON text.
 func White(raw []byte) (n int) {
 	quoted := false

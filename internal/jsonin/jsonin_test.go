@@ -70,3 +70,16 @@ func TestPlain(t *testing.T) {
 		t.Errorf("a text that was quoted is %q", got)
 	}
 }
+
+func TestAnswer(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		schema     bool
+	}{
+		{"```json\n{\"a\": 1}\n```", `{"a": 1}`, true}, {"{\"a\": 1}", `"{\"a\": 1}"`, false}, {" yes\n", `"yes"`, true}, {"", `""`, true},
+	} {
+		if got := string(jsonin.Answer(c.text, c.schema)); got != c.want {
+			t.Errorf("%q is %s, want %s", c.text, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Which texts have addresses, and which only look like it.
+func TestAddresses(t *testing.T) {
+	g := New(PII(Redact))
+	for text, want := range map[string]string{
+		"10.0.0.7":                                         "[redacted ip]",
+		"from 192.168.0.1:8080.":                           "from [redacted ip]:8080.",
+		"http://10.1.2.3/x":                                "http://[redacted ip]/x",
+		"10.0.0.0/8":                                       "[redacted ip]/8",
+		"10.0.0.1-10.0.0.9":                                "[redacted ip]-[redacted ip]",
+		"10.0.0.1,10.0.0.2;10.0.0.3":                       "[redacted ip],[redacted ip];[redacted ip]",
+		"host:10.0.0.1, add:10.0.0.2":                      "host:[redacted ip], add:[redacted ip]",
+		"root@10.0.0.1: “10.0.0.2”":                        "root@[redacted ip]: “[redacted ip]”",
+		"服务器10.0.0.1宕机":                                    "服务器[redacted ip]宕机",
+		"ip=10.0.0.1\tok":                                  "ip=[redacted ip]\tok",
+		"2001:db8::1":                                      "[redacted ip]",
+		"[2001:db8::1]:443":                                "[[redacted ip]]:443",
+		"2001:db8::/32 ":                                   "[redacted ip]/32 ",
+		"at 2001:db8::1: refused":                          "at [redacted ip]: refused",
+		"fe80::1%eth0":                                     "[redacted ip]%eth0",
+		"2001:0DB8:0:0:0:ff00:42:8329":                     "[redacted ip]",
+		"::ffff:10.0.0.1":                                  "[redacted ip]",
+		"64:ff9b::192.0.2.33.":                             "[redacted ip].",
+		"1:2:3:4:5:6:77.77.88.88":                          "[redacted ip]",
+		"8.8.8.8 is no version":                            "[redacted ip] is no version",
+		"127.0.0.1, 127.1.2.3, 0.0.0.0":                    "127.0.0.1, 127.1.2.3, 0.0.0.0",
+		"::1 and :: and 0:0:0:0:0:0:0:1, ::ffff:127.0.0.1": "::1 and :: and 0:0:0:0:0:0:0:1, ::ffff:127.0.0.1",
+		"version 1.2.3.4, Version: 1.2.3.4, v1.2.3.4, v 1.2.3.4, \"version\": \"1.2.3.4\"": "version 1.2.3.4, Version: 1.2.3.4, v1.2.3.4, v 1.2.3.4, \"version\": \"1.2.3.4\"",
+		"Chrome/120.0.0.0 lib-1.2.3.4 foo_1.2.3.4 1.2.3.4rc1":                              "Chrome/120.0.0.0 lib-1.2.3.4 foo_1.2.3.4 1.2.3.4rc1",
+		"12:30:45, 2026-07-25T12:30:45, 12:30":                                             "12:30:45, 2026-07-25T12:30:45, 12:30",
+		"MAC 00:1b:63:84:45:e6":                                                            "MAC 00:1b:63:84:45:e6",
+		"SHA1 aa:bb:cc:dd:ee:ff:00:11, aa:bb:cc:dd:ee:ff:00:11:22:33:44:55:66:77:88:99":    "SHA1 aa:bb:cc:dd:ee:ff:00:11, aa:bb:cc:dd:ee:ff:00:11:22:33:44:55:66:77:88:99",
+		"std::vector Face::Add a::b x :: Int":                                              "std::vector Face::Add a::b x :: Int",
+		"1.2.3, 1.2.3.4.5, 256.1.1.1, 1.2.3.04, 1::2::3, 12345::1":                         "1.2.3, 1.2.3.4.5, 256.1.1.1, 1.2.3.04, 1::2::3, 12345::1",
+	} {
+		if got := g.Filter(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// FuzzAddress holds what reads addresses against net/netip, and that every address
+// between words is found unless it is one of those that are left.
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{"10.0.0.1", "2001:db8::1", "::", "::1", "1::", "::ffff:1.2.3.4", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8",
+		"1:2:3:4:5:6:1.2.3.4", "1.2.3.4::", "::1.2.3.4:5", "01.2.3.4", "1.2.3.256", "12345::", "a::b::c", "fe80:::1", ":1", "1:", "aa:bb:cc:dd:ee:ff:00:11"} {
+		f.Add(s, []byte(s))
+	}
+	f.Fuzz(func(t *testing.T, s string, raw []byte) {
+		want, err := netip.ParseAddr(s)
+		if strings.Contains(s, "%") { // a zone, which is not looked at
+			return
+		}
+		a4, ok4 := four(s)
+		a6, ok6 := six(s)
+		if (ok4 || ok6) != (err == nil) {
+			t.Fatalf("%q: version 4 %v, version 6 %v, but net/netip says %v", s, ok4, ok6, err)
+		}
+		got := netip.AddrFrom4([4]byte{byte(a4 >> 24), byte(a4 >> 16), byte(a4 >> 8), byte(a4)})
+		if ok6 {
+			got = sixteen(a6)
+		}
+		if err == nil && got != want {
+			t.Fatalf("%q is read as %v, not %v", s, got, want)
+		}
+		var all []netip.Addr
+		if len(raw) >= 4 {
+			all = append(all, netip.AddrFrom4([4]byte(raw)))
+		}
+		if len(raw) >= 16 {
+			all = append(all, netip.AddrFrom16([16]byte(raw)))
+		}
+		for _, a := range all {
+			plain := a.Unmap()
+			for _, written := range []string{a.String(), a.StringExpanded(), strings.ToUpper(a.String())} {
+				found := addresses("from " + written + ", they say")
+				left := plain.IsLoopback() || plain.IsUnspecified() || otherwise(written)
+				if left != (found == nil) || !left && (len(found) != 1 || found[0].end-found[0].start != len(written)) {
+					t.Fatalf("in %q it finds %v", written, found)
+				}
+			}
+		}
+		for _, found := range addresses(s) {
+			if a, err := netip.ParseAddr(s[found.start:found.end]); err != nil || a.Unmap().IsLoopback() || a.Unmap().IsUnspecified() {
+				t.Fatalf("in %q it finds %q", s, s[found.start:found.end])
+			}
+		}
+	})
+}
+
+func sixteen(g [8]uint16) netip.Addr {
+	var b [16]byte
+	for i, n := range g {
+		b[2*i], b[2*i+1] = byte(n>>8), byte(n)
+	}
+	return netip.AddrFrom16(b)
+}
+
+// Guards of runs from before machine 3 decide about addresses as they did then.
+func TestAddressesBefore3(t *testing.T) {
+	const text = "10.0.0.1 and 127.0.0.1"
+	for machine, want := range map[int][2]bool{2: {false, true}, 3: {true, false}} {
+		var s pawl.State
+		s.Fold(pawl.Entry{Run: "01RUN", Seq: 1, Event: pawl.RunStarted{Declaration: pawl.Declaration{Machine: machine}}})
+		all, loopback := New(PII(Block)).found(s.Machine(), text, inInput), New(PII(Block, IP)).found(s.Machine(), "127.0.0.1", inInput)
+		if got := [2]bool{all != nil, loopback != nil}; got != want {
+			t.Errorf("machine %d finds %v, want %v", machine, got, want)
+		}
+	}
+}
