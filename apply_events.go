@@ -142,7 +142,7 @@ func (s *State) land(r Reply) {
 			return
 		}
 	}
-	if thought := jsonThought(r); thought != "" {
+	if thought := jsonin.Thought(r.Text()); thought != "" {
 		s.landing.Answer = thought
 	}
 }

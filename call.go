@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/names"
 )
 
@@ -228,7 +229,7 @@ type Turn struct {
 // said is the thought apart from the call that a strategy puts beside it.
 func (t *Turn) said(by Strategy) string {
 	if by == JSON {
-		return jsonThought(Say(t.Thought))
+		return jsonin.Thought(t.Thought)
 	}
 	return t.Thought
 }

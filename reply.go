@@ -3,7 +3,6 @@ package pawl
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -97,9 +96,9 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			if !utf8.Valid(p.Args) {
 				p.Args = json.RawMessage(r.repair(string(p.Args)))
 			}
-			p.Tool, p.Ref, p.Args = r.repair(p.Tool), valid(p.Ref), object(p.Args)
+			p.Tool, p.Ref, p.Args = r.repair(p.Tool), wire.Text(p.Ref), wire.Args(p.Args)
 			if p.Ref == "" {
-				p.Ref = valid(p.ID)
+				p.Ref = wire.Text(p.ID)
 			}
 			content += len(p.Tool) + len(p.Args)
 			n++
@@ -167,9 +166,9 @@ func (u Usage) sane() Usage {
 // when the engine means to try again.
 func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.Time) ModelFailed {
 	me := classify(err)
-	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(valid(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
+	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
-		e.Message = short(valid(me.Err.Error()))
+		e.Message = short(wire.Text(me.Err.Error()))
 	}
 	if !me.Billed && (begun || billable(me.Class)) {
 		e.Usage.Output = max(e.Usage.Output, t.MaxTokens)
@@ -189,35 +188,13 @@ func billable(c Class) bool {
 	return c == ClassTruncated || c == ClassCancelled || c == ClassLost || c == ClassEmpty
 }
 
-// Bounds on the arguments of a call. What a tool takes is far within; what a
-// model gone wild writes must not make the log, or every later request, unreadable.
-const (
-	maxArgs    = 1 << 20 // bytes
-	maxNesting = 64
-)
-
-// object makes a call's arguments valid JSON: nothing at all, and null, is an
-// empty object; text that is no JSON, or nests too deep, becomes a JSON string,
-// to be refused; of arguments that are too long, their length is kept.
-func object(args json.RawMessage) json.RawMessage {
-	switch {
-	case len(args) == 0, string(args) == "null":
-		return json.RawMessage("{}")
-	case len(args) > maxArgs:
-		return jsonin.Quote(fmt.Sprintf("%d bytes, where a call may have %d; they were not kept", len(args), maxArgs))
-	case wire.Valid(args, maxNesting):
-		return wire.Pair(args)
-	}
-	return jsonin.Quote(valid(string(args)))
-}
-
 // repair makes a text of the reply valid, and marks the reply if it was not.
 func (r *Reply) repair(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
 	r.Repaired = true
-	return valid(s)
+	return wire.Text(s)
 }
 
 // disarm makes a text of arguments that were repaired: nobody knows what they
@@ -232,10 +209,3 @@ func (r *Reply) disarm() {
 }
 
 const repaired = "the arguments had bytes that are not UTF-8: "
-
-func valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}

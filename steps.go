@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A loop of known steps makes its calls itself. It names each with a label of
@@ -123,7 +124,7 @@ func (m *Machine) open(s *State, calls []Disposed) Step {
 	list := make([]opened, len(calls))
 	for i := range calls {
 		c := &calls[i]
-		list[i] = opened{callID(s.counter + 1 + i), valid(c.Call.Tool), object(c.Call.Args), c.Step}
+		list[i] = opened{callID(s.counter + 1 + i), wire.Text(c.Call.Tool), wire.Args(c.Call.Args), c.Step}
 	}
 	value, err := json.Marshal(list)
 	if err != nil {

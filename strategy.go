@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // system is the system prompt of a request: the agent's, or the view's, and
@@ -68,24 +69,9 @@ func plan(r Reply, number int) (Reply, string) {
 		return r, `the JSON object has no "action"`
 	}
 	parts := append([]Part(nil), r.Parts...)
-	r.Parts = append(parts, Call{ID: callID(number), Tool: *action, Args: object(members["action_input"])})
+	r.Parts = append(parts, Call{ID: callID(number), Tool: *action, Args: wire.Args(members["action_input"])})
 	return r, ""
 }
 
 // text reads a text that may be missing or null.
 func text(raw json.RawMessage, to **string) bool { return raw == nil || json.Unmarshal(raw, to) == nil }
-
-// jsonThought is the thought of a JSON-strategy reply, for people to read.
-func jsonThought(r Reply) string {
-	object, n := jsonin.Only(r.Text())
-	if n != 1 {
-		return r.Text()
-	}
-	var p struct {
-		Thought string `json:"thought"`
-	}
-	if json.Unmarshal(object, &p) != nil {
-		return r.Text()
-	}
-	return p.Thought
-}

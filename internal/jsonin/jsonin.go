@@ -129,3 +129,16 @@ func Quote(s string) json.RawMessage {
 	}
 	return raw
 }
+
+// Thought is the member "thought" of the only JSON object in a text; the text, if
+// there is no such object.
+func Thought(text string) string {
+	object, n := Only(text)
+	var p struct {
+		Thought string `json:"thought"`
+	}
+	if n != 1 || json.Unmarshal(object, &p) != nil {
+		return text
+	}
+	return p.Thought
+}

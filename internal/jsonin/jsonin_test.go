@@ -83,3 +83,11 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestThought(t *testing.T) {
+	for text, want := range map[string]string{`So: {"thought": "I look."}`: "I look.", "no object": "no object", `{"thought": 1}`: `{"thought": 1}`, `{} {}`: `{} {}`} {
+		if got := jsonin.Thought(text); got != want {
+			t.Errorf("the thought of %s is %q, not %q", text, got, want)
+		}
+	}
+}
