@@ -439,16 +439,9 @@ func (t *armed) validate(args json.RawMessage) string {
 	case len(args) == 0 || args[0] != '{':
 		return "arguments must be one JSON object"
 	}
-	problems := t.schema.Validate(args)
-	if len(problems) == 0 {
-		return ""
-	}
-	lines := make([]string, len(problems))
-	for i, p := range problems {
-		lines[i] = p.Message
-		if p.Path != "" {
-			lines[i] = p.Path + ": " + p.Message
-		}
+	var lines []string
+	for _, p := range t.schema.Validate(args) {
+		lines = append(lines, p.String())
 	}
 	return strings.Join(lines, "; ")
 }
