@@ -147,10 +147,10 @@ func (d *Declaration) digest() map[string]string {
 		if t.Cage != "" { // which logs before it do not know
 			parts = append(parts, t.Cage)
 		}
-		if t.Reaches != nil || t.Content != nil {
-			parts = append(parts, fmt.Sprintf("%q %q", t.Reaches, t.Content))
-		}
 		all["tool "+t.Name] = digest(parts...)
+		if t.Reaches != nil || t.Content != nil {
+			all["flow "+t.Name] = digest(fmt.Sprintf("%q %q", t.Reaches, t.Content))
+		}
 		if t.Trust == Untrusted { // apart, since a run may be resumed with less trust than it began with
 			all["trust "+t.Name] = digest(t.Trust.String())
 		}

@@ -110,7 +110,8 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 func tightened(was, now pawl.Declaration, parts []string) bool {
 	for _, part := range parts {
 		lessTrust := strings.HasPrefix(part, "trust ") && was.Digests[part] == ""
-		if part != "policies" && !lessTrust {
+		newer := strings.HasPrefix(part, "flow ") && was.Machine < 3 // which knew no such declarations
+		if part != "policies" && !lessTrust && !newer {
 			return false
 		}
 	}

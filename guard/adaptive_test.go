@@ -179,7 +179,7 @@ func (s *scenario) made(o *outcome) (made, all int) {
 // The least of a hundred that the suite must show.
 const (
 	leastAdaptive = 95 // injected calls that are held
-	leastUnasked  = 44 // benign tasks that nobody is asked about
+	leastUnasked  = 75 // benign tasks that nobody is asked about
 )
 
 // TestAdaptiveAttacks: an attacker who adapts does not get his call made.
@@ -226,7 +226,9 @@ func TestAdaptiveBenign(t *testing.T) {
 		made, want := s.made(&o)
 		if asked == 0 && made == want {
 			free++
+			continue
 		}
+		t.Logf("asked: %s", s.name)
 	}
 	t.Logf("%d of %d benign tasks go through unasked", free, len(all))
 	if free*100 < leastUnasked*len(all) {

@@ -16,8 +16,8 @@ import (
 // value is right.
 type DataFlowOptions struct {
 	// Content names, by tool, the arguments that are no more than text for a reader.
-	// It replaces what the names of that tool's arguments tell; with an empty list
-	// every argument of the tool decides something.
+	// It replaces what the tool declares and what the names of its arguments tell;
+	// with an empty list every argument of the tool decides something.
 	Content map[string][]string
 	// Sends are names or patterns of tools that carry out what they are asked with,
 	// although they only read, such as a search on the web. One with an argument for
@@ -40,9 +40,12 @@ type DataFlowOptions struct {
 // told says which value it is, and which result it comes from.
 //
 // A call does something if its effect is not [pawl.Read], or if it is a Read that
-// is sent somewhere: to a URL, a host, or as [DataFlowOptions].Sends says. Of its
-// arguments those decide something whose names do not say that they are text for a
-// reader, as body, message or title do; if there are no others, these do.
+// is sent somewhere: to a URL, a host, or as [DataFlowOptions].Sends or
+// [pawl.ToolInfo].Reaches say. Of its arguments those decide something that are not
+// text for a reader, as [pawl.ToolInfo].Content says, or as their names do (body,
+// message, title) unless the value looks like an address or an account; if there
+// are no others, these do. A date does not decide by itself, and an id that
+// searching found is a person's whose words the record holds.
 //
 // It is a rule about names and values, not about meaning, and decides on nothing
 // but the state. What it cannot see is in docs/governance.md.
@@ -118,6 +121,15 @@ func (f *flow) Check(a pawl.Agent) error {
 			}
 		}
 	}
+	for _, name := range names {
+		info := tools[name]
+		declared := formOf(info.Input)
+		for _, arg := range slices.Concat(info.Reaches, info.Content) {
+			if !declared.names[arg] {
+				errs = append(errs, fmt.Errorf("policy data_flow: the tool %s declares an argument %s that it does not have%s", name, arg, expr.DidYouMean(arg, slices.Sorted(maps.Keys(declared.names)))))
+			}
+		}
+	}
 	for _, pattern := range f.sends {
 		if !slices.ContainsFunc(names, func(name string) bool { return glob.Match(pattern, name) }) {
 			errs = append(errs, fmt.Errorf("policy data_flow: no tool fits %q%s", pattern, expr.DidYouMean(pattern, names)))
@@ -151,18 +163,16 @@ func (f *flow) Review(s pawl.State, step pawl.Step) pawl.Step {
 	if !ok || !s.Tainted() {
 		return step
 	}
-	type held struct {
-		i      int
-		values []value
-	}
 	var open []held
+	old := s.Machine() < 3
 	for i := range act.Calls {
 		d := &act.Calls[i]
 		if d.Do != pawl.RunCall && d.Do != pawl.Hand && d.Do != pawl.Ask || machines(d.Call.Tool) {
 			continue
 		}
-		if values, does := f.decisive(d); does {
-			open = append(open, held{i, values})
+		if h, does := f.decisive(d, old); does {
+			h.i = i
+			open = append(open, h)
 		}
 	}
 	if open == nil {
@@ -177,7 +187,7 @@ func (f *flow) Review(s pawl.State, step pawl.Step) pawl.Step {
 			if !ok || !v.influenced(&c) {
 				continue
 			}
-			why := v.objection(h.values, v.form(d.Info()), f.hosts)
+			why := v.objection(h, d.Info(), f.hosts)
 			if d.Do == pawl.Ask {
 				if why = also(d.Why, why); why == d.Why {
 					continue
@@ -211,31 +221,61 @@ func also(reasons, why string) string {
 	return reasons + between + why
 }
 
-// decisive are the values of a call that decide what it does, and whether it does
-// anything at all. An agent's run is looked at call by call, in the run itself.
-func (f *flow) decisive(d *pawl.Disposed) (values []value, does bool) {
+// held is a call that does something, and its values.
+type held struct {
+	i      int
+	values []value // decide what it does
+	prose  []value // do not
+}
+
+// decisive are the values of a call that decide what it does and those that do not,
+// and whether it does anything at all. An agent's run is looked at call by call, in
+// the run itself. old is for a log before machine 3.
+func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
-		return nil, false
+		return h, false
 	}
 	every := valuesOf(d.Call.Args, formOf(info.Input).names)
+	if !old {
+		every = append(every, flagsOf(d.Call.Args)...)
+	}
+	for i := range every {
+		v := &every[i]
+		v.reach = old && reaches[lastWord(v.name)] || !old && goes(&info, v)
+	}
 	fits := func(p string) bool { return glob.Match(p, d.Call.Tool) }
 	if info.Effect == pawl.Read && !slices.ContainsFunc(f.sends, fits) {
 		for _, v := range every {
-			if reaches[lastWord(v.name)] {
-				values = append(values, v)
+			if v.reach {
+				h.values = append(h.values, v)
 			}
 		}
-		return values, values != nil
+		return h, h.values != nil
 	}
-	own, says := f.content[d.Call.Tool]
+	decides := false
 	for _, v := range every {
-		if content := slices.Contains(own, v.name) || !says && isContent(v.name); !content {
-			values = append(values, v)
+		if f.prose(&info, &v, old) {
+			h.prose = append(h.prose, v)
+			continue
 		}
+		h.values = append(h.values, v)
+		decides = decides || !v.flag
 	}
-	if values == nil {
-		values = every // text is all that it does
+	if !decides {
+		h.values, h.prose = every, nil // text is all that it does
 	}
-	return values, true
+	return h, true
+}
+
+// prose reports whether a value is text for a reader: as the options say, as the
+// tool declares, or by the argument's name and the value's look.
+func (f *flow) prose(info *pawl.ToolInfo, v *value, old bool) bool {
+	if own, says := f.content[info.Name]; says {
+		return slices.Contains(own, v.name)
+	}
+	if old {
+		return wasContent(v.name)
+	}
+	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v))
 }

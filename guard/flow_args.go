@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
@@ -15,15 +17,25 @@ type value struct {
 	name   string
 	text   string
 	number bool
+	flag   bool // it is true or false
+	reach  bool // it says where the call goes
 	whole  bool // it is a program: nothing that is put together of what was named
 }
 
 // contents are the names of arguments that are text for a reader, or the last
 // words of them. What stands in such an argument does not say who gets it, what is
 // removed or how much is paid.
-var contents = one("abstract agenda answer article body caption comment comments content contents desc description detail details " +
-	"explanation feedback greeting html markdown memo message msg new note notes old patch diff prompt purpose question reason reference remark remarks replacement review " +
+var contents = one("abstract agenda answer article body caption comment comments content contents desc description " +
+	"explanation feedback greeting html markdown memo message msg note notes prompt purpose question reason reference remark remarks replacement review " +
 	"subject summary text title transcript")
+
+// lines are those of them that have one line. A line break in one begins something
+// else, such as a header of a mail.
+var lines = one("caption reference subject title")
+
+// older are those that counted as text for a reader before machine 3, and that
+// tools declare since.
+var older = one("detail details diff new new_string old old_string patch")
 
 // wholes are those whose values are programs.
 var wholes = one("argv args cmd code command commands eval expression program query script shell sql statement")
@@ -31,9 +43,72 @@ var wholes = one("argv args cmd code command commands eval expression program qu
 // reaches are those that say where a call goes.
 var reaches = one("domain endpoint host hostname href link links uri uris url urls webhook")
 
-// isContent reports whether an argument is text for a reader by its name.
-func isContent(name string) bool {
-	return contents[lastWord(name)] || name == "old_string" || name == "new_string"
+// isContent reports whether a value is text for a reader by its argument's name,
+// and does not look like something else.
+func isContent(v *value) bool {
+	last := lastWord(v.name)
+	return contents[last] && !v.flag && !identifies(v.text) && !(lines[last] && strings.ContainsAny(v.text, "\r\n"))
+}
+
+// wasContent is what isContent was before machine 3.
+func wasContent(name string) bool {
+	return contents[lastWord(name)] || older[lastWord(name)] || older[name]
+}
+
+// identifies reports whether a text is nothing but the name of a person, an account
+// or a place: a mail address, a URL, an IBAN.
+func identifies(text string) bool {
+	words := strings.Fields(text)
+	account := strings.ToUpper(strings.Join(words, ""))
+	if len(account) >= 4 && lengths[account[:2]] == len(account) {
+		return true
+	}
+	name, domain, address := strings.Cut(text, "@")
+	return len(words) == 1 && (strings.Contains(text, "://") || address && name != "" && strings.Contains(domain, "."))
+}
+
+// goes reports whether a value says where a call goes: as the tool declares, by the
+// argument's name, or by its look. What an untrusted tool is asked with leaves.
+func goes(info *pawl.ToolInfo, v *value) bool {
+	if slices.Contains(info.Reaches, v.name) || reaches[lastWord(v.name)] {
+		return true
+	}
+	if v.number || v.flag || strings.ContainsFunc(v.text, unicode.IsSpace) {
+		return false
+	}
+	return strings.Contains(v.text, "://") || info.Trust == pawl.Untrusted && hostly(v.text)
+}
+
+// hostly reports whether a text looks like a host: labels between dots, the last of
+// them of letters, or an address in numbers.
+func hostly(text string) bool {
+	host, _, _ := strings.Cut(text, "/")
+	host, _, _ = strings.Cut(host, ":")
+	labels := strings.Split(host, ".")
+	if len(labels) < 3 {
+		return false // it may as well be a file
+	}
+	for _, l := range labels {
+		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// flagsOf are the values of a call's arguments that are true or false.
+func flagsOf(args json.RawMessage) (all []value) {
+	var top map[string]any
+	if json.Unmarshal(args, &top) != nil {
+		return nil
+	}
+	for name, v := range top {
+		if on, ok := v.(bool); ok {
+			all = append(all, value{name: name, text: strconv.FormatBool(on), flag: true})
+		}
+	}
+	slices.SortFunc(all, func(a, b value) int { return strings.Compare(a.name, b.name) })
+	return all
 }
 
 // lastWord is the last word of a name such as email_body or emailBody, in lower case.
@@ -114,6 +189,7 @@ type form struct {
 	names   map[string]bool
 	fixed   map[string]bool // what an argument is unless something else is said, or always
 	choices map[string]bool // what it may be, of several
+	on      map[string]bool // arguments that are true unless something else is said
 }
 
 var forms canon.Memo[*form]
@@ -122,7 +198,7 @@ var forms canon.Memo[*form]
 // the machine has held the call to the schema.
 func formOf(schema json.RawMessage) *form {
 	return forms.Get(schema, func() *form {
-		f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		dec := json.NewDecoder(bytes.NewReader(schema))
 		dec.UseNumber()
 		var tree any
@@ -143,6 +219,9 @@ func (f *form) read(v any) {
 		if properties, ok := v["properties"].(map[string]any); ok {
 			for name, schema := range properties {
 				f.names[name] = true
+				if property, ok := schema.(map[string]any); ok && property["default"] == true {
+					f.on[name] = true
+				}
 				f.read(schema)
 			}
 		}

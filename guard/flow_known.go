@@ -10,12 +10,13 @@ import (
 
 // known is what the log says of who named what, up to a turn.
 type known struct {
-	person  corpus            // people's words: the prompt, the input, answers
-	found   corpus            // what trusted tools said
-	foreign corpus            // what anybody may have said
-	own     corpus            // what the model wrote once it was tainted and nobody had said
-	touched map[string]bool   // what it changed with such words
-	old     map[string]string // of a log before machine 3: single words of the model's, and where
+	person  corpus              // people's words: the prompt, the input, answers
+	found   corpus              // what trusted tools said
+	foreign corpus              // what anybody may have said
+	own     corpus              // what the model wrote once it was tainted and nobody had said
+	touched map[string]bool     // what it changed with such words
+	records map[string][]record // by their ids, of what searching found
+	old     map[string]string   // of a log before machine 3: single words of the model's, and where
 
 	clock   int // calls of all runs that are in
 	tainted bool
@@ -28,7 +29,7 @@ type known struct {
 }
 
 func newKnown(machine int) *known {
-	k := &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}}
+	k := &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}}
 	if machine < 3 {
 		k.old = map[string]string{}
 	}
@@ -135,6 +136,9 @@ func (k *known) took(c pawl.CallState, run string) {
 	}
 	from := fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run)
 	text := plain(c.Result) + "\n" + c.Error
+	if k.old == nil && c.Error == "" && (c.Trust == pawl.Untrusted || !clean) {
+		k.remember(c.Result, c.Args)
+	}
 	switch {
 	case c.Trust == pawl.Untrusted:
 		k.distrust(text, from)

@@ -45,7 +45,7 @@ write trusted refund order_id amount# reason
 idempotent trusted submit_po vendor amount# item
 write trusted delete_file path
 idempotent trusted write_file path content
-write trusted edit_file path old new
+write trusted edit_file path old~ new~
 write trusted move_file from to
 write trusted run_command argv[]
 write trusted shell command
@@ -113,7 +113,12 @@ func toolsOf(text string) map[string]pawl.ToolInfo {
 				name = strings.TrimSuffix(arg, "[]")
 				schema = map[string]any{"type": "array", "items": schema}
 			}
-			_ = declared
+			switch declared {
+			case "@":
+				info.Reaches = append(info.Reaches, name)
+			case "~":
+				info.Content = append(info.Content, name)
+			}
 			properties[name] = schema
 		}
 		var err error

@@ -56,13 +56,30 @@ func (w *view) form(info pawl.ToolInfo) *form {
 }
 
 // objection is why a call is held, for a person to read; empty: it is not.
-func (w *view) objection(values []value, f *form, hosts []string) string {
+func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 	const most = 3
 	var whys []string
+	var picked []*record
+	var named []value
+	f := w.form(info)
 	best, more := unnamed, 0
-	for _, v := range values {
+	if w.old == nil && len(h.values) > 0 && harmless(h, &info) && w.verb(info.Name) {
+		return ""
+	}
+	reaching := slices.ContainsFunc(h.values, func(v value) bool { return v.reach || identifies(v.text) })
+	for _, v := range h.values {
 		r, from := w.judge(v, f, hosts)
-		if best = max(best, r); r > unnamed {
+		if r == unnamed && w.old == nil && !v.reach && !v.whole {
+			if (from == "" || !reaching) && dated(fold(v.text)) {
+				r = declared
+			} else if p := w.picked(fold(v.text)); p != nil {
+				r, picked = declared, append(picked, p)
+			}
+		}
+		if best = max(best, r); r >= found {
+			named = append(named, v)
+		}
+		if r > unnamed {
 			continue
 		}
 		if len(whys) == most {
@@ -80,6 +97,19 @@ func (w *view) objection(values []value, f *form, hosts []string) string {
 	}
 	if more > 0 {
 		whys = append(whys, fmt.Sprintf("%d more values like these", more))
+	}
+	if w.old == nil && whys == nil && (best < found || picked != nil) { // the rest may say what is wanted
+		for _, v := range h.prose {
+			if r, _ := w.judge(v, f, hosts); r >= found {
+				best, named = max(best, r), append(named, v)
+			}
+		}
+		if picked != nil {
+			if !w.wanted(info.Name, picked, named) {
+				return "untrusted text may be behind it (" + w.first + "): searching found what it is done to, and nobody named what is done"
+			}
+			best = found
+		}
 	}
 	switch {
 	case whys == nil && best < found:
@@ -120,8 +150,14 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 			return w.number(number, f)
 		}
 	}
-	if reaches[lastWord(v.name)] && allowed(v.text, hosts) {
+	if v.flag {
+		return w.flag(v, f), ""
+	}
+	if v.reach && allowed(v.text, hosts) {
 		return said, ""
+	}
+	if w.old == nil && !v.whole && strings.ContainsAny(v.text, "\r\n") {
+		return unnamed, ""
 	}
 	folded := fold(v.text)
 	r, from := w.whole(folded, f)
@@ -148,7 +184,22 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 		}
 		best = min(best, r)
 	}
+	if w.old == nil && v.reach && best < said {
+		return unnamed, "" // a secret that a trusted tool told may be a part of it
+	}
 	return best, ""
+}
+
+// flag judges true and false. What holds without being said is declared; else a
+// person must have spoken of it.
+func (w *view) flag(v value, f *form) rank {
+	switch {
+	case (v.text == "true") == f.on[v.name]:
+		return declared
+	case w.chosen(fold(v.name)):
+		return said
+	}
+	return unnamed
 }
 
 // whole judges a folded value as it is, however it may be spelled.

@@ -281,6 +281,8 @@ func toolNode(t pawl.ToolInfo) *node {
 	if t.Trust == pawl.Untrusted {
 		n.put("trust", textNode(t.Trust.String()))
 	}
+	flows(n, "reaches", t.Reaches)
+	flows(n, "content", t.Content)
 	if t.Client {
 		return n
 	}

@@ -1,11 +1,14 @@
 package spec
 
 import (
+	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/guard"
+	"github.com/pawl-run/pawl/internal/expr"
 )
 
 // readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...],
@@ -94,4 +97,33 @@ func (s *Spec) labelled(a *pawl.Agent) {
 		}
 	}
 	a.Trust = trust
+}
+
+// flows reads names of arguments that the schema of a tool must have.
+func (f fields) flows(input json.RawMessage, key string) []string {
+	if f.n.get(key) == nil {
+		return nil
+	}
+	names, at := f.words(key, "[recipient]")
+	var schema struct{ Properties map[string]json.RawMessage }
+	if json.Unmarshal(input, &schema) != nil {
+		return names // which is told elsewhere
+	}
+	for i, name := range names {
+		if _, ok := schema.Properties[name]; !ok {
+			f.problem(at[i].place, "%s names an argument %q that the tool does not have%s", key, name, expr.DidYouMean(name, slices.Sorted(maps.Keys(schema.Properties))))
+		}
+	}
+	return names
+}
+
+func flows(n *node, key string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	all := &node{kind: list}
+	for _, name := range names {
+		all.items = append(all.items, textNode(name))
+	}
+	n.put(key, all)
 }

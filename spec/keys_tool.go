@@ -36,6 +36,8 @@ var toolKeys = &table{
 		{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck, as when polling", inGo: "tool.CommandOptions.Exempt"},
 		{name: "on_doubt", value: oneOf("ask", "fail", "tell"), otherwise: "ask", about: "what to do when nobody knows whether a write took place: ask a person, end the run, or tell the model", inGo: "tool.CommandOptions.OnDoubt"},
 		{name: "trust", value: trustWord, otherwise: "trusted", about: "whose words its results are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Trust"},
+		{name: "reaches", value: wordList, otherwise: "what looks like an address", about: "arguments that say where a call goes, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Reaches"},
+		{name: "content", value: wordList, otherwise: "by their names, such as `body`", about: "arguments that are prose for a reader, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Content"},
 		{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 		{name: "witness", value: wordList, about: "files whose content the approver relied on, relative to `dir`", inGo: "tool.CommandOptions.Witness"},
 	},

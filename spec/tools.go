@@ -92,6 +92,7 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	f.choice("on_doubt", &doubt)
 	f.choice("stuck", &stuck)
 	f.label(&t.options.Trust)
+	t.options.Reaches, t.options.Content = f.flows(t.input, "reaches"), f.flows(t.input, "content")
 	parallel := true
 	f.flag("parallel", &parallel)
 	o := &t.options
@@ -128,7 +129,7 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 func (t toolSpec) tool() pawl.Tool {
 	if t.client {
 		return tool.Client(t.name, t.description, t.input, &tool.ClientOptions{
-			Effect: t.options.Effect, Exempt: t.options.Exempt, Trust: t.options.Trust, Witness: t.options.Witness, Dir: t.options.Dir,
+			Effect: t.options.Effect, Exempt: t.options.Exempt, Trust: t.options.Trust, Reaches: t.options.Reaches, Content: t.options.Content, Witness: t.options.Witness, Dir: t.options.Dir,
 		})
 	}
 	return tool.Command(t.name, t.description, t.argv, &t.options)

@@ -22,6 +22,9 @@ type ClientOptions struct {
 	Version string
 	// Trust says whose words the results are; see [Options].
 	Trust pawl.Trust
+	// Reaches names the arguments that say where a call goes, and Content those that
+	// are prose for a reader; see [pawl.ToolInfo].
+	Reaches, Content []string
 	// Witness names files, relative to Dir, that whoever approves a call relies
 	// on; see [Options]. Empty Dir is the caller's.
 	Witness []string
@@ -38,6 +41,7 @@ func Client(name, description string, input json.RawMessage, o *ClientOptions) p
 	return &client{dir: o.Dir, declared: declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(input), Client: true,
 		Effect: o.Effect, Exempt: o.Exempt, Version: o.Version, Trust: o.Trust,
+		Reaches: slices.Clone(o.Reaches), Content: slices.Clone(o.Content),
 	}, o.Witness)}
 }
 

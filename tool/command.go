@@ -41,6 +41,9 @@ type CommandOptions struct {
 	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
 	// may have written, such as a mail or a page, is [pawl.Untrusted].
 	Trust pawl.Trust
+	// Reaches names the arguments that say where a call goes, and Content those that
+	// are prose for a reader; see [pawl.ToolInfo].
+	Reaches, Content []string
 	// Alone makes the tool run while nothing else does, as a Write always does.
 	Alone bool
 	// Exempt says that equal calls are no sign of being stuck, as when polling.
@@ -116,6 +119,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
 		MaxParallel: o.MaxParallel, External: true, Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
+		Reaches: slices.Clone(o.Reaches), Content: slices.Clone(o.Content),
 	}, o.Witness, c.problems()...)
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/typeschema"
@@ -46,6 +47,7 @@ func FuncWith[In, Out any](name, description string, fn func(context.Context, In
 		Name: name, Description: description, Input: input, Effect: effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,
 		MaxParallel: o.MaxParallel, External: o.External, Alone: o.Alone, Exempt: o.Exempt, OnDoubt: o.OnDoubt, Version: o.Version, Trust: o.Trust,
+		Reaches: slices.Clone(o.Reaches), Content: slices.Clone(o.Content),
 	}, o.Witness, noFunction, problem, returnable(reflect.TypeFor[Out]())), fn, o.Reconcile}
 }
 

@@ -42,6 +42,9 @@ type Options struct {
 	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
 	// may have written, such as a mail or a page, is [pawl.Untrusted].
 	Trust pawl.Trust
+	// Reaches names the arguments that say where a call goes, and Content those that
+	// are prose for a reader; see [pawl.ToolInfo].
+	Reaches, Content []string
 	// Witness names files that whoever approves a call relies on, relative to the
 	// working directory of this process. When one of them has changed, an
 	// approval is void and asked for anew.

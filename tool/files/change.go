@@ -34,7 +34,7 @@ type writeArgs struct {
 // Write, because the same edit may be wanted again after its reverse. If a crash
 // cuts it short the model is told, for a look at the file settles it.
 func Edit(dir string) pawl.Tool {
-	return change("edit_file", "Replace a piece of text in a file. The text must occur exactly once.", dir, edit, nil)
+	return change("edit_file", "Replace a piece of text in a file. The text must occur exactly once.", dir, edit, nil, "old", "new")
 }
 
 // Write is the tool write_file: it writes a whole file, new or not, in one step
@@ -62,14 +62,15 @@ func Write(dir string) pawl.Tool {
 			}
 			told, err := json.Marshal(written(name, a.Content))
 			return pawl.Output{JSON: told}, true, err
-		})
+		}, "content")
 }
 
-// change makes a tool that changes a file.
+// change makes a tool that changes a file; content names its arguments that are text.
 func change[In any](name, description, dir string, do func(context.Context, *os.Root, In) (string, error),
 	reconcile func(context.Context, pawl.Invocation) (pawl.Output, bool, error),
+	content ...string,
 ) pawl.Tool {
-	t := tool.FuncWith(name, description, rooted(dir, do), pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt, Reconcile: reconcile})
+	t := tool.FuncWith(name, description, rooted(dir, do), pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt, Reconcile: reconcile, Content: content})
 	return changing{t, t.(pawl.Reconciler), dir}
 }
 
