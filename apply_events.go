@@ -328,6 +328,9 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		if i := s.find(e.Call); i < 0 || s.changed(&s.open[i]) == nil {
 			s.acted = entry.Seq // the world is not what was seen of it
 		}
+		if c, ok := s.call(e.Call); ok && s.Machine() > 2 { // with the arguments that the approver made of it
+			s.grants = s.grants.Delete(contentKey(c.Tool, c.args()))
+		}
 		hold(e.Call, Undecided, func(m *matter) {
 			if m.approved {
 				m.voided++
