@@ -230,12 +230,7 @@ func (s *State) replace(i int, c call) {
 func (s *State) find(id string) int { return place(s.open, id) }
 
 func place(calls []call, id string) int {
-	for i := range calls {
-		if calls[i].ID == id {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(calls, func(c call) bool { return c.ID == id })
 }
 
 // answer closes a call; the turn is over when it was the last.
@@ -480,11 +475,8 @@ func callID(n int) string { return "c_" + strconv.Itoa(n) }
 
 func callNumber(id string) int {
 	digits, ok := strings.CutPrefix(id, "c_")
-	if !ok {
-		return 0
-	}
 	n, err := strconv.Atoi(digits)
-	if err != nil {
+	if !ok || err != nil {
 		return 0
 	}
 	return n

@@ -52,19 +52,7 @@ type Declaration struct {
 // also which lines of the version. Limits, how many calls run at once, source and
 // what is shown of the result may differ freely and are not compared.
 func (d Declaration) Differences(other Declaration) []string {
-	var parts []string
-	for part, digest := range d.Digests {
-		if other.Digests[part] != digest {
-			parts = append(parts, part)
-		}
-	}
-	for part := range other.Digests {
-		if _, ok := d.Digests[part]; !ok {
-			parts = append(parts, part)
-		}
-	}
-	slices.Sort(parts)
-	parts = slices.Compact(parts)
+	parts := canon.Differing(d.Digests, other.Digests)
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, "tool "); ok {
 			if those := canon.Differing(d.version(name), other.version(name)); len(those) > 0 {

@@ -534,20 +534,10 @@ func (s *State) RejectedIterations() int { return s.rejected }
 func (s *State) LastRejection() string { return s.whyNot }
 
 // Failure is the last model call's failure, unless one has succeeded since.
-func (s *State) Failure() (ModelFailed, bool) {
-	if s.failure == nil {
-		return ModelFailed{}, false
-	}
-	return *s.failure, true
-}
+func (s *State) Failure() (ModelFailed, bool) { return value(s.failure) }
 
 // Judged is the latest judgement of progress.
-func (s *State) Judged() (ProgressJudged, bool) {
-	if s.judged == nil {
-		return ProgressJudged{}, false
-	}
-	return *s.judged, true
-}
+func (s *State) Judged() (ProgressJudged, bool) { return value(s.judged) }
 
 // InFlight reports whether a model call or tool runs: the log has its intent
 // and not its outcome.
@@ -594,11 +584,14 @@ func (s *State) Cancelled() (Verdict, bool) {
 
 // Question is what the run itself asks a person, on behalf of no call, and
 // whether it asks anything.
-func (s *State) Question() (InputRequested, bool) {
-	if s.question == nil {
-		return InputRequested{}, false
+func (s *State) Question() (InputRequested, bool) { return value(s.question) }
+
+// value is what p points to, and whether it points to anything.
+func value[T any](p *T) (v T, ok bool) {
+	if p != nil {
+		v = *p
 	}
-	return *s.question, true
+	return v, p != nil
 }
 
 // Attempts is how often a call was started.
