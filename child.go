@@ -151,7 +151,7 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 		l.Depth = -1
 	}
 	if share := max(1e-9, had.cost+dollars); s.limits.Cost > 0 && (l.Cost == 0 || share < l.Cost) {
-		l.Cost = share
+		l.Cost = max(1e-9, s.dollars(share))
 	}
 	switch {
 	case had.id != "": // it has begun; what it cannot pay for any more it says itself
@@ -166,8 +166,8 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 			figure.Group(s.Tokens()), figure.Group(s.limits.Tokens), d.info.Agent)
 		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
-		d.Do, d.Why = Refuse, fmt.Sprintf("$%.4f of $%g are spent: too little is left for %s", s.cost, s.limits.Cost, d.info.Agent)
-		return costLeaf(s.limits)
+		d.Do, d.Why = Refuse, fmt.Sprintf("$%.4f of $%s are spent: too little is left for %s", s.cost, s.costLimit(), d.info.Agent)
+		return "cost >= " + s.costLimit()
 	}
 	return ""
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -325,7 +324,7 @@ func codeTool(c *wire.Coder, t *ToolInfo) {
 func (l Limits) String() string {
 	parts := []string{figure.Count(l.Iterations, "iteration"), figure.Count(l.Tokens, "token"), l.Time.String()}
 	if l.Cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%g", meter.Dollars(l.Cost)))
+		parts = append(parts, fmt.Sprint("$", Decimal(l.Cost)))
 	}
 	return strings.Join(parts, ", ")
 }

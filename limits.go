@@ -51,5 +51,4 @@ func (l *Limits) code(c *wire.Coder) {
 // The ceilings as the conditions they are.
 func iterationsLeaf(l Limits) string { return fmt.Sprintf("iterations >= %d", l.Iterations) }
 func tokensLeaf(l Limits) string     { return fmt.Sprintf("tokens >= %d", l.Tokens) }
-func costLeaf(l Limits) string       { return fmt.Sprintf("cost >= %g", l.Cost) }
 func timeLeaf(l Limits) string       { return "elapsed >= " + figure.Duration(l.Time) }

@@ -93,7 +93,7 @@ func NewMachine(a Agent) (*Machine, error) {
 		}
 		info := describe(f)
 		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
-			bad("limits: Cost is $%g, but the fallback %s has no price; give it one, or drop it or the ceiling", a.Limits.Cost, info.Name)
+			bad("limits: Cost is $%v, but the fallback %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), info.Name)
 		}
 		fallback = append(fallback, info)
 	}
@@ -101,7 +101,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	m.advisers, errs = advisers, append(errs, wrong...)
 	for _, info := range advice {
 		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
-			bad("limits: Cost is $%g, but the adviser %s has no price; give it one, or drop it or the ceiling", a.Limits.Cost, info.Name)
+			bad("limits: Cost is $%v, but the adviser %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), info.Name)
 		}
 	}
 	errs = append(errs, m.arm()...)
@@ -420,7 +420,7 @@ func (l Limits) check(price *Price) (errs []error) {
 		bad("cost is %v; it must be positive", l.Cost)
 	}
 	if l.Cost > 0 && price == nil {
-		bad("cost is $%g, but the model has no price; give it one or drop the ceiling", l.Cost)
+		bad("cost is $%v, but the model has no price; give it one or drop the ceiling", Decimal(l.Cost))
 	}
 	if l.ToolErrors < 0 || l.Attempts < 0 {
 		bad("tool_errors and attempts must be positive")

@@ -284,6 +284,9 @@ func classify(err error) *ModelError {
 	return &ModelError{Class: ClassUnknown, Message: err.Error(), Err: err}
 }
 
+// A Decimal prints, also as JSON, in full: with at most nine digits after the point.
+type Decimal = meter.Decimal
+
 // Price is what a model costs, in dollars per million tokens. A zero CacheRead
 // or CacheWrite is charged as Input, so that an incomplete row overstates
 // rather than understates.

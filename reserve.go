@@ -134,7 +134,7 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	} else if s.limits.Cost > 0 && s.cost+in > s.limits.Cost {
 		t.MaxTokens = -1
 	}
-	t.Cost = in + float64(max(0, t.MaxTokens))*out/1e6
+	t.Cost = s.dollars(in + float64(max(0, t.MaxTokens))*out/1e6)
 	return t
 }
 
@@ -255,10 +255,10 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 				figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply)}
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
-		leaf := costLeaf(s.limits)
+		leaf := "cost >= " + s.costLimit()
 		in, _ := price.most(t.Estimate)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("$%.4f of $%g are spent; the next request costs about $%.4f before its reply", s.cost, s.limits.Cost, in)}
+			Detail: fmt.Sprintf("$%.4f of $%s are spent; the next request costs about $%.4f before its reply", s.cost, s.costLimit(), in)}
 	}
 	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
 }

@@ -26,7 +26,7 @@ type Result struct {
 	ToolCalls  int               `json:"tool_calls"`
 	Confidence *float64          `json:"confidence"`
 	Usage      UsageSummary      `json:"usage"`
-	CostUSD    *float64          `json:"cost_usd"`
+	CostUSD    *Decimal          `json:"cost_usd"`
 	ElapsedMS  int64             `json:"elapsed_ms"`
 	Resumable  bool              `json:"resumable"`
 	Action     string            `json:"recommended_action"` // a command, where pawl prints the result; else [State.Advice]
@@ -99,7 +99,7 @@ func ResultOf(s State) Result {
 	}
 	if s.priced {
 		cost, _ := s.Cost() // of its own: the result is kept when the state is not
-		r.CostUSD = &cost
+		r.CostUSD = new(Decimal(cost))
 	}
 	if s.confident {
 		confidence := s.confidence

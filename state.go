@@ -260,12 +260,10 @@ func (s *State) Usage() Usage { return s.usage }
 func (s State) Tokens() int { return s.usage.Total() }
 
 // Cost is the dollars spent, and whether the model has a price.
-func (s State) Cost() (dollars float64, known bool) {
-	if s.Machine() < 3 {
-		return s.cost, s.priced
-	}
-	return meter.Dollars(s.cost), s.priced
-}
+func (s State) Cost() (dollars float64, known bool) { return s.dollars(s.cost), s.priced }
+
+func (s *State) dollars(amount float64) float64 { return meter.Counted(amount, s.Machine()) }
+func (s *State) costLimit() string              { return meter.Written(s.limits.Cost, s.Machine()) }
 
 // Elapsed is the time the run has been running; waiting does not count.
 func (s *State) Elapsed() time.Duration { return s.elapsed }

@@ -105,7 +105,7 @@ type RunLine struct {
 	Status     pawl.Status       `json:"status"`
 	CreatedAt  time.Time         `json:"created_at"`
 	Iterations int               `json:"iterations"`
-	CostUSD    *float64          `json:"cost_usd"`
+	CostUSD    *pawl.Decimal     `json:"cost_usd"`
 	Labels     map[string]string `json:"labels"`
 }
 

@@ -6,7 +6,7 @@ import "github.com/pawl-run/pawl"
 func LineOf(h pawl.Head) RunLine {
 	line := RunLine{h.Run, h.Agent, h.Status, h.Created, h.Iterations, nil, h.Labels}
 	if h.Priced {
-		line.CostUSD = &h.Cost
+		line.CostUSD = new(pawl.Decimal(h.Cost))
 	}
 	if line.Labels == nil {
 		line.Labels = map[string]string{}

@@ -96,11 +96,11 @@ type Decision struct {
 // A Part is what model calls for one purpose came to. CostUSD is nil when the
 // model has no price. Lost and failed attempts count at what was booked for them.
 type Part struct {
-	ModelCalls   int      `json:"model_calls"`
-	Failed       int      `json:"failed"`
-	InputTokens  int      `json:"input_tokens"`
-	OutputTokens int      `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"`
+	ModelCalls   int           `json:"model_calls"`
+	Failed       int           `json:"failed"`
+	InputTokens  int           `json:"input_tokens"`
+	OutputTokens int           `json:"output_tokens"`
+	CostUSD      *pawl.Decimal `json:"cost_usd"`
 
 	dollars float64
 }

@@ -74,7 +74,7 @@ func holds(t *testing.T, log []pawl.Entry, r explain.Report) {
 	for _, p := range r.Cost {
 		in, out, calls = in+p.InputTokens, out+p.OutputTokens, calls+p.ModelCalls
 		if p.CostUSD != nil {
-			dollars += *p.CostUSD
+			dollars += float64(*p.CostUSD)
 		}
 	}
 	spent, known := s.Cost()
@@ -87,7 +87,7 @@ func holds(t *testing.T, log []pawl.Entry, r explain.Report) {
 	tokens, dollars := 0, 0.0
 	for part, share := range r.Spending.Tokens.Parts {
 		if tokens += share.Tokens; share.CostUSD != nil {
-			dollars += *share.CostUSD
+			dollars += float64(*share.CostUSD)
 		}
 		if share.Tokens < 0 {
 			t.Errorf("%d tokens are %s", share.Tokens, part)

@@ -9,12 +9,12 @@ import (
 // An Outcome is what some turns of a model may come to. CostUSD is nil when the
 // model has no price.
 type Outcome struct {
-	Iterations      int      `json:"iterations"`
-	InputTokens     int      `json:"input_tokens"`
-	CacheReadTokens int      `json:"cache_read_tokens"`
-	OutputTokens    int      `json:"output_tokens"`
-	Tokens          int      `json:"tokens"`
-	CostUSD         *float64 `json:"cost_usd"`
+	Iterations      int           `json:"iterations"`
+	InputTokens     int           `json:"input_tokens"`
+	CacheReadTokens int           `json:"cache_read_tokens"`
+	OutputTokens    int           `json:"output_tokens"`
+	Tokens          int           `json:"tokens"`
+	CostUSD         *pawl.Decimal `json:"cost_usd"`
 
 	dollars float64
 }
@@ -210,14 +210,14 @@ func (r Report) Ahead(n int) (Forecast, bool) {
 	for _, ceiling := range []struct {
 		name   string
 		c      Ceiling
-		needed float64
-	}{{"iterations", r.Ceilings.Iterations, float64(n)}, {"tokens", r.Ceilings.Tokens, float64(f.Likely.Tokens)}} {
+		needed pawl.Decimal
+	}{{"iterations", r.Ceilings.Iterations, pawl.Decimal(n)}, {"tokens", r.Ceilings.Tokens, pawl.Decimal(f.Likely.Tokens)}} {
 		if l := ceiling.c.Limit; l != nil && ceiling.c.Used+ceiling.needed > *l {
-			f.Raise = append(f.Raise, fmt.Sprintf("%s=%d", ceiling.name, int(rounded(ceiling.c.Used+ceiling.needed))))
+			f.Raise = append(f.Raise, fmt.Sprintf("%s=%d", ceiling.name, int(rounded(float64(ceiling.c.Used+ceiling.needed)))))
 		}
 	}
-	if l := r.Ceilings.Cost; l.Limit != nil && l.Used+f.Likely.dollars > *l.Limit {
-		f.Raise = append(f.Raise, fmt.Sprintf("cost=%.2f", l.Used+1.1*f.Likely.dollars+0.005))
+	if l := r.Ceilings.Cost; l.Limit != nil && float64(l.Used)+f.Likely.dollars > float64(*l.Limit) {
+		f.Raise = append(f.Raise, fmt.Sprintf("cost=%.2f", float64(l.Used)+1.1*f.Likely.dollars+0.005))
 	}
 	return f, true
 }

@@ -15,7 +15,7 @@ import (
 func (r *Report) spending(b *strings.Builder) {
 	b.WriteString("## What it cost\n\n| ceiling | used | limit | |\n|---|---:|---:|---|\n")
 	c := r.Ceilings
-	row := func(what string, c Ceiling, used, limit func(float64) string) {
+	row := func(what string, c Ceiling, used, limit func(pawl.Decimal) string) {
 		most, share := "none", ""
 		if c.Limit != nil {
 			most, share = limit(*c.Limit), fmt.Sprintf("%.0f %%", 100*c.Used / *c.Limit)
@@ -25,10 +25,10 @@ func (r *Report) spending(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, used(c.Used), most, share)
 	}
-	whole := func(v float64) string { return figure.Group(int(v)) }
+	whole := func(v pawl.Decimal) string { return figure.Group(int(v)) }
 	row("iterations", c.Iterations, whole, whole)
 	row("tokens", c.Tokens, whole, whole)
-	row("time", c.Time, func(v float64) string { return lasting(seconds(v)) }, func(v float64) string { return seconds(v).String() })
+	row("time", c.Time, func(v pawl.Decimal) string { return lasting(seconds(float64(v))) }, func(v pawl.Decimal) string { return seconds(float64(v)).String() })
 	if r.CostUSD != nil {
 		row("cost", c.Cost, dollars, dollars)
 	}

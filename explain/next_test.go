@@ -85,17 +85,17 @@ func options(t *testing.T, command string, r explain.Report) *engine.ResumeOptio
 	switch key {
 	case "":
 	case "iterations":
-		o.Limits.Iterations = int(*r.Ceilings.Iterations.Limit + number)
+		o.Limits.Iterations = int(float64(*r.Ceilings.Iterations.Limit) + number)
 	case "tokens":
-		o.Limits.Tokens = int(*r.Ceilings.Tokens.Limit + number)
+		o.Limits.Tokens = int(float64(*r.Ceilings.Tokens.Limit) + number)
 	case "cost":
-		o.Limits.Cost = *r.Ceilings.Cost.Limit + number
+		o.Limits.Cost = float64(*r.Ceilings.Cost.Limit) + number
 	case "time":
 		more, err := time.ParseDuration(value)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Limits.Time = time.Duration(*r.Ceilings.Time.Limit*float64(time.Second)) + more
+		o.Limits.Time = time.Duration(float64(*r.Ceilings.Time.Limit)*float64(time.Second)) + more
 	default:
 		t.Fatalf("unknown limit in %q", command)
 	}

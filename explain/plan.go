@@ -39,10 +39,10 @@ type Parts struct {
 
 // PlanLimits are the ceilings of a plan. CostUSD is nil when there is none.
 type PlanLimits struct {
-	Iterations int      `json:"iterations"`
-	Tokens     int      `json:"tokens"`
-	Time       string   `json:"time"`
-	CostUSD    *float64 `json:"cost_usd"`
+	Iterations int           `json:"iterations"`
+	Tokens     int           `json:"tokens"`
+	Time       string        `json:"time"`
+	CostUSD    *pawl.Decimal `json:"cost_usd"`
 }
 
 // PlanOptions are what a declaration does not say. The zero value is right.
@@ -86,7 +86,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	l := d.Limits
 	p := Plan{Agent: d.Agent, Model: d.Model.Name, Limits: PlanLimits{Iterations: l.Iterations, Tokens: l.Tokens, Time: l.Time.String()}, Missing: []string{}}
 	if l.Cost > 0 {
-		p.Limits.CostUSD = &l.Cost
+		p.Limits.CostUSD = new(pawl.Decimal(l.Cost))
 	}
 	input := (len(o.Input) + perToken - 1) / perToken
 	fixed := max(0, (first+perToken-1)/perToken-input)
@@ -248,7 +248,7 @@ func ceiling(d *pawl.Declaration) Outcome {
 		o.dollars = min(o.dollars, d.Limits.Cost)
 	}
 	if priced || d.Limits.Cost > 0 {
-		o.CostUSD = &o.dollars
+		o.CostUSD = new(pawl.Decimal(o.dollars))
 	}
 	return o
 }

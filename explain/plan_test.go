@@ -57,7 +57,7 @@ func TestPlanKeepsCeilings(t *testing.T) {
 		})
 		p := explain.PlanOfDeclaration(d, &explain.PlanOptions{Input: "go", Iterations: r.IntN(2) * r.IntN(100), Result: r.IntN(2) * r.IntN(9000)})
 		for name, o := range map[string]explain.Outcome{"low": p.Low, "likely": p.Likely, "otherwise": p.Otherwise, "ceiling": p.Ceiling} {
-			if o.Iterations > d.Limits.Iterations || o.Tokens > d.Limits.Tokens || o.CostUSD != nil && d.Limits.Cost > 0 && *o.CostUSD > d.Limits.Cost {
+			if o.Iterations > d.Limits.Iterations || o.Tokens > d.Limits.Tokens || o.CostUSD != nil && d.Limits.Cost > 0 && float64(*o.CostUSD) > d.Limits.Cost {
 				t.Fatalf("seed %d: %s is %+v, above %+v", seed, name, o, d.Limits)
 			}
 			if (o.CostUSD != nil) != (price != nil) {
@@ -78,12 +78,12 @@ func TestPlanKeepsCeilings(t *testing.T) {
 
 // TestPlanFollowsItsTerms: what makes a run dearer makes its plan dearer.
 func TestPlanFollowsItsTerms(t *testing.T) {
-	likely := func(d pawl.Declaration, o *explain.PlanOptions) float64 {
+	likely := func(d pawl.Declaration, o *explain.PlanOptions) pawl.Decimal {
 		return *explain.PlanOfDeclaration(d, o).Likely.CostUSD
 	}
 	d := planned(&dear, 2, nil)
 	base := likely(d, nil)
-	for name, more := range map[string]float64{
+	for name, more := range map[string]pawl.Decimal{
 		"more turns":      likely(d, &explain.PlanOptions{Iterations: 15}),
 		"longer results":  likely(d, &explain.PlanOptions{Result: 3000}),
 		"a longer input":  likely(d, &explain.PlanOptions{Input: strings.Repeat("x", 4000)}),

@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,10 +22,10 @@ type Ceilings struct {
 // A Ceiling is one bound. Limit is nil where there is none. Refused says that
 // it refused the step that would have come next.
 type Ceiling struct {
-	Used    float64  `json:"used"`
-	Limit   *float64 `json:"limit"`
-	Unit    string   `json:"unit"`
-	Refused bool     `json:"refused"`
+	Used    pawl.Decimal  `json:"used"`
+	Limit   *pawl.Decimal `json:"limit"`
+	Unit    string        `json:"unit"`
+	Refused bool          `json:"refused"`
 }
 
 func ceilings(s pawl.State) Ceilings {
@@ -32,9 +33,9 @@ func ceilings(s pawl.State) Ceilings {
 	spent, _ := s.Cost()
 	refused, _ := refusal(s)
 	bound := func(kind, unit string, used, limit float64) Ceiling {
-		c := Ceiling{Used: used, Unit: unit, Refused: refused == kind}
+		c := Ceiling{Used: pawl.Decimal(used), Unit: unit, Refused: refused == kind}
 		if limit > 0 {
-			c.Limit = &limit
+			c.Limit = new(pawl.Decimal(limit))
 		}
 		return c
 	}
@@ -63,7 +64,7 @@ func refusal(s pawl.State) (kind string, stopToo bool) {
 	case "tokens":
 		reached = bound == fmt.Sprint(l.Tokens)
 	case "cost":
-		reached = l.Cost > 0 && bound == fmt.Sprintf("%g", l.Cost)
+		reached = l.Cost > 0 && sameNumber(bound, l.Cost)
 	case "elapsed":
 		d, err := time.ParseDuration(bound)
 		reached = err == nil && d == l.Time && s.Elapsed() >= l.Time
@@ -172,4 +173,10 @@ func person(owner string) string {
 		who += fmt.Sprintf(" (process %d)", o.PID)
 	}
 	return strings.TrimSpace(who)
+}
+
+// sameNumber reports whether a text is a number, however it is written.
+func sameNumber(text string, n float64) bool {
+	is, err := strconv.ParseFloat(text, 64)
+	return err == nil && pawl.Decimal(is).String() == pawl.Decimal(n).String()
 }

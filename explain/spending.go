@@ -34,8 +34,8 @@ type Tokens struct {
 
 // A Share is some of a run's tokens. CostUSD is nil when the run has no price.
 type Share struct {
-	Tokens  int      `json:"tokens"`
-	CostUSD *float64 `json:"cost_usd"`
+	Tokens  int           `json:"tokens"`
+	CostUSD *pawl.Decimal `json:"cost_usd"`
 
 	dollars float64
 }
@@ -46,31 +46,31 @@ type Share struct {
 // because another model or view was asked, or, which is avoidable, for none of
 // these reasons.
 type Cache struct {
-	HitRate   *float64 `json:"hit_rate"` // of all input of replies, 0 to 1; nil: no provider spoke of a cache
-	Read      int      `json:"read_tokens"`
-	Written   int      `json:"write_tokens"`
-	New       int      `json:"new_tokens"`
-	Expired   int      `json:"expired_tokens"`
-	Compacted int      `json:"compacted_tokens"`
-	Switched  int      `json:"switched_tokens"`
-	Avoidable Share    `json:"avoidable"`
-	SavedUSD  *float64 `json:"saved_usd"` // by the cache, against none; below nothing when writing cost more
+	HitRate   *float64      `json:"hit_rate"` // of all input of replies, 0 to 1; nil: no provider spoke of a cache
+	Read      int           `json:"read_tokens"`
+	Written   int           `json:"write_tokens"`
+	New       int           `json:"new_tokens"`
+	Expired   int           `json:"expired_tokens"`
+	Compacted int           `json:"compacted_tokens"`
+	Switched  int           `json:"switched_tokens"`
+	Avoidable Share         `json:"avoidable"`
+	SavedUSD  *pawl.Decimal `json:"saved_usd"` // by the cache, against none; below nothing when writing cost more
 
 	saved float64
 }
 
 // Compaction is what shortening the conversation cost, and what it saved.
 type Compaction struct {
-	Times    int      `json:"times"`
-	Masked   int      `json:"masked"`  // results left out
-	Summary  Share    `json:"summary"` // the calls that wrote summaries
-	Rewrite  Share    `json:"rewrite"` // input that was billed again, since what stood before it was left out
-	Reread   Share    `json:"reread"`  // results of calls that were made again because theirs was left out
-	Rereads  int      `json:"rereads"`
-	Saved    Share    `json:"saved"` // input of later requests, at what it would have cost
-	CostUSD  *float64 `json:"cost_usd"`
-	NetUSD   *float64 `json:"net_usd"` // saved, without what it cost
-	Requests int      `json:"requests"`
+	Times    int           `json:"times"`
+	Masked   int           `json:"masked"`  // results left out
+	Summary  Share         `json:"summary"` // the calls that wrote summaries
+	Rewrite  Share         `json:"rewrite"` // input that was billed again, since what stood before it was left out
+	Reread   Share         `json:"reread"`  // results of calls that were made again because theirs was left out
+	Rereads  int           `json:"rereads"`
+	Saved    Share         `json:"saved"` // input of later requests, at what it would have cost
+	CostUSD  *pawl.Decimal `json:"cost_usd"`
+	NetUSD   *pawl.Decimal `json:"net_usd"` // saved, without what it cost
+	Requests int           `json:"requests"`
 }
 
 // A ModelShare is what one model was asked.
@@ -87,11 +87,11 @@ type ModelShare struct {
 
 // TurnSpending is one reply to a turn.
 type TurnSpending struct {
-	Iteration       int      `json:"iteration"`
-	InputTokens     int      `json:"input_tokens"`
-	CacheReadTokens int      `json:"cache_read_tokens"`
-	OutputTokens    int      `json:"output_tokens"`
-	CostUSD         *float64 `json:"cost_usd"`
+	Iteration       int           `json:"iteration"`
+	InputTokens     int           `json:"input_tokens"`
+	CacheReadTokens int           `json:"cache_read_tokens"`
+	OutputTokens    int           `json:"output_tokens"`
+	CostUSD         *pawl.Decimal `json:"cost_usd"`
 
 	dollars float64
 	shorter bool // the conversation was shortened before it
@@ -304,9 +304,5 @@ func (t *Tokens) Parts(yield func(string, Share) bool) {
 		yield("asides", t.Asides) && yield("failed", t.Failed) && yield("children", t.Children) && yield("output", t.Output)
 }
 
-// decimal is an amount of dollars as it is printed, without the error of sums in
-// binary.
-func decimal(dollars float64) *float64 {
-	dollars = meter.Dollars(dollars)
-	return &dollars
-}
+// decimal is a sum of dollars without the error of sums in binary.
+func decimal(dollars float64) *pawl.Decimal { return new(pawl.Decimal(meter.Dollars(dollars))) }

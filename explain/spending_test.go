@@ -85,7 +85,7 @@ func TestCache(t *testing.T) {
 	w.think(10*time.Second, pawl.Usage{Input: 7600, CacheRead: 6500, CacheWrite: 1000, Output: 100}, "", "")
 	r := w.report(t)
 	rate := float64(5000+100+4000+6500) / float64(5000+6100+7000+7500+6500+7600)
-	cost := func(x float64) *float64 { return &x }
+	cost := func(x float64) *pawl.Decimal { return new(pawl.Decimal(x)) }
 	want := explain.Cache{
 		HitRate: &rate, Read: 15_600, Written: 21_500, New: 5000 + 1100 + 900 + 500 + 0 + 1100, Expired: 6900, Compacted: 2500,
 		Avoidable: explain.Share{Tokens: 6100, CostUSD: cost(6100 * (3.75 - 0.3) / 1e6)},
@@ -98,11 +98,11 @@ func TestCache(t *testing.T) {
 	if k.Times != 1 || k.Masked != 1 || k.Rereads != 1 || k.Requests != 2 || k.Rewrite.Tokens != 2500 {
 		t.Errorf("compaction %+v", k)
 	}
-	if want := 2500 * (3 - 0.3) / 1e6; math.Abs(*k.Rewrite.CostUSD-want) > 1e-9 {
+	if want := 2500 * (3 - 0.3) / 1e6; math.Abs(float64(*k.Rewrite.CostUSD)-want) > 1e-9 {
 		t.Errorf("what was billed again cost %v, want %v", *k.Rewrite.CostUSD, want)
 	}
 	// 3,900 bytes are gone; a token has about 0.7 of a byte in this log.
-	if k.Saved.Tokens < 5000 || *k.NetUSD >= *k.Saved.CostUSD || math.Abs(*k.NetUSD-(*k.Saved.CostUSD-*k.CostUSD)) > 1e-9 {
+	if k.Saved.Tokens < 5000 || *k.NetUSD >= *k.Saved.CostUSD || math.Abs(float64(*k.NetUSD-(*k.Saved.CostUSD-*k.CostUSD))) > 1e-9 {
 		t.Errorf("compaction saved %+v, net %v of cost %v", k.Saved, *k.NetUSD, *k.CostUSD)
 	}
 	for _, want := range []string{"39 % of the input was read from the cache", "avoidable misses: 6,100 tokens", "shortened 1 time (1 result left out)", "1 result had to be read again", "| pinned |", "| results |"} {
@@ -126,7 +126,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	if tokens.Reasoning.Tokens != 4 || math.Abs(*tokens.Reasoning.CostUSD-60e-6) > 1e-9 {
+	if tokens.Reasoning.Tokens != 4 || math.Abs(float64(*tokens.Reasoning.CostUSD)-60e-6) > 1e-9 {
 		t.Errorf("reasoning %+v", tokens.Reasoning)
 	}
 }
@@ -162,7 +162,7 @@ func TestSummaries(t *testing.T) {
 	if n := s.Tokens.Summaries.Tokens; n < 480 || n > 540 {
 		t.Errorf("%d of 1,500 tokens are summaries, with 2,000 bytes of 6,000", n)
 	}
-	if s.Compaction.Summary.Tokens != 3500 || math.Abs(*s.Compaction.Summary.CostUSD-dear.Cost(u)) > 1e-9 {
+	if s.Compaction.Summary.Tokens != 3500 || math.Abs(float64(*s.Compaction.Summary.CostUSD)-dear.Cost(u)) > 1e-9 {
 		t.Errorf("writing the summary: %+v", s.Compaction.Summary)
 	}
 	if n := s.Compaction.Saved.Tokens; n < 1300 || n > 1600 {

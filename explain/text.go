@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
@@ -231,7 +232,7 @@ func lasting(d time.Duration) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func dollars(v float64) string {
+func dollars(v pawl.Decimal) string {
 	if v <= -0.00005 {
 		return fmt.Sprintf("-$%.4f", -v)
 	}

@@ -184,7 +184,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		cost += ", estimated"
 	}
 	if e.Priced {
-		cost += ", " + dollars(e.Cost)
+		cost += ", " + dollars(pawl.Decimal(e.Cost))
 	}
 	return append(out, phrase(cost+", "+lasting(took)))
 }

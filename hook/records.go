@@ -64,7 +64,7 @@ func (w writer) attrs(event pawl.Event) (list []slog.Attr) {
 		str("text", w.text(e.Reply.Text()))
 		list = append(list, slog.Int("input_tokens", u.Input), slog.Int("output_tokens", u.Output))
 		if e.Priced {
-			list = append(list, slog.Float64("cost_usd", e.Cost))
+			list = append(list, slog.Any("cost_usd", pawl.Decimal(e.Cost)))
 		}
 	case pawl.ModelFailed:
 		str("class", e.Class.String())

@@ -36,23 +36,23 @@ type aguiEvent struct {
 // aguiState is what a client keeps of a run. Seq is the entry it stands after,
 // behind which a stream can be gone on with.
 type aguiState struct {
-	Run        string       `json:"run"`
-	Agent      string       `json:"agent"`
-	Seq        uint64       `json:"seq"`
-	Status     pawl.Status  `json:"status"`
-	Iteration  int          `json:"iteration"`
-	Tokens     int          `json:"tokens"`
-	CostUSD    *float64     `json:"cost_usd"`
-	ElapsedMS  int64        `json:"elapsed_ms"`
-	Confidence *float64     `json:"confidence"`
-	Limits     aguiCeilings `json:"limits"`
+	Run        string        `json:"run"`
+	Agent      string        `json:"agent"`
+	Seq        uint64        `json:"seq"`
+	Status     pawl.Status   `json:"status"`
+	Iteration  int           `json:"iteration"`
+	Tokens     int           `json:"tokens"`
+	CostUSD    *pawl.Decimal `json:"cost_usd"`
+	ElapsedMS  int64         `json:"elapsed_ms"`
+	Confidence *float64      `json:"confidence"`
+	Limits     aguiCeilings  `json:"limits"`
 }
 
 type aguiCeilings struct {
-	Iterations int      `json:"iterations"`
-	Tokens     int      `json:"tokens"`
-	TimeMS     int64    `json:"time_ms"`
-	CostUSD    *float64 `json:"cost_usd"`
+	Iterations int           `json:"iterations"`
+	Tokens     int           `json:"tokens"`
+	TimeMS     int64         `json:"time_ms"`
+	CostUSD    *pawl.Decimal `json:"cost_usd"`
 }
 
 // aguiOutcome is how a run ended: success, cancelled, or interrupt by what it waits for.
@@ -100,13 +100,13 @@ func snapshot(s *pawl.State) *aguiState {
 		Limits: aguiCeilings{Iterations: l.Iterations, Tokens: l.Tokens, TimeMS: l.Time.Milliseconds()},
 	}
 	if cost, known := s.Cost(); known {
-		out.CostUSD = &cost
+		out.CostUSD = new(pawl.Decimal(cost))
 	}
 	if c, known := s.Confidence(); known {
 		out.Confidence = &c
 	}
 	if l.Cost > 0 {
-		out.Limits.CostUSD = &l.Cost
+		out.Limits.CostUSD = new(pawl.Decimal(l.Cost))
 	}
 	return out
 }

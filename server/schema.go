@@ -52,6 +52,10 @@ func (t *schemas) visit(typ reflect.Type) object {
 		return t.status()
 	case reflect.TypeFor[client.Limits]():
 		return t.limits()
+	case reflect.TypeFor[pawl.Decimal]():
+		return object{"type": "number"}
+	case reflect.TypeFor[*pawl.Decimal]():
+		return t.visit(reflect.TypeFor[*float64]())
 	}
 	if typ.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Marshaler]()) {
 		return object{} // whatever it likes

@@ -248,7 +248,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, patternsOf(p.models))
 		}
 		if p.limits.Cost > 0 && info.Price == nil {
-			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's ceiling of $%g cannot be held (give it one under prices in the spec)", info.Name, p.limits.Cost)
+			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's ceiling of $%v cannot be held (give it one under prices in the spec)", info.Name, pawl.Decimal(p.limits.Cost))
 		}
 	}
 	if err := d.problems.sorted().asError(); err != nil {

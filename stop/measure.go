@@ -97,7 +97,7 @@ func decimal(x float64) *expr.Number { return &expr.Number{Text: formatNumber(x)
 // formatNumber writes a number as people do: without an exponent unless it
 // would be very long.
 func formatNumber(x float64) string {
-	if a := math.Abs(x); a == 0 || a >= 1e-6 && a < 1e15 {
+	if a := math.Abs(x); a == 0 || a >= 1e-9 && a < 1e15 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', -1, 64)

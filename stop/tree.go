@@ -22,9 +22,9 @@ type Node struct {
 	// Used and Limit are the number that a comparison is about and what it is
 	// compared with, of time in seconds; nil: it is no comparison, or the number is
 	// not known.
-	Used     *float64 `json:"used,omitempty"`
-	Limit    *float64 `json:"limit,omitempty"`
-	Children []Node   `json:"children,omitempty"`
+	Used     *pawl.Decimal `json:"used,omitempty"`
+	Limit    *pawl.Decimal `json:"limit,omitempty"`
+	Children []Node        `json:"children,omitempty"`
 
 	explicit bool // the outcome was named
 }
@@ -103,9 +103,9 @@ func (c *condition) node(s pawl.State) Node {
 		n.Outcome = t.outcome
 		if t.measured != nil {
 			if used, known := t.measured(s); known {
-				n.Used = &used
+				n.Used = new(pawl.Decimal(used))
 			}
-			n.Limit = new(t.limit)
+			n.Limit = new(pawl.Decimal(t.limit))
 		}
 		n.Detail = t.tell(s)
 	default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // Limits are ceilings as people say them: each is absolute or, with a sign,
@@ -97,7 +98,7 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 		next.Time = now.Time + l.Added.Time
 	}
 	if l.Added.Cost > 0 {
-		next.Cost = now.Cost + l.Added.Cost
+		next.Cost = meter.Dollars(now.Cost + l.Added.Cost)
 	}
 	switch {
 	case next.Iterations > mostIterations:

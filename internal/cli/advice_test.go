@@ -448,7 +448,7 @@ func (b *bench) pawl(args ...string) (code int, stdout, stderr string) {
 }
 
 func (b *bench) environ() []string {
-	return []string{"XDG_STATE_HOME=" + filepath.Join(b.dir, "state"), "PAWL_DATABASE=sqlite:" + filepath.Join(b.dir, "runs.db"), "PAWL_TOKEN=" + token, "PATH=" + os.Getenv("PATH")}
+	return []string{"XDG_STATE_HOME=" + filepath.Join(b.dir, "state"), "PAWL_DATABASE=sqlite:" + filepath.Join(b.dir, "runs.db"), "PAWL_TOKEN=" + token, "HOOK_SECRET=" + os.Getenv("HOOK_SECRET"), "PATH=" + os.Getenv("PATH")}
 }
 
 func (b *bench) must(want int, args ...string) string {

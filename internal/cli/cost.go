@@ -13,13 +13,13 @@ import (
 
 // cost is what a run cost, as JSON.
 type cost struct {
-	Run        string      `json:"run"`
-	Agent      string      `json:"agent"`
-	Status     pawl.Status `json:"status"`
-	Iterations int         `json:"iterations"`
-	ModelCalls int         `json:"model_calls"`
-	UsedTokens int         `json:"used_tokens"`
-	CostUSD    *float64    `json:"cost_usd"`
+	Run        string        `json:"run"`
+	Agent      string        `json:"agent"`
+	Status     pawl.Status   `json:"status"`
+	Iterations int           `json:"iterations"`
+	ModelCalls int           `json:"model_calls"`
+	UsedTokens int           `json:"used_tokens"`
+	CostUSD    *pawl.Decimal `json:"cost_usd"`
 	explain.Spending
 	Forecast *explain.Forecast `json:"forecast"` // null: the run has not said enough
 }
@@ -44,9 +44,9 @@ func (a *app) showCost(r explain.Report, next int) error {
 	if n := failedCalls(c.Models); n > 0 {
 		fmt.Fprintf(&b, " (%d failed)", n)
 	}
-	b.WriteString("\n" + of(figure.Group(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v float64) string { return figure.Group(int(v)) }) + " tokens, ")
+	b.WriteString("\n" + of(figure.Group(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v pawl.Decimal) string { return figure.Group(int(v)) }) + " tokens, ")
 	if c.CostUSD != nil {
-		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v float64) string { return usd(&v) }) + "\n")
+		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v pawl.Decimal) string { return usd(&v) }) + "\n")
 	} else {
 		b.WriteString("of no known price\n")
 	}
@@ -71,7 +71,7 @@ func failedCalls(models []explain.ModelShare) (n int) {
 }
 
 // of is how much of a ceiling is used.
-func of(used string, limit *float64, show func(float64) string) string {
+func of(used string, limit *pawl.Decimal, show func(pawl.Decimal) string) string {
 	if limit == nil {
 		return used
 	}
@@ -138,7 +138,7 @@ func outcome(o explain.Outcome) string {
 func percent(n, all int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(max(1, all))) }
 
 // usd is an amount of dollars; a dash when nobody knows.
-func usd(v *float64) string {
+func usd(v *pawl.Decimal) string {
 	switch {
 	case v == nil:
 		return "–"

@@ -1,6 +1,11 @@
 package meter
 
-import "math"
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strconv"
+)
 
 // Dollars rounds an amount to billionths of a dollar, the least that a token can
 // cost, so that a sum of prices prints as the decimal that it is.
@@ -8,5 +13,46 @@ func Dollars(amount float64) float64 {
 	if math.Abs(amount) >= 1e6 { // beyond, a float has no such digits
 		return amount
 	}
-	return math.Round(amount*1e9) / 1e9
+	return math.Round(amount*1e9)/1e9 + 0 // which has no minus zero
+}
+
+// Counted is an amount as a machine counts it, and Written as its texts have it:
+// those before 3 did not round.
+func Counted(amount float64, machine int) float64 {
+	if machine < 3 {
+		return amount
+	}
+	return Dollars(amount)
+}
+
+// Written is described at [Counted].
+func Written(amount float64, machine int) string {
+	if machine < 3 {
+		return strconv.FormatFloat(amount, 'g', -1, 64)
+	}
+	return Decimal(amount).String()
+}
+
+// A Decimal is a number that is printed, and written as JSON, in full: with nine
+// digits after the point at most, and never with an exponent.
+type Decimal float64
+
+// String is the number in full.
+func (d Decimal) String() string { return string(d.append(nil)) }
+
+func (d Decimal) append(b []byte) []byte {
+	was := len(b)
+	b = strconv.AppendFloat(b, Dollars(float64(d)), 'f', -1, 64)
+	if point := bytes.IndexByte(b[was:], '.'); point >= 0 && len(b)-was-point > 10 {
+		b = strconv.AppendFloat(b[:was], float64(d), 'f', 9, 64)
+	}
+	return b
+}
+
+// MarshalJSON writes the number in full.
+func (d Decimal) MarshalJSON() ([]byte, error) {
+	if f := float64(d); math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, errors.New("JSON has no number " + strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	return d.append(nil), nil
 }

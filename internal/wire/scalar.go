@@ -201,16 +201,12 @@ func (c *Coder) OptNullFloat(name string, p *float64, valid *bool) {
 }
 
 // appendFloat writes numbers as ECMAScript does (ECMA-262, Number::toString),
-// which is also encoding/json's form.
+// which is also encoding/json's form, but down to billionths without an exponent:
+// so small are amounts of dollars.
 func appendFloat(b []byte, f float64) []byte {
 	abs := math.Abs(f)
-	if abs == 0 || abs >= 1e-6 && abs < 1e21 {
+	if abs == 0 || abs >= 1e-9 && abs < 1e21 {
 		return strconv.AppendFloat(b, f, 'f', -1, 64)
 	}
-	b = strconv.AppendFloat(b, f, 'e', -1, 64)
-	if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 to e-9
-		b[n-2] = b[n-1]
-		b = b[:n-1]
-	}
-	return b
+	return strconv.AppendFloat(b, f, 'e', -1, 64)
 }
