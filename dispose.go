@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
@@ -29,7 +30,7 @@ func (m *Machine) judgeReply(s *State) Step {
 	case s.refuted:
 		return nil
 	case s.reply.Stop == StopRefusal:
-		return failed("refused", "the model refused: "+cmp.Or(short(s.reply.Text()), "it did not say why"))
+		return failed("refused", "the model refused: "+cmp.Or(excerpt.Short(s.reply.Text()), "it did not say why"))
 	case s.HasOpen() && s.begun():
 		return nil // judged before
 	case !s.HasOpen() && (hasCalls(s.reply) || !s.settled && s.malformed == ""):
@@ -314,12 +315,4 @@ func (d Disposed) Facts() []Event {
 		return []Event{ToolRefused{Call: d.Call.ID, Tool: d.Call.Tool, Why: d.Why}}
 	}
 	return nil
-}
-
-func short(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -172,20 +171,4 @@ func (e *ModelDelta) code(c *wire.Coder) {
 	c.OptString("text", &e.Text)
 	c.OptString("thinking", &e.Thinking)
 	c.OptString("tool", &e.Tool)
-}
-
-// enum codes a closed set by its name; zero is left out.
-func enum[T ~int](c *wire.Coder, name string, p *T, n names.Of[T]) {
-	var s string
-	if !c.Decoding() && *p != 0 {
-		s = n.String(*p)
-	}
-	c.OptString(name, &s)
-	if c.Decoding() && s != "" {
-		if v, err := n.Parse(s); err != nil {
-			c.Fail(name, err)
-		} else {
-			*p = v
-		}
-	}
 }

@@ -103,7 +103,7 @@ func (e *Grounded) code(c *wire.Coder) {
 func (e *CausesFound) code(c *wire.Coder) { c.Raw("graph", &e.Graph) }
 
 func (e *ProgressJudged) code(c *wire.Coder) {
-	enum(c, "judgement", &e.Judgement, judgements)
+	wire.Enum(c, "judgement", &e.Judgement, judgements)
 	c.String("detail", &e.Detail)
 	c.OptInt("streak", &e.Streak)
 	c.OptString("hint", &e.Hint)

@@ -141,7 +141,7 @@ func (e *ModelReplied) code(c *wire.Coder) {
 
 func (e *ModelFailed) code(c *wire.Coder) {
 	c.OptString("purpose", (*string)(&e.Purpose))
-	enum(c, "class", &e.Class, classes)
+	wire.Enum(c, "class", &e.Class, classes)
 	c.String("message", &e.Message)
 	c.Int("attempt", &e.Attempt)
 	c.OptTime("retry_at", &e.RetryAt)
@@ -223,7 +223,7 @@ func (r *Reply) code(c *wire.Coder) {
 	if !usual {
 		wire.OptList(c, "parts", &r.Parts, codePart)
 	}
-	enum(c, "stop_reason", &r.Stop, stopReasons)
+	wire.Enum(c, "stop_reason", &r.Stop, stopReasons)
 	c.OptBool("repaired", &r.Repaired)
 }
 
@@ -241,7 +241,7 @@ func (r *Reply) decode(c *wire.Coder) {
 		r.Parts = append(r.Parts, call)
 	})
 	wire.OptList(c, "parts", &layout, codePart)
-	enum(c, "stop_reason", &r.Stop, stopReasons)
+	wire.Enum(c, "stop_reason", &r.Stop, stopReasons)
 	c.OptBool("repaired", &r.Repaired)
 	if layout == nil {
 		return

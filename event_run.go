@@ -170,7 +170,7 @@ func (e *RunStarted) code(c *wire.Coder) {
 }
 
 func (e *RunPaused) code(c *wire.Coder) {
-	enum(c, "status", &e.Status, statuses)
+	wire.Enum(c, "status", &e.Status, statuses)
 	c.OptString("reason", &e.Reason)
 	c.OptTime("wake_at", &e.WakeAt)
 }
@@ -205,7 +205,7 @@ func (e *RunForked) code(c *wire.Coder) {
 }
 
 func (e *RunStopped) code(c *wire.Coder) {
-	enum(c, "status", &e.Status, statuses)
+	wire.Enum(c, "status", &e.Status, statuses)
 	c.String("condition", &e.Condition)
 	c.String("leaf", &e.Leaf)
 	c.String("detail", &e.Detail)
@@ -228,7 +228,7 @@ func (e *ChildStarted) code(c *wire.Coder) {
 func (e *ChildStopped) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.String("child", &e.Child)
-	enum(c, "status", &e.Status, statuses)
+	wire.Enum(c, "status", &e.Status, statuses)
 	c.Object("usage", e.Usage.code)
 	c.Float("cost_usd", &e.Cost)
 	c.OptBool("unpriced", &e.Unpriced)

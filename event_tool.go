@@ -123,7 +123,7 @@ func (e *ToolStarted) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.String("tool", &e.Tool)
 	c.Raw("args", &e.Args)
-	enum(c, "effect", &e.Effect, effects)
+	wire.Enum(c, "effect", &e.Effect, effects)
 	c.String("key", &e.Key)
 	c.Int("attempt", &e.Attempt)
 	c.OptString("supervised", &e.Supervised)
@@ -132,7 +132,7 @@ func (e *ToolStarted) code(c *wire.Coder) {
 func (e *ToolFinished) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.String("tool", &e.Tool)
-	enum(c, "status", &e.Status, toolStatuses)
+	wire.Enum(c, "status", &e.Status, toolStatuses)
 	c.Raw("result", &e.Result)
 	c.String("error", &e.Error)
 	ms := int64(e.Duration / time.Millisecond)
@@ -166,7 +166,7 @@ func (e *ToolDoubted) code(c *wire.Coder) {
 func (e *ToolSettled) code(c *wire.Coder) {
 	c.String("call", &e.Call)
 	c.Bool("happened", &e.Happened)
-	enum(c, "status", &e.Status, toolStatuses)
+	wire.Enum(c, "status", &e.Status, toolStatuses)
 	c.OptRaw("result", &e.Result)
 	c.OptString("error", &e.Error)
 	c.OptString("by", &e.By)

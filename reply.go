@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -166,9 +167,9 @@ func (u Usage) sane() Usage {
 // when the engine means to try again.
 func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.Time) ModelFailed {
 	me := classify(err)
-	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
+	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: excerpt.Short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
-		e.Message = short(wire.Text(me.Err.Error()))
+		e.Message = excerpt.Short(wire.Text(me.Err.Error()))
 	}
 	if !me.Billed && (begun || billable(me.Class)) {
 		e.Usage.Output = max(e.Usage.Output, t.MaxTokens)

@@ -26,6 +26,15 @@ func Cut(s string, limit int) (string, bool) {
 	return render(s[:head], s[len(s)-tail:], int64(len(s)), sum[:]), true
 }
 
+// Short returns the first 300 bytes of a text, for a message.
+func Short(s string) string {
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
 // halves divides a limit between beginning and end.
 func halves(limit int) (head, tail int) {
 	if limit <= 0 {

@@ -178,3 +178,12 @@ func BenchmarkBuffer(b *testing.B) {
 		buf.Write(chunk)
 	}
 }
+
+func TestShort(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	for text, want := range map[string]string{"": "", "short": "short", long[:300]: long[:300], long: long[:300] + "…", "a" + long: "a" + long[:298] + "…"} {
+		if got := Short(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
