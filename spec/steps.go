@@ -15,7 +15,8 @@ import (
 type flow struct {
 	at    *node
 	steps []stepSpec
-	asks  bool // a step of it asks the workflow's model
+	asks  bool    // a step of it asks the workflow's model
+	runs  []*Spec // of the agents and workflows that are steps
 	byID  map[string][]*node
 }
 
@@ -208,6 +209,7 @@ func (s *Spec) runStep(f fields, id, when, kind string) stepSpec {
 	if kind == "workflow" && sub.flow == nil {
 		f.problem(file.place, "%s is no workflow (write agent: %s)", file.text, file.text)
 	}
+	s.flow.runs = append(s.flow.runs, sub)
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		return workflow.Run{ID: id, If: when, Agent: agent(sub), Input: input}

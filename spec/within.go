@@ -115,12 +115,22 @@ func (s *Spec) Cages() (all []string) {
 		}
 		all = append(all, who+" are caged: "+s.cage.Describe())
 	}
-	for _, d := range s.agents {
-		for i, said := range d.spec.Cages() {
-			if i == 0 && d.spec.cage != nil && s.cage != nil && d.spec.cage.Describe() == s.cage.Describe() {
+	add := func(name string, of *Spec) {
+		for i, said := range of.Cages() {
+			if i == 0 && of.cage != nil && s.cage != nil && of.cage.Describe() == s.cage.Describe() {
 				continue
 			}
-			all = append(all, cmp.Or(d.options.Name, d.spec.Name)+": "+said)
+			if said = name + ": " + said; !slices.Contains(all, said) { // several steps may run one agent
+				all = append(all, said)
+			}
+		}
+	}
+	for _, d := range s.agents {
+		add(cmp.Or(d.options.Name, d.spec.Name), d.spec)
+	}
+	if s.flow != nil {
+		for _, of := range s.flow.runs {
+			add(of.Name, of)
 		}
 	}
 	return all
