@@ -2,6 +2,7 @@ package stop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -173,6 +174,18 @@ func Whole(s pawl.State) Node {
 				Detail: fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled()),
 			})
 		}
+	}
+	// What ended the run need not hold by itself: a workflow is done without an
+	// answer, and a limit refuses a step before it is reached.
+	if v := s.Verdict(); s.Status().Ended() && !root.Holds && v.Leaf != "" {
+		ended := slices.IndexFunc(root.Children, func(n Node) bool { return n.Source == v.Leaf })
+		if ended < 0 {
+			ended = len(root.Children)
+			root.Children = append(root.Children, Node{Source: v.Leaf, Kind: KindLeaf})
+		}
+		n := &root.Children[ended]
+		n.Holds, n.Outcome, n.Detail = true, v.Status, v.Detail
+		root.Holds, root.Outcome, root.Detail = true, v.Status, v.Detail
 	}
 	return root
 }

@@ -186,3 +186,16 @@ func TestWholeOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeOfAnEnd shows what ended a run, which may hold by nothing in the state.
+func TestWholeOfAnEnd(t *testing.T) {
+	for _, leaf := range []string{"done", "refused"} {
+		w := newWorld("", false)
+		w.add(pawl.RunStopped{Status: pawl.Success, Condition: leaf, Leaf: leaf, Detail: "why"})
+		n := stop.Whole(w.state)
+		i := slices.IndexFunc(n.Children, func(c stop.Node) bool { return c.Holds })
+		if i < 0 || n.Children[i].Source != leaf || n.Children[i].Detail != "why" || !n.Holds || n.Outcome != pawl.Success {
+			t.Errorf("%s: %+v", leaf, n)
+		}
+	}
+}
