@@ -541,6 +541,32 @@ func (b *bench) argv(line string) []string {
 	return argv
 }
 
+// TestAdviceKeepsTheOptions resumes a program's run as an agent of a spec that differs,
+// and does as the refusal says: that names the spec and the limit, too.
+func TestAdviceKeepsTheOptions(t *testing.T) {
+	b := &bench{T: t, origin: "program", dir: t.TempDir()}
+	for name, text := range map[string]string{
+		"x.yaml":        "name: x\nmodel: script:x.script.yaml\nlimits: {iterations: 1}\n" + looking,
+		"x.script.yaml": oneLook,
+		"y.yaml":        "name: x\nmodel: script:x.script.yaml\nprompt: Look well.\n" + looking,
+	} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Chdir(b.dir)
+	b.begin()
+	_, _, stderr := b.pawl("resume", b.run, "--spec", "y.yaml", "--limit", "iterations=+5")
+	m := regexp.MustCompile(`go on with: (pawl .*); or leave`).FindStringSubmatch(stderr)
+	if m == nil {
+		t.Fatalf("nothing is advised: %s", stderr)
+	}
+	b.must(0, b.argv(m[1])...)
+	if r := b.shown(b.run); r.Status != pawl.Success {
+		t.Errorf("%s: the run is %v", m[1], r.Status)
+	}
+}
+
 // TestAdviceWorksWhileItRuns follows, waits for and ends a run as is advised about one
 // that somebody drives.
 func TestAdviceWorksWhileItRuns(t *testing.T) {

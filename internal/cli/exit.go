@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -99,7 +98,6 @@ func (a *app) report(ctx context.Context, err error) int {
 		return exitPaused
 	}
 	var held *pawl.HeldError
-	var changed *engine.ChangedError
 	var problems spec.Problems
 	var said *client.Problem
 	switch {
@@ -110,9 +108,6 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &held):
 		a.sayf("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
 			held.Lease.Run, desk.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
-	case errors.As(err, &changed):
-		a.sayf("pawl: run %s began with another agent: %s changed since; go on with: %s; or leave the run as it is and fork it",
-			changed.Run, strings.Join(changed.Parts, ", "), a.typed("pawl", "resume", changed.Run, "--allow-change"))
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:

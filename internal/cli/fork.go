@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,11 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 			err = refused(err) // it says where the run can be forked instead
 		}
 		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
-			err = misuse("run %s began with another agent: %s changed since; fork it with the agent it is to have now, by --spec", h.Run, strings.Join(changed.Parts, ", "))
+			command := r.words("pawl", "fork", h.Run, "--at", strconv.FormatUint(at, 10), "--spec", "SPEC")
+			if input != "" {
+				command = append(command, "INPUT")
+			}
+			err = misuse("run %s began with another agent: %s changed since; fork it with the agent it is to have now: %s", h.Run, strings.Join(changed.Parts, ", "), a.typed(command...))
 		}
 		if err == nil && w.begun != nil {
 			w.begun(run.ID())

@@ -134,9 +134,9 @@ func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, e
 	if held {
 		return now, err
 	}
-	if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+	if changed, ok := errors.AsType[*changedError](err); ok {
 		return now, misuse("run %s has it, it is recorded; but it began with another agent: %s changed since; go on with: %s",
-			h.Run, strings.Join(changed.Parts, ", "), a.typed("pawl", "resume", h.Run, "--allow-change"))
+			h.Run, strings.Join(changed.Parts, ", "), changed.command)
 	}
 	if errors.As(err, new(*orphanError)) && !p.goOn { // it goes on with an agent that somebody names
 		return now, nil

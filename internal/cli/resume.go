@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -111,10 +112,49 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 	})
 	if err != nil {
 		w.drop()
+		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+			err = &changedError{changed, a.typed(r.words("pawl", "resume", h.Run, "--allow-change")...)}
+		}
 		return 0, err
 	}
 	return w.conclude(ctx, result)
 }
+
+// words is a command that changes as much of a run as this one does.
+func (r *resuming) words(command ...string) []string {
+	option := func(name, value string) {
+		if value != "" {
+			command = append(command, name, value)
+		}
+	}
+	option("--spec", r.spec)
+	option("--model", r.model)
+	for _, limit := range r.limit {
+		option("--limit", limit)
+	}
+	option("--stop", r.stop)
+	option("--policy", r.policy)
+	for _, label := range r.label {
+		option("--label", label)
+	}
+	option("--events", r.events)
+	option("--approvals", string(r.approvals))
+	return command
+}
+
+// A changedError is an engine.ChangedError with the command that allows the change.
+type changedError struct {
+	*engine.ChangedError
+
+	command string
+}
+
+func (e *changedError) Error() string {
+	return fmt.Sprintf("run %s began with another agent: %s changed since; go on with: %s; or leave the run as it is and fork it",
+		e.Run, strings.Join(e.Parts, ", "), e.command)
+}
+
+func (e *changedError) Unwrap() error { return e.ChangedError }
 
 // raise fills in the limits of a resumption and returns what they come to.
 func (a *app) raise(s pawl.State, w *work, typed desk.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
