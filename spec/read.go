@@ -23,7 +23,6 @@ func (s *Spec) read(f fields) {
 	f.text("prompt", &s.prompt)
 	s.readLabels(f)
 	s.readModel(f)
-	s.readLoop(f)
 	s.output = f.schema("output")
 	s.readEnv(f)
 	dir := "."
@@ -37,6 +36,7 @@ func (s *Spec) read(f fields) {
 	s.serial = !parallel
 	f.count("max_parallel", &s.maxParallel, 1, "10")
 	s.readCage(f)
+	s.readLoop(f) // whose steps work in the cage
 	s.readTools(f)
 	s.readSkills(f)
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
