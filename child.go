@@ -166,7 +166,7 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 			figure.Group(s.Tokens()), figure.Group(s.limits.Tokens), d.info.Agent)
 		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
-		d.Do, d.Why = Refuse, fmt.Sprintf("$%.4f of $%s are spent: too little is left for %s", s.cost, s.costLimit(), d.info.Agent)
+		d.Do, d.Why = Refuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", s.usd(s.cost), s.costLimit(), d.info.Agent)
 		return "cost >= " + s.costLimit()
 	}
 	return ""

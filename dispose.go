@@ -43,9 +43,12 @@ func (m *Machine) judgeReply(s *State) Step {
 	return s.reject(reasons, whys)
 }
 
+// What stands around the reasons why a reply is rejected when the model reads them.
+const notAccepted, again = "Your reply was not accepted:\n- ", "\nReply again, correctly."
+
 // reject rejects the latest reply and answers its calls.
 func (s *State) reject(reasons, whys []string) Record {
-	feedback := "Your reply was not accepted:\n- " + strings.Join(reasons, "\n- ") + "\nReply again, correctly."
+	feedback := notAccepted + strings.Join(reasons, "\n- ") + again
 	rejected := PlanRejected{Reasons: reasons, Feedback: feedback, Strike: s.strikes + 1}
 	return Record{append([]Event{rejected}, s.refusals(whys)...)}
 }

@@ -3,6 +3,7 @@ package pawl
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/figure"
@@ -176,12 +177,12 @@ func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 		return t, failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
-		said := "every reply of %d iterations in a row was rejected: %s"
+		said, why := "every reply of %d iterations in a row was rejected: %s", strings.TrimSuffix(strings.TrimPrefix(s.whyNot, notAccepted), again)
 		if s.Machine() < 3 {
-			said = "%d iterations in a row brought no usable plan: %s"
+			said, why = "%d iterations in a row brought no usable plan: %s", s.whyNot
 		}
 		return t, Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
-			Detail: fmt.Sprintf(said, s.rejected, s.whyNot)}}
+			Detail: fmt.Sprintf(said, s.rejected, why)}}
 	}
 	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
@@ -258,9 +259,17 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 		leaf := "cost >= " + s.costLimit()
 		in, _ := price.most(t.Estimate)
 		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("$%.4f of $%s are spent; the next request costs about $%.4f before its reply", s.cost, s.costLimit(), in)}
+			Detail: fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in))}
 	}
 	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
+}
+
+// usd writes an amount for a reason. Machines before 3 wrote small ones as zero.
+func (s *State) usd(v float64) string {
+	if s.Machine() < 3 {
+		return fmt.Sprintf("$%.4f", v)
+	}
+	return figure.Dollars(v)
 }
 
 const landingPrompt = "You have reached a limit of this run and can take no further action. Answer now, in text, with what you know: what was done, what was found, what is left."

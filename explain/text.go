@@ -232,9 +232,4 @@ func lasting(d time.Duration) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func dollars(v pawl.Decimal) string {
-	if v <= -0.00005 {
-		return fmt.Sprintf("-$%.4f", -v)
-	}
-	return fmt.Sprintf("$%.4f", max(0, v))
-}
+func dollars(v pawl.Decimal) string { return figure.Dollars(float64(v)) }

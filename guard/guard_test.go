@@ -260,7 +260,7 @@ func TestGuardRetries(t *testing.T) {
 		{"beside calls", "go", "", []pawl.Reply{two, echo("hello"), pawl.Say("Fine.")}, pawl.Success, "",
 			[]string{"called", `rejected 1: it speaks of "insider  trading", which is not allowed here; reply without that`, "refused not run: the reply was rejected",
 				"refused not run: the reply was rejected", "called", `started {"text":"hello"}`, `finished "hello"`, "called"}},
-		{"always", "go", "", []pawl.Reply{bad, bad, bad, bad, bad, bad}, pawl.PlanFailed, "every reply of 2 iterations in a row was rejected: Your reply was not accepted:\n- it speaks of",
+		{"always", "go", "", []pawl.Reply{bad, bad, bad, bad, bad, bad}, pawl.PlanFailed, "every reply of 2 iterations in a row was rejected: it speaks of",
 			[]string{"called", told, "called", strings.Replace(told, "1", "2", 1), "called", strings.Replace(told, "1", "3", 1), "called", told, "called", strings.Replace(told, "1", "2", 1),
 				"called", strings.Replace(told, "1", "3", 1)}},
 		{"the input", "on insider trading", "", nil, pawl.Failed, "the input holds what is blocked: topics (topic)", nil},

@@ -145,5 +145,5 @@ func usd(v *pawl.Decimal) string {
 	case *v >= 100:
 		return fmt.Sprintf("$%.2f", *v)
 	}
-	return fmt.Sprintf("$%.4f", *v)
+	return figure.Dollars(float64(*v))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/blueprint/testfix"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -258,7 +259,7 @@ func (a *app) ending(ctx context.Context, r *pawl.Result) {
 func figures(r pawl.Result) string {
 	text := fmt.Sprintf("%s, %s, %d tokens in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), r.Usage.Input, r.Usage.Output)
 	if r.CostUSD != nil {
-		text += fmt.Sprintf(", $%.4f", *r.CostUSD)
+		text += ", " + figure.Dollars(float64(*r.CostUSD))
 	}
 	return text + ", " + elapsed(r)
 }

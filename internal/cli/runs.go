@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -86,9 +87,9 @@ func (a *app) printRuns(lines []client.RunLine) error {
 	for _, l := range lines {
 		cost := "-"
 		if l.CostUSD != nil {
-			cost = fmt.Sprintf("$%.4f", *l.CostUSD)
+			cost = figure.Dollars(float64(*l.CostUSD))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status, when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
 	}
 	return w.Flush()
 }

@@ -71,8 +71,10 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	}
 	row("run", r.Run)
 	row("agent", r.Agent)
-	row("status", r.Status.String())
-	row("because", r.Reason.Condition)
+	row("status", r.Status.Words())
+	if r.Status != pawl.PlanFailed { // of which the status says all
+		row("because", r.Reason.Condition)
+	}
 	row("detail", r.Reason.Detail)
 	if r.Thread != nil {
 		row("thread", *r.Thread)

@@ -2,6 +2,7 @@
 package figure
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -32,4 +33,17 @@ func Duration(d time.Duration) string {
 		}
 	}
 	return s
+}
+
+// Dollars writes an amount of money with four decimals, or a smaller one than those
+// can show with two digits that are not zero.
+func Dollars(v float64) string {
+	sign, digits := "", 4
+	if v < 0 {
+		sign, v = "-", -v
+	}
+	if v > 0 && v < 0.0001 {
+		digits = 1 - int(math.Floor(math.Log10(v)))
+	}
+	return sign + "$" + strconv.FormatFloat(v, 'f', digits, 64)
 }

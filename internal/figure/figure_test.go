@@ -31,3 +31,14 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestDollars(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "$0.0000", 0.001125: "$0.0011", 12.5: "$12.5000", 0.0001: "$0.0001", 0.00009999: "$0.00010", 0.0000312: "$0.000031", 1.5e-7: "$0.00000015", 1e-8: "$0.000000010",
+		-0.00006912: "-$0.000069", -2: "-$2.0000",
+	} {
+		if got := figure.Dollars(v); got != want {
+			t.Errorf("%v is %s, want %s", v, got, want)
+		}
+	}
+}
