@@ -149,8 +149,8 @@ func (a *adviser) stands(s pawl.State) {
 		a.fork("INPUT", "to ask for something else from here on")
 		a.resume("to go on once the agent or the decision is another")
 	case pawl.PlanFailed:
-		a.resume("to go on with a model that follows the tools' schemas", "--model PROVIDER/NAME", "--allow-change")
-		a.resume("to go on with simpler tools or a clearer prompt", "--spec SPEC", "--allow-change")
+		a.resume("to go on with another model", "--model PROVIDER/NAME", "--allow-change")
+		a.resume("to go on with a clearer prompt, simpler tools or other guards", "--spec SPEC", "--allow-change")
 		a.resume(retry)
 	case pawl.Failed:
 		a.failed(s)

@@ -37,6 +37,9 @@ func progressText(event pawl.Event) string {
 	case pawl.PlanRejected:
 		return "reply rejected: " + gist(strings.Join(e.Reasons, "; "))
 	case pawl.Observed:
+		if e.Text == "" { // there is a goal, whose measure follows, and no observer
+			return ""
+		}
 		return "observed: " + gist(e.Text)
 	case pawl.Measured:
 		if len(e.Open) > 0 {
