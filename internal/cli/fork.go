@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/blueprint/mechanic"
 	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
@@ -78,6 +79,9 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 		return 0, err
 	}
 	limits, err := a.raise(s, w, typed, o)
+	if err == nil && input != "" && describes(w.agent.Model).Name == mechanic.Name {
+		err = misuse("the mechanic is a set of rules and reads no input; fork run %s without one, or name a model that reads it, by --model", h.Run)
+	}
 	if err != nil {
 		w.drop()
 		return 0, err
