@@ -199,6 +199,19 @@ func TestSaysSo(t *testing.T) {
 	}
 }
 
+// Where no edit suggests itself, none is said to have been tried.
+func TestNothingToTry(t *testing.T) {
+	w := &world{
+		files: map[string]string{"go.mod": "module m\n", "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { t.Fatal(\"no\") }\n"},
+		all:   []string{"m.TestF"},
+		tests: func(map[string]string) map[string]string { return map[string]string{"m.TestF": "m_test.go:5: no"} },
+	}
+	answer := w.live(t)
+	if !strings.Contains(answer, "It found no edit to try. Still failing: m.TestF.") {
+		t.Errorf("it says: %s", answer)
+	}
+}
+
 func TestOtherPurposes(t *testing.T) {
 	w := sized()
 	w.begin()

@@ -137,7 +137,10 @@ func (m model) search(mind *mind) pawl.Reply {
 		return mind.giveUp(fmt.Sprintf("What fails does not build or cannot be set up, and %s. Mend the build first: %s", why,
 			brief(strings.Join(slices.Sorted(maps.Keys(base.outcome.open)), ", "))))
 	}
-	return mind.giveUp(fmt.Sprintf("All %d edits there were to try have been tried, and none made every test pass.", mind.tries))
+	if mind.tries == 0 {
+		return mind.giveUp("It found no edit to try.")
+	}
+	return mind.giveUp("It tried every edit it found, and none made every test pass.")
 }
 
 // untried returns the next edits to try on a state, and in words what they are.
