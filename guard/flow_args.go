@@ -219,8 +219,10 @@ func (f *form) read(v any) {
 		if properties, ok := v["properties"].(map[string]any); ok {
 			for name, schema := range properties {
 				f.names[name] = true
-				if property, ok := schema.(map[string]any); ok && property["default"] == true {
-					f.on[name] = true
+				if property, ok := schema.(map[string]any); ok {
+					if on, _ := property["default"].(bool); on {
+						f.on[name] = true
+					}
 				}
 				f.read(schema)
 			}

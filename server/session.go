@@ -44,7 +44,7 @@ func sessionOf(sum [sha256.Size]byte) string {
 // and another server there must not log this one's users out.
 func cookie(r *http.Request, value string) *http.Cookie {
 	_, port := split(r.Host)
-	c := &http.Cookie{
+	c := &http.Cookie{ //nolint:gosec // a server on loopback has no TLS, and a browser would drop a cookie that demands it
 		Name: "pawl-" + cmp.Or(port, "session"), Value: value, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	}

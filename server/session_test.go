@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,9 +30,7 @@ func TestSession(t *testing.T) {
 	session := set[0].Name + "=" + set[0].Value
 	with := func(cookie string, more http.Header) http.Header {
 		h := http.Header{"Cookie": {cookie}}
-		for name, values := range more {
-			h[name] = values
-		}
+		maps.Copy(h, more)
 		return h
 	}
 	start := `{"agent":"calm","input":"go"}`

@@ -10,7 +10,7 @@ import (
 )
 
 // A Panic is the value of a panic, with the code that it came from.
-type Panic struct {
+type Panic struct { //nolint:errname // it is the value of a panic, and only printed as an error
 	Code  string // such as "the loop review"; empty: not known
 	At    string // the file and line, such as "loop.go:12"
 	Value any
@@ -21,7 +21,7 @@ type Panic struct {
 // code panics, On panics again with a *Panic that names it. kind is a word such as
 // "loop"; part is a text or the value whose method is called, which has the name.
 func On(kind string, part any) {
-	if p := recover(); p != nil {
+	if p := recover(); p != nil { //nolint:revive // On is what is deferred
 		again := Of(p)
 		if again.Code == "" {
 			again.Code = "the " + kind + " " + name(part)

@@ -133,8 +133,8 @@ type shape struct {
 
 // simple reports whether a document of some bytes cannot take too many steps:
 // without references a schema is a tree, and each part visits a value once.
-func (s *shape) simple(bytes int) bool {
-	return !s.refers && !s.matches && s.size*(bytes+1) <= mostSteps
+func (sh *shape) simple(bytes int) bool {
+	return !sh.refers && !sh.matches && sh.size*(bytes+1) <= mostSteps
 }
 
 // inPlace are the schemas that a schema applies to the value that it is applied to.

@@ -19,7 +19,7 @@ const (
 // object. A text that is no JSON, or nests too deep, becomes a JSON string, to be
 // refused. Of arguments that are too long, their length is kept.
 func Args(args json.RawMessage) json.RawMessage {
-	text := ""
+	var text string
 	switch {
 	case len(args) == 0, string(args) == "null":
 		return json.RawMessage("{}")
