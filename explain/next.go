@@ -252,7 +252,7 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 		})
 		flags = append(flags, "--spec SPEC", "--allow-change")
 		if a.origin == byProgram {
-			return flags, why + ", as the agent of a spec; with its own agent, the program that started it " + does + " it", true
+			return flags, why + "; here that takes a spec, and the program that started the run " + does + " it without one", true
 		}
 		return flags, why + "; the run that called it is gone, so its agent is not known otherwise", true
 	}
@@ -266,7 +266,7 @@ func typed(command string) phrase { return phrase(mark(openName, command, 2000))
 func (a *adviser) waiting(s pawl.State) {
 	some, all := a.r.heard()
 	if some {
-		a.resume("to go on with what is answered, and not yet read")
+		a.resume("to go on with the answer, which is recorded")
 	}
 	known := a.r.opt.Waits
 	if known == nil {
