@@ -43,7 +43,7 @@ func (a *app) openEvents(name string) (*sink, error) {
 // how the command was called is known not to be.
 type begin func(ctx context.Context) (*engine.Handle, error)
 
-// drive announces an agent, begins its run, and watches it to its end. Entries
+// drive begins a run, announces its agent, and watches it to its end. Entries
 // up to after are history: they are neither shown nor streamed.
 func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) (pawl.Result, error) {
 	events, err := a.openEvents(d.events)
@@ -52,11 +52,6 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	}
 	if events != nil {
 		defer func() { _ = events.close() }() // each line was written when it happened
-	}
-	a.announce(agent, limits)
-	if p, err := recordedPolicy(agent.Source); err == nil && p != nil && !a.quiet {
-		name, _ := p.Source()
-		a.sayf("held to %s", name)
 	}
 	result, found, err := a.driveOn(ctx, agent, limits, after, events, false, begin)
 	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
@@ -81,6 +76,9 @@ func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits,
 	h, err := begin(ctx)
 	if err != nil {
 		return pawl.Result{}, false, err
+	}
+	if !again { // a run that was refused calls nothing
+		a.announce(agent, limits)
 	}
 	if h.Found() { // what it did before was shown to whoever started it
 		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
@@ -166,6 +164,10 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	a.sayf("%s: %s; at most %v", agent.Name, text, limits)
 	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
 		a.sayf("%s", fixPlaces(from, agent.Model))
+	}
+	if p, err := recordedPolicy(agent.Source); err == nil && p != nil {
+		name, _ := p.Source()
+		a.sayf("held to %s", name)
 	}
 }
 
