@@ -60,7 +60,7 @@ func blocked(t *testing.T) {
 // harmless: what a guard of all kinds finds nothing wrong with goes through as it is.
 func harmless(t *testing.T) {
 	for _, text := range []string{
-		"Compare R&D spend; summarise.", "Run `go vet ./...` | tee log; then `ls`.", "The server is at 10.0.0.7:8080, version 1.2.3.4.",
+		"Compare R&D spend; summarise.", "Run `go vet ./...` | tee log; then `ls`.", "The server is at 127.0.0.1:8080, version 1.2.3.4.",
 		"SELECT name FROM users; -- all of them", "cd ../..; cat a.txt && echo $HOME", "Order 4111111111111112 of 2024-01-31, 12345678 pieces.",
 		"Delete the shell script and drop the table.",
 	} {
