@@ -18,7 +18,7 @@ var (
 	word      = regexp.MustCompile(`[\p{Lu}\p{Ll}\p{N}_]+(?:[-.:@+]+[\p{Lu}\p{Ll}\p{N}_]+)*`)
 	// identifier tells T-100, c_12, 3fa85f64, ann@example.org and 1.2.3 from words
 	// with a number, such as 24h and mid-2024.
-	identifier = regexp.MustCompile(`^[\x20-\x7e]*(?:[A-Z][-_]?\d|\b[a-z][-_]\d|\d[A-Za-z]+\d+[A-Za-z]|@.+\.|^v?\d+\.\d+\.\d)[\x20-\x7e]*$`)
+	identifier = regexp.MustCompile(`^[\x20-\x7e]*(?:[A-Z][-_]?\d|\b[a-z][-_]\d|\d[A-Za-z]+\d+[A-Za-z]|@.+\.|^v?\d+\.\d+\.\d)[\x20-\x7e]*$`) //nolint:gocritic // the second ^ stands in an alternative, where the first part is empty
 	thousands  = regexp.MustCompile(`^\d{1,3}(?:\.\d{3})+$`)
 	hash       = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 	// spaced is an identifier in groups, such as DE89 3704 0044 0532 0130 00.
