@@ -395,7 +395,8 @@ func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <
 	frames = into[:0]
 	r.join(v)
 	if !r.in.Load() && r.seq < v.next {
-		frames, err = b.past.chapter(ctx, b, r.seq)
+		chapter, err := b.past.chapter(ctx, b, r.seq)
+		frames = append(frames, chapter...) // the caller clears what it has sent, and a chapter is everybody's
 		if n := len(frames); n > 0 {
 			r.seq = frames[n-1].seq + 1
 		}
