@@ -124,7 +124,7 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
-		for i, c := range s.open { // whoever decides now goes by what the run saw last
+		for i, c := range s.open { // a decision from now on is about the latest observation
 			if c.Phase == AwaitingApproval && c.requested > s.resumed && c.basis != s.look {
 				c.about(func(m *matter) { m.basis = s.look })
 				s.replace(i, c)

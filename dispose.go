@@ -54,7 +54,7 @@ func (s *State) reject(reasons, whys []string) Record {
 }
 
 // Reject returns the step by which a policy rejects the latest reply to a turn,
-// for reasons that the model is told: none of its calls runs, and the model is
+// and sends the model the reasons: none of its calls runs, and the model is
 // asked again, as often as after a reply that cannot be used. Then the run ends as
 // plan_failed. False: it is too late, since calls of the reply were acted on, or
 // the model is asked again as it is.
@@ -222,7 +222,7 @@ func (m *Machine) act(s *State) Step {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
 	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.pending(AwaitingApproval) {
-		return Observe{} // so that whoever approves relies on the world as it is
+		return Observe{} // so that an approval is about the world as it is now
 	}
 	step := Await{Status: waiting.waits(), Reason: waitsFor(waiting)}
 	if waiting.Phase == AwaitingChild {

@@ -73,8 +73,8 @@ func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
 	return o.agent.Goal.Metric.Measure(ctx, o.seen)
 }
 
-// record appends what was seen. What cannot be seen is told to the model in
-// the observation's place; the goal then stays unmeasured. A look cut short
+// record appends what was seen. If the world cannot be observed, the
+// model gets the error in place of an observation; the goal then stays unmeasured. A look cut short
 // from outside leaves no trace: resuming looks again.
 func (o *observation) record(s *session, cut error, left bool) {
 	var seen pawl.Observation
