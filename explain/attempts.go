@@ -34,7 +34,7 @@ type trying struct {
 // attempt, but for the tool that tries edits without making them.
 func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	c, known := f.state.Call(done.Call)
-	if f.state.Declaration().Goal == "" || !known || done.Status != pawl.ToolOK || strings.HasPrefix(done.Tool, "__") {
+	if f.decl.Goal == "" || !known || done.Status != pawl.ToolOK || strings.HasPrefix(done.Tool, "__") {
 		return
 	}
 	args := c.Args

@@ -13,6 +13,7 @@ import (
 type fold struct {
 	opt   Options
 	state pawl.State
+	decl  pawl.Declaration // that the run is under, at the step being explained
 	book
 	trying
 	tracing
@@ -61,6 +62,7 @@ func (f *fold) add(e pawl.Entry) {
 	if outside(e.Event) {
 		f.close()
 		f.outside(e, before)
+		f.declare(e.Event)
 		return
 	}
 	if len(f.step) > 0 && f.step[0].At != e.At {
@@ -70,6 +72,18 @@ func (f *fold) add(e pawl.Entry) {
 		f.before = before
 	}
 	f.step = append(f.step, e)
+}
+
+// declare keeps the declaration, which a state hands out as a copy.
+func (f *fold) declare(event pawl.Event) {
+	switch e := event.(type) {
+	case pawl.RunStarted:
+		f.decl = e.Declaration
+	case pawl.RunResumed:
+		if e.Changed != nil {
+			f.decl = *e.Changed
+		}
+	}
 }
 
 // outside reports whether an event is no decision of the machine's.

@@ -134,7 +134,7 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
 	}
 	if e.Changed != nil {
 		text := phrase("at other prices")
-		if parts := before.Declaration().Differences(*e.Changed); len(parts) > 0 {
+		if parts := f.decl.Differences(*e.Changed); len(parts) > 0 {
 			text = phrase("under a changed agent: " + names(parts, 6))
 		}
 		d.outcome = append(d.outcome, text)

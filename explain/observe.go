@@ -38,7 +38,7 @@ func (f *fold) observe(d *Decision) {
 			f.because(p)
 		}
 	}
-	if goal := f.before.Declaration().Goal; goal != "" && !measured {
+	if goal := f.decl.Goal; goal != "" && !measured {
 		d.outcome = append(d.outcome, phrasef("the goal %s could not be measured", name(goal)))
 	}
 	f.acted, f.back = nil, false

@@ -50,21 +50,22 @@ func phrasef(format string, args ...any) phrase { return phrase(fmt.Sprintf(form
 // plain is the phrase for JSON and other machines: names bare, what was said in quotes.
 func (p phrase) plain() string {
 	var b strings.Builder
+	b.Grow(len(p))
 	quoted := false
-	for _, r := range string(p) {
-		switch r {
+	for i := range len(p) {
+		switch p[i] {
 		case openName:
 			quoted = false
 		case openText:
 			quoted = true
-			b.WriteRune('“')
+			b.WriteString("“")
 		case closing:
 			if quoted {
-				b.WriteRune('”')
+				b.WriteString("”")
 			}
 			quoted = false
 		default:
-			b.WriteRune(r)
+			b.WriteByte(p[i])
 		}
 	}
 	return b.String()
@@ -196,7 +197,25 @@ func paramsLen(s string) int {
 	return len(s)
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+func oneLine(s string) string {
+	if isLine(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(clean(s)), " ")
+}
+
+// isLine reports whether a text is words of printable ASCII with a space between
+// each two, as most are.
+func isLine(s string) bool {
+	space := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || space && s[i] == ' ' {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
+}
 
 // shorten keeps the beginning and the end of a text of more than most characters.
 func shorten(s string, most int) string {

@@ -82,7 +82,7 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 		return "the conversation was to be shortened"
 	case pawl.PurposeTurn:
 	default:
-		return phrasef("the loop %s asked for it", name(f.before.Declaration().Loop))
+		return phrasef("the loop %s asked for it", name(f.decl.Loop))
 	}
 	causes := f.causes
 	switch {
@@ -118,7 +118,7 @@ func (f *fold) inStep() bool {
 
 // fallbackName is the name of the nth fallback.
 func (f *fold) fallbackName(n int) string {
-	if all := f.before.Declaration().Fallback; n <= len(all) {
+	if all := f.decl.Fallback; n <= len(all) {
 		return all[n-1].Name
 	}
 	return fmt.Sprintf("fallback %d", n)
@@ -146,7 +146,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		}
 	}
 	text := e.Reply.Text()
-	if f.before.Declaration().Strategy == pawl.JSON && len(calls) > 0 {
+	if f.decl.Strategy == pawl.JSON && len(calls) > 0 {
 		thinking, text = thinking+thoughtOf(text), "" // the text is the call, and stands there
 	}
 	if thinking != "" {

@@ -91,7 +91,7 @@ func Report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 			return explain.Report{}, err
 		}
 	}
-	r, err := explain.Of(Redacted(engine.Entries(ctx, j, h.Run, 1)), o)
+	r, err := explain.Of(entries(ctx, j, h.Run), o)
 	if err == nil && h.Status.Waiting() {
 		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending, o.Waits)
 	}
@@ -132,7 +132,7 @@ func Rested(ctx context.Context, j pawl.Journal, run string, place explain.Place
 		}
 	}
 	upTo := func(yield func(pawl.Entry, error) bool) {
-		for e, err := range Redacted(engine.Entries(ctx, j, run, 1)) {
+		for e, err := range entries(ctx, j, run) {
 			if !yield(e, err) || e.Seq == rest {
 				return
 			}
@@ -164,7 +164,7 @@ func pendingOf(ctx context.Context, j pawl.Journal, run string, own, waits []paw
 		if c.Phase != pawl.AwaitingChild {
 			continue
 		}
-		child, err := explain.Of(Redacted(engine.Entries(ctx, j, c.Child, 1)), &explain.Options{Waits: waits})
+		child, err := explain.Of(entries(ctx, j, c.Child), &explain.Options{Waits: waits})
 		if err != nil {
 			return own, err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 )
 
 // JSON takes out of a JSON document what looks like a secret: in its strings as
@@ -15,7 +16,7 @@ func JSON(raw []byte) []byte {
 	if !json.Valid(raw) {
 		return []byte(Text(string(raw)))
 	}
-	d := document{raw: raw}
+	d := document{raw: raw, doc: string(raw)}
 	for d.i < len(raw) {
 		d.next()
 	}
@@ -28,6 +29,7 @@ func JSON(raw []byte) []byte {
 // document is a JSON document that is being gone through.
 type document struct {
 	raw   []byte
+	doc   string // the same, so that its strings are parts of one
 	i     int
 	out   []byte
 	rest  int // what of raw is not yet in out
@@ -83,8 +85,7 @@ func (d *document) put(end int, text string) {
 
 func (d *document) text() {
 	end := stringEnd(d.raw, d.i)
-	var text string
-	_ = json.Unmarshal(d.raw[d.i:end], &text) // the document is valid
+	text := unquote(d.doc[d.i:end])
 	key := len(d.stack) > 0 && d.stack[len(d.stack)-1].object && !d.stack[len(d.stack)-1].value
 	clean := Text(text)
 	if !key && d.secret() && text != "" && (!strings.HasPrefix(text, opening) || !strings.HasSuffix(text, closing)) &&
@@ -103,6 +104,17 @@ func (d *document) text() {
 	if text == opaqueKey {
 		d.hide()
 	}
+}
+
+// unquote is the text of a valid JSON string.
+func unquote(quoted string) string {
+	text := quoted[1 : len(quoted)-1]
+	if strings.IndexByte(text, '\\') < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var unescaped string
+	_ = json.Unmarshal([]byte(quoted), &unescaped)
+	return unescaped
 }
 
 // hide takes a whole value out.

@@ -33,19 +33,16 @@ func secretKey(key string) bool {
 	if len(key) > mostKey {
 		key = key[len(key)-mostKey:]
 	}
-	words := wordsOf(key)
-	if len(words) == 0 {
-		return false
+	rest, last := lastWord(key)
+	switch last {
+	case "token":
+		_, before := lastWord(rest)
+		return !harmlessTokens[before]
+	case "key", "id", "pass":
+		_, before := lastWord(rest)
+		return secretPairs[before+" "+last]
 	}
-	last := words[len(words)-1]
-	before := ""
-	if len(words) > 1 {
-		before = words[len(words)-2]
-	}
-	switch {
-	case last == "token" && harmlessTokens[before]:
-		return false
-	case secretWords[last], secretPairs[before+" "+last]:
+	if secretWords[last] {
 		return true
 	}
 	for _, tail := range secretTails {
@@ -56,25 +53,22 @@ func secretKey(key string) bool {
 	return false
 }
 
-func wordsOf(key string) (words []string) {
-	begin := 0
-	cut := func(end int) {
-		if end > begin {
-			words = append(words, strings.ToLower(key[begin:end]))
+// lastWord takes the last word off a name, in lower case; empty: there is none.
+func lastWord(key string) (rest, word string) {
+	between := func(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
+	end := len(key)
+	for end > 0 && between(key[end-1]) {
+		end--
+	}
+	key = key[:end]
+	begin := end
+	for begin > 0 && !between(key[begin-1]) {
+		begin--
+		if begin > 0 && key[begin] >= 'A' && key[begin] <= 'Z' && key[begin-1] >= 'a' && key[begin-1] <= 'z' {
+			break
 		}
 	}
-	for i := range len(key) {
-		switch c := key[i]; {
-		case c == '_' || c == '-' || c == '.' || c == ' ':
-			cut(i)
-			begin = i + 1
-		case i > begin && c >= 'A' && c <= 'Z' && key[i-1] >= 'a' && key[i-1] <= 'z':
-			cut(i)
-			begin = i
-		}
-	}
-	cut(len(key))
-	return words
+	return key[:begin], strings.ToLower(key[begin:])
 }
 
 // assigned finds the values of keys that are called like secrets: in JSON, YAML
@@ -167,8 +161,7 @@ func valueAfter(s string, sign, key int, name string) (start, end int) {
 // wholeLine is what ends the value of a header that has spaces in it; empty: its
 // value ends as any other does.
 func wholeLine(key string) string {
-	words := wordsOf(key)
-	switch words[len(words)-1] {
+	switch _, last := lastWord(key); last {
 	case "authorization", "cookie":
 		return "\r\n\"'`\\"
 	}

@@ -32,6 +32,9 @@ func Text(s string) string {
 }
 
 func once(s string) string {
+	if len(s) < shortest && strings.IndexByte(s, ':') < 0 && strings.IndexByte(s, '=') < 0 {
+		return s
+	}
 	spans := merge(Tokens(s), assigned(s))
 	if len(spans) == 0 {
 		return s

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -104,6 +105,12 @@ var byFirst = func() (by [256][]shape) {
 	return by
 }()
 
+// shortest is how short the shortest key of a vendor is. All else that [Tokens]
+// finds is longer, or has a colon in it.
+var shortest = slices.MinFunc(shapes, func(a, b shape) int { return a.size() - b.size() }).size()
+
+func (s shape) size() int { return len(s.prefix) + s.least }
+
 // Tokens finds what by its own shape can hardly be anything but a secret: keys
 // of vendors, JSON web tokens, what follows the word Bearer, private keys, and
 // passwords in URLs. The spans are in order and do not overlap.
@@ -126,7 +133,9 @@ func Tokens(s string) (spans []Span) {
 			}
 		}
 		if span.End == 0 {
-			i++
+			if i++; i < len(s) && !begins(s, i) {
+				i = run(s, i, alnum) // no word begins within a word
+			}
 			continue
 		}
 		spans = append(spans, span)
