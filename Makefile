@@ -33,7 +33,11 @@ fuzz: ## Run each fuzzer for 30 seconds
 	@.ci/fuzz 30 86400
 
 .PHONY: bench
-bench: ## Run the benchmarks six times, for benchstat, into bench.out
+bench: ## Measure the work of docs/performance.md beside its floors, or the ROWS of it
+	go run ./internal/bench $(if $(ROWS),-rows '$(ROWS)')
+
+.PHONY: benchstat
+benchstat: ## Run the benchmarks of the packages six times, for benchstat, into bench.out
 	go test -run '^$$' -bench . -benchmem -count 6 ./... | tee bench.out
 	$(TOOL) benchstat bench.out
 

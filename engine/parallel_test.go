@@ -12,7 +12,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -346,22 +345,6 @@ func TestPlacesAreGivenBack(t *testing.T) {
 				}
 				free(t)
 			}
-		}
-	}
-}
-
-// BenchmarkWaiting is a reply of 1,000 calls that run ten at a time.
-func BenchmarkWaiting(b *testing.B) {
-	info := external("out")
-	agent := pawl.Agent{Name: "busy", Model: turns(reply(1000, "out")), Tools: []pawl.Tool{busy{info, &crowd{}, 0}}}
-	for b.Loop() {
-		e := engine.New(memory.New(), nil)
-		h, err := e.Start(b.Context(), agent, "go", nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if res, err := h.Wait(b.Context()); err != nil || res.Status != pawl.Success {
-			b.Fatal(res.Verdict, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // A run that waits for its model in a later turn has 8 KB of stack once the garbage
@@ -19,14 +21,21 @@ import (
 // Under the race detector every frame is larger, so this is built without it.
 func TestWaitingTakesLittleStack(t *testing.T) {
 	const runs = 300
-	if _, err := engine.Run(t.Context(), counter(3), "go"); err != nil { // what is made once is made
-		t.Fatal(err)
+	double := func(_ context.Context, in struct{ N int }) (int, error) { return 2 * in.N, nil }
+	agent := pawl.Agent{Name: "doubling", Tools: []pawl.Tool{tool.Func("double", "Double a number.", double, pawl.Read)}}
+	quick := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) > 6 {
+			return pawl.Say("done"), nil
+		}
+		return pawl.Do(pawl.Call{Tool: "double", Args: fmt.Appendf(nil, `{"N":%d}`, len(r.Messages))}), nil
+	})
+	agent.Model = quick
+	if result, err := engine.Run(t.Context(), agent, "go"); err != nil || result.ToolCalls != 3 { // what is made once is made
+		t.Fatal(result.Verdict, err)
 	}
 	var waiting, held sync.WaitGroup
 	waiting.Add(runs)
 	held.Add(1)
-	quick := counting(3)
-	agent := counter(3)
 	agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
 		if len(r.Messages) == 3 {
 			waiting.Done()

@@ -21,7 +21,7 @@ floor 2  client engine journal mcp model telemetry tool webhook
 floor 3  blueprint hook mcpserver pawltest server spec team temporal
 floor 4  cmd internal/cli pawltest/cmd
 leaf     internal
-beside   docs examples internal/house
+beside   docs examples internal/bench internal/house
 
 forbid leaf -> leaf 0 1 2 3 4   a leaf stands under every floor, so whatever it imported would stand there too
 forbid 0 -> 1 2 3 4             the root names every effect and performs none
@@ -32,7 +32,7 @@ forbid 2 -> 3 4                 what acts must not know the agents that are asse
 forbid 3 -> 3                   an assembly that needs another hides a part that belongs on a lower floor
 forbid 3 -> 4                   a library must not need its own command line
 forbid 4 -> 4                   commands meet in internal/cli or not at all
-forbid leaf 0 1 2 3 4 -> beside examples and the tests of the house carry nobody
+forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the house carry nobody
 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
 allow internal -> internal/pattern  regular expressions of other people's are bounded in one place

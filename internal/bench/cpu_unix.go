@@ -1,14 +1,14 @@
 //go:build unix
 
-package engine_test
+package main
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpu is the processor time this process has used. On a machine that others use
-// too it says what work costs where a clock says how long it had to wait.
+// cpu returns the processor time this process has used. On a busy machine it
+// says what work costs, where a clock says how long the work had to wait.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

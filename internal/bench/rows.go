@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// loop is what an iteration (one model turn with one tool call) costs in memory.
+func loop(b *bench) {
+	goals, kB := map[int]float64{10: 6.5, 100: 5, 1000: 5}, map[int]float64{10: 4, 100: 2.5, 1000: 2.5}
+	for _, n := range b.turns() {
+		runs := max(1, b.size(10_000)/n)
+		all := float64(runs * n)
+		c := b.alternate(b.rounds, times(runs, b.whole(counter(n))), times(runs, b.bare(counting(n))))
+		b.line(fmt.Sprintf("A  loop, %d turns", n), ratio(c[0], c[1], byCPU), " × floor", goals[n],
+			"floor "+digits(typical(c[1], byCPU)/all*1e6)+" µs of CPU an iteration")
+		b.line(fmt.Sprintf("A  allocations an iteration, %d turns", n), typical(c[0], byAllocs)/all, "", 30,
+			"floor "+digits(typical(c[1], byAllocs)/all))
+		b.line(fmt.Sprintf("A  kB an iteration, %d turns", n), typical(c[0], byBytes)/all/1e3, " kB", kB[n],
+			"floor "+digits(typical(c[1], byBytes)/all/1e3)+" kB")
+	}
+}
+
+// durable is the loop with each step on disk before its effect, beside a bare
+// program that appends the same bytes at the same commit points.
+func durable(b *bench) {
+	for _, mode := range []struct {
+		name       string
+		normal     bool
+		iterations int
+		goals      map[int]float64
+	}{
+		{"NORMAL", true, 2000, map[int]float64{10: 1.3, 100: 1.1, 1000: 1.1}},
+		{"FULL", false, 500, map[int]float64{10: 1.5, 100: 1.5, 1000: 1.5}},
+	} {
+		for _, n := range b.turns() {
+			same := &commits{Journal: memory.New()}
+			b.try(func() error { return b.run(same, counter(n), "", pawl.Success) })
+			runs := max(1, b.size(mode.iterations)/n)
+			j, bare := b.open(mode.normal), b.appends(mode.name)
+			c := b.alternate(b.rounds, times(runs, func() error { return b.run(j, counter(n), "", pawl.Success) }),
+				times(runs, func() error { return bare.append(same.data) }))
+			b.line(fmt.Sprintf("B  SQLite %s, %d turns", mode.name, n), ratio(c[0], c[1], byClock), " × bare", mode.goals[n],
+				fmt.Sprintf("bare %s µs an iteration; by CPU %s ×", digits(typical(c[1], byClock)/float64(runs*n)*1e6), digits(ratio(c[0], c[1], byCPU))))
+			b.close()
+		}
+	}
+}
+
+// parallel is one turn with 50 calls of a tool that takes 10 ms.
+func parallel(b *bench) {
+	const takes = 10 * time.Millisecond
+	c := b.alternate(5*b.rounds, b.whole(batch(50, takes)), func() error {
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { time.Sleep(takes) })
+		}
+		wg.Wait()
+		return nil
+	})
+	b.line("D  50 calls of 10 ms", typical(c[0], byClock)*1e3, " ms", 11, "floor "+digits(typical(c[1], byClock)*1e3)+" ms")
+}
+
+// stream is what a chunk costs while the run is watched, all of the run included.
+func stream(b *bench) {
+	const turns, chunks = 10, 200
+	runs := b.size(100)
+	model := streaming{chunks, counting(turns)}
+	said := float64(runs * (turns + 1) * chunks)
+	arrived := 0
+	c := b.alternate(b.rounds, times(runs, func() error {
+		h, err := engine.New(memory.New(), nil).Start(b.ctx, agent(model, adding{}), "go", nil)
+		if err != nil {
+			return err
+		}
+		for e, err := range h.Entries(b.ctx) {
+			if err != nil {
+				return err
+			}
+			if d, ok := e.Event.(pawl.ModelDelta); ok {
+				arrived += len(d.Text) / len("word ")
+			}
+		}
+		return b.wait(h, pawl.Success)
+	}), times(runs, b.bare(model.keep)))
+	b.line("E  a streamed chunk, watched", typical(c[0], byClock)/said*1e9, " ns", 150,
+		fmt.Sprintf("floor %s ns; by CPU %s ns", digits(typical(c[1], byClock)/said*1e9), digits(typical(c[0], byCPU)/said*1e9)))
+	b.line("E  chunks lost", said*float64(b.rounds)-float64(arrived), "", 0, fmt.Sprintf("of %.0f", said*float64(b.rounds)))
+}
+
+// start is a run that answers at once.
+func start(b *bench) {
+	runs := b.size(1000)
+	c := b.alternate(b.rounds, times(runs, b.whole(counter(0))))[0]
+	b.line("a run of one reply", typical(c, byCPU)/float64(runs)*1e6, " µs", 25, "of CPU")
+	b.line("the same, allocations", typical(c, byAllocs)/float64(runs), "", 40, "")
+}
+
+// resume resumes a run of 500 iterations, to where it waits again.
+func resume(b *bench) {
+	turns, times := b.size(500), 3*b.rounds
+	j := b.open(true)
+	for i := range times { // a run each, since resuming makes a log longer
+		b.try(func() error { return b.run(j, asking(turns), fmt.Sprint(i), pawl.WaitingInput) })
+	}
+	rows, ours, bare := b.reads(b.file()), 0, 0
+	c := b.alternate(times, func() error {
+		h, err := engine.New(j, nil).Resume(b.ctx, asking(turns), fmt.Sprint(ours), nil)
+		if ours++; err != nil {
+			return err
+		}
+		return b.wait(h, pawl.WaitingInput)
+	}, func() error {
+		bare++
+		return rows.read(fmt.Sprint(bare - 1))
+	})
+	b.line(fmt.Sprintf("resuming a run of %d iterations", turns), ratio(c[0], c[1], byClock), " × bare", 2.5,
+		fmt.Sprintf("bare reading of its rows %s ms; by CPU %s ×", digits(typical(c[1], byClock)*1e3), digits(ratio(c[0], c[1], byCPU))))
+}
+
+// parked is what runs that wait leave behind in the process that parked them.
+func parked(b *bench) {
+	runs, j := b.size(1000), b.open(true)
+	park := func() error { return b.run(j, asking(1), "", pawl.WaitingInput) }
+	settled := func() (uint64, int) {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc, runtime.NumGoroutine()
+	}
+	b.try(park) // what the first one sets up is not the others'
+	before, goroutines := settled()
+	b.try(times(runs, park))
+	after, more := settled()
+	b.line("memory of a run that waits", float64(after-min(before, after))/float64(runs)/1e3, " kB", 1,
+		fmt.Sprintf("and %d goroutines for %d runs", more-goroutines, runs))
+}
+
+// thread is the start of a run that continues a thread of 1,000.
+func thread(b *bench) {
+	talk := agent(pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil }))
+	for _, kind := range []struct {
+		name string
+		j    pawl.Journal
+	}{{"memory", memory.New()}, {"SQLite", b.open(true)}} {
+		e, took := engine.New(kind.j, nil), []float64(nil)
+		next := func() error {
+			at := time.Now()
+			h, err := e.Start(b.ctx, talk, "go", &engine.StartOptions{Thread: "t"})
+			took = append(took, time.Since(at).Seconds())
+			if err != nil {
+				return err
+			}
+			return b.wait(h, pawl.Success)
+		}
+		n := b.size(1000)
+		b.try(times(n+b.rounds-1, next))
+		if b.err != nil {
+			return
+		}
+		b.line(fmt.Sprintf("start of run %d of a thread, %s", n, kind.name), median(took[n-1:])*1e3, " ms", 1,
+			"of run 10 "+digits(median(took[5:10])*1e3)+" ms")
+	}
+}
+
+// turn is one turn with many calls.
+func turn(b *bench) {
+	each := func(n int) float64 {
+		return typical(b.alternate(min(b.rounds, 3), b.whole(batch(n, 0)))[0], byBytes) / float64(n) / 1e3
+	}
+	many := b.size(3000)
+	b.line(fmt.Sprintf("a turn of %d calls, each", many), each(many), " kB", 10, "of 50 calls, each "+digits(each(50))+" kB")
+}
+
+// explained is what pawl explain does.
+func explained(b *bench) {
+	j, turns := b.open(true), b.size(9998)
+	b.try(func() error { return b.run(j, counter(turns), "r", pawl.Success) })
+	c := b.alternate(min(b.rounds, 3), func() error {
+		h, err := desk.Head(b.ctx, j, "r")
+		if err != nil {
+			return err
+		}
+		r, err := desk.Report(b.ctx, j, h, explain.Place{})
+		if err == nil && r.Markdown() == "" {
+			err = errors.New("the report is empty")
+		}
+		return err
+	}, func() error {
+		_, err := engine.Load(b.ctx, j, "r")
+		return err
+	})
+	b.line(fmt.Sprintf("explain of %d iterations", turns+1), typical(c[0], byClock), " s", 0.3, fmt.Sprintf("by CPU %s s; folding it %s s", digits(typical(c[0], byCPU)), digits(typical(c[1], byCPU))))
+}
