@@ -38,7 +38,7 @@ func (asksFirst) String() string { return "asks_first" }
 
 func (p asksFirst) Advisers() []pawl.Model { return []pawl.Model{p.model} }
 
-func (p asksFirst) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (p asksFirst) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if _, ends := step.(pawl.Finish); !ends || s.RepliedAt("judge.test") > s.RepliedAt(pawl.PurposeTurn) {
 		return step
 	}
@@ -162,13 +162,13 @@ func TestAdviser(t *testing.T) {
 // A run that an earlier build began ends with its judge, as it was decided then.
 func TestMissedByMachine(t *testing.T) {
 	for machine, spared := range map[int]bool{1: false, 2: true} {
-		var s pawl.State
+		s := new(pawl.State)
 		for i, e := range []pawl.Event{
 			pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Strategy: pawl.Native, Machine: machine}},
 			pawl.ModelCalled{Purpose: "judge.test", Attempt: 1},
 			pawl.ModelFailed{Purpose: "judge.test", Class: pawl.ClassAuth, Attempt: 1},
 		} {
-			s = pawl.Apply(s, pawl.Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
+			s.Fold(pawl.Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
 		}
 		_, failed := s.Failure()
 		missed, final := s.Missed("judge.test")

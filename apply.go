@@ -6,24 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/aside"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/persist"
 )
 
-// Apply returns the state after e. It is the only way state changes; s itself
-// stays as it was. Apply accepts what [Check] accepts and is total: any entry
-// leaves a state, and one that makes no sense (an answer to a call nobody
-// made) changes nothing but the place in the log.
-func Apply(s State, e Entry) State {
-	s.fold(e)
-	return s
-}
-
-// Fold is s = Apply(s, e) for a state that has a variable to itself.
-func (s *State) Fold(e Entry) { s.fold(e) }
-
-func (s *State) fold(e Entry) {
+// Fold takes in the next entry of the log. It is the only way a state changes.
+// Fold is total: any entry leaves a state, and one that makes no sense (an answer
+// to a call that does not exist) changes nothing but the place in the log. See
+// [CheckEntry].
+func (s *State) Fold(e Entry) {
 	if s.status == Running && s.seq > 0 {
 		switch e.Event.(type) {
 		case RunResumed, RunForked: // nobody ran it meanwhile
@@ -95,7 +86,7 @@ func (s *State) applyRun(event Event) {
 		s.priced, s.wire = e.Declaration.Model.Price != nil, e.Declaration.wires()
 		s.epoch, s.owner = e.Epoch, e.Owner
 		s.settled = true
-		s.tainted, s.aside = e.Untrusted || e.Declaration.foreign(), &aside.Book[page]{}
+		s.tainted = e.Untrusted || e.Declaration.foreign()
 		if c := e.Continues; c != nil {
 			s.tainted = s.tainted || c.Untrusted
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
@@ -108,15 +99,15 @@ func (s *State) applyRun(event Event) {
 			start := *s.start
 			start.Labels, s.start = e.Labels, &start
 		}
-		s.notes = s.notes.Set(importer+"\x00"+importNote, nil)
+		put(&s.notes, importer+"\x00"+importNote, nil)
 		s.unwatch()
 		s.afresh()
-		s.grants = persist.Map[*matter]{}
+		s.grants = nil
 		for i, c := range s.open { // requests are asked anew in the fork's own name
 			if c.Phase != Answered && c.Phase != Doubted && (c.Phase != Lost || c.child != nil) {
 				c.Phase = Undecided
 				c.about(func(m *matter) { m.unapproved(); m.child = nil }) // its child is a run of its own name, too
-				s.replace(i, c)
+				s.open[i] = c
 			}
 		}
 		if e.Input != "" {
@@ -127,7 +118,7 @@ func (s *State) applyRun(event Event) {
 		for i, c := range s.open { // a decision from now on is about the latest observation
 			if c.Phase == AwaitingApproval && c.requested > s.resumed && c.basis != s.look {
 				c.about(func(m *matter) { m.basis = s.look })
-				s.replace(i, c)
+				s.open[i] = c
 			}
 		}
 	case RunResumed:
@@ -144,10 +135,10 @@ func (s *State) applyRun(event Event) {
 		if e.Changed != nil && s.start != nil {
 			start := *s.start
 			if len(start.Declaration.Differences(*e.Changed)) > 0 { // else it is the prices that changed
-				s.grants = persist.Map[*matter]{}
+				s.grants = nil
 			}
 			start.Declaration, s.tainted = *e.Changed, s.tainted || e.Changed.foreign()
-			s.aside = &aside.Book[page]{}
+			s.gathered = nil
 			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
 		}
 		s.lose()
@@ -180,7 +171,7 @@ func (s *State) hear(text string) {
 // afresh resets what made the run end, so that resuming it is not stopped at
 // once by the counters of the time before.
 func (s *State) afresh() {
-	s.fallback, s.squeezed, s.denied, s.missed = 0, false, nil, persist.Map[*miss]{}
+	s.fallback, s.squeezed, s.denied, s.missed = 0, false, nil, nil
 	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, tries{}, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	s.fresh = s.Iterations()
@@ -203,7 +194,7 @@ func (s *State) lose() {
 	for i, c := range s.open {
 		if c.Phase == Started || c.Phase == AwaitingChild { // who takes the run up takes its children up
 			c.Phase = Lost
-			s.replace(i, c)
+			s.open[i] = c
 		}
 	}
 }
@@ -219,13 +210,6 @@ func (s *State) book(u Usage, dollars float64) {
 	}
 }
 
-// replace sets an open call without touching the slice older states hold.
-func (s *State) replace(i int, c call) {
-	open := slices.Clone(s.open)
-	open[i] = c
-	s.open = open
-}
-
 // find is the place of an open call, or -1.
 func (s *State) find(id string) int { return place(s.open, id) }
 
@@ -239,10 +223,10 @@ func (s *State) answer(i int, c call) {
 	if (c.Ran || c.ok()) && s.foreign(c.Tool) {
 		c.ending.foreign, s.tainted = true, true
 	}
-	s.replace(i, c)
+	s.open[i] = c
 	s.count(&c, 1)
 	if c.Ran && c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
-		s.doubt = s.doubt.Set(contentKey(c.Tool, c.args()), c.ID)
+		put(&s.doubt, contentKey(c.Tool, c.args()), c.ID)
 	}
 	for _, o := range s.open {
 		if o.Phase != Answered {
@@ -259,7 +243,7 @@ func (s *State) count(c *call, by int) {
 	s.images += by * c.pictures()
 	s.shots += by * len(c.images)
 	if c.Ran || c.ok() {
-		s.tools = s.tools.Count(c.Tool, c.Ran, c.ok(), by)
+		s.tools.Count(c.Tool, c.Ran, c.ok(), by)
 	}
 	if c.Ran {
 		s.toolCalls += by
@@ -433,7 +417,7 @@ func (s *State) direct(d *HookDirected) {
 	s.count(&c, -1)
 	c.Phase, c.ending = Approved, &noEnding // it was approved, if it had to be, when it first ran
 	c.about(func(m *matter) { m.images, m.retries = nil, m.retries+1 })
-	s.replace(i, c)
+	s.open[i] = c
 }
 
 // untoldCalls are the calls of a closed turn whose results no model has seen.
@@ -454,7 +438,7 @@ func (s *State) openTurn() {
 	for i := range s.calls.Len() - len(s.open) {
 		archive = archive.Append(s.calls.At(i))
 	}
-	s.calls, s.untold = archive, false
+	s.calls, s.untold, s.gathered = archive, false, nil
 	if s.looped = s.byLoop; s.looped {
 		return // which closing it left alone, too
 	}

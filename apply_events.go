@@ -8,7 +8,6 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
-	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -51,11 +50,11 @@ func (s *State) applyModel(event Event, entry Entry) {
 		failure := e
 		if s.spared(e.Purpose) {
 			missed := miss{ModelFailed: e}
-			if last, ok := s.missed.Get(string(e.Purpose)); ok {
+			if last, ok := s.missed[string(e.Purpose)]; ok {
 				missed.tries = last.tries
 			}
 			missed.tries.count(e.Class)
-			s.missed = s.missed.Set(string(e.Purpose), &missed)
+			put(&s.missed, string(e.Purpose), &missed)
 			return
 		}
 		s.failure = &failure
@@ -108,7 +107,7 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 	}
 	s.thinking, s.lostCall = reservation{}, false
 	if s.spared(e.Purpose) {
-		s.missed = s.missed.Delete(string(e.Purpose))
+		delete(s.missed, string(e.Purpose))
 	} else {
 		s.failure, s.tries, s.squeezed = nil, tries{}, false
 	}
@@ -118,7 +117,7 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 		s.replyTurn(e, entry)
 		return
 	}
-	s.other = s.other.Set(string(e.Purpose), &heard{e.Reply, entry.Seq})
+	put(&s.other, string(e.Purpose), &heard{e.Reply, entry.Seq})
 	if e.Purpose == PurposeLanding {
 		s.land(e.Reply)
 	}
@@ -138,7 +137,7 @@ func (s *State) land(r Reply) {
 	if c, ok := r.Parts[len(r.Parts)-1].(Call); ok && c.Tool == completeTool {
 		if done := readCompletion(c.Args); done != nil && done.Answer != "" {
 			s.landing = done
-			s.notes = s.notes.Set(completeTool+"\x00completion", c.Args)
+			put(&s.notes, completeTool+"\x00completion", c.Args)
 			return
 		}
 	}
@@ -157,7 +156,7 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
 	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
-	s.missed = persist.Map[*miss]{}
+	s.missed = nil
 	if e.Reply.Stop != StopRefusal { // which no model is shown
 		s.exchange(entry.Seq, s.counter)
 	}
@@ -249,7 +248,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 			c := s.open[i]
 			c.Phase = Doubted
 			c.about(func(m *matter) { m.Reason, m.requested = e.Why, entry.Seq })
-			s.replace(i, c)
+			s.open[i] = c
 		}
 	case ToolSettled:
 		s.take(e.Letter)
@@ -269,7 +268,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 			return
 		}
 		c.Phase = Approved // it was approved, if it had to be, when it first ran
-		s.replace(i, c)
+		s.open[i] = c
 	}
 }
 
@@ -277,7 +276,7 @@ func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
 	if i := s.find(e.Call); i >= 0 {
 		c := s.open[i]
 		c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
-		s.replace(i, c)
+		s.open[i] = c
 	}
 }
 
@@ -299,7 +298,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			c := s.open[i]
 			c.Phase = phase
 			c.about(change)
-			s.replace(i, c)
+			s.open[i] = c
 		}
 	}
 	settle := func(id, by string, result json.RawMessage) {
@@ -329,7 +328,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			s.acted = entry.Seq // the world is not what was seen of it
 		}
 		if c, ok := s.call(e.Call); ok && s.Machine() > 2 { // with the arguments that the approver made of it
-			s.grants = s.grants.Delete(contentKey(c.Tool, c.args()))
+			delete(s.grants, contentKey(c.Tool, c.args()))
 		}
 		hold(e.Call, Undecided, func(m *matter) {
 			if m.approved {
@@ -339,7 +338,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			m.changed = e.Changed
 		})
 		if c, ok := s.call(e.Call); ok {
-			s.grants = s.grants.Delete(contentKey(c.Tool, c.args()))
+			delete(s.grants, contentKey(c.Tool, c.args()))
 		}
 	case InputRequested:
 		if s.find(e.Call) < 0 {
@@ -382,7 +381,7 @@ func (s *State) decide(i int, e *ApprovalDecided, seq uint64) {
 		denied.Error = denial(*e)
 		c.Phase, c.ending = Undecided, &denied
 		c.about(func(m *matter) { m.By = e.By })
-		s.replace(i, c)
+		s.open[i] = c
 		s.denied = e
 		return
 	}
@@ -397,16 +396,16 @@ func (s *State) decide(i int, e *ApprovalDecided, seq uint64) {
 			m.rewitness = e.Witnesses
 		}
 	})
-	s.replace(i, c)
+	s.open[i] = c
 	if e.Scope != ScopeRun {
 		return
 	}
 	content := contentKey(c.Tool, c.args())
 	if asked {
-		s.grants = s.grants.Set(content, c.matter)
-	} else if g, ok := s.grants.Get(content); ok {
+		put(&s.grants, content, c.matter)
+	} else if g, ok := s.grants[content]; ok {
 		c.about(func(m *matter) { m.witnesses = (&call{matter: g}).relied() })
-		s.replace(i, c)
+		s.open[i] = c
 	}
 }
 
@@ -463,7 +462,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 			s.refuted, s.complete = true, nil
 		}
 	case Noted:
-		s.notes = s.notes.Set(e.By+"\x00"+e.Name, e.Value)
+		put(&s.notes, e.By+"\x00"+e.Name, e.Value)
 		if e.Imported() {
 			s.letter = 0
 			s.unwatch()
@@ -472,7 +471,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 			s.openCalls(e.Value)
 		}
 	case MemoryStored:
-		s.notes = s.notes.Set("\x00memory\x00"+e.Key, e.Value)
+		put(&s.notes, "\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:
 		s.meters.Part()
 		if e.Why != "" {
@@ -507,7 +506,7 @@ func (s *State) unwatch() {
 		if c := s.open[i]; c.Supervised != "" {
 			t := *c.trial
 			t.Supervised, c.trial = "", &t
-			s.replace(i, c)
+			s.open[i] = c
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (m *Machine) approved(s *State, step Step) Step {
 			d.Why += "; changed since it was asked: " + strings.Join(c.changed, ", ")
 			continue
 		}
-		if g, ok := s.grants.Get(contentKey(c.Tool, d.Call.Args)); ok {
+		if g, ok := s.grants[contentKey(c.Tool, d.Call.Args)]; ok {
 			granted = append(granted, ApprovalDecided{Call: c.ID, Approved: true, By: g.By, Scope: ScopeRun,
 				Reason: "equal calls were approved for the run"})
 		}

@@ -28,7 +28,7 @@ func TestArgumentsOfReplies(t *testing.T) {
 		{"too deep", deep, `"` + deep + `"`},
 		{"too long", `"` + strings.Repeat("x", 1<<20) + `"`, `"1048578 bytes, where a call may have 1048576; they were not kept"`},
 	} {
-		e, err := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Do(pawl.Call{Tool: "t", Args: json.RawMessage(tt.in)}))
+		e, err := m.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Do(pawl.Call{Tool: "t", Args: json.RawMessage(tt.in)}))
 		if err != nil {
 			t.Fatal(err)
 		}

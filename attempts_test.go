@@ -14,9 +14,9 @@ func TestAttemptsByMachine(t *testing.T) {
 			m := machines(t)[0]
 			d := m.Declaration()
 			d.Machine = machine
-			var s State
+			s := new(State)
 			add := func(event Event) {
-				s = Apply(s, Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Time: time.Unix(1, 0), Iteration: 1, Event: event})
+				s.Fold(Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Time: time.Unix(1, 0), Iteration: 1, Event: event})
 			}
 			add(RunStarted{Declaration: d})
 			failed := []Class{ClassRateLimit, ClassOverloaded, ClassEmpty, ClassNetwork, ClassCancelled, ClassEmpty, ClassTruncated, ClassUnknown, ClassEmpty}
@@ -26,7 +26,7 @@ func TestAttemptsByMachine(t *testing.T) {
 				add(ModelFailed{Purpose: purpose, Class: class, Attempt: attempt})
 				_, final := s.Missed(purpose)
 				if purpose == PurposeTurn {
-					final = class != ClassCancelled && m.spent(&s)
+					final = class != ClassCancelled && m.spent(s)
 				}
 				want := attempt == len(failed) || machine < 3 && attempt >= 3 && class != ClassCancelled
 				if final != want {
@@ -41,13 +41,13 @@ func TestAttemptsByMachine(t *testing.T) {
 // class lacks a count, and one that is unknown to this build is never transient.
 func TestAttemptsEnd(t *testing.T) {
 	m := machines(t)[0]
-	var s State
+	s := new(State)
 	fold := func(event Event) {
-		s = Apply(s, Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Time: time.Unix(1, 0), Iteration: 1, Event: event})
+		s.Fold(Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Time: time.Unix(1, 0), Iteration: 1, Event: event})
 	}
 	fold(RunStarted{Declaration: m.Declaration()})
 	n := 0
-	for class := ClassRateLimit; n == 0 || !m.spent(&s); class = class%ClassUnknown + 1 {
+	for class := ClassRateLimit; n == 0 || !m.spent(s); class = class%ClassUnknown + 1 {
 		if n++; n > 100 {
 			t.Fatal("a model that fails in turn with each class is asked for ever")
 		}

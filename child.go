@@ -187,7 +187,7 @@ func (s *State) startChild(e *ChildStarted) {
 		m.child = &k
 	})
 	c.Phase = Started
-	s.replace(i, c)
+	s.open[i] = c
 }
 
 // stopChild books what a child has used since it was settled last.
@@ -211,7 +211,7 @@ func (s *State) stopChild(e *ChildStopped) {
 		c.Phase = AwaitingChild
 	}
 	s.priced = s.priced && !e.Unpriced
-	s.replace(i, c)
+	s.open[i] = c
 }
 
 // less is what u is more than v.

@@ -27,11 +27,7 @@ const patience = 5 * time.Minute
 //
 // The order is: what was begun is settled; success, then the stop condition;
 // the loop; the policies, to a fixed point; the ceilings.
-func (m *Machine) Decide(s State) Step { return m.Next(&s) }
-
-// Next is Decide for a state that has a variable to itself and stays as it is
-// meanwhile: an engine's, which need not be copied to be looked at.
-func (m *Machine) Next(s *State) Step {
+func (m *Machine) Decide(s *State) Step {
 	step := m.filled(s, m.propose(s)) // filled first, so that a policy sees the clamp it may lower
 	step = m.approved(s, m.review(s, step))
 	step = m.limit(s, m.carve(s, step))
@@ -159,18 +155,10 @@ func (m *Machine) propose(s *State) Step {
 	}
 }
 
-// ask asks the loop, the machine's own ones without a copy of the state.
+// ask asks the loop.
 func (m *Machine) ask(s *State) Step {
-	if own, ok := m.loop.(interface{ next(*State) Step }); ok {
-		return own.next(s)
-	}
-	return m.askOther(s)
-}
-
-//go:noinline
-func (m *Machine) askOther(s *State) Step {
 	defer blame.On("loop", m.loop)
-	return m.loop.Next(*s)
+	return m.loop.Next(s)
 }
 
 // ends asks the goal, the ceiling on tool errors, and the stop condition.
@@ -220,7 +208,7 @@ func (m *Machine) met(s *State) bool {
 //go:noinline
 func eval(c Condition, s *State) Verdict {
 	defer blame.On("condition", c)
-	return c.Eval(*s)
+	return c.Eval(s)
 }
 
 // finish ends the run, unless a goal refutes a success that is claimed; nil:
@@ -376,11 +364,7 @@ func (m *Machine) review(s *State, step Step) Step {
 	var last []string
 	for range maxRounds {
 		last = last[:0]
-		_, act := step.(Act)
 		for _, p := range m.agent.Policies {
-			if act && leavesActs(p) {
-				continue
-			}
 			next := reviewed(p, s, handOut(step))
 			if sameStep(step, next) {
 				continue
@@ -399,7 +383,6 @@ func (m *Machine) review(s *State, step Step) Step {
 			}
 			last = append(last, p.String())
 			step = next
-			_, act = step.(Act)
 		}
 		if len(last) == 0 {
 			return step
@@ -408,24 +391,10 @@ func (m *Machine) review(s *State, step Step) Step {
 	return failed("policy", fmt.Sprintf("policies do not agree after %d rounds: %s", maxRounds, strings.Join(last, ", ")))
 }
 
-// reviewed asks a policy, one that can do with a look at the state without
-// making a copy of it.
+// reviewed asks a policy.
 func reviewed(p Policy, s *State, step Step) Step {
 	defer blame.On("policy", p)
-	if l, ok := p.(interface{ Look(*State, Step) Step }); ok {
-		return l.Look(s, step)
-	}
-	return reviewedCopy(p, s, step)
-}
-
-//go:noinline
-func reviewedCopy(p Policy, s *State, step Step) Step { return p.Review(*s, step) }
-
-// leavesActs reports whether a policy has nothing to say about calls, so that no
-// copy of them has to be made for it.
-func leavesActs(p Policy) bool {
-	l, ok := p.(interface{ LeavesActs() bool })
-	return ok && l.LeavesActs()
+	return p.Review(s, step)
 }
 
 // handOut is what a policy is shown: it may write into a copy of the calls,

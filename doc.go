@@ -9,7 +9,7 @@
 // loop is a pure function from state to the next step. Only package engine
 // touches the world.
 //
-//	entries ─▶ State = fold(Apply) ─▶ Decide ─▶ Step ─▶ engine ─▶ entries
+//	entries ─▶ State = fold        ─▶ Decide ─▶ Step ─▶ engine ─▶ entries
 //
 // Everything else follows from it: pausing is to stop reading, resuming is to
 // read again, recovering from a crash is resuming, a fork reads a prefix, and

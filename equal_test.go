@@ -21,7 +21,7 @@ func TestEqual(t *testing.T) {
 		return of
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	states := []State{labelled(t, nil)}
+	states := []*State{labelled(t, nil)}
 	found := 0
 	for n := range 400 {
 		s := states[max(0, len(states)-1-r.IntN(3)*r.IntN(4))] // now and then a run goes another way
@@ -50,7 +50,7 @@ func TestEqual(t *testing.T) {
 		for range 5 {
 			s := states[r.IntN(len(states))]
 			content := contentKey("look", []byte(fmt.Sprintf(`{"a":%d,"b":1}`, r.IntN(40))))
-			got, want := s.equal(content), naive(&s, content)
+			got, want := s.equal(content), naive(s, content)
 			if got != want {
 				t.Fatalf("at entry %d: %q, want %q", s.Seq(), got, want)
 			}

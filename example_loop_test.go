@@ -17,7 +17,7 @@ func (draft) Name() string { return "draft-review" }
 
 // Next looks at what is in the log and says what is missing. It keeps nothing
 // itself: the review is a note, which State gives back, also after a crash.
-func (draft) Next(s pawl.State) pawl.Step {
+func (draft) Next(s *pawl.State) pawl.Step {
 	review, asked := s.Replied("review")
 	note, noted := s.Note("draft-review", "review")
 	switch {

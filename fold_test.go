@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -64,9 +63,9 @@ func dump(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-// dumped dumps a state. Its vectors and maps share what lies beyond their own
-// length, so that they are read through their methods.
-func dumped(s State) string {
+// dumped dumps a state. Its vectors share what lies beyond their own length, so
+// that they are read through their methods.
+func dumped(s *State) string {
 	var b strings.Builder
 	each := func(name string, x any) {
 		b.WriteString(name)
@@ -76,14 +75,9 @@ func dumped(s State) string {
 	each("calls", s.calls.AppendTo(nil))
 	each("said", s.said.AppendTo(nil))
 	each("exchanges", s.exchanges.AppendTo(nil))
-	each("notes", maps.Collect(s.notes.All()))
-	each("tools", maps.Collect(s.tools.All()))
-	each("doubt", maps.Collect(s.doubt.All()))
-	each("other", maps.Collect(s.other.All()))
-	none := State{}
-	s.turns, s.calls, s.said, s.notes, s.exchanges = none.turns, none.calls, none.said, none.notes, none.exchanges
-	s.tools, s.doubt, s.other = none.tools, none.doubt, none.other
-	each("rest", s)
+	rest, none := s.Clone(), State{}
+	rest.turns, rest.calls, rest.said, rest.exchanges = none.turns, none.calls, none.said, none.exchanges
+	each("rest", rest)
 	return b.String()
 }
 
@@ -157,7 +151,7 @@ func random(r *rand.Rand, v reflect.Value) {
 }
 
 // randomEntry is any entry that may stand after s.
-func randomEntry(r *rand.Rand, s State) Entry {
+func randomEntry(r *rand.Rand, s *State) Entry {
 	v := reflect.New(reflect.TypeOf(every[1+r.IntN(len(every)-1)])).Elem() // run.started only starts
 	random(r, v)
 	if d, ok := reflect.TypeAssert[HookDirected](v); ok && r.IntN(4) > 0 {
@@ -168,7 +162,7 @@ func randomEntry(r *rand.Rand, s State) Entry {
 }
 
 // randomRetry directs that the latest reply, or a call of the latest turn, be made again.
-func randomRetry(r *rand.Rand, s State, d HookDirected) HookDirected {
+func randomRetry(r *rand.Rand, s *State, d HookDirected) HookDirected {
 	d.Direction, d.Entry, d.Call = "retry", s.replied, ""
 	if calls := append(s.untoldCalls(), s.open...); len(calls) > 0 && r.IntN(3) > 0 {
 		c := calls[r.IntN(len(calls))]
@@ -178,8 +172,10 @@ func randomRetry(r *rand.Rand, s State, d HookDirected) HookDirected {
 }
 
 // justBegun is a run of m that has just started.
-func justBegun(m *Machine) State {
-	return Apply(State{}, Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: RunStarted{Declaration: m.Declaration(), Input: "go"}})
+func justBegun(m *Machine) *State {
+	s := new(State)
+	s.Fold(Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: RunStarted{Declaration: m.Declaration(), Input: "go"}})
+	return s
 }
 
 type dud struct{ info ToolInfo }
@@ -224,7 +220,7 @@ func (priced) Describe() ModelInfo {
 // reached holds when the metric is at least one.
 type reached struct{}
 
-func (reached) Eval(s State) Verdict {
+func (reached) Eval(s *State) Verdict {
 	v, ok := s.Metric()
 	return Verdict{Holds: ok && v >= 1, Status: Success, Condition: "reached", Leaf: "reached"}
 }
@@ -242,7 +238,7 @@ func FuzzDecide(f *testing.F) {
 		m := all[seed%uint64(len(all))]
 		s := justBegun(m)
 		talk := NewTranscript(m.Declaration().Strategy)
-		var states []State
+		var states []*State
 		var dumps []string
 		for range n {
 			if step := m.Decide(s); step == nil {
@@ -250,15 +246,15 @@ func FuzzDecide(f *testing.F) {
 			}
 			ResultOf(s)
 			s.Head()
-			states, dumps = append(states, s), append(dumps, dumped(s))
+			states, dumps = append(states, s.Clone()), append(dumps, dumped(s))
 			e := randomEntry(r, s)
-			if err := CheckEntry(&s, e); err != nil {
+			if err := CheckEntry(s, e); err != nil {
 				t.Fatal(err)
 			}
-			Apply(states[r.IntN(len(states))], randomEntry(r, s)) // a sibling, in any state's name
-			s = Apply(s, e)
-			talk.Add(e, &s)
-			talk.Messages(&s)
+			states[r.IntN(len(states))].Clone().Fold(randomEntry(r, s)) // a sibling, in any state's name
+			s.Fold(e)
+			talk.Add(e, s)
+			talk.Messages(s)
 		}
 		for i, old := range states {
 			if got := dumped(old); got != dumps[i] {
@@ -308,7 +304,7 @@ func TestStateIsOutOfReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s State
+	s := new(State)
 	for i, event := range []Event{
 		RunStarted{Declaration: m.Declaration(), Input: "go", Labels: map[string]string{"team": "ops"}},
 		Noted{By: "loop", Name: "plan", Value: json.RawMessage(`["a"]`)},
@@ -329,7 +325,7 @@ func TestStateIsOutOfReach(t *testing.T) {
 		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Time: time.Unix(int64(i), 0).UTC(), Iteration: iteration, Event: event})
 	}
 	before, step := dumped(s), fmt.Sprintf("%+v", m.Decide(s))
-	methods := reflect.ValueOf(&s)
+	methods := reflect.ValueOf(s)
 	tried := 0
 	for i := range methods.NumMethod() {
 		name, method := methods.Type().Method(i).Name, methods.Method(i)
@@ -379,7 +375,7 @@ type meddler struct{}
 
 func (meddler) String() string { return "meddler" }
 
-func (meddler) Review(s State, step Step) Step {
+func (meddler) Review(s *State, step Step) Step {
 	if act, ok := step.(Act); ok {
 		for i := range act.Calls {
 			spoil(reflect.ValueOf(act.Calls[i].Call.Args))

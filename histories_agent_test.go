@@ -182,7 +182,7 @@ type (
 func (m moves) String() string  { return m.source }
 func (l lowers) String() string { return "clamp(" + strconv.Itoa(int(l)) + ")" }
 
-func (m moves) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (m moves) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	if act, ok := step.(pawl.Act); ok {
 		act.Calls = slices.Clone(act.Calls)
 		for i := range act.Calls {
@@ -195,7 +195,7 @@ func (m moves) Review(_ pawl.State, step pawl.Step) pawl.Step {
 	return step
 }
 
-func (l lowers) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (l lowers) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	if think, ok := step.(pawl.Think); ok {
 		think.MaxTokens = min(think.MaxTokens, int(l))
 		return think

@@ -127,7 +127,7 @@ func TestReplayNotices(t *testing.T) {
 	start := must(pawl.DecodeEntry(bytes.Clone(lines[0]))).Event.(pawl.RunStarted)
 	m := must(pawl.NewMachine(again(t, start.Declaration)))
 	replay := func(change func(i int, doc map[string]any)) error {
-		_, err := m.Replay(pawl.State{}, func(yield func(pawl.Entry, error) bool) {
+		_, err := m.Replay(new(pawl.State), func(yield func(pawl.Entry, error) bool) {
 			for i, line := range lines {
 				var doc map[string]any
 				if err := json.Unmarshal(line, &doc); err != nil {
@@ -189,7 +189,7 @@ func TestReplayNotices(t *testing.T) {
 	}
 	for i := 1; i < len(lines); i++ { // an entry less
 		without := append(append([][]byte(nil), lines[:i]...), lines[i+1:]...)
-		if _, err := m.Replay(pawl.State{}, func(yield func(pawl.Entry, error) bool) {
+		if _, err := m.Replay(new(pawl.State), func(yield func(pawl.Entry, error) bool) {
 			for _, line := range without {
 				if !yield(pawl.DecodeEntry(bytes.Clone(line))) {
 					return

@@ -4,7 +4,8 @@ package pawl
 //
 // Next is pure and total: the same State always gives the same Step, whatever
 // the state is. What it wants to remember it records as [Noted] and reads back
-// with [State.Note]. It need not think of budgets, retries, rejected replies,
+// with [State.Note]. The State belongs to the caller: a loop may not change it,
+// nor keep it after Next returns; [State.Clone] makes a copy to keep. It need not think of budgets, retries, rejected replies,
 // doubts, observations or cancellation: the machine has dealt with them before
 // it asks, and puts an [Act] in the way of any Think while calls are open.
 // Name is recorded in the log and must be the same for the same behaviour. One
@@ -12,7 +13,7 @@ package pawl
 // Steps() json.RawMessage, which is declared and digested beside it.
 type Loop interface {
 	Name() string
-	Next(State) Step
+	Next(*State) Step
 }
 
 // ReAct is the default loop: think, act, observe, until the model answers
@@ -23,9 +24,7 @@ type ReAct struct{}
 func (ReAct) Name() string { return "react" }
 
 // Next acts on open calls, finishes on a final answer, and thinks otherwise.
-func (ReAct) Next(s State) Step { return ReAct{}.next(&s) }
-
-func (ReAct) next(s *State) Step {
+func (ReAct) Next(s *State) Step {
 	switch {
 	case s.HasOpen():
 		return Act{}
@@ -43,9 +42,7 @@ type SingleCall struct{}
 func (SingleCall) Name() string { return "single" }
 
 // Next thinks once and finishes.
-func (SingleCall) Next(s State) Step { return SingleCall{}.next(&s) }
-
-func (SingleCall) next(s *State) Step {
+func (SingleCall) Next(s *State) Step {
 	switch {
 	case s.done():
 		return Finish{Verdict: doneVerdict()}
@@ -70,11 +67,8 @@ func doneVerdict() Verdict {
 // names the policy with its parameters, as in no_progress(3), and is digested: a
 // run does not resume under weaker policies unawares. One with a method
 // Inherited() bool that says so also reviews the runs of the agents that are
-// tools of its own; see [Delegate]. One with a method LeavesActs() bool that says
-// so is not asked about an [Act]. One with a method Look(*State, Step) Step is
-// asked by that one: it need not be given a copy of the state, which it may
-// neither change nor keep.
+// tools of its own; see [Delegate]. The State belongs to the caller, as in [Loop].
 type Policy interface {
-	Review(State, Step) Step
+	Review(*State, Step) Step
 	String() string
 }

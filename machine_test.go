@@ -91,8 +91,8 @@ func TestDifferences(t *testing.T) {
 
 type named string
 
-func (n named) Name() string              { return string(n) }
-func (named) Next(s pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
+func (n named) Name() string               { return string(n) }
+func (named) Next(s *pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
 
 // TestContradictions: everything that makes no sense is told at once, each with
 // what would be right.
@@ -164,7 +164,7 @@ type wants struct {
 
 func (w wants) String() string { return fmt.Sprintf("%v(%s)", w.to, w.tool) }
 
-func (w wants) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (w wants) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	if act, ok := step.(pawl.Act); ok {
 		for i := range act.Calls {
 			if d := &act.Calls[i]; d.Call.Tool == w.tool && d.Do < w.to {
@@ -197,12 +197,12 @@ func TestReviewTwin(t *testing.T) {
 			calls = append(calls, pawl.Call{ID: fmt.Sprintf("c_%d", i+1), Tool: name, Args: []byte(fmt.Sprintf(`{"n":%d}`, i))})
 		}
 		calls = append(calls, pawl.Call{ID: "c_9", Tool: "look", Args: []byte(`{}`)}) // so that it is a plan
-		s := pawl.State{}
+		s := new(pawl.State)
 		for _, e := range []pawl.Event{
 			pawl.RunStarted{Declaration: m.Declaration()}, pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1},
 			pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: calls}},
 		} {
-			s = pawl.Apply(s, pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Iteration: 1, Event: e})
+			s.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Iteration: 1, Event: e})
 		}
 		act, ok := m.Decide(s).(pawl.Act)
 		if !ok || len(act.Calls) != len(calls) {
@@ -230,7 +230,7 @@ func TestReviewTwin(t *testing.T) {
 type restless struct{}
 
 func (restless) Name() string { return "restless" }
-func (restless) Next(s pawl.State) pawl.Step {
+func (restless) Next(s *pawl.State) pawl.Step {
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "restless", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
 }
 

@@ -70,7 +70,8 @@ func (p *provider) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) 
 
 // ledger starts an agent of such providers and gives each model call with what
 // came of it, and what the run used before it.
-func ledger(t *testing.T, r *rand.Rand, limits pawl.Limits, models ...*provider) (calls []priced, s pawl.State) {
+func ledger(t *testing.T, r *rand.Rand, limits pawl.Limits, models ...*provider) (calls []priced, s *pawl.State) {
+	s = new(pawl.State)
 	t.Helper()
 	agent := pawl.Agent{Name: "spender", Prompt: strings.Repeat("Do. ", r.IntN(200)), Limits: limits,
 		Tools: []pawl.Tool{rambling{r}}}
@@ -97,7 +98,7 @@ func ledger(t *testing.T, r *rand.Rand, limits pawl.Limits, models ...*provider)
 			dollars, _ := s.Cost()
 			calls = append(calls, priced{called: called, tokens: s.Tokens(), dollars: dollars})
 		}
-		s = pawl.Apply(s, e)
+		s.Fold(e)
 		if n := len(calls) - 1; n >= 0 {
 			calls[n].after = s.Tokens() - calls[n].tokens
 			dollars, _ := s.Cost()

@@ -157,7 +157,7 @@ type whims uint64
 
 func (whims) Name() string { return "whims" }
 
-func (w whims) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+func (w whims) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
 	h := fnv.New64a()
 	switch ev := e.Event.(type) {
 	case pawl.ModelReplied:
@@ -279,7 +279,7 @@ func FuzzCeilings(f *testing.F) {
 		if res.Status == pawl.Success || res.Status == pawl.Running {
 			t.Fatalf("the run ended as %v", res.Verdict)
 		}
-		var s pawl.State
+		s := new(pawl.State)
 		for _, e := range logOf(t, j, run.ID()) {
 			if c, ok := e.Event.(pawl.ModelCalled); ok {
 				cost, _ := s.Cost()
@@ -293,7 +293,7 @@ func FuzzCeilings(f *testing.F) {
 					t.Errorf("seed %d, entry %d: turn %d of %d", seed, e.Seq, e.Iteration, a.Limits.Iterations)
 				}
 			}
-			s = pawl.Apply(s, e)
+			s.Fold(e)
 		}
 	})
 }
@@ -310,8 +310,8 @@ func (p pricedFunc) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "pri
 func TestCancelOutlivesCrash(t *testing.T) {
 	agent, _ := schemed(t, 0)
 	m := must(pawl.NewMachine(agent))
-	s := pawl.State{}
-	put := func(e pawl.Event) { s = pawl.Apply(s, pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Event: e}) }
+	s := new(pawl.State)
+	put := func(e pawl.Event) { s.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Event: e}) }
 	put(pawl.RunStarted{Declaration: m.Declaration()})
 	put(pawl.CancelRequested{By: "anna", Letter: 1})
 	put(pawl.RunResumed{Epoch: 2})

@@ -27,9 +27,9 @@ func TestRepairedReply(t *testing.T) {
 		"elsewhere":              {Reply{Repaired: true, Parts: []Part{Text{"a\uFFFD"}, Call{Tool: "pay", Args: args("ö")}}}, true, "a\uFFFD", true},
 		"arguments no JSON":      {Reply{Parts: []Part{Call{Tool: "pay", Args: json.RawMessage("{\xff")}}}, true, "", false},
 	} {
-		var s State
+		s := new(State)
 		add := func(event Event) {
-			s = Apply(s, Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Iteration: 1, Event: event})
+			s.Fold(Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Iteration: 1, Event: event})
 		}
 		add(RunStarted{Declaration: m.Declaration()})
 		step, ok := m.Decide(s).(Think)
@@ -37,7 +37,7 @@ func TestRepairedReply(t *testing.T) {
 			t.Fatalf("%s: %v", name, m.Decide(s))
 		}
 		add(m.Called(step))
-		replied, err := m.Replied(&s, step, c.reply)
+		replied, err := m.Replied(s, step, c.reply)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

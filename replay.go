@@ -16,8 +16,8 @@ import (
 //
 // before is the zero State or, for a run that continues another, [State.Next] of
 // where that one stood.
-func (m *Machine) Replay(before State, log iter.Seq2[Entry, error], parse func(source string) (Condition, error)) (steps int, err error) {
-	r := replay{machine: m, parse: parse, state: before}
+func (m *Machine) Replay(before *State, log iter.Seq2[Entry, error], parse func(source string) (Condition, error)) (steps int, err error) {
+	r := replay{machine: m, parse: parse, state: before.Clone()}
 	var entries []Entry
 	for e, err := range log {
 		if err != nil {
@@ -49,13 +49,13 @@ type replay struct {
 	run     string // the name of the log
 	forks   []RunForked
 
-	state   State
+	state   *State
 	now     *Machine // with what the log says of its stop condition and prices; nil: another agent's turn
 	changed []string
 	judged  bool
 	steps   int
 
-	decided State // the state the present step was decided on
+	decided *State // the state the present step was decided on
 	step    Step
 	got     []Entry
 }
@@ -66,7 +66,7 @@ func (r *replay) settle() error {
 		r.got = nil
 		return nil
 	}
-	if err := agrees(r.now, &r.decided, r.step, r.got); err != nil {
+	if err := agrees(r.now, r.decided, r.step, r.got); err != nil {
 		return fmt.Errorf("run %s, entry %d, decided on entry %d: %w", r.state.run, r.got[0].Seq, r.decided.seq, err)
 	}
 	r.step, r.got = nil, nil
@@ -78,9 +78,10 @@ func (r *replay) take(e Entry) error {
 	if r.run == "" {
 		r.run = e.Run
 	}
-	before := r.state
-	before.run = r.run
-	if err := CheckEntry(&before, e); err != nil {
+	written := r.state.run // of a fork's shared entries: another run
+	r.state.run = r.run
+	err := CheckEntry(r.state, e)
+	if r.state.run = written; err != nil {
 		return err
 	}
 	switch {
@@ -100,7 +101,8 @@ func (r *replay) take(e Entry) error {
 		if e.At != r.state.seq {
 			return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", e.Run, e.Seq, e.At, r.state.seq)
 		}
-		r.decided, r.step, r.got = r.state, r.now.Decide(r.state), []Entry{e}
+		r.decided = r.state.Clone()
+		r.step, r.got = r.now.Decide(r.decided), []Entry{e}
 		if r.checksAgain(r.step) {
 			r.step = nil
 		}

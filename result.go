@@ -82,7 +82,7 @@ type Pending struct {
 }
 
 // ResultOf reads a run's result off its state. It costs O(entries).
-func ResultOf(s State) Result {
+func ResultOf(s *State) Result {
 	v := s.Verdict()
 	r := Result{
 		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,

@@ -12,7 +12,7 @@ import (
 // the log's word for it is the State's, and that what is refused changes nothing,
 // even if a log says otherwise.
 func TestRetry(t *testing.T) {
-	var s State
+	s := new(State)
 	var log []Entry
 	add := func(iteration int, events ...Event) {
 		for _, event := range events {
@@ -42,10 +42,11 @@ func TestRetry(t *testing.T) {
 		if d.Direction != "retry refused" || !strings.Contains(d.Refused, refused) {
 			t.Errorf("after entry %d, retrying entry %d: %+v, want it refused as %q", s.seq, about.Seq, d, refused)
 		}
-		before := s
+		before := s.Clone()
 		for _, direction := range []string{d.Direction, "retry"} {
 			d.Direction = direction
-			after := Apply(s, Entry{Run: "r", Seq: s.seq, At: s.seq - 1, Time: s.time, Iteration: s.iteration, Event: d})
+			after := s.Clone()
+			after.Fold(Entry{Run: "r", Seq: s.seq, At: s.seq - 1, Time: s.time, Iteration: s.iteration, Event: d})
 			before.idle, after.idle = 0, 0
 			if dumped(before) != dumped(after) {
 				t.Errorf("after entry %d, retrying entry %d was refused and changes the state", s.seq, about.Seq)

@@ -12,12 +12,12 @@ import (
 )
 
 // unruly is a loop that does as it likes.
-type unruly func(pawl.State) pawl.Step
+type unruly func(*pawl.State) pawl.Step
 
-func (unruly) Name() string                  { return "unruly" }
-func (u unruly) Next(s pawl.State) pawl.Step { return u(s) }
+func (unruly) Name() string                   { return "unruly" }
+func (u unruly) Next(s *pawl.State) pawl.Step { return u(s) }
 
-func always(step pawl.Step) unruly { return func(pawl.State) pawl.Step { return step } }
+func always(step pawl.Step) unruly { return func(*pawl.State) pawl.Step { return step } }
 
 func recorded(events ...pawl.Event) unruly { return always(pawl.Record{Events: events}) }
 
@@ -68,8 +68,8 @@ func TestUnruly(t *testing.T) {
 // pushy is a policy that returns whatever it likes.
 type pushy struct{ step pawl.Step }
 
-func (pushy) String() string                           { return "pushy" }
-func (p pushy) Review(pawl.State, pawl.Step) pawl.Step { return p.step }
+func (pushy) String() string                            { return "pushy" }
+func (p pushy) Review(*pawl.State, pawl.Step) pawl.Step { return p.step }
 
 func TestPushy(t *testing.T) {
 	for want, step := range map[string]pawl.Step{

@@ -9,18 +9,49 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/aside"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/tally"
 )
 
-// State is what a log says, folded. It is an immutable value: [Apply] returns
-// a new one and leaves the old as it was, so any number of goroutines may read
-// it. What its methods hand out is the caller's own. Its methods cost O(1) unless they say otherwise. The zero State is a run
-// that has not begun.
+// State is what a log says, folded: [State.Fold] takes in the next entry, and
+// everything else only reads. The zero State is a run that has not begun. A State
+// must not be copied; [State.Clone] makes another. Results of its methods belong
+// to the caller, and cost O(1) unless a method says otherwise. Many goroutines may
+// read a State while none folds or gathers.
 type State struct {
+	noCopy noCopy
+	facts
+}
+
+// noCopy has go vet report a State that is copied.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// Clone returns a State that says the same and is independent of s. It costs
+// O(open calls and notes).
+func (s *State) Clone() *State {
+	c := &State{facts: s.facts}
+	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
+	c.notes, c.grants, c.doubt = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.doubt)
+	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
+	c.gathered = nil
+	return c
+}
+
+// put sets a value of a map that may not exist yet.
+func put[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = v
+}
+
+// facts are the fields of a State.
+type facts struct {
 	start     *RunStarted
 	earlier   *State // of the run that this one continues; nil: none, or it is not known
 	run       string
@@ -46,18 +77,18 @@ type State struct {
 	memo
 	window
 
-	turns  persist.Vector[Turn]
-	trail  persist.Vector[Track]
-	calls  persist.Vector[call]   // answered, in call order
-	said   persist.Vector[string] // what people said, in order
-	notes  persist.Map[json.RawMessage]
-	tools  tally.Tally
-	grants persist.Map[*matter] // digest of a call's content, to what was approved for the run
-	doubt  persist.Map[string]  // digest of a Write whose outcome stays unknown, to its call
-	aside  *aside.Book[page]    // of all states of the run; see [State.Gather]
-	other  persist.Map[*heard]  // latest reply by purpose, turns apart
-	steps  persist.Map[stepped] // what came of a loop's steps, by name
-	at     string               // the step begun last
+	turns    persist.Vector[Turn]
+	trail    persist.Vector[Track]
+	calls    persist.Vector[call]   // answered, in call order
+	said     persist.Vector[string] // what people said, in order
+	notes    map[string]json.RawMessage
+	tools    tally.Tally
+	grants   map[string]*matter   // digest of a call's content, to what was approved for the run
+	doubt    map[string]string    // digest of a Write whose outcome stays unknown, to its call
+	gathered map[string]*gathered // see [State.Gather]
+	other    map[string]*heard    // latest reply by purpose, turns apart
+	steps    map[string]stepped   // what came of a loop's steps, by name
+	at       string               // the step begun last
 }
 
 // heard is a reply and the seq of its entry.
@@ -93,7 +124,7 @@ type turn struct {
 	reply     Reply
 	malformed string // why the reply is rejected
 	replied   uint64 // its seq; zero: there is none
-	open      []call // shared by states, like everything: replaced, never written to
+	open      []call
 	settled   bool   // the reply has no open calls and was not rejected
 	withdrawn bool   // a hook wants another in its place
 	untold    bool   // its calls are answered, and nothing has followed from them
@@ -107,10 +138,10 @@ type turn struct {
 	strikes   int    // rejections in this iteration
 	rejected  int    // iterations in a row that ended in rejection
 	whyNot    string
-	landed    bool               // the landing answer has been tried
-	counter   int                // calls so far, for their ids
-	thought   uint64             // digest of what was thought
-	missed    persist.Map[*miss] // judges that failed, by purpose
+	landed    bool             // the landing answer has been tried
+	counter   int              // calls so far, for their ids
+	thought   uint64           // digest of what was thought
+	missed    map[string]*miss // judges that failed, by purpose
 }
 
 // reservation is what a model call in flight may cost.
@@ -245,7 +276,7 @@ func (s *State) WakeAt() time.Time {
 func (s *State) Iteration() int { return s.iteration }
 
 // Iterations counts the turns that are over, their calls answered.
-func (s State) Iterations() int {
+func (s *State) Iterations() int {
 	if s.iteration > 0 && !s.settled {
 		return s.iteration - 1
 	}
@@ -257,10 +288,10 @@ func (s State) Iterations() int {
 func (s *State) Usage() Usage { return s.usage }
 
 // Tokens is what the token ceiling counts.
-func (s State) Tokens() int { return s.usage.Total() }
+func (s *State) Tokens() int { return s.usage.Total() }
 
 // Cost is the dollars spent, and whether the model has a price.
-func (s State) Cost() (dollars float64, known bool) { return s.dollars(s.cost), s.priced }
+func (s *State) Cost() (dollars float64, known bool) { return s.dollars(s.cost), s.priced }
 
 func (s *State) dollars(amount float64) float64 { return meter.Counted(amount, s.Machine()) }
 func (s *State) costLimit() string              { return meter.Written(s.limits.Cost, s.Machine()) }
@@ -269,13 +300,13 @@ func (s *State) costLimit() string              { return meter.Written(s.limits.
 func (s *State) Elapsed() time.Duration { return s.elapsed }
 
 // ModelCalls counts the attempts that reached the provider.
-func (s State) ModelCalls() int { return s.modelCalls }
+func (s *State) ModelCalls() int { return s.modelCalls }
 
 // ToolCalls counts the calls that ran.
-func (s State) ToolCalls() int { return s.toolCalls }
+func (s *State) ToolCalls() int { return s.toolCalls }
 
 // ToolErrors counts the turns in a row in which no call succeeded.
-func (s State) ToolErrors() int { return s.toolErrors }
+func (s *State) ToolErrors() int { return s.toolErrors }
 
 // Stalled counts the turns in a row that made the same calls as the one
 // before and saw the same come of it. Calls of exempt tools do not count.
@@ -286,10 +317,10 @@ func (s *State) Stalled() int { return s.stalled }
 func (s *State) Fresh() int { return s.fresh }
 
 // Confidence is the latest, 0 to 1, and whether there is one.
-func (s State) Confidence() (float64, bool) { return s.confidence, s.confident }
+func (s *State) Confidence() (float64, bool) { return s.confidence, s.confident }
 
 // Metric is the goal's latest value, and whether it was ever measured.
-func (s State) Metric() (float64, bool) { return s.metric, s.measured }
+func (s *State) Metric() (float64, bool) { return s.metric, s.measured }
 
 // StillOpen names what the goal's latest measure found wrong.
 func (s *State) StillOpen() []string { return slices.Clone(s.openIDs) }
@@ -304,7 +335,7 @@ func (s *State) Seen() string {
 
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not rejected, and was not refuted by the goal.
-func (s State) Done() bool { return s.done() }
+func (s *State) Done() bool { return s.done() }
 
 func (s *State) done() bool {
 	if s.replied == 0 || s.refuted || s.thinking.made {
@@ -322,7 +353,7 @@ func (s *State) Replied(p Purpose) (Reply, bool) {
 		}
 		return s.reply.clone(), true
 	}
-	r, ok := s.other.Get(string(p))
+	r, ok := s.other[string(p)]
 	if !ok {
 		return Reply{}, false
 	}
@@ -335,7 +366,7 @@ func (s *State) RepliedAt(p Purpose) uint64 {
 	if p == PurposeTurn {
 		return s.replied
 	}
-	if r, ok := s.other.Get(string(p)); ok {
+	if r, ok := s.other[string(p)]; ok {
 		return r.seq
 	}
 	return 0
@@ -346,7 +377,7 @@ func (s *State) RepliedAt(p Purpose) uint64 {
 // without, whatever the failure. A policy may ask again while it is not final;
 // one that asks for what failed for good ends the run.
 func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
-	m, ok := s.missed.Get(string(p))
+	m, ok := s.missed[string(p)]
 	if !ok {
 		return ModelFailed{}, false
 	}
@@ -362,13 +393,13 @@ func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
 
 // Note returns what was last noted by the given party under the given name.
 func (s *State) Note(by, name string) (json.RawMessage, bool) {
-	value, ok := s.notes.Get(by + "\x00" + name)
+	value, ok := s.notes[by+"\x00"+name]
 	return bytes.Clone(value), ok
 }
 
 // Memory returns what the model stored under a key.
 func (s *State) Memory(key string) (json.RawMessage, bool) {
-	value, ok := s.notes.Get("\x00memory\x00" + key)
+	value, ok := s.notes["\x00memory\x00"+key]
 	return bytes.Clone(value), ok
 }
 
@@ -382,10 +413,10 @@ func (s *State) Input() string {
 
 // UserTexts yields what people said, oldest first: to the runs that this one
 // continues (see [State.Earlier]), the input, and every answer.
-func (s State) UserTexts() iter.Seq[string] {
+func (s *State) UserTexts() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var runs []*State
-		for run := &s; run != nil; run = run.earlier {
+		for run := s; run != nil; run = run.earlier {
 			runs = append(runs, run)
 		}
 		for _, run := range slices.Backward(runs) {
@@ -416,7 +447,7 @@ func (s *State) ran() bool { return slices.ContainsFunc(s.open, func(c call) boo
 func (s *State) HasOpen() bool { return len(s.open) > 0 }
 
 // Open yields the calls of the present turn that are not all answered yet, in order.
-func (s State) Open() iter.Seq[CallState] {
+func (s *State) Open() iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		for i := range s.open {
 			if !yield(s.open[i].state()) {
@@ -427,7 +458,7 @@ func (s State) Open() iter.Seq[CallState] {
 }
 
 // Calls yields every call so far, in order.
-func (s State) Calls() iter.Seq[CallState] {
+func (s *State) Calls() iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		for _, c := range s.calls.All() {
 			if !yield(c.state()) {
@@ -439,7 +470,7 @@ func (s State) Calls() iter.Seq[CallState] {
 }
 
 // Recent yields every call so far, latest first.
-func (s State) Recent() iter.Seq[CallState] {
+func (s *State) Recent() iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		for i := len(s.open) - 1; i >= 0; i-- {
 			if !yield(s.open[i].state()) {
@@ -455,7 +486,7 @@ func (s State) Recent() iter.Seq[CallState] {
 }
 
 // Turns yields the turns so far, in order.
-func (s State) Turns() iter.Seq[Turn] {
+func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.turns.All() {
 			if !yield(t) {
@@ -510,7 +541,7 @@ func (s *State) Succeeded(tool string) int {
 
 // SuccessfulCalls yields the calls of a tool that succeeded, latest first. It
 // costs O(calls) when run to the end.
-func (s State) SuccessfulCalls(tool string) iter.Seq[CallState] {
+func (s *State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		for i := len(s.open) - 1; i >= 0; i-- {
 			if c := &s.open[i]; c.Tool == tool && c.ok() && !yield(c.state()) {

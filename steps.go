@@ -36,7 +36,7 @@ type StepState struct {
 // after its end, so that it can be begun once more: the step then stands where
 // it stood the time before.
 func (s *State) Step(name string) (StepState, bool) {
-	st, ok := s.steps.Get(name)
+	st, ok := s.steps[name]
 	if !ok {
 		return StepState{}, false
 	}
@@ -79,14 +79,14 @@ type stepped struct {
 // setStep takes in that a step is begun.
 func (s *State) setStep(st stepped) {
 	name := stepName(st.label)
-	if old, ok := s.steps.Get(name); ok {
+	if old, ok := s.steps[name]; ok {
 		if st.before = old.before; s.stood(&old) {
 			old.before = nil
 			st.before = &old
 		}
 	}
 	s.at = st.label
-	s.steps = s.steps.Set(name, st)
+	put(&s.steps, name, st)
 }
 
 // stood reports whether a step went well.
@@ -174,12 +174,12 @@ func (s *State) answerStep(stands bool) {
 	if s.step == "" {
 		return
 	}
-	st, _ := s.steps.Get(stepName(s.step))
+	st, _ := s.steps[stepName(s.step)]
 	st.want, st.turn = s.want != "", 0
 	if stands {
 		st.turn = s.turns.Len()
 	}
-	s.steps = s.steps.Set(stepName(s.step), st)
+	put(&s.steps, stepName(s.step), st)
 }
 
 // forgetSteps lets the steps that failed in the latest batch be begun again.
@@ -189,9 +189,9 @@ func (s *State) forgetSteps() {
 	}
 	for i := max(0, s.calls.Len()-s.batch); i < s.calls.Len(); i++ {
 		c := s.calls.At(i)
-		if st, ok := s.steps.Get(stepName(c.Step)); ok && st.call == c.ID && !c.ok() {
-			if s.steps = s.steps.Delete(stepName(c.Step)); st.before != nil {
-				s.steps = s.steps.Set(stepName(c.Step), *st.before)
+		if st, ok := s.steps[stepName(c.Step)]; ok && st.call == c.ID && !c.ok() {
+			if delete(s.steps, stepName(c.Step)); st.before != nil {
+				put(&s.steps, stepName(c.Step), *st.before)
 			}
 		}
 	}

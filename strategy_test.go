@@ -36,7 +36,7 @@ func TestPlans(t *testing.T) {
 		{"two inside", `{"action":"look","action_input":{"action":"a","action":"b"}}`, `{"action":"a","action":"b"}`, ""},
 		{"broken before a whole one", `{"thought":}` + call, "", "malformed"},
 	} {
-		e, err := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(tt.text))
+		e, err := m.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(tt.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestPlans(t *testing.T) {
 // calls are what comes of a reply under the JSON strategy.
 func calls(t *testing.T, m *pawl.Machine, text string) (all []string, malformed string) {
 	t.Helper()
-	e, err := m.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(text))
+	e, err := m.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(text))
 	if err != nil {
 		t.Fatal(err)
 	}

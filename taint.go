@@ -15,46 +15,35 @@ func (d *Declaration) foreign() bool {
 	return d.Machine >= 3 && slices.ContainsFunc(d.Tools, func(t ToolInfo) bool { return t.Foreign })
 }
 
-// A page has what was made of the calls of finished turns.
-type page struct {
+// gathered is what a party has made of the first calls of a run.
+type gathered struct {
 	made  any
-	count int    // calls it is made of
-	last  []call // the last of them, those that were made at once
+	count int
 }
 
 // Gather hands use what is made of the calls of all turns before the present one:
-// begin makes what there is of none, add puts in one call after the other, oldest
-// first. What was made for a state that this one was folded from is gone on with,
-// so that over a whole run every call is added about once, and a policy that must
-// know the past pays for what is new. What add makes must follow from the calls
-// alone, and what begin makes from what a run begins with. by keeps the makings of
-// several parties apart. use must not keep what it is handed, nor gather itself.
+// begin makes what there is of none, and add puts in one call after the other,
+// oldest first. The State keeps what was made, so that each call is added about
+// once in a run, and a policy that must know the past pays only for what is new.
+// What add makes must follow from the calls alone, and what begin makes from the
+// beginning of the run. by keeps the parties apart. use must not keep its
+// argument.
 func (s *State) Gather(by string, begin func() any, add func(made any, c CallState), use func(made any)) {
 	s.gather(by, begin, func(made any, c *call) { add(made, c.state()) }, use)
 }
 
 func (s *State) gather(by string, begin func() any, add func(made any, c *call), use func(made any)) {
-	book := s.aside
-	if book == nil {
-		use(begin())
-		return
+	g := s.gathered[by]
+	if g == nil {
+		g = &gathered{made: begin()}
 	}
-	book.Open(by, func(p *page) {
-		if p.made == nil || !p.before(s) {
-			*p = page{made: begin()}
-		}
-		was := *p
-		*p = page{} // should add panic, what it left is of no use
-		for _, c := range s.calls.From(was.count) {
-			add(was.made, &c)
-			if len(was.last) > 0 && was.last[0].prior != c.prior {
-				was.last = nil
-			}
-			was.last, was.count = append(was.last, c), was.count+1
-		}
-		*p = was
-		use(p.made)
-	})
+	delete(s.gathered, by) // if add panics, what it left is of no use
+	for ; g.count < s.calls.Len(); g.count++ {
+		c := s.calls.At(g.count)
+		add(g.made, &c)
+	}
+	put(&s.gathered, by, g)
+	use(g.made)
 }
 
 // equal is the call of this run that did what content names, see contentKey, and
@@ -77,20 +66,4 @@ func (s *State) equal(content string) (of string) {
 		}
 	}, func(made any) { of = made.(map[string]string)[content] })
 	return of
-}
-
-// before reports whether the calls that a page is made of are the first of a
-// state. When calls are made those before them stand for good; so it is enough to
-// look at those that were made last.
-func (p *page) before(s *State) bool {
-	if p.count > s.calls.Len() {
-		return false
-	}
-	for i := range p.last {
-		was, is := &p.last[i], s.calls.At(p.count-len(p.last)+i)
-		if was.asked != is.asked || was.ending != is.ending {
-			return false
-		}
-	}
-	return true
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // labelled is an agent with a tool of each label, and its run as it begins.
-func labelled(t *testing.T, change func(*RunStarted)) State {
+func labelled(t *testing.T, change func(*RunStarted)) *State {
 	t.Helper()
 	m, err := NewMachine(Agent{
 		Name: "reader", Model: ModelFunc(nil), Trust: map[string]Trust{"page": Untrusted, "ours": Trusted},
@@ -24,23 +24,28 @@ func labelled(t *testing.T, change func(*RunStarted)) State {
 	if change != nil {
 		change(&start)
 	}
-	return grown(State{}, start)
+	return grown(new(State), start)
 }
 
 // grown folds events into a copy of s.
-func grown(s State, events ...Event) State {
+func grown(s *State, events ...Event) *State {
+	s = s.Clone()
+	fold(s, events...)
+	return s
+}
+
+func fold(s *State, events ...Event) {
 	it := s.Iteration()
 	for _, e := range events {
 		if c, ok := e.(ModelCalled); ok && c.Purpose == PurposeTurn {
 			it++
 		}
-		s = Apply(s, Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: time.Unix(int64(s.Seq()), 0).UTC(), Iteration: it, Event: e})
+		s.Fold(Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: time.Unix(int64(s.Seq()), 0).UTC(), Iteration: it, Event: e})
 	}
-	return s
 }
 
-// turnOf is a turn that calls tools and what they say.
-func turnOf(s State, tools ...string) State {
+// turnOf folds a turn that calls tools into s, and what they say.
+func turnOf(s *State, tools ...string) *State {
 	reply := Reply{Stop: StopCalls}
 	var done []Event
 	n := 0
@@ -52,8 +57,9 @@ func turnOf(s State, tools ...string) State {
 		reply.Parts = append(reply.Parts, Call{ID: id, Tool: tool, Args: json.RawMessage(`{}`)})
 		done = append(done, ToolFinished{Call: id, Tool: tool, Status: ToolOK, Result: jsonin.Quote(fmt.Sprint("of ", id))})
 	}
-	s = grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: reply})
-	return grown(s, done...)
+	fold(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: reply})
+	fold(s, done...)
+	return s
 }
 
 // A run is tainted from the first untrusted result on, whoever forgets it, or from
@@ -85,7 +91,7 @@ func TestTainted(t *testing.T) {
 		if !s.Tainted() {
 			t.Errorf("%s: it is forgotten", name)
 		}
-		if tr := NewTranscript(Native); !tr.Continue(&s).Untrusted {
+		if tr := NewTranscript(Native); !tr.Continue(s).Untrusted {
 			t.Errorf("%s: a thread forgets it", name)
 		}
 	}
@@ -121,7 +127,7 @@ func TestForeignDescription(t *testing.T) {
 		if start.Declaration = m.Declaration(); machine > 0 {
 			start.Declaration.Machine = machine
 		}
-		if s := grown(State{}, start); s.Tainted() != c.want {
+		if s := grown(new(State), start); s.Tainted() != c.want {
 			t.Errorf("%s: tainted %v", name, s.Tainted())
 		}
 		clean := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "look"}}}}
@@ -129,7 +135,7 @@ func TestForeignDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := grown(State{}, RunStarted{Declaration: was.Declaration(), Input: "go"}, RunResumed{Owner: "b", Epoch: 2, Changed: &start.Declaration})
+		s := grown(new(State), RunStarted{Declaration: was.Declaration(), Input: "go"}, RunResumed{Owner: "b", Epoch: 2, Changed: &start.Declaration})
 		if s.Tainted() != c.want {
 			t.Errorf("%s, from a resumption on: tainted %v", name, s.Tainted())
 		}
@@ -139,7 +145,7 @@ func TestForeignDescription(t *testing.T) {
 // made is a policy's own of the past: the results it was shown.
 type made struct{ seen []string }
 
-func gathered(s State) (all string, added int) {
+func gatheredOf(s *State) (all string, added int) {
 	s.Gather("test", func() any { return &made{} }, func(m any, c CallState) {
 		m.(*made).seen = append(m.(*made).seen, jsonin.Plain(c.Result))
 		added++
@@ -153,7 +159,7 @@ func TestGather(t *testing.T) {
 	s := turnOf(labelled(t, nil), "look", "page")
 	want, total := "of c_1, of c_2", 0
 	for n := 3; n < 60; n++ {
-		all, added := gathered(s)
+		all, added := gatheredOf(s)
 		if total += added; all != want {
 			t.Fatalf("got %s, want %s", all, want)
 		}
@@ -163,10 +169,10 @@ func TestGather(t *testing.T) {
 	if total != 58 {
 		t.Errorf("%d calls were added for 58", total)
 	}
-	if all, added := gathered(s); all != want || added != 1 {
+	if all, added := gatheredOf(s); all != want || added != 1 {
 		t.Errorf("%d were added to %s", added, all)
 	}
-	if all, added := gathered(s); all != want || added != 0 {
+	if all, added := gatheredOf(s); all != want || added != 0 {
 		t.Errorf("%d were added to %s", added, all)
 	}
 
@@ -178,10 +184,10 @@ func TestGather(t *testing.T) {
 	two := grown(open, ToolFinished{Call: "c_60", Tool: "look", Status: ToolOK, Result: jsonin.Quote("two")})
 	for range 2 {
 		for _, c := range []struct {
-			s    State
+			s    *State
 			last string
-		}{{one, "one, late"}, {two, "two, late"}, {turnOf(one, "look"), "one, late, of c_62"}, {turnOf(two, "look"), "two, late, of c_62"}} {
-			if all, _ := gathered(c.s); all != want+", "+c.last {
+		}{{one, "one, late"}, {two, "two, late"}, {turnOf(one.Clone(), "look"), "one, late, of c_62"}, {turnOf(two.Clone(), "look"), "two, late, of c_62"}} {
+			if all, _ := gatheredOf(c.s); all != want+", "+c.last {
 				t.Errorf("got %s, want %s, %s", all, want, c.last)
 			}
 		}
@@ -190,13 +196,13 @@ func TestGather(t *testing.T) {
 	// One whose maker panicked is made anew; a state without a run has one, too.
 	func() {
 		defer func() { _ = recover() }()
-		later := turnOf(two, "look")
+		later := turnOf(two.Clone(), "look")
 		later.Gather("test", func() any { return &made{} }, func(any, CallState) { panic("no") }, func(any) {})
 	}()
-	if all, _ := gathered(two); all != want+", two, late" {
+	if all, _ := gatheredOf(two); all != want+", two, late" {
 		t.Error(all)
 	}
-	if all, _ := gathered(State{}); all != "" {
+	if all, _ := gatheredOf(new(State)); all != "" {
 		t.Error(all)
 	}
 }

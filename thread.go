@@ -19,31 +19,26 @@ type Continues struct {
 }
 
 // Next is the state in which a run begins that continues the one of s.
-func (s State) Next() State { return State{earlier: &s} }
+func (s *State) Next() *State { return &State{facts: facts{earlier: s.Clone()}} }
 
 // Earlier is where the run stood that this one continues, and whether there is
 // one. A state folded from this run's log alone does not know: the engine gives
 // it to what it drives and replays. It is for policies that must know what the
 // model may read; walking back costs O(runs).
-func (s *State) Earlier() (State, bool) {
-	if s.earlier == nil {
-		return State{}, false
-	}
-	return *s.earlier, true
-}
+func (s *State) Earlier() (*State, bool) { return s.earlier, s.earlier != nil }
 
 // doubtful is an equal Write whose outcome nobody knows, as it is called for
 // people, in this run or one before.
 func (s *State) doubtful(tool string, args []byte) string {
 	var content string
 	for run := s; run != nil; run = run.earlier {
-		if run.doubt.Len() == 0 && (run == s || len(run.open) == 0) {
+		if len(run.doubt) == 0 && (run == s || len(run.open) == 0) {
 			continue
 		}
 		if content == "" {
 			content = contentKey(tool, args)
 		}
-		of, found := run.doubt.Get(content)
+		of, found := run.doubt[content]
 		for i := 0; i < len(run.open) && run != s && !found; i++ { // nobody will settle them any more
 			c := &run.open[i]
 			of, found = c.ID, c.Effect == Write && c.unclear() && contentKey(c.Tool, c.args()) == content

@@ -102,9 +102,10 @@ func (v Verdict) String() string {
 
 // A Condition decides whether a run should end. Eval is pure: no clock, no
 // randomness, no I/O, and the same State always gives the same Verdict. It is
-// asked before every step and must be cheap. String returns source that
+// asked before every step and must be cheap. The State belongs to the caller, as
+// in [Loop]. String returns source that
 // stop.Parse reads back.
 type Condition interface {
-	Eval(State) Verdict
+	Eval(*State) Verdict
 	String() string
 }

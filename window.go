@@ -86,9 +86,9 @@ func (s *State) Summary() string { return s.summary }
 
 // Memories yields the keys under which the model stored something, sorted; see
 // [State.Memory]. It costs O(what is noted).
-func (s State) Memories() iter.Seq[string] {
+func (s *State) Memories() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, key := range slices.Sorted(maps.Keys(maps.Collect(s.notes.All()))) {
+		for _, key := range slices.Sorted(maps.Keys(s.notes)) {
 			if name, ok := strings.CutPrefix(key, "\x00memory\x00"); ok && !yield(name) {
 				return
 			}
@@ -156,7 +156,7 @@ func (w Window) Hoarded(n int) int {
 }
 
 // Calls yields the calls before exchange n of the conversation of s, in order.
-func (w Window) Calls(s State, n int) iter.Seq[CallState] {
+func (w Window) Calls(s *State, n int) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
 		if w.Exchanges == 0 {
 			return

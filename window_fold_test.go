@@ -17,12 +17,12 @@ import (
 func TestWindowIsTheConversation(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		var s State
+		s := new(State)
 		talk := NewTranscript(Native)
 		take := func(iteration int, e Event) {
 			entry := Entry{Run: "r", Seq: s.Seq() + 1, Time: time.Unix(int64(s.Seq()), 0), Iteration: iteration, Event: e}
 			s.Fold(entry)
-			talk.Add(entry, &s)
+			talk.Add(entry, s)
 		}
 		take(0, RunStarted{Input: strings.Repeat("x", r.IntN(500))})
 		calls := 0
@@ -48,7 +48,7 @@ func TestWindowIsTheConversation(t *testing.T) {
 			case 1:
 				take(turn, ContextCompacted{Summary: strings.Repeat("s", 300), Kept: w.Exchanges - old, Why: "price"})
 			}
-			if why := differs(&s, talk); why != "" {
+			if why := differs(s, talk); why != "" {
 				t.Fatalf("seed %d, turn %d: %s", seed, turn, why)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-func holds(pawl.State, pawl.Disposed) bool { return true }
+func holds(*pawl.State, pawl.Disposed) bool { return true }
 
 // Which rules make of which calls what, and what the approver is told.
 func TestReview(t *testing.T) {
@@ -45,10 +45,10 @@ func TestReview(t *testing.T) {
 			3: "ask submit_* needs approval when args.amount > 100",
 			5: "ask submit_* needs approval when args.amount > 100, which cannot be told: args.amount is missing or null",
 		}},
-		"by function": {[]pawl.Policy{approval.Func("big order", func(s pawl.State, d pawl.Disposed) bool {
+		"by function": {[]pawl.Policy{approval.Func("big order", func(s *pawl.State, d pawl.Disposed) bool {
 			return s.Iteration() == 1 && d.Info().Effect == pawl.Write && strings.Contains(string(d.Call.Args), "250")
 		})}, map[int]string{3: `ask "big order" asks for approval`}},
-		"by a function that panics": {[]pawl.Policy{approval.Func("big order", func(_ pawl.State, d pawl.Disposed) bool {
+		"by a function that panics": {[]pawl.Policy{approval.Func("big order", func(_ *pawl.State, d pawl.Disposed) bool {
 			return d.Call.Args[100] == 0
 		})}, map[int]string{
 			1: `ask "big order" asks for approval, because it panicked`, 2: `ask "big order" asks for approval, because it panicked`,
@@ -105,7 +105,7 @@ func TestReasonsConverge(t *testing.T) {
 // What is no batch is passed on.
 func TestOtherSteps(t *testing.T) {
 	for _, step := range []pawl.Step{pawl.Observe{}, pawl.Think{}, pawl.Finish{}} {
-		if got := approval.Never("*").Review(pawl.State{}, step); got != step {
+		if got := approval.Never("*").Review(new(pawl.State), step); got != step {
 			t.Errorf("%#v became %#v", step, got)
 		}
 	}

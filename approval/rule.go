@@ -17,7 +17,7 @@ type rule struct {
 
 	// applies gives the reason for a call of which the machine would have it
 	// run or handed over; empty: the rule is not about it.
-	applies func(pawl.State, pawl.Disposed) string
+	applies func(*pawl.State, pawl.Disposed) string
 }
 
 // For gates the tools that fit one of the patterns.
@@ -27,7 +27,7 @@ func For(patterns ...string) pawl.Policy {
 		source: "approval(" + quoted(patterns) + ")",
 		does:   pawl.Ask,
 		check:  func(a pawl.Agent) error { return wantTools(a, patterns, false) },
-		applies: func(_ pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Disposed) string {
 			if p := fitting(patterns, d.Call.Tool); p != "" {
 				return p + " needs approval"
 			}
@@ -48,7 +48,7 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 		source: "approval_effect(" + strings.Join(names, ", ") + ")",
 		does:   pawl.Ask,
 		check:  func(pawl.Agent) error { return wantEffects(effects) },
-		applies: func(_ pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Disposed) string {
 			e := d.Info().Effect
 			if d.Info().Agent != "" {
 				return "" // what its run does is gated where it does it
@@ -70,12 +70,12 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 //
 // The function must be pure and quick: it is asked before every batch, several
 // times, and again by whoever replays the run. One that panics asks.
-func Func(name string, f func(pawl.State, pawl.Disposed) bool) pawl.Policy {
+func Func(name string, f func(*pawl.State, pawl.Disposed) bool) pawl.Policy {
 	return &rule{
 		source: "approval_func(" + expr.Quote(name) + ")",
 		does:   pawl.Ask,
 		check:  func(pawl.Agent) error { return wantFunc(name, f) },
-		applies: func(s pawl.State, d pawl.Disposed) string {
+		applies: func(s *pawl.State, d pawl.Disposed) string {
 			holds, panicked := ask(f, s, d)
 			switch {
 			case panicked: // what it said may differ from one time to the next
@@ -88,7 +88,7 @@ func Func(name string, f func(pawl.State, pawl.Disposed) bool) pawl.Policy {
 	}
 }
 
-func ask(f func(pawl.State, pawl.Disposed) bool, s pawl.State, d pawl.Disposed) (holds, panicked bool) {
+func ask(f func(*pawl.State, pawl.Disposed) bool, s *pawl.State, d pawl.Disposed) (holds, panicked bool) {
 	defer func() {
 		if recover() != nil {
 			panicked = true
@@ -105,7 +105,7 @@ func Never(patterns ...string) pawl.Policy {
 		source: "never(" + quoted(patterns) + ")",
 		does:   pawl.Refuse,
 		check:  func(a pawl.Agent) error { return wantTools(a, patterns, true) },
-		applies: func(_ pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Disposed) string {
 			if fitting(patterns, d.Call.Tool) != "" {
 				return d.Call.Tool + " is denied here and cannot be approved; find another way, or say that there is none"
 			}
@@ -138,7 +138,7 @@ func (r *rule) Check(a pawl.Agent) error {
 }
 
 // Review moves the calls that the rule is about to Ask or Refuse.
-func (r *rule) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (r *rule) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
 		return step

@@ -34,7 +34,7 @@ func When(pattern, predicate string) pawl.Policy {
 		source: "approval_when(" + expr.Quote(pattern) + ", " + source + ")",
 		does:   pawl.Ask,
 		check:  func(a pawl.Agent) error { return wantPredicate(a, pattern, tree, err) },
-		applies: func(_ pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Disposed) string {
 			if machines(d.Call.Tool) || !glob.Match(pattern, d.Call.Tool) {
 				return ""
 			}

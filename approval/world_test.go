@@ -45,18 +45,18 @@ func agent(tools ...string) pawl.Agent {
 
 // batch is what the machine makes of the calls of one reply, each "TOOL ARGS",
 // before any policy has seen them.
-func batch(t testing.TB, a pawl.Agent, calls ...string) (pawl.State, pawl.Act) {
+func batch(t testing.TB, a pawl.Agent, calls ...string) (*pawl.State, pawl.Act) {
 	t.Helper()
 	m, err := pawl.NewMachine(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s pawl.State
+	s := new(pawl.State)
 	var seq uint64
 	add := func(iteration int, events ...pawl.Event) {
 		for _, e := range events {
 			seq++
-			s = pawl.Apply(s, pawl.Entry{Run: "r", Seq: seq, At: seq - 1, Time: time.Unix(1e9, 0), Iteration: iteration, Event: e})
+			s.Fold(pawl.Entry{Run: "r", Seq: seq, At: seq - 1, Time: time.Unix(1e9, 0), Iteration: iteration, Event: e})
 		}
 	}
 	add(0, pawl.RunStarted{Declaration: m.Declaration(), Input: "go"})
@@ -75,7 +75,7 @@ func batch(t testing.TB, a pawl.Agent, calls ...string) (pawl.State, pawl.Act) {
 
 // settle asks the policies until none has anything to add, and lists what
 // becomes of each call and why.
-func settle(t testing.TB, s pawl.State, act pawl.Act, policies ...pawl.Policy) []string {
+func settle(t testing.TB, s *pawl.State, act pawl.Act, policies ...pawl.Policy) []string {
 	t.Helper()
 	for range 8 {
 		before := lines(act)

@@ -47,11 +47,11 @@ func (o office) Start(_ context.Context, name string, spec json.RawMessage) (ser
 	return server.Work{Agent: clerk, Engine: o.engine}, nil
 }
 
-func (o office) Again(context.Context, pawl.State, bool) (server.Work, error) {
+func (o office) Again(context.Context, *pawl.State, bool) (server.Work, error) {
 	return server.Work{Agent: clerk, Engine: o.engine}, nil
 }
 
-func (o office) Desk(pawl.State) *engine.Engine { return o.engine }
+func (o office) Desk(*pawl.State) *engine.Engine { return o.engine }
 
 // open starts a server of the office, and gives its address.
 func open() (address string, shut func()) {

@@ -152,7 +152,7 @@ func (s *session) ask(d *pawl.Disposed) pawl.Event {
 		s.tokens = map[string]string{}
 	}
 	s.tokens[d.Call.ID] = token
-	return s.m.Hold(&s.state, *d, hashToken(token), seen)
+	return s.m.Hold(s.state, *d, hashToken(token), seen)
 }
 
 // addTokens adds the tokens of the requests that this process made.
@@ -342,7 +342,7 @@ func (a *approval) record(s *session, cut error, left bool) {
 		s.later[a.call.ID] = a.call.Requested
 		return
 	case failed == nil:
-		failed = checkArgs(&s.state, a.call.Tool, d.Args)
+		failed = checkArgs(s.state, a.call.Tool, d.Args)
 	}
 	if failed != nil && cut == nil {
 		d = Decision{Reason: "the approver failed: " + failed.Error()}

@@ -228,8 +228,8 @@ func TestCanary(t *testing.T) {
 // never is a goal that is not reached.
 type never struct{}
 
-func (never) Eval(pawl.State) pawl.Verdict { return pawl.Verdict{} }
-func (never) String() string               { return "metric < 0" }
+func (never) Eval(*pawl.State) pawl.Verdict { return pawl.Verdict{} }
+func (never) String() string                { return "metric < 0" }
 
 // A secret that cannot be kept is told before anything is run.
 func TestSecretTooShort(t *testing.T) {

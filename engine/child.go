@@ -29,7 +29,7 @@ type child struct {
 	hooks  []Hook
 
 	result pawl.Result
-	state  pawl.State
+	state  *pawl.State
 	heard  int64 // the last letter its own run was brought
 	gone   bool  // it has been, and its log is not here
 	err    error // the world broke
@@ -151,15 +151,16 @@ func beyond(want, are pawl.Limits) (l pawl.Limits) {
 
 // childStand is where a child's own log says it stands.
 type childStand struct {
-	state       pawl.State
+	state       *pawl.State
 	cancelledBy string // who cancelled it last
 }
 
 // childAt reads a child's log. One that was never begun has no entries.
 func (e *Engine) childAt(ctx context.Context, run string) (at childStand, err error) {
+	at.state = new(pawl.State)
 	for entry, err := range Entries(ctx, e.journal, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(&at.state, entry)
+			err = pawl.CheckEntry(at.state, entry)
 		}
 		if errors.Is(err, pawl.ErrUnknownRun) {
 			break
@@ -217,7 +218,7 @@ func (s *session) childStopped(j *job, cut error) bool {
 		return false
 	}
 	r := &c.result
-	e := settled(j.inv.Call, c.run, r.Status, &c.state)
+	e := settled(j.inv.Call, c.run, r.Status, c.state)
 	if r.Status == pawl.Paused {
 		e.WakeAt = c.state.WakeAt()
 	}
@@ -270,7 +271,7 @@ func (s *session) bookChildren(ctx context.Context, in []pawl.CallState) error {
 		if at.state.Seq() == 0 {
 			continue
 		}
-		s.append(s.state.Seq(), s.state.Iteration(), settled(c.ID, c.Child, pawl.Interrupted, &at.state))
+		s.append(s.state.Seq(), s.state.Iteration(), settled(c.ID, c.Child, pawl.Interrupted, at.state))
 	}
 	return nil
 }
@@ -316,7 +317,7 @@ func (s *session) childMail() bool {
 // that there is something to take in. A parent that cannot be told finds out
 // when it is resumed.
 func (s *session) wakeParent() {
-	parent := ParentOf(&s.state)
+	parent := ParentOf(s.state)
 	if parent == "" || s.driven || !s.state.Status().Ended() || s.engine.mail == nil {
 		return
 	}
@@ -330,7 +331,7 @@ func (s *session) wakeParent() {
 }
 
 // Pending is everything a run waits for, what its children wait for included.
-func Pending(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, error) {
+func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, error) {
 	list := pawl.ResultOf(s).Pending
 	for c := range s.Open() {
 		if c.Phase != pawl.AwaitingChild {
@@ -356,7 +357,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	if err != nil {
 		return root, err
 	}
-	parent := ParentOf(&at.state)
+	parent := ParentOf(at.state)
 	if parent == "" {
 		return root, nil
 	}

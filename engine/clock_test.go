@@ -32,7 +32,7 @@ func taking(l *ledger, name string, effect pawl.Effect, d time.Duration) pawl.To
 
 // slowAt is a hook that takes its time over the entries of a type of run r.
 func slowAt(typ string, d time.Duration) *engine.Options {
-	return &engine.Options{Hooks: []engine.Hook{hookFunc(func(_ pawl.State, e pawl.Entry) engine.Direction {
+	return &engine.Options{Hooks: []engine.Hook{hookFunc(func(_ *pawl.State, e pawl.Entry) engine.Direction {
 		if e.Run == "r" && e.Event.Type() == typ {
 			time.Sleep(d)
 		}
@@ -108,7 +108,7 @@ func TestNotRunTooEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 		replayed := func(move time.Duration) error {
-			_, err := m.Replay(pawl.State{}, func(yield func(pawl.Entry, error) bool) {
+			_, err := m.Replay(new(pawl.State), func(yield func(pawl.Entry, error) bool) {
 				late := time.Duration(0)
 				for e, err := range engine.Entries(t.Context(), j, "r", 1) {
 					if refused, ok := e.Event.(pawl.ToolRefused); ok && refused.NotRun {
@@ -186,7 +186,7 @@ type twice struct{}
 
 func (twice) Name() string { return "twice" }
 
-func (twice) Next(s pawl.State) pawl.Step {
+func (twice) Next(s *pawl.State) pawl.Step {
 	if _, begun := s.Step("one"); !begun {
 		return pawl.Act{Calls: []pawl.Disposed{{Call: call("put", 1), Step: "one"}, {Call: call("put", 2), Step: "two"}}}
 	}

@@ -28,9 +28,9 @@ func (m renamed) Describe() pawl.ModelInfo { return m.info }
 // advised is a policy that does nothing, and brings a model.
 type advised struct{ model pawl.Model }
 
-func (advised) String() string                                { return "advised()" }
-func (advised) Review(_ pawl.State, step pawl.Step) pawl.Step { return step }
-func (a advised) Advisers() []pawl.Model                      { return []pawl.Model{a.model} }
+func (advised) String() string                                 { return "advised()" }
+func (advised) Review(_ *pawl.State, step pawl.Step) pawl.Step { return step }
+func (a advised) Advisers() []pawl.Model                       { return []pawl.Model{a.model} }
 
 func named(m pawl.Model, name string, in float64) pawl.Model {
 	return &renamed{m, pawl.ModelInfo{Name: name, Price: &pawl.Price{Input: in}}}
@@ -228,8 +228,8 @@ func TestCompatible(t *testing.T) {
 
 type looped string
 
-func (n looped) Name() string              { return string(n) }
-func (looped) Next(s pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
+func (n looped) Name() string               { return string(n) }
+func (looped) Next(s *pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
 
 type nine struct{}
 

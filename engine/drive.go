@@ -66,7 +66,7 @@ func (s *session) step() (done bool, err error) {
 		return false, err
 	}
 	at := s.state.Seq()
-	switch step := s.m.Next(&s.state).(type) {
+	switch step := s.m.Decide(s.state).(type) {
 	case pawl.Observe:
 		err = s.observe(at)
 	case pawl.Think:

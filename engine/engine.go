@@ -263,7 +263,7 @@ func (b *beginning) first(ctx context.Context, s *session, p *past) pawl.Event {
 		start.Nonce = rand.Text()[:8]
 	}
 	if p != nil && p.talk != nil {
-		start.Continues = p.talk.Continue(&p.state)
+		start.Continues = p.talk.Continue(p.state)
 	}
 	return start
 }

@@ -19,7 +19,7 @@ type guard struct{ tool string }
 func (guard) Name() string { return "guard" }
 
 // Entry is asked after an entry is durable and before anything follows from it.
-func (g guard) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (g guard) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	reply, ok := e.Event.(pawl.ModelReplied)
 	if !ok {
 		return engine.Direction{}
@@ -67,7 +67,7 @@ func (focus) Name() string { return "focus" }
 
 // Entry withdraws a final answer that misses the point, and has a search that
 // found nothing run again.
-func (f focus) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (f focus) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	switch e := e.Event.(type) {
 	case pawl.ModelReplied:
 		final := e.Reply.Stop != pawl.StopCalls

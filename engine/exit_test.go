@@ -87,7 +87,7 @@ func (f fickle) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 type quitter struct{ quits *bool }
 
 func (quitter) Name() string { return "quitter" }
-func (q quitter) Next(s pawl.State) pawl.Step {
+func (q quitter) Next(s *pawl.State) pawl.Step {
 	if *q.quits {
 		runtime.Goexit()
 	}

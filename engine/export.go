@@ -34,7 +34,7 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Exp
 	}
 	x := exporter{w: w}
 	x.line(exportHead{Export: exportFormat, Run: run, Redacted: !o.Raw, Entries: last})
-	var s pawl.State
+	s := new(pawl.State)
 	var blobs []string
 	for row, err := range j.Read(ctx, run, 1) {
 		if err != nil {
@@ -43,7 +43,7 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Exp
 		if row.Seq > last {
 			break
 		}
-		entry, err := entryOf(&s, run, row.Data)
+		entry, err := entryOf(s, run, row.Data)
 		if err == nil && !o.Raw {
 			row.Data = redact.JSON(row.Data)
 			_, err = pawl.DecodeEntry(row.Data)

@@ -98,12 +98,12 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 // that wrote the last of them: where a fork is forked within what it shares with
 // another, that other one, under whose name the keys of the calls were made.
 func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []pawl.Entry, from string, err error) {
-	var s pawl.State
+	s := new(pawl.State)
 	from = run
 	var before, after uint64
 	for entry, err := range Entries(ctx, e.journal, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(&s, entry)
+			err = pawl.CheckEntry(s, entry)
 		}
 		if err != nil {
 			return nil, "", err
@@ -123,7 +123,7 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []p
 			after = entry.Seq
 		}
 	}
-	if err := readable(&s, run); err != nil {
+	if err := readable(s, run); err != nil {
 		return nil, "", err
 	}
 	if s.Redacted() {

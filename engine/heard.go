@@ -35,7 +35,7 @@ func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 			if err != nil {
 				return err
 			}
-			hear(&s, &l, list)
+			hear(s, &l, list)
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if l.Kind == pawl.LetterCancel && l.Request == cancelRequest(&s) {
+		if l.Kind == pawl.LetterCancel && l.Request == cancelRequest(s) {
 			return true, nil
 		}
 	}

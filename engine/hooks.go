@@ -20,7 +20,7 @@ func (s *session) hooks() []Hook {
 			d = s.state.Declaration()
 		}
 		s.watching = slices.Clip(s.engine.opt.Hooks) // all there are, should HooksOf panic
-		s.above = s.engine.hooksOf(d, s.above, s.driven, ParentOf(&s.state))
+		s.above = s.engine.hooksOf(d, s.above, s.driven, ParentOf(s.state))
 		s.watching = slices.Concat(s.engine.opt.Hooks, s.above)
 		if s.watching == nil {
 			s.watching = []Hook{}
@@ -38,7 +38,7 @@ func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent s
 	}
 	if parent != "" && !driven {
 		if at, err := e.childAt(context.Background(), parent); err == nil { // without its parent's log it has its own hooks
-			above = e.hooksOf(at.state.Declaration(), nil, false, ParentOf(&at.state))
+			above = e.hooksOf(at.state.Declaration(), nil, false, ParentOf(at.state))
 		}
 	}
 	own := slices.Clip(e.agentHooks(d))

@@ -20,7 +20,7 @@ type listing struct {
 
 func (l listing) Name() string { return l.name }
 
-func (l listing) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (l listing) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	if who := l.name + " of " + l.of; !slices.Contains(l.saw[e.Run], who) {
 		l.saw[e.Run] = append(l.saw[e.Run], who)
 	}

@@ -17,17 +17,17 @@ import (
 )
 
 // hookFunc is a hook made of a function.
-type hookFunc func(s pawl.State, e pawl.Entry) engine.Direction
+type hookFunc func(s *pawl.State, e pawl.Entry) engine.Direction
 
 func (hookFunc) Name() string { return "picky" }
 
-func (f hookFunc) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+func (f hookFunc) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
 	return f(s, e)
 }
 
 // picky wants the plan of the second turn made again until it is sure of
 // itself, and every call run twice.
-func picky(s pawl.State, e pawl.Entry) engine.Direction {
+func picky(s *pawl.State, e pawl.Entry) engine.Direction {
 	switch ev := e.Event.(type) {
 	case pawl.ModelReplied:
 		return engine.Direction{Retry: e.Iteration == 2 && ev.Reply.Text() != "sure", Reason: "be sure"}
@@ -108,7 +108,7 @@ func cut(t *testing.T, lines [][]byte) *memory.Journal {
 // whole holds what must be true of a finished run in which hooks had things
 // made again: the model was told the last result of every call, every attempt
 // at a call had the same key, no Write ran twice, and the log replays.
-func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, last *pawl.Request) pawl.State {
+func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, last *pawl.Request) *pawl.State {
 	t.Helper()
 	s, err := engine.Load(t.Context(), j, "r")
 	if err != nil {
@@ -244,7 +244,9 @@ func TestHookComesLate(t *testing.T) {
 	agent, _ := retried(t, func(pawl.Invocation) {})
 	ends(t, begin(t, engine.New(full, nil), observed(agent)), pawl.Success)
 	lines := recorded(t, full)
-	all := hookFunc(func(pawl.State, pawl.Entry) engine.Direction { return engine.Direction{Retry: true, Reason: "be sure"} })
+	all := hookFunc(func(*pawl.State, pawl.Entry) engine.Direction {
+		return engine.Direction{Retry: true, Reason: "be sure"}
+	})
 	again := 0
 	for k := 1; k < len(lines); k++ {
 		for name, hook := range map[string]hookFunc{"picky": picky, "all": all} {
@@ -283,14 +285,15 @@ func TestHookDirectionsOfOld(t *testing.T) {
 	full := newTap()
 	agent, _ := retried(t, func(pawl.Invocation) {})
 	ends(t, begin(t, engine.New(full, nil), agent), pawl.Success)
-	var s pawl.State
+	s := new(pawl.State)
 	for _, line := range recorded(t, full) {
 		e, err := pawl.DecodeEntry(line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Fold(e)
-		with := pawl.Apply(s, pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
+		with := s.Clone()
+		with.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
 			Event: pawl.HookDirected{Hook: "old", Direction: "retry", Reason: "no"}})
 		before, _ := json.Marshal(pawl.ResultOf(s)) // results always marshal
 		after, _ := json.Marshal(pawl.ResultOf(with))

@@ -90,7 +90,7 @@ type witness struct {
 
 func (w *witness) Name() string { return "witness" }
 
-func (w *witness) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (w *witness) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	w.seen[e.Seq] = true
 	return engine.Direction{Cancel: w.forbids != nil && w.forbids(e), Reason: "no"}
 }

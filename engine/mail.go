@@ -119,7 +119,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 		return fmt.Errorf("the request for %s of run %s expired at %s; resuming the run asks again", call, run, c.Expires.UTC().Format(time.RFC3339))
 	}
 	if check != nil {
-		if err := check(&s, c); err != nil {
+		if err := check(s, c); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: cancelRequest(&s), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}); err != nil {
+	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: cancelRequest(s), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}); err != nil {
 		if _, ok := errors.AsType[*pawl.LetterConflictError](err); !ok { // cancelled already, in other words
 			return err
 		}
@@ -296,7 +296,7 @@ func (s *session) read(l pawl.Letter) pawl.Event {
 		}
 	case pawl.LetterDecision:
 		var b decisionBody
-		if c.Phase == pawl.AwaitingApproval && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil && checkArgs(&s.state, c.Tool, b.Args) == nil {
+		if c.Phase == pawl.AwaitingApproval && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil && checkArgs(s.state, c.Tool, b.Args) == nil {
 			return s.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == pawl.ScopeRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
 		}
 	}

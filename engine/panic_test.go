@@ -29,7 +29,7 @@ func (f *fuse) burn() {
 type badLoop struct{ *fuse }
 
 func (badLoop) Name() string { return "bad" }
-func (b badLoop) Next(s pawl.State) pawl.Step {
+func (b badLoop) Next(s *pawl.State) pawl.Step {
 	b.burn()
 	return pawl.ReAct{}.Next(s)
 }
@@ -37,7 +37,7 @@ func (b badLoop) Next(s pawl.State) pawl.Step {
 type badCondition struct{ *fuse }
 
 func (badCondition) String() string { return "iterations >= 9" }
-func (b badCondition) Eval(pawl.State) pawl.Verdict {
+func (b badCondition) Eval(*pawl.State) pawl.Verdict {
 	b.burn()
 	return pawl.Verdict{}
 }
@@ -45,7 +45,7 @@ func (b badCondition) Eval(pawl.State) pawl.Verdict {
 type badPolicy struct{ *fuse }
 
 func (badPolicy) String() string { return "bad_policy" }
-func (b badPolicy) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (b badPolicy) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	b.burn()
 	return step
 }
@@ -59,7 +59,7 @@ func (b badLook) Look(_ *pawl.State, step pawl.Step) pawl.Step {
 
 type badFilter struct{ badPolicy }
 
-func (b badFilter) Review(_ pawl.State, step pawl.Step) pawl.Step { return step }
+func (b badFilter) Review(_ *pawl.State, step pawl.Step) pawl.Step { return step }
 func (b badFilter) Filter(text string) string {
 	b.burn()
 	return text
@@ -184,7 +184,7 @@ func (b badHook) Name() string {
 	return "bad"
 }
 
-func (b badHook) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (b badHook) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	if _, replied := e.Event.(*pawl.ModelReplied); replied || e.Event.Type() == "model.replied" {
 		return engine.Direction{Cancel: true, Reason: "enough"}
 	}

@@ -28,7 +28,7 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // past is what a run continues: where the run before it stood, and the messages of
 // all before it.
 type past struct {
-	state pawl.State
+	state *pawl.State
 	talk  *pawl.Transcript
 }
 
@@ -39,7 +39,7 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 			return pawl.RunStarted{}, err
 		}
 		start, _ := entry.Event.(pawl.RunStarted)
-		return start, pawl.CheckEntry(&pawl.State{}, entry)
+		return start, pawl.CheckEntry(new(pawl.State), entry)
 	}
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
@@ -50,7 +50,7 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 // filters that the earlier one had not.
 func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, clean cleaner) (past, error) {
 	if from == nil {
-		return past{}, nil
+		return past{state: new(pawl.State)}, nil
 	}
 	var chain []*pawl.Continues
 	seen := map[string]bool{run: true}
@@ -70,23 +70,25 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		of, c = c.Run, start.Continues
 	}
 	slices.Reverse(chain)
-	p := past{talk: pawl.NewTranscript(pawl.Native)}
+	p := past{state: new(pawl.State), talk: pawl.NewTranscript(pawl.Native)}
 	for i, c := range chain {
 		if i > 0 {
 			p.state = p.state.Next()
 		}
-		whole := p.state // to its end, where it stands that a log was redacted
+		whole := p.state // the log is read to its end, where it stands that it was redacted
 		for entry, err := range entries(ctx, e.journal, c.Run, 1, new(pawl.Room)) {
 			if err == nil {
-				err = pawl.CheckEntry(&whole, entry)
+				err = pawl.CheckEntry(whole, entry)
 			}
 			if err != nil {
 				return past{}, err
 			}
+			if c.Seq > 0 && entry.Seq == c.Seq+1 {
+				whole = p.state.Clone()
+			}
 			whole.Fold(entry)
 			if c.Seq == 0 || entry.Seq <= c.Seq {
-				p.state = whole
-				p.talk.Add(entry, &p.state)
+				p.talk.Add(entry, p.state)
 			}
 		}
 		switch {
@@ -97,15 +99,15 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		case p.state.Machine() > pawl.MachineNumber:
 			return past{}, fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", c.Run, p.state.Machine(), pawl.MachineNumber)
 		}
-		p.talk.Next(&p.state, i+1, clean.parts)
+		p.talk.Next(p.state, i+1, clean.parts)
 	}
 	return p, nil
 }
 
 // before is the state a run begins in that has this past.
-func (p *past) before() pawl.State {
+func (p *past) before() *pawl.State {
 	if p.talk == nil {
-		return pawl.State{}
+		return new(pawl.State)
 	}
 	return p.state.Next()
 }

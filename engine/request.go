@@ -17,7 +17,7 @@ type Sent struct {
 	Entry    pawl.Entry       // that says so
 	Called   pawl.ModelCalled // its event
 	Model    pawl.ModelInfo   // that was asked
-	State    pawl.State       // after the entry
+	State    *pawl.State      // after the entry
 	Masked   []string         // calls whose results are left out
 	Previous uint64           // the entry of the request of the same purpose before it; zero: there is none
 }
@@ -41,13 +41,13 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 	latest := map[pawl.Purpose]uint64{}
 	for entry, err := range Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(&state, entry)
+			err = pawl.CheckEntry(state, entry)
 		}
 		if err != nil {
 			return Sent{}, err
 		}
 		state.Fold(entry)
-		talk.Add(entry, &state)
+		talk.Add(entry, state)
 		called, is := entry.Event.(pawl.ModelCalled)
 		switch e := entry.Event.(type) {
 		case pawl.ContextCompacted:
@@ -62,7 +62,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Event.Type(), ErrNoRequest)
 		}
 		r.Entry, r.Called, r.State = entry, called, state
-		r.Request, r.Model = talk.Request(&state, called, entry.Iteration)
+		r.Request, r.Model = talk.Request(state, called, entry.Iteration)
 		return r, nil
 	}
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)
@@ -70,18 +70,18 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 
 // StateAt folds a run's log up to the entry seq, with what the run continues, if
 // it continues one.
-func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (pawl.State, error) {
+func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (*pawl.State, error) {
 	p, err := before(ctx, j, run)
 	if err != nil {
-		return pawl.State{}, err
+		return new(pawl.State), err
 	}
 	state := p.before()
 	for entry, err := range Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(&state, entry)
+			err = pawl.CheckEntry(state, entry)
 		}
 		if err != nil {
-			return pawl.State{}, err
+			return new(pawl.State), err
 		}
 		if entry.Seq > seq {
 			break

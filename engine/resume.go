@@ -181,7 +181,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
-	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), driven: o.driven, above: o.hooks, wake: make(chan struct{}, 1), gone: make(chan struct{})}
+	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), state: new(pawl.State), driven: o.driven, above: o.hooks, wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	err = s.caught(func() error { return s.load(ctx) })
 	if err != nil {
 		s.release()
@@ -194,7 +194,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 func (s *session) load(ctx context.Context) error {
 	for entry, err := range entries(ctx, s.engine.journal, s.lease.Run, 1, s.reading()) {
 		if err == nil {
-			err = pawl.CheckEntry(&s.state, entry)
+			err = pawl.CheckEntry(s.state, entry)
 		}
 		if err != nil {
 			return err
@@ -213,7 +213,7 @@ func (s *session) load(ctx context.Context) error {
 	if s.state.Seq() == 0 {
 		return fmt.Errorf("run %s has no entries: it was never started", s.lease.Run)
 	}
-	if err := readable(&s.state, s.lease.Run); err != nil {
+	if err := readable(s.state, s.lease.Run); err != nil {
 		return err
 	}
 	if s.state.Redacted() {

@@ -156,11 +156,11 @@ func entries(ctx context.Context, j pawl.Journal, run string, from uint64, room 
 }
 
 // Load folds a run's log as far as it goes.
-func Load(ctx context.Context, j pawl.Journal, run string) (pawl.State, error) {
-	var s pawl.State
+func Load(ctx context.Context, j pawl.Journal, run string) (*pawl.State, error) {
+	s := new(pawl.State)
 	for entry, err := range entries(ctx, j, run, 1, new(pawl.Room)) {
 		if err == nil {
-			err = pawl.CheckEntry(&s, entry)
+			err = pawl.CheckEntry(s, entry)
 		}
 		if err != nil {
 			return s, err

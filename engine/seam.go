@@ -43,7 +43,7 @@ func (f FilterFunc) Filter(text string) string { return f(text) }
 // not returned by then is left behind and not asked any more.
 type Hook interface {
 	Name() string
-	Entry(ctx context.Context, s pawl.State, e pawl.Entry) Direction
+	Entry(ctx context.Context, s *pawl.State, e pawl.Entry) Direction
 }
 
 // A Direction is what a [Hook] makes of an entry. The zero Direction goes on.
@@ -83,7 +83,7 @@ func (s *session) askHooks() error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	a := &asking{hooks: s.hooks(), deaf: s.deaf, state: s.state, entries: s.hooked}
+	a := &asking{hooks: s.hooks(), deaf: s.deaf, state: s.state.Clone(), entries: s.hooked}
 	a.flight = flight{effect: a, limit: hookTime, grace: time.Second, sheltered: true}
 	s.hooked = nil
 	return s.fly(&a.flight, time.Now())
@@ -97,7 +97,7 @@ type asking struct {
 	flight  flight
 	hooks   []Hook
 	deaf    map[int]bool // which of them are not asked any more
-	state   pawl.State
+	state   *pawl.State
 	entries []pawl.Entry
 	said    []directed
 	at      atomic.Pointer[directed] // who is asked just now
@@ -184,7 +184,7 @@ func (s *session) farewell() {
 	if last == nil {
 		return
 	}
-	a := &asking{hooks: s.hooks(), deaf: s.deaf, state: s.state, entries: last}
+	a := &asking{hooks: s.hooks(), deaf: s.deaf, state: s.state.Clone(), entries: last}
 	ctx, cancel := context.WithTimeout(s.base, hookTime)
 	defer cancel()
 	done := make(chan struct{})
@@ -219,7 +219,7 @@ func nameOf(h Hook) (name string) {
 	return h.Name()
 }
 
-func consult(ctx context.Context, h Hook, s pawl.State, e pawl.Entry) (d Direction) {
+func consult(ctx context.Context, h Hook, s *pawl.State, e pawl.Entry) (d Direction) {
 	defer func() {
 		if p := recover(); p != nil {
 			d = Direction{Reason: fmt.Sprint("hook panicked: ", p)}

@@ -20,7 +20,7 @@ type session struct {
 	clean  cleaner
 	found  uint64 // the last entry when the run was claimed
 
-	state     pawl.State
+	state     *pawl.State
 	talk      *pawl.Transcript
 	pending   [][]byte   // appended, not yet durable
 	after     uint64     // the last durable entry
@@ -72,7 +72,7 @@ type session struct {
 //go:noinline
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
 	return &session{
-		engine: e, m: m, lease: lease, clean: e.cleaner(m), talk: pawl.NewTranscript(m.Agent().Strategy),
+		engine: e, m: m, lease: lease, clean: e.cleaner(m), state: new(pawl.State), talk: pawl.NewTranscript(m.Agent().Strategy),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 }
@@ -155,7 +155,7 @@ func (s *session) store(b []byte) []byte {
 // take folds an entry into the state and the conversation.
 func (s *session) take(e pawl.Entry) {
 	s.state.Fold(e)
-	s.talk.Add(e, &s.state)
+	s.talk.Add(e, s.state)
 }
 
 // flush makes everything appended durable. Until it returns nil, nothing that

@@ -38,7 +38,7 @@ func (s *seen) last() string {
 
 func (stuckHook) Name() string { return "stuck" }
 
-func (h stuckHook) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (h stuckHook) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	h.seen.add(e.Event.Type())
 	if e.Event.Type() == h.typ {
 		<-h.free
@@ -55,7 +55,7 @@ func TestHookThatHangs(t *testing.T) {
 		defer func() { close(free); synctest.Wait() }()
 		var seen seen
 		watched := 0
-		other := hookFunc(func(pawl.State, pawl.Entry) engine.Direction { watched++; return engine.Direction{} })
+		other := hookFunc(func(*pawl.State, pawl.Entry) engine.Direction { watched++; return engine.Direction{} })
 		agent := pawl.Agent{Name: "slow", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{
 			fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
 				return pawl.Output{JSON: []byte(`1`)}, nil

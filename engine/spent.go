@@ -96,7 +96,7 @@ func (s *session) foresee(resumed pawl.RunResumed, limits pawl.Limits) (v pawl.V
 			v, ends = pawl.Verdict{}, false
 		}
 	}()
-	state := s.state
+	state := s.state.Clone()
 	fold := func(events ...pawl.Event) {
 		for _, e := range events {
 			state.Fold(pawl.Entry{Run: s.lease.Run, Seq: state.Seq() + 1, At: state.Seq(), Time: state.Time(), Iteration: state.Iteration(), Event: e})
@@ -105,7 +105,7 @@ func (s *session) foresee(resumed pawl.RunResumed, limits pawl.Limits) (v pawl.V
 	fold(resumed, pawl.RunExtended{Limits: limits})
 	const most = 100 // a few records at the most
 	for range most {
-		switch step := s.m.Next(&state).(type) {
+		switch step := s.m.Decide(state).(type) {
 		case pawl.Observe:
 			fold(pawl.Observed{Text: state.Seen()})
 			if value, measured := state.Metric(); measured {

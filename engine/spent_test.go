@@ -115,5 +115,5 @@ func TestSpentOfAPanickingLoop(t *testing.T) {
 // stubborn panics whenever it is asked.
 type stubborn struct{}
 
-func (stubborn) Name() string              { return "stubborn" }
-func (stubborn) Next(pawl.State) pawl.Step { panic("no") }
+func (stubborn) Name() string               { return "stubborn" }
+func (stubborn) Next(*pawl.State) pawl.Step { panic("no") }

@@ -49,7 +49,7 @@ func (s *session) calling(at uint64, t *pawl.Think) (*modelCall, time.Time, erro
 		c = new(modelCall)
 	}
 	*c = modelCall{
-		session: s, at: at, t: *t, model: model, endpoint: info.Endpoint, request: s.m.Request(&s.state, *t, s.talk),
+		session: s, at: at, t: *t, model: model, endpoint: info.Endpoint, request: s.m.Request(s.state, *t, s.talk),
 		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
 	}
 	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second, intent: c.live.At}
@@ -161,7 +161,7 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 	}
 	if err == nil {
 		var reply pawl.ModelReplied
-		if reply, err = s.m.Replied(&s.state, c.t, s.filterReply(*c.reply)); err == nil {
+		if reply, err = s.m.Replied(s.state, c.t, s.filterReply(*c.reply)); err == nil {
 			s.append(c.at, c.t.Iteration, reply)
 			s.engine.gates.answer(c.endpoint)
 			return
@@ -176,7 +176,7 @@ func (c *modelCall) record(s *session, cut error, left bool) {
 //go:noinline
 func (c *modelCall) failed(s *session, err, cut error) {
 	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.flight.quiet.signs) > 0
-	f := s.m.Failed(&s.state, c.t, err, begun, time.Time{})
+	f := s.m.Failed(s.state, c.t, err, begun, time.Time{})
 	f.Message = s.filter(f.Message)
 	f.RetryAt = s.retryAt(f, err)
 	s.again(&f)

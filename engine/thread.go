@@ -131,7 +131,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 // past is what the next run of the thread continues, which must have ended.
 func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
 	if after == "" {
-		return past{}, nil
+		return past{state: new(pawl.State)}, nil
 	}
 	p, err := b.engine.past(ctx, id, &pawl.Continues{Run: after}, b.engine.cleaner(b.machine))
 	if err != nil {

@@ -24,7 +24,7 @@ type Watcher interface {
 	// Seq, whose event is an empty [pawl.ModelDelta], whose At is the seq of the
 	// model.called, and with a zero s. Neither the entry nor what it refers to may
 	// be changed.
-	Entry(ctx context.Context, s pawl.State, e pawl.Entry)
+	Entry(ctx context.Context, s *pawl.State, e pawl.Entry)
 	// Within returns the context for the effect of an intent: of the entry with
 	// that seq, which is a model.called, a tool.started or a child.started. Its
 	// values, not its end, may differ from those of ctx. With an intent of zero it
@@ -61,7 +61,7 @@ func (s *session) tell() {
 func (s *session) replying(live pawl.Entry) {
 	for _, w := range s.engine.opt.Watchers {
 		live.Time, live.Event = time.Now().UTC(), pawl.ModelDelta{}
-		s.engine.unharmed(func() { w.Entry(s.base, pawl.State{}, live) })
+		s.engine.unharmed(func() { w.Entry(s.base, new(pawl.State), live) })
 	}
 }
 

@@ -23,7 +23,7 @@ type gallery struct {
 
 type intentKey struct{}
 
-func (g *gallery) Entry(_ context.Context, s pawl.State, e pawl.Entry) {
+func (g *gallery) Entry(_ context.Context, s *pawl.State, e pawl.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.seen = append(g.seen, fmt.Sprintf("%s %d %s", e.Run, e.Seq, e.Event.Type()))

@@ -255,7 +255,7 @@ type hook struct{}
 
 func (hook) Name() string { return "friend" }
 
-func (hook) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+func (hook) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
 	switch e := e.Event.(type) {
 	case pawl.ModelReplied:
 		return engine.Direction{Retry: e.Reply.Text() == "Hmpf.", Reason: "be kinder"}

@@ -137,7 +137,7 @@ func Of(entries iter.Seq2[pawl.Entry, error], o *Options) (Report, error) {
 			continue // a piece of a reply, when a live run is watched
 		}
 		if err == nil {
-			err = pawl.CheckEntry(&f.state, e)
+			err = pawl.CheckEntry(f.state, e)
 		}
 		if err != nil {
 			return f.report(), fmt.Errorf("explain: %w", err)

@@ -65,9 +65,9 @@ func golden(t *testing.T, file, got string) {
 // holds checks what is true of every report.
 func holds(t *testing.T, log []pawl.Entry, r explain.Report) {
 	t.Helper()
-	var s pawl.State
+	s := new(pawl.State)
 	for _, e := range log {
-		s = pawl.Apply(s, e)
+		s.Fold(e)
 	}
 	var in, out, calls int
 	var dollars float64
@@ -191,9 +191,9 @@ func TestResultIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s pawl.State
+	s := new(pawl.State)
 	for _, e := range log {
-		s = pawl.Apply(s, e)
+		s.Fold(e)
 	}
 	got, want := keys(t, r), keys(t, pawl.ResultOf(s))
 	for key, value := range want {

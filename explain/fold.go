@@ -12,14 +12,14 @@ import (
 // their common At, as in replaying; those from outside stand alone.
 type fold struct {
 	opt   Options
-	state pawl.State
+	state *pawl.State
 	decl  pawl.Declaration // that the run is under, at the step being explained
 	book
 	trying
 	tracing
 	money  spender
 	step   []pawl.Entry
-	before pawl.State // of the step
+	before *pawl.State // of the step
 
 	// What the next turn follows from, since the last one.
 	answered []string
@@ -44,7 +44,7 @@ type book struct {
 }
 
 func newFold(o *Options) *fold {
-	f := &fold{book: book{decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{}}}
+	f := &fold{state: new(pawl.State), before: new(pawl.State), book: book{decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{}}}
 	if o != nil {
 		f.opt = *o
 	}
@@ -52,8 +52,8 @@ func newFold(o *Options) *fold {
 }
 
 func (f *fold) add(e pawl.Entry) {
-	before := f.state
-	f.state = pawl.Apply(before, e)
+	before := f.state.Clone()
+	f.state.Fold(e)
 	if !f.state.InFlight() {
 		f.quiet = e.Seq
 	}
@@ -127,7 +127,7 @@ func (f *fold) close() {
 }
 
 // kind is the step an entry was the first of.
-func kind(event pawl.Event, before pawl.State) string {
+func kind(event pawl.Event, before *pawl.State) string {
 	switch e := event.(type) {
 	case pawl.ModelCalled, pawl.ModelReplied, pawl.ModelFailed:
 		return "think"
@@ -185,7 +185,7 @@ func (f *fold) report() Report {
 		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), quiet: f.quiet, fork: f.forked, now: f.opt.Now, wakeAt: s.WakeAt(),
 	}
 	start, _ := s.Start()
-	r.Context = answers(&s, r.Result.Result, start.Declaration.ResultKey)
+	r.Context = answers(s, r.Result.Result, start.Declaration.ResultKey)
 	if f.on {
 		r.Trace = f.thoughts(s)
 	}
@@ -256,7 +256,7 @@ func (r *Report) heard() (some, all bool) {
 }
 
 // stands corrects what the log cannot know of where the run stands.
-func (r *Report) stands(s pawl.State) {
+func (r *Report) stands(s *pawl.State) {
 	status := r.opt.Status
 	if status == 0 && s.Status().Waiting() && expired(r.Pending, r.now) {
 		status = pawl.Expired

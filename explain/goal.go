@@ -36,7 +36,7 @@ type Approach struct {
 }
 
 // goal reads off a state how its goal moved; nil: it has none.
-func goal(s pawl.State) *Goal {
+func goal(s *pawl.State) *Goal {
 	source := s.Declaration().Goal
 	if source == "" {
 		return nil
@@ -78,7 +78,7 @@ func reading(m *pawl.Measure) *gauge.Measure {
 }
 
 // called fills in what the failed approaches called.
-func (g *Goal) called(s pawl.State) {
+func (g *Goal) called(s *pawl.State) {
 	at := map[int]*Approach{}
 	for i := range g.Failed {
 		at[g.Failed[i].Iteration] = &g.Failed[i]

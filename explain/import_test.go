@@ -21,7 +21,7 @@ func TestImported(t *testing.T) {
 	})
 	broken := func(keep int, redacted, torn bool) explain.Report {
 		t.Helper()
-		var s pawl.State
+		s := new(pawl.State)
 		kept := log[:keep:keep]
 		for _, e := range kept {
 			s.Fold(e)

@@ -213,7 +213,7 @@ type gate struct{ tool string }
 func (g gate) String() string { return "gate(" + g.tool + ")" }
 func (g gate) Waits() bool    { return true }
 
-func (g gate) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (g gate) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
 		return step
@@ -240,7 +240,7 @@ type atMost struct{ most float64 }
 
 func (m atMost) String() string { return fmt.Sprintf("metric <= %g", m.most) }
 
-func (m atMost) Eval(s pawl.State) pawl.Verdict {
+func (m atMost) Eval(s *pawl.State) pawl.Verdict {
 	v, known := s.Metric()
 	return pawl.Verdict{Holds: known && v <= m.most, Status: pawl.Success, Condition: m.String(), Leaf: m.String(), Detail: fmt.Sprintf("metric is %g", v)}
 }

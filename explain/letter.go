@@ -6,7 +6,7 @@ import (
 )
 
 // outside explains what did not come from the machine.
-func (f *fold) outside(e pawl.Entry, before pawl.State) {
+func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "letter"}
 	switch e := e.Event.(type) {
 	case pawl.RunStarted:
@@ -106,7 +106,7 @@ func (f *fold) letter(d *Decision, event pawl.Event) {
 }
 
 // resumed says who took the run up, how long it stood still, and what was lost.
-func (f *fold) resumed(d *Decision, e pawl.RunResumed, before pawl.State) {
+func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	d.tally.resumes++
 	f.back = true
 	d.Step, d.subject = "resume", phrase("owner "+name(person(e.Owner)))

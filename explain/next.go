@@ -82,7 +82,7 @@ type adviser struct {
 }
 
 // next lists what can be done about a run.
-func next(s pawl.State, r *Report) []Action {
+func next(s *pawl.State, r *Report) []Action {
 	a := r.adviser()
 	switch {
 	case s.Redacted():
@@ -123,7 +123,7 @@ func (r Report) Raised(limits []string) (Action, bool) {
 }
 
 // stands advises by where the run stands.
-func (a *adviser) stands(s pawl.State) {
+func (a *adviser) stands(s *pawl.State) {
 	r := a.r
 	const retry = "to try again as it is"
 	switch r.Status {
@@ -263,7 +263,7 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 func typed(command string) phrase { return phrase(mark(openName, command, 2000)) }
 
 // waiting lists how to answer what the run and its children wait for.
-func (a *adviser) waiting(s pawl.State) {
+func (a *adviser) waiting(s *pawl.State) {
 	some, all := a.r.heard()
 	if some {
 		a.resume("to go on with the answer, which is recorded")
@@ -317,7 +317,7 @@ var leafSource = regexp.MustCompile(`^(iterations|tokens|cost|elapsed|tool_calls
 
 // exhausted raises what was met: the ceiling, the stop condition, or both.
 // A stop condition that goes on to hold would end the run again at once.
-func (a *adviser) exhausted(s pawl.State) {
+func (a *adviser) exhausted(s *pawl.State) {
 	kind, stopToo := refusal(s)
 	var flags []string
 	why := phrase("to go on with a higher limit")
@@ -332,7 +332,7 @@ func (a *adviser) exhausted(s pawl.State) {
 }
 
 // raise is enough of a ceiling for a few more turns.
-func raise(s pawl.State, kind string) string {
+func raise(s *pawl.State, kind string) string {
 	l := s.Limits()
 	spent, _ := s.Cost()
 	turns := max(1, s.Iteration())
@@ -382,7 +382,7 @@ func round(n int) int {
 }
 
 // raiseStop is the stop condition with the leaf that held raised.
-func raiseStop(s pawl.State) string {
+func raiseStop(s *pawl.State) string {
 	leaf, source := s.Verdict().Leaf, s.StopSource()
 	m := leafSource.FindStringSubmatch(leaf)
 	if m == nil || !strings.Contains(source, leaf) {
@@ -406,7 +406,7 @@ func raiseStop(s pawl.State) string {
 }
 
 // failed says what would help against what failed.
-func (a *adviser) failed(s pawl.State) {
+func (a *adviser) failed(s *pawl.State) {
 	r := a.r
 	if r.Reason.Leaf == "doubt" {
 		a.answer(r.Pending)

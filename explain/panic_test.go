@@ -7,7 +7,7 @@ type basketless struct{}
 
 func (basketless) String() string { return "iterations >= 9" }
 
-func (basketless) Eval(s pawl.State) pawl.Verdict {
+func (basketless) Eval(s *pawl.State) pawl.Verdict {
 	if s.ToolCalls() > 0 {
 		panic("there is no basket")
 	}

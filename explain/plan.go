@@ -75,9 +75,10 @@ func PlanOf(m *pawl.Machine, o *PlanOptions) Plan {
 	}
 	d := m.Declaration()
 	started := pawl.Entry{Seq: 1, Event: pawl.RunStarted{Declaration: d, Input: o.Input}}
-	state := pawl.Apply(pawl.State{}, started)
+	state := new(pawl.State)
+	state.Fold(started)
 	steps := d.Steps != nil // whose requests have neither tools nor the conversation
-	_, bytes := m.Estimate(&state, &pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Bare: steps, Alone: steps}})
+	_, bytes := m.Estimate(state, &pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Bare: steps, Alone: steps}})
 	return planOf(&d, bytes, o)
 }
 

@@ -73,9 +73,10 @@ const both = `
   - {calls: [{tool: list_files, args: {dir: "."}}]}
   - {calls: [{tool: read_file, args: {path: a.go}}]}`
 
-func state(log []pawl.Entry) (s pawl.State) {
+func state(log []pawl.Entry) (s *pawl.State) {
+	s = new(pawl.State)
 	for _, e := range log {
-		s = pawl.Apply(s, e)
+		s.Fold(e)
 	}
 	return s
 }

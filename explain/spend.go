@@ -28,7 +28,7 @@ type Ceiling struct {
 	Refused bool          `json:"refused"`
 }
 
-func ceilings(s pawl.State) Ceilings {
+func ceilings(s *pawl.State) Ceilings {
 	l := s.Limits()
 	spent, _ := s.Cost()
 	refused, _ := refusal(s)
@@ -51,7 +51,7 @@ func ceilings(s pawl.State) Ceilings {
 // refusal names the ceiling that ended the run, empty when none did, and says
 // whether the stop condition has a leaf that reads the same: raising the
 // ceiling alone would then not help.
-func refusal(s pawl.State) (kind string, stopToo bool) {
+func refusal(s *pawl.State) (kind string, stopToo bool) {
 	v, l := s.Verdict(), s.Limits()
 	if v.Status != pawl.Exhausted && v.Status != pawl.NoProgress {
 		return "", false
@@ -79,7 +79,7 @@ func refusal(s pawl.State) (kind string, stopToo bool) {
 
 // account books what an entry cost to the part it was for. It takes the
 // difference the fold made, so that the parts always add up to the whole.
-func (f *fold) account(e pawl.Entry, before pawl.State) {
+func (f *fold) account(e pawl.Entry, before *pawl.State) {
 	part := ""
 	calls, failed := f.state.ModelCalls()-before.ModelCalls(), 0
 	var called *pawl.ModelCalled
@@ -88,7 +88,7 @@ func (f *fold) account(e pawl.Entry, before pawl.State) {
 	case pawl.ModelReplied, pawl.ModelFailed, pawl.RunResumed:
 		called, sent = f.called()
 	}
-	f.money.add(&e, &f.state, called, sent)
+	f.money.add(&e, f.state, called, sent)
 	switch ev := e.Event.(type) {
 	case pawl.ModelCalled:
 		f.flight = &e

@@ -60,19 +60,19 @@ func ResultOf(entries iter.Seq2[pawl.Entry, error]) (Result, error) {
 // long observations the beginning and the end are shown. It costs O(entries); an
 // error comes with the trace of the entries before it.
 func Trace(entries iter.Seq2[pawl.Entry, error]) ([]Thought, error) {
-	var s pawl.State
+	s := new(pawl.State)
 	t := tracing{on: true}
 	for e, err := range entries {
 		if err == nil && e.Seq == 0 {
 			continue
 		}
 		if err == nil {
-			err = pawl.CheckEntry(&s, e)
+			err = pawl.CheckEntry(s, e)
 		}
 		if err != nil {
 			return t.thoughts(s), fmt.Errorf("explain: %w", err)
 		}
-		s = pawl.Apply(s, e)
+		s.Fold(e)
 		t.add(e, s)
 	}
 	return t.thoughts(s), nil
@@ -93,7 +93,7 @@ type replied struct {
 	refused   string
 }
 
-func (t *tracing) add(e pawl.Entry, s pawl.State) {
+func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 	switch event := e.Event.(type) {
 	case pawl.RunStarted:
 		t.on = t.on || event.Declaration.Trace
@@ -138,7 +138,7 @@ func planned(text string) string {
 }
 
 // thoughts tells what came of the replies.
-func (t *tracing) thoughts(s pawl.State) []Thought {
+func (t *tracing) thoughts(s *pawl.State) []Thought {
 	all := make([]Thought, 0, len(t.replies))
 	for _, r := range t.replies {
 		one := Thought{Iteration: r.iteration, Timestamp: r.time, Thought: redact.Text(r.thought), Success: r.refused == ""}

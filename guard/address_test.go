@@ -109,7 +109,7 @@ func sixteen(g [8]uint16) netip.Addr {
 func TestAddressesBefore3(t *testing.T) {
 	const text = "10.0.0.1 and 127.0.0.1"
 	for machine, want := range map[int][2]bool{2: {false, true}, 3: {true, false}} {
-		var s pawl.State
+		s := new(pawl.State)
 		s.Fold(pawl.Entry{Run: "01RUN", Seq: 1, Event: pawl.RunStarted{Declaration: pawl.Declaration{Machine: machine}}})
 		all, loopback := New(PII(Block)).found(s.Machine(), text, inInput), New(PII(Block, IP)).found(s.Machine(), "127.0.0.1", inInput)
 		if got := [2]bool{all != nil, loopback != nil}; got != want {

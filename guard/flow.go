@@ -158,7 +158,7 @@ func all(a pawl.Agent) (infos []pawl.ToolInfo) {
 }
 
 // Review holds the calls that untrusted text may be behind.
-func (f *flow) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok || !s.Tainted() {
 		return step
@@ -179,8 +179,8 @@ func (f *flow) Review(s pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	changed := false
-	s.Gather("data_flow", func() any { return begun(&s) }, func(k any, c pawl.CallState) { k.(*known).add(&s, c) }, func(k any) {
-		v := k.(*known).view(&s)
+	s.Gather("data_flow", func() any { return begun(s) }, func(k any, c pawl.CallState) { k.(*known).add(s, c) }, func(k any) {
+		v := k.(*known).view(s)
 		for _, h := range open {
 			d := &act.Calls[h.i]
 			c, ok := s.Call(d.Call.ID)

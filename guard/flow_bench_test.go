@@ -12,8 +12,9 @@ import (
 )
 
 // lived is a run of so many turns, each of which reads a page and looks somebody
-// up, with a call of consequence to be looked at in the end.
-func lived(b *testing.B, turns int) (*pawl.Machine, []pawl.State) {
+// up. look is called when the calls of a turn are open; one of them is of
+// consequence.
+func lived(b *testing.B, turns int, look func(m *pawl.Machine, s *pawl.State)) {
 	b.Helper()
 	s := &scenario{}
 	a := s.agent(nil, func(pawl.Call) {}, guard.DataFlow(nil))
@@ -22,13 +23,12 @@ func lived(b *testing.B, turns int) (*pawl.Machine, []pawl.State) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var state pawl.State
+	state := new(pawl.State)
 	fold := func(iteration int, e pawl.Event) {
 		state.Fold(pawl.Entry{Run: "r", Seq: state.Seq() + 1, At: state.Seq(), Time: time.Unix(int64(state.Seq()), 0), Iteration: iteration, Event: e})
 	}
 	page, _ := json.Marshal(strings.Repeat("A line of what a page says, with a path /usr/lib/go, a number 123456 and a time 12:30:45.\n", 100))
 	fold(0, pawl.RunStarted{Declaration: m.Declaration(), Input: "Tell bob@corp.example what you find."})
-	var all []pawl.State
 	for i := range turns {
 		id := func(n int) string { return fmt.Sprintf("c_%d", 3*i+n) }
 		fold(i+1, pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1})
@@ -37,12 +37,11 @@ func lived(b *testing.B, turns int) (*pawl.Machine, []pawl.State) {
 			pawl.Call{ID: id(2), Tool: "fetch", Args: json.RawMessage(fmt.Sprintf(`{"url":"https://news.example/%d"}`, i))},
 			pawl.Call{ID: id(3), Tool: "find_contact", Args: json.RawMessage(`{"name":"bob"}`)},
 		}}})
-		all = append(all, state)
+		look(m, state)
 		fold(i+1, pawl.ToolFinished{Call: id(1), Tool: "send_email", Status: pawl.ToolOK, Result: json.RawMessage(`"sent"`)})
 		fold(i+1, pawl.ToolFinished{Call: id(2), Tool: "fetch", Status: pawl.ToolOK, Result: page})
 		fold(i+1, pawl.ToolFinished{Call: id(3), Tool: "find_contact", Status: pawl.ToolOK, Result: json.RawMessage(`{"email":"bob@corp.example"}`)})
 	}
-	return m, all
 }
 
 // BenchmarkDataFlow reviews the calls of a turn, each turn of a run once: what is
@@ -54,11 +53,12 @@ func BenchmarkDataFlow(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				b.StopTimer()
-				m, states := lived(b, turns)
+				lived(b, turns, func(m *pawl.Machine, s *pawl.State) {
+					b.StartTimer()
+					m.Decide(s)
+					b.StopTimer()
+				})
 				b.StartTimer()
-				for i := range states {
-					m.Next(&states[i])
-				}
 				n += turns
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/turn")
@@ -71,11 +71,12 @@ func BenchmarkDataFlow(b *testing.B) {
 func BenchmarkDataFlowAgain(b *testing.B) {
 	for _, turns := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprint(turns), func(b *testing.B) {
-			m, states := lived(b, turns)
-			last := &states[turns-1]
-			m.Next(last)
+			var m *pawl.Machine
+			var last *pawl.State
+			lived(b, turns, func(of *pawl.Machine, s *pawl.State) { m, last = of, s.Clone() })
+			m.Decide(last)
 			for b.Loop() {
-				m.Next(last)
+				m.Decide(last)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ func begun(s *pawl.State) *known {
 	start, _ := s.Start()
 	k.person.add(start.Declaration.Prompt, "")
 	k.person.add(plain(start.Declaration.Steps), "")
-	var chain []pawl.State
+	var chain []*pawl.State
 	for e, ok := s.Earlier(); ok; e, ok = e.Earlier() {
 		chain = append(chain, e)
 	}

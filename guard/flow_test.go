@@ -184,15 +184,15 @@ func TestSameHoweverAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var warm pawl.State
+		warm := new(pawl.State)
 		for i, entry := range log {
 			warm.Fold(entry)
-			m.Next(&warm)
-			var cold pawl.State
+			m.Decide(warm)
+			cold := new(pawl.State)
 			for _, before := range log[:i+1] {
 				cold.Fold(before)
 			}
-			if a, b := why(m.Next(&warm)), why(m.Next(&cold)); a != b {
+			if a, b := why(m.Decide(warm)), why(m.Decide(cold)); a != b {
 				t.Errorf("%s, entry %d: %s\nand asked at once: %s", s.name, i+1, a, b)
 			}
 		}

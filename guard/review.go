@@ -11,7 +11,7 @@ import (
 
 // Review looks at what a model is about to read, at what it wants done, and at
 // what it ends with.
-func (g *Guard) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (g *Guard) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if again := g.again(s, step); again != nil {
 		return again
 	}
@@ -31,7 +31,7 @@ func (g *Guard) Inherited() bool { return true }
 
 // again rejects the latest reply if it holds what another is to leave out, and has
 // the model asked again where such a reply could end the run; nil: neither.
-func (g *Guard) again(s pawl.State, step pawl.Step) pawl.Step {
+func (g *Guard) again(s *pawl.State, step pawl.Step) pawl.Step {
 	retries := slices.ContainsFunc(g.rules, func(r Rule) bool { return r.do == Retry })
 	reply, replied := s.Replied(pawl.PurposeTurn)
 	finish, ends := step.(pawl.Finish)
@@ -80,7 +80,7 @@ type look struct {
 // it was asked and the conversation that goes on with, later what came of the
 // calls it made last. An observation and an answer are looked at again before each
 // turn until there is another.
-func (g *Guard) reads(s pawl.State, step pawl.Step) pawl.Step {
+func (g *Guard) reads(s *pawl.State, step pawl.Step) pawl.Step {
 	reply, replied := s.Replied(pawl.PurposeTurn)
 	looks, heard := earlier(s, !replied)
 	n, last := -heard, ""
@@ -115,7 +115,7 @@ func (g *Guard) reads(s pawl.State, step pawl.Step) pawl.Step {
 // earlier is what the model reads of the runs that this one continues: they may
 // have had no guard, or one that ended them before the model could read it.
 // heard is how many texts of people there are among it.
-func earlier(s pawl.State, looking bool) (looks []look, heard int) {
+func earlier(s *pawl.State, looking bool) (looks []look, heard int) {
 	before, ok := s.Earlier()
 	for text := range before.UserTexts() {
 		if heard++; looking {
@@ -134,7 +134,7 @@ func earlier(s pawl.State, looking bool) (looks []look, heard int) {
 }
 
 // judge is the step that a text calls for; nil: none.
-func (g *Guard) judge(s pawl.State, l look) pawl.Step {
+func (g *Guard) judge(s *pawl.State, l look) pawl.Step {
 	for _, hit := range g.found(s.Machine(), l.text, l.where) {
 		if hit.blocks() {
 			return g.failed(l.what, hit, "")
@@ -154,7 +154,7 @@ func (g *Guard) failed(what string, hit finding, instead string) pawl.Step {
 }
 
 // note records a warning, unless it is recorded already; nil: it is.
-func (g *Guard) note(s pawl.State, what string, hit finding) pawl.Step {
+func (g *Guard) note(s *pawl.State, what string, hit finding) pawl.Step {
 	name := what + ": " + hit.rule
 	value, err := json.Marshal(map[string]any{"found": hit.kinds, "in": what, "rule": hit.rule})
 	if old, ok := s.Note(g.name, name); err != nil || ok && string(old) == string(value) {
@@ -165,7 +165,7 @@ func (g *Guard) note(s pawl.State, what string, hit finding) pawl.Step {
 
 // acts refuses calls whose arguments hold what is blocked, and every call of a
 // reply whose text does.
-func (g *Guard) acts(s pawl.State, step pawl.Act) pawl.Step {
+func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 	reply, _ := s.Replied(pawl.PurposeTurn)
 	why := ""
 	for _, hit := range g.found(s.Machine(), reply.Text(), inReply) {
@@ -197,7 +197,7 @@ func (g *Guard) acts(s pawl.State, step pawl.Act) pawl.Step {
 }
 
 // ends withholds a final answer that holds what is blocked.
-func (g *Guard) ends(s pawl.State, step pawl.Finish) pawl.Step {
+func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 	answer := step.Answer
 	if answer == "" {
 		answer = s.Answer()

@@ -29,7 +29,7 @@ type lines struct{ writer }
 func (lines) Name() string { return "log" }
 
 // Entry logs the entry.
-func (h lines) Entry(ctx context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (h lines) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	if text := h.line(e.Event); text != "" {
 		h.log.Log(ctx, level(e.Event), text, "run", e.Run, "iteration", e.Iteration)
 	}

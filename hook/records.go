@@ -20,7 +20,7 @@ type records struct{ writer }
 func (records) Name() string { return "records" }
 
 // Entry logs the entry.
-func (h records) Entry(ctx context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (h records) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	lvl := level(e.Event)
 	if !h.log.Enabled(ctx, lvl) {
 		return engine.Direction{}

@@ -31,7 +31,7 @@ type retry struct {
 func (retry) Name() string { return "retry" }
 
 // Entry objects to a reply of a turn that is of no use.
-func (r retry) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+func (r retry) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
 	reply, ok := e.Event.(pawl.ModelReplied)
 	if !ok || reply.Purpose != pawl.PurposeTurn || r.attempts <= 0 {
 		return engine.Direction{}

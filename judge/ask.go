@@ -63,7 +63,7 @@ type opinion struct {
 // The judge's reply is about the matter at hand if it came after the entry
 // since. A policy that wants a Think is shown it once more as it would be sent,
 // clamped to what the run has left; that is when it is seen what it can pay for.
-func (a adviser) ask(s pawl.State, step pawl.Step, since uint64, view func() pawl.View) (pawl.Step, opinion) {
+func (a adviser) ask(s *pawl.State, step pawl.Step, since uint64, view func() pawl.View) (pawl.Step, opinion) {
 	if s.RepliedAt(a.purpose) > since {
 		r, _ := s.Replied(a.purpose)
 		switch r.Stop {

@@ -68,7 +68,7 @@ type briefClaim struct {
 }
 
 // briefly shows what a run is about.
-func briefly(s pawl.State) brief {
+func briefly(s *pawl.State) brief {
 	b := brief{Task: short(s.Input(), briefTask)}
 	for text := range s.UserTexts() {
 		b.Said = append(b.Said, short(text, briefText))
@@ -88,7 +88,7 @@ func briefly(s pawl.State) brief {
 }
 
 // lately shows the latest turns and what came of their calls.
-func (b *brief) lately(s pawl.State, turns int) {
+func (b *brief) lately(s *pawl.State, turns int) {
 	calls := map[int][]briefCall{}
 	n := 0
 	for c := range s.Recent() {

@@ -29,7 +29,7 @@ func (causes) Check(a pawl.Agent) error {
 
 // Review puts the graph before the end of a run. A run that went on all the
 // same, since the answer did not stand or somebody resumed it, gets another.
-func (causes) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (causes) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ends(s, step) {
 		return step
 	}
@@ -46,7 +46,7 @@ func (causes) Review(s pawl.State, step pawl.Step) pawl.Step {
 }
 
 // ends reports whether the run ends with the step: it says so, or a ceiling will.
-func ends(s pawl.State, step pawl.Step) bool {
+func ends(s *pawl.State, step pawl.Step) bool {
 	if s.Status().Ended() {
 		return false // it has
 	}

@@ -72,7 +72,7 @@ const (
 // short and common ones would tie everything to everything. What the task, a
 // person, the agent's prompt or a tool's schema had named before, and what the
 // model had come up with itself, comes from no result, and so makes no edge.
-func Causes(s pawl.State) Graph {
+func Causes(s *pawl.State) Graph {
 	t := newTrace(s)
 	for _, batch := range t.batches {
 		for _, c := range batch { // decided together, before any of their results
@@ -108,7 +108,7 @@ type step struct {
 	reader bool
 }
 
-func newTrace(s pawl.State) *trace {
+func newTrace(s *pawl.State) *trace {
 	t := &trace{origin: map[string]string{}, latest: map[string]*step{}, edges: map[[2]string][]string{},
 		same: map[string]*step{}, seen: map[string]bool{}}
 	d := s.Declaration()

@@ -85,7 +85,7 @@ func TestCauses(t *testing.T) {
 		if c.answer != "" {
 			s.say(c.answer)
 		}
-		if got := drawn(Causes(s.state)); got != c.want {
+		if got := drawn(Causes(&s.state)); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
 	}
@@ -113,8 +113,8 @@ func FuzzCauses(f *testing.F) {
 			s.act(calls...)
 		}
 		s.say("It is " + token() + ".")
-		g := Causes(s.state)
-		if diff := cmp.Diff(g, Causes(s.state)); diff != "" {
+		g := Causes(&s.state)
+		if diff := cmp.Diff(g, Causes(&s.state)); diff != "" {
 			t.Error(diff)
 		}
 		number := func(id string) (n int) {

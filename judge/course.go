@@ -42,7 +42,7 @@ type course struct {
 }
 
 // gather looks at the turns after one. It costs O(those turns).
-func gather(s pawl.State, after int) *course {
+func gather(s *pawl.State, after int) *course {
 	c := &course{turn: s.Iteration(), confidence: confidenceStart, goal: s.Declaration().Goal != ""}
 	if v, ok := s.Confidence(); ok {
 		c.confidence = v
@@ -119,7 +119,7 @@ func gather(s pawl.State, after int) *course {
 
 // refuted reports whether the latest turn was an answer that did not stand:
 // before a goal that is still unmet, or before its own evidence.
-func refuted(s pawl.State) bool {
+func refuted(s *pawl.State) bool {
 	reply, ok := s.Replied(pawl.PurposeTurn)
 	if !ok || reply.Stop != pawl.StopEnd || s.RejectedIterations() > 0 {
 		return false

@@ -21,7 +21,7 @@ func confident(t *testing.T, turns ...func(*tale)) (all []float64) {
 
 // reflect records a judgement by rules of what has not been judged.
 func (s *tale) reflect() float64 {
-	v := gather(s.state, judgedTurn(s.state)).judge()
+	v := gather(&s.state, judgedTurn(&s.state)).judge()
 	s.tell(v, pawl.Noted{By: reflexion, Name: "turn", Value: fmt.Append(nil, s.turn)})
 	return v.Confidence
 }

@@ -97,7 +97,7 @@ type ground struct {
 }
 
 // grounds is what was found last.
-func grounds(s pawl.State) (g ground) {
+func grounds(s *pawl.State) (g ground) {
 	if raw, ok := s.Note(grounding, "answer"); ok && json.Unmarshal(raw, &g) != nil {
 		return ground{}
 	}
@@ -105,10 +105,10 @@ func grounds(s pawl.State) (g ground) {
 }
 
 // standing reports whether the latest turn was not found wanting.
-func (g ground) standing(s pawl.State) bool { return g.OK || g.Reply != s.RepliedAt(pawl.PurposeTurn) }
+func (g ground) standing(s *pawl.State) bool { return g.OK || g.Reply != s.RepliedAt(pawl.PurposeTurn) }
 
 // Review lets no unchecked answer end the run.
-func (c checks) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (c checks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	g, turn := grounds(s), s.RepliedAt(pawl.PurposeTurn)
 	finish, finishes := step.(pawl.Finish)
 	succeeds := finishes && finish.Verdict.Status == pawl.Success
@@ -146,7 +146,7 @@ func (c checks) Review(s pawl.State, step pawl.Step) pawl.Step {
 }
 
 // acted reports whether any tool was called, the machine's own apart.
-func acted(s pawl.State) bool {
+func acted(s *pawl.State) bool {
 	for c := range s.Recent() {
 		if !strings.HasPrefix(c.Tool, own) {
 			return true
@@ -166,7 +166,7 @@ type finding struct {
 
 // record records a finding and tells the model what is wrong. The model cannot
 // change an answer that the loop composed.
-func (c checks) record(s pawl.State, g ground, f finding, composed bool) pawl.Step {
+func (c checks) record(s *pawl.State, g ground, f finding, composed bool) pawl.Step {
 	if g.Since != s.Fresh() {
 		g = ground{Since: s.Fresh()}
 	}
@@ -189,7 +189,7 @@ var turnsIn = regexp.MustCompile(`\biterations\s*(?:>=?|==)\s*(\d+)`)
 
 // room reports whether the run has room for two more turns, one to check and one
 // to answer, at twice the average cost: a hint must not cost a run a true answer.
-func room(s pawl.State) bool {
+func room(s *pawl.State) bool {
 	turns := float64(s.Iteration())
 	left := func(limit, used float64) bool { return limit == 0 || limit-used >= 4*used/turns }
 	for _, m := range turnsIn.FindAllStringSubmatch(s.StopSource(), -1) {
@@ -231,7 +231,7 @@ func hint(f finding, stands bool) string {
 	return b.String() + "Check them with the tools and answer again, or leave out what you cannot show."
 }
 
-func failed(s pawl.State, g ground) pawl.Step {
+func failed(s *pawl.State, g ground) pawl.Step {
 	detail := fmt.Sprintf("the answer is still unsupported after %d tries: %s", g.Replans, g.Claims)
 	if s.Machine() < 3 {
 		detail = fmt.Sprintf("no tool result bears out what the answer claims, after %d tries: %s", g.Replans, g.Claims)
@@ -249,7 +249,7 @@ Supported: what they say in other words or another language, what follows from t
 Answer with one JSON object and nothing else, with one entry for each claim:
 {"claims": [{"n": 1, "supported": true, "why": "which result says so, or what it says instead"}]}`
 
-func (c checks) view(s pawl.State, claims, missing []string) pawl.View {
+func (c checks) view(s *pawl.State, claims, missing []string) pawl.View {
 	b := briefly(s)
 	b.Prompt = short(s.Declaration().Prompt, briefTask)
 	b.Observed = short(s.Seen(), eachFound)

@@ -31,7 +31,7 @@ const own = "__"
 // run and the earlier runs of its thread. An argument of a successful call counts
 // if it is one word, because the tool accepted it. Longer arguments are the
 // model's own words, unless the call changed something: then they say what was done.
-func knownTo(s pawl.State) *known {
+func knownTo(s *pawl.State) *known {
 	k := &known{dates: map[string]bool{}, full: s.Window().Images > 0} // a picture may show any value
 	d := s.Declaration()
 	k.add(d.Prompt + "\n" + string(d.Steps) + "\n" + s.Seen())

@@ -17,7 +17,7 @@ const (
 
 // found adds the results of a run, latest first: for equal calls of a tool that
 // only reads, the last result, and separately those it replaced.
-func (b *brief) found(s pawl.State, claims []string) {
+func (b *brief) found(s *pawl.State, claims []string) {
 	wanted := map[string]bool{}
 	for w := range strings.FieldsSeq(flat(strings.Join(claims, " "))) {
 		wanted[w] = true

@@ -95,7 +95,7 @@ func (r reflects) Check(a pawl.Agent) error {
 }
 
 // Review puts a judgement of the turn that is over before the next one.
-func (r reflects) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (r reflects) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	t, ok := step.(pawl.Think)
 	next := ok && t.Purpose == pawl.PurposeTurn && t.Attempt == 1
 	if !next && !r.wanted(step) || s.Iteration() == 0 || judgedTurn(s) >= s.Iteration() {
@@ -118,7 +118,7 @@ func (r reflects) Review(s pawl.State, step pawl.Step) pawl.Step {
 }
 
 // judgedTurn is the latest turn that was judged; zero: none was.
-func judgedTurn(s pawl.State) (turn int) {
+func judgedTurn(s *pawl.State) (turn int) {
 	if raw, ok := s.Note(reflexion, "turn"); ok && json.Unmarshal(raw, &turn) != nil {
 		return 0
 	}
@@ -138,7 +138,7 @@ Judge how likely it is that the work done so far, continued like this, solves th
 Answer with one JSON object and nothing else:
 {"confidence": a number from 0 to 1, "assessment": "one or two sentences", "hint": "what the agent should do or avoid next, or an empty string if it should just go on"}`
 
-func (r reflects) view(s pawl.State) pawl.View {
+func (r reflects) view(s *pawl.State) pawl.View {
 	b := briefly(s)
 	b.lately(s, briefTurns)
 	return pawl.View{System: reflexionTask, Prompt: b.String(), Alone: true, Bare: true}

@@ -103,7 +103,7 @@ const (
 )
 
 // Review has calls judged that were not, and does as was found of the others.
-func (p steers) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (p steers) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	var open []pawl.CallState
 	switch step := step.(type) {
 	case pawl.Act:
@@ -130,7 +130,7 @@ func (p steers) Review(s pawl.State, step pawl.Step) pawl.Step {
 }
 
 // unjudged are the calls of a batch to be judged that have not been.
-func (p steers) unjudged(s pawl.State, act pawl.Act) (open []pawl.CallState) {
+func (p steers) unjudged(s *pawl.State, act pawl.Act) (open []pawl.CallState) {
 	for _, d := range act.Calls {
 		info := d.Info()
 		switch {
@@ -148,7 +148,7 @@ func (p steers) unjudged(s pawl.State, act pawl.Act) (open []pawl.CallState) {
 
 // shown are the calls that a judge was to be shown. They stand in what was to
 // be said to it.
-func shown(s pawl.State, prompt string) (open []pawl.CallState) {
+func shown(s *pawl.State, prompt string) (open []pawl.CallState) {
 	var b brief
 	if json.Unmarshal([]byte(prompt), &b) != nil {
 		return nil
@@ -162,7 +162,7 @@ func shown(s pawl.State, prompt string) (open []pawl.CallState) {
 }
 
 // ruled is what was found about a call with the arguments it has now.
-func ruled(s pawl.State, c pawl.CallState) (r ruling) {
+func ruled(s *pawl.State, c pawl.CallState) (r ruling) {
 	raw, ok := s.Note(steer, c.ID)
 	if !ok || json.Unmarshal(raw, &r) != nil {
 		return ruling{}
@@ -183,7 +183,7 @@ func digest(c pawl.CallState) string {
 }
 
 // apply does as was found.
-func apply(s pawl.State, act pawl.Act) pawl.Step {
+func apply(s *pawl.State, act pawl.Act) pawl.Step {
 	calls := slices.Clone(act.Calls)
 	for i := range calls {
 		d := &calls[i]
@@ -207,7 +207,7 @@ Verdicts: "allow" when the policy clearly permits the call; "refuse" when it for
 Answer with one JSON object and nothing else, with one entry for each call:
 {"calls": [{"call": "its id", "verdict": "allow", "reason": "one sentence"}]}`
 
-func (p steers) view(s pawl.State, open []pawl.CallState) pawl.View {
+func (p steers) view(s *pawl.State, open []pawl.CallState) pawl.View {
 	b := briefly(s)
 	b.lately(s, 3)
 	tools := map[string]pawl.ToolInfo{}
@@ -224,7 +224,7 @@ func (p steers) view(s pawl.State, open []pawl.CallState) pawl.View {
 
 // read takes the judge's verdicts. A call without one that can be used gets the
 // verdict of a judge that says nothing.
-func (p steers) read(s pawl.State, o opinion, open []pawl.CallState) (facts []pawl.Event) {
+func (p steers) read(s *pawl.State, o opinion, open []pawl.CallState) (facts []pawl.Event) {
 	verdicts, why := map[string]ruling{}, o.none
 	if why == "" {
 		var err error

@@ -34,7 +34,7 @@ func (s *tale) tell(events ...pawl.Event) {
 	for _, e := range events {
 		entry := pawl.Entry{Run: "r", Seq: s.state.Seq() + 1, At: s.state.Seq(), Iteration: s.turn, Event: e,
 			Time: time.Date(2026, 11, 21, 12, 0, int(s.state.Seq()), 0, time.UTC)}
-		s.state = pawl.Apply(s.state, entry)
+		s.state.Fold(entry)
 	}
 }
 

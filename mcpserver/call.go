@@ -66,7 +66,7 @@ func (s *Server) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallTool
 type driven struct {
 	ID     string
 	result pawl.Result
-	state  pawl.State
+	state  *pawl.State
 	again  bool // its call was made before
 }
 

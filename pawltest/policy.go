@@ -22,7 +22,7 @@ type moves struct {
 func (p moves) String() string { return fmt.Sprintf("%v(%s)", p.to, p.tool) }
 
 // Review moves the calls of the tool.
-func (p moves) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (p moves) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
 		return step
@@ -48,7 +48,7 @@ type clamps int
 func (p clamps) String() string { return fmt.Sprintf("clamp(%d)", int(p)) }
 
 // Review lowers the clamp of every model call.
-func (p clamps) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (p clamps) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)
 	switch {
 	case !ok:
@@ -68,7 +68,7 @@ type flaps string
 func (p flaps) String() string { return "flap(" + string(p) + ")" }
 
 // Review gives every refusal its own reason.
-func (p flaps) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (p flaps) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
 		return step
@@ -88,7 +88,7 @@ type reviewed struct{}
 func (reviewed) Name() string { return "review" }
 
 // Next asks for a draft, for a review, and notes it, in turns.
-func (reviewed) Next(s pawl.State) pawl.Step {
+func (reviewed) Next(s *pawl.State) pawl.Step {
 	if s.HasOpen() || !s.Done() {
 		return pawl.ReAct{}.Next(s)
 	}
@@ -115,7 +115,7 @@ type scribble struct{}
 func (scribble) Name() string { return "scribble" }
 
 // Next notes the number of the entry before.
-func (scribble) Next(s pawl.State) pawl.Step {
+func (scribble) Next(s *pawl.State) pawl.Step {
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "scribble", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
 }
 
@@ -145,7 +145,7 @@ func hook(words []string) (h objection, err error) {
 func (h objection) Name() string { return h.name }
 
 // Entry looks for the word in what transcripts show of the entry.
-func (h objection) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (h objection) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	if strings.Contains(Line(e), h.word) {
 		return h.direction
 	}

@@ -10,7 +10,8 @@ import (
 
 // long is a run of many turns, each of them new, with a goal that names so much
 // as open; zero: without a goal.
-func long(turns, open int) (s pawl.State) {
+func long(turns, open int) (s *pawl.State) {
+	s = new(pawl.State)
 	d := pawl.Declaration{Agent: "long", Loop: "react", Machine: pawl.MachineNumber, Tools: []pawl.ToolInfo{edit{}.Info()}}
 	if open > 0 {
 		d.Goal = "metric >= 0"

@@ -51,7 +51,7 @@ func measures(success pawl.Condition, course ...pawl.Measure) *pawl.Goal {
 	})}
 }
 
-func drive(t *testing.T, agent pawl.Agent) pawl.State {
+func drive(t *testing.T, agent pawl.Agent) *pawl.State {
 	t.Helper()
 	j := memory.New()
 	run, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
@@ -101,7 +101,7 @@ func TestOf(t *testing.T) {
 	if failed := r.Failed(); len(failed) != 1 || failed[0].Iteration != 2 || failed[0].Calls[0] != `edit({"n":2})` {
 		t.Errorf("failed approaches: %+v", failed)
 	}
-	for _, s := range []pawl.State{{}, drive(t, pawl.Agent{Name: "a", Model: turns(pawl.Say("hi"))})} {
+	for _, s := range []*pawl.State{{}, drive(t, pawl.Agent{Name: "a", Model: turns(pawl.Say("hi"))})} {
 		if r := progress.Of(s); r.Trend != progress.Unknown || r.Baseline != nil || r.Latest != nil || len(r.Changes)+len(r.Failed()) != 0 {
 			t.Errorf("without a goal: %+v", r)
 		}
@@ -152,7 +152,7 @@ type onward struct{}
 
 func (onward) Name() string { return "onward" }
 
-func (onward) Next(s pawl.State) pawl.Step {
+func (onward) Next(s *pawl.State) pawl.Step {
 	if s.HasOpen() {
 		return pawl.Act{}
 	}
@@ -184,7 +184,7 @@ func TestFirstMachine(t *testing.T) {
 	policy := progress.NoProgress(progress.Window, progress.Fail, "")
 	think := pawl.Think{Purpose: pawl.PurposeTurn}
 	for machine, want := range map[int]int{1: 0, 2: 8} { // 0: never
-		var s pawl.State
+		s := new(pawl.State)
 		first := 0
 		for line := range bytes.Lines(data) {
 			e, err := pawl.DecodeEntry(bytes.TrimSpace(line))
@@ -200,7 +200,7 @@ func TestFirstMachine(t *testing.T) {
 					first = s.Iteration()
 				}
 			}
-			s = pawl.Apply(s, e)
+			s.Fold(e)
 		}
 		if first != want {
 			t.Errorf("machine %d objects after turn %d, want %d", machine, first, want)

@@ -29,7 +29,7 @@ type escalation struct {
 
 func (e escalation) String() string { return fmt.Sprintf("escalation(%v, %s)", e.rule, e.ticket) }
 
-func (e escalation) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (e escalation) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	const why = "the customer is dissatisfied: open a ticket and do nothing else"
 	if !e.rule.Eval(s).Holds || s.Succeeded(e.ticket) > 0 {
 		return step

@@ -59,7 +59,7 @@ func (r Report) Failed() (failed []Change) {
 }
 
 // Of reads off a state how the goal moved. It costs O(turns and calls).
-func Of(s pawl.State) Report {
+func Of(s *pawl.State) Report {
 	r := Report{Trend: Unknown}
 	if base, ok := s.Baseline(); ok {
 		r.Baseline, r.Latest = &base, &base

@@ -79,7 +79,7 @@ func (s *Server) agui(x *exchange, run string) error {
 		if !ended && !status.Waiting() {
 			return false, nil
 		}
-		pending, err := engine.Pending(ctx, s.journal, a.state)
+		pending, err := engine.Pending(ctx, s.journal, &a.state)
 		if err != nil {
 			pending = nil // the log of a child is gone
 		}

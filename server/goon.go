@@ -131,7 +131,7 @@ func drop(w Work) {
 }
 
 // raise are the ceilings that a run gets which goes on; zero where they stay.
-func raise(w Work, s pawl.State, limits desk.Limits) (pawl.Limits, error) {
+func raise(w Work, s *pawl.State, limits desk.Limits) (pawl.Limits, error) {
 	next, err := limits.Over(s.Limits(), desk.PriceOf(w.Agent.Model))
 	if err != nil {
 		return next, invalid("limits: " + err.Error())
@@ -172,7 +172,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if state.Status().Ended() && engine.ParentOf(&state) == "" {
+		if state.Status().Ended() && engine.ParentOf(state) == "" {
 			s.options.Rests(pawl.ResultOf(state))
 		}
 	}

@@ -26,10 +26,10 @@ type Host interface {
 	// or to fork it, as it was when the run recorded it. An error that wraps
 	// ErrElsewhere says that the run goes on in another program: what people say to
 	// it is recorded for that one.
-	Again(ctx context.Context, s pawl.State, fork bool) (Work, error)
+	Again(ctx context.Context, s *pawl.State, fork bool) (Work, error)
 	// Desk is an engine to say something to a run with that this server does not
 	// drive. It keeps the same values out of what is said as the one that drives.
-	Desk(s pawl.State) *engine.Engine
+	Desk(s *pawl.State) *engine.Engine
 }
 
 // Work is an agent ready to be run.

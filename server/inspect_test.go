@@ -30,10 +30,10 @@ func (o one) Agents(context.Context) ([]client.Agent, error) { return nil, nil }
 func (o one) Start(context.Context, string, json.RawMessage) (Work, error) {
 	return Work{Agent: o.agent, Engine: o.engine}, nil
 }
-func (o one) Again(context.Context, pawl.State, bool) (Work, error) {
+func (o one) Again(context.Context, *pawl.State, bool) (Work, error) {
 	return Work{Agent: o.agent, Engine: o.engine}, nil
 }
-func (o one) Desk(pawl.State) *engine.Engine { return o.engine }
+func (o one) Desk(*pawl.State) *engine.Engine { return o.engine }
 
 // hosted serves an agent, to whoever has the token "t".
 func hosted(t testing.TB, j Store, agent pawl.Agent) (*httptest.Server, *engine.Engine) {

@@ -51,7 +51,7 @@ type shakyHost struct {
 	journal *shaky
 }
 
-func (h shakyHost) Desk(pawl.State) *engine.Engine { return engine.New(h.journal, nil) }
+func (h shakyHost) Desk(*pawl.State) *engine.Engine { return engine.New(h.journal, nil) }
 
 // A journal that cannot be reached is nobody's fault: whoever asks is told to ask
 // again, and not where the journal is.

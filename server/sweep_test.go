@@ -94,7 +94,7 @@ func (d *dorm) Start(context.Context, string, json.RawMessage) (server.Work, err
 }
 
 // Again makes the agent of a run again.
-func (d *dorm) Again(_ context.Context, s pawl.State, _ bool) (server.Work, error) {
+func (d *dorm) Again(_ context.Context, s *pawl.State, _ bool) (server.Work, error) {
 	if d.refuses {
 		return server.Work{}, &client.Problem{Status: 409, Detail: "it is no more"}
 	}
@@ -109,7 +109,7 @@ func (d *dorm) served() server.Store {
 }
 
 // Desk is an engine for letters.
-func (d *dorm) Desk(pawl.State) *engine.Engine { return engine.New(d.journal, nil) }
+func (d *dorm) Desk(*pawl.State) *engine.Engine { return engine.New(d.journal, nil) }
 
 // put has a process that is gone have parked a run.
 func (d *dorm) put(run string, agent pawl.Agent) pawl.Result {

@@ -181,7 +181,7 @@ func (w *world) work(name string) server.Work {
 }
 
 // Again makes the agent of a run again.
-func (w *world) Again(_ context.Context, s pawl.State, _ bool) (server.Work, error) {
+func (w *world) Again(_ context.Context, s *pawl.State, _ bool) (server.Work, error) {
 	name := s.Declaration().Agent
 	if w.agents[name].Name == "" {
 		return server.Work{}, &client.Problem{Type: "about:blank", Title: "Conflict", Status: 409, Detail: "go on with: pawl resume " + s.Run()}
@@ -194,7 +194,7 @@ func (w *world) Again(_ context.Context, s pawl.State, _ bool) (server.Work, err
 }
 
 // Desk is an engine for letters.
-func (w *world) Desk(pawl.State) *engine.Engine { return engine.New(w.journal, nil) }
+func (w *world) Desk(*pawl.State) *engine.Engine { return engine.New(w.journal, nil) }
 
 // request is what is sent; a header without a value is left out.
 type request struct {

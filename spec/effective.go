@@ -27,7 +27,7 @@ type Effective struct {
 // that came from a spec what only that says, such as the programs of its tools.
 // Paths are absolute, so it may be kept anywhere. What looks like a secret is
 // taken out.
-func Of(s pawl.State) Effective {
+func Of(s *pawl.State) Effective {
 	d := s.Declaration()
 	e := Effective{root: &node{kind: mapping}}
 	origin := originOf(d.Source)

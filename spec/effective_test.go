@@ -23,7 +23,7 @@ import (
 )
 
 // begun is the state of a run of an agent.
-func begun(t *testing.T, a pawl.Agent, labels map[string]string) pawl.State {
+func begun(t *testing.T, a pawl.Agent, labels map[string]string) *pawl.State {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), nil)
 	if err != nil {

@@ -103,9 +103,9 @@ func TestPolicyLowers(t *testing.T) {
 // adviser brings a model of its own.
 type adviser struct{ model pawl.Model }
 
-func (a adviser) Advisers() []pawl.Model                      { return []pawl.Model{a.model} }
-func (adviser) String() string                                { return "adviser" }
-func (adviser) Review(_ pawl.State, step pawl.Step) pawl.Step { return step }
+func (a adviser) Advisers() []pawl.Model                       { return []pawl.Model{a.model} }
+func (adviser) String() string                                 { return "adviser" }
+func (adviser) Review(_ *pawl.State, step pawl.Step) pawl.Step { return step }
 
 // Models that are not allowed are refused wherever the agent has them.
 func TestPolicyModels(t *testing.T) {

@@ -27,7 +27,7 @@ func BenchmarkEval(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if c.Eval(w.state).Holds {
+				if c.Eval(&w.state).Holds {
 					b.Fatal("holds")
 				}
 			}

@@ -24,10 +24,10 @@ type condition struct {
 // term is the meaning of a condition: a leaf, anyOf, allOf, negation, override
 // or foreign.
 type term interface {
-	decide(pawl.State) decision
+	decide(*pawl.State) decision
 
 	// facts tells people what in the state decided, whether it holds or not.
-	facts(pawl.State) []string
+	facts(*pawl.State) []string
 
 	check(pawl.Agent) error
 }
@@ -59,7 +59,7 @@ func broken(source string, err error) *condition {
 func (c *condition) String() string { return c.source }
 
 // Eval implements pawl.Condition.
-func (c *condition) Eval(s pawl.State) pawl.Verdict {
+func (c *condition) Eval(s *pawl.State) pawl.Verdict {
 	d := c.decide(s)
 	if !d.holds {
 		return pawl.Verdict{}
@@ -89,7 +89,7 @@ func (c *condition) Check(a pawl.Agent) error {
 	return nil
 }
 
-func (c *condition) decide(s pawl.State) decision {
+func (c *condition) decide(s *pawl.State) decision {
 	if c.broken {
 		return decision{}
 	}
@@ -122,7 +122,7 @@ func checkAll(terms []*condition, a pawl.Agent) error {
 	return errors.Join(errs...)
 }
 
-func allFacts(terms []*condition, s pawl.State) []string {
+func allFacts(terms []*condition, s *pawl.State) []string {
 	var facts []string
 	for _, t := range terms {
 		facts = append(facts, t.facts(s)...)

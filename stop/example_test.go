@@ -33,7 +33,7 @@ func ExampleParse() {
 }
 
 func ExampleWhen() {
-	quiet := stop.When("quiet", func(s pawl.State) bool { return s.LastText() == "" })
+	quiet := stop.When("quiet", func(s *pawl.State) bool { return s.LastText() == "" })
 	c := stop.Failed(stop.All(quiet, stop.ToolErrors(2)))
 	fmt.Println(c)
 

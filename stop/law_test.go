@@ -15,9 +15,9 @@ import (
 )
 
 // randomWorlds makes runs of all lengths, most of them dull and some stuck.
-func randomWorlds(r *rand.Rand, n int) []pawl.State {
+func randomWorlds(r *rand.Rand, n int) []*pawl.State {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
-	var states []pawl.State
+	var states []*pawl.State
 	for range n {
 		w := newWorld(pick("hello", "I am angry", "a refund, please"), r.IntN(2) == 0)
 		for range r.IntN(4) {
@@ -43,7 +43,7 @@ func randomWorlds(r *rand.Rand, n int) []pawl.State {
 				w.add(pawl.Observed{}, pawl.Measured{Value: float64(r.IntN(5) - 2)})
 			}
 		}
-		states = append(states, w.state)
+		states = append(states, &w.state)
 	}
 	return states
 }
@@ -104,7 +104,7 @@ func randomLeaf(r *rand.Rand) string {
 
 // naive is the twin: it reads the tree as the contract puts it, sentence by
 // sentence, and knows nothing of how conditions are built.
-func naive(n expr.Node, s pawl.State) pawl.Verdict {
+func naive(n expr.Node, s *pawl.State) pawl.Verdict {
 	switch n := n.(type) {
 	case *expr.Or:
 		if term := naiveBranch(n, s); term != nil {
@@ -149,7 +149,7 @@ func naive(n expr.Node, s pawl.State) pawl.Verdict {
 	return pawl.Verdict{Holds: holds, Status: status, Leaf: n.String()}
 }
 
-func naiveLeaf(n expr.Node, s pawl.State) (bool, pawl.Status) {
+func naiveLeaf(n expr.Node, s *pawl.State) (bool, pawl.Status) {
 	switch n := n.(type) {
 	case *expr.Path:
 		return s.Done(), pawl.Success
@@ -280,7 +280,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-func naiveBranch(or *expr.Or, s pawl.State) expr.Node {
+func naiveBranch(or *expr.Or, s *pawl.State) expr.Node {
 	for _, term := range or.Terms { // success before others
 		if v := naive(term, s); v.Holds && v.Status == pawl.Success {
 			return term
@@ -312,14 +312,14 @@ func parse(t *testing.T, source string) pawl.Condition {
 // that a verdict says, and printing loses nothing.
 func TestLaws(t *testing.T) {
 	type conditions []pawl.Condition
-	holds := func(build func(a, b, c pawl.Condition) [2]pawl.Condition) func(a, b, c pawl.Condition, s pawl.State) bool {
-		return func(a, b, c pawl.Condition, s pawl.State) bool {
+	holds := func(build func(a, b, c pawl.Condition) [2]pawl.Condition) func(a, b, c pawl.Condition, s *pawl.State) bool {
+		return func(a, b, c pawl.Condition, s *pawl.State) bool {
 			pair := build(a, b, c)
 			return pair[0].Eval(s).Holds == pair[1].Eval(s).Holds
 		}
 	}
-	same := func(build func(a, b, c pawl.Condition) conditions) func(a, b, c pawl.Condition, s pawl.State) bool {
-		return func(a, b, c pawl.Condition, s pawl.State) bool {
+	same := func(build func(a, b, c pawl.Condition) conditions) func(a, b, c pawl.Condition, s *pawl.State) bool {
+		return func(a, b, c pawl.Condition, s *pawl.State) bool {
 			all := build(a, b, c)
 			for _, x := range all[1:] {
 				if x.Eval(s) != all[0].Eval(s) || x.String() != all[0].String() {
@@ -329,7 +329,7 @@ func TestLaws(t *testing.T) {
 			return true
 		}
 	}
-	laws := map[string]func(a, b, c pawl.Condition, s pawl.State) bool{
+	laws := map[string]func(a, b, c pawl.Condition, s *pawl.State) bool{
 		"De Morgan, or": holds(func(a, b, _ pawl.Condition) [2]pawl.Condition {
 			return [2]pawl.Condition{stop.Not(stop.Any(a, b)), stop.All(stop.Not(a), stop.Not(b))}
 		}),
@@ -348,7 +348,7 @@ func TestLaws(t *testing.T) {
 		"and distributes": holds(func(a, b, c pawl.Condition) [2]pawl.Condition {
 			return [2]pawl.Condition{stop.All(a, stop.Any(b, c)), stop.Any(stop.All(a, b), stop.All(a, c))}
 		}),
-		"excluded middle": func(a, _, _ pawl.Condition, s pawl.State) bool {
+		"excluded middle": func(a, _, _ pawl.Condition, s *pawl.State) bool {
 			return stop.Any(a, stop.Not(a)).Eval(s).Holds && !stop.All(a, stop.Not(a)).Eval(s).Holds
 		},
 		"or associates": same(func(a, b, c pawl.Condition) conditions {
@@ -368,7 +368,7 @@ func TestLaws(t *testing.T) {
 			}
 			return conditions{all, back}
 		}),
-		"an override overrides": func(a, _, _ pawl.Condition, s pawl.State) bool {
+		"an override overrides": func(a, _, _ pawl.Condition, s *pawl.State) bool {
 			v := a.Eval(s)
 			return stop.Success(a).Eval(s).Holds == v.Holds && stop.Success(a).Eval(s).Leaf == v.Leaf &&
 				(!v.Holds || stop.Success(a).Eval(s).Status == pawl.Success &&
@@ -397,7 +397,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(randomSource(r, 3))
 	}
 	f.Add(`tool_called("submit_po", args.x[0]["y"] == 1.0) && confidence>=0.9||iterations >= 10`)
-	states := append(randomWorlds(r, 5), pawl.State{})
+	states := append(randomWorlds(r, 5), new(pawl.State))
 	f.Fuzz(func(t *testing.T, source string) {
 		c, err := stop.Parse(source, options)
 		if err != nil {

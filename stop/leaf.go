@@ -15,22 +15,22 @@ import (
 type leaf struct {
 	source  string
 	outcome pawl.Status
-	holds   func(pawl.State) bool
-	tell    func(pawl.State) string
+	holds   func(*pawl.State) bool
+	tell    func(*pawl.State) string
 	wants   func(pawl.Agent) error // nil: any agent will do
 
-	measured func(pawl.State) (float64, bool) // of a comparison: the number, time in seconds
-	limit    float64                          // what it is compared with
+	measured func(*pawl.State) (float64, bool) // of a comparison: the number, time in seconds
+	limit    float64                           // what it is compared with
 }
 
-func (l *leaf) decide(s pawl.State) decision {
+func (l *leaf) decide(s *pawl.State) decision {
 	if !l.holds(s) {
 		return decision{}
 	}
 	return decision{holds: true, status: l.outcome, leaf: l.source}
 }
 
-func (l *leaf) facts(s pawl.State) []string { return []string{l.tell(s)} }
+func (l *leaf) facts(s *pawl.State) []string { return []string{l.tell(s)} }
 
 func (l *leaf) check(a pawl.Agent) error {
 	if l.wants == nil {
@@ -93,11 +93,11 @@ func Stalled(n int) pawl.Condition {
 // When holds when f does: success. It prints as when("NAME"), and source that
 // says so needs the function again, in [Options]. f must be pure and quick: it
 // is asked before every step, from any goroutine.
-func When(name string, f func(pawl.State) bool) pawl.Condition {
+func When(name string, f func(*pawl.State) bool) pawl.Condition {
 	if f == nil {
 		return broken("when("+expr.Quote(name)+")", fmt.Errorf("stop.When(%q): the function is nil", name))
 	}
-	o := &Options{When: map[string]func(pawl.State) bool{name: f}}
+	o := &Options{When: map[string]func(*pawl.State) bool{name: f}}
 	return build(&expr.Call{Func: "when", Args: []expr.Node{&expr.String{Value: name}}}, o)
 }
 
@@ -105,8 +105,8 @@ func doneLeaf(source string) *leaf {
 	return &leaf{
 		source:  source,
 		outcome: pawl.Success,
-		holds:   pawl.State.Done,
-		tell: func(s pawl.State) string {
+		holds:   (*pawl.State).Done,
+		tell: func(s *pawl.State) string {
 			if s.Done() {
 				return "the model answered without calling a tool"
 			}
@@ -127,8 +127,8 @@ func compileToolCalled(n *expr.Call, _ *Options) (*condition, error) {
 	l := &leaf{
 		source:  source,
 		outcome: pawl.Success,
-		holds:   func(s pawl.State) bool { return s.Succeeded(tool) > 0 },
-		tell: func(s pawl.State) string {
+		holds:   func(s *pawl.State) bool { return s.Succeeded(tool) > 0 },
+		tell: func(s *pawl.State) string {
 			if n := s.Succeeded(tool); n != 1 {
 				return fmt.Sprintf("%s succeeded %d times", tool, n)
 			}
@@ -143,8 +143,8 @@ func compileToolCalled(n *expr.Call, _ *Options) (*condition, error) {
 	if err := expr.Check(predicate, predicateNames); err != nil {
 		return nil, err
 	}
-	l.holds = func(s pawl.State) bool { return calledWith(s, tool, predicate) }
-	l.tell = func(s pawl.State) string {
+	l.holds = func(s *pawl.State) bool { return calledWith(s, tool, predicate) }
+	l.tell = func(s *pawl.State) string {
 		if calledWith(s, tool, predicate) {
 			return fmt.Sprintf("%s succeeded with %s", tool, predicate)
 		}
@@ -156,7 +156,7 @@ func compileToolCalled(n *expr.Call, _ *Options) (*condition, error) {
 
 // calledWith costs O(calls of the run) while it does not hold: what a
 // predicate asks cannot be counted in the state.
-func calledWith(s pawl.State, tool string, predicate expr.Node) bool {
+func calledWith(s *pawl.State, tool string, predicate expr.Node) bool {
 	if s.Succeeded(tool) == 0 {
 		return false
 	}
@@ -187,8 +187,8 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 	return newCondition(n, &leaf{
 		source:  n.String(),
 		outcome: pawl.Success,
-		holds:   func(s pawl.State) bool { return matches(re, s.LastText()) },
-		tell: func(s pawl.State) string {
+		holds:   func(s *pawl.State) bool { return matches(re, s.LastText()) },
+		tell: func(s *pawl.State) string {
 			if len(s.LastText()) > re.Reach() {
 				return fmt.Sprintf("the latest text has %d bytes and is not matched: the regular expression is for %d at most", len(s.LastText()), re.Reach())
 			}
@@ -221,7 +221,7 @@ func compileUserSaid(n *expr.Call) (measure, error) {
 		example: usage["user_said"],
 		outcome: pawl.Success,
 		whole:   true,
-		read: count(func(s pawl.State) int {
+		read: count(func(s *pawl.State) int {
 			times, left := 0, re.Reach() // for all texts together
 			for text := range s.UserTexts() {
 				if left -= len(text); left < 0 {
@@ -264,8 +264,8 @@ func compileStalled(n *expr.Call, _ *Options) (*condition, error) {
 	return newCondition(n, &leaf{
 		source:  n.String(),
 		outcome: pawl.NoProgress,
-		holds:   func(s pawl.State) bool { return s.Stalled() >= turns },
-		tell: func(s pawl.State) string {
+		holds:   func(s *pawl.State) bool { return s.Stalled() >= turns },
+		tell: func(s *pawl.State) string {
 			return fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled())
 		},
 	}), nil
@@ -291,7 +291,7 @@ func compileWhen(n *expr.Call, o *Options) (*condition, error) {
 		source:  n.String(),
 		outcome: pawl.Success,
 		holds:   f,
-		tell: func(s pawl.State) string {
+		tell: func(s *pawl.State) string {
 			if f(s) {
 				return name.Value + " holds"
 			}

@@ -133,11 +133,11 @@ func override(name string, c *condition, at expr.At) *condition {
 // anyOf is ||.
 type anyOf []*condition
 
-func (a anyOf) decide(s pawl.State) decision {
+func (a anyOf) decide(s *pawl.State) decision {
 	var best decision
 	for _, t := range a {
 		d := t.decide(s)
-		if !d.holds || best.holds && d.rank(&s) <= best.rank(&s) {
+		if !d.holds || best.holds && d.rank(s) <= best.rank(s) {
 			continue
 		}
 		best = d
@@ -161,7 +161,7 @@ func (d *decision) rank(s *pawl.State) int {
 	return 0
 }
 
-func (a anyOf) facts(s pawl.State) []string {
+func (a anyOf) facts(s *pawl.State) []string {
 	if d := a.decide(s); d.holds {
 		return d.branch.facts(s)
 	}
@@ -173,7 +173,7 @@ func (a anyOf) check(agent pawl.Agent) error { return checkAll(a, agent) }
 // allOf is &&.
 type allOf []*condition
 
-func (a allOf) decide(s pawl.State) decision {
+func (a allOf) decide(s *pawl.State) decision {
 	all := decision{holds: true}
 	for _, t := range a {
 		d := t.decide(s)
@@ -188,7 +188,7 @@ func (a allOf) decide(s pawl.State) decision {
 	return all
 }
 
-func (a allOf) facts(s pawl.State) []string  { return allFacts(a, s) }
+func (a allOf) facts(s *pawl.State) []string { return allFacts(a, s) }
 func (a allOf) check(agent pawl.Agent) error { return checkAll(a, agent) }
 
 // negation is !.
@@ -197,7 +197,7 @@ type negation struct {
 	source string
 }
 
-func (n negation) decide(s pawl.State) decision {
+func (n negation) decide(s *pawl.State) decision {
 	if n.condition.decide(s).holds {
 		return decision{}
 	}
@@ -210,7 +210,7 @@ type outcome struct {
 	status pawl.Status
 }
 
-func (o outcome) decide(s pawl.State) decision {
+func (o outcome) decide(s *pawl.State) decision {
 	d := o.condition.decide(s)
 	if !d.holds {
 		return d
@@ -231,7 +231,7 @@ func adoptForeign(c pawl.Condition) *condition {
 	return newCondition(tree, foreign{c})
 }
 
-func (f foreign) decide(s pawl.State) decision {
+func (f foreign) decide(s *pawl.State) decision {
 	v := f.Eval(s)
 	if !v.Holds {
 		return decision{}
@@ -243,7 +243,7 @@ func (f foreign) decide(s pawl.State) decision {
 	return decision{holds: true, status: v.Status, explicit: v.Explicit, leaf: leaf}
 }
 
-func (f foreign) facts(s pawl.State) []string {
+func (f foreign) facts(s *pawl.State) []string {
 	if v := f.Eval(s); v.Detail != "" {
 		return []string{v.Detail}
 	}

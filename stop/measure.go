@@ -18,36 +18,36 @@ type measure struct {
 	whole   bool    // a count
 	signed  bool    // it may be negative
 	most    float64 // the largest it can be; zero: no bound
-	read    func(pawl.State) (value float64, known bool)
+	read    func(*pawl.State) (value float64, known bool)
 	tell    func(value float64) string // nil: "NAME is VALUE"
 	check   func(pawl.Agent) error
 }
 
 var measures = map[string]measure{
 	"iterations": {example: "iterations >= 10", outcome: pawl.Exhausted, whole: true,
-		read: count(pawl.State.Iterations)},
+		read: count((*pawl.State).Iterations)},
 	"tokens": {example: "tokens >= 100000", outcome: pawl.Exhausted, whole: true,
-		read: count(pawl.State.Tokens)},
+		read: count((*pawl.State).Tokens)},
 	"cost": {example: "cost >= 0.5", outcome: pawl.Exhausted,
-		read: pawl.State.Cost, check: wantPrice,
+		read: (*pawl.State).Cost, check: wantPrice,
 		tell: func(v float64) string { return "cost is $" + formatNumber(v) }},
 	"elapsed": {example: "elapsed >= 30s", outcome: pawl.Exhausted,
-		read: func(s pawl.State) (float64, bool) { return float64(s.Elapsed()), true },
+		read: func(s *pawl.State) (float64, bool) { return float64(s.Elapsed()), true },
 		tell: func(v float64) string {
 			return "elapsed is " + expr.FormatDuration(time.Duration(v).Round(time.Millisecond))
 		}},
 	"tool_calls": {example: "tool_calls >= 10", outcome: pawl.Exhausted, whole: true,
-		read: count(pawl.State.ToolCalls)},
+		read: count((*pawl.State).ToolCalls)},
 	"tool_errors": {example: "tool_errors >= 3", outcome: pawl.NoProgress, whole: true,
-		read: count(pawl.State.ToolErrors)},
+		read: count((*pawl.State).ToolErrors)},
 	"confidence": {example: "confidence >= 0.9", outcome: pawl.Success, most: 1,
-		read: pawl.State.Confidence, check: wantConfidence},
+		read: (*pawl.State).Confidence, check: wantConfidence},
 	"metric": {example: "metric >= 0", outcome: pawl.Success, signed: true,
-		read: pawl.State.Metric, check: wantGoal},
+		read: (*pawl.State).Metric, check: wantGoal},
 }
 
-func count(read func(pawl.State) int) func(pawl.State) (float64, bool) {
-	return func(s pawl.State) (float64, bool) { return float64(read(s)), true }
+func count(read func(*pawl.State) int) func(*pawl.State) (float64, bool) {
+	return func(s *pawl.State) (float64, bool) { return float64(read(s)), true }
 }
 
 // Iterations holds from n turns on whose calls are all answered: exhausted.
@@ -128,15 +128,15 @@ func compileCompare(n *expr.Compare) (*condition, error) {
 		source:  source,
 		outcome: m.outcome,
 		limit:   limit / unit,
-		measured: func(s pawl.State) (float64, bool) {
+		measured: func(s *pawl.State) (float64, bool) {
 			v, known := m.read(s)
 			return v / unit, known
 		},
-		holds: func(s pawl.State) bool {
+		holds: func(s *pawl.State) bool {
 			v, known := m.read(s)
 			return known && op.Holds(cmp.Compare(v, limit))
 		},
-		tell: func(s pawl.State) string {
+		tell: func(s *pawl.State) string {
 			v, known := m.read(s)
 			switch {
 			case !known:

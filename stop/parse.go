@@ -11,7 +11,7 @@ import (
 // Options say what source may refer to.
 type Options struct {
 	// When holds the functions that when("NAME") may name. They must be pure.
-	When map[string]func(pawl.State) bool
+	When map[string]func(*pawl.State) bool
 
 	// Unresolved lets source name functions that When does not have: for
 	// reading the conditions of a program that is not at hand. What names one

@@ -15,10 +15,10 @@ import (
 )
 
 // options has the functions that the tests' sources name.
-var options = &stop.Options{When: map[string]func(pawl.State) bool{
-	"yes":     func(pawl.State) bool { return true },
-	"no":      func(pawl.State) bool { return false },
-	"started": func(s pawl.State) bool { return s.Iteration() > 0 },
+var options = &stop.Options{When: map[string]func(*pawl.State) bool{
+	"yes":     func(*pawl.State) bool { return true },
+	"no":      func(*pawl.State) bool { return false },
+	"started": func(s *pawl.State) bool { return s.Iteration() > 0 },
 }}
 
 // TestTranscripts reads testdata/transcripts: "state" makes a state, "eval" asks a
@@ -26,11 +26,11 @@ var options = &stop.Options{When: map[string]func(pawl.State) bool{
 // condition what it has against an agent.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
-		state := pawl.State{}
+		state := new(pawl.State)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "state":
-				state = script(t, d.Input).state
+				state = &script(t, d.Input).state
 				return ""
 			case "eval":
 				return eval(d.Input, state)
@@ -53,7 +53,7 @@ func TestTranscripts(t *testing.T) {
 	})
 }
 
-func eval(source string, s pawl.State) string {
+func eval(source string, s *pawl.State) string {
 	c, err := stop.Parse(source, options)
 	if err != nil {
 		return err.Error()
@@ -117,7 +117,7 @@ func (m model) Describe() pawl.ModelInfo {
 }
 
 func TestConstructors(t *testing.T) {
-	yes := func(pawl.State) bool { return true }
+	yes := func(*pawl.State) bool { return true }
 	for want, c := range map[string]pawl.Condition{
 		"iterations >= 10":         stop.Iterations(10),
 		"tokens >= 1000":           stop.Tokens(1000),
@@ -174,7 +174,7 @@ type theirs string
 
 func (c theirs) String() string { return string(c) }
 
-func (c theirs) Eval(s pawl.State) pawl.Verdict {
+func (c theirs) Eval(s *pawl.State) pawl.Verdict {
 	return pawl.Verdict{Holds: true, Detail: "they say so"}
 }
 
@@ -204,7 +204,7 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%s objects:\n%s\nwant:\n%s", c, got, want)
 		}
 		for _, c := range []pawl.Condition{c, stop.Not(c), stop.All(stop.Not(c)), stop.Any(stop.Success(c))} {
-			if v := c.Eval(pawl.State{}); v.Holds {
+			if v := c.Eval(new(pawl.State)); v.Holds {
 				t.Errorf("%s holds: %+v", c, v)
 			}
 			if got := objections(c, pawl.Agent{}); got != want {
@@ -248,7 +248,7 @@ func TestTooDeepToPrint(t *testing.T) {
 func TestForeign(t *testing.T) {
 	c := stop.Any(stop.Iterations(1), stop.All(stop.Not(stop.Done()), theirs("mine")))
 	want := pawl.Verdict{Holds: true, Status: pawl.Exhausted, Condition: "!done && mine", Leaf: "mine", Detail: "the model has not answered, they say so"}
-	if got := c.Eval(pawl.State{}); got != want {
+	if got := c.Eval(new(pawl.State)); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -68,7 +68,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 
 // Tree shows a condition in a state. The node of a condition that was made
 // elsewhere is a leaf.
-func Tree(c pawl.Condition, s pawl.State) Node {
+func Tree(c pawl.Condition, s *pawl.State) Node {
 	own, ok := c.(*condition)
 	if !ok {
 		own = adoptForeign(c)
@@ -76,7 +76,7 @@ func Tree(c pawl.Condition, s pawl.State) Node {
 	return own.node(s)
 }
 
-func (c *condition) node(s pawl.State) Node {
+func (c *condition) node(s *pawl.State) Node {
 	n := Node{Source: c.source, Kind: KindLeaf}
 	if c.err != nil {
 		n.Detail = c.err.Error()
@@ -120,7 +120,7 @@ func (c *condition) node(s pawl.State) Node {
 // stuck. What a condition asks of the program by when("NAME") is not known, and
 // never holds. The root holds when one of them does, which need not end the run: a
 // goal refutes an answer, and a ceiling ends only the step that would go over it.
-func Whole(s pawl.State) Node {
+func Whole(s *pawl.State) Node {
 	root := Node{Source: "the run", Kind: KindAny}
 	best := 0
 	rank := func(n Node) int {

@@ -76,9 +76,9 @@ func whole(n stop.Node) (part, error) {
 func TestTreeAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 3))
 	states := randomWorlds(r, 60)
-	o := &stop.Options{When: map[string]func(pawl.State) bool{
-		"yes": func(pawl.State) bool { return true }, "no": func(pawl.State) bool { return false },
-		"started": func(s pawl.State) bool { return s.Iteration() > 0 },
+	o := &stop.Options{When: map[string]func(*pawl.State) bool{
+		"yes": func(*pawl.State) bool { return true }, "no": func(*pawl.State) bool { return false },
+		"started": func(s *pawl.State) bool { return s.Iteration() > 0 },
 	}}
 	held := 0
 	for range 600 {
@@ -134,7 +134,7 @@ func TestTreeAgrees(t *testing.T) {
 func TestWhole(t *testing.T) {
 	w := newWorld("", true)
 	w.think("ok", pawl.Usage{Input: 10, Output: 5}, 1, call{tool: "a", args: "{}", status: pawl.ToolOK})
-	n := stop.Whole(w.state)
+	n := stop.Whole(&w.state)
 	raw, err := json.Marshal(n)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestWholeOrder(t *testing.T) {
 		w := newWorld("", false)
 		w.add(pawl.RunExtended{Stop: source})
 		w.think("ok", pawl.Usage{}, 0)
-		if n := stop.Whole(w.state); !n.Holds || n.Outcome != want {
+		if n := stop.Whole(&w.state); !n.Holds || n.Outcome != want {
 			t.Errorf("%s beside an answer: %v %v, want %v", source, n.Holds, n.Outcome, want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestWholeOfAnEnd(t *testing.T) {
 	for _, leaf := range []string{"done", "refused"} {
 		w := newWorld("", false)
 		w.add(pawl.RunStopped{Status: pawl.Success, Condition: leaf, Leaf: leaf, Detail: "why"})
-		n := stop.Whole(w.state)
+		n := stop.Whole(&w.state)
 		i := slices.IndexFunc(n.Children, func(c stop.Node) bool { return c.Holds })
 		if i < 0 || n.Children[i].Source != leaf || n.Children[i].Detail != "why" || !n.Holds || n.Outcome != pawl.Success {
 			t.Errorf("%s: %+v", leaf, n)

@@ -28,17 +28,17 @@ var letter = regexp.MustCompile(`\b[sefnz]\b`)
 // decided. A row of dots does not hold.
 func TestTruth(t *testing.T) {
 	world := newWorld("", false)
-	calm := world.state
+	calm := world.state.Clone()
 	for range 2 {
 		world.think("", pawl.Usage{}, 0, call{tool: "a", args: "{}", status: pawl.ToolOK})
 	}
-	stuck := world.state
+	stuck := &world.state
 
 	datadriven.RunTest(t, "testdata/truth/tables", func(t *testing.T, d *datadriven.TestData) string {
 		set := map[string]bool{}
-		o := &stop.Options{When: map[string]func(pawl.State) bool{}}
+		o := &stop.Options{When: map[string]func(*pawl.State) bool{}}
 		for name := range letters {
-			o.When[name] = func(pawl.State) bool { return set[name] }
+			o.When[name] = func(*pawl.State) bool { return set[name] }
 		}
 		c, err := stop.Parse(letter.ReplaceAllStringFunc(d.Input, func(l string) string { return letters[l] }), o)
 		if err != nil {

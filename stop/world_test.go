@@ -34,7 +34,7 @@ func newWorld(input string, priced bool) *world {
 func (w *world) add(events ...pawl.Event) {
 	for _, e := range events {
 		w.seq++
-		w.state = pawl.Apply(w.state, pawl.Entry{Run: "r", Seq: w.seq, At: w.seq - 1, Time: w.now, Iteration: w.turn, Event: e})
+		w.state.Fold(pawl.Entry{Run: "r", Seq: w.seq, At: w.seq - 1, Time: w.now, Iteration: w.turn, Event: e})
 	}
 }
 

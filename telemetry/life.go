@@ -41,7 +41,7 @@ type life struct {
 type ending struct {
 	time   time.Time
 	status pawl.Status
-	state  pawl.State
+	state  *pawl.State
 	stop   pawl.RunStopped
 }
 
@@ -133,10 +133,10 @@ func (l *life) links(ctx context.Context, e pawl.Entry, parent trace.SpanContext
 func (l *life) entry(s *pawl.State, e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStopped:
-		l.ending = &ending{time: e.Time, status: ev.Status, state: *s, stop: ev}
+		l.ending = &ending{time: e.Time, status: ev.Status, state: s.Clone(), stop: ev}
 		return
 	case pawl.RunPaused:
-		l.ending = &ending{time: e.Time, status: ev.Status, state: *s}
+		l.ending = &ending{time: e.Time, status: ev.Status, state: s.Clone()}
 		return
 	}
 	l.ending = nil // it was not let go of after all: somebody here has decided
@@ -220,7 +220,7 @@ func (l *life) end(err error) {
 
 // outcome is how a run has ended, or why it is parked.
 func (l *life) outcome(end *ending) []attribute.KeyValue {
-	s := &end.state
+	s := end.state
 	attrs := []attribute.KeyValue{
 		attribute.Int(keyIterations, s.Iterations()), attribute.Int(keyToolCalls, s.ToolCalls()),
 	}

@@ -40,7 +40,7 @@ func TestExporterHangs(t *testing.T) {
 	tel := telemetry.New(sdktrace.NewTracerProvider(sdktrace.WithIDGenerator(telemetry.IDs{}), sdktrace.WithSyncer(s)),
 		metric.NewMeterProvider(metric.WithReader(reader)), &telemetry.Options{Queue: 100})
 	start := pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Model: pawl.ModelInfo{Name: "x/y"}}}
-	var state pawl.State
+	state := new(pawl.State)
 	first := pawl.Entry{Run: "r", Seq: 1, Time: time.Now(), Event: start}
 	state.Fold(first)
 	tel.Entry(t.Context(), state, first)

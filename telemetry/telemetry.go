@@ -68,21 +68,21 @@ func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry 
 }
 
 // Entry takes an entry in. It does not wait for anybody.
-func (t *Telemetry) Entry(ctx context.Context, s pawl.State, e pawl.Entry) {
+func (t *Telemetry) Entry(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	switch e.Event.(type) {
 	case pawl.RunStarted, pawl.RunForked:
-		t.begin(ctx, &s, e)
+		t.begin(ctx, s, e)
 		return
 	case pawl.RunResumed:
 		if !t.life(e.Run).goesOn() { // a fork is resumed as soon as it is made
-			t.begin(ctx, &s, e)
+			t.begin(ctx, s, e)
 		}
 		return
 	}
 	if l := t.life(e.Run); l != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.entry(&s, e)
+		l.entry(s, e)
 	}
 }
 

@@ -73,7 +73,7 @@ func Spool(dir string, secrets map[string]string) {
 
 // Forget removes what the spool holds of calls that have their answer in s,
 // which must be durable. What nobody removes is removed after a week.
-func Forget(s pawl.State) error {
+func Forget(s *pawl.State) error {
 	if !supervision.on() {
 		return nil
 	}

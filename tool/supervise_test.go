@@ -251,7 +251,7 @@ func TestSpoolUnusable(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool.Spool(filepath.Join(file, "spool"), nil)
-	if err := tool.Forget(pawl.State{}); err == nil {
+	if err := tool.Forget(new(pawl.State)); err == nil {
 		t.Error("nothing can be forgotten there")
 	}
 	ran := filepath.Join(t.TempDir(), "ran")

@@ -67,10 +67,11 @@ func entries(ctx context.Context, j pawl.Journal, run string) iter.Seq2[pawl.Ent
 }
 
 // stateAt folds a log up to an entry; zero: to its end.
-func stateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (s pawl.State, err error) {
+func stateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (s *pawl.State, err error) {
+	s = new(pawl.State)
 	for e, err := range entries(ctx, j, run) {
 		if err == nil {
-			err = pawl.CheckEntry(&s, e)
+			err = pawl.CheckEntry(s, e)
 		}
 		if err != nil {
 			return s, err
@@ -118,7 +119,7 @@ type waiting struct {
 
 // pending is what a run waits for and what its children wait for, as they stand
 // now.
-func pending(ctx context.Context, j pawl.Journal, s pawl.State) (list []waiting, err error) {
+func pending(ctx context.Context, j pawl.Journal, s *pawl.State) (list []waiting, err error) {
 	for _, p := range pawl.ResultOf(s).Pending {
 		c, _ := s.Call(p.Call)
 		list = append(list, waiting{p, c.TokenHash})

@@ -6,15 +6,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// LeavesActs reports that calls are let through unseen.
-func (compaction) LeavesActs() bool { return true }
-
 // Review shortens the conversation before a turn that would carry too much, and
 // after a model has refused one for being too long.
-func (c compaction) Review(s pawl.State, step pawl.Step) pawl.Step { return c.Look(&s, step) }
-
-// Look is Review without a copy of the state.
-func (c compaction) Look(s *pawl.State, step pawl.Step) pawl.Step {
+func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if f, failed := s.Failure(); failed && f.Class == pawl.ClassTooLong {
 		return c.refused(s, step)
 	}

@@ -115,7 +115,7 @@ type again struct{}
 
 func (again) Name() string { return "again" }
 
-func (again) Entry(_ context.Context, _ pawl.State, e pawl.Entry) engine.Direction {
+func (again) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
 	done, ok := e.Event.(pawl.ToolFinished)
 	return engine.Direction{Retry: ok && done.Status != pawl.ToolOK, Reason: "once more"}
 }

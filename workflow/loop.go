@@ -52,8 +52,8 @@ func (l *Loop) Asked() bool { return slices.Contains(l.roots, "input") }
 func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }
 
 // Next returns what the next step does.
-func (l *Loop) Next(s pawl.State) pawl.Step {
-	w := &walk{data: data{loop: l, s: &s}}
+func (l *Loop) Next(s *pawl.State) pawl.Step {
+	w := &walk{data: data{loop: l, s: s}}
 	label, none := s.LastStep(), w.idled()
 	if none.Step != "" {
 		label = none.Step

@@ -59,7 +59,7 @@ const mostAnswers = 2
 func (givesUp) String() string { return fmt.Sprintf("gives_up(%d)", mostAnswers) }
 
 // Review lets a model that gave up make no further turn.
-func (givesUp) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (givesUp) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)
 	judged, _ := s.Judged()
 	if !ok || think.Purpose != pawl.PurposeTurn || judged.Judgement != pawl.Refuted {

@@ -13,14 +13,14 @@ import (
 func IsChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Run, h.Parent+".") }
 
 // Line gives the runs that lead to one, itself the last.
-func Line(ctx context.Context, j pawl.Journal, run string) ([]pawl.State, error) {
+func Line(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error) {
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return nil, err
 	}
-	parent := engine.ParentOf(&s)
+	parent := engine.ParentOf(s)
 	if parent == "" {
-		return []pawl.State{s}, nil
+		return []*pawl.State{s}, nil
 	}
 	line, err := Line(ctx, j, parent)
 	return append(line, s), err

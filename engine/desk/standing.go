@@ -104,7 +104,7 @@ type waiter interface {
 }
 
 // waits is what a run and its children wait for, and what of it has been answered.
-func waits(ctx context.Context, j pawl.Journal, s pawl.State) ([]pawl.Pending, error) {
+func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, error) {
 	if far, ok := j.(waiter); ok {
 		return far.Waits(ctx, s.Run())
 	}

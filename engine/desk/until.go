@@ -14,11 +14,11 @@ import (
 var ErrNoEntry = errors.New("no entry")
 
 // Until folds a run's log up to an entry, which must be there.
-func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.State, error) {
-	var s pawl.State
+func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (*pawl.State, error) {
+	s := new(pawl.State)
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(&s, e)
+			err = pawl.CheckEntry(s, e)
 		}
 		if err != nil {
 			return s, err
@@ -36,7 +36,7 @@ func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (pawl.Sta
 
 // Relabelled are the labels of a fork that has more than the run it comes from,
 // or others of the same names; nil: those of the run, if more has none.
-func Relabelled(s pawl.State, more map[string]string) map[string]string {
+func Relabelled(s *pawl.State, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (l Loop) Check(a pawl.Agent) error {
 
 // Next is the first stage nothing has come of yet. What comes of a stage is
 // noted, so that the log shows what went from one to the next.
-func (l Loop) Next(s pawl.State) pawl.Step {
+func (l Loop) Next(s *pawl.State) pawl.Step {
 	known := []string{"{{input}}", s.Input()}
 	for _, stage := range l[:len(l)-1] {
 		if note, ok := s.Note(by, stage.Name); ok {

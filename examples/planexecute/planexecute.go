@@ -29,7 +29,7 @@ type Loop struct{}
 func (Loop) Name() string { return name }
 
 // Next goes on with the plan in the log.
-func (Loop) Next(s pawl.State) pawl.Step {
+func (Loop) Next(s *pawl.State) pawl.Step {
 	var c course
 	if note, ok := s.Note(name, "course"); ok {
 		if err := json.Unmarshal(note, &c); err != nil {
@@ -63,7 +63,7 @@ func (c course) note() pawl.Step {
 
 // plan asks for a plan and reads it. Every plan has a tag of its own, so that
 // the reply to the one before is not taken for the reply to this one.
-func (c course) plan(s pawl.State) pawl.Step {
+func (c course) plan(s *pawl.State) pawl.Step {
 	round := max(c.Round, 1)
 	tag := tagged("plan", round)
 	reply, ok := s.Replied(tag)
@@ -90,7 +90,7 @@ var bullet = regexp.MustCompile(`^([-*]|[0-9]+[.)])\s*`)
 
 // execute takes turns at a step until one ends without a call. A final answer
 // of an earlier iteration was the end of an earlier step.
-func (c course) execute(s pawl.State) pawl.Step {
+func (c course) execute(s *pawl.State) pawl.Step {
 	if s.Done() && s.Iteration() > c.Turn {
 		c.Done, c.Turn = c.Done+1, s.Iteration()
 		return c.note()
@@ -103,7 +103,7 @@ func (c course) execute(s pawl.State) pawl.Step {
 }
 
 // reflect asks whether the plan has done it.
-func (c course) reflect(s pawl.State) pawl.Step {
+func (c course) reflect(s *pawl.State) pawl.Step {
 	tag := tagged("reflect", c.Round)
 	reply, ok := s.Replied(tag)
 	switch said := reply.Text(); {

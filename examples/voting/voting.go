@@ -37,7 +37,7 @@ func (l Loop) Check(pawl.Agent) error {
 }
 
 // Next counts the votes in the log and takes the next one.
-func (l Loop) Next(s pawl.State) pawl.Step {
+func (l Loop) Next(s *pawl.State) pawl.Step {
 	count := make([]int, len(l.Options))
 	for n := 1; n <= l.Votes; n++ {
 		reply, ok := s.Replied(ballot(n))

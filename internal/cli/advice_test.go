@@ -338,7 +338,7 @@ func (b *bench) cut(typ string) {
 			b.Fatal(err)
 		}
 		batch := pawl.Batch{Run: h.Run, Epoch: lease.Epoch}
-		var s pawl.State
+		s := new(pawl.State)
 		for e, err := range engine.Entries(b.Context(), old, h.Run, 1) {
 			if err != nil {
 				b.Fatal(err)

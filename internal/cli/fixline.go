@@ -16,7 +16,7 @@ func (v *fixView) draw() {
 
 // line says how far it is: attempts, open tests, ceilings used, what is done now.
 func (v *fixView) line() string {
-	s := v.state
+	s := &v.state
 	elapsed := s.Elapsed()
 	if !v.since.IsZero() {
 		elapsed += v.now().Sub(v.since)

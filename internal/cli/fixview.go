@@ -76,7 +76,8 @@ func (v *fixView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e.Seq > 0 {
-		v.state, v.since = pawl.Apply(v.state, e), v.now()
+		v.state.Fold(e)
+		v.since = v.now()
 	}
 	flips := v.take(e.Event)
 	if history {

@@ -13,7 +13,7 @@ import (
 // inherited: a gate of its caller's does not fall because the run was forked. Nil:
 // the run is neither, or is to have another spec's agent. An *orphanError says that
 // there is none of its callers any more to ask.
-func (a *app) heirOf(ctx context.Context, j pawl.Journal, s pawl.State, r remake) (*work, error) {
+func (a *app) heirOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
 	if r.spec != "" {
 		return nil, nil
 	}
@@ -54,12 +54,12 @@ func (a *app) heirOf(ctx context.Context, j pawl.Journal, s pawl.State, r remake
 
 // childOf is the child run that a run is or was forked from, by way of whatever
 // other forks; empty: there is none.
-func childOf(ctx context.Context, j pawl.Journal, s pawl.State) (string, error) {
+func childOf(ctx context.Context, j pawl.Journal, s *pawl.State) (string, error) {
 	start, _ := s.Start()
 	switch {
 	case start.Parent == "":
 		return "", nil
-	case engine.ParentOf(&s) != "":
+	case engine.ParentOf(s) != "":
 		return s.Run(), nil
 	}
 	return forkedFrom(ctx, j, s.Run())
@@ -93,7 +93,7 @@ func (o *orphanError) Error() string {
 
 // bereft reports whether an agent that was made without its callers has other
 // policies than the run began with: it had inherited some.
-func bereft(s pawl.State, agent pawl.Agent) bool {
+func bereft(s *pawl.State, agent pawl.Agent) bool {
 	m, err := pawl.NewMachine(agent)
 	return err == nil && m.Declaration().Digests["policies"] != s.Declaration().Digests["policies"]
 }

@@ -36,7 +36,7 @@ type addressee struct {
 
 	journal pawl.Journal
 	run     string
-	state   pawl.State
+	state   *pawl.State
 	by      string         // who tells it
 	pending []pawl.Pending // what it waits for, and what its children wait for
 	news    *bool          // it waits for what it is told; false: it knows that already
@@ -114,7 +114,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 
 // ofPawl reports whether a command can make the agent of a run: one that a program
 // brought, only that program can.
-func ofPawl(s pawl.State) bool {
+func ofPawl(s *pawl.State) bool {
 	source := s.Declaration().Source
 	_, isFix, err := testfix.ParseSource(source)
 	return isFix || err != nil || spec.IsSource(source)

@@ -111,7 +111,8 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 		v.hear(piece)
 		return
 	}
-	v.state, v.since = pawl.Apply(v.state, e), v.now()
+	v.state.Fold(e)
+	v.since = v.now()
 	if history {
 		return
 	}

@@ -18,7 +18,7 @@ type asks struct{}
 
 func (asks) String() string { return "asks" }
 
-func (asks) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (asks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
 		return step
@@ -123,7 +123,7 @@ func TestExpired(t *testing.T) {
 	}
 	ask := pawl.Call{ID: "c_1", Tool: "__pause_for_human__", Args: json.RawMessage(`{"question":"Now?"}`)}
 	batch := pawl.Batch{Run: "late", Epoch: lease.Epoch}
-	var s pawl.State
+	s := new(pawl.State)
 	for i, event := range []pawl.Event{
 		pawl.RunStarted{Declaration: m.Declaration(), Input: "go", Owner: "a test", Epoch: lease.Epoch},
 		pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1, Reserved: 10, MaxTokens: 5},
@@ -137,7 +137,7 @@ func TestExpired(t *testing.T) {
 			t.Fatal(err)
 		}
 		batch.Records = append(batch.Records, line)
-		s = pawl.Apply(s, entry)
+		s.Fold(entry)
 	}
 	batch.Head = s.Head()
 	if err := j.Append(t.Context(), batch); err != nil {

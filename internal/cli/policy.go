@@ -73,7 +73,7 @@ func recordedPolicy(source string) (*spec.Policy, error) {
 
 // policyFor is the policy under which a run goes on: the one given, which may
 // not allow what the one it began under does not, or else that one.
-func policyFor(s pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, error) {
+func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, error) {
 	was, err := recordedPolicy(s.Declaration().Source)
 	if err != nil || given == nil {
 		return was, err

@@ -37,7 +37,7 @@ func (f fixAgain) into(source string) string {
 }
 
 // reopenFix takes up the working copy of an earlier process.
-func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r remake) (*work, error) {
+func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
 	var again fixAgain
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (a *app) reopenFix(from testfix.Source, source string, s pawl.State, r rema
 
 // lateFix finishes a fix that has succeeded and was killed before its difference
 // was in the project. The second result is false for any other run.
-func (a *app) lateFix(ctx context.Context, s pawl.State) (code int, late bool, err error) {
+func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, err error) {
 	source := s.Declaration().Source
 	from, isFix, err := testfix.ParseSource(source)
 	if err != nil || !isFix {

@@ -102,16 +102,16 @@ func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (step
 
 // agentsOf gives a state of the run under each agent it has had: one, unless
 // somebody resumed it under a changed one. Each is replayed with its own.
-func agentsOf(ctx context.Context, j pawl.Journal, run string) ([]pawl.State, error) {
-	var agents []pawl.State
-	var s pawl.State
+func agentsOf(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error) {
+	var agents []*pawl.State
+	s := new(pawl.State)
 	add := func() {
 		for i := range agents {
 			if len(agents[i].Declaration().Differences(s.Declaration())) == 0 {
 				return
 			}
 		}
-		agents = append(agents, s)
+		agents = append(agents, s.Clone())
 	}
 	for entry, err := range engine.Entries(ctx, j, run, 1) {
 		if err != nil {

@@ -157,7 +157,7 @@ func (e *changedError) Error() string {
 func (e *changedError) Unwrap() error { return e.ChangedError }
 
 // raise fills in the limits of a resumption and returns what they come to.
-func (a *app) raise(s pawl.State, w *work, typed desk.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
+func (a *app) raise(s *pawl.State, w *work, typed desk.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
 	agent := w.agent
 	if o.Stop != nil {
 		agent.Stop = o.Stop

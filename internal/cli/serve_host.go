@@ -298,7 +298,7 @@ func (h *serveHost) alone(w server.Work, beside *app) server.Work {
 
 // Again makes the agent of a run again. One that is just as a spec has it is that
 // spec's.
-func (h *serveHost) Again(ctx context.Context, s pawl.State, fork bool) (server.Work, error) {
+func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server.Work, error) {
 	source := s.Declaration().Source
 	start, _ := s.Start()
 	for _, one := range h.served {
@@ -350,7 +350,7 @@ func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, er
 }
 
 // Desk is an engine to say something to a run with.
-func (h *serveHost) Desk(s pawl.State) *engine.Engine {
+func (h *serveHost) Desk(s *pawl.State) *engine.Engine {
 	return engine.New(h.journal, h.app.options(s.Declaration().Source))
 }
 

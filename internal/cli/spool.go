@@ -29,7 +29,7 @@ func (a *app) spool(o *engine.Options) {
 
 // stillRuns says of the commands that outlived the process of a run, or of a child
 // of it, that the run waits for them, and how to leave.
-func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s pawl.State) {
+func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
 	if a.quiet {
 		return
 	}

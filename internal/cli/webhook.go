@@ -75,7 +75,7 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 // tellOf is tell for a run that a command has ended without driving it.
 func (a *app) tellOf(ctx context.Context, j store, run string) error {
 	s, err := engine.Load(ctx, j, run)
-	if err == nil && engine.ParentOf(&s) == "" {
+	if err == nil && engine.ParentOf(s) == "" {
 		a.tell(ctx, s.Declaration().Source, pawl.ResultOf(s))
 	}
 	return err

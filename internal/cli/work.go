@@ -43,7 +43,7 @@ type remake struct {
 }
 
 // workOf makes the agent of a run again, under the policy that holds.
-func (a *app) workOf(ctx context.Context, j pawl.Journal, s pawl.State, r remake) (*work, error) {
+func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
 	policy, err := policyFor(s, r.policy, r.loosen)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s pawl.State, r remake
 }
 
 // reworkOf makes the agent of a run again.
-func (a *app) reworkOf(ctx context.Context, s pawl.State, r remake) (*work, error) {
+func (a *app) reworkOf(ctx context.Context, s *pawl.State, r remake) (*work, error) {
 	source := s.Declaration().Source
 	switch from, isFix, err := testfix.ParseSource(source); {
 	case err != nil:
@@ -103,7 +103,7 @@ func (a *app) reworkOf(ctx context.Context, s pawl.State, r remake) (*work, erro
 	return a.workFor(ctx, made, registry, s, r)
 }
 
-func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Registry, s pawl.State, r remake) (*work, error) {
+func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Registry, s *pawl.State, r remake) (*work, error) {
 	var agent pawl.Agent
 	var err error
 	if r.declared { // nobody is called

@@ -2,6 +2,8 @@
 // before, and for what.
 package meter
 
+import "slices"
+
 // A Meter is what one model counted for what it was sent. Before its first
 // reply a run estimates without it; from then on only what was added to the
 // conversation since is estimated, at the rate at which the model counted
@@ -68,7 +70,6 @@ func (g *Meter) Learn(input, bytes int, talk bool) {
 }
 
 // Meters are the meters of a run: of the agent's model, and of the few others.
-// States share them.
 type Meters struct {
 	own   Meter
 	other []Meter
@@ -94,21 +95,22 @@ func (g *Meters) Set(now Meter) {
 		g.own = now
 		return
 	}
-	other := make([]Meter, 0, len(g.other)+1)
-	for _, o := range g.other {
-		if o.model != now.model || now.model == "" && o.fallback != now.fallback {
-			other = append(other, o)
+	for i := range g.other {
+		if o := &g.other[i]; o.model == now.model && (now.model != "" || o.fallback == now.fallback) {
+			*o = now
+			return
 		}
 	}
-	g.other = append(other, now)
+	g.other = append(g.other, now)
 }
+
+// Clone returns meters that are independent of g.
+func (g *Meters) Clone() Meters { return Meters{g.own, slices.Clone(g.other)} }
 
 // Part forgets where the conversation stood: the next request begins otherwise.
 func (g *Meters) Part() {
 	g.own.input = 0
-	other := append([]Meter(nil), g.other...)
-	for i := range other {
-		other[i].input = 0
+	for i := range g.other {
+		g.other[i].input = 0
 	}
-	g.other = other
 }

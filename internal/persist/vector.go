@@ -1,7 +1,6 @@
-// Package persist holds immutable collections: every change returns a new
-// version that shares most of its memory with the old one, which stays as it
-// was. A state folded from a log can thus be kept at every step, read while the
-// next is made, and forked by going on from any of them.
+// Package persist holds a vector whose versions share memory: every change
+// returns a new version and leaves the old one as it was. A clone of a state
+// therefore costs nothing for the turns and calls it shares with the original.
 //
 // Versions are small values, zero ones empty. Any number of goroutines may read
 // and change any versions at the same time; only a variable that holds a version

@@ -73,7 +73,7 @@ func (c *cell) audit() {
 			c.fault("the log of %s: %v", run, err)
 			return
 		}
-		c.settled(run, &s)
+		c.settled(run, s)
 	}
 }
 

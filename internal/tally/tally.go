@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A Tally counts calls by tool. It is immutable and a plain list: a run uses
-// few tools, and a search among them costs less than a map that can be shared.
+// A Tally counts calls by tool. It is a plain list, since a run uses few tools.
 type Tally []Count
 
 // Count is what was counted of one tool.
@@ -26,19 +25,18 @@ func (t Tally) Of(tool string) Count {
 	return Count{Tool: tool}
 }
 
-// Count returns the tally with by more calls of a tool.
-func (t Tally) Count(tool string, ran, succeeded bool, by int) Tally {
-	i := slices.IndexFunc(t, func(n Count) bool { return n.Tool == tool })
-	if t = slices.Clip(slices.Clone(t)); i < 0 {
-		i, t = len(t), append(t, Count{Tool: tool})
+// Count adds by calls of a tool.
+func (t *Tally) Count(tool string, ran, succeeded bool, by int) {
+	i := slices.IndexFunc(*t, func(n Count) bool { return n.Tool == tool })
+	if i < 0 {
+		i, *t = len(*t), append(*t, Count{Tool: tool})
 	}
-	if ran {
-		t[i].Ran += by
+	if n := &(*t)[i]; ran {
+		n.Ran += by
 	}
-	if succeeded {
-		t[i].Succeeded += by
+	if n := &(*t)[i]; succeeded {
+		n.Succeeded += by
 	}
-	return t
 }
 
 // All yields the counts by tool.

@@ -148,7 +148,7 @@ func (c *check) onward(msgs []pawl.Message, reply *pawl.Reply, from int) []pawl.
 	c.Helper()
 	machine, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil)})
 	c.ok(err, "making a machine")
-	e, err := machine.Replied(&pawl.State{}, pawl.Think{Purpose: pawl.PurposeTurn}, *reply)
+	e, err := machine.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, *reply)
 	c.ok(err, "taking a reply as a run does")
 	var results []pawl.Part
 	parts := append([]pawl.Part(nil), e.Reply.Parts...)

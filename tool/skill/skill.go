@@ -217,7 +217,7 @@ func (h *holds) String() string {
 }
 
 // Review refuses calls of other tools.
-func (h *holds) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (h *holds) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
 		return step
@@ -245,7 +245,7 @@ func (h *holds) Review(s pawl.State, step pawl.Step) pawl.Step {
 
 // inUse is the skill whose instructions were read last, of those that name
 // their tools; nil: none was.
-func (h *holds) inUse(s pawl.State) *Skill {
+func (h *holds) inUse(s *pawl.State) *Skill {
 	for c := range s.SuccessfulCalls(toolName) {
 		var w wanted
 		if json.Unmarshal(c.Args, &w) != nil || w.File != "" {

@@ -32,10 +32,10 @@ func worthwhile(ctx context.Context, j pawl.Journal, run string) error {
 // that are runs of their own get results while the run itself gets none. imported
 // says that nobody has driven the run since it was imported.
 func owners(ctx context.Context, j pawl.Journal, run string) (n int, imported bool, err error) {
-	var s pawl.State
+	s := new(pawl.State)
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(&s, e)
+			err = pawl.CheckEntry(s, e)
 		}
 		if err != nil {
 			return 0, false, err

@@ -195,7 +195,7 @@ func tokenHidden(t *testing.T) {
 			t.Errorf("%v, in the log: %s", err, row.Data)
 		}
 	}
-	if other := pawl.ResultOf(*state(t, j)); other.Pending[0].Token != "" {
+	if other := pawl.ResultOf(state(t, j)); other.Pending[0].Token != "" {
 		t.Error("whoever reads the log has the token")
 	}
 	if err := e.Decide(t.Context(), run, "c_2", engine.Decision{Approve: true, By: "eve", Token: token[1:] + "x"}); err == nil {

@@ -28,7 +28,7 @@ func structuredKept(t *testing.T) {
 		agent := pawl.Agent{Name: "sorter", Loop: loop, Model: says(t, pawl.Say(`{"kind":"question"}`)),
 			Output: json.RawMessage(`{"type":"object","properties":{"kind":{"type":"string"}},"required":["kind"]}`)}
 		res := ends(t, begin(t, engine.New(open(t, path), nil), agent), pawl.Success)
-		kept := pawl.ResultOf(*state(t, open(t, path)))
+		kept := pawl.ResultOf(state(t, open(t, path)))
 		if string(res.Output) != `{"kind":"question"}` || !bytes.Equal(res.Output, kept.Output) {
 			t.Errorf("%s: the result has %s, the journal %s", loop.Name(), res.Output, kept.Output)
 		}
@@ -174,7 +174,7 @@ type watchful struct{ half int }
 
 func (watchful) String() string { return "watchful" }
 
-func (w watchful) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (w watchful) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if _, said := s.Note("watchful", "half"); said || s.Tokens() < w.half {
 		return step
 	}

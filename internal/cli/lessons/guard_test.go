@@ -133,7 +133,7 @@ func apart(t *testing.T) {
 			}
 			return pawl.Say(told(r)), nil
 		})}
-	once := directed{"once", func(s pawl.State, e pawl.Entry) engine.Direction {
+	once := directed{"once", func(s *pawl.State, e pawl.Entry) engine.Direction {
 		f, ok := e.Event.(pawl.ToolFinished)
 		c, _ := s.Call(f.Call)
 		return engine.Direction{Retry: ok && c.Retries == 0, Reason: "once more"}

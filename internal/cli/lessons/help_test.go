@@ -279,7 +279,7 @@ func state(t testing.TB, j pawl.Journal) *pawl.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &s
+	return s
 }
 
 // log is the run's entries so far.

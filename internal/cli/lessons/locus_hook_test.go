@@ -20,7 +20,7 @@ func writeProtected(t *testing.T) {
 			b[i] = 'X'
 		}
 	}
-	vandal := func(s pawl.State, e pawl.Entry) engine.Direction {
+	vandal := func(s *pawl.State, e pawl.Entry) engine.Direction {
 		switch ev := e.Event.(type) {
 		case pawl.ToolStarted:
 			scribble(ev.Args)
@@ -39,9 +39,9 @@ func writeProtected(t *testing.T) {
 		}
 		return engine.Direction{}
 	}
-	nothing := func(pawl.State, pawl.Entry) engine.Direction { return engine.Direction{} }
+	nothing := func(*pawl.State, pawl.Entry) engine.Direction { return engine.Direction{} }
 	for name, c := range map[string]struct {
-		hook, watcher func(pawl.State, pawl.Entry) engine.Direction
+		hook, watcher func(*pawl.State, pawl.Entry) engine.Direction
 	}{
 		"hook":    {vandal, nothing},
 		"watcher": {nothing, vandal},
@@ -53,7 +53,7 @@ func writeProtected(t *testing.T) {
 			e := engine.New(j, hooks(directed{"vandal", c.hook}))
 			h := begin(t, e, agent)
 			for entry := range h.Entries(t.Context()) {
-				c.watcher(pawl.State{}, entry)
+				c.watcher(new(pawl.State), entry)
 			}
 			ends(t, h, pawl.Success)
 			if r, _ := result(model.last(), "c_2"); r.Text() != "look of 2" {
@@ -121,7 +121,7 @@ func retryCounts(t *testing.T) {
 	}}
 	model := agent.Model.(*ear)
 	j := memory.New()
-	again := directed{"again", func(_ pawl.State, e pawl.Entry) engine.Direction {
+	again := directed{"again", func(_ *pawl.State, e pawl.Entry) engine.Direction {
 		f, ok := e.Event.(pawl.ToolFinished)
 		return engine.Direction{Retry: ok && string(f.Result) != `"result 3"`, Reason: "once more"}
 	}}
@@ -135,7 +135,7 @@ func retryCounts(t *testing.T) {
 func neverContent(t *testing.T) {
 	model := scripted(t, "replies: [{text: bad}]\nrepeat: last")
 	j := memory.New()
-	strict := directed{"strict", func(_ pawl.State, e pawl.Entry) engine.Direction {
+	strict := directed{"strict", func(_ *pawl.State, e pawl.Entry) engine.Direction {
 		_, ok := e.Event.(pawl.ModelReplied)
 		return engine.Direction{Retry: ok, Reason: "it is bad"}
 	}}
@@ -148,8 +148,8 @@ func neverContent(t *testing.T) {
 // hookPanics: a broken hook breaks neither the run nor the hooks after it.
 func hookPanics(t *testing.T) {
 	asked, count := 0, new(tally)
-	broken := directed{"broken", func(pawl.State, pawl.Entry) engine.Direction { panic("broken") }}
-	after := directed{"after", func(pawl.State, pawl.Entry) engine.Direction { asked++; return engine.Direction{} }}
+	broken := directed{"broken", func(*pawl.State, pawl.Entry) engine.Direction { panic("broken") }}
+	after := directed{"after", func(*pawl.State, pawl.Entry) engine.Direction { asked++; return engine.Direction{} }}
 	j := memory.New()
 	agent := looker(t, count)
 	e := engine.New(j, hooks(broken, after))

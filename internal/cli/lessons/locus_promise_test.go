@@ -17,12 +17,12 @@ import (
 // directed is a hook made of a function.
 type directed struct {
 	name string
-	f    func(s pawl.State, e pawl.Entry) engine.Direction
+	f    func(s *pawl.State, e pawl.Entry) engine.Direction
 }
 
 func (d directed) Name() string { return d.name }
 
-func (d directed) Entry(_ context.Context, s pawl.State, e pawl.Entry) engine.Direction {
+func (d directed) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
 	return d.f(s, e)
 }
 
@@ -46,7 +46,7 @@ func directions(t *testing.T) {
 		{"retry", engine.Direction{Retry: true, Reason: "look again"}, pawl.Success, 3},
 	} {
 		count, j := new(tally), memory.New()
-		once := directed{"once", func(s pawl.State, e pawl.Entry) engine.Direction {
+		once := directed{"once", func(s *pawl.State, e pawl.Entry) engine.Direction {
 			f, ok := e.Event.(pawl.ToolFinished)
 			if call, _ := s.Call(f.Call); !ok || f.Call != "c_1" || call.Retries > 0 {
 				return engine.Direction{}
@@ -161,7 +161,7 @@ func conditions(t *testing.T) {
 		{stop.ToolCalled("look"), 1},
 		{stop.ToolCalledWith("look", "args.n > 1"), 2},
 		{stop.TextMatches(`(?i)^DONE$`), 3},
-		{stop.When("looked twice", func(s pawl.State) bool { return s.Succeeded("look") == 2 }), 2},
+		{stop.When("looked twice", func(s *pawl.State) bool { return s.Succeeded("look") == 2 }), 2},
 		{stop.All(stop.Not(stop.ToolCalledWith("look", "args.n == 1")), stop.ToolCalled("look")), 3},
 	} {
 		agent := looker(t, nil)
@@ -261,7 +261,7 @@ func hooksInOrder(t *testing.T) {
 	var order []string
 	var seen [2][]uint64
 	watch := func(i int, name string) engine.Hook {
-		return directed{name, func(_ pawl.State, e pawl.Entry) engine.Direction {
+		return directed{name, func(_ *pawl.State, e pawl.Entry) engine.Direction {
 			order = append(order, name)
 			seen[i] = append(seen[i], e.Seq)
 			return engine.Direction{}

@@ -43,7 +43,7 @@ type once struct{}
 
 func (once) String() string { return "once" }
 
-func (once) Review(s pawl.State, step pawl.Step) pawl.Step {
+func (once) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if s.Iteration() > 1 {
 		return step
 	}

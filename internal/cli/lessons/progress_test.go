@@ -97,7 +97,7 @@ func rightBlame(t *testing.T) {
 	}
 	model := agent.Model.(*ear)
 	_, j := inMemory(t, agent, pawl.Success)
-	failed := progress.Of(*state(t, j)).Failed()
+	failed := progress.Of(state(t, j)).Failed()
 	if len(failed) != 1 || failed[0].Iteration != 1 || !strings.Contains(strings.Join(failed[0].Calls, " "), "spoil") || !slices.Equal(failed[0].Broke, []string{"b"}) {
 		t.Errorf("the failed approaches are %+v", failed)
 	}

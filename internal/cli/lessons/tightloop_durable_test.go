@@ -79,7 +79,7 @@ type refusing struct{ tool string }
 
 func (g refusing) String() string { return fmt.Sprintf("refusing(%q)", g.tool) }
 
-func (g refusing) Review(_ pawl.State, step pawl.Step) pawl.Step {
+func (g refusing) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	for i := range act.Calls {
 		if c := &act.Calls[i]; c.Call.Tool == g.tool && c.Do < pawl.Refuse {

@@ -111,7 +111,7 @@ func mendedImport(t *testing.T) {
 	if first := report.Attempts[0]; strings.Contains(first.Said, "broke") {
 		t.Errorf("explain says of the mended import: %s", first.Said)
 	}
-	if failed := progress.Of(*state(t, j)).Failed(); len(failed) != 0 {
+	if failed := progress.Of(state(t, j)).Failed(); len(failed) != 0 {
 		t.Errorf("the failed approaches are %+v", failed)
 	}
 }
