@@ -11,23 +11,16 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// A parrot is a model of one's own: it says back what it was told, word by
-// word, once somebody listens.
-type parrot struct{ listening chan struct{} }
+// A parrot is a model that repeats what it hears, word by word.
+type parrot struct{}
 
 // Stream yields the words as they come, and the whole reply last.
-func (p parrot) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (parrot) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		select {
-		case <-p.listening:
-		case <-ctx.Done():
-			yield(pawl.Chunk{}, ctx.Err())
-			return
-		}
 		said := r.Messages[len(r.Messages)-1].Text()
 		for word := range strings.SplitAfterSeq(said, " ") {
 			if !yield(pawl.Chunk{Text: word}, nil) {
-				return // nobody listens any more
+				return // the call was cut short
 			}
 		}
 		reply := pawl.Say(said)
@@ -38,13 +31,13 @@ func (p parrot) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 // Describe says what a run is to record of its model. It need not be there.
 func (parrot) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "zoo/parrot"} }
 
-// A model is one method that yields a reply in pieces. Whoever watches the run
-// sees the pieces at once; what is kept is the reply.
+// A model is one method that yields a reply in pieces. A watcher of the run gets
+// the pieces as they come; the log keeps the reply. With Watch, the watcher gets
+// also what the model says before the program ranges over the entries.
 func Example_ownModel() {
 	ctx := context.Background()
-	bird := parrot{make(chan struct{})}
-	agent := pawl.Agent{Name: "parrot", Model: bird}
-	run, err := engine.New(memory.New(), nil).Start(ctx, agent, "Who is a pretty boy?", nil)
+	agent := pawl.Agent{Name: "parrot", Model: parrot{}}
+	run, err := engine.New(memory.New(), nil).Start(ctx, agent, "Who is a pretty boy?", &engine.StartOptions{Watch: true})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,8 +49,6 @@ func Example_ownModel() {
 			return
 		}
 		switch e := entry.Event.(type) {
-		case pawl.ModelCalled:
-			close(bird.listening)
 		case pawl.ModelDelta:
 			heard.WriteString(e.Text)
 		case pawl.ModelReplied:

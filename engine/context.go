@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // effectContext is the context of one effect: the run's values, and an end of
@@ -15,7 +16,7 @@ type effectContext struct {
 	mu              sync.Mutex
 	ending          context.Context // nil: nobody has asked yet
 	end             context.CancelCauseFunc
-	over            bool
+	over            atomic.Bool
 }
 
 // within gives the context the values and the id of its run. call is the name
@@ -56,24 +57,22 @@ func (c *effectContext) Done() <-chan struct{} {
 func (c *effectContext) make() context.Context {
 	if c.ending == nil {
 		c.ending, c.end = context.WithCancelCause(c.Context)
-		if c.over {
+		if c.over.Load() {
 			c.end(nil)
 		}
 	}
 	return c.ending
 }
 
-// Err is nil until the effect is to stop.
+// Err is nil until the effect is to stop. A stream asks for it at each chunk, so
+// it takes no lock before.
 func (c *effectContext) Err() error {
+	if !c.over.Load() {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.ending != nil:
-		return c.ending.Err()
-	case c.over:
-		return context.Canceled
-	}
-	return nil
+	return c.make().Err()
 }
 
 // Value returns the run's value for a key. Package context finds by it what
@@ -98,7 +97,7 @@ func (c *effectContext) cancel(cause error) {
 	if cause != nil {
 		c.make()
 	}
-	c.over = true
+	c.over.Store(true)
 	if c.ending != nil {
 		c.end(cause)
 	}

@@ -211,6 +211,9 @@ type StartOptions struct {
 	// Untrusted says that the input is not the words of somebody who is trusted, as
 	// when a mail begins a run; see [pawl.State.Tainted].
 	Untrusted bool
+	// Watch keeps what the model streams until [Handle.Entries] is first ranged over,
+	// so that a watcher loses none of it, however soon the model begins.
+	Watch bool
 	// AllowChange takes the tools of untrusted MCP servers as they describe
 	// themselves now. Without it, one whose description or schema is another than in
 	// the last run of the agent is disabled, and its calls fail with the reason.
@@ -235,7 +238,7 @@ type beginning struct {
 func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p *past) (*Handle, error) {
 	s := b.engine.session(b.machine, lease)
 	s.follow(p)
-	s.driven, s.above = b.driven, b.hooks
+	s.driven, s.above, s.kept = b.driven, b.hooks, b.Watch
 	err := s.caught(func() error { // a filter may panic
 		s.append(0, 0, b.first(ctx, s, p))
 		return nil
@@ -346,8 +349,12 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 		s.feed.close()
 		close(l.done)
 	}
+	h := &Handle{life: l}
+	if s.kept {
+		h.kept.Store(s.feed.watch())
+	}
 	go func() { s.finish(s.guard(s.drive)) }()
-	return &Handle{life: l}
+	return h
 }
 
 // conclude reads what has come of the run.

@@ -24,6 +24,8 @@ type ForkOptions struct {
 	Limits pawl.Limits
 	// AllowSpent forks the run although it has used Limits up already.
 	AllowSpent bool
+	// Watch is StartOptions.Watch.
+	Watch bool
 }
 
 // Fork begins a new run that shares the log of another up to entry seq, where
@@ -90,6 +92,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.release()
 		return nil, err
 	}
+	s.kept = o.Watch
 	return e.launch(ctx, s)
 }
 

@@ -50,7 +50,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 		e.mu.Unlock()
 		switch {
 		case s != nil:
-			return &Handle{s.life, true}, nil
+			return &Handle{life: s.life, found: true}, nil
 		case closed:
 			return nil, errClosed
 		}
@@ -62,7 +62,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 		if h.Status != pawl.Running || owned(h) {
 			l := &life{id: run, engine: e, done: make(chan struct{})}
 			go l.watch(ctx, h)
-			return &Handle{l, true}, nil
+			return &Handle{life: l, found: true}, nil
 		}
 		e.watches.Done()
 		again, err := e.Resume(ctx, b.agent, run, nil)

@@ -198,6 +198,84 @@ func TestEntriesInOrder(t *testing.T) {
 	}
 }
 
+// talker says so many words at once, unless it is out of order.
+type talker struct {
+	words int
+	out   bool
+}
+
+func (c *talker) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		if c.out {
+			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "out of order"})
+			return
+		}
+		var said strings.Builder
+		for i := range c.words {
+			word := fmt.Sprint(i, " ")
+			said.WriteString(word)
+			if !yield(pawl.Chunk{Text: word}, nil) {
+				return
+			}
+		}
+		reply := pawl.Say(said.String())
+		yield(pawl.Chunk{Reply: &reply}, nil)
+	}
+}
+
+// TestWatchFromTheBeginning: with Watch, the first who ranges over the entries of a
+// run that is started, resumed or forked gets all that was streamed, even after the
+// run; without it, nothing is kept for anybody.
+func TestWatchFromTheBeginning(t *testing.T) {
+	model := &talker{words: 20_000}
+	agent := pawl.Agent{Name: "a", Model: model}
+	for _, watch := range []bool{true, false} {
+		e := engine.New(memory.New(), nil)
+		for _, c := range []struct {
+			name string
+			do   func() (*engine.Handle, error)
+		}{
+			{"start", func() (*engine.Handle, error) {
+				return e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r", Watch: watch})
+			}},
+			{"fork", func() (*engine.Handle, error) {
+				return e.Fork(t.Context(), agent, "r", 1, &engine.ForkOptions{Watch: watch})
+			}},
+			{"resume", func() (*engine.Handle, error) {
+				model.out = true
+				run := start(t, e, agent)
+				comesTo(t, run, pawl.Failed)
+				model.out = false
+				return e.Resume(t.Context(), agent, run.ID(), &engine.ResumeOptions{Watch: watch})
+			}},
+		} {
+			t.Run(fmt.Sprint(c.name, " ", watch), func(t *testing.T) {
+				run, err := c.do()
+				if err != nil {
+					t.Fatal(err)
+				}
+				comesTo(t, run, pawl.Success)
+				for first := range 2 {
+					var heard strings.Builder
+					for entry, err := range run.Entries(t.Context()) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						switch ev := entry.Event.(type) {
+						case pawl.ModelDelta:
+							heard.WriteString(ev.Text)
+						case pawl.ModelReplied:
+							if all := watch && first == 0; all && heard.String() != ev.Reply.Text() || !all && heard.Len() > 0 {
+								t.Errorf("range %d heard %d bytes of %d", first, heard.Len(), len(ev.Reply.Text()))
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestBreakingOff: who stops watching, or waits no longer, does not stop the run.
 func TestBreakingOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -30,6 +30,8 @@ type ResumeOptions struct {
 	// fails with pawl.ErrConflict otherwise: of several who saw the same reason to go
 	// on with a run, one does.
 	After uint64
+	// Watch is StartOptions.Watch.
+	Watch bool
 
 	driven bool   // by the parent
 	of     string // the run that a fork is made of
@@ -64,7 +66,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	s.anew = true
+	s.anew, s.kept = true, o != nil && o.Watch
 	return e.launch(ctx, s)
 }
 

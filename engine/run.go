@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sync/atomic"
 
 	"github.com/pawl-run/pawl"
 )
@@ -15,6 +16,7 @@ import (
 type Handle struct {
 	*life
 	found bool
+	kept  atomic.Pointer[watcher] // from before the first step; nil: nobody asked for it, or it has been taken
 }
 
 // life is one time of a run, from being taken up to being let go of.
@@ -69,6 +71,11 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 // lives, and ends with it. Pieces of replies being made come in between, as
 // entries without a Seq. Breaking off stops watching, not the run. The
 // sequence may be ranged over again and by many.
+//
+// Pieces are in no journal: a range gets those that are streamed while it lasts.
+// With StartOptions.Watch, the first range also gets those from before it. Pieces
+// that follow each other may be joined. A watcher that is too far behind the model,
+// by thousands of pieces, loses the oldest; it never loses a logged entry.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	if r.session == nil {
 		return r.distant(ctx)
@@ -83,7 +90,10 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 		if r.session == nil {
 			return
 		}
-		watch := r.session.feed.watch()
+		watch := r.kept.Swap(nil)
+		if watch == nil {
+			watch = r.session.feed.watch()
+		}
 		defer r.session.feed.unwatch(watch)
 		next := max(from, 1)
 		var spare []piece

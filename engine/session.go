@@ -45,6 +45,7 @@ type session struct {
 	anew      bool              // pending requests are to be asked anew
 	children  children
 	driven    bool   // by the run whose child this one is
+	kept      bool   // what is streamed, for the handle's first watcher
 	above     []Hook // of the agent and of the runs above; see hooks
 	watching  []Hook // those and the engine's; nil: not looked up yet
 	over      uint64 // the epoch in which the run ended last; cancels from before are void

@@ -32,13 +32,13 @@ var rows = []struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	is, err := crowded(ctx, os.Stdout)
 	if !is {
 		err = run(ctx, os.Args[1:], os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
 		os.Exit(1)
 	}
 }

@@ -79,7 +79,7 @@ func stream(b *bench) {
 	said := float64(runs * (turns + 1) * chunks)
 	arrived := 0
 	c := b.alternate(b.rounds, times(runs, func() error {
-		h, err := engine.New(memory.New(), nil).Start(b.ctx, agent(model, adding{}), "go", nil)
+		h, err := engine.New(memory.New(), nil).Start(b.ctx, agent(model, adding{}), "go", &engine.StartOptions{Watch: true})
 		if err != nil {
 			return err
 		}
