@@ -96,6 +96,9 @@ func (t *Transcript) Next(s *State, place int, clean func([]Part) []Part) {
 		t.pending, t.calls = append(answers, t.pending...), nil
 	}
 	t.flush()
+	if t.shown > t.begun {
+		t.messages = slices.Clone(t.messages) // what was handed out stays as it is
+	}
 	if text := s.parting(); text != "" {
 		if n := len(t.messages); n > 0 && t.messages[n-1].Role == Assistant {
 			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), Text{text})
@@ -122,7 +125,7 @@ func (t *Transcript) Next(s *State, place int, clean func([]Part) []Part) {
 		}
 		t.messages[i].Parts = parts
 	}
-	t.begun = len(t.messages)
+	t.begun, t.shown = len(t.messages), 0
 }
 
 func apart(place int, id string) string { return fmt.Sprintf("t%d_%s", place, id) }

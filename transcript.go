@@ -17,6 +17,7 @@ type Transcript struct {
 	strategy Strategy
 	messages []Message
 	begun    int // how many of them are of earlier runs
+	shown    int // how many of them were handed out
 	left     int // replies that a summary stands for
 	marks    marks
 	pending  []Part // of the user turn being gathered
@@ -120,6 +121,7 @@ func (t *Transcript) shared() (places []int) {
 func (t *Transcript) Messages(s *State) []Message {
 	t.results(s)
 	if len(t.calls) > 0 {
+		t.shown = len(t.messages)
 		soFar := *t
 		for _, c := range t.calls {
 			now, ok := s.call(c.ID)
@@ -133,6 +135,7 @@ func (t *Transcript) Messages(s *State) []Message {
 	}
 	t.open()
 	t.flush()
+	t.shown = len(t.messages)
 	return t.messages[:len(t.messages):len(t.messages)]
 }
 

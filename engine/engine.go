@@ -58,6 +58,9 @@ type Options struct {
 	// Idle the longest between two; a quarter more may pass until it is noticed.
 	// Zero: 5 and 3 minutes; negative: as long as the call may take.
 	First, Idle time.Duration
+	// Threads is what engines on one journal remember together of its threads. Nil:
+	// this engine remembers by itself.
+	Threads *Threads
 	// Owner describes this process to others; see [Owner]. Nil: [Self].
 	Owner *Owner
 	// Secrets are values by name that no event may hold. Where one stands in what
@@ -132,6 +135,9 @@ func New(journal pawl.Journal, o *Options) *Engine {
 		e.owner = selfText()
 	} else {
 		e.owner = e.opt.Owner.String()
+	}
+	if e.opt.Threads == nil {
+		e.opt.Threads = new(Threads)
 	}
 	e.keepSecrets()
 	e.mail, _ = journal.(pawl.Mailbox)
@@ -345,6 +351,7 @@ func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
 		l.err = err
 		e.drop(s)
 		s.conclude(&l.result)
+		e.opt.Threads.keep(s)
 		s.wakeParent()
 		s.feed.close()
 		close(l.done)

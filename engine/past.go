@@ -30,6 +30,7 @@ func (e *MissingError) Unwrap() error { return e.Err }
 type past struct {
 	state *pawl.State
 	talk  *pawl.Transcript
+	runs  int // whose messages these are
 }
 
 // firstOf is the first event of a run.
@@ -117,6 +118,6 @@ func (p *past) before() *pawl.State {
 //go:noinline
 func (s *session) follow(p *past) {
 	if p != nil && p.talk != nil {
-		s.state, s.talk = p.before(), p.talk
+		s.state, s.talk, s.runs = p.before(), p.talk, p.runs
 	}
 }

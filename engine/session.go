@@ -22,6 +22,7 @@ type session struct {
 
 	state     *pawl.State
 	talk      *pawl.Transcript
+	runs      int        // that this one continues
 	pending   [][]byte   // appended, not yet durable
 	after     uint64     // the last durable entry
 	spareCall *modelCall // memory for the next one

@@ -63,14 +63,22 @@ func derivedID(parts ...string) string {
 
 // place is where the next run of a thread begins: its id, and the run it
 // continues, empty if it is the first. found is the run that was started under
-// the key, if there is one.
-func (b *beginning) place(ctx context.Context) (id, after, found string, err error) {
+// the key, if there is one. p is what is remembered of the thread.
+func (b *beginning) place(ctx context.Context, p *past) (id, after, found string, err error) {
 	if b.Thread == "" {
 		id = derivedID("key", b.Key)
 		if _, err := firstOf(ctx, b.engine.journal, id); !errors.Is(err, pawl.ErrUnknownRun) {
 			return id, "", id, err
 		}
 		return id, "", "", nil
+	}
+	if p.talk != nil {
+		after = p.state.Run()
+		for s, ok := p.state, b.Key != ""; ok; s, ok = s.Earlier() {
+			if start, _ := s.Start(); start.Key == b.Key {
+				return s.Run(), "", s.Run(), nil
+			}
+		}
 	}
 	for {
 		id = ThreadRun(b.Thread, after)
@@ -94,16 +102,18 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 	}
 	b.Key = b.engine.secrets.Scrub(b.Key)
 	for {
-		id, after, found, err := b.place(ctx)
+		p := b.engine.opt.Threads.take(ctx, b)
+		id, after, found, err := b.place(ctx, &p)
 		if err != nil {
 			return nil, fmt.Errorf("start a run: %w", err)
 		}
 		if found != "" {
 			return b.find(ctx, found)
 		}
-		p, err := b.past(ctx, id, after)
-		if err != nil {
-			return nil, err
+		if p.talk == nil || p.state.Run() != after {
+			if p, err = b.past(ctx, id, after); err != nil {
+				return nil, err
+			}
 		}
 		lease, err := b.engine.begin(ctx, id)
 		switch held := (*pawl.HeldError)(nil); {

@@ -45,6 +45,7 @@ type serveHost struct {
 
 	mu      sync.Mutex
 	secrets map[string]string // of all agents, by name
+	threads engine.Threads
 }
 
 // servedAgent is one of the agents that are opened for all of their runs.
@@ -218,7 +219,7 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	if before == 0 || len(h.secrets) > before {
 		h.app.spool(&engine.Options{Secrets: h.secrets})
 	}
-	o.Watchers, o.Log = h.app.watchers(true), h.log
+	o.Watchers, o.Log, o.Threads = h.app.watchers(true), h.log, &h.threads
 	return engine.New(h.journal, o)
 }
 

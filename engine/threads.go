@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Threads remembers where the latest runs of threads ended, so that the next run
+// of a thread begins without reading the logs of those before it. It holds what a
+// live run of the thread holds, for 4,096 runs at most and for the latest thread
+// whatever it has. What is not remembered, or is not what the journal has, is
+// read. The zero value is ready; it can be shared by engines on one journal, from
+// any number of goroutines.
+type Threads struct {
+	mu    sync.Mutex
+	ended []ended // least recently ended first
+}
+
+// mostRemembered is how many runs are held at most, those that a run continues
+// counted.
+const mostRemembered = 4096
+
+// ended is a run of a thread that has ended, and what entered its texts.
+type ended struct {
+	past
+	thread  string
+	secrets map[string]string
+}
+
+// keep remembers a run that the session drove to its end.
+func (t *Threads) keep(s *session) {
+	start, _ := s.state.Start()
+	after := ""
+	if start.Continues != nil {
+		after = start.Continues.Run
+	}
+	if start.Thread == "" || !s.state.Status().Ended() || s.after != s.state.Seq() ||
+		ThreadRun(start.Thread, after) != s.lease.Run || len(s.clean.filters) > 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop(start.Thread)
+	t.ended = append(t.ended, ended{past{s.state, s.talk, s.runs + 1}, start.Thread, s.engine.opt.Secrets})
+	held := 0
+	for i, e := range slices.Backward(t.ended) {
+		if held += e.runs; held > mostRemembered && i < len(t.ended)-1 {
+			t.ended = slices.Delete(t.ended, 0, i+1)
+			break
+		}
+	}
+}
+
+func (t *Threads) drop(thread string) (e ended, ok bool) {
+	i := slices.IndexFunc(t.ended, func(e ended) bool { return e.thread == thread })
+	if i < 0 {
+		return e, false
+	}
+	e = t.ended[i]
+	t.ended = slices.Delete(t.ended, i, i+1)
+	return e, true
+}
+
+// take gives out what is remembered of a thread, once: whoever continues a
+// conversation changes it. The run must be in the journal still. That it ends
+// where it did is looked at when the next one is claimed; see [Engine.rests].
+func (t *Threads) take(ctx context.Context, b *beginning) past {
+	t.mu.Lock()
+	e, ok := t.drop(b.Thread)
+	t.mu.Unlock()
+	clean := b.engine.cleaner(b.machine)
+	if !ok || len(clean.filters) > 0 || !maps.Equal(e.secrets, b.engine.opt.Secrets) {
+		return past{}
+	}
+	was, _ := e.state.Start()
+	is, err := firstOf(ctx, b.engine.journal, e.state.Run())
+	if err != nil || is.Nonce != was.Nonce {
+		return past{}
+	}
+	e.talk.Next(e.state, e.runs, clean.parts)
+	return e.past
+}

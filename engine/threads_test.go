@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// looked is a journal that counts how often a log is read.
+type looked struct {
+	*memory.Journal
+	reads int
+}
+
+func (j *looked) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
+	j.reads++
+	return j.Journal.Read(ctx, run, from)
+}
+
+// An engine that remembers a thread sends what one sends that reads it, and
+// reads no log of an earlier run twice.
+func TestThreadRemembered(t *testing.T) {
+	type sent struct {
+		Messages  []pawl.Message
+		Continues *pawl.Continues
+	}
+	// Every run looks twice, and ends in another way.
+	look := job{pawl.ToolInfo{Name: "look", Effect: pawl.Read}, func(context.Context, pawl.Invocation) (string, error) { return "seen", nil }}
+	pay := job{pawl.ToolInfo{Name: "pay", Effect: pawl.Write}, func(context.Context, pawl.Invocation) (string, error) {
+		return "paid", nil
+	}}
+	talk := func(remembers bool) (requests []sent, reads []int) {
+		j := &looked{Journal: memory.New()}
+		e := engine.New(j, nil)
+		for i := range 12 {
+			turn := 0
+			agent := pawl.Agent{Name: "chatter", Tools: []pawl.Tool{look, pay}, Limits: pawl.Limits{Iterations: 3}}
+			if i == 7 {
+				agent.Strategy = pawl.JSON
+			}
+			agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				requests = append(requests, sent{Messages: r.Messages})
+				turn++
+				switch {
+				case turn < 3 && i%4 != 3:
+					return pawl.Do(call("look", turn), call("pay", turn)), nil
+				case i%4 == 2:
+					return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no key"}
+				case i%4 == 1:
+					return pawl.Do(call("look", turn)), nil // up to its limit, and then an answer
+				}
+				return pawl.Say(fmt.Sprint("answer ", i)), nil
+			})
+			if !remembers {
+				e = engine.New(j, nil)
+			}
+			was := j.reads
+			h, err := e.Start(t.Context(), agent, fmt.Sprint("question ", i), &engine.StartOptions{Thread: "talk"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			reads = append(reads, j.reads-was)
+			r, err := h.Wait(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for entry, err := range engine.Entries(t.Context(), j, r.Run, 1) {
+				if start, ok := entry.Event.(pawl.RunStarted); ok && err == nil {
+					requests = append(requests, sent{Continues: start.Continues})
+				}
+			}
+		}
+		return requests, reads
+	}
+	got, few := talk(true)
+	want, many := talk(false)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if few[11] > 4 || many[11] < 24 {
+		t.Errorf("reads of logs at the start of each run: %v, and %v when nothing is remembered", few, many)
+	}
+}
+
+// BenchmarkThread is the start of a run late in a conversation: by an engine that
+// drove the runs before it, and by one that has to read them.
+func BenchmarkThread(b *testing.B) {
+	agent := pawl.Agent{Name: "chatter", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		return pawl.Say("That is what I think of it."), nil
+	})}
+	for _, n := range []int{10, 100, 1000} {
+		for _, by := range []string{"remembered", "read"} {
+			b.Run(fmt.Sprintf("run=%d/%s", n, by), func(b *testing.B) {
+				j := memory.New()
+				e := engine.New(j, nil)
+				next := func(e *engine.Engine) time.Duration {
+					begin := time.Now()
+					h, err := e.Start(b.Context(), agent, "What do you think of it?", &engine.StartOptions{Thread: "talk"})
+					took := time.Since(begin)
+					if err == nil {
+						_, err = h.Wait(b.Context())
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+					return took
+				}
+				for range n - 1 {
+					next(e)
+				}
+				var took time.Duration
+				for b.Loop() {
+					if by == "read" {
+						e = engine.New(j, nil)
+					}
+					took += next(e)
+				}
+				b.ReportMetric(float64(took.Microseconds())/float64(b.N), "µs/start")
+			})
+		}
+	}
+}
