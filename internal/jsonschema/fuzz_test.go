@@ -129,3 +129,56 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// usual draws a schema like those of tools, or nearly so, and a document that is
+// mostly valid.
+func (p *pick) usual(depth int) (schema, doc string) {
+	kinds := 12
+	if depth == 0 {
+		kinds = 8
+	}
+	kind := p.n(kinds)
+	if kind < 8 {
+		return []string{`{"type":"integer"}`, `{"type":"number","title":"n"}`, `{"type":["string","null"]}`, `{"type":"boolean"}`,
+				`{"type":"string","enum":["a","é",null]}`, `{"type":["string","integer"],"enum":["a",1]}`, `{"type":"string","minLength":2}`, `{"type":["integer","string"],"minimum":2}`}[kind],
+			p.of("1", "-20", "1.5", "2.0", "1e3", "-0", "1234567890123456789012", `"a"`, `"b c"`, `"é"`, `"\n"`, `"a\"b"`, `"{}"`, "\"\xff\"", "true", "false", "null", "01", "tru", "", "[]", "{}")
+	}
+	gap := p.of("", "", " ", "\n\t")
+	a, docA := p.usual(depth - 1)
+	b, docB := p.usual(depth - 1)
+	docA, docB = docA+gap, gap+docB
+	if kind == 8 {
+		return `{"type":["null","array"],"items":` + a + `}`, gap + p.of("[]", "[1]", `["a",]`, `[`+docA+`]`, `[`+docA+`,`+docA+`]`, `[`+docA+` `+docA+`]`, `[`+docB+`]`)
+	}
+	doc = gap + p.of("{}", `{"a":`+docA+`}`, `{"a":`+docA+`,"é"`+gap+`:`+docB+`}`, `{"é":`+docB+`,"a":`+docA+`}`, `{"a":`+docA+`,"a":`+docA+`}`,
+		`{"\u0061":`+docA+`}`, `{"a":`+docA+`,}`, `{"b":`+docB+`}`, `{"a":`+docA+`,"b":1}`, `{"é":`+docB+`}`) + gap
+	return []string{
+		`{"type":"object","properties":{"a":` + a + `,"é":` + b + `},"required":["a"],"additionalProperties":false}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":` + a + `},"required":["b"],"additionalProperties":` + b + `}`,
+		`{"type":["object","string"],"properties":{"a":` + a + `},"description":"d"}`,
+	}[kind-9], doc
+}
+
+// FuzzForm: what a form accepts, the library accepts.
+func FuzzForm(f *testing.F) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		b := make([]byte, 30)
+		for i := range b {
+			b[i] = byte(random.Uint32())
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		p := &pick{choices}
+		closed := p.n(2) == 1
+		schema, doc := p.usual(3)
+		s, err := Compile([]byte(schema), &Options{Closed: closed})
+		if err != nil {
+			return
+		}
+		if problems := s.validate([]byte(doc)); s.form.accepts([]byte(doc)) && problems != nil {
+			t.Errorf("%s is taken for valid under %s: %v", doc, schema, problems)
+		}
+	})
+}

@@ -38,6 +38,7 @@ type Options struct {
 
 // Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
+	form  *form // nil: it takes the library
 	full  *validator.Schema
 	shape *shape
 	doc   any // decoded schema, to find the property names to suggest
@@ -95,7 +96,7 @@ func compile(schema json.RawMessage, closed bool) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{full: full, shape: shape, doc: doc}, nil
+	return &Schema{form: formOf(doc), full: full, shape: shape, doc: doc}, nil
 }
 
 // Forks reports whether the schema refers to itself from two of the schemas that
@@ -110,6 +111,13 @@ func (s *Schema) Forks() bool { return s.shape.forks }
 // that would take more than 500,000 steps, which the schema decides as much as
 // the document.
 func (s *Schema) Validate(doc []byte) []Problem {
+	if s.form.accepts(doc) {
+		return nil
+	}
+	return s.validate(doc)
+}
+
+func (s *Schema) validate(doc []byte) []Problem {
 	value, problem := decode(doc)
 	if problem != nil {
 		return []Problem{*problem}
