@@ -96,11 +96,11 @@ func (m Measure) clone() *Measure { return &Measure{m.Value, slices.Clone(m.Open
 // Approvals says how requests for approval are treated. Which calls need one is
 // for policies to say.
 type Approvals struct {
-	TTL        time.Duration // how long a decision may take, and be used; zero: 24 hours
-	StopOnDeny bool          // a denial ends the run instead of being told to the model
+	TTL        time.Duration `wire:"ttl,omit"`          // how long a decision may take, and be used; zero: 24 hours
+	StopOnDeny bool          `wire:"stop_on_deny,omit"` // a denial ends the run instead of being told to the model
 	// IgnoreObservation lets an approval stand although the agent, which has an
 	// Observer or a Goal, has seen the world change between the request and the call.
-	IgnoreObservation bool
+	IgnoreObservation bool `wire:"ignore_observation,omit"`
 }
 
 // A Checker is a part of an agent (a tool, loop, policy or condition) that can

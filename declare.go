@@ -20,31 +20,31 @@ const MachineNumber = 3
 // with a digest for each part, so that resuming under a changed agent is
 // noticed and named.
 type Declaration struct {
-	Agent       string
-	Description string
-	Prompt      string
-	Model       ModelInfo
-	Fallback    []ModelInfo
-	Advisers    []ModelInfo
-	Loop        string
-	Steps       json.RawMessage // of a loop of known steps
-	Strategy    Strategy
-	Tools       []ToolInfo
-	Stop        string
-	Limits      Limits
-	Policies    []string
-	Goal        string
-	Observes    bool
-	Output      json.RawMessage
-	Sampling    Sampling
-	Serial      bool
-	Approvals   Approvals
-	Trace       bool
-	ResultKey   string
-	Source      string
-	Machine     int
-	Digests     map[string]string
-	MaxParallel int
+	Agent       string            `wire:"agent"`
+	Description string            `wire:"description,omit"`
+	Prompt      string            `wire:"prompt,omit"`
+	Model       ModelInfo         `wire:",inline"`
+	Fallback    []ModelInfo       `wire:"fallback,omit"`
+	Advisers    []ModelInfo       `wire:"advisers,omit"`
+	Loop        string            `wire:"loop"`
+	Steps       json.RawMessage   `wire:"steps,omit"` // of a loop of known steps
+	Strategy    Strategy          `wire:"strategy,omit"`
+	Tools       []ToolInfo        `wire:"tools,omit"`
+	Stop        string            `wire:"stop,omit"`
+	Limits      Limits            `wire:"limits"`
+	Policies    []string          `wire:"policies,omit"`
+	Goal        string            `wire:"goal,omit"`
+	Observes    bool              `wire:"observes,omit"`
+	Output      json.RawMessage   `wire:"output,omit"`
+	Sampling    Sampling          `wire:"sampling,omit"`
+	Serial      bool              `wire:"serial,omit"`
+	MaxParallel int               `wire:"max_parallel,omit"`
+	Approvals   Approvals         `wire:"approvals,omit"`
+	Trace       bool              `wire:"trace,omit"`
+	ResultKey   string            `wire:"result_key,omit"`
+	Source      string            `wire:"source,omit"`
+	Machine     int               `wire:"machine"`
+	Digests     map[string]string `wire:"digests"`
 }
 
 // Differences names the parts in which two declarations differ, sorted, of tools
@@ -85,12 +85,12 @@ func (d *Declaration) seal() {
 	d.Digests = sealed.Write(d.whole, d.digest)
 }
 
+var declarations = wire.Of(Declaration{})
+
 // whole appends all that is declared; nothing if it cannot be written, to which
 // the log will say why.
 func (d *Declaration) whole(dst []byte) []byte {
-	c := wire.NewEncoder(dst)
-	d.code(c)
-	whole, err := c.Done()
+	whole, err := declarations.Append(dst, d, 0)
 	if err != nil {
 		return nil
 	}
@@ -188,78 +188,6 @@ func digest(parts ...string) string {
 	return canon.Digest(b...)[:16]
 }
 
-func (d *Declaration) code(c *wire.Coder) {
-	c.String("agent", &d.Agent)
-	c.OptString("description", &d.Description)
-	c.OptString("prompt", &d.Prompt)
-	d.Model.code(c)
-	wire.OptList(c, "fallback", &d.Fallback, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
-	wire.OptList(c, "advisers", &d.Advisers, func(c *wire.Coder, m *ModelInfo) { m.code(c) })
-	c.String("loop", &d.Loop)
-	c.OptRaw("steps", &d.Steps)
-	wire.Enum(c, "strategy", &d.Strategy, strategies)
-	wire.OptList(c, "tools", &d.Tools, codeTool)
-	c.OptString("stop", &d.Stop)
-	c.Object("limits", d.Limits.code)
-	c.OptStrings("policies", &d.Policies)
-	c.OptString("goal", &d.Goal)
-	c.OptBool("observes", &d.Observes)
-	c.OptRaw("output", &d.Output)
-	c.OptObject("sampling", d.Sampling.code)
-	c.OptBool("serial", &d.Serial)
-	c.OptInt("max_parallel", &d.MaxParallel)
-	c.OptObject("approvals", func(c *wire.Coder) {
-		c.OptDuration("ttl", &d.Approvals.TTL)
-		c.OptBool("stop_on_deny", &d.Approvals.StopOnDeny)
-		c.OptBool("ignore_observation", &d.Approvals.IgnoreObservation)
-	})
-	c.OptBool("trace", &d.Trace)
-	c.OptString("result_key", &d.ResultKey)
-	c.OptString("source", &d.Source)
-	c.Int("machine", &d.Machine)
-	c.StringMap("digests", &d.Digests)
-}
-
-func (s *Sampling) code(c *wire.Coder) {
-	c.OptFloat("temperature", &s.Temperature)
-	c.OptInt("max_tokens", &s.MaxTokens)
-	c.OptInt("thinking", &s.ThinkingTokens)
-	type option struct {
-		name  string
-		value json.RawMessage
-	}
-	var list []option
-	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
-		list = append(list, option{name, s.Options[name]})
-	}
-	wire.OptList(c, "options", &list, func(c *wire.Coder, o *option) {
-		c.String("name", &o.name)
-		c.Raw("value", &o.value)
-	})
-	if c.Decoding() && list != nil {
-		s.Options = make(map[string]json.RawMessage, len(list))
-		for _, o := range list {
-			s.Options[o.name] = o.value
-		}
-	}
-}
-
-func (m *ModelInfo) code(c *wire.Coder) {
-	c.String("model", &m.Name)
-	c.OptString("endpoint", &m.Endpoint)
-	codePrice(c, &m.Price)
-	if c.Decoding() || m.Wire != (Wire{}) {
-		c.OptObject("wire", m.Wire.code)
-	}
-}
-
-func (w *Wire) code(c *wire.Coder) {
-	c.OptInt("frame", &w.Frame)
-	c.OptInt("message", &w.Message)
-	c.OptInt("tool", &w.Tool)
-	c.OptInt("prompt_tokens", &w.Prompt)
-}
-
 // wires is what the wires of all models have at most. Machines before 3 knew of none.
 func (d *Declaration) wires() (w Wire) {
 	for _, m := range slices.Concat([]ModelInfo{d.Model}, d.Fallback, d.Advisers) {
@@ -268,56 +196,6 @@ func (d *Declaration) wires() (w Wire) {
 		}
 	}
 	return w
-}
-
-func codePrice(c *wire.Coder, p **Price) {
-	if *p == nil && !c.Decoding() {
-		return
-	}
-	c.OptObject("price", func(c *wire.Coder) {
-		if c.Decoding() {
-			*p = new(Price)
-		}
-		price := *p
-		c.Float("input", &price.Input)
-		c.Float("output", &price.Output)
-		c.OptFloat("cache_read", &price.CacheRead)
-		c.OptFloat("cache_write", &price.CacheWrite)
-		if c.Decoding() || price.Long.From > 0 {
-			c.OptObject("long", price.Long.code)
-		}
-	})
-}
-
-func (t *Tier) code(c *wire.Coder) {
-	c.Int("from", &t.From)
-	c.Float("input", &t.Input)
-	c.Float("output", &t.Output)
-	c.OptFloat("cache_read", &t.CacheRead)
-	c.OptFloat("cache_write", &t.CacheWrite)
-}
-
-func codeTool(c *wire.Coder, t *ToolInfo) {
-	c.String("name", &t.Name)
-	c.OptString("description", &t.Description)
-	c.OptRaw("input", &t.Input)
-	wire.Enum(c, "effect", &t.Effect, effects)
-	c.OptDuration("timeout", &t.Timeout)
-	c.OptInt("max_output", &t.MaxOutput)
-	c.OptInt("max_calls", &t.MaxCalls)
-	c.OptBool("alone", &t.Alone)
-	c.OptBool("exempt", &t.Exempt)
-	c.OptBool("client", &t.Client)
-	wire.Enum(c, "on_doubt", &t.OnDoubt, onDoubts)
-	c.OptString("version", &t.Version)
-	c.OptString("agent", &t.Agent)
-	c.OptString("cage", &t.Cage)
-	wire.Enum(c, "trust", &t.Trust, trusts)
-	c.OptBool("external", &t.External)
-	c.OptInt("max_parallel", &t.MaxParallel)
-	c.OptBool("foreign", &t.Foreign)
-	c.OptStrings("reaches", &t.Reaches)
-	c.OptStrings("content", &t.Content)
 }
 
 // String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".

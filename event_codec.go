@@ -1,6 +1,48 @@
 package pawl
 
-import "github.com/pawl-run/pawl/internal/wire"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/wire"
+)
+
+// kinds are the events there are, each with its codec, by their names in the log.
+var kinds = func() map[string]*wire.Codec {
+	all := map[string]*wire.Codec{ModelReplied{}.Type(): wire.Formed[ModelReplied, replied]()}
+	for _, c := range []*wire.Codec{
+		wire.Of(RunStarted{}), wire.Of(RunPaused{}), wire.Of(RunResumed{}), wire.Of(RunExtended{}),
+		wire.Of(RunForked{}), wire.Of(RunStopped{}), wire.Of(Observed{}), wire.Of(Measured{}),
+		wire.Of(ModelCalled{}), wire.Of(ModelFailed{}), wire.Of(PlanRejected{}), wire.Of(ToolStarted{}),
+		wire.Of(ToolFinished{}), wire.Of(ToolReused{}), wire.Of(ToolRefused{}), wire.Of(ToolDoubted{}),
+		wire.Of(ToolSettled{}), wire.Of(ApprovalRequested{}), wire.Of(ApprovalDecided{}), wire.Of(ApprovalExpired{}),
+		wire.Of(ApprovalInvalidated{}), wire.Of(InputRequested{}), wire.Of(InputGiven{}), wire.Of(ClientToolRequested{}),
+		wire.Of(ClientToolReturned{}), wire.Of(Reflected{}), wire.Of(Grounded{}), wire.Of(CausesFound{}),
+		wire.Of(ProgressJudged{}), wire.Of(ProgressLogged{}), wire.Of(CancelRequested{}), wire.Of(ContextCompacted{}),
+		wire.Of(MemoryStored{}), wire.Of(ChildStarted{}), wire.Of(ChildStopped{}), wire.Of(HookDirected{}),
+		wire.Of(Noted{}), wire.Of(ModelDelta{}),
+	} {
+		all[c.Zero().(Event).Type()] = c
+	}
+	return all
+}()
+
+// codec returns the codec of an event and its name.
+func codec(event Event) (*wire.Codec, string, error) {
+	if event == nil {
+		return nil, "", errors.New("an entry without an event cannot be written")
+	}
+	name := event.Type()
+	if c := kinds[name]; c != nil {
+		return c, name, nil
+	}
+	return nil, name, fmt.Errorf("event type %q is unknown to this build", name)
+}
 
 func (RunStarted) event()          {}
 func (RunPaused) event()           {}
@@ -42,353 +84,298 @@ func (HookDirected) event()        {}
 func (Noted) event()               {}
 func (ModelDelta) event()          {}
 
-// encodeEvent writes an event's fields and returns its type. It and decodeKept
-// are plain switches, not a registry, and Type is asked of each kind by itself:
-// thus the compiler keeps the events that are written off the heap. The kinds
-// every turn has come first, since a function has room on its stack for all
-// kinds it deals with, and that of all kinds doubles the stack of every run.
-func encodeEvent(c *wire.Coder, event Event) string {
-	switch e := event.(type) {
-	case ModelCalled:
-		e.code(c)
-		return e.Type()
-	case ModelReplied:
-		e.code(c)
-		return e.Type()
-	case ToolStarted:
-		e.code(c)
-		return e.Type()
-	case ToolFinished:
-		e.code(c)
-		return e.Type()
+// replied is a [ModelReplied] as the log has it: with a reply's text, thinking
+// and calls, which others may rely on. The order of its parts stands beside them
+// only where it is not the usual one, text and then calls: provider parts must go
+// back exactly as they came.
+type replied struct {
+	Purpose   Purpose    `wire:"purpose,omit"`
+	Text      string     `wire:"text"`
+	Thinking  string     `wire:"thinking"`
+	Calls     []Call     `wire:"calls"`
+	Parts     []layout   `wire:"parts,omit"`
+	Stop      StopReason `wire:"stop_reason,omit"`
+	Repaired  bool       `wire:"repaired,omit"`
+	Usage     Usage      `wire:"usage"`
+	Cost      float64    `wire:"cost_usd,known=Priced"`
+	Priced    bool       `wire:"-"`
+	Malformed string     `wire:"malformed,omit"`
+	Estimated bool       `wire:"estimated,omit"`
+}
+
+// A layout is a part of a reply in its place. It names a call.
+type layout struct {
+	Call     string          `wire:"call,omit"`
+	Thinking bool            `wire:"thinking,omit"`
+	Text     string          `wire:"text,omit"`
+	Opaque   json.RawMessage `wire:"opaque,omit"`
+	Model    string          `wire:"model,omit"`
+}
+
+// Clear empties the form and keeps its room for calls.
+func (f *replied) Clear() {
+	calls := f.Calls
+	clear(calls)
+	*f = replied{Calls: calls[:0]}
+}
+
+// Take fills the form, and reports whether Give makes the same of it.
+func (f *replied) Take(e *ModelReplied) (exact bool) {
+	r := &e.Reply
+	calls := f.Calls[:0]
+	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Stop: r.Stop, Repaired: r.Repaired, Usage: r.Usage,
+		Cost: e.Cost, Priced: e.Priced, Malformed: e.Malformed, Estimated: e.Estimated}
+	usual, named := true, true
+	exact = r.Parts == nil || len(r.Parts) > 0
+	for i, p := range r.Parts {
+		switch p := p.(type) {
+		case Text:
+			usual = usual && i == 0 && p.Text != ""
+		case Thinking:
+			f.Thinking += p.Text
+			usual = false
+		case Call:
+			calls = append(calls, p)
+			named = named && p.ID != ""
+		default:
+			exact = false
+		}
 	}
-	if _, ok := event.(RunStarted); ok {
-		return encodeStart(c, event)
+	if len(calls) > 0 {
+		f.Calls = calls
 	}
-	return encodeOther(c, event)
-}
-
-//go:noinline
-func decodeStart(c *wire.Coder) Event {
-	var e RunStarted
-	e.code(c)
-	return e
-}
-
-//go:noinline
-func encodeStart(c *wire.Coder, event Event) string {
-	e := event.(RunStarted)
-	e.code(c)
-	return e.Type()
-}
-
-//go:noinline
-func encodeOther(c *wire.Coder, event Event) string {
-	switch e := event.(type) {
-	case RunPaused:
-		e.code(c)
-		return e.Type()
-	case RunResumed:
-		e.code(c)
-		return e.Type()
-	case RunExtended:
-		e.code(c)
-		return e.Type()
-	case RunForked:
-		e.code(c)
-		return e.Type()
-	case RunStopped:
-		e.code(c)
-		return e.Type()
-	case Observed:
-		e.code(c)
-		return e.Type()
-	case Measured:
-		e.code(c)
-		return e.Type()
-	case ModelFailed:
-		e.code(c)
-		return e.Type()
-	case PlanRejected:
-		e.code(c)
-		return e.Type()
-	case ToolReused:
-		e.code(c)
-		return e.Type()
-	case ToolRefused:
-		e.code(c)
-		return e.Type()
-	case ToolDoubted:
-		e.code(c)
-		return e.Type()
-	case ToolSettled:
-		e.code(c)
-		return e.Type()
-	case ApprovalRequested:
-		e.code(c)
-		return e.Type()
-	case ApprovalDecided:
-		e.code(c)
-		return e.Type()
-	case ApprovalExpired:
-		e.code(c)
-		return e.Type()
-	case ApprovalInvalidated:
-		e.code(c)
-		return e.Type()
-	case InputRequested:
-		e.code(c)
-		return e.Type()
-	case InputGiven:
-		e.code(c)
-		return e.Type()
-	case ClientToolRequested:
-		e.code(c)
-		return e.Type()
-	case ClientToolReturned:
-		e.code(c)
-		return e.Type()
-	case Reflected:
-		e.code(c)
-		return e.Type()
-	case Grounded:
-		e.code(c)
-		return e.Type()
-	case CausesFound:
-		e.code(c)
-		return e.Type()
-	case ProgressJudged:
-		e.code(c)
-		return e.Type()
-	case ProgressLogged:
-		e.code(c)
-		return e.Type()
-	case CancelRequested:
-		e.code(c)
-		return e.Type()
-	case ContextCompacted:
-		e.code(c)
-		return e.Type()
-	case MemoryStored:
-		e.code(c)
-		return e.Type()
-	case ChildStarted:
-		e.code(c)
-		return e.Type()
-	case ChildStopped:
-		e.code(c)
-		return e.Type()
-	case HookDirected:
-		e.code(c)
-		return e.Type()
-	case Noted:
-		e.code(c)
-		return e.Type()
-	case ModelDelta:
-		e.code(c)
-		return e.Type()
+	if usual {
+		return exact
 	}
-	return ""
-}
-
-// A Room is memory that entries are read into which are only folded, one after
-// the other, so that reading them takes none. The event of such an entry may be
-// a pointer, which [State.Fold] and [Transcript.Add] take for the event itself
-// and which nobody else may see; it stands until the next entry is read.
-type Room struct {
-	called   ModelCalled
-	replied  ModelReplied
-	started  ToolStarted
-	finished ToolFinished
-}
-
-// decode reads the fields of an event of the given type; nil: no such type. The
-// kinds every turn has are the ones read into a room, if there is one.
-func (r *Room) decode(c *wire.Coder, typ string) Event {
-	if r == nil {
-		return decodeKept(c, typ)
+	f.Parts = make([]layout, 0, len(r.Parts))
+	for _, p := range r.Parts {
+		switch p := p.(type) {
+		case Text:
+			f.Parts = append(f.Parts, layout{Text: p.Text})
+		case Thinking:
+			f.Parts = append(f.Parts, layout{Thinking: true, Text: p.Text, Opaque: p.Opaque, Model: p.Model})
+		case Call:
+			f.Parts = append(f.Parts, layout{Call: p.ID})
+		default:
+			f.Parts = append(f.Parts, layout{})
+		}
 	}
-	switch typ {
-	case "model.called":
-		r.called = ModelCalled{}
-		r.called.code(c)
-		return &r.called
-	case "model.replied":
-		r.replied = ModelReplied{}
-		r.replied.code(c)
-		return &r.replied
-	case "tool.started":
-		r.started = ToolStarted{}
-		r.started.code(c)
-		return &r.started
-	case "tool.finished":
-		r.finished = ToolFinished{}
-		r.finished.code(c)
-		return &r.finished
-	}
-	return decodeKept(c, typ)
+	return exact && named
 }
 
-// decodeKept has a function to itself, since the stack of a run would else have
-// room for an event of every kind.
-//
-//go:noinline
-func decodeKept(c *wire.Coder, typ string) Event {
-	switch typ {
-	case "model.called":
-		var e ModelCalled
-		e.code(c)
-		return e
-	case "model.replied":
-		var e ModelReplied
-		e.code(c)
-		return e
-	case "tool.started":
-		var e ToolStarted
-		e.code(c)
-		return e
-	case "tool.finished":
-		var e ToolFinished
-		e.code(c)
-		return e
-	case "run.started":
-		return decodeStart(c)
-	case "run.paused":
-		var e RunPaused
-		e.code(c)
-		return e
-	case "run.resumed":
-		var e RunResumed
-		e.code(c)
-		return e
-	case "run.extended":
-		var e RunExtended
-		e.code(c)
-		return e
-	case "run.forked":
-		var e RunForked
-		e.code(c)
-		return e
-	case "run.stopped":
-		var e RunStopped
-		e.code(c)
-		return e
-	case "observed":
-		var e Observed
-		e.code(c)
-		return e
-	case "measured":
-		var e Measured
-		e.code(c)
-		return e
-	case "model.failed":
-		var e ModelFailed
-		e.code(c)
-		return e
-	case "plan.rejected":
-		var e PlanRejected
-		e.code(c)
-		return e
-	case "tool.reused":
-		var e ToolReused
-		e.code(c)
-		return e
-	case "tool.refused":
-		var e ToolRefused
-		e.code(c)
-		return e
-	case "tool.doubted":
-		var e ToolDoubted
-		e.code(c)
-		return e
-	case "tool.settled":
-		var e ToolSettled
-		e.code(c)
-		return e
-	case "approval.requested":
-		var e ApprovalRequested
-		e.code(c)
-		return e
-	case "approval.decided":
-		var e ApprovalDecided
-		e.code(c)
-		return e
-	case "approval.expired":
-		var e ApprovalExpired
-		e.code(c)
-		return e
-	case "approval.invalidated":
-		var e ApprovalInvalidated
-		e.code(c)
-		return e
-	case "input.requested":
-		var e InputRequested
-		e.code(c)
-		return e
-	case "input.given":
-		var e InputGiven
-		e.code(c)
-		return e
-	case "client_tool.requested":
-		var e ClientToolRequested
-		e.code(c)
-		return e
-	case "client_tool.returned":
-		var e ClientToolReturned
-		e.code(c)
-		return e
-	case "reflected":
-		var e Reflected
-		e.code(c)
-		return e
-	case "grounded":
-		var e Grounded
-		e.code(c)
-		return e
-	case "causes.found":
-		var e CausesFound
-		e.code(c)
-		return e
-	case "progress.judged":
-		var e ProgressJudged
-		e.code(c)
-		return e
-	case "progress.logged":
-		var e ProgressLogged
-		e.code(c)
-		return e
-	case "cancel.requested":
-		var e CancelRequested
-		e.code(c)
-		return e
-	case "context.compacted":
-		var e ContextCompacted
-		e.code(c)
-		return e
-	case "memory.stored":
-		var e MemoryStored
-		e.code(c)
-		return e
-	case "child.started":
-		var e ChildStarted
-		e.code(c)
-		return e
-	case "child.stopped":
-		var e ChildStopped
-		e.code(c)
-		return e
-	case "hook.directed":
-		var e HookDirected
-		e.code(c)
-		return e
-	case "noted":
-		var e Noted
-		e.code(c)
-		return e
-	case "model.delta":
-		var e ModelDelta
-		e.code(c)
-		return e
+// Give makes the event that the form says.
+func (f *replied) Give(e *ModelReplied) error {
+	*e = ModelReplied{Purpose: f.Purpose, Reply: Reply{Stop: f.Stop, Repaired: f.Repaired, Usage: f.Usage},
+		Cost: f.Cost, Priced: f.Priced, Malformed: f.Malformed, Estimated: f.Estimated}
+	r := &e.Reply
+	if n := max(len(f.Parts), len(f.Calls)+min(1, len(f.Text))); n > 0 {
+		r.Parts = make([]Part, 0, n)
+	}
+	if len(f.Parts) == 0 {
+		if f.Text != "" {
+			r.Parts = append(r.Parts, Text{f.Text})
+		}
+		for _, call := range f.Calls {
+			r.Parts = append(r.Parts, call)
+		}
+		return nil
+	}
+	next := 0
+	for _, p := range f.Parts {
+		switch {
+		case p.Call != "": // the list has it whole, and almost always next
+			if next == len(f.Calls) || f.Calls[next].ID != p.Call {
+				next = slices.IndexFunc(f.Calls, func(c Call) bool { return c.ID == p.Call })
+			}
+			if next < 0 {
+				return fmt.Errorf("call %q is not among calls", p.Call)
+			}
+			r.Parts = append(r.Parts, f.Calls[next])
+			next++
+		case p.Thinking:
+			r.Parts = append(r.Parts, Thinking{p.Text, p.Opaque, p.Model})
+		default:
+			r.Parts = append(r.Parts, Text{p.Text})
+		}
 	}
 	return nil
+}
+
+// AppendJSON appends the entry as one line of the log, without a line break. It
+// cannot fail for an entry that Normalise was successful with.
+func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
+	c, name, err := codec(e.Event)
+	if err != nil {
+		return dst, err
+	}
+	b := append(dst, `{"run":`...)
+	b = wire.AppendString(b, e.Run)
+	if e.Seq != 0 {
+		b = append(b, `,"seq":`...)
+		b = strconv.AppendUint(b, e.Seq, 10)
+		b = append(b, `,"at":`...)
+		b = strconv.AppendUint(b, e.At, 10)
+	}
+	b = append(b, `,"time":"`...)
+	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, `","iteration":`...)
+	b = strconv.AppendInt(b, int64(e.Iteration), 10)
+	b = append(b, `,"type":"`...)
+	b = append(b, name...)
+	b = append(b, `","data":`...)
+	if b, err = c.Append(b, e.Event, 1); err != nil {
+		return dst, fmt.Errorf("%s cannot be written: %w", name, err)
+	}
+	return append(b, '}'), nil
+}
+
+// Normalise makes the event and the time what the log can say of them: what
+// would be read of them as written. JSON loses white space, text what is not
+// UTF-8, a time its place and what the log does not resolve; what is empty takes
+// one form. The memory of the event is not written to. An event that cannot be
+// written, as one of a number that is not finite, is an error.
+func (e *Entry) Normalise() error {
+	c, name, err := codec(e.Event)
+	if err != nil {
+		return err
+	}
+	e.Time = e.Time.UTC()
+	if y := e.Time.Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("the time of an entry must be in the years 0 to 9999, not %d", y)
+	}
+	if c.Canonical(e.Event, 1) {
+		return nil
+	}
+	data, err := c.Append(nil, e.Event, 1)
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", name, err)
+	}
+	v, err := c.Decode(data)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read back: %w", name, err)
+	}
+	e.Event = v.(Event)
+	return nil
+}
+
+// Verify reports how the entry differs from what is read of it as written; nil:
+// it does not.
+func (e Entry) Verify() error {
+	line, err := e.AppendJSON(nil)
+	if err != nil {
+		return err
+	}
+	back, err := DecodeEntry(line)
+	if err != nil {
+		return err
+	}
+	if at := difference(reflect.ValueOf(e), reflect.ValueOf(back)); at != "" {
+		return fmt.Errorf("entry %d of run %s is not what the log says: %s differs in %s", e.Seq, e.Run, at[1:], line)
+	}
+	return nil
+}
+
+// difference returns the path of what differs deeply between two values of one type.
+func difference(a, b reflect.Value) string {
+	if reflect.DeepEqual(a.Interface(), b.Interface()) {
+		return ""
+	}
+	switch _, leaf := a.Interface().(time.Time); {
+	case leaf:
+	case a.Kind() == reflect.Struct:
+		for i := range a.NumField() {
+			if at := difference(a.Field(i), b.Field(i)); at != "" {
+				return "." + a.Type().Field(i).Name + at
+			}
+		}
+	case a.Kind() == reflect.Slice && a.Len() == b.Len() && a.Type().Elem().Kind() != reflect.Uint8:
+		for i := range a.Len() {
+			if at := difference(a.Index(i), b.Index(i)); at != "" {
+				return "[" + strconv.Itoa(i) + "]" + at
+			}
+		}
+	case (a.Kind() == reflect.Interface || a.Kind() == reflect.Pointer) && !a.IsNil() && !b.IsNil() && a.Elem().Type() == b.Elem().Type():
+		return difference(a.Elem(), b.Elem())
+	}
+	return " (" + a.Type().String() + ")"
+}
+
+// MarshalJSON writes the entry as in the log.
+func (e Entry) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Entry) UnmarshalJSON(data []byte) error {
+	d, err := DecodeEntry(append([]byte(nil), data...))
+	if err == nil {
+		*e = d
+	}
+	return err
+}
+
+var envelope = wire.NewKeys("run", "seq", "at", "time", "iteration", "type", "data")
+
+// DecodeEntry reads one line of a log. The entry may keep parts of data, which
+// must not be changed afterwards. An event of an unknown type is an error: a
+// log is never read half.
+func DecodeEntry(data []byte) (Entry, error) {
+	var e Entry
+	var name string
+	var early []byte // the data, where it stands before the type
+	r := wire.NewReader(data)
+	r.Open()
+	for k := -1; r.Member(envelope, &k); {
+		if r.Null() {
+			continue
+		}
+		switch k {
+		case 0:
+			e.Run = r.String()
+		case 1:
+			e.Seq = r.Uint64()
+		case 2:
+			e.At = r.Uint64()
+		case 3:
+			e.Time = r.Time()
+		case 4:
+			e.Iteration = r.Int()
+		case 5:
+			name = r.String()
+		case 6:
+			if name == "" {
+				early = r.Raw()
+			} else {
+				e.Event = readEvent(&r, name)
+			}
+		default:
+			r.Skip()
+			continue
+		}
+		r.In(envelope, k)
+	}
+	err := r.Done()
+	if err == nil && early != nil {
+		r := wire.NewReader(early)
+		e.Event = readEvent(&r, name)
+		err = r.Done()
+	}
+	if err != nil {
+		return Entry{}, fmt.Errorf("entry: %w", err)
+	}
+	if e.Seq == 0 {
+		e.At = 0 // what is in no log was decided on nothing
+	}
+	if e.Event == nil {
+		return Entry{}, fmt.Errorf("entry %d of run %s has no data", e.Seq, e.Run)
+	}
+	return e, nil
+}
+
+func readEvent(r *wire.Reader, name string) Event {
+	c := kinds[name]
+	if c == nil {
+		r.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", name, MachineNumber))
+		return nil
+	}
+	e, _ := c.Read(r).(Event)
+	return e
 }

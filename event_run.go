@@ -2,59 +2,57 @@ package pawl
 
 import (
 	"time"
-
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // RunStarted begins every log. It holds the agent's whole declaration, so that
 // the log can be read, explained and decided again without the program.
 type RunStarted struct {
-	Declaration Declaration
-	Input       string
-	Labels      map[string]string
-	Thread      string
-	Parent      string
-	Owner       string
-	Epoch       uint64
-	Continues   *Continues // nil: the conversation begins here
-	Key         string     // under which it was asked for; see engine.StartOptions
-	Nonce       string     // keeps the keys of its calls apart from those of another run by the same id
-	Untrusted   bool       // the input is not that of somebody who is trusted; see [State.Tainted]
-	Traceparent string     // the place in a distributed trace of whoever asked, as W3C Trace Context writes it; empty: unknown
+	Declaration Declaration       `wire:",inline"`
+	Input       string            `wire:"input"`
+	Labels      map[string]string `wire:"labels,omit"`
+	Thread      string            `wire:"thread,omit"`
+	Parent      string            `wire:"parent,omit"`
+	Owner       string            `wire:"owner,omit"`
+	Epoch       uint64            `wire:"epoch,omit"`
+	Continues   *Continues        `wire:"continues,omit"`   // nil: the conversation begins here
+	Key         string            `wire:"key,omit"`         // under which it was asked for; see engine.StartOptions
+	Nonce       string            `wire:"nonce,omit"`       // keeps the keys of its calls apart from those of another run by the same id
+	Untrusted   bool              `wire:"untrusted,omit"`   // the input is not that of somebody who is trusted; see [State.Tainted]
+	Traceparent string            `wire:"traceparent,omit"` // the place in a distributed trace of whoever asked, as W3C Trace Context writes it; empty: unknown
 }
 
 // RunPaused parks a run: nothing is in flight and nobody owns it.
 type RunPaused struct {
-	Status Status // a waiting status, or Paused
-	Reason string
-	WakeAt time.Time // when it wants to be resumed; zero: when somebody says so
+	Status Status    `wire:"status,omit"` // a waiting status, or Paused
+	Reason string    `wire:"reason,omit"`
+	WakeAt time.Time `wire:"wake_at,omit"` // when it wants to be resumed; zero: when somebody says so
 }
 
 // RunResumed is appended by each new owner. Whatever was in flight is lost
 // from here on. Counters that ended the run start afresh. Changed is the
 // declaration from here on, when somebody allowed it to differ.
 type RunResumed struct {
-	Owner   string
-	Epoch   uint64
-	Changed *Declaration
+	Owner   string       `wire:"owner"`
+	Epoch   uint64       `wire:"epoch"`
+	Changed *Declaration `wire:"changed,omit"`
 }
 
 // RunExtended changes what bounds the run. Zero fields of Limits stay as they are.
 type RunExtended struct {
-	Limits Limits
-	Stop   string // replaces the stop condition when not empty
-	By     string
-	Letter int64
+	Limits Limits `wire:"limits"`
+	Stop   string `wire:"stop,omit"` // replaces the stop condition when not empty
+	By     string `wire:"by,omit"`
+	Letter int64  `wire:"letter,omit"`
 }
 
 // RunForked follows the entries that a fork shares with the run it came from.
 type RunForked struct {
-	From   string // the run that wrote the last shared entry; a fork may share those of a run it never saw
-	Seq    uint64 // the last shared entry
-	Input  string // said in addition, when not empty
-	Owner  string
-	Epoch  uint64
-	Labels map[string]string // in place of those of the shared entries; none: those
+	From   string            `wire:"from"`       // the run that wrote the last shared entry; a fork may share those of a run it never saw
+	Seq    uint64            `wire:"seq"`        // the last shared entry
+	Input  string            `wire:"input,omit"` // said in addition, when not empty
+	Owner  string            `wire:"owner,omit"`
+	Epoch  uint64            `wire:"epoch,omit"`
+	Labels map[string]string `wire:"labels,omit"` // in place of those of the shared entries; none: those
 }
 
 // PanicLeaf is the stop reason of a run that ended because code of its agent
@@ -63,54 +61,54 @@ const PanicLeaf = "panic"
 
 // RunStopped ends a run, until it is resumed.
 type RunStopped struct {
-	Status    Status
-	Condition string
-	Leaf      string
-	Detail    string
-	Answer    string // of the loop's own; empty: what the model said
+	Status    Status `wire:"status,omit"`
+	Condition string `wire:"condition"`
+	Leaf      string `wire:"leaf"`
+	Detail    string `wire:"detail"`
+	Answer    string `wire:"answer,omit"` // of the loop's own; empty: what the model said
 }
 
 // CancelRequested asks the run to end.
 type CancelRequested struct {
-	By     string
-	Reason string
-	Letter int64
+	By     string `wire:"by"`
+	Reason string `wire:"reason"`
+	Letter int64  `wire:"letter,omit"`
 }
 
 // ChildStarted has a call go on as a run of its own, which begins or is taken up
 // again, and reserves its limits.
 type ChildStarted struct {
-	Call   string
-	Child  string
-	Agent  string
-	Limits Limits
+	Call   string `wire:"call"`
+	Child  string `wire:"child"`
+	Agent  string `wire:"agent"`
+	Limits Limits `wire:"limits"`
 }
 
 // ChildStopped settles what a child has used, all told. Its run has ended,
 // waits, or, when it is interrupted, was found so by a new owner of the parent.
 type ChildStopped struct {
-	Call   string
-	Child  string
-	Status Status
-	Usage  Usage
-	Cost   float64
+	Call   string  `wire:"call"`
+	Child  string  `wire:"child"`
+	Status Status  `wire:"status,omit"`
+	Usage  Usage   `wire:"usage"`
+	Cost   float64 `wire:"cost_usd"`
 	// Unpriced says that it used what has no price.
-	Unpriced bool
-	WakeAt   time.Time // when a child that is paused wants to go on; zero: when somebody says so
+	Unpriced bool      `wire:"unpriced,omit"`
+	WakeAt   time.Time `wire:"wake_at,omit"` // when a child that is paused wants to go on; zero: when somebody says so
 	// ModelCalls is how often it reached a provider.
-	ModelCalls int
+	ModelCalls int `wire:"model_calls,omit"`
 }
 
 // HookDirected records what a hook made of an entry. A retry withdraws the
 // reply, or opens the call again, whose entry it names; a refused one changes
 // nothing. [State.Retry] makes one.
 type HookDirected struct {
-	Hook      string
-	Direction string // cancel, retry, or retry refused
-	Reason    string
-	Entry     uint64 // what it is about; zero: not said
-	Call      string // the call whose result that entry is
-	Refused   string // why a retry is refused
+	Hook      string `wire:"hook"`
+	Direction string `wire:"direction"` // cancel, retry, or retry refused
+	Reason    string `wire:"reason,omit"`
+	Entry     uint64 `wire:"entry,omit"`   // what it is about; zero: not said
+	Call      string `wire:"call,omit"`    // the call whose result that entry is
+	Refused   string `wire:"refused,omit"` // why a retry is refused
 }
 
 // Type returns "run.started".
@@ -142,105 +140,3 @@ func (ChildStopped) Type() string { return "child.stopped" }
 
 // Type returns "hook.directed".
 func (HookDirected) Type() string { return "hook.directed" }
-
-func (e *RunStarted) code(c *wire.Coder) {
-	e.Declaration.code(c)
-	c.String("input", &e.Input)
-	c.OptStringMap("labels", &e.Labels)
-	c.OptString("thread", &e.Thread)
-	c.OptString("parent", &e.Parent)
-	c.OptString("owner", &e.Owner)
-	c.OptUint64("epoch", &e.Epoch)
-	if c.Decoding() || e.Continues != nil {
-		c.OptObject("continues", func(c *wire.Coder) {
-			if e.Continues == nil {
-				e.Continues = &Continues{}
-			}
-			c.String("run", &e.Continues.Run)
-			c.Uint64("seq", &e.Continues.Seq)
-			c.OptInt("bytes", &e.Continues.Bytes)
-			c.OptInt("input_tokens", &e.Continues.Input)
-			c.OptBool("untrusted", &e.Continues.Untrusted)
-		})
-	}
-	c.OptString("key", &e.Key)
-	c.OptString("nonce", &e.Nonce)
-	c.OptBool("untrusted", &e.Untrusted)
-	c.OptString("traceparent", &e.Traceparent)
-}
-
-func (e *RunPaused) code(c *wire.Coder) {
-	wire.Enum(c, "status", &e.Status, statuses)
-	c.OptString("reason", &e.Reason)
-	c.OptTime("wake_at", &e.WakeAt)
-}
-
-func (e *RunResumed) code(c *wire.Coder) {
-	c.String("owner", &e.Owner)
-	c.Uint64("epoch", &e.Epoch)
-	if c.Decoding() || e.Changed != nil {
-		c.OptObject("changed", func(c *wire.Coder) {
-			if e.Changed == nil {
-				e.Changed = &Declaration{}
-			}
-			e.Changed.code(c)
-		})
-	}
-}
-
-func (e *RunExtended) code(c *wire.Coder) {
-	c.Object("limits", e.Limits.code)
-	c.OptString("stop", &e.Stop)
-	c.OptString("by", &e.By)
-	c.OptInt64("letter", &e.Letter)
-}
-
-func (e *RunForked) code(c *wire.Coder) {
-	c.String("from", &e.From)
-	c.Uint64("seq", &e.Seq)
-	c.OptString("input", &e.Input)
-	c.OptString("owner", &e.Owner)
-	c.OptUint64("epoch", &e.Epoch)
-	c.OptStringMap("labels", &e.Labels)
-}
-
-func (e *RunStopped) code(c *wire.Coder) {
-	wire.Enum(c, "status", &e.Status, statuses)
-	c.String("condition", &e.Condition)
-	c.String("leaf", &e.Leaf)
-	c.String("detail", &e.Detail)
-	c.OptString("answer", &e.Answer)
-}
-
-func (e *CancelRequested) code(c *wire.Coder) {
-	c.String("by", &e.By)
-	c.String("reason", &e.Reason)
-	c.OptInt64("letter", &e.Letter)
-}
-
-func (e *ChildStarted) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("child", &e.Child)
-	c.String("agent", &e.Agent)
-	c.Object("limits", e.Limits.code)
-}
-
-func (e *ChildStopped) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("child", &e.Child)
-	wire.Enum(c, "status", &e.Status, statuses)
-	c.Object("usage", e.Usage.code)
-	c.Float("cost_usd", &e.Cost)
-	c.OptBool("unpriced", &e.Unpriced)
-	c.OptTime("wake_at", &e.WakeAt)
-	c.OptInt("model_calls", &e.ModelCalls)
-}
-
-func (e *HookDirected) code(c *wire.Coder) {
-	c.String("hook", &e.Hook)
-	c.String("direction", &e.Direction)
-	c.OptString("reason", &e.Reason)
-	c.OptUint64("entry", &e.Entry)
-	c.OptString("call", &e.Call)
-	c.OptString("refused", &e.Refused)
-}

@@ -1,25 +1,23 @@
 package pawl
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/names"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // ToolStarted is the intent to run a call; it is durable before the call runs.
 type ToolStarted struct {
-	Call    string
-	Tool    string
-	Args    json.RawMessage // what is run; an approver may have edited it
-	Effect  Effect
-	Key     string
-	Attempt int
+	Call    string          `wire:"call"`
+	Tool    string          `wire:"tool"`
+	Args    json.RawMessage `wire:"args"` // what is run; an approver may have edited it
+	Effect  Effect          `wire:"effect,omit"`
+	Key     string          `wire:"key"`
+	Attempt int             `wire:"attempt"`
 	// Supervised is the tool's own word for who watches the attempt and keeps a
 	// record of it; see [Reconciler]. Empty: nobody that the tool would vouch for.
-	Supervised string
+	Supervised string `wire:"supervised,omit"`
 }
 
 // ToolStatus is how a call ended.
@@ -50,23 +48,23 @@ func (s *ToolStatus) UnmarshalText(b []byte) error { return toolStatuses.Unmarsh
 // the whole, if the journal kept it. Abandoned says that the tool's Go function
 // had not returned.
 type ToolFinished struct {
-	Call      string
-	Tool      string
-	Status    ToolStatus
-	Result    json.RawMessage
-	Error     string
-	Duration  time.Duration // rounded to milliseconds
-	Truncated bool
-	Blob      string
-	Abandoned bool
-	Images    []Image
+	Call      string          `wire:"call"`
+	Tool      string          `wire:"tool"`
+	Status    ToolStatus      `wire:"status,omit"`
+	Result    json.RawMessage `wire:"result"`
+	Error     string          `wire:"error"`
+	Duration  time.Duration   `wire:"duration_ms,ms"` // rounded to milliseconds
+	Truncated bool            `wire:"truncated"`
+	Blob      string          `wire:"blob,omit"`
+	Abandoned bool            `wire:"abandoned,omit"`
+	Images    []Image         `wire:"images,omit"`
 }
 
 // ToolReused answers an Idempotent call with the result of an earlier equal one.
 type ToolReused struct {
-	Call string
-	Tool string
-	Of   string // the call whose result it is
+	Call string `wire:"call"`
+	Tool string `wire:"tool"`
+	Of   string `wire:"of"` // the call whose result it is
 }
 
 // ToolRefused answers a call that is not run. Why is what the model is told.
@@ -74,17 +72,17 @@ type ToolReused struct {
 // its turn came. A call that the loop made, or that a person approved, stays open
 // then, and runs when the run is resumed with more time.
 type ToolRefused struct {
-	Call   string
-	Tool   string
-	Why    string
-	NotRun bool
+	Call   string `wire:"call"`
+	Tool   string `wire:"tool"`
+	Why    string `wire:"why"`
+	NotRun bool   `wire:"not_run,omit"`
 }
 
 // ToolDoubted says that nobody knows whether a Write took place.
 type ToolDoubted struct {
-	Call string
-	Tool string
-	Why  string
+	Call string `wire:"call"`
+	Tool string `wire:"tool"`
+	Why  string `wire:"why"`
 }
 
 // ToolSettled ends a doubt, or says what came of a call whose run lost its
@@ -92,13 +90,13 @@ type ToolDoubted struct {
 // says, with the Result or the Error. Status zero: ok or, when there is an Error,
 // failed.
 type ToolSettled struct {
-	Call     string
-	Happened bool
-	Status   ToolStatus
-	Result   json.RawMessage
-	Error    string
-	By       string
-	Letter   int64
+	Call     string          `wire:"call"`
+	Happened bool            `wire:"happened"`
+	Status   ToolStatus      `wire:"status,omit"`
+	Result   json.RawMessage `wire:"result,omit"`
+	Error    string          `wire:"error,omit"`
+	By       string          `wire:"by,omit"`
+	Letter   int64           `wire:"letter,omit"`
 }
 
 // Type returns "tool.started".
@@ -118,70 +116,3 @@ func (ToolDoubted) Type() string { return "tool.doubted" }
 
 // Type returns "tool.settled".
 func (ToolSettled) Type() string { return "tool.settled" }
-
-func (e *ToolStarted) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("tool", &e.Tool)
-	c.Raw("args", &e.Args)
-	wire.Enum(c, "effect", &e.Effect, effects)
-	c.String("key", &e.Key)
-	c.Int("attempt", &e.Attempt)
-	c.OptString("supervised", &e.Supervised)
-}
-
-func (e *ToolFinished) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("tool", &e.Tool)
-	wire.Enum(c, "status", &e.Status, toolStatuses)
-	c.Raw("result", &e.Result)
-	c.String("error", &e.Error)
-	ms := int64(e.Duration / time.Millisecond)
-	c.Int64("duration_ms", &ms)
-	e.Duration = time.Duration(ms) * time.Millisecond
-	c.Bool("truncated", &e.Truncated)
-	c.OptString("blob", &e.Blob)
-	c.OptBool("abandoned", &e.Abandoned)
-	wire.OptList(c, "images", &e.Images, codeImage)
-}
-
-func (e *ToolReused) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("tool", &e.Tool)
-	c.String("of", &e.Of)
-}
-
-func (e *ToolRefused) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("tool", &e.Tool)
-	c.String("why", &e.Why)
-	c.OptBool("not_run", &e.NotRun)
-}
-
-func (e *ToolDoubted) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.String("tool", &e.Tool)
-	c.String("why", &e.Why)
-}
-
-func (e *ToolSettled) code(c *wire.Coder) {
-	c.String("call", &e.Call)
-	c.Bool("happened", &e.Happened)
-	wire.Enum(c, "status", &e.Status, toolStatuses)
-	c.OptRaw("result", &e.Result)
-	c.OptString("error", &e.Error)
-	c.OptString("by", &e.By)
-	c.OptInt64("letter", &e.Letter)
-}
-
-func codeImage(c *wire.Coder, i *Image) {
-	c.String("type", &i.Type)
-	text := base64.StdEncoding.EncodeToString(i.Data)
-	c.String("data", &text)
-	if c.Decoding() {
-		data, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			c.Fail("data", err)
-		}
-		i.Data = data
-	}
-}

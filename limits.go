@@ -6,20 +6,19 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Limits are the ceilings of a run. A zero field takes its default; there is
 // no way to have none of iterations, tokens and time.
 type Limits struct {
-	Iterations int           // model turns; default 20, at most 10,000
-	Tokens     int           // input and output of all model calls; default 500,000
-	Time       time.Duration // while running, not while waiting; default 30 minutes
-	Cost       float64       // dollars; zero: none. Needs a price for the model
-	ToolErrors int           // failing tool turns in a row; default 3
-	Attempts   int           // failures of one class that a model call may have; default 4
-	Margin     float64       // added to what is estimated of an input, as a fraction; default 0.1. Three has a token for each byte
-	Depth      int           // child runs within child runs; default 10, negative: no child runs
+	Iterations int           `wire:"iterations,omit"`  // model turns; default 20, at most 10,000
+	Tokens     int           `wire:"tokens,omit"`      // input and output of all model calls; default 500,000
+	Time       time.Duration `wire:"time,omit"`        // while running, not while waiting; default 30 minutes
+	Cost       float64       `wire:"cost,omit"`        // dollars; zero: none. Needs a price for the model
+	ToolErrors int           `wire:"tool_errors,omit"` // failing tool turns in a row; default 3
+	Attempts   int           `wire:"attempts,omit"`    // failures of one class that a model call may have; default 4
+	Margin     float64       `wire:"margin,omit"`      // added to what is estimated of an input, as a fraction; default 0.1. Three has a token for each byte
+	Depth      int           `wire:"depth,omit"`       // child runs within child runs; default 10, negative: no child runs
 }
 
 const maxIterations = 10_000
@@ -35,17 +34,6 @@ func (l Limits) Merge(m Limits) Limits {
 		Cost: cmp.Or(m.Cost, l.Cost), ToolErrors: cmp.Or(m.ToolErrors, l.ToolErrors), Attempts: cmp.Or(m.Attempts, l.Attempts),
 		Margin: cmp.Or(m.Margin, l.Margin), Depth: cmp.Or(m.Depth, l.Depth),
 	}
-}
-
-func (l *Limits) code(c *wire.Coder) {
-	c.OptInt("iterations", &l.Iterations)
-	c.OptInt("tokens", &l.Tokens)
-	c.OptDuration("time", &l.Time)
-	c.OptFloat("cost", &l.Cost)
-	c.OptInt("tool_errors", &l.ToolErrors)
-	c.OptInt("attempts", &l.Attempts)
-	c.OptFloat("margin", &l.Margin)
-	c.OptInt("depth", &l.Depth)
 }
 
 // The ceilings as the conditions they are.

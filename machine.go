@@ -230,10 +230,16 @@ func (a *Agent) advisers() (models []Model, infos []ModelInfo, errs []error) {
 }
 
 func describe(m Model) ModelInfo {
-	if d, ok := m.(Describer); ok {
-		return d.Describe()
+	d, ok := m.(Describer)
+	if !ok {
+		return ModelInfo{Name: "func"}
 	}
-	return ModelInfo{Name: "func"}
+	info := d.Describe()
+	if p := info.Price; p != nil && p.Long.From <= 0 { // which is no price
+		info.own()
+		info.Price.Long = Tier{}
+	}
+	return info
 }
 
 // Declaration returns what of the agent is data. It must not be changed.

@@ -63,10 +63,10 @@ type Thinking struct {
 // what a model sent that was no JSON at all stands here as a JSON string and is
 // refused like any other invalid argument.
 type Call struct {
-	ID   string
-	Ref  string
-	Tool string
-	Args json.RawMessage
+	ID   string          `wire:"call"`
+	Tool string          `wire:"tool"`
+	Args json.RawMessage `wire:"args"`
+	Ref  string          `wire:"ref,omit"`
 }
 
 // ToolResult answers one [Call]. Content is a JSON value; a JSON string is
@@ -87,8 +87,8 @@ func (r ToolResult) Text() string { return jsonin.Plain(r.Content) }
 
 // An Image is a picture. Data holds its bytes; Type is its media type, such as image/png.
 type Image struct {
-	Type string
-	Data []byte
+	Type string `wire:"type"`
+	Data []byte `wire:"data"`
 }
 
 func (Text) part()       {}

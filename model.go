@@ -39,20 +39,20 @@ type Describer interface {
 
 // ModelInfo is what a run records of its model.
 type ModelInfo struct {
-	Name     string // provider/name, as in anthropic/claude-sonnet-4-5
-	Endpoint string // where requests are sent, announced before the first one; empty: nowhere outside this process
-	Price    *Price // nil: unknown, which a dollar ceiling refuses
-	Wire     Wire   // what its requests have beside what they say
+	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-4-5
+	Endpoint string `wire:"endpoint,omit"` // where requests are sent, announced before the first one; empty: nowhere outside this process
+	Price    *Price `wire:"price,omit"`    // nil: unknown, which a dollar ceiling refuses
+	Wire     Wire   `wire:"wire,omit"`     // what its requests have beside what they say
 }
 
 // Wire is what a model's requests have beside what they say, at most, so that a
 // ceiling holds for the first of them. The zero Wire is not known: requests are
 // then estimated by what they say alone.
 type Wire struct {
-	Frame   int // bytes around all
-	Message int // bytes around a message, a call or a result
-	Tool    int // bytes around a tool or an output schema
-	Prompt  int // tokens that the provider bills for offering tools, beside them
+	Frame   int `wire:"frame,omit"`         // bytes around all
+	Message int `wire:"message,omit"`       // bytes around a message, a call or a result
+	Tool    int `wire:"tool,omit"`          // bytes around a tool or an output schema
+	Prompt  int `wire:"prompt_tokens,omit"` // tokens that the provider bills for offering tools, beside them
 }
 
 // A Request is what one attempt sends. Messages is materialised from the log;
@@ -75,10 +75,10 @@ type Request struct {
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
 type Sampling struct {
-	Temperature    float64                    // 0: the provider's default; negative: exactly zero
-	MaxTokens      int                        // the most one reply may spend; 0: 4096
-	ThinkingTokens int                        // reasoning budget within MaxTokens; 0: none asked for
-	Options        map[string]json.RawMessage // further provider options, by the provider's own names
+	Temperature    float64                    `wire:"temperature,omit"` // 0: the provider's default; negative: exactly zero
+	MaxTokens      int                        `wire:"max_tokens,omit"`  // the most one reply may spend; 0: 4096
+	ThinkingTokens int                        `wire:"thinking,omit"`    // reasoning budget within MaxTokens; 0: none asked for
+	Options        map[string]json.RawMessage `wire:"options,omit"`     // further provider options, by the provider's own names
 }
 
 // A Chunk is a piece of a reply on its way. Text and Thinking are increments;
@@ -150,11 +150,11 @@ func (f ModelFunc) Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error
 // Usage is what one reply cost in tokens. Input counts all input, cached or
 // not; CacheRead and CacheWrite are parts of it. Reasoning is part of Output.
 type Usage struct {
-	Input      int
-	Output     int
-	CacheRead  int
-	CacheWrite int
-	Reasoning  int
+	Input      int `wire:"input_tokens"`
+	Output     int `wire:"output_tokens"`
+	CacheRead  int `wire:"cache_read_tokens,omit"`
+	CacheWrite int `wire:"cache_write_tokens,omit"`
+	Reasoning  int `wire:"reasoning_tokens,omit"`
 }
 
 // Total is the tokens a token ceiling counts.
@@ -291,21 +291,21 @@ type Decimal = meter.Decimal
 // or CacheWrite is charged as Input, so that an incomplete row overstates
 // rather than understates.
 type Price struct {
-	Input      float64
-	Output     float64
-	CacheRead  float64
-	CacheWrite float64
-	Long       Tier // of requests with a long input; zero: they cost no more
+	Input      float64 `wire:"input"`
+	Output     float64 `wire:"output"`
+	CacheRead  float64 `wire:"cache_read,omit"`
+	CacheWrite float64 `wire:"cache_write,omit"`
+	Long       Tier    `wire:"long,omit"` // of requests with a long input; zero: they cost no more
 }
 
 // Tier is what a request costs, all of it, whose input has more than From
 // tokens, cached or not. It reads as [Price] does.
 type Tier struct {
-	From       int // zero: there is no such price
-	Input      float64
-	Output     float64
-	CacheRead  float64
-	CacheWrite float64
+	From       int     `wire:"from"` // zero: there is no such price
+	Input      float64 `wire:"input"`
+	Output     float64 `wire:"output"`
+	CacheRead  float64 `wire:"cache_read,omit"`
+	CacheWrite float64 `wire:"cache_write,omit"`
 }
 
 // Cost is what one request cost in dollars that used u. It is of one request,

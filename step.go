@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/names"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Step is what must happen next. The pure part returns it, the engine
@@ -39,26 +38,17 @@ func (t Think) Reserved() int { return t.Estimate + t.MaxTokens }
 // A View says by reference what a Think shows the model. The zero View is the
 // conversation so far with the agent's prompt and tools.
 type View struct {
-	System string // replaces the agent's prompt
-	Prompt string // said by the user after everything else
-	Alone  bool   // without the conversation
-	Bare   bool   // without tools
+	System string `wire:"system,omit"` // replaces the agent's prompt
+	Prompt string `wire:"prompt,omit"` // said by the user after everything else
+	Alone  bool   `wire:"alone,omit"`  // without the conversation
+	Bare   bool   `wire:"bare,omit"`   // without tools
 
 	// Step makes a turn a step of a loop, by this label, which [State.Step]
 	// finds it under. The conversation begins afresh with Prompt, and the reply is
 	// no final answer: it takes the loop to end the run. Output is the JSON Schema
 	// the reply must follow; empty: any text will do.
-	Step   string
-	Output string
-}
-
-func (v *View) code(c *wire.Coder) {
-	c.OptString("system", &v.System)
-	c.OptString("prompt", &v.Prompt)
-	c.OptBool("alone", &v.Alone)
-	c.OptBool("bare", &v.Bare)
-	c.OptString("step", &v.Step)
-	c.OptString("output", &v.Output)
+	Step   string `wire:"step,omit"`
+	Output string `wire:"output,omit"`
 }
 
 // Act settles open calls. A loop returns it empty, meaning all of them; the

@@ -10,12 +10,12 @@ import (
 // may in turn continue another. What is counted (iterations, tokens, dollars,
 // calls, time) begins at nothing.
 type Continues struct {
-	Run   string
-	Seq   uint64 // the last entry that belongs to it
-	Bytes int    // of conversation, so that the first request is estimated with it
-	Input int    // tokens a provider is likely to count of it; zero: none has counted
+	Run   string `wire:"run"`
+	Seq   uint64 `wire:"seq"`               // the last entry that belongs to it
+	Bytes int    `wire:"bytes,omit"`        // of conversation, so that the first request is estimated with it
+	Input int    `wire:"input_tokens,omit"` // tokens a provider is likely to count of it; zero: none has counted
 
-	Untrusted bool // there is untrusted text in it; see [State.Tainted]
+	Untrusted bool `wire:"untrusted,omit"` // there is untrusted text in it; see [State.Tainted]
 }
 
 // Next is the state in which a run begins that continues the one of s.

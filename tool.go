@@ -82,36 +82,37 @@ type Output struct {
 // ToolInfo declares a tool. It is data: it goes into the log, its digest guards
 // resuming, and the first three fields are shown to the model.
 type ToolInfo struct {
-	Name        string
-	Description string
-	Input       json.RawMessage // JSON Schema of the arguments, an object; nil: no arguments
+	Name        string          `wire:"name"`
+	Description string          `wire:"description,omit"`
+	Input       json.RawMessage `wire:"input,omit"` // JSON Schema of the arguments, an object; nil: no arguments
 
-	Effect    Effect        // zero: Write
-	Timeout   time.Duration // one attempt's deadline; zero: 60 s
-	MaxOutput int           // bytes of result kept; zero: 16 KiB
-	MaxCalls  int           // the most calls of it that may run in a run; zero: no limit
-	Alone     bool          // runs while nothing else does; a Write always does
-	Exempt    bool          // its calls never count as repetition, for polling
-	Client    bool          // run by the client, not by us
-	OnDoubt   OnDoubt       // what to do when a Write's outcome is unknown; zero: ask
-	Cage      string        // what the kernel holds it to, and how; empty: to nothing
-	Version   string        // raise it when the function behind the same declaration changes; lines such as "part: 3" name what differs
-	Agent     string        // the agent whose runs its calls are, set by the machine; see [Delegate]
-	Trust     Trust         // whose words its results are; zero: Trusted
+	Effect    Effect        `wire:"effect,omit"`     // zero: Write
+	Timeout   time.Duration `wire:"timeout,omit"`    // one attempt's deadline; zero: 60 s
+	MaxOutput int           `wire:"max_output,omit"` // bytes of result kept; zero: 16 KiB
+	MaxCalls  int           `wire:"max_calls,omit"`  // the most calls of it that may run in a run; zero: no limit
+	Alone     bool          `wire:"alone,omit"`      // runs while nothing else does; a Write always does
+	Exempt    bool          `wire:"exempt,omit"`     // its calls never count as repetition, for polling
+	Client    bool          `wire:"client,omit"`     // run by the client, not by us
+	OnDoubt   OnDoubt       `wire:"on_doubt,omit"`   // what to do when a Write's outcome is unknown; zero: ask
+	Version   string        `wire:"version,omit"`    // raise it when the function behind the same declaration changes; lines such as "part: 3" name what differs
+	Agent     string        `wire:"agent,omit"`      // the agent whose runs its calls are, set by the machine; see [Delegate]
+	Cage      string        `wire:"cage,omit"`       // what the kernel holds it to, and how; empty: to nothing
+	Trust     Trust         `wire:"trust,omit"`      // whose words its results are; zero: Trusted
+	// External says that a call starts a process or leaves this one, as a request
+	// to a server does: by default fewer such calls are in flight at once.
+	External bool `wire:"external,omit"`
+	// MaxParallel is how many calls of the tool may be in flight at once in a run;
+	// zero: as many as the agent allows. See [Agent.MaxParallel].
+	MaxParallel int `wire:"max_parallel,omit"`
 
 	// Foreign says that the name, the description and the schema are the words of
 	// somebody who is not trusted, as those of an MCP server are: a run that offers
 	// the tool is tainted from its start. A label [Trusted] holds for them, too.
-	Foreign bool
+	Foreign bool `wire:"foreign,omit"`
 	// Reaches names the arguments that say where a call goes or whom it reaches, and
 	// Content those that are prose for a reader, for the data-flow guard.
-	Reaches, Content []string
-	// External says that a call starts a process or leaves this one, as a request
-	// to a server does: by default fewer such calls are in flight at once.
-	External bool
-	// MaxParallel is how many calls of the tool may be in flight at once in a run;
-	// zero: as many as the agent allows. See [Agent.MaxParallel].
-	MaxParallel int
+	Reaches []string `wire:"reaches,omit"`
+	Content []string `wire:"content,omit"`
 }
 
 // Effect says what repeating a call would do to the world.

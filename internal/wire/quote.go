@@ -3,7 +3,6 @@ package wire
 import (
 	"unicode/utf16"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // AppendString appends s as a JSON string. It escapes only what JSON demands
@@ -132,24 +131,4 @@ func unhex(ch byte) int {
 		return int(ch|0x20-'a') + 10
 	}
 	return -1
-}
-
-// shareLimit is the size of document up to which its strings are parts of it.
-// Beyond, each string is copied by itself, so that a short field does not keep
-// a long document alive.
-const shareLimit = 4 << 10
-
-// str returns the text of the string at data[start:end], quotes included. The
-// string of a small document is the document's own memory: a decoder's data may
-// not change after it was handed in, so it is as immutable as a string must be,
-// and four entries a turn are decoded without copying any of them.
-func (c *Coder) str(start, end int32, flags uint8) string {
-	s := c.data[start+1 : end-1]
-	if flags != 0 && (flags&escaped != 0 || !utf8.Valid(s)) {
-		return string(unescape(make([]byte, 0, len(s)), s))
-	}
-	if len(s) == 0 || len(c.data) > shareLimit {
-		return string(s)
-	}
-	return unsafe.String(&s[0], len(s)) //nolint:gosec // see above: data does not change
 }

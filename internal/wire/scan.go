@@ -9,13 +9,8 @@ import (
 const (
 	escaped  uint8 = 1 << iota // a string that holds a backslash
 	nonASCII                   // a string that holds a byte of 0x80 or more
-	kept                       // an object whose members were kept
+	spaced                     // an object or array with white space between tokens
 )
-
-// keepDepth is how far below the object asked for members are kept as well: one
-// level, which saves an envelope's payload a second scan. Most of what is deeper
-// is raw or a list.
-const keepDepth = 1
 
 // Classes of bytes inside a string.
 const (
@@ -80,11 +75,9 @@ func skipValue(d []byte, i, depth int) (end int, flags uint8, fault string) {
 	case '"':
 		return skipString(d, i)
 	case '{':
-		_, end, fault = skipObject(d, i, depth, nil, false)
-		return end, 0, fault
+		return skipObject(d, i, depth)
 	case '[':
-		end, fault = skipArray(d, i, depth)
-		return end, 0, fault
+		return skipArray(d, i, depth)
 	case 't':
 		end, fault = skipWord(d, i, "true")
 		return end, 0, fault
@@ -222,102 +215,95 @@ func digitFault(d []byte, i int) (int, string) {
 	return i, "want a digit"
 }
 
-func skipArray(d []byte, i, depth int) (int, string) {
-	if depth >= MaxDepth {
-		return i, faultDepth
+// gap is skipSpace that remembers whether there was any.
+func gap(d []byte, i int, flags uint8) (int, uint8) {
+	if i < len(d) && d[i] <= ' ' {
+		return skipSpace(d, i), flags | spaced
 	}
-	i = skipSpace(d, i+1)
+	return i, flags
+}
+
+func skipArray(d []byte, i, depth int) (end int, flags uint8, fault string) {
+	if depth >= MaxDepth {
+		return i, 0, faultDepth
+	}
+	i, flags = gap(d, i+1, 0)
 	if i < len(d) && d[i] == ']' {
-		return i + 1, ""
+		return i + 1, flags, ""
 	}
 	for {
-		end, _, fault := skipValue(d, i, depth+1)
+		end, inner, fault := skipValue(d, i, depth+1)
 		if fault != "" {
-			return end, fault
+			return end, flags, fault
 		}
-		i = skipSpace(d, end)
+		i, flags = gap(d, end, flags|inner&spaced)
 		switch {
 		case i == len(d):
-			return i, faultEnd
+			return i, flags, faultEnd
 		case d[i] == ']':
-			return i + 1, ""
+			return i + 1, flags, ""
 		case d[i] != ',':
-			return i, "want a comma or ] after an element"
+			return i, flags, "want a comma or ] after an element"
 		}
-		i = skipSpace(d, i+1)
+		i, flags = gap(d, i+1, flags)
 	}
 }
 
-// skipObject takes the object whose brace is d[i] and, when keep is set, appends
-// its members to ms. One function does both so that they cannot disagree.
-func skipObject(d []byte, i, depth int, ms []member, keep bool) ([]member, int, string) {
+func skipObject(d []byte, i, depth int) (end int, flags uint8, fault string) {
 	if depth >= MaxDepth {
-		return ms, i, faultDepth
+		return i, 0, faultDepth
 	}
-	i = skipSpace(d, i+1)
+	i, flags = gap(d, i+1, 0)
 	if i < len(d) && d[i] == '}' {
-		return ms, i + 1, ""
+		return i + 1, flags, ""
 	}
 	for {
-		if i >= len(d) {
-			return ms, i, faultEnd
-		}
-		if d[i] != '"' {
-			return ms, i, "want a key in quotes"
-		}
-		start := i
-		end, keyFlags, fault := skipString(d, i)
+		_, end, keyFlags, fault := skipKey(d, i)
 		if fault != "" {
-			return ms, end, fault
+			return end, flags, fault
 		}
-		i = end
-		if i < len(d) && d[i] != ':' {
-			i = skipSpace(d, i)
-		}
-		if i == len(d) {
-			return ms, i, faultEnd
-		}
-		if d[i] != ':' {
-			return ms, i, "want a colon after a key"
-		}
-		i = skipSpace(d, i+1)
-		at := len(ms)
-		if keep {
-			ms = append(ms, member{key: int32(start), keyEnd: int32(end), val: int32(i), keyFlags: keyFlags})
-		}
-		var stop int
-		var flags uint8
-		if keep && depth < keepDepth && i < len(d) && d[i] == '{' {
-			ms, stop, fault = skipObject(d, i, depth+1, ms, true)
-			flags = kept
-		} else {
-			stop, flags, fault = skipValue(d, i, depth+1)
-		}
+		end, inner, fault := skipValue(d, end, depth+1)
 		if fault != "" {
-			return ms, stop, fault
+			return end, flags, fault
 		}
-		if keep {
-			m := &ms[at]
-			m.valEnd, m.flags, m.first, m.after = int32(stop), flags, int32(at+1), int32(len(ms))
-		}
-		i = stop
-		if i < len(d) && d[i] != ',' && d[i] != '}' {
-			i = skipSpace(d, i)
-		}
+		i, flags = gap(d, end, flags|(inner|keyFlags)&spaced)
 		switch {
 		case i == len(d):
-			return ms, i, faultEnd
+			return i, flags, faultEnd
 		case d[i] == '}':
-			return ms, i + 1, ""
+			return i + 1, flags, ""
 		case d[i] != ',':
-			return ms, i, "want a comma or } after a value"
+			return i, flags, "want a comma or } after a value"
 		}
-		i = skipSpace(d, i+1)
+		i, flags = gap(d, i+1, flags)
 	}
 }
 
-// kind names the value that starts with ch.
-func kind(ch byte) string {
+// skipKey takes the key that starts at d[i], which ends at key, its colon, and
+// the space up to the value at end.
+func skipKey(d []byte, i int) (key, end int, flags uint8, fault string) {
+	if i >= len(d) {
+		return i, i, 0, faultEnd
+	}
+	if d[i] != '"' {
+		return i, i, 0, "want a key in quotes"
+	}
+	if key, flags, fault = skipString(d, i); fault != "" {
+		return key, key, flags, fault
+	}
+	i, flags = gap(d, key, flags)
+	if i == len(d) {
+		return key, i, flags, faultEnd
+	}
+	if d[i] != ':' {
+		return key, i, flags, "want a colon after a key"
+	}
+	i, flags = gap(d, i+1, flags)
+	return key, i, flags, ""
+}
+
+// kindName names the value that starts with ch.
+func kindName(ch byte) string {
 	switch ch {
 	case '"':
 		return "a string"

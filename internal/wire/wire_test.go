@@ -45,93 +45,69 @@ func (k *color) UnmarshalText(b []byte) error {
 }
 
 type part struct {
-	Name string
-	Tags []string
-	Sub  *part
+	Name string   `wire:"name"`
+	Tags []string `wire:"tags,omit"`
+	Sub  *part    `wire:"sub,omit"`
 }
 
-func (p *part) code(c *Coder) {
-	c.String("name", &p.Name)
-	c.OptStrings("tags", &p.Tags)
-	if c.Decoding() || p.Sub != nil {
-		c.OptObject("sub", func(c *Coder) {
-			if p.Sub == nil {
-				p.Sub = new(part)
-			}
-			p.Sub.code(c)
-		})
-	}
+type optional struct {
+	Name string   `wire:"name,omit"`
+	Tags []string `wire:"tags,omit"`
+}
+
+type inner struct {
+	IN string `wire:"in"`
 }
 
 // everything has a field of each kind, once required and once optional.
 type everything struct {
-	S, OS   string
-	I, OI   int
-	L, OL   int64
-	U, OU   uint64
-	F, OF   float64
-	B, OB   bool
-	R, OR   json.RawMessage
-	T, OT   time.Time
-	OD      time.Duration
-	M, OM   time.Duration
-	SS, OSS []string
-	SM, OSM map[string]string
-	N, ON   float64
-	NV, ONV bool
-	K, OK   color
-	P, OP   part
-	PS, OPS []part
+	S   string                     `wire:"s"`
+	OS  string                     `wire:"os,omit"`
+	I   int                        `wire:"i"`
+	OI  int                        `wire:"oi,omit"`
+	L   int64                      `wire:"l"`
+	OL  int64                      `wire:"ol,omit"`
+	U   uint64                     `wire:"u"`
+	OU  uint64                     `wire:"ou,omit"`
+	F   float64                    `wire:"f"`
+	OF  float64                    `wire:"of,omit"`
+	B   bool                       `wire:"b"`
+	OB  bool                       `wire:"ob,omit"`
+	W   bool                       `wire:"w,yes|no"`
+	R   json.RawMessage            `wire:"r"`
+	OR  json.RawMessage            `wire:"or,omit"`
+	T   time.Time                  `wire:"t"`
+	OT  time.Time                  `wire:"ot,omit"`
+	OD  time.Duration              `wire:"od,omit"`
+	M   time.Duration              `wire:"m,ms"`
+	OM  time.Duration              `wire:"om,ms,omit"`
+	Y   []byte                     `wire:"y"`
+	SS  []string                   `wire:"ss"`
+	OSS []string                   `wire:"oss,omit"`
+	SM  map[string]string          `wire:"sm"`
+	OSM map[string]string          `wire:"osm,omit"`
+	RM  map[string]json.RawMessage `wire:"rm,omit"`
+	N   float64                    `wire:"n,known=NV"`
+	NV  bool                       `wire:"-"`
+	K   color                      `wire:"k"`
+	OK  color                      `wire:"ok,omit"`
+	P   part                       `wire:"p"`
+	OP  optional                   `wire:"op,omit"`
+	PS  []part                     `wire:"ps"`
+	OPS []part                     `wire:"ops,omit"`
+	In  inner                      `wire:",inline"`
 }
 
-func (e *everything) code(c *Coder) {
-	c.String("s", &e.S)
-	c.OptString("os", &e.OS)
-	c.Int("i", &e.I)
-	c.OptInt("oi", &e.OI)
-	c.Int64("l", &e.L)
-	c.OptInt64("ol", &e.OL)
-	c.Uint64("u", &e.U)
-	c.OptUint64("ou", &e.OU)
-	c.Float("f", &e.F)
-	c.OptFloat("of", &e.OF)
-	c.Bool("b", &e.B)
-	c.OptBool("ob", &e.OB)
-	c.Raw("r", &e.R)
-	c.OptRaw("or", &e.OR)
-	c.Time("t", &e.T)
-	c.OptTime("ot", &e.OT)
-	c.OptDuration("od", &e.OD)
-	c.DurationMS("m", &e.M)
-	c.OptDurationMS("om", &e.OM)
-	c.Strings("ss", &e.SS)
-	c.OptStrings("oss", &e.OSS)
-	c.StringMap("sm", &e.SM)
-	c.OptStringMap("osm", &e.OSM)
-	c.NullFloat("n", &e.N, &e.NV)
-	c.OptNullFloat("on", &e.ON, &e.ONV)
-	c.Text("k", &e.K)
-	OptText(c, "ok", &e.OK)
-	c.Object("p", e.P.code)
-	c.OptObject("op", func(c *Coder) {
-		c.OptString("name", &e.OP.Name)
-		c.OptStrings("tags", &e.OP.Tags)
-	})
-	List(c, "ps", &e.PS, func(c *Coder, p *part) { p.code(c) })
-	OptList(c, "ops", &e.OPS, func(c *Coder, p *part) { p.code(c) })
-}
+var codec = Of(everything{})
 
 func encode(e *everything) (string, error) {
-	c := NewEncoder(nil)
-	e.code(c)
-	b, err := c.Done()
+	b, err := codec.Append(nil, e, 0)
 	return string(b), err
 }
 
-func decode(s string) (e everything, err error) {
-	c := NewDecoder([]byte(s))
-	e.code(c)
-	_, err = c.Done()
+func decode(s string) (everything, error) {
+	v, err := codec.Decode([]byte(s))
+	e, _ := v.(everything)
 	return e, err
 }
 
@@ -143,8 +119,9 @@ func full() everything {
 		F: 0.1, OF: 1e-7, B: true, OB: true, R: json.RawMessage(`{"a":[1.0,"x y"]}`), OR: json.RawMessage(`null`),
 		T: at, OT: at.Truncate(time.Second), OD: time.Hour, M: 1500 * time.Millisecond, OM: time.Millisecond,
 		SS: []string{"a"}, OSS: []string{"b", "c"}, SM: map[string]string{"b": "2", "a": "1", "é\n": "\t"},
-		OSM: map[string]string{"": ""}, N: 2, NV: true, ON: 0, ONV: true, K: red, OK: blue,
-		P: p, OP: part{Name: "c"}, PS: []part{p, {}}, OPS: []part{{Name: "z"}},
+		OSM: map[string]string{"": ""}, N: 2, NV: true, K: red, OK: blue, W: true, Y: []byte{0, 255},
+		RM: map[string]json.RawMessage{"z": nil, "a": json.RawMessage(`[1]`)},
+		P:  p, OP: optional{Name: "c"}, PS: []part{p, {}}, OPS: []part{{Name: "z"}}, In: inner{"side"},
 	}
 }
 
@@ -154,8 +131,8 @@ func TestWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"s":"","i":0,"l":0,"u":0,"f":0,"b":false,"r":null,"t":"0001-01-01T00:00:00Z","m":0,` +
-		`"ss":[],"sm":{},"n":null,"k":"red","p":{"name":""},"ps":[]}`
+	want := `{"s":"","i":0,"l":0,"u":0,"f":0,"b":false,"w":"no","r":null,"t":"0001-01-01T00:00:00Z","m":0,` +
+		`"y":"","ss":[],"sm":{},"n":null,"k":"red","p":{"name":""},"ps":[],"in":""}`
 	if got != want {
 		t.Errorf("zero value\n got %s\nwant %s", got, want)
 	}
@@ -165,11 +142,11 @@ func TestWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = `{"s":"é\"\\\n\u0001/<&>","os":"😀","i":-1,"oi":9223372036854775807,"l":-9223372036854775808,"ol":7,` +
-		`"u":18446744073709551615,"ou":1,"f":0.1,"of":0.0000001,"b":true,"ob":true,"r":{"a":[1.0,"x y"]},"or":null,` +
+		`"u":18446744073709551615,"ou":1,"f":0.1,"of":0.0000001,"b":true,"ob":true,"w":"yes","r":{"a":[1.0,"x y"]},"or":null,` +
 		`"t":"2026-07-25T10:00:00.123456789Z","ot":"2026-07-25T10:00:00Z","od":"1h0m0s","m":1500,"om":1,` +
-		`"ss":["a"],"oss":["b","c"],"sm":{"a":"1","b":"2","é\n":"\t"},"osm":{"":""},"n":2,"on":0,"k":"red","ok":"b\"lue",` +
+		`"y":"AP8=","ss":["a"],"oss":["b","c"],"sm":{"a":"1","b":"2","é\n":"\t"},"osm":{"":""},"rm":[{"name":"a","value":[1]},{"name":"z","value":null}],"n":2,"k":"red","ok":"b\"lue",` +
 		`"p":{"name":"a","tags":["x","","` + "\u2028" + `"],"sub":{"name":"b"}},"op":{"name":"c"},` +
-		`"ps":[{"name":"a","tags":["x","","` + "\u2028" + `"],"sub":{"name":"b"}},{"name":""}],"ops":[{"name":"z"}]}`
+		`"ps":[{"name":"a","tags":["x","","` + "\u2028" + `"],"sub":{"name":"b"}},{"name":""}],"ops":[{"name":"z"}],"in":"side"}`
 	if got != want {
 		t.Errorf("full value\n got %s\nwant %s", got, want)
 	}
@@ -182,7 +159,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-func TestMended(t *testing.T) {
+func TestReplaced(t *testing.T) {
 	e := everything{K: red, S: "a\xff\xfeb", SM: map[string]string{"\xff": "1", "\xfe": "2", "ok": "\xed\xa0\x80"},
 		R: json.RawMessage(" [ 1 , \"a b\" ,{ } ]\n"), M: 999999, OM: 999999,
 		T: time.Date(2026, 1, 1, 1, 0, 0, 0, time.FixedZone("", 3600))}
@@ -256,7 +233,7 @@ func TestFaults(t *testing.T) {
 		`[1`:                                `unexpected end of JSON at offset 2`,
 		`{"s":"x"} x`:                       `unexpected text after the JSON value at offset 10`,
 		`{"s":"x",}`:                        `want a key in quotes at offset 9`,
-		`{"s":01}`:                          `want a comma or } after a value at offset 6`,
+		`{"i":01}`:                          `want a comma or } after a value at offset 6`,
 		`{"s" "x"}`:                         `want a colon after a key at offset 5`,
 		`{"zz":tru}`:                        `want true at offset 9`,
 		`{"zz":1.}`:                         `want a digit at offset 8`,
@@ -274,7 +251,7 @@ func TestFaults(t *testing.T) {
 		`{"ss":["a",2]}`:                    `field "ss[1]": want a string, found a number at offset 11`,
 		`{"sm":{"a":[]}}`:                   `field "sm.a": want a string, found an array at offset 11`,
 		`{"n":{}}`:                          `field "n": want a number, found an object at offset 5`,
-		`{"k":"green"}`:                     `field "k": no color "green" at offset 5`,
+		`{"k":"green"}`:                     `field "k": no color "green"`,
 		`{"m":9223372036854776}`:            `field "m": want an integer in range, found 9223372036854776 at offset 5`,
 		`{"t":"9999-12-31T23:59:59-01:00"}`: `field "t": the year of a time must be between 0 and 9999 in UTC at offset 5`,
 		`{"p":[]}`:                          `field "p": want an object, found an array at offset 5`,
@@ -304,9 +281,7 @@ func TestUnwritable(t *testing.T) {
 		`field "or": the raw message is not JSON: unexpected end of JSON at offset 1`:                      {OR: json.RawMessage(`{`), K: red},
 		`field "r": the raw message is not JSON: nested deeper than 1000 objects and arrays at offset 999`: {R: deep, K: red},
 	} {
-		c := NewEncoder([]byte("before"))
-		e.code(c)
-		b, err := c.Done()
+		b, err := codec.Append([]byte("before"), e, 0)
 		if err == nil || err.Error() != want || string(b) != "before" {
 			t.Errorf("got %q, %v\nwant %s", b, err, want)
 		}
@@ -342,19 +317,42 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-func TestMisuse(t *testing.T) {
-	c := NewEncoder(nil)
-	c.Fail("x", nil)
-	c.Fail("x", errors.New("bad"))
-	c.Fail("y", errors.New("worse"))
-	if err := c.Err(); err == nil || err.Error() != `field "x": bad` {
+// TestCompile: what no codec can be made of is said at once.
+func TestCompile(t *testing.T) {
+	for want, compile := range map[string]func(){
+		"wire: field A of struct { A int } has no tag": func() { Of(struct{ A int }{}) },
+		`wire: field A of struct { A int "wire:\"a,opt\"" } has the unknown option "opt"`: func() {
+			Of(struct {
+				A int `wire:"a,opt"`
+			}{})
+		},
+		"wire: no field can be a chan int": func() {
+			Of(struct {
+				A chan int `wire:"a"`
+				B int      `wire:"b"`
+			}{})
+		},
+		"wire: int is no struct, or one of a lone pointer": func() { Of(0) },
+		"wire: struct { A map[string]string \"wire:\\\"a\\\"\" } is no struct, or one of a lone pointer": func() {
+			Of(struct {
+				A map[string]string `wire:"a"`
+			}{})
+		},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("got %v\nwant %s", got, want)
+				}
+			}()
+			compile()
+		}()
+	}
+	if _, err := codec.Append(nil, part{}, 0); err == nil || err.Error() != "want a wire.everything, found a wire.part" {
 		t.Error(err)
 	}
-	if _, err := c.Done(); err == nil {
-		t.Error("Fail was forgotten")
-	}
-	if _, err := new(Coder).Done(); err == nil {
-		t.Error("a Coder that is not in use was accepted")
+	if _, err := codec.Append(nil, (*everything)(nil), 0); err == nil {
+		t.Error("a nil pointer was written")
 	}
 }
 
@@ -362,12 +360,11 @@ func TestMisuse(t *testing.T) {
 func TestRawApart(t *testing.T) {
 	in := []byte(`{"r":[1],"i":2}`)
 	before := slices.Clone(in)
-	var e everything
-	c := NewDecoder(in)
-	e.code(c)
-	if _, err := c.Done(); err != nil {
+	v, err := codec.Decode(in)
+	if err != nil {
 		t.Fatal(err)
 	}
+	e := v.(everything)
 	_ = append(e.R, "xxx"...)
 	if string(in) != string(before) {
 		t.Errorf("the input became %s", in)
