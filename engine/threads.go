@@ -31,12 +31,15 @@ type ended struct {
 
 // keep remembers a run that the session drove to its end.
 func (t *Threads) keep(s *session) {
+	if s.state.Head().Thread == "" { // not of Start, which copies the whole declaration
+		return
+	}
 	start, _ := s.state.Start()
 	after := ""
 	if start.Continues != nil {
 		after = start.Continues.Run
 	}
-	if start.Thread == "" || !s.state.Status().Ended() || s.after != s.state.Seq() ||
+	if !s.state.Status().Ended() || s.after != s.state.Seq() ||
 		ThreadRun(start.Thread, after) != s.lease.Run || len(s.clean.filters) > 0 {
 		return
 	}
