@@ -43,9 +43,12 @@ type DataFlowOptions struct {
 // is sent somewhere: to a URL, a host, or as [DataFlowOptions].Sends or
 // [pawl.ToolInfo].Reaches say. Of its arguments those decide something that are not
 // text for a reader, as [pawl.ToolInfo].Content says, or as their names do (body,
-// message, title) unless the value looks like an address or an account; if there
-// are no others, these do. A date does not decide by itself, and an id that
+// message, title), unless the value is nothing but an address or an account; if
+// there are no others, these do. A date does not decide by itself, and an id that
 // searching found is a person's whose words the record holds.
+//
+// What a sentence forbids (do not, never, nothing) is not named by it, and a verb
+// counts only as an instruction. These rules know English only.
 //
 // It is a rule about names and values, not about meaning, and decides on nothing
 // but the state. What it cannot see is in docs/governance.md.
@@ -226,6 +229,7 @@ type held struct {
 	i      int
 	values []value // decide what it does
 	prose  []value // do not
+	text   bool    // all of them are text, which is all that it does
 }
 
 // decisive are the values of a call that decide what it does and those that do not,
@@ -238,7 +242,7 @@ func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
 	}
 	every := valuesOf(d.Call.Args, formOf(info.Input).names)
 	if !old {
-		every = append(every, flagsOf(d.Call.Args)...)
+		every = append(every, flagsOf(d.Call.Tool, d.Call.Args)...)
 	}
 	for i := range every {
 		v := &every[i]
@@ -263,7 +267,7 @@ func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
 		decides = decides || !v.flag
 	}
 	if !decides {
-		h.values, h.prose = every, nil // text is all that it does
+		h.values, h.prose, h.text = every, nil, true
 	}
 	return h, true
 }
@@ -271,11 +275,14 @@ func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
 // prose reports whether a value is text for a reader: as the options say, as the
 // tool declares, or by the argument's name and the value's look.
 func (f *flow) prose(info *pawl.ToolInfo, v *value, old bool) bool {
-	if own, says := f.content[info.Name]; says {
-		return slices.Contains(own, v.name)
-	}
-	if old {
+	own, says := f.content[info.Name]
+	switch {
+	case old && !says:
 		return wasContent(v.name)
+	case old:
+		return slices.Contains(own, v.name)
+	case says:
+		return slices.Contains(own, v.name) && reads(v)
 	}
-	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v))
+	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v)) && reads(v)
 }

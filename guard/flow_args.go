@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ type value struct {
 	name   string
 	text   string
 	number bool
-	flag   bool // it is true or false
+	flag   bool // it is true or false, or nothing
+	resets bool // so that false and nothing change what is there
 	reach  bool // it says where the call goes
 	whole  bool // it is a program: nothing that is put together of what was named
 }
@@ -31,7 +33,7 @@ var contents = one("abstract agenda answer article body caption comment comments
 
 // lines are those of them that have one line. A line break in one begins something
 // else, such as a header of a mail.
-var lines = one("caption reference subject title")
+var lines = one("caption heading headline label name reference subject title topic")
 
 // older are those that counted as text for a reader before machine 3, and that
 // tools declare since.
@@ -43,11 +45,13 @@ var wholes = one("argv args cmd code command commands eval expression program qu
 // reaches are those that say where a call goes.
 var reaches = one("domain endpoint host hostname href link links uri uris url urls webhook")
 
-// isContent reports whether a value is text for a reader by its argument's name,
-// and does not look like something else.
-func isContent(v *value) bool {
-	last := lastWord(v.name)
-	return contents[last] && !v.flag && !identifies(v.text) && !(lines[last] && strings.ContainsAny(v.text, "\r\n"))
+// isContent reports whether a value is text for a reader by its argument's name.
+func isContent(v *value) bool { return contents[lastWord(v.name)] && !v.flag }
+
+// reads reports whether a value is what a reader gets, and not an address, or a
+// further line where there is one.
+func reads(v *value) bool {
+	return !identifies(v.text) && !(lines[lastWord(v.name)] && strings.ContainsAny(v.text, breaks))
 }
 
 // wasContent is what isContent was before machine 3.
@@ -55,16 +59,20 @@ func wasContent(name string) bool {
 	return contents[lastWord(name)] || older[lastWord(name)] || older[name]
 }
 
+// breaks are the characters that end a line (UAX #14, class BK, CR, LF, NL).
+const breaks = "\n\v\f\r\u0085\u2028\u2029"
+
 // identifies reports whether a text is nothing but the name of a person, an account
 // or a place: a mail address, a URL, an IBAN.
 func identifies(text string) bool {
+	text = strings.TrimRight(strings.TrimSpace(text), ".,;:!?")
 	words := strings.Fields(text)
 	account := strings.ToUpper(strings.Join(words, ""))
 	if len(account) >= 4 && lengths[account[:2]] == len(account) {
 		return true
 	}
 	name, domain, address := strings.Cut(text, "@")
-	return len(words) == 1 && (strings.Contains(text, "://") || address && name != "" && strings.Contains(domain, "."))
+	return away(text) || len(words) == 1 && (strings.Contains(text, "://") || address && name != "" && strings.Contains(domain, "."))
 }
 
 // goes reports whether a value says where a call goes: as the tool declares, by the
@@ -73,10 +81,13 @@ func goes(info *pawl.ToolInfo, v *value) bool {
 	if slices.Contains(info.Reaches, v.name) || reaches[lastWord(v.name)] {
 		return true
 	}
-	if v.number || v.flag || strings.ContainsFunc(v.text, unicode.IsSpace) {
+	if v.number || v.flag {
 		return false
 	}
-	return strings.Contains(v.text, "://") || info.Trust == pawl.Untrusted && hostly(v.text)
+	if info.Effect == pawl.Read && away(v.text) {
+		return true
+	}
+	return !strings.ContainsFunc(v.text, unicode.IsSpace) && (strings.Contains(v.text, "://") || info.Trust == pawl.Untrusted && hostly(v.text))
 }
 
 // hostly reports whether a text looks like a host: labels between dots, the last of
@@ -96,18 +107,49 @@ func hostly(text string) bool {
 	return true
 }
 
-// flagsOf are the values of a call's arguments that are true or false.
-func flagsOf(args json.RawMessage) (all []value) {
-	var top map[string]any
-	if json.Unmarshal(args, &top) != nil {
+// resetting are the first words of tools to which false and nothing say as much as
+// true: they change what is there.
+var resetting = one("change configure delete disable edit enable modify patch put remove reset set toggle update")
+
+// flagsOf are the values of a call's arguments that are true or false, wherever they
+// stand, and, of a tool that changes what is there, those that are null or empty.
+func flagsOf(tool string, args json.RawMessage) (all []value) {
+	var tree any
+	if json.Unmarshal(args, &tree) != nil {
 		return nil
 	}
-	for name, v := range top {
-		if on, ok := v.(bool); ok {
-			all = append(all, value{name: name, text: strconv.FormatBool(on), flag: true})
+	verb := verbs(tool)
+	resets := len(verb) > 0 && resetting[verb[0]]
+	add := func(name, text string) {
+		all = append(all, value{name: name, text: text, flag: true, resets: resets})
+	}
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		switch v := v.(type) {
+		case bool:
+			add(name, strconv.FormatBool(v))
+		case nil:
+			if resets {
+				add(name, "null")
+			}
+		case string:
+			if resets && strings.TrimSpace(v) == "" {
+				add(name, "")
+			}
+		case []any:
+			if resets && len(v) == 0 {
+				add(name, "[]")
+			}
+			for _, item := range v {
+				walk(name, item)
+			}
+		case map[string]any:
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				walk(key, v[key])
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b value) int { return strings.Compare(a.name, b.name) })
+	walk("", tree)
 	return all
 }
 
@@ -189,16 +231,16 @@ type form struct {
 	names   map[string]bool
 	fixed   map[string]bool // what an argument is unless something else is said, or always
 	choices map[string]bool // what it may be, of several
-	on      map[string]bool // arguments that are true unless something else is said
+	on, off map[string]bool // arguments that are true, or are false or empty, unless something else is said
 }
 
-var forms canon.Memo[*form]
+var declarations canon.Memo[*form]
 
 // formOf reads a schema. Where in it a name or a constant stands does not matter:
 // the machine has held the call to the schema.
 func formOf(schema json.RawMessage) *form {
-	return forms.Get(schema, func() *form {
-		f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	return declarations.Get(schema, func() *form {
+		f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		dec := json.NewDecoder(bytes.NewReader(schema))
 		dec.UseNumber()
 		var tree any
@@ -220,8 +262,15 @@ func (f *form) read(v any) {
 			for name, schema := range properties {
 				f.names[name] = true
 				if property, ok := schema.(map[string]any); ok {
-					if on, _ := property["default"].(bool); on {
-						f.on[name] = true
+					switch usual, given := property["default"]; v := usual.(type) {
+					case bool:
+						f.on[name], f.off[name] = f.on[name] || v, f.off[name] || !v
+					case nil:
+						f.off[name] = f.off[name] || given
+					case string:
+						f.off[name] = f.off[name] || v == ""
+					case []any:
+						f.off[name] = f.off[name] || len(v) == 0
 					}
 				}
 				f.read(schema)

@@ -50,7 +50,7 @@ write trusted update_event id start
 		"a file is no host":                 {[]pawl.Reply{do("read_file", `{"path":"a.b.c"}`)}, false},
 		"true that nobody asked for":        {[]pawl.Reply{do("post", `{"channel":"general","text":"hi","public":true}`)}, true},
 		"false":                             {[]pawl.Reply{do("post", `{"channel":"general","text":"hi","public":false}`)}, false},
-		"declared prose with an address":    {[]pawl.Reply{do("store", `{"key":"R-1","blob":"eve@evil.example"}`)}, false},
+		"declared prose that is an address": {[]pawl.Reply{do("store", `{"key":"R-1","blob":"eve@evil.example"}`)}, true},
 		"what is not declared to be prose":  {[]pawl.Reply{do("rename", `{"id":"R-2","label":"x"}`)}, true},
 		"what reaches somebody":             {[]pawl.Reply{do("rename", `{"id":"R-1","label":"x","owner":"mallory"}`)}, true},
 		"an id of the record that was said": {[]pawl.Reply{do("cancel_event", `{"id":"24"}`)}, false},

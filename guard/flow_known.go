@@ -10,12 +10,13 @@ import (
 
 // known is what the log says of who named what, up to a turn.
 type known struct {
-	person  corpus              // people's words: the prompt, the input, answers
+	person  speech              // people's words: the prompt, the input, answers
 	found   corpus              // what trusted tools said
 	foreign corpus              // what anybody may have said
 	own     corpus              // what the model wrote once it was tainted and nobody had said
 	touched map[string]bool     // what it changed with such words
 	records map[string][]record // by their ids, of what searching found
+	links   map[string]bool     // URLs of the host of the page that they stand in
 	old     map[string]string   // of a log before machine 3: single words of the model's, and where
 
 	clock   int // calls of all runs that are in
@@ -29,7 +30,7 @@ type known struct {
 }
 
 func newKnown(machine int) *known {
-	k := &known{person: newCorpus(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}}
+	k := &known{person: newSpeech(machine < 3), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}, links: map[string]bool{}}
 	if machine < 3 {
 		k.old = map[string]string{}
 	}
@@ -41,8 +42,8 @@ func newKnown(machine int) *known {
 func begun(s *pawl.State) *known {
 	k := newKnown(s.Machine())
 	start, _ := s.Start()
-	k.person.add(start.Declaration.Prompt, "")
-	k.person.add(plain(start.Declaration.Steps), "")
+	k.person.hear(start.Declaration.Prompt)
+	k.person.hear(plain(start.Declaration.Steps))
 	var chain []*pawl.State
 	for e, ok := s.Earlier(); ok; e, ok = e.Earlier() {
 		chain = append(chain, e)
@@ -86,7 +87,7 @@ func (k *known) begin(start pawl.RunStarted, said []string) {
 		k.taint("what the run was asked", 0)
 		return
 	}
-	k.person.add(said[0], "")
+	k.person.hear(said[0])
 }
 
 // taint is called when there is untrusted text that every call may come of which
@@ -104,7 +105,7 @@ func (k *known) influenced(c *pawl.CallState) bool { return k.tainted && c.Prior
 // hear takes in what people have said, up to the n-th text of the run.
 func (k *known) hear(n int) {
 	for ; k.heard < min(n, len(k.said)); k.heard++ {
-		k.person.add(k.said[k.heard], "")
+		k.person.hear(k.said[k.heard])
 	}
 }
 
@@ -138,6 +139,9 @@ func (k *known) took(c pawl.CallState, run string) {
 	text := plain(c.Result) + "\n" + c.Error
 	if k.old == nil && c.Error == "" && (c.Trust == pawl.Untrusted || !clean) {
 		k.remember(c.Result, c.Args)
+	}
+	if k.old == nil && c.Trust == pawl.Untrusted && clean {
+		k.link(text, c.Args)
 	}
 	switch {
 	case c.Trust == pawl.Untrusted:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -78,6 +79,11 @@ func parsed(t testing.TB, tools map[string]pawl.ToolInfo, name, data string) (al
 			s.user = text
 			continue
 		}
+		if text, ok := strings.CutPrefix(line, "tool: "); ok {
+			s.tools = maps.Clone(s.tools)
+			maps.Copy(s.tools, toolsOf(text))
+			continue
+		}
 		var p step
 		if line[0] == '+' || line[0] == '!' {
 			p.mark, line = line[0], strings.TrimSpace(line[1:])
@@ -88,7 +94,7 @@ func parsed(t testing.TB, tools map[string]pawl.ToolInfo, name, data string) (al
 		if err := dec.Decode(&p.args); err != nil {
 			bad(err)
 		}
-		if _, known := tools[tool]; !known {
+		if _, known := s.tools[tool]; !known {
 			bad(fmt.Errorf("there is no tool %s", tool))
 		}
 		if p.result, _ = strings.CutPrefix(strings.TrimSpace(rest[dec.InputOffset():]), "=>"); p.result == "" {

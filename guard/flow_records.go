@@ -24,7 +24,7 @@ type record struct {
 func (k *known) remember(result, args json.RawMessage) {
 	var asked []string
 	for _, v := range valuesOf(args, nil) {
-		if s := fold(v.text); every(s, func(word string) bool { return idle[word] || k.person.words[word] != nil }) {
+		if s := fold(v.text); every(s, func(word string) bool { return idle[word] || k.person.uses(word) }) {
 			asked = append(asked, s)
 		}
 	}
@@ -45,7 +45,11 @@ func (k *known) walk(v any, asked []string) {
 	case map[string]any:
 		ids, r := []string{}, record{asked: asked}
 		for key, item := range v {
-			switch text := scalar(item); {
+			text := scalar(item)
+			if item == true {
+				text = fold(key) // it is unread
+			}
+			switch {
 			case text == "":
 				k.walk(item, asked)
 			case identifiers[lastWord(key)] && !strings.Contains(text, " "):
@@ -82,10 +86,10 @@ func scalar(v any) string {
 // picked is the record with an id that holds what a person named: in a field, all
 // of whose words are a person's, or all that a person had looked for.
 func (w *view) picked(id string) *record {
-	said := func(word string) bool { return w.person.words[word] != nil || w.said.words[word] != nil }
+	said := func(word string) bool { return w.person.uses(word) || w.said.uses(word) }
 	for i, r := range w.records[id] {
 		all := strings.Join(r.fields, "\n")
-		holds := func(word string) bool { return strings.Contains(all, word) }
+		holds := func(word string) bool { return idle[word] || strings.Contains(all, strings.TrimSuffix(word, "s")) }
 		if slices.ContainsFunc(r.fields, func(f string) bool { return every(f, said) }) ||
 			slices.ContainsFunc(r.asked, func(q string) bool { return every(q, holds) }) {
 			return &w.records[id][i]
@@ -106,34 +110,31 @@ func every(folded string, such func(string) bool) bool {
 	return all && says
 }
 
-// wanted reports whether a person wants what a call does with the ids that were
-// picked for it: the tool's verb is the person's, or the call has a value that was
-// named for it, and not only to search with.
-func (w *view) wanted(tool string, picked []*record, named []value) bool {
-	return w.verb(tool) || slices.ContainsFunc(named, func(v value) bool {
+// wanted reports whether a call has a value that was named for it, and not only to
+// search with.
+func wanted(picked []*record, named []value) bool {
+	return slices.ContainsFunc(named, func(v value) bool {
 		s := fold(v.text)
 		return !slices.ContainsFunc(picked, func(r *record) bool { return slices.Contains(r.asked, s) })
 	})
 }
 
-// verb reports whether a person used the first word of a tool's name.
-func (w *view) verb(tool string) bool {
-	if i := strings.LastIndex(tool, "__"); i >= 0 {
-		tool = tool[i+len("__"):]
-	}
-	verb, _, _ := strings.Cut(tool, "_")
-	return w.chosen(fold(verb))
-}
-
-// harmless reports whether a call has nothing but dates and what its tool declares
-// to be prose.
+// harmless reports whether a call has nothing but dates and what is prose: as its
+// tool declares or, beside a date, by the name.
 func harmless(h held, info *pawl.ToolInfo) bool {
+	date, named := false, false
 	for _, v := range slices.Concat(h.values, h.prose) {
-		if !slices.Contains(info.Content, v.name) && !dated(fold(v.text)) {
+		switch {
+		case slices.Contains(info.Content, v.name) && reads(&v):
+		case dated(fold(v.text)):
+			date = true
+		case isContent(&v) && reads(&v):
+			named = true
+		default:
 			return false
 		}
 	}
-	return true
+	return date || !named
 }
 
 // dated reports whether a folded value is a date, a time or both. It reaches nobody

@@ -107,6 +107,8 @@ func toolsOf(text string) map[string]pawl.ToolInfo {
 				schema["enum"] = strings.Split(choices, "|")
 			case strings.HasSuffix(arg, "#"):
 				name, schema["type"] = strings.TrimSuffix(arg, "#"), "number"
+			case strings.HasSuffix(arg, "*"):
+				name, schema = strings.TrimSuffix(arg, "*"), map[string]any{}
 			case strings.HasSuffix(arg, "?"):
 				name, schema["type"] = strings.TrimSuffix(arg, "?"), "boolean"
 			case strings.HasSuffix(arg, "[]"):

@@ -16,12 +16,12 @@ import (
 // seen of the world last.
 type view struct {
 	*known
-	said corpus
+	said speech
 	seen corpus
 }
 
 func (k *known) view(s *pawl.State) *view {
-	v := &view{known: k, said: newCorpus(), seen: newCorpus()}
+	v := &view{known: k, said: newSpeech(k.old != nil), seen: newCorpus()}
 	heard := 0
 	for c := range s.Open() {
 		heard = c.Heard
@@ -29,7 +29,7 @@ func (k *known) view(s *pawl.State) *view {
 	}
 	if heard > k.heard {
 		for _, text := range slices.Collect(s.UserTexts())[k.earlier:][k.heard:heard] {
-			v.said.add(text, "")
+			v.said.hear(text)
 		}
 	}
 	v.seen.add(s.Seen(), "")
@@ -63,12 +63,24 @@ func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 	var named []value
 	f := w.form(info)
 	best, more := unnamed, 0
-	if w.old == nil && len(h.values) > 0 && harmless(h, &info) && w.verb(info.Name) {
+	ordered := w.old == nil && (w.person.ordered(info.Name) || w.said.ordered(info.Name))
+	switch {
+	case ordered && len(h.values) > 0 && harmless(h, &info):
 		return ""
+	case w.old == nil && !ordered && (w.person.forbade(info.Name) || w.said.forbade(info.Name)):
+		return "untrusted text may be behind it (" + w.first + "), and a person said not to do it"
+	}
+	if titled := func(v value) bool {
+		return v.flag || lines[lastWord(v.name)] && (w.person.quotes[fold(v.text)] || w.said.quotes[fold(v.text)])
+	}; w.old == nil && h.text && slices.ContainsFunc(h.values, func(v value) bool { return !v.flag && titled(v) }) {
+		h.values = slices.DeleteFunc(slices.Clone(h.values), func(v value) bool { return !titled(v) && reads(&v) })
 	}
 	reaching := slices.ContainsFunc(h.values, func(v value) bool { return v.reach || identifies(v.text) })
 	for _, v := range h.values {
 		r, from := w.judge(v, f, hosts)
+		if r == unnamed && v.reach && info.Effect == pawl.Read && w.linked(v.text) {
+			r = found
+		}
 		if r == unnamed && w.old == nil && !v.reach && !v.whole {
 			if (from == "" || !reaching) && dated(fold(v.text)) {
 				r = declared
@@ -105,7 +117,7 @@ func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 			}
 		}
 		if picked != nil {
-			if !w.wanted(info.Name, picked, named) {
+			if !ordered && !wanted(picked, named) {
 				return "untrusted text may be behind it (" + w.first + "): searching found what it is done to, and nobody named what is done"
 			}
 			best = found
@@ -156,11 +168,17 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 	if v.reach && allowed(v.text, hosts) {
 		return said, ""
 	}
-	if w.old == nil && !v.whole && strings.ContainsAny(v.text, "\r\n") {
+	if w.old == nil && !v.whole && strings.ContainsAny(v.text, breaks) {
 		return unnamed, ""
 	}
 	folded := fold(v.text)
+	if w.old == nil && v.whole {
+		return w.command(folded, strings.ContainsAny(v.text, "\r\n"), f)
+	}
 	r, from := w.whole(folded, f)
+	if r == said && w.old == nil && v.reach && !w.person.wrote(v.text) && !w.said.wrote(v.text) {
+		return unnamed, from
+	}
 	if r > unnamed || v.whole {
 		return r, from
 	}
@@ -190,13 +208,28 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 	return best, ""
 }
 
-// flag judges true and false. What holds without being said is declared; else a
-// person must have spoken of it.
+// command judges a folded program, which a person must have named from its beginning
+// to its end.
+func (w *view) command(folded string, broken bool, f *form) (rank, string) {
+	if w.person.commands(folded, broken) || w.said.commands(folded, broken) {
+		return said, ""
+	}
+	return w.apart(folded, f)
+}
+
+// flag judges true, false and nothing. What holds without being said is declared;
+// else a person must have said that it is to be so.
 func (w *view) flag(v value, f *form) rank {
 	switch {
+	case v.text != "true" && v.resets:
+		if f.off[v.name] {
+			return declared
+		}
 	case (v.text == "true") == f.on[v.name]:
 		return declared
-	case w.chosen(fold(v.name)):
+	}
+	switch {
+	case w.old != nil && w.chosen(fold(v.name)), w.old == nil && w.mode(v.name):
 		return said
 	}
 	return unnamed
@@ -204,18 +237,51 @@ func (w *view) flag(v value, f *form) rank {
 
 // whole judges a folded value as it is, however it may be spelled.
 func (w *view) whole(folded string, f *form) (r rank, from string) {
-	for _, s := range spellings(folded) {
-		if _, ok := w.person.find(s); ok {
+	for _, s := range w.spellings(folded) {
+		if w.names(s) {
 			return said, ""
-		}
-		if _, ok := w.said.find(s); ok {
-			return said, ""
-		}
-		if f.fixed[s] {
-			return declared, ""
 		}
 		if f.choices[s] && w.chosen(s) {
 			return said, ""
+		}
+	}
+	return w.apart(folded, f)
+}
+
+// names reports whether a person has named a folded value.
+func (w *view) names(folded string) bool {
+	if _, before := w.person.find(folded); before {
+		return true
+	}
+	_, now := w.said.find(folded)
+	return now
+}
+
+// spellings are those of a folded value. Who names a host with https does not mean
+// it without.
+func (w *view) spellings(folded string) []string {
+	all := spellings(folded)
+	if rest, ok := strings.CutPrefix(folded, "http://"); ok && w.old == nil && w.secure(strings.TrimSuffix(rest, "/")) {
+		return all[:1]
+	}
+	return all
+}
+
+// secure reports whether somebody who is trusted has named a URL only with https.
+func (w *view) secure(rest string) bool {
+	for _, c := range []*corpus{&w.person.corpus, &w.said.corpus, &w.found, &w.seen} {
+		if _, ok := c.find("https://" + rest); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// apart judges a folded value by what is known of it apart from people.
+func (w *view) apart(folded string, f *form) (r rank, from string) {
+	for _, s := range w.spellings(folded) {
+		if f.fixed[s] {
+			return declared, ""
 		}
 		if src, ok := w.found.find(s); ok && !w.laundered(s, src.at) {
 			r = found
@@ -248,6 +314,8 @@ func (w *view) number(number string, f *form) (r rank, from string) {
 		return said, ""
 	case f.fixed[number]:
 		return declared, ""
+	case w.old == nil && (w.person.part(number) || w.said.part(number)):
+		return said, ""
 	}
 	if src, foreign := w.foreign.number(number); foreign {
 		return unnamed, src.from
@@ -270,27 +338,18 @@ func (w *view) chosen(choice string) bool {
 		}
 		return r
 	}, choice)
-	named := func(word string) bool {
-		_, before := w.person.find(word)
-		_, now := w.said.find(word)
-		return before || now
+	return slices.ContainsFunc(forms(phrase), w.names)
+}
+
+// mode reports whether a person said what an argument that is true or false says:
+// in one word, that something is to be so, or in several.
+func (w *view) mode(name string) bool {
+	if name = fold(name); strings.ContainsAny(name, "_-") {
+		return w.chosen(name)
 	}
-	if named(phrase) {
-		return true
-	}
-	const least = 4 // letters of a word that is told apart from others by its beginning
-	for _, end := range []string{"", "s", "d", "e", "ed", "ing"} {
-		stem, ok := strings.CutSuffix(phrase, end)
-		if !ok || len(stem) < least {
-			continue
-		}
-		for _, other := range []string{"", "s", "d", "e", "ed", "ing"} {
-			if named(stem + other) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(forms(name), func(word string) bool {
+		return w.person.modes[word] || w.said.modes[word] || w.person.orders[word] || w.said.orders[word]
+	})
 }
 
 // parts are the values that a folded value is put together of, each of which must

@@ -1,0 +1,60 @@
+package guard
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// A link to the host of the page that it stands in takes along nothing but the
+// choice of it, so a person who names a page of the host permits to read it.
+
+var urls = regexp.MustCompile(`https?://[^\s<>"'()\[\]{}|\\^` + "`" + `]+`)
+
+// origin parts a URL's scheme and host from its path; empty: it is none, or it asks
+// something of a server.
+func origin(url string) (host, path string) {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok || strings.ContainsAny(rest, "?#@\\%") {
+		return "", ""
+	}
+	host, path, _ = strings.Cut(rest, "/")
+	return scheme + "://" + host, path
+}
+
+// link takes in the links of a page that was read as people or trusted tools asked.
+func (k *known) link(text string, args json.RawMessage) {
+	hosts := map[string]bool{}
+	for _, v := range valuesOf(args, nil) {
+		if host, _ := origin(v.text); host != "" {
+			hosts[host] = true
+		}
+	}
+	if len(hosts) == 0 {
+		return
+	}
+	for _, s := range urls.FindAllString(text, -1) {
+		s = strings.TrimRight(s, ".,;:!?")
+		if host, _ := origin(s); !hosts[host] {
+			continue
+		}
+		if _, wrote := k.own.find(fold(s)); !wrote {
+			k.links[s] = true
+		}
+	}
+}
+
+// linked reports whether a URL is such a link, a person has named its host, and its
+// path has neither digits nor a word that a trusted tool told, which may be a secret.
+func (w *view) linked(text string) bool {
+	host, path := origin(text)
+	if !w.links[text] || !w.names(fold(host)) || strings.ContainsAny(path, "0123456789") {
+		return false
+	}
+	free := true
+	eachWord(fold(path), func(word string, _ int) bool {
+		free = w.found.words[word] == nil || w.person.words[word] != nil
+		return free
+	})
+	return free
+}
