@@ -315,15 +315,13 @@ func (t *Transcript) part(id string, c *call) Part {
 	if r.Content == nil {
 		r.Content = []byte("null")
 	}
-	text := r.Text()
 	if c.foreign {
-		text = fence(c.Tool, text)
-		r.Content = jsonin.Quote(text)
+		r.Content = jsonin.Quote(fence(c.Tool, r.Text()))
 	}
 	if t.strategy != JSON {
 		return r
 	}
-	return Text{fmt.Sprintf("Result of %s:\n%s", c.Tool, text)}
+	return Text{fmt.Sprintf("Result of %s:\n%s", c.Tool, r.Text())}
 }
 
 // fenceBytes is what a fence adds to a result.

@@ -284,7 +284,7 @@ func grace(t pawl.Tool) time.Duration {
 // finds it lost. Of a job that was left behind nothing may be read.
 func (s *session) finished(j *job, cut error, left bool) {
 	j.slot.free()
-	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began), Abandoned: left}
+	e := pawl.ToolFinished{Call: j.d.Call.ID, Tool: j.d.Call.Tool, Duration: time.Since(j.began).Truncate(time.Millisecond), Abandoned: left}
 	info := j.d.Info()
 	write := info.Effect == pawl.Write
 	if left {
