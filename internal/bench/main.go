@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"time"
 )
@@ -47,6 +48,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := flags.String("rows", ".", "measure only the rows whose names this `regexp` matches: A to E, start, resume, parked, thread, turn, explain")
 	rounds := flags.Int("rounds", 5, "take the median of this many `rounds`")
+	profile := flags.String("cpuprofile", "", "write a profile of the processor time to this `file`")
 	small := flags.Bool("small", false, "do a hundredth of the work, to see that it runs")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -54,6 +56,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
 		return err
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			defer f.Close()
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
 	dir, err := os.MkdirTemp("", "pawl-bench")
 	if err != nil {
