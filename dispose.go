@@ -273,6 +273,9 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 	t := m.tools[c.Tool]
 	d.info = &t.info
 	switch {
+	case t.refuse != "":
+		d.Do, d.Why = Refuse, t.refuse
+		return d
 	case t.info.Client, t.info.Name == pauseTool:
 		d.Do = Hand
 		return d

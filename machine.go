@@ -40,6 +40,7 @@ type armed struct {
 	info   ToolInfo
 	schema *jsonschema.Schema
 	pure   *builtin
+	refuse string // why no call of it runs, whatever a policy says
 
 	agent *Agent // whose runs its calls are, if ask is set
 	ask   func(args json.RawMessage) (string, error)
@@ -319,6 +320,9 @@ func (m *Machine) add(t Tool, own bool) error {
 	}
 	if b, ok := t.(builtin); ok {
 		a.pure = &b
+	}
+	if r, ok := t.(interface{ Refusal() string }); ok { // which the engine puts in place of one that has changed
+		a.refuse = r.Refusal()
 	}
 	if d, ok := t.(Delegate); ok {
 		if err := m.delegate(d, a); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,8 +17,9 @@ import (
 // declared with the version that people have seen, until a run is started with
 // AllowChange.
 
-// mostPinned is how many runs of the agent are looked at for its tools.
-const mostPinned = 20
+// mostPinned is how many runs of the agent are looked at for the last that declared
+// a tool. All of them are only when the agent has a tool that none declared.
+const mostPinned = 2000
 
 // pinned is the agent with the tools disabled that have changed since its last runs.
 func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, error) {
@@ -58,9 +60,9 @@ func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, erro
 
 // stillDisabled is the agent with the tools disabled that its run began without.
 func stillDisabled(agent pawl.Agent, began pawl.Declaration) pawl.Agent {
-	changed := map[string]pawl.ToolInfo{}
+	changed, names := map[string]pawl.ToolInfo{}, Disabled(began)
 	for _, was := range began.Tools {
-		if was.Foreign && was.Description == disabledText {
+		if slices.Contains(names, was.Name) {
 			changed[was.Name] = was
 		}
 	}
@@ -101,7 +103,23 @@ type disabledTool struct{ info pawl.ToolInfo }
 // Info declares the tool with the version that was seen before.
 func (t disabledTool) Info() pawl.ToolInfo { return t.info }
 
+// Refusal has the machine refuse every call, before a policy asks a person for one.
+func (t disabledTool) Refusal() string {
+	return fmt.Sprintf("the definition of %s has changed since an earlier run of this agent, so it is disabled until a person has looked at it and started a run with --allow-change; go on without it", t.info.Name)
+}
+
 // Run refuses.
 func (t disabledTool) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, fmt.Errorf("the definition of %s has changed since an earlier run of this agent, so it is disabled until a person has looked at it and started a run with --allow-change; go on without it", t.info.Name)
+	return pawl.Output{}, errors.New(t.Refusal())
+}
+
+// Disabled are the names of the tools that a run began without, because their
+// definitions had changed since an earlier run of the agent.
+func Disabled(d pawl.Declaration) (names []string) {
+	for _, t := range d.Tools {
+		if t.Foreign && t.Description == disabledText {
+			names = append(names, t.Name)
+		}
+	}
+	return names
 }

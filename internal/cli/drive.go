@@ -79,6 +79,7 @@ func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits,
 	}
 	if !again { // a run that was refused calls nothing
 		a.announce(agent, limits)
+		a.warnDisabled(ctx, h.ID())
 	}
 	if h.Found() { // what it did before was shown to whoever started it
 		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
@@ -134,6 +135,20 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 		if !a.quiet && view == nil {
 			a.progress(e)
 		}
+	}
+}
+
+// warnDisabled names the tools that a run goes without because they have changed.
+func (a *app) warnDisabled(ctx context.Context, run string) {
+	for e, err := range engine.Entries(ctx, a.journal, run, 1) {
+		start, ok := e.Event.(pawl.RunStarted)
+		if err != nil || !ok {
+			return
+		}
+		if names := engine.Disabled(start.Declaration); names != nil {
+			a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; look at it, and start a run with --allow-change to consent", strings.Join(names, ", "), run)
+		}
+		return
 	}
 }
 
