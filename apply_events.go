@@ -275,7 +275,8 @@ func (s *State) applyTool(event Event, entry Entry) {
 func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
 	if i := s.find(e.Call); i >= 0 {
 		c := s.open[i]
-		c.Phase, c.trial = Started, &trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
+		c.Phase, c.trial = Started, c.try()
+		*c.trial = trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
 		s.open[i] = c
 	}
 }
@@ -284,7 +285,8 @@ func (s *State) toolFinished(e *ToolFinished, entry *Entry) {
 	s.acted = entry.Seq
 	if i := s.find(e.Call); i >= 0 {
 		c := s.open[i]
-		c.ending = &ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
+		c.ending = c.asked.answer()
+		*c.ending = ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
 		if e.Images != nil {
 			c.about(func(m *matter) { m.images = e.Images })
 		}

@@ -2,7 +2,6 @@ package pawl
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -26,30 +25,6 @@ type Entry struct {
 	Iteration int
 	Event     Event
 }
-
-// Seal makes event the entry's, appends the entry to line as AppendJSON does,
-// and replaces the event by what the written bytes say, so that folding it is
-// folding the log. keep is asked for memory that lasts as long as the event: it
-// is read from there.
-func (e *Entry) Seal(event Event, line []byte, keep func(data []byte) []byte, _ *Room) ([]byte, error) {
-	e.Event, e.Time = event, e.Time.UTC()
-	out, err := e.AppendJSON(line)
-	if err != nil {
-		return line, err
-	}
-	back, err := DecodeEntry(keep(out[len(line):]))
-	if err != nil {
-		return line, fmt.Errorf("%s cannot be read back: %w", event.Type(), err)
-	}
-	e.Event = back.Event
-	return out, nil
-}
-
-// A Room is nothing.
-type Room struct{}
-
-// DecodeEntry is [DecodeEntry].
-func (r *Room) DecodeEntry(data []byte) (Entry, error) { return DecodeEntry(data) }
 
 // Noted is the private memory of a third-party loop or policy: By is who
 // notes, Name what, Value any JSON. [State.Note] reads the latest back.

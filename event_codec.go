@@ -239,7 +239,7 @@ func (e *Entry) Normalise() error {
 	if err != nil {
 		return err
 	}
-	e.Time = e.Time.UTC()
+	e.Time = e.Time.UTC().Round(0) // without the monotonic clock
 	if y := e.Time.Year(); y < 0 || y > 9999 {
 		return fmt.Errorf("the time of an entry must be in the years 0 to 9999, not %d", y)
 	}

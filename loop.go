@@ -67,7 +67,8 @@ func doneVerdict() Verdict {
 // names the policy with its parameters, as in no_progress(3), and is digested: a
 // run does not resume under weaker policies unawares. One with a method
 // Inherited() bool that says so also reviews the runs of the agents that are
-// tools of its own; see [Delegate]. The State belongs to the caller, as in [Loop].
+// tools of its own; see [Delegate]. One with a method LeavesActs() bool that says so
+// is not asked about an [Act]. The State belongs to the caller, as in [Loop].
 type Policy interface {
 	Review(*State, Step) Step
 	String() string

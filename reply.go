@@ -88,7 +88,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			content += len(p.Text)
 			parts = append(parts, p)
 		case Thinking:
-			p.Text = r.repair(p.Text)
+			p.Text, p.Opaque = r.repair(p.Text), bytes.Clone(p.Opaque)
 			parts = append(parts, p)
 		case Call:
 			if r.Stop == StopRefusal {
@@ -97,7 +97,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			if !utf8.Valid(p.Args) {
 				p.Args = json.RawMessage(r.repair(string(p.Args)))
 			}
-			p.Tool, p.Ref, p.Args = r.repair(p.Tool), wire.Text(p.Ref), wire.Args(p.Args)
+			p.Tool, p.Ref, p.Args = r.repair(p.Tool), wire.Text(p.Ref), bytes.Clone(wire.Args(p.Args))
 			if p.Ref == "" {
 				p.Ref = wire.Text(p.ID)
 			}

@@ -39,6 +39,11 @@ func (s *State) Clone() *State {
 	c.notes, c.grants, c.doubt = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.doubt)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
 	c.gathered = nil
+	for i := range c.open {
+		own := *c.open[i].asked
+		own.tried, own.answered = true, true
+		c.open[i].asked = &own
+	}
 	return c
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -159,7 +160,7 @@ func (s *session) single(at uint64, d *pawl.Disposed) (*job, time.Time, error) {
 func (s *session) intend(j *job, left time.Duration) {
 	d, it := j.d, s.state.Iteration()
 	j.tool, _, _ = s.m.Tool(d.Call.Tool)
-	j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1, Supervised: supervised(j.tool)}
+	j.inv = pawl.Invocation{Run: s.lease.Run, Call: d.Call.ID, Tool: d.Call.Tool, Args: bytes.Clone(d.Call.Args), Key: d.Key, Attempt: s.state.Attempts(d.Call.ID) + 1, Supervised: supervised(j.tool)}
 	if _, ok := j.tool.(pawl.Recaller); ok {
 		j.earlier = s.earlier()
 	}
@@ -378,8 +379,11 @@ const mostNesting = wire.MaxDepth - 100
 // result takes a tool's output in: valid, filtered, and within its cap. What
 // is beyond the cap goes to the journal's blobs, where it has any.
 func (s *session) result(e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Output) {
-	e.Images, e.Truncated = out.Images, out.Truncated
-	raw := out.JSON
+	e.Truncated = out.Truncated
+	for _, i := range out.Images { // the tool may go on writing into its own
+		e.Images = append(e.Images, pawl.Image{Type: i.Type, Data: bytes.Clone(i.Data)})
+	}
+	raw := bytes.Clone(out.JSON)
 	switch {
 	case raw == nil:
 		raw = json.RawMessage("null")

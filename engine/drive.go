@@ -109,7 +109,13 @@ func (s *session) settle(at uint64, step pawl.Step) (done bool, err error) {
 		if len(step.Events) == 0 {
 			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", s.lease.Run, at)
 		}
-		s.append(at, s.state.Iteration(), step.Events...)
+		for _, e := range step.Events { // which code of the agent may have made, and kept
+			own, err := copied(pawl.Entry{Event: e})
+			if err != nil {
+				return false, fmt.Errorf("run %s: %w", s.lease.Run, err)
+			}
+			s.append(at, s.state.Iteration(), own.Event)
+		}
 	case pawl.Await:
 		s.append(at, s.state.Iteration(), pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
 		if decided, err := s.consult(); decided || err != nil {

@@ -23,6 +23,7 @@ type Engine struct {
 	mail    pawl.Mailbox // nil: the journal has none
 	teller  teller       // nil: the journal is none
 	blobs   pawl.Blobs   // nil: the journal has none
+	verify  bool         // every entry is checked; see verifying
 	opt     Options
 	gates   gates
 	owner   string // who drives its runs, as leases and logs have it
@@ -140,6 +141,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 		e.opt.Threads = new(Threads)
 	}
 	e.keepSecrets()
+	e.verify = verifying()
 	e.mail, _ = journal.(pawl.Mailbox)
 	e.teller, _ = journal.(teller)
 	e.blobs, _ = journal.(pawl.Blobs)
@@ -150,16 +152,8 @@ func New(journal pawl.Journal, o *Options) *Engine {
 // of it. The error is for an invalid agent, a broken journal or an ended
 // context; every way a run can end by itself is a status of the result.
 func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, error) {
-	e := New(memory.New(), nil)
-	run, err := e.Start(ctx, agent, input, nil)
-	if err != nil {
-		return pawl.Result{}, err
-	}
-	result, err := run.Wait(context.WithoutCancel(ctx))
-	if err == nil && result.Status == pawl.Paused {
-		err = ctx.Err()
-	}
-	return result, err
+	p := Prepared{agent: agent}
+	return p.Run(ctx, input)
 }
 
 // Start begins a run and returns at once, with its first entry durable. ctx is
@@ -168,20 +162,34 @@ func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, erro
 // a tool's call: an agent that a tool asks is offered with tool.Agent, so that
 // the limits of the run hold for both.
 func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
-	b := beginning{engine: e, agent: agent, input: input}
+	return e.start(ctx, &Prepared{agent: agent}, input, o)
+}
+
+func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartOptions) (*Handle, error) {
+	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input}
 	if o != nil {
 		b.StartOptions = *o
 	}
-	var err error
 	if !b.AllowChange {
-		if b.agent, err = e.pinned(ctx, b.agent); err != nil {
+		agent, changed, err := e.pinned(ctx, b.agent)
+		if err != nil {
 			return nil, err
 		}
+		if changed {
+			b.agent, b.machine = agent, nil
+		}
 	}
-	if b.machine, err = e.machine(&b.agent); err != nil {
-		return nil, err
+	err := e.untold
+	if err == nil && b.machine == nil {
+		b.machine, err = pawl.NewMachine(guarded(&b.agent, true))
 	}
-	if err = nested(ctx); err != nil {
+	if err == nil {
+		err = e.serves(b.machine)
+	}
+	if err == nil {
+		err = nested(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	b.Thread, b.Key = e.secrets.Scrub(b.Thread), e.secrets.Scrub(b.Key)
@@ -291,17 +299,26 @@ func (e *Engine) prepare(agent *pawl.Agent, compacts bool) (*pawl.Machine, error
 		return nil, e.untold
 	}
 	m, err := pawl.NewMachine(guarded(agent, compacts))
+	if err == nil {
+		err = e.serves(m)
+	}
 	if err != nil {
 		return nil, err
 	}
+	return m, nil
+}
+
+// serves returns an error if runs of the agent can wait for something that cannot
+// come while the journal lives.
+func (e *Engine) serves(m *pawl.Machine) error {
 	switch {
 	case e.lasting(), !m.Waits():
 	case m.Asks():
-		return nil, fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", agent.Name)
+		return fmt.Errorf("agent %q can wait for somebody outside, but its journal is memory and is lost with the process; use a journal on disk", m.Agent().Name)
 	case e.opt.Approver == nil:
-		return nil, fmt.Errorf("agent %q can wait for an approval, but its journal is memory and is lost with the process; set Options.Approver to decide in this process, or use a journal on disk", agent.Name)
+		return fmt.Errorf("agent %q can wait for an approval, but its journal is memory and is lost with the process; set Options.Approver to decide in this process, or use a journal on disk", m.Agent().Name)
 	}
-	return m, nil
+	return nil
 }
 
 // guarded is the agent with the built-in policies, without the younger one of

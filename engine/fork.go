@@ -68,16 +68,8 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	}
 	for _, entry := range shared {
 		entry.Run = id
-		data, err := entry.AppendJSON(nil)
-		if err == nil {
-			entry, err = pawl.DecodeEntry(data)
-		}
-		if err != nil {
-			s.release()
-			return nil, fmt.Errorf("fork run %s: %w", run, err)
-		}
 		s.take(entry)
-		s.pending = append(s.pending, data)
+		s.pending = append(s.pending, entry)
 	}
 	err = s.caught(func() error { // a filter may panic
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch})

@@ -209,9 +209,14 @@ func digestOf(data []byte) string {
 // last one was: the time between is not the run's.
 func (f *importFile) seal() error {
 	s := &f.state
-	entry := pawl.Entry{Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration()}
-	note := s.Import(self().String(), f.head.Redacted, s.Seq() < f.head.Entries)
-	line, err := entry.Seal(note, nil, bytes.Clone, nil)
+	entry := pawl.Entry{
+		Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
+		Event: s.Import(self().String(), f.head.Redacted, s.Seq() < f.head.Entries),
+	}
+	if err := entry.Normalise(); err != nil {
+		return err
+	}
+	line, err := entry.AppendJSON(nil)
 	if err == nil {
 		s.Fold(entry)
 		f.lines = append(f.lines, line)

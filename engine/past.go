@@ -77,7 +77,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 			p.state = p.state.Next()
 		}
 		whole := p.state // the log is read to its end, where it stands that it was redacted
-		for entry, err := range entries(ctx, e.journal, c.Run, 1, new(pawl.Room)) {
+		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
 			if err == nil {
 				err = pawl.CheckEntry(whole, entry)
 			}

@@ -21,21 +21,25 @@ import (
 // a tool. All of them are only when the agent has a tool that none declared.
 const mostPinned = 2000
 
-// pinned is the agent with the tools disabled that have changed since its last runs.
-func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, error) {
-	open := map[string]pawl.ToolInfo{}
+// pinned returns the agent with the tools disabled that have changed since its
+// last runs, and whether there are any.
+func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, bool, error) {
+	var open map[string]pawl.ToolInfo
 	for _, t := range agent.Tools {
 		if info, ok := foreign(&agent, t); ok {
+			if open == nil {
+				open = map[string]pawl.ToolInfo{}
+			}
 			open[info.Name] = info
 		}
 	}
-	changed := map[string]pawl.ToolInfo{}
 	if len(open) == 0 {
-		return agent, nil
+		return agent, false, nil
 	}
+	changed := map[string]pawl.ToolInfo{}
 	for head, err := range e.journal.List(ctx, pawl.Query{Agent: agent.Name, Max: mostPinned}) {
 		if err != nil {
-			return agent, fmt.Errorf("look for the tools that runs of %s had: %w", agent.Name, err)
+			return agent, false, fmt.Errorf("look for the tools that runs of %s had: %w", agent.Name, err)
 		}
 		start, err := firstOf(ctx, e.journal, head.Run)
 		if err != nil {
@@ -55,7 +59,7 @@ func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, erro
 			break
 		}
 	}
-	return disabled(agent, changed), nil
+	return disabled(agent, changed), len(changed) > 0, nil
 }
 
 // stillDisabled is the agent with the tools disabled that its run began without.

@@ -194,7 +194,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 
 // load folds what the journal has of the run, and brings the mail that waits.
 func (s *session) load(ctx context.Context) error {
-	for entry, err := range entries(ctx, s.engine.journal, s.lease.Run, 1, s.reading()) {
+	for entry, err := range Entries(ctx, s.engine.journal, s.lease.Run, 1) {
 		if err == nil {
 			err = pawl.CheckEntry(s.state, entry)
 		}

@@ -139,18 +139,13 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 // Entries yields a run's entries as far as they go now, from seq on. Every
 // entry is checked against its place in the log.
 func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.Seq2[pawl.Entry, error] {
-	return entries(ctx, j, run, from, nil)
-}
-
-// entries is Entries, read into room if there is one.
-func entries(ctx context.Context, j pawl.Journal, run string, from uint64, room *pawl.Room) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		for row, err := range j.Read(ctx, run, from) {
 			if err != nil {
 				yield(pawl.Entry{}, fmt.Errorf("read run %s: %w", run, err))
 				return
 			}
-			entry, err := room.DecodeEntry(row.Data)
+			entry, err := pawl.DecodeEntry(row.Data)
 			if err == nil && (entry.Seq != row.Seq || entry.Run != run) {
 				err = fmt.Errorf("the journal keeps entry %d of run %s in its place", entry.Seq, entry.Run)
 			}
@@ -168,7 +163,7 @@ func entries(ctx context.Context, j pawl.Journal, run string, from uint64, room 
 // Load folds a run's log as far as it goes.
 func Load(ctx context.Context, j pawl.Journal, run string) (*pawl.State, error) {
 	s := new(pawl.State)
-	for entry, err := range entries(ctx, j, run, 1, new(pawl.Room)) {
+	for entry, err := range Entries(ctx, j, run, 1) {
 		if err == nil {
 			err = pawl.CheckEntry(s, entry)
 		}

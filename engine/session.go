@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sabotage"
+	"github.com/pawl-run/pawl/journal/memory"
 )
 
 // session is one ownership of a run: from claiming it to letting go. Its state
@@ -22,16 +23,12 @@ type session struct {
 
 	state     *pawl.State
 	talk      *pawl.Transcript
-	runs      int        // that this one continues
-	pending   [][]byte   // appended, not yet durable
-	after     uint64     // the last durable entry
-	spareCall *modelCall // memory for the next one
+	runs      int          // that this one continues
+	pending   []pawl.Entry // appended, not yet durable
+	after     uint64       // the last durable entry
+	spareCall *modelCall   // memory for the next one
 	spareJob  *job
-	lines     []byte         // the memory of pending
-	lent      *[]byte        // what lines were lent as
-	chunk     []byte         // what the events of the state are made of
 	hooked    []pawl.Entry   // appended, not yet shown to the hooks
-	fresh     []pawl.Entry   // appended, not yet durable, for the watchers
 	deaf      map[int]bool   // the hooks that are not asked any more
 	retried   map[string]int // what each hook has had made again in this run
 	timer     *time.Timer
@@ -84,74 +81,33 @@ func (s *session) live(ctx context.Context) {
 	s.ctx, s.base = ctx, context.WithoutCancel(ctx)
 }
 
-// append adds facts to the run. They are encoded and folded at once, and
-// durable after the next flush; no effect may happen in between. What is folded
-// is what was encoded, so that a live run and a resumed one cannot differ.
+// append adds facts to the run. They are folded at once, and durable after the
+// next flush; no effect may happen in between. What is folded is what the log can
+// say, so that a live run and a resumed one cannot differ.
 func (s *session) append(at uint64, iteration int, events ...pawl.Event) {
 	for _, event := range events {
 		if s.failed != nil {
 			return
 		}
-		now := time.Now().UTC()
+		now := time.Now()
 		if now.Before(s.state.Time()) {
 			now = s.state.Time()
 		}
-		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration}
-		if s.lines == nil {
-			s.lent = lines.Get().(*[]byte)
-			s.lines = *s.lent
+		entry := pawl.Entry{Run: s.lease.Run, Seq: s.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
+		err := entry.Normalise()
+		if err == nil && s.engine.verify {
+			err = entry.Verify()
 		}
-		begin := len(s.lines)
-		room := s.reading()
-		line, err := entry.Seal(event, s.lines, s.store, room)
 		if err != nil {
 			s.failed = fmt.Errorf("run %s: %w", s.lease.Run, err)
 			return
 		}
 		s.take(entry)
-		if room != nil {
-			rooms.Put(room)
-		}
-		s.lines = line
-		s.pending = append(s.pending, line[begin:len(line):len(line)])
+		s.pending = append(s.pending, entry)
 		if len(s.hooks()) > 0 {
 			s.hooked = append(s.hooked, entry)
 		}
-		s.watched(entry)
 	}
-}
-
-// rooms are what entries are read into that are only folded: a run that waits has none.
-var rooms = sync.Pool{New: func() any { return new(pawl.Room) }}
-
-// reading is the room for an entry, unless there are hooks or watchers, who keep it.
-func (s *session) reading() *pawl.Room {
-	if o := &s.engine.opt; len(o.Hooks)+len(o.Watchers) > 0 || o.HooksOf != nil {
-		return nil
-	}
-	return rooms.Get().(*pawl.Room)
-}
-
-// lines is memory for entries that are not durable yet: a run that waits has none
-// of it. Journals keep nothing of what they were given, see [pawl.Journal].
-var lines = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
-
-// mostLines is the most of it that is kept for others, in bytes.
-const mostLines = 64 << 10
-
-// store copies an encoded event for good. Events are small and live as long as
-// their run's state, so they share allocations.
-func (s *session) store(b []byte) []byte {
-	const chunk = 2048
-	if len(b) > chunk/4 {
-		return append([]byte(nil), b...)
-	}
-	if len(b) > cap(s.chunk)-len(s.chunk) {
-		s.chunk = make([]byte, 0, chunk)
-	}
-	n := len(s.chunk)
-	s.chunk = append(s.chunk, b...)
-	return s.chunk[n:len(s.chunk):len(s.chunk)]
 }
 
 // take folds an entry into the state and the conversation.
@@ -172,26 +128,63 @@ func (s *session) flush() error {
 	if len(s.pending) == 0 {
 		return nil
 	}
-	// The run's own end must still be written when its context is over.
-	err := s.engine.journal.Append(s.base, pawl.Batch{
-		Run: s.lease.Run, Epoch: s.lease.Epoch, After: s.after, Records: s.pending, Head: s.state.Head(),
-	})
-	if err != nil {
+	if err := s.write(); err != nil {
 		s.failed = fmt.Errorf("append to run %s: %w", s.lease.Run, err)
 		return s.failed
 	}
 	s.after += uint64(len(s.pending))
-	clear(s.pending)
-	s.pending = s.pending[:0]
-	if cap(s.lines) <= mostLines {
-		*s.lent = s.lines[:0]
-		lines.Put(s.lent)
-	}
-	s.lines, s.lent = nil, nil
 	s.feed.news(s.after)
 	s.tell()
+	clear(s.pending)
+	s.pending = s.pending[:0]
 	return nil
 }
+
+// write hands the pending entries to the journal. The run's own end must still be
+// written when its context is over. A memory journal keeps entries as they are;
+// one that wraps it gets bytes, like every other.
+func (s *session) write() error {
+	b := pawl.Batch{Run: s.lease.Run, Epoch: s.lease.Epoch, After: s.after, Head: s.state.Head()}
+	if m, ok := s.engine.journal.(*memory.Journal); ok {
+		return m.AppendEntries(s.base, b, s.pending)
+	}
+	lines := linesOf.Get().(*[]byte)
+	defer linesOf.Put(lines)
+	var err error
+	b.Records, err = encode(lines, s.pending)
+	if err != nil {
+		return err
+	}
+	return s.engine.journal.Append(s.base, b)
+}
+
+// encode writes entries into room, one after the other.
+func encode(room *[]byte, entries []pawl.Entry) (records [][]byte, err error) {
+	lines, ends := (*room)[:0], make([]int, len(entries))
+	for i := range entries {
+		if lines, err = entries[i].AppendJSON(lines); err != nil {
+			return nil, err
+		}
+		ends[i] = len(lines)
+	}
+	*room = lines
+	if cap(lines) > mostLines {
+		*room = nil
+	}
+	records = make([][]byte, len(entries))
+	begin := 0
+	for i, end := range ends {
+		records[i], begin = lines[begin:end:end], end
+	}
+	return records, nil
+}
+
+// linesOf is memory for entries that are being written. Journals keep nothing of
+// their arguments, see [pawl.Journal].
+var linesOf = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
+
+// mostLines is the most of it that is kept for others, in bytes.
+const mostLines = 64 << 10
 
 // release gives the run up, so that others need not wait for the lease to lapse.
 func (s *session) release() {

@@ -35,25 +35,17 @@ type Watcher interface {
 	Left(ctx context.Context, run string, err error)
 }
 
-// watched keeps an entry until it is durable.
-func (s *session) watched(e pawl.Entry) {
-	if len(s.engine.opt.Watchers) > 0 {
-		s.fresh = append(s.fresh, e)
-	}
-}
-
 // tell tells the watchers of what has become durable.
 func (s *session) tell() {
-	if len(s.fresh) == 0 {
-		return
-	}
 	for _, w := range s.engine.opt.Watchers {
-		for _, e := range s.fresh {
-			s.engine.unharmed(func() { w.Entry(s.base, s.state, e) })
+		for _, e := range s.pending {
+			own, err := copied(e)
+			if err != nil {
+				continue // no entry that is in the log
+			}
+			s.engine.unharmed(func() { w.Entry(s.base, s.state, own) })
 		}
 	}
-	clear(s.fresh)
-	s.fresh = s.fresh[:0]
 }
 
 // replying tells the watchers that a reply has begun. It may be called from a

@@ -171,6 +171,9 @@ func (p noProgress) Check(pawl.Agent) error {
 // Waits reports whether the policy may park the run for a person.
 func (p noProgress) Waits() bool { return p.then == Escalate }
 
+// LeavesActs reports that calls are let through unseen.
+func (noProgress) LeavesActs() bool { return true }
+
 // Review lets a stuck run make no further turn.
 func (p noProgress) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)

@@ -6,6 +6,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
+// LeavesActs reports that calls are let through unseen.
+func (compaction) LeavesActs() bool { return true }
+
 // Review shortens the conversation before a turn that would carry too much, and
 // after a model has refused one for being too long.
 func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {

@@ -14,14 +14,14 @@ import (
 // setHead replaces the head. What the log itself says (run, seq) is not taken
 // from the caller, and labels are copied only when they change, which is
 // almost never.
-func (r *run) setHead(h pawl.Head) {
+func (r *run) setHead(h *pawl.Head) {
 	if maps.Equal(h.Labels, r.head.Labels) {
 		h.Labels = r.head.Labels
 	} else {
 		h.Labels = maps.Clone(h.Labels)
 	}
-	h.Run, h.Seq, h.Lease = r.lease.Run, r.log.last, pawl.Lease{}
-	r.head = h
+	h.Run, h.Seq, h.Lease = r.lease.Run, uint64(len(r.log)), pawl.Lease{}
+	r.head = *h
 }
 
 // List yields the heads of runs, the one claimed last first; see [pawl.Journal].

@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func New() *Journal { return new(Journal) }
 // A run is one log with its head and lease.
 type run struct {
 	mu    sync.Mutex
-	log   log
+	log   []record
 	head  pawl.Head
 	lease pawl.Lease
 	gone  bool // it was removed
@@ -123,18 +124,32 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if len(b.Records) == 0 {
 		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
 	}
+	return j.append(&b, nil)
+}
+
+// AppendEntries is Append for entries that are not encoded; the batch has no
+// records. The entries must be normalised, see [pawl.Entry.Normalise], and the
+// caller must not change what they refer to.
+func (j *Journal) AppendEntries(ctx context.Context, b pawl.Batch, entries []pawl.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return j.append(&b, entries)
+}
+
+func (j *Journal) append(b *pawl.Batch, entries []pawl.Entry) error {
 	r, err := j.run(b.Run)
 	if err != nil {
 		return err
 	}
-	if err := r.append(b); err != nil {
+	if err := r.append(b, entries); err != nil {
 		return err
 	}
 	j.logs.Ring(b.Run)
 	return nil
 }
 
-func (r *run) append(b pawl.Batch) error {
+func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
@@ -143,13 +158,16 @@ func (r *run) append(b pawl.Batch) error {
 	if b.Epoch != r.lease.Epoch && !sabotage.On(sabotage.Epoch) {
 		return fenced(b.Run, b.Epoch, r.lease.Epoch)
 	}
-	if b.After != r.log.last && !sabotage.On(sabotage.After) {
-		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, r.log.last, b.After, pawl.ErrConflict)
+	if last := uint64(len(r.log)); b.After != last && !sabotage.On(sabotage.After) {
+		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, last, b.After, pawl.ErrConflict)
 	}
-	for _, rec := range b.Records {
-		r.log.add(rec)
+	for _, data := range b.Records {
+		r.log = append(r.log, record{what: bytes.Clone(data)})
 	}
-	r.setHead(b.Head)
+	for i := range entries {
+		r.log = append(r.log, recordOf(&entries[i]))
+	}
+	r.setHead(&b.Head)
 	return nil
 }
 
@@ -167,24 +185,20 @@ func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pa
 			return
 		}
 		r.mu.Lock()
-		last := r.log.last
+		log := r.log // records are not changed once they are there
 		r.mu.Unlock()
-		for from = max(from, 1); from <= last; {
-			if err := ctx.Err(); err != nil {
+		for i := max(from, 1) - 1; i < uint64(len(log)); i++ {
+			err := ctx.Err()
+			var data []byte
+			if err == nil {
+				data, err = log[i].encoded(id, i+1)
+			}
+			if err != nil {
 				yield(pawl.Row{}, err)
 				return
 			}
-			r.mu.Lock()
-			part := r.log.part(from)
-			r.mu.Unlock()
-			for _, data := range part.records() {
-				if from > last {
-					return
-				}
-				if !yield(pawl.Row{Seq: from, Data: data}, nil) {
-					return
-				}
-				from++
+			if !yield(pawl.Row{Seq: i + 1, Data: data}, nil) {
+				return
 			}
 		}
 	}
