@@ -148,6 +148,7 @@ type Query struct {
 	Status Status
 	Agent  string
 	Loop   string
+	Thread string
 	Labels map[string]string // all of them must match
 	Max    int               // zero: no limit
 	Due    time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock

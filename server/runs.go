@@ -118,7 +118,7 @@ func (s *Server) list(x *exchange) (any, error) {
 func (s *Server) filter(x *exchange) (f desk.Filter, size int, err error) {
 	q := x.URL.Query()
 	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
-	f.Thread = x.key.own(q.Get("thread"))
+	f.Query.Thread = x.key.own(q.Get("thread"))
 	if status := q.Get("status"); status != "" {
 		if err := f.Status.UnmarshalText([]byte(status)); err != nil {
 			return f, 0, invalid("status: " + err.Error())

@@ -13,7 +13,6 @@ import (
 type Filter struct {
 	Query    pawl.Query  // what the journal selects by; its Status is not looked at
 	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
-	Thread   string      // the conversation they are part of; empty: any
 	Children bool        // child runs, too
 	// After are runs of a list before this one, in its order: this one begins behind
 	// the last of them that there still is, however it stands now.
@@ -103,7 +102,7 @@ func (f *Filter) selects(h pawl.Head) bool {
 	switch kept := f.kept(); {
 	case h.Seq == 0, !f.Children && IsChild(h): // claimed, never begun; or shown with its parent
 		return false
-	case f.Thread != "" && h.Thread != f.Thread, f.Query.Agent != "" && h.Agent != f.Query.Agent, f.Query.Loop != "" && h.Loop != f.Query.Loop:
+	case f.Query.Thread != "" && h.Thread != f.Query.Thread, f.Query.Agent != "" && h.Agent != f.Query.Agent, f.Query.Loop != "" && h.Loop != f.Query.Loop:
 		return false
 	case kept != 0 && h.Status != kept, f.Status == pawl.Expired && !h.Status.Waiting():
 		return false

@@ -154,7 +154,7 @@ func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 				return
 			}
 		}
-		of := client.Query{Status: q.Status, Agent: q.Agent, Loop: q.Loop, Labels: q.Labels, Children: strings.Contains(q.Run, ".")}
+		of := client.Query{Status: q.Status, Agent: q.Agent, Loop: q.Loop, Thread: q.Thread, Labels: q.Labels, Children: strings.Contains(q.Run, ".")}
 		for line, err := range r.Runs(ctx, of) {
 			if err == nil && (!strings.HasPrefix(line.Run, q.Run) || line.Run == q.Run) {
 				continue
@@ -171,16 +171,10 @@ func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 }
 
 // lines lists runs as the server sees them.
-func (r *remote) lines(ctx context.Context, f desk.Filter) (lines []client.RunLine, err error) {
-	for line, err := range r.Runs(ctx, client.Query{
-		Status: f.Status, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Thread, Children: f.Children, Max: f.Query.Max,
-	}) {
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-	}
-	return lines, nil
+func (r *remote) lines(ctx context.Context, f desk.Filter) iter.Seq2[client.RunLine, error] {
+	return r.Runs(ctx, client.Query{
+		Status: f.Status, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Query.Thread, Children: f.Children, Max: f.Query.Max,
+	})
 }
 
 // news is [news] of a run at a server: its pauses and its end.

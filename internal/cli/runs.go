@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +21,7 @@ import (
 
 func (a *app) runsCommand() *cobra.Command {
 	var q pawl.Query
-	var status, thread string
+	var status string
 	var labels []string
 	children := false
 	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
@@ -37,11 +39,7 @@ func (a *app) runsCommand() *cobra.Command {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
 		return a.withRuns(ctx, func(j store) (int, error) {
-			lines, err := list(ctx, j, desk.Filter{Query: q, Status: want, Thread: thread, Children: children})
-			if err != nil {
-				return 0, err
-			}
-			return 0, a.printRuns(lines)
+			return 0, a.printRuns(list(ctx, j, desk.Filter{Query: q, Status: want, Children: children}))
 		})
 	})
 	c.Flags().StringVar(&status, "status", "", "only runs of this status")
@@ -49,47 +47,55 @@ func (a *app) runsCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
 	c.Flags().BoolVar(&children, "children", false, "child runs, too")
-	c.Flags().StringVar(&thread, "thread", "", "only runs of this thread, and forks of them")
+	c.Flags().StringVar(&q.Thread, "thread", "", "only runs of this thread, and forks of them")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
 	return looking(remotely(c))
 }
 
 // list finds the runs that a filter selects.
-func list(ctx context.Context, j pawl.Journal, f desk.Filter) ([]client.RunLine, error) {
+func list(ctx context.Context, j pawl.Journal, f desk.Filter) iter.Seq2[client.RunLine, error] {
 	if r, ok := j.(*remote); ok {
 		return r.lines(ctx, f)
 	}
-	var lines []client.RunLine
-	for h, err := range desk.List(ctx, j, f) {
-		if err != nil {
-			return nil, err
+	return func(yield func(client.RunLine, error) bool) {
+		for h, err := range desk.List(ctx, j, f) {
+			if !yield(client.LineOf(h), err) || err != nil {
+				return
+			}
 		}
-		lines = append(lines, client.LineOf(h))
 	}
-	return lines, nil
 }
 
-func (a *app) printRuns(lines []client.RunLine) error {
-	if a.json {
-		for _, line := range lines {
-			if err := printJSON(a.out, line); err != nil {
+// printRuns prints runs as they are found: in a table, so many at a time.
+func (a *app) printRuns(lines iter.Seq2[client.RunLine, error]) error {
+	const together = 1000 // rows whose columns are of one width
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	n := 0
+	for l, err := range lines {
+		switch {
+		case err != nil:
+			return errors.Join(err, w.Flush())
+		case a.json:
+			if err := printJSON(a.out, l); err != nil {
+				return err
+			}
+			continue
+		case n == 0:
+			fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED\tITERATIONS\tCOST\tLABELS")
+		case n%together == 0:
+			if err := w.Flush(); err != nil {
 				return err
 			}
 		}
-		return nil
-	}
-	if len(lines) == 0 {
-		a.sayf("no runs")
-		return nil
-	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED\tITERATIONS\tCOST\tLABELS")
-	for _, l := range lines {
+		n++
 		cost := "-"
 		if l.CostUSD != nil {
 			cost = figure.Dollars(float64(*l.CostUSD))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
+	}
+	if n == 0 && !a.json {
+		a.sayf("no runs")
 	}
 	return w.Flush()
 }

@@ -60,6 +60,7 @@ func (r *run) match(q pawl.Query) (pawl.Head, bool) {
 		q.Status != 0 && h.Status != q.Status,
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,
+		q.Thread != "" && h.Thread != q.Thread,
 		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.Running || r.lease.Until.After(time.Now())):
 		return pawl.Head{}, false
 	}

@@ -82,6 +82,11 @@ func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 	}
 	if q.Loop != "" {
 		add(`loop`, `=`, []byte(q.Loop))
+		where += fmt.Sprintf(` AND sha256(loop) = sha256($%d) AND loop <> ''`, len(args)) // the words of the index
+	}
+	if q.Thread != "" {
+		add(`thread`, `=`, []byte(q.Thread))
+		where += fmt.Sprintf(` AND sha256(thread) = sha256($%d) AND thread <> ''`, len(args))
 	}
 	if found := marks(q.Agent, q.Labels); len(found) > 0 {
 		add(`marks`, `@>`, found)

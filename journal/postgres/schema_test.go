@@ -21,7 +21,7 @@ import (
 func TestRefused(t *testing.T) {
 	s := started(t)
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "newer version of pawl (schema 99, this one knows 1): upgrade pawl"},
+		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "newer version of pawl (schema 99, this one knows 2): upgrade pawl"},
 		"foreign": {`CREATE TABLE %[1]s.users (x int)`, "another program"},
 		"odd":     {`CREATE TABLE %[1]s.version (version int)`, "says nothing that pawl wrote"},
 	} {
@@ -244,8 +244,9 @@ func TestDamage(t *testing.T) {
 // TestIndexes checks that lists do not look through all runs.
 func TestIndexes(t *testing.T) {
 	_, schema := prepared(t)
-	raw(t, `INSERT INTO `+schema+`.runs (id, owner, epoch, claim, status, marks, wake_at)
-		SELECT n::text::bytea, '', 1, '', CASE WHEN n % 1000 = 0 THEN 'waiting_input' ELSE 'success' END, 
+	raw(t, `INSERT INTO `+schema+`.runs (id, owner, epoch, claim, status, loop, thread, marks, wake_at)
+		SELECT n::text::bytea, '', 1, '', CASE WHEN n % 1000 = 0 THEN 'waiting_input' ELSE 'success' END,
+			CASE WHEN n % 1000 = 0 THEN 'graph' ELSE 'react' END::bytea, CASE WHEN n % 3 = 0 THEN (n % 50)::text ELSE '' END::bytea,
 			ARRAY[substring(sha256(('\x056167656e7401' || encode((n % 10)::text::bytea, 'hex'))::bytea) for 16)], CASE WHEN n % 1000 = 0 THEN now() END
 		FROM generate_series(1, 20000) AS n; ANALYZE `+schema+`.runs`)
 	j := openAt(t, started(t).url(), schema)
@@ -253,6 +254,8 @@ func TestIndexes(t *testing.T) {
 		"runs_id_key":  {Run: "123"},
 		"runs_status":  {Status: pawl.WaitingInput},
 		"runs_marks":   {Agent: "7", Labels: map[string]string{"a": "b"}},
+		"runs_loop":    {Loop: "graph"},
+		"runs_thread":  {Thread: "7"},
 		"runs_wake_at": {Due: time.Now().Add(time.Hour)},
 		"runs_pkey":    {Max: 10},
 	} {

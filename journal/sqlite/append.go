@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -193,18 +194,54 @@ func (w *writer) setHead(ref int64, h pawl.Head) error {
 		status = h.Status.String()
 	}
 	var labels any
+	var text []byte
 	if len(h.Labels) > 0 {
-		text, err := json.Marshal(h.Labels)
-		if err != nil {
+		var err error
+		if text, err = json.Marshal(h.Labels); err != nil {
 			return err
 		}
 		labels = string(text)
+	}
+	if err := w.setLabels(ref, text); err != nil {
+		return err
 	}
 	s := w.stmts.head
 	if err := bind(s, ref, status, h.Agent, h.Loop, labels, h.Thread, h.Parent, h.Origin, h.Created, h.WakeAt); err != nil {
 		return err
 	}
 	return s.Exec()
+}
+
+// setLabels has lists find a run by the labels of a JSON object, and by no others.
+func (w *writer) setLabels(ref int64, text []byte) error {
+	s := w.stmts.labels
+	if err := bind(s, ref); err != nil {
+		return err
+	}
+	var old []byte
+	if _, err := first(s, func() { old = s.ColumnBlob(0, nil) }); err != nil || bytes.Equal(old, text) {
+		return err
+	}
+	for _, set := range []struct {
+		text []byte
+		sql  string
+	}{
+		{old, `DELETE FROM labels WHERE name = ? AND value = ? AND run = ?`},
+		{text, `INSERT INTO labels (name, value, run) VALUES (?, ?, ?)`},
+	} {
+		var labels map[string]string
+		if len(set.text) > 0 {
+			if err := json.Unmarshal(set.text, &labels); err != nil {
+				return err
+			}
+		}
+		for name, value := range labels {
+			if err := w.exec(set.sql, name, value, ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }

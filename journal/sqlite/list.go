@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +21,8 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 	return func(yield func(pawl.Head, error) bool) {
 		sql, args := selection(q)
 		before, left := int64(math.MaxInt64), q.Max
-		for {
-			heads, next, err := j.heads(ctx, sql, append([]any{before}, args...), q)
+		for rows := 32; ; rows = min(2*rows, portionRows) { // most want but the first
+			heads, next, err := j.heads(ctx, sql, append([]any{before}, args...), q, rows)
 			for _, h := range heads {
 				if !yield(h, nil) {
 					return
@@ -42,7 +44,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 }
 
 // heads reads a portion of a list and returns the ref to go on from, zero at its end.
-func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Query) (out []pawl.Head, next int64, err error) {
+func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Query, most int) (out []pawl.Head, next int64, err error) {
 	rows := 0
 	err = j.pool.read(ctx, func(r *reader) error {
 		return r.query(sql, func(s *sqlite3.Stmt) (bool, error) {
@@ -53,7 +55,7 @@ func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Quer
 			if matches(h.Labels, q.Labels) {
 				out = append(out, h)
 			}
-			if rows++; rows < portionRows && (q.Max == 0 || len(out) < q.Max) {
+			if rows++; rows < most && (q.Max == 0 || len(out) < q.Max) {
 				return true, nil
 			}
 			next = s.ColumnInt64(0)
@@ -63,43 +65,63 @@ func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Quer
 	return out, next, err
 }
 
-// selection says a query in SQL. Labels are left to matches: they have no
-// index, and comparing them here costs no more than there.
+// selection says a query in SQL. One index is followed, in the order of the
+// list: that of the filter which is likely to select least. What else there is to
+// select by is looked at in the rows, behind a plus, which keeps SQLite from
+// thinking of another index; a second label is left to matches.
 func selection(q pawl.Query) (sql string, args []any) {
-	where := []string{`ref < ?`}
-	add := func(cond string, arg ...any) { where, args = append(where, cond), append(args, arg...) }
-	if q.Run != "" {
-		add(`runs.id >= ?`, q.Run)
-		if end := after(q.Run); end != "" {
-			add(`runs.id < ?`, end)
+	from, order, where, followed := `runs`, `ref`, []string{`ref < ?`}, ""
+	add := func(column, value string) {
+		if value == "" {
+			return
 		}
+		if followed == "" {
+			followed = column
+			where = append(where, column+` = ?`, column+` <> ''`) // the words of the index
+		} else {
+			where = append(where, `+`+column+` = ?`)
+		}
+		args = append(args, value)
 	}
-	if q.Status != 0 {
-		add(`status = ?`, q.Status.String())
-	}
-	// The words of the index, or SQLite does not see that it covers this.
-	if q.Status == pawl.Running {
-		add(`status = 'running'`)
-	}
-	if q.Status.Waiting() {
-		add(`status IN ('waiting_approval', 'waiting_input', 'waiting_client_tool', 'waiting_doubt', 'expired')`)
-	}
-	if q.Agent != "" {
-		add(`agent = ?`, q.Agent)
-	}
-	if q.Loop != "" {
-		add(`loop = ?`, q.Loop)
+	switch {
+	case q.Run != "":
+		followed, where[0] = "id", `+ref < ?`
+		where, args = append(where, `runs.id >= ?`), append(args, q.Run)
+		if end := after(q.Run); end != "" {
+			where, args = append(where, `runs.id < ?`), append(args, end)
+		}
+	case !q.Due.IsZero():
+		followed, where[0] = "ref", `+ref < ?` // without the plus SQLite walks all runs, to have them in order
+	case len(q.Labels) > 0:
+		followed, order = "label", `run`
+		from = `labels CROSS JOIN runs ON ref = run` // cross: labels first
+		name := slices.Min(slices.Collect(maps.Keys(q.Labels)))
+		where = []string{`run < ?`, `name = ?`, `value = ?`}
+		args = append(args, name, q.Labels[name])
 	}
 	if !q.Due.IsZero() {
-		where[0] = `+ref < ?` // without the plus SQLite walks all runs, to have them in order
-		add(`ref IN (SELECT ref FROM runs INDEXED BY runs_wake_at WHERE wake_at <= ? UNION ALL
-			SELECT ref FROM runs INDEXED BY runs_running WHERE status = 'running' AND (until IS NULL OR until <= ?))`, q.Due, time.Now())
+		where = append(where, `ref IN (SELECT ref FROM runs INDEXED BY runs_wake_at WHERE wake_at <= ? UNION ALL
+			SELECT ref FROM runs INDEXED BY runs_status WHERE status = 'running' AND status <> '' AND (until IS NULL OR until <= ?))`)
+		args = append(args, q.Due, time.Now())
+	}
+	add(`thread`, q.Thread)
+	status := ""
+	if q.Status != 0 {
+		status = q.Status.String()
+	}
+	if q.Status != pawl.Success { // most are
+		add(`status`, status)
+	}
+	add(`agent`, q.Agent)
+	add(`loop`, q.Loop)
+	if q.Status == pawl.Success {
+		add(`status`, status)
 	}
 	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
 		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated
-		FROM runs LEFT JOIN batches ON batches.id =
+		FROM ` + from + ` LEFT JOIN batches ON batches.id =
 			(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)
-		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ref DESC`, args
+		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ` + order + ` DESC`, args
 }
 
 // after is the first string behind all that begin with prefix, by bytes, as

@@ -28,6 +28,9 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 	case k.epoch != epoch:
 		return fenced(run, epoch, k.epoch), nil
 	}
+	if err := w.setLabels(k.ref, nil); err != nil {
+		return nil, err
+	}
 	for _, sql := range []string{
 		`UPDATE removed SET run = max(run, ?1), letter = max(letter, coalesce((SELECT max(id) FROM letters WHERE run = ?1), 0))`,
 		`DELETE FROM letters WHERE run = ?1`,

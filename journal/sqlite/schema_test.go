@@ -37,7 +37,9 @@ func TestMigration(t *testing.T) {
 		if d := cmp.Diff([]string{`{"seq":1}`, `{"seq":2}`, `{"seq":3}`}, log); d != "" {
 			t.Error(d)
 		}
-		for h, err := range j.List(t.Context(), pawl.Query{}) {
+		found := 0
+		for h, err := range j.List(t.Context(), pawl.Query{Labels: map[string]string{"team": "ops"}}) {
+			found++
 			want := pawl.Head{
 				Run: "run-1", Agent: "buyer", Loop: "react", Status: pawl.WaitingApproval, Seq: 3, Iterations: 2, Cost: 0.25, Priced: true,
 				Labels: map[string]string{"team": "ops"}, Created: time.Unix(1700000000, 0).UTC(), Updated: time.Unix(1700000009, 0).UTC(),
@@ -46,6 +48,9 @@ func TestMigration(t *testing.T) {
 			if d := cmp.Diff(want, h); err != nil || d != "" {
 				t.Error(err, d)
 			}
+		}
+		if found != 1 {
+			t.Errorf("%d runs have the label", found)
 		}
 		if _, err := j.Post(t.Context(), pawl.Letter{Run: "run-1", Kind: pawl.LetterCancel, Request: "q", Body: []byte(`1`)}); err != nil {
 			t.Error(err)
@@ -58,7 +63,7 @@ func TestMigration(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "newer version of pawl (schema 99, this one knows 4): upgrade pawl"},
+		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "newer version of pawl (schema 99, this one knows 5): upgrade pawl"},
 		"foreign":  {`CREATE TABLE users (x)`, "another program"},
 		"foreign2": {`PRAGMA application_id = 7; PRAGMA user_version = 1`, "another program"},
 	} {

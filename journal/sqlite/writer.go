@@ -267,7 +267,7 @@ func (w *writer) close() error {
 // statements are what the writer runs, compiled once.
 type statements struct {
 	read, begin, commit, find, end, insert, head *sqlite3.Stmt
-	lease, create, own                           *sqlite3.Stmt
+	lease, create, own, labels                   *sqlite3.Stmt
 	letter, post, blob, stored                   *sqlite3.Stmt
 }
 
@@ -283,6 +283,7 @@ func (s *statements) prepare(c *conn) error {
 		{&s.end, `SELECT epoch, (SELECT max(id) FROM batches WHERE id > ref << 32 AND id <= (ref << 32) + 4294967295) FROM runs WHERE ref = ?`},
 		{&s.insert, `INSERT INTO batches (id, iterations, cost, priced, updated, sizes, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`},
 		{&s.head, `UPDATE runs SET status = ?2, agent = ?3, loop = ?4, labels = ?5, thread = ?6, parent = ?7, origin = ?8, created = ?9, wake_at = ?10 WHERE ref = ?1`},
+		{&s.labels, `SELECT labels FROM runs WHERE ref = ?`},
 		{&s.lease, `SELECT ref, owner, epoch, until FROM runs WHERE id = ?`},
 		{&s.create, `INSERT INTO runs (ref, id, owner, epoch, until) VALUES
 			((SELECT max(run, coalesce((SELECT max(ref) FROM runs), 0)) + 1 FROM removed), ?, ?, ?, ?)`},

@@ -103,6 +103,14 @@ var lists = []rule{
 		c.ok(c.Append(c.Context(), b), "appending")
 		c.headIs(want, next)
 	}},
+	{"list/relabelled", "a run is listed by the labels of its head and not by those it had", func(c *check) {
+		l := c.put("r", pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "1", "b": "\xff<"}})
+		b := batch(l, 1, "b")
+		b.Head = pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "2", "b": "\xff<"}}
+		c.ok(c.Append(c.Context(), b), "appending")
+		c.listIs(pawl.Query{Labels: map[string]string{"a": "1"}})
+		c.listIs(pawl.Query{Labels: map[string]string{"a": "2"}}, "r")
+	}},
 	{"list/newest", "the newest run comes first", func(c *check) {
 		for i := range 5 {
 			c.put(fmt.Sprintf("r%d", (i*3)%5), pawl.Head{Status: pawl.Running, Created: day.Add(time.Duration(i) * time.Second)})
@@ -112,7 +120,7 @@ var lists = []rule{
 	{"list/filters", "fields of a query select by what they name, and all of them must match", func(c *check) {
 		ops := map[string]string{"team": "ops", "env": "prod"}
 		c.put("run-a", pawl.Head{Status: pawl.Running, Agent: "x", Loop: "react", Labels: ops})
-		c.put("run-b", pawl.Head{Status: pawl.Success, Agent: "x", Loop: "plan", Labels: map[string]string{"team": "ops"}})
+		c.put("run-b", pawl.Head{Status: pawl.Success, Agent: "x", Loop: "plan", Thread: "talk", Labels: map[string]string{"team": "ops"}})
 		c.put("ruN-c", pawl.Head{Status: pawl.Success, Agent: "y", Loop: "react", Labels: map[string]string{"team": "dev", "env": ""}})
 		c.put("other%", pawl.Head{Status: pawl.WaitingInput, Agent: "X"})
 		c.put("run", pawl.Head{Status: pawl.Running})
@@ -127,6 +135,8 @@ var lists = []rule{
 		c.listIs(pawl.Query{Status: pawl.Success}, "ruN-c", "run-b")
 		c.listIs(pawl.Query{Agent: "x"}, "run-b", "run-a")
 		c.listIs(pawl.Query{Loop: "react"}, "ruN-c", "run-a")
+		c.listIs(pawl.Query{Thread: "talk"}, "run-b")
+		c.listIs(pawl.Query{Thread: "talk", Agent: "y"})
 		c.listIs(pawl.Query{Labels: map[string]string{"team": "ops"}}, "run-b", "run-a")
 		c.listIs(pawl.Query{Labels: ops}, "run-a")
 		c.listIs(pawl.Query{Labels: map[string]string{"env": ""}}, "ruN-c")

@@ -1,0 +1,68 @@
+package sqlite_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/sqlite"
+)
+
+// A list looks at no other runs than one of its filters selects, whichever that
+// is, and has them in order as they come: servers and commands list all the time.
+func TestListByIndex(t *testing.T) {
+	path := t.TempDir() + "/j.db"
+	if err := openAt(t, path, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	label := map[string]string{"b": "1", "a": "2"}
+	const due = "runs USING INTEGER PRIMARY KEY (rowid=?)"
+	for _, test := range []struct {
+		pawl.Query
+		uses   string
+		sorted bool // what is found is few, and put in order
+	}{
+		{pawl.Query{}, "runs USING INTEGER PRIMARY KEY (rowid<?)", false},
+		{pawl.Query{Run: "x"}, "USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?)", true},
+		{pawl.Query{Run: "x", Status: pawl.Running, Agent: "a", Loop: "l", Thread: "t", Labels: label}, "USING INDEX sqlite_autoindex_runs_1 (id>? AND id<?)", true},
+		{pawl.Query{Status: pawl.Running}, "runs_status (status=? AND rowid<?)", false},
+		{pawl.Query{Status: pawl.Success}, "runs_status (status=? AND rowid<?)", false},
+		{pawl.Query{Status: pawl.WaitingInput, Agent: "a"}, "runs_status (status=? AND rowid<?)", false},
+		{pawl.Query{Agent: "a"}, "runs_agent (agent=? AND rowid<?)", false},
+		{pawl.Query{Agent: "a", Status: pawl.Success, Loop: "l"}, "runs_agent (agent=? AND rowid<?)", false},
+		{pawl.Query{Loop: "l"}, "runs_loop (loop=? AND rowid<?)", false},
+		{pawl.Query{Thread: "t"}, "runs_thread (thread=? AND rowid<?)", false},
+		{pawl.Query{Thread: "t", Agent: "a", Loop: "l", Status: pawl.Failed}, "runs_thread (thread=? AND rowid<?)", false},
+		{pawl.Query{Labels: label}, "labels USING PRIMARY KEY (name=? AND value=? AND run<?)", false},
+		{pawl.Query{Labels: label, Agent: "a", Status: pawl.Failed}, "labels USING PRIMARY KEY (name=? AND value=? AND run<?)", false},
+		{pawl.Query{Due: time.Now()}, due, true},
+		{pawl.Query{Due: time.Now(), Run: "x"}, "runs_wake_at (wake_at<?)", true},
+		{pawl.Query{Due: time.Now(), Status: pawl.Paused}, due, true},
+		{pawl.Query{Due: time.Now(), Status: pawl.WaitingApproval, Agent: "a", Loop: "react", Labels: label}, due, true},
+	} {
+		sql, args := sqlite.Selection(test.Query)
+		s, _, err := c.Prepare("EXPLAIN QUERY PLAN " + sql)
+		if err != nil {
+			t.Fatalf("%+v: %v", test.Query, err)
+		}
+		if n := s.BindCount(); n != len(args)+1 {
+			t.Errorf("%+v: %d values for %d", test.Query, len(args)+1, n)
+		}
+		plan := ""
+		for s.Step() {
+			plan += s.ColumnText(3) + "\n"
+		}
+		wakes := test.Due.IsZero() || strings.Contains(plan, "runs_wake_at (wake_at<?)") && strings.Contains(plan, "runs_status (status=?")
+		if err := s.Close(); err != nil || !wakes || !strings.Contains(plan, test.uses) || strings.Contains(plan, "SCAN") || !test.sorted && strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%+v: %v\n%s", test.Query, err, plan)
+		}
+	}
+}
