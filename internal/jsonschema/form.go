@@ -2,19 +2,19 @@ package jsonschema
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A form is a schema that says no more than most schemas of tools do: the types of
 // values, the properties of objects, the elements of arrays and the words a string
 // may be. It knows a document that is surely valid without decoding it. Any other
-// document, be it wrong or merely rare, is left to the library: one with an escape,
-// an exponent or a property that is not named.
+// document, be it wrong or merely rare, is left to the library: one with an
+// exponent or a property that is not named.
 type form struct {
-	begins   string   // what a value may begin with: { [ " t f n, and 0 for a number
+	begins   string   // what a value may begin with, as [wire.Reader.Kind] says it
 	whole    bool     // numbers are integers
 	words    []string // if not nil, values are these strings
 	names    []string // of properties
@@ -39,7 +39,7 @@ func formOf(schema any) *form {
 				types = []any{value}
 			}
 			for _, t := range types {
-				f.begins += map[any]string{"object": "{", "array": "[", "string": `"`, "boolean": "tf", "null": "n", "integer": "0", "number": "0"}[t]
+				f.begins += map[any]string{"object": "{", "array": "[", "string": `"`, "boolean": "t", "null": "n", "integer": "0", "number": "0"}[t]
 				f.whole = f.whole && t != "number"
 			}
 		case "enum":
@@ -85,93 +85,51 @@ func (f *form) property(name string) int {
 
 // accepts reports whether a document is surely valid.
 func (f *form) accepts(doc []byte) bool {
-	return f != nil && bytes.IndexByte(doc, '\\') < 0 && utf8.Valid(doc) && json.Valid(doc) && f.value(doc, space(doc, 0)) > 0
+	r := wire.NewReader(doc)
+	r.Strict = true
+	return f.value(&r) && r.Done() == nil
 }
 
-// value returns the index after the value at i of a valid document without
-// escapes; negative: it may not be what the schema wants.
-func (f *form) value(d []byte, i int) int {
+// value goes past the next value. It reports whether the schema wants such a
+// value, if it is one at all; false: it may not.
+func (f *form) value(r *wire.Reader) bool {
 	if f == nil {
-		return -1
+		return false
 	}
-	c := d[i]
-	if c == '-' || '0' <= c && c <= '9' {
-		c = '0'
-	}
+	c := r.Kind()
 	if strings.IndexByte(f.begins, c) < 0 || f.words != nil && c != '"' {
-		return -1
+		return false
 	}
 	switch c {
 	case '{':
-		return f.object(d, i)
+		return f.object(r)
 	case '[':
-		return f.array(d, i)
+		for r.List(); r.Element(); {
+			if !f.items.value(r) {
+				return false
+			}
+		}
 	case '"':
-		end := quoteEnd(d, i)
-		if f.words != nil && !slices.Contains(f.words, string(d[i+1:end])) {
-			return -1
-		}
-		return end + 1
+		text := r.Text()
+		return f.words == nil || slices.Contains(f.words, string(text))
 	case '0':
-		end := i + 1
-		for end < len(d) && ('0' <= d[end] && d[end] <= '9' || d[end] == '.' && !f.whole) {
-			end++
-		}
-		if end-i > 20 || end < len(d) && strings.IndexByte(".eE", d[end]) >= 0 {
-			return -1
-		}
-		return end
-	case 'f':
-		return i + len("false")
+		number := r.Number()
+		return len(number) <= 20 && !bytes.ContainsAny(number, "eE") && !(f.whole && bytes.IndexByte(number, '.') >= 0)
 	default:
-		return i + len("true")
+		r.Skip()
 	}
+	return true
 }
 
-func (f *form) array(d []byte, i int) int {
-	for i = space(d, i+1); d[i] != ']'; {
-		if d[i] == ',' {
-			i = space(d, i+1)
-		}
-		if i = f.items.value(d, i); i < 0 {
-			return -1
-		}
-		i = space(d, i)
-	}
-	return i + 1
-}
-
-func (f *form) object(d []byte, i int) int {
+func (f *form) object(r *wire.Reader) bool {
 	var seen uint64
-	for i = space(d, i+1); d[i] != '}'; {
-		if d[i] == ',' {
-			i = space(d, i+1)
-		}
-		end := quoteEnd(d, i)
-		k := slices.IndexFunc(f.names, func(name string) bool { return name == string(d[i+1:end]) })
-		if k < 0 || seen&(1<<k) != 0 {
-			return -1
+	for r.Open(); r.More(); {
+		name := r.Key()
+		k := slices.IndexFunc(f.names, func(known string) bool { return known == string(name) })
+		if k < 0 || seen&(1<<k) != 0 || !f.values[k].value(r) {
+			return false
 		}
 		seen |= 1 << k
-		colon := space(d, end+1)
-		if i = f.values[k].value(d, space(d, colon+1)); i < 0 {
-			return -1
-		}
-		i = space(d, i)
 	}
-	if f.required&^seen != 0 {
-		return -1
-	}
-	return i + 1
-}
-
-// quoteEnd returns the index of the quote that ends the string at i.
-func quoteEnd(d []byte, i int) int { return i + 1 + bytes.IndexByte(d[i+1:], '"') }
-
-// space returns the index of what follows white space at i.
-func space(d []byte, i int) int {
-	for i < len(d) && d[i] <= ' ' {
-		i++
-	}
-	return i
+	return f.required&^seen == 0
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // TestValidate reads testdata/*: "compile" (with the argument closed) sets the
@@ -56,10 +58,10 @@ func TestDepth(t *testing.T) {
 		return []byte(strings.Repeat("[", n) + strings.Repeat("]", n))
 	}
 	s := mustCompile(t, `true`, nil)
-	if p := s.Validate(nest(maxDepth)); p != nil {
+	if p := s.Validate(nest(wire.MaxDepth)); p != nil {
 		t.Errorf("at the limit: %v", p)
 	}
-	for _, n := range []int{maxDepth + 1, 100_000} {
+	for _, n := range []int{wire.MaxDepth + 1, 100_000} {
 		p := s.Validate(nest(n))
 		if len(p) != 1 || !strings.Contains(p[0].Message, "deeper than 1000") {
 			t.Errorf("%d levels: got %v", n, p)

@@ -59,7 +59,7 @@ var (
 
 func (c *Codec) append(b []byte, p place, depth int) ([]byte, *Error) {
 	if depth >= MaxDepth {
-		return b, unwritable(faultDepth)
+		return b, unwritable(TooDeep)
 	}
 	b = append(b, '{')
 	for i := range c.fields {
@@ -142,7 +142,7 @@ func (f *field) append(b []byte, p place, depth int) ([]byte, *Error) {
 		return f.elem.append(b, *as[place](q), depth)
 	}
 	if depth >= MaxDepth {
-		return b, unwritable(faultDepth)
+		return b, unwritable(TooDeep)
 	}
 	switch f.kind {
 	case kindStrings:
@@ -190,11 +190,11 @@ func appendRaw(b, raw []byte, depth int) ([]byte, *Error) {
 	if flags&spaced == 0 {
 		return append(b, raw[start:end]...), nil
 	}
-	return appendCompact(b, raw[start:end]), nil
+	return AppendCompact(b, raw[start:end]), nil
 }
 
-// appendCompact appends checked JSON without the white space between tokens.
-func appendCompact(dst, d []byte) []byte {
+// AppendCompact appends checked JSON without the white space between tokens.
+func AppendCompact(dst, d []byte) []byte {
 	from := 0
 	for i := 0; i < len(d); {
 		switch d[i] {

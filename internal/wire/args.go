@@ -30,7 +30,13 @@ func Args(args json.RawMessage) json.RawMessage {
 	default:
 		text = Text(string(args))
 	}
-	raw, err := json.Marshal(text)
+	return Quote(text)
+}
+
+// Quote is the JSON string of a text as encoding/json writes it, with the escapes
+// of HTML: in the form that calls and results have in logs.
+func Quote(s string) json.RawMessage {
+	raw, err := json.Marshal(s)
 	if err != nil { // a Go string always marshals
 		return json.RawMessage(`""`)
 	}

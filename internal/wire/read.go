@@ -79,7 +79,7 @@ func (f *field) read(r *Reader, p place) {
 	case kindBool:
 		*as[bool](q) = r.Bool()
 	case kindWord:
-		*as[bool](q) = string(r.bytes()) == f.names[0]
+		*as[bool](q) = string(r.Text()) == f.names[0]
 	case kindInt:
 		*as[int](q) = r.Int()
 	case kindInt64:
@@ -107,7 +107,7 @@ func (f *field) read(r *Reader, p place) {
 	case kindRaw:
 		*as[[]byte](q) = r.Raw()
 	case kindBytes:
-		b, err := base64.StdEncoding.AppendDecode(nil, r.bytes())
+		b, err := base64.StdEncoding.AppendDecode(nil, r.Text())
 		if err != nil {
 			r.Fail("", err)
 		}
@@ -132,7 +132,7 @@ func (f *field) read(r *Reader, p place) {
 }
 
 func (f *field) enum(r *Reader) int {
-	name := r.bytes()
+	name := r.Text()
 	for i := range f.names {
 		if f.names[i] == string(name) {
 			return i + 1

@@ -34,6 +34,10 @@ type Reader struct {
 	fresh bool
 	err   *Error
 	bad   bool // the error is of the document as a whole, not of a field
+
+	// Strict makes text that is not Unicode an error: bytes that are not UTF-8, and
+	// a lone surrogate. It is U+FFFD else.
+	Strict bool
 }
 
 // NewReader returns a Reader of data.
@@ -43,13 +47,16 @@ func NewReader(data []byte) Reader { return Reader{d: data, i: skipSpace(data, 0
 func (r *Reader) Done() error {
 	if r.err == nil {
 		if i, fault := skipEnd(r.d, r.i); fault != "" {
-			r.torn(i, fault)
+			r.FailAt(i, fault)
 		} else {
 			return nil
 		}
 	}
 	return r.err
 }
+
+// OK reports whether nothing has failed yet.
+func (r *Reader) OK() bool { return r.err == nil }
 
 // Fail makes the reading fail because of a field of what is being read, unless it
 // has failed before.
@@ -65,8 +72,9 @@ func (r *Reader) fault(i int, what string) {
 	}
 }
 
-// torn is a fault of what is no JSON.
-func (r *Reader) torn(i int, what string) {
+// FailAt makes the reading fail because of what stands at offset i, unless it has
+// failed before.
+func (r *Reader) FailAt(i int, what string) {
 	if r.err == nil {
 		r.fault(i, what)
 		r.bad = true
@@ -130,16 +138,66 @@ func (r *Reader) Member(keys Keys, k *int) bool {
 	return ok
 }
 
-// name goes past a key.
+// More goes to the key of the next member of the object that was opened, and
+// reports whether there is one and nothing has failed. Member does that and more
+// for keys that are known.
+func (r *Reader) More() bool { return r.more('}') }
+
+// Key reads a key as Text reads a string, and goes to its value.
+func (r *Reader) Key() []byte {
+	start, end, flags := r.key()
+	return r.bytes(start, end, flags)
+}
+
 func (r *Reader) name() (string, bool) {
-	start := r.i
+	start, end, flags := r.key()
+	return r.str(start, end, flags), r.err == nil
+}
+
+// key goes past a key and returns where its inside stands.
+func (r *Reader) key() (start, end int, flags uint8) {
+	start = r.i
 	key, end, flags, fault := skipKey(r.d, start)
 	if fault != "" {
-		r.torn(end, fault)
-		return "", false
+		r.FailAt(end, fault)
+		return 0, 0, 0
 	}
 	r.i = end
-	return r.str(start+1, key-1, flags), true
+	if r.Strict && flags&(escaped|nonASCII) != 0 {
+		r.unicode(start+1, key-1)
+	}
+	return start + 1, key - 1, flags
+}
+
+// List goes into the array that is next.
+func (r *Reader) List() {
+	if r.at('[') {
+		r.enter()
+	}
+}
+
+// Element goes to the next element of the array that was opened, and reports
+// whether there is one and nothing has failed.
+func (r *Reader) Element() bool { return r.more(']') }
+
+// Offset is where the next key or value begins.
+func (r *Reader) Offset() int { return r.i }
+
+// Kind is the byte that a value like the next begins with, 0 of a number and t
+// of a boolean; none: what is next is no value.
+func (r *Reader) Kind() byte {
+	if r.err != nil || r.i >= len(r.d) {
+		return 0
+	}
+	switch ch := r.d[r.i]; {
+	case ch == '-' || ch-'0' <= 9:
+		return '0'
+	case ch == 'f':
+		return 't'
+	case ch == '{' || ch == '[' || ch == '"' || ch == 't' || ch == 'n':
+		return ch
+	}
+	return 0
 }
 
 // Null goes past a null and reports whether that is what comes next.
@@ -172,7 +230,7 @@ func (r *Reader) at(want byte) bool {
 // enter goes past the brace or bracket that opens an object or array.
 func (r *Reader) enter() bool {
 	if r.depth >= MaxDepth {
-		r.torn(r.i, faultDepth)
+		r.FailAt(r.i, TooDeep)
 		return false
 	}
 	r.depth++
@@ -188,7 +246,7 @@ func (r *Reader) more(end byte) bool {
 	}
 	i := r.space(r.i)
 	if i == len(r.d) {
-		r.torn(i, faultEnd)
+		r.FailAt(i, faultEnd)
 		return false
 	}
 	switch ch := r.d[i]; {
@@ -201,10 +259,10 @@ func (r *Reader) more(end byte) bool {
 	case ch == ',':
 		r.i = r.space(i + 1)
 	case end == '}':
-		r.torn(i, "want a comma or } after a value")
+		r.FailAt(i, "want a comma or } after a value")
 		return false
 	default:
-		r.torn(i, "want a comma or ] after an element")
+		r.FailAt(i, "want a comma or ] after an element")
 		return false
 	}
 	return true
@@ -227,7 +285,7 @@ func (r *Reader) Skip() {
 func (r *Reader) skip() (flags uint8) {
 	end, flags, fault := skipValue(r.d, r.i, r.depth)
 	if fault != "" {
-		r.torn(end, fault)
+		r.FailAt(end, fault)
 	}
 	r.i = end
 	return flags
@@ -244,17 +302,57 @@ func (r *Reader) Raw() []byte {
 
 // String reads a string.
 func (r *Reader) String() string {
-	if !r.at('"') {
-		return ""
+	start, end, flags := r.quoted()
+	return r.str(start, end, flags)
+}
+
+// Text reads a string to be looked at: the memory may be the document's, and is
+// not to be written to.
+func (r *Reader) Text() []byte {
+	start, end, flags := r.quoted()
+	return r.bytes(start, end, flags)
+}
+
+// AppendText reads a string and appends it as AppendString writes it.
+func (r *Reader) AppendText(dst []byte) []byte {
+	start, end, flags := r.quoted()
+	if r.err == nil && flags&escaped == 0 && (r.Strict || flags == 0) {
+		return append(dst, r.d[start-1:end+1]...)
 	}
-	start := r.i
+	return AppendString(dst, r.bytes(start, end, flags))
+}
+
+// quoted goes past a string and returns where its inside stands.
+func (r *Reader) quoted() (start, end int, flags uint8) {
+	if !r.at('"') {
+		return 0, 0, 0
+	}
+	start = r.i
 	end, flags, fault := skipString(r.d, start)
 	if fault != "" {
-		r.torn(end, fault)
-		return ""
+		r.FailAt(end, fault)
+		return 0, 0, 0
 	}
 	r.i = end
-	return r.str(start+1, end-1, flags)
+	if r.Strict && flags != 0 {
+		r.unicode(start+1, end-1)
+	}
+	return start + 1, end - 1, flags
+}
+
+// unicode makes it an error if the inside of a string is not Unicode.
+func (r *Reader) unicode(start, end int) {
+	s := r.d[start:end]
+	if !utf8.Valid(s) {
+		i := 0
+		for c, n := utf8.DecodeRune(s); c != utf8.RuneError || n > 1; c, n = utf8.DecodeRune(s[i:]) {
+			i += n
+		}
+		r.FailAt(start+i, "a string is not valid UTF-8")
+	}
+	if i := unpaired(s); i >= 0 {
+		r.FailAt(start+i, "a lone surrogate is not a character")
+	}
 }
 
 // shareLimit is the size of a document up to which its strings are parts of it.
@@ -266,31 +364,17 @@ const shareLimit = 4 << 10
 // small document is the document's own memory, which does not change, so that
 // four entries a turn are decoded without copying any of it.
 func (r *Reader) str(start, end int, flags uint8) string {
-	s := r.d[start:end]
-	if flags != 0 && (flags&escaped != 0 || !utf8.Valid(s)) {
-		return string(unescape(make([]byte, 0, len(s)), s))
-	}
-	if len(s) == 0 || len(r.d) > shareLimit {
+	s := r.bytes(start, end, flags)
+	if len(s) == 0 || len(r.d) > shareLimit && flags&escaped == 0 {
 		return string(s)
 	}
 	return text(s)
 }
 
-// bytes reads a string to be looked at only.
-func (r *Reader) bytes() []byte {
-	if !r.at('"') {
-		return nil
-	}
-	start := r.i
-	end, flags, fault := skipString(r.d, start)
-	if fault != "" {
-		r.torn(end, fault)
-		return nil
-	}
-	r.i = end
-	s := r.d[start+1 : end-1]
+func (r *Reader) bytes(start, end int, flags uint8) []byte {
+	s := r.d[start:end:end]
 	if flags != 0 && (flags&escaped != 0 || !utf8.Valid(s)) {
-		return unescape(nil, s)
+		return unescape(make([]byte, 0, len(s)), s)
 	}
 	return s
 }
@@ -305,15 +389,15 @@ func (r *Reader) Bool() bool {
 	return yes
 }
 
-// number returns the source of a number.
-func (r *Reader) number() []byte {
+// Number reads the source of a number.
+func (r *Reader) Number() []byte {
 	if !r.at('0') {
 		return nil
 	}
 	start := r.i
 	end, fault := skipNumber(r.d, start)
 	if fault != "" {
-		r.torn(end, fault)
+		r.FailAt(end, fault)
 		return nil
 	}
 	r.i = end
@@ -327,7 +411,7 @@ func (r *Reader) Int() int { return int(r.integer(math.MinInt, math.MaxInt)) }
 func (r *Reader) Int64() int64 { return r.integer(math.MinInt64, math.MaxInt64) }
 
 func (r *Reader) integer(least, most int64) int64 {
-	lit := r.number()
+	lit := r.Number()
 	switch {
 	case lit == nil:
 		return 0
@@ -362,7 +446,7 @@ func (r *Reader) refuse(lit []byte, why string) {
 
 // Uint64 reads an integer that is not negative.
 func (r *Reader) Uint64() uint64 {
-	lit := r.number()
+	lit := r.Number()
 	if lit == nil {
 		return 0
 	}
@@ -382,7 +466,7 @@ func (r *Reader) Uint64() uint64 {
 
 // Float reads a number in the range of a float64.
 func (r *Reader) Float() float64 {
-	lit := r.number()
+	lit := r.Number()
 	if lit == nil {
 		return 0
 	}
@@ -396,7 +480,7 @@ func (r *Reader) Float() float64 {
 // Time reads an instant as RFC 3339 writes it.
 func (r *Reader) Time() time.Time {
 	start := r.i
-	s := r.bytes()
+	s := r.Text()
 	if r.err != nil {
 		return time.Time{}
 	}

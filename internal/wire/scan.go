@@ -34,10 +34,10 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-const (
-	faultEnd   = "unexpected end of JSON"
-	faultDepth = "nested deeper than 1000 objects and arrays"
-)
+const faultEnd = "unexpected end of JSON"
+
+// TooDeep is what is said of a document that nests deeper than MaxDepth.
+const TooDeep = "nested deeper than 1000 objects and arrays"
 
 func skipSpace(d []byte, i int) int {
 	for i < len(d) && (d[i] == ' ' || d[i] == '\n' || d[i] == '\r' || d[i] == '\t') {
@@ -225,7 +225,7 @@ func gap(d []byte, i int, flags uint8) (int, uint8) {
 
 func skipArray(d []byte, i, depth int) (end int, flags uint8, fault string) {
 	if depth >= MaxDepth {
-		return i, 0, faultDepth
+		return i, 0, TooDeep
 	}
 	i, flags = gap(d, i+1, 0)
 	if i < len(d) && d[i] == ']' {
@@ -251,7 +251,7 @@ func skipArray(d []byte, i, depth int) (end int, flags uint8, fault string) {
 
 func skipObject(d []byte, i, depth int) (end int, flags uint8, fault string) {
 	if depth >= MaxDepth {
-		return i, 0, faultDepth
+		return i, 0, TooDeep
 	}
 	i, flags = gap(d, i+1, 0)
 	if i < len(d) && d[i] == '}' {

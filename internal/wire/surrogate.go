@@ -14,25 +14,40 @@ func Pair(d []byte) []byte {
 		return d
 	}
 	var out []byte
-	rest := 0
+	for {
+		i := unpaired(d)
+		if i < 0 && out == nil {
+			return d
+		}
+		if i < 0 {
+			return append(out, d...)
+		}
+		out = append(append(out, d[:i]...), `\ufffd`...)
+		d = d[i+6:]
+	}
+}
+
+// unpaired returns where in a document, or in the inside of a string, the first
+// escaped half of a pair stands without its other half; -1: nowhere.
+func unpaired(d []byte) int {
 	for i := 0; i < len(d); {
-		switch {
-		case d[i] != '\\':
-			i++
-		case half(d, i) == 0:
+		n := bytes.IndexByte(d[i:], '\\')
+		if n < 0 {
+			break
+		}
+		switch i += n; half(d, i) {
+		case 0:
 			i += 2
-		case half(d, i) == leading && half(d, i+6) == trailing:
+		case leading:
+			if half(d, i+6) != trailing {
+				return i
+			}
 			i += 12
 		default:
-			out = append(append(out, d[rest:i]...), `\ufffd`...)
-			i += 6
-			rest = i
+			return i
 		}
 	}
-	if out == nil {
-		return d
-	}
-	return append(out, d[rest:]...)
+	return -1
 }
 
 const (

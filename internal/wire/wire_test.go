@@ -312,7 +312,7 @@ func TestDepth(t *testing.T) {
 	} else if _, err := decode(s); err != nil {
 		t.Error(err)
 	}
-	if _, err = encode(&everything{P: *chain(MaxDepth), K: red}); err == nil || !strings.HasSuffix(err.Error(), faultDepth) {
+	if _, err = encode(&everything{P: *chain(MaxDepth), K: red}); err == nil || !strings.HasSuffix(err.Error(), TooDeep) {
 		t.Errorf("objects nested 1001 deep: %.40v", err)
 	}
 }
