@@ -268,7 +268,7 @@ func (s *State) closeTurn() {
 			continue
 		}
 		exempt = false
-		buf = slices.Grow(buf[:0], len(c.Tool)+len(c.Args)+len(c.Result)+len(c.Error)+3)
+		buf = slices.Grow(buf[:0], len(c.Tool)+len(c.Args)+len(c.Result)+len(c.Error)+4)
 		buf = append(append(buf, c.Tool...), 0)
 		args, err := canon.Canonical(buf, c.Args)
 		if err != nil {

@@ -106,7 +106,8 @@ func (t *Transcript) mark() {
 
 // shared are the places up to which a later or an earlier request is likely to
 // have the same messages, rising, before the last message.
-func (t *Transcript) shared() (places []int) {
+func (t *Transcript) shared() []int {
+	places := make([]int, 0, 3)
 	for _, n := range []int{t.marks.before, max(t.marks.cut, 1), t.marks.last} {
 		if n > 0 && n < t.marks.sent && (len(places) == 0 || n > places[len(places)-1]) {
 			places = append(places, n)
