@@ -21,10 +21,14 @@ func forms(value string) (plain, coded []string) {
 	for _, escaped := range []string{url.QueryEscape(value), url.PathEscape(value), strings.ReplaceAll(url.QueryEscape(value), "+", "%20")} {
 		plain = append(plain, escaped, lowerPercent(escaped))
 	}
+	plain = append(plain, named.Replace(value))
 	sum := hex.EncodeToString([]byte(value))
 	coded = append(coded, sum, strings.ToUpper(sum))
 	return plain, append(coded, encoded64(value)...)
 }
+
+// named are the characters that HTML escapes by name.
+var named = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
 
 // escapes are the ways in which programs write a string of JSON: they may
 // escape <, > and &, what is not ASCII, and slashes.

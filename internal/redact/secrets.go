@@ -61,6 +61,9 @@ func New(values map[string]string) (*Secrets, error) {
 			s.first[p[0]] = true
 		}
 	}
+	for c, begins := range escaping {
+		s.first[c] = s.first[c] || begins
+	}
 	for i, mark := range s.marks { // what was scrubbed stays as it is
 		s.plain.add(mark, int32(i+1))
 		s.first[mark[0]] = true

@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -27,6 +28,8 @@ func TestScrubSplit(t *testing.T) {
 	for name, with := range map[string]string{
 		"a colour": "\x1b[31m", "a reset": "\x1b[0m", "256 colours": "\x1b[38;5;196m", "a cursor": "\x1b[2K", "a charset": "\x1b7",
 		"a space without width": "\u200b", "a joiner": "\u200d", "a word joiner": "\u2060", "a mark of order": "\ufeff", "a soft hyphen": "\u00ad", "a direction": "\u202e",
+		"another charset": "\x1b(B", "a title": "\x1b]0;t\x07", "a link": "\x1b]8;;http://a\x1b\\", "a colour in one": "\u009b31m", "a title in one": "\u009d0;t\u009c",
+		"a zero": "\x00", "a bell": "\x07", "a delete": "\x7f", "a grapheme joiner": "\u034f", "a filler": "\u3164",
 		"a selector": "\ufe0f", "a tag": "\U000e0041", "several": "\u200b\x1b[1m\x1b[31m\u2060",
 	} {
 		for _, every := range []int{1, 5} {
@@ -39,6 +42,18 @@ func TestScrubSplit(t *testing.T) {
 		cases["base64, "+name] = wrapped(code, 16, end)
 		cases["hex, "+name] = wrapped(hex.EncodeToString([]byte(value)), 8, end)
 	}
+	for name, format := range map[string]string{"percent": "%%%02X", "percent, small": "%%%02x", "JSON": `\u%04x`, "JSON twice": `\\u%04X`, "a program": `\x%02x`, "octal": `\%03o`, "HTML": "&#%d;", "HTML, hexadecimal": "&#x%x;"} {
+		all, some := "", ""
+		for i, c := range []byte(value) {
+			all += fmt.Sprintf(format, c)
+			if some += string(c); i%3 == 0 {
+				some = some[:len(some)-1] + fmt.Sprintf(format, c)
+			}
+		}
+		cases[name], cases[name+" of some"] = all, some
+	}
+	cases["a list of bytes"] = wrapped(hex.EncodeToString([]byte(value)), 2, ", 0x")
+	cases["bytes and colons"] = wrapped(hex.EncodeToString([]byte(value)), 2, ":")
 	cases["hex with spaces"] = wrapped(hex.EncodeToString([]byte(value)), 2, " ")
 	for name, text := range cases {
 		got := s.Scrub("before " + text + " after")
@@ -69,19 +84,28 @@ func TestScrubSplit(t *testing.T) {
 
 // TestKeysWithoutPrefix: keys whose vendors document a form rather than a beginning
 // (core.telegram.org/bots/api, documentation.mailgun.com, docs.discord.com/developers/reference,
-// www.twilio.com/docs/iam/api-keys).
+// www.twilio.com/docs/iam/api-keys), and others with one.
 func TestKeysWithoutPrefix(t *testing.T) {
 	hexes := func(n int) string { return strings.Repeat("0a1b9f", n)[:n] }
 	bot := base64.RawURLEncoding.EncodeToString([]byte("123456789012345678"))
 	for kind, keys := range map[string][]string{
-		"telegram_token": {"110201543:" + key("AAH", 32), "1234567890:" + key("AAH_-", 30)},
-		"mailgun_key":    {"key-" + hexes(32), hexes(32) + "-" + hexes(8) + "-" + hexes(8)},
-		"discord_token":  {bot + "." + key("", 6) + "." + key("", 27), bot + "." + key("", 6) + "." + key("_-", 36)},
-		"twilio_key":     {"SK" + hexes(32)},
-		"twilio_account": {"AC" + hexes(32)},
-		"docker_token":   {"dckr_pat_" + key("", 27)},
-		"brevo_key":      {"xkeysib-" + hexes(64) + "-" + key("", 16)},
-		"slack_webhook":  {"hooks.slack.com/services/" + "T0000AAAA/B0000AAAA/" + key("", 24)},
+		"telegram_token":    {"110201543:" + key("AAH", 32), "1234567890:" + key("AAH_-", 30)},
+		"mailgun_key":       {"key-" + hexes(32), hexes(32) + "-" + hexes(8) + "-" + hexes(8)},
+		"discord_token":     {bot + "." + key("", 6) + "." + key("", 27), bot + "." + key("", 6) + "." + key("_-", 36)},
+		"twilio_key":        {"SK" + hexes(32)},
+		"twilio_account":    {"AC" + hexes(32)},
+		"docker_token":      {"dckr_pat_" + key("", 27)},
+		"brevo_key":         {"xkeysib-" + hexes(64) + "-" + key("", 16)},
+		"slack_webhook":     {"hooks.slack.com/services/" + "T0000AAAA/B0000AAAA/" + key("", 24)},
+		"discord_webhook":   {"discord.com/api/webhooks/123456789012345678/" + key("_-", 66), "discordapp.com/api/v10/webhooks/123456789012345678/" + key("", 68)},
+		"dropbox_token":     {"sl." + key("_-", 135)},
+		"mailchimp_key":     {hexes(32) + "-us21"},
+		"hubspot_token":     {"pat-na1-" + hexes(8) + "-" + hexes(4) + "-" + hexes(4) + "-" + hexes(4) + "-" + hexes(12)},
+		"airtable_token":    {"pat" + key("", 14) + "." + hexes(64)},
+		"netlify_token":     {"nfp_" + key("", 40)},
+		"square_token":      {"EAAA" + key("_-", 58)},
+		"resend_key":        {"re_" + key("", 8) + "_" + key("", 24)},
+		"onepassword_token": {"ops_eyJ" + key("_-", 200)},
 	} {
 		for _, secret := range keys {
 			for _, text := range []string{secret, "set " + secret + ", then", `{"k":"` + secret + `"}`, `line\n` + secret} {
@@ -99,6 +123,19 @@ func TestKeysWithoutPrefix(t *testing.T) {
 	} {
 		if spans := Tokens(text); spans != nil {
 			t.Errorf("%q is taken for %v", text, spans)
+		}
+	}
+}
+
+// TestTelegramURL: the token of a bot stands behind bot in the addresses of its API.
+func TestTelegramURL(t *testing.T) {
+	token := "110201543:" + key("AAH", 32)
+	if got := Text("GET https://api.telegram.org/bot" + token + "/getMe"); strings.Contains(got, token) || !strings.HasSuffix(got, "/getMe") {
+		t.Error(got)
+	}
+	for _, text := range []string{"re_entrant_function_with_a_long_name", "sl.example.org", "bot12:x", "patterns.0a1b", "the EAAA region", "https://discord.com/api/v10/channels/123456789012345678/messages"} {
+		if got := Text(text); got != text {
+			t.Errorf("%q becomes %q", text, got)
 		}
 	}
 }

@@ -25,6 +25,7 @@ func alnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 func word(c byte) bool   { return alnum(c) || c == '_' || c == '-' }
+func path(c byte) bool   { return word(c) || c == '/' }
 func dotted(c byte) bool { return word(c) || c == '.' }
 
 var shapes = []shape{
@@ -91,10 +92,19 @@ var shapes = []shape{
 	{"pulumi_token", "pul-", 40, lowHex, false},
 	{"rubygems_key", "rubygems_", 48, lowHex, false},
 	{"sentry_token", "sntrys_", 40, func(c byte) bool { return word(c) || c == '+' || c == '/' || c == '=' }, false},
-	{"slack_webhook", "hooks.slack.com/services/", 30, func(c byte) bool { return alnum(c) || c == '/' }, false},
+	{"slack_webhook", "hooks.slack.com/services/", 30, path, false},
 	{"tavily_key", "tvly-", 20, word, false},
 	{"twilio_key", "SK", 32, lowHex, false},
 	{"twilio_account", "AC", 32, lowHex, false},
+	{"discord_webhook", "discord.com/api/", 85, path, false}, // webhooks/, a number of 17 digits or more and 68 characters
+	{"discord_webhook", "discordapp.com/api/", 85, path, false},
+	{"dropbox_token", "sl.", 100, dotted, false},
+	{"hubspot_token", "pat-na1-", 36, word, false},
+	{"hubspot_token", "pat-na2-", 36, word, false},
+	{"hubspot_token", "pat-eu1-", 36, word, false},
+	{"netlify_token", "nfp_", 36, alnum, false},
+	{"onepassword_token", "ops_eyJ", 100, word, false},
+	{"square_token", "EAAA", 56, word, false},
 }
 
 // byFirst are the shapes by the first byte of their prefix.
@@ -177,10 +187,28 @@ func vendor(s string, i int) Span {
 }
 
 // unprefixed is a key of a vendor whose keys all begin otherwise and have a form
-// of their own: of a Telegram bot (its number, a colon, 35 characters), of
-// Mailgun (32, 8 and 8 hexadecimal digits), of a Discord bot (its number in
-// base64, 6 characters, 27 or more).
+// of their own: of a Telegram bot (its number, a colon, 35 characters; in a URL
+// behind bot), of Mailgun (32, 8 and 8 hexadecimal digits), of Mailchimp (32 and a
+// data centre), of Airtable (pat and 14 characters, 64 hexadecimal digits), of
+// Resend (re, 8 and 24 characters), of a Discord bot (its number in base64, 6
+// characters, 27 or more).
 func unprefixed(s string, i int) Span {
+	switch {
+	case strings.HasPrefix(s[i:], "bot"):
+		i += len("bot")
+	case strings.HasPrefix(s[i:], "pat"):
+		name := run(s, i, alnum)
+		if name-i == 17 && strings.HasPrefix(s[name:], ".") && run(s, name+1, lowHex)-name-1 == 64 {
+			return Span{"airtable_token", i, name + 65}
+		}
+	case strings.HasPrefix(s[i:], "re_"):
+		first := run(s, i+3, alnum)
+		if first-i == 11 && strings.HasPrefix(s[first:], "_") {
+			if end := run(s, first+1, alnum); end-first-1 == 24 {
+				return Span{"resend_key", i, end}
+			}
+		}
+	}
 	digits := run(s, i, func(c byte) bool { return c >= '0' && c <= '9' })
 	if n := digits - i; n >= 8 && n <= 10 && digits < len(s) && s[digits] == ':' {
 		if end := run(s, digits+1, word); end-digits-1 == 35 {
@@ -188,6 +216,9 @@ func unprefixed(s string, i int) Span {
 		}
 	}
 	if hex := run(s, i, lowHex); hex-i == 32 && strings.HasPrefix(s[hex:], "-") {
+		if end := run(s, hex+1, alnum); strings.HasPrefix(s[hex:], "-us") && end > hex+3 && strings.Trim(s[hex+3:end], "0123456789") == "" {
+			return Span{"mailchimp_key", i, end}
+		}
 		middle := run(s, hex+1, lowHex)
 		if middle-hex-1 == 8 && strings.HasPrefix(s[middle:], "-") {
 			if end := run(s, middle+1, lowHex); end-middle-1 == 8 && (end == len(s) || !word(s[end])) {
