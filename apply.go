@@ -160,7 +160,7 @@ func (s *State) applyRun(event Event) {
 
 // hear takes in what a person says; a final answer before it is no longer final.
 func (s *State) hear(text string) {
-	s.said = s.said.Append(text)
+	s.said = append(s.said, text)
 	s.bytes += s.size(text) + s.around()
 	if s.start != nil && s.replied != 0 && s.settled {
 		s.refuted = true

@@ -356,7 +356,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			s.afresh()
 			return
 		}
-		s.said = s.said.Append(e.Text)
+		s.said = append(s.said, e.Text)
 		settle(e.Call, e.By, jsonin.Quote(e.Text))
 	case ClientToolRequested:
 		hold(e.Call, AwaitingClient, func(m *matter) { m.Reason, m.requested = "", entry.Seq })

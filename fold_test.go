@@ -73,10 +73,9 @@ func dumped(s *State) string {
 	}
 	each("turns", s.turns.AppendTo(nil))
 	each("calls", s.calls.AppendTo(nil))
-	each("said", s.said.AppendTo(nil))
 	each("exchanges", s.exchanges.AppendTo(nil))
 	rest, none := s.Clone(), State{}
-	rest.turns, rest.calls, rest.said, rest.exchanges = none.turns, none.calls, none.said, none.exchanges
+	rest.turns, rest.calls, rest.exchanges = none.turns, none.calls, none.exchanges
 	each("rest", rest)
 	return b.String()
 }

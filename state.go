@@ -38,7 +38,7 @@ func (s *State) Clone() *State {
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.doubt = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.doubt)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
-	c.gathered = nil
+	c.said, c.gathered = slices.Clip(s.said), nil
 	for i := range c.open {
 		own := *c.open[i].asked
 		own.tried, own.answered = true, true
@@ -84,8 +84,8 @@ type facts struct {
 
 	turns    persist.Vector[Turn]
 	trail    persist.Vector[Track]
-	calls    persist.Vector[call]   // answered, in call order
-	said     persist.Vector[string] // what people said, in order
+	calls    persist.Vector[call] // answered, in call order
+	said     []string             // what people said, in order; only appended to
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
 	grants   map[string]*matter   // digest of a call's content, to what was approved for the run
@@ -425,7 +425,7 @@ func (s *State) UserTexts() iter.Seq[string] {
 			runs = append(runs, run)
 		}
 		for _, run := range slices.Backward(runs) {
-			for _, text := range run.said.All() {
+			for _, text := range run.said {
 				if !yield(text) {
 					return
 				}

@@ -170,7 +170,7 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if o != nil {
 		b.StartOptions = *o
 	}
-	if !b.AllowChange {
+	if !b.AllowChange && hasForeign(&b.agent) {
 		agent, changed, err := e.pinned(ctx, b.agent)
 		if err != nil {
 			return nil, err

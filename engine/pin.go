@@ -24,17 +24,11 @@ const mostPinned = 2000
 // pinned returns the agent with the tools disabled that have changed since its
 // last runs, and whether there are any.
 func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, bool, error) {
-	var open map[string]pawl.ToolInfo
+	open := map[string]pawl.ToolInfo{}
 	for _, t := range agent.Tools {
 		if info, ok := foreign(&agent, t); ok {
-			if open == nil {
-				open = map[string]pawl.ToolInfo{}
-			}
 			open[info.Name] = info
 		}
-	}
-	if len(open) == 0 {
-		return agent, false, nil
 	}
 	changed := map[string]pawl.ToolInfo{}
 	for head, err := range e.journal.List(ctx, pawl.Query{Agent: agent.Name, Max: mostPinned}) {
@@ -71,6 +65,14 @@ func stillDisabled(agent pawl.Agent, began pawl.Declaration) pawl.Agent {
 		}
 	}
 	return disabled(agent, changed)
+}
+
+// hasForeign reports whether a tool of the agent is an untrusted server's.
+func hasForeign(agent *pawl.Agent) bool {
+	return slices.ContainsFunc(agent.Tools, func(t pawl.Tool) bool {
+		_, ok := foreign(agent, t)
+		return ok
+	})
 }
 
 // foreign is what an untrusted server declares of a tool, and whether it is one's.

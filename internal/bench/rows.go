@@ -102,8 +102,8 @@ func stream(b *bench) {
 func start(b *bench) {
 	runs := b.size(1000)
 	c := b.alternate(b.rounds, times(runs, b.whole(counter(0))))[0]
-	b.line("a run of one reply", typical(c, byCPU)/float64(runs)*1e6, " µs", 25, "of CPU")
-	b.line("the same, allocations", typical(c, byAllocs)/float64(runs), "", 40, "")
+	b.line("a run of one reply", typical(c, byCPU)/float64(runs)*1e6, " µs", 25, "of CPU, its one iteration included")
+	b.line("the same, allocations", typical(c, byAllocs)/float64(runs), "", 40, "its one iteration included")
 }
 
 // resume resumes a run of 500 iterations, to where it waits again.

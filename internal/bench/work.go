@@ -185,10 +185,12 @@ func ended(r pawl.Result, want pawl.Status, err error) error {
 	return err
 }
 
-// whole is a run in memory, to its end.
+// whole is a run in memory, to its end, of an agent that is prepared once.
 func (b *bench) whole(a pawl.Agent) func() error {
+	p, err := engine.Prepare(a)
+	b.try(func() error { return err })
 	return func() error {
-		result, err := engine.Run(b.ctx, a, "go")
+		result, err := p.Run(b.ctx, "go")
 		return ended(result, pawl.Success, err)
 	}
 }

@@ -100,6 +100,7 @@ func (j *Journal) create(c pawl.Claim, now time.Time) (pawl.Lease, error) {
 	}
 	r := &run{
 		head:  pawl.Head{Run: c.Run},
+		log:   make([]record, 0, 8),
 		lease: pawl.Lease{Run: c.Run, Owner: c.Owner, Epoch: 1, Until: now.Add(c.TTL)},
 	}
 	lease := r.lease
