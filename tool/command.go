@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/spool"
 	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // CommandOptions is what a command may say beyond what is required. Its zero
@@ -270,7 +271,7 @@ func line(args json.RawMessage) ([]byte, error) {
 // result is what the command printed, as JSON if it is that.
 func result(stdout spool.Said) (pawl.Output, error) {
 	text := strings.TrimRight(stdout.Text, "\r\n")
-	if !stdout.Truncated && json.Valid([]byte(text)) && nested([]byte(text)) <= mostNested {
+	if !stdout.Truncated && wire.Valid([]byte(text), mostNested) {
 		return pawl.Output{JSON: json.RawMessage(strings.TrimSpace(text))}, nil
 	}
 	out, err := encode(text)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // mostNested is how deep a JSON result may nest. The log holds a thousand
@@ -36,29 +37,9 @@ func encode(result any) (pawl.Output, error) {
 		}
 		text = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	}
-	if nested(text) > mostNested {
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	if !wire.Valid(text, mostNested) { // it is JSON
 		return pawl.Output{}, fmt.Errorf("the tool's result nests deeper than %d levels", mostNested)
 	}
-	return pawl.Output{JSON: bytes.ToValidUTF8(text, []byte("\uFFFD"))}, nil
-}
-
-// nested counts the arrays and objects that are open at once in valid JSON.
-func nested(doc []byte) (most int) {
-	open := 0
-	for i := 0; i < len(doc); i++ {
-		switch doc[i] {
-		case '"':
-			for i++; i < len(doc) && doc[i] != '"'; i++ {
-				if doc[i] == '\\' {
-					i++
-				}
-			}
-		case '[', '{':
-			open++
-			most = max(most, open)
-		case ']', '}':
-			open--
-		}
-	}
-	return most
+	return pawl.Output{JSON: text}, nil
 }
