@@ -71,9 +71,9 @@ func crowded(ctx context.Context, out io.Writer) (bool, error) {
 	model := slow(counting(10))
 	one := b.bare(model)
 	if kind == "pawl" {
-		e, a := engine.New(memory.New(), nil), agent(model, adding{})
+		e, a := engine.New(memory.New(), nil), b.prepare(agent(model, adding{}))
 		one = func() error {
-			h, err := e.Start(ctx, a, "go", nil)
+			h, err := a.Start(ctx, e, "go", nil)
 			if err != nil {
 				return err
 			}

@@ -185,10 +185,18 @@ func ended(r pawl.Result, want pawl.Status, err error) error {
 	return err
 }
 
-// whole is a run in memory, to its end, of an agent that is prepared once.
+// prepare makes an agent ready for many runs.
+func (b *bench) prepare(a pawl.Agent) (p *engine.Prepared) {
+	b.try(func() (err error) {
+		p, err = engine.Prepare(a)
+		return err
+	})
+	return p
+}
+
+// whole is a run in memory, to its end.
 func (b *bench) whole(a pawl.Agent) func() error {
-	p, err := engine.Prepare(a)
-	b.try(func() error { return err })
+	p := b.prepare(a)
 	return func() error {
 		result, err := p.Run(b.ctx, "go")
 		return ended(result, pawl.Success, err)
