@@ -52,12 +52,15 @@ func newFold(o *Options) *fold {
 }
 
 func (f *fold) add(e pawl.Entry) {
-	before := f.state.Clone()
+	was, before := spentBy(f.state), f.before
+	if outside(e.Event) || len(f.step) == 0 || f.step[0].At != e.At { // a step begins
+		before = f.state.Clone()
+	}
 	f.state.Fold(e)
 	if !f.state.InFlight() {
 		f.quiet = e.Seq
 	}
-	f.account(e, before)
+	f.account(e, was)
 	f.tracing.add(e, f.state)
 	if outside(e.Event) {
 		f.close()

@@ -79,9 +79,9 @@ func refusal(s *pawl.State) (kind string, stopToo bool) {
 
 // account books what an entry cost to the part it was for. It takes the
 // difference the fold made, so that the parts always add up to the whole.
-func (f *fold) account(e pawl.Entry, before *pawl.State) {
+func (f *fold) account(e pawl.Entry, was spent) {
 	part := ""
-	calls, failed := f.state.ModelCalls()-before.ModelCalls(), 0
+	calls, failed := f.state.ModelCalls()-was.calls, 0
 	var called *pawl.ModelCalled
 	var sent time.Time
 	switch e.Event.(type) {
@@ -113,23 +113,33 @@ func (f *fold) account(e pawl.Entry, before *pawl.State) {
 	if part == "" {
 		return
 	}
-	was, now := before.Usage(), f.state.Usage()
-	had, _ := before.Cost()
-	have, _ := f.state.Cost()
+	now := spentBy(f.state)
 	p := f.cost[part]
 	p.ModelCalls += calls
 	p.Failed += failed
-	p.InputTokens += now.Input - was.Input
-	p.OutputTokens += now.Output - was.Output
-	p.dollars += have - had
+	p.InputTokens += now.usage.Input - was.usage.Input
+	p.OutputTokens += now.usage.Output - was.usage.Output
+	p.dollars += now.cost - was.cost
 	f.cost[part] = p
 	switch e.Event.(type) {
 	case pawl.ModelReplied: // its own books are kept
 	case pawl.ChildStopped:
-		f.money.Tokens.Children.add(now.Total()-was.Total(), have-had)
+		f.money.Tokens.Children.add(now.usage.Total()-was.usage.Total(), now.cost-was.cost)
 	default:
-		f.money.fail(called, now.Total()-was.Total(), have-had)
+		f.money.fail(called, now.usage.Total()-was.usage.Total(), now.cost-was.cost)
 	}
+}
+
+// spent is what a run has used.
+type spent struct {
+	calls int
+	usage pawl.Usage
+	cost  float64
+}
+
+func spentBy(s *pawl.State) spent {
+	cost, _ := s.Cost()
+	return spent{s.ModelCalls(), s.Usage(), cost}
 }
 
 // called is the model call in flight, and when it was sent.

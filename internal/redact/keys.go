@@ -2,10 +2,8 @@ package redact
 
 import "strings"
 
-// Words that end the name of a key whose value is a secret, alone, and behind
-// another word.
+// What ends the name of a key whose value is a secret: two words, and the end of one.
 var (
-	secretWords = set("password passwd pwd passphrase passcode secret secrets token credential credentials authorization cookie apikey authkey authtoken accesstoken accesskey secretkey privatekey clientsecret signingkey")
 	secretPairs = set("api key|access key|secret key|private key|auth key|signing key|encryption key|account key|session key|session id|service key|db pass|smtp pass|user pass")
 	secretTails = strings.Fields("password passwd passphrase apikey authtoken accesstoken secretkey privatekey clientsecret")
 	// harmlessTokens are no secrets: what tells a page from the next, or a model's text from its end.
@@ -41,8 +39,7 @@ func secretKey(key string) bool {
 	case "key", "id", "pass":
 		_, before := lastWord(rest)
 		return secretPairs[before+" "+last]
-	}
-	if secretWords[last] {
+	case "pwd", "passcode", "secret", "secrets", "credential", "credentials", "authorization", "cookie", "authkey", "accesskey", "signingkey":
 		return true
 	}
 	for _, tail := range secretTails {
