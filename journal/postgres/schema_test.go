@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,29 @@ func TestRefused(t *testing.T) {
 	for _, name := range []string{"Upper", "a b", `a"b`, "1a", strings.Repeat("x", 41)} {
 		if _, err := postgres.Open(t.Context(), s.url(), &postgres.Options{Schema: name}); err == nil || !strings.Contains(err.Error(), "schema") {
 			t.Errorf("the schema %q: %v", name, err)
+		}
+	}
+}
+
+// TestMigration opens tables as version 1 made them.
+func TestMigration(t *testing.T) {
+	s, schema := started(t), schema()
+	text, err := os.ReadFile("migrations/0001_journal.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw(t, `CREATE SCHEMA `+schema+`; SET search_path = `+schema+`; `+string(text)+`;
+		CREATE TABLE version (version integer NOT NULL); INSERT INTO version VALUES (1);
+		INSERT INTO runs (id, owner, epoch, claim, loop) VALUES ('r', '', 1, '', 'react')`)
+	for range 2 { // the second time there is nothing left to do
+		found := 0
+		for h, err := range openAt(t, s.url(), schema).List(t.Context(), pawl.Query{Loop: "react"}) {
+			if found++; err != nil || h.Run != "r" {
+				t.Error(h, err)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d runs are there", found)
 		}
 	}
 }
