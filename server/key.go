@@ -85,8 +85,7 @@ func (k *Key) own(name string) string {
 // comparing them takes the same time whatever was sent.
 type hashed struct {
 	Key
-	sum     [sha256.Size]byte
-	session string // what a browser has that is logged in with it
+	sum [sha256.Size]byte
 }
 
 func hash(keys []Key) ([]hashed, error) {
@@ -99,7 +98,7 @@ func hash(keys []Key) ([]hashed, error) {
 			return nil, fmt.Errorf("key %d (%q) has no token", i+1, k.Name)
 		}
 		h := hashed{Key: k, sum: sha256.Sum256([]byte(k.Token))}
-		h.Token, h.session = "", sessionOf(h.sum)
+		h.Token = ""
 		if slices.ContainsFunc(all, func(o hashed) bool { return o.sum == h.sum }) {
 			return nil, fmt.Errorf("key %d (%q) has the token of another", i+1, k.Name)
 		}

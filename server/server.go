@@ -37,6 +37,9 @@ type Options struct {
 	// listened on: names such as runs.example.org behind a proxy, at any port
 	// unless one is given. Over a Unix socket any name will do.
 	Hosts []string
+	// Secure says that people reach the server by https, through a proxy. The
+	// inspector's cookie is then sent over https alone, but for names of loopback.
+	Secure bool
 	// UI serves the pages at /; nil: one page that says what this is. It is asked
 	// without a token, and must not say anything of any run.
 	UI http.Handler
@@ -71,6 +74,7 @@ type Server struct {
 	patient time.Duration // how long a body may take
 	hubs    *hubs
 	links   limiter // for who has nothing but a link
+	logins  logins
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelCauseFunc

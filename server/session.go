@@ -2,19 +2,21 @@ package server
 
 import (
 	"cmp"
-	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
+	"net"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/pawl-run/pawl/client"
 )
 
 // sessions are the operations with which the inspector logs in and out. A session
-// is a cookie that no script can read and no page of another site can send. It is
-// made of the key's token, from which nobody can tell the token, so it is good as
-// long as the token is and a server keeps nothing of it.
+// is a cookie that no script can read and no page of another site can send: a
+// random name, for which the server knows the key until the browser is logged out
+// or the server stops.
 func sessions() []route {
 	return []route{
 		{
@@ -32,21 +34,60 @@ func sessions() []route {
 	}
 }
 
-// sessionOf is the value of the cookie for a key.
-func sessionOf(sum [sha256.Size]byte) string {
-	mac := hmac.New(sha256.New, sum[:])
-	mac.Write([]byte("pawl session"))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+// mostSessions is how many browsers are logged in at once. One more ends the
+// session of the first.
+const mostSessions = 1000
+
+// logins are the sessions of a server, by the digests of their names.
+type logins struct {
+	mu    sync.Mutex
+	keys  map[[sha256.Size]byte]*Key
+	order [][sha256.Size]byte // oldest first
+}
+
+// open begins a session of a key, and returns its name.
+func (l *logins) open(k *Key) string {
+	name := rand.Text()
+	sum := sha256.Sum256([]byte(name))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.keys == nil {
+		l.keys = map[[sha256.Size]byte]*Key{}
+	}
+	if len(l.order) == mostSessions {
+		delete(l.keys, l.order[0])
+		l.order = l.order[1:]
+	}
+	l.keys[sum], l.order = k, append(l.order, sum)
+	return name
+}
+
+// key is the key of the session with a name; nil: there is none.
+func (l *logins) key(name string) *Key {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.keys[sha256.Sum256([]byte(name))]
+}
+
+// end ends the session with a name.
+func (l *logins) end(name string) {
+	sum := sha256.Sum256([]byte(name))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.keys, sum)
+	l.order = slices.DeleteFunc(l.order, func(s [sha256.Size]byte) bool { return s == sum })
 }
 
 // cookie is the session's, with a value that logs in, or with none that logs out.
 // Its name has the port: a browser sends the cookies of a host to all its ports,
 // and another server there must not log this one's users out.
-func cookie(r *http.Request, value string) *http.Cookie {
-	_, port := split(r.Host)
+func (s *Server) cookie(r *http.Request, value string) *http.Cookie {
+	name, port := split(r.Host)
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	here := name == "localhost" || ip != nil && ip.IsLoopback()
 	c := &http.Cookie{ //nolint:gosec // a server on loopback has no TLS, and a browser would drop a cookie that demands it
 		Name: "pawl-" + cmp.Or(port, "session"), Value: value, Path: "/",
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil || s.options.Secure && !here,
 	}
 	if value == "" {
 		c.MaxAge = -1
@@ -57,26 +98,17 @@ func cookie(r *http.Request, value string) *http.Cookie {
 // keyOfSession is the key of the session that a request has; nil: it has none. What
 // changes something must have the header Origin, which every browser sends with it,
 // and which guard has found to be this server's.
-func (s *Server) keyOfSession(r *http.Request) (found *Key) {
-	c, err := r.Cookie(cookie(r, "").Name)
+func (s *Server) keyOfSession(r *http.Request) *Key {
+	c, err := r.Cookie(s.cookie(r, "").Name)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if err != nil || !reads && r.Header.Get("Origin") == "" {
 		return nil
 	}
-	for i := range s.keys {
-		if subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.keys[i].session)) == 1 {
-			found = &s.keys[i].Key
-		}
-	}
-	return found
+	return s.logins.key(c.Value)
 }
 
 func (s *Server) login(x *exchange) (any, error) {
-	for i := range s.keys {
-		if x.key == &s.keys[i].Key {
-			http.SetCookie(x.ResponseWriter, cookie(x.Request, s.keys[i].session))
-		}
-	}
+	http.SetCookie(x.ResponseWriter, s.cookie(x.Request, s.logins.open(x.key)))
 	return client.Session{LoggedIn: true}, nil
 }
 
@@ -84,7 +116,11 @@ func (s *Server) session(x *exchange) (any, error) {
 	return client.Session{LoggedIn: s.keyOfSession(x.Request) != nil}, nil
 }
 
-func (*Server) logout(x *exchange) (any, error) {
-	http.SetCookie(x.ResponseWriter, cookie(x.Request, ""))
+func (s *Server) logout(x *exchange) (any, error) {
+	gone := s.cookie(x.Request, "")
+	if c, err := x.Request.Cookie(gone.Name); err == nil {
+		s.logins.end(c.Value)
+	}
+	http.SetCookie(x.ResponseWriter, gone)
 	return client.Session{}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/pawl-run/pawl/server"
 )
 
 // cookies are the names and values of the cookies that an answer sets.
@@ -79,5 +81,34 @@ func TestSession(t *testing.T) {
 	res, data = w.send(request{method: "DELETE", path: "/v1/session", header: with(session, http.Header{"Origin": {own}})})
 	if gone := cookies(res); res.StatusCode != http.StatusOK || len(gone) != 1 || gone[0].Name != set[0].Name || gone[0].Value != "" || gone[0].MaxAge >= 0 {
 		t.Errorf("logged out: %d %s %v", res.StatusCode, data, res.Header["Set-Cookie"])
+	}
+	// Whoever kept the cookie has nothing.
+	if res, data := w.send(request{method: "GET", path: "/v1/runs", header: with(session, nil)}); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("after the log-out: %d %s", res.StatusCode, data)
+	}
+	if res, data := w.send(request{method: "GET", path: "/v1/runs", header: with(reads.Name+"="+reads.Value, nil)}); res.StatusCode != http.StatusOK {
+		t.Errorf("another session: %d %s", res.StatusCode, data)
+	}
+}
+
+// TestSessionBehindProxy: where people come by https, the cookie goes by nothing
+// else, and on this machine it may.
+func TestSessionBehindProxy(t *testing.T) {
+	w := serve(t, &server.Options{Hosts: []string{"runs.example.org"}, Secure: true})
+	for host, want := range map[string]bool{"runs.example.org": true, "": false} {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", w.web.URL+"/v1/session", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("Authorization", "Bearer "+admin)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if set := res.Cookies(); len(set) != 1 || set[0].Secure != want {
+			t.Errorf("at %q: %d %v", host, res.StatusCode, res.Header["Set-Cookie"])
+		}
 	}
 }

@@ -89,7 +89,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}

@@ -2,6 +2,10 @@ import type { Agent, Entry, Replayed, Report, Result, RunLine, Sent, StopNode } 
 
 let told: (inside: boolean) => void = () => {};
 
+// The other tabs of this browser have the same cookie: they learn of a log-out here.
+const tabs = new BroadcastChannel("pawl-session");
+tabs.onmessage = (e) => told(e.data === true);
+
 /** onLogin names what to call when this browser was logged in or out. */
 export function onLogin(f: (inside: boolean) => void): void {
   told = f;
@@ -16,11 +20,13 @@ export async function inside(): Promise<boolean> {
 export async function login(token: string): Promise<void> {
   await send("POST", "/v1/session", undefined, undefined, "application/json", undefined, token);
   told(true);
+  tabs.postMessage(true);
 }
 
 export async function logout(): Promise<void> {
   await send("DELETE", "/v1/session").catch(() => null); // a server that is gone logs nobody in
   told(false);
+  tabs.postMessage(false);
 }
 
 /** Refusal is a problem document, or that there was no answer at all (status 0). */

@@ -101,7 +101,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "input.requested": return part("Asked a person", <Prose of={d.question ?? ""} />);
     case "input.given": return part(`Answered${d.by ? ` by ${d.by}` : ""}`, <Prose of={d.text ?? ""} />);
     case "client_tool.requested": return part("Handed to the client", <JsonView value={d.args} label="Arguments" />);
-    case "client_tool.returned": return part("The client returned", <JsonView value={d.result} label="Result" />);
+    case "client_tool.returned": return part(`The client returned${d.by ? `, by ${d.by}` : ""}`, <JsonView value={d.result} label="Result" />);
     case "child.started": return part("Child run began", <p><a href={link(d.child)} class="mono">{d.child}</a> <Text of={d.agent ?? ""} /></p>, <JsonView value={d.limits} label="Its limits" open={1} />);
     case "child.stopped": return part("Child run let go", <p><Status of={d.status} /> {number((d.usage?.input_tokens ?? 0) + (d.usage?.output_tokens ?? 0))} tokens, {money(d.unpriced ? null : d.cost_usd)}</p>);
     case "run.stopped": return part("Ended", <p><Status of={d.status} /></p>, d.leaf ? <p>Decided by <code><Text of={d.leaf} /></code>{d.condition !== d.leaf && <> in <code><Text of={d.condition} /></code></>}</p> : null, <Prose of={d.detail ?? ""} />, d.answer ? <Said of={d.answer} label="Answer" /> : null);
