@@ -18,6 +18,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -37,7 +38,10 @@ func Local(name string) (string, error) {
 	if name == "" {
 		name = "."
 	}
-	if strings.ContainsAny(name, "\x00\n") || strings.HasPrefix(name, "/") || !filepath.IsLocal(filepath.FromSlash(name)) {
+	if strings.ContainsAny(name, "\x00\n") {
+		return "", fmt.Errorf("path %q has a line break or a zero byte; give it in one line", name)
+	}
+	if strings.HasPrefix(name, "/") || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", fmt.Errorf("path %q leads outside; give one relative to the root, such as internal/ledger/ledger.go", name)
 	}
 	return path.Clean(name), nil
@@ -51,13 +55,16 @@ const mostLevels = 32
 // must come to an end.
 func New(name string) error {
 	unseen := func(r rune) bool {
-		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+		return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 	}
+	padded := func(part string) bool { return strings.Trim(part, " ") != part }
 	switch {
 	case !utf8.ValidString(name):
 		return fmt.Errorf("path %q is not text in UTF-8", name)
 	case strings.ContainsFunc(name, unseen):
 		return fmt.Errorf("path %+q has characters that a reader does not see; name the file without them", name)
+	case slices.ContainsFunc(strings.Split(name, "/"), padded):
+		return fmt.Errorf("path %q has a name that begins or ends with a space; name the file without it", name)
 	case strings.Count(name, "/") > mostLevels:
 		return fmt.Errorf("path %.60q… has more than %d directories; put the file higher", name, mostLevels)
 	}

@@ -125,6 +125,7 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 		return "", fmt.Errorf("pattern: %w; it is a regular expression in RE2 syntax", err)
 	}
 	var b strings.Builder
+	var long []string // lines that the pattern is too large for
 	err = walk(ctx, root, name, func(p string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() {
 			return nil
@@ -140,6 +141,9 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 				return context.Cause(ctx)
 			}
 			text := lines.Text()
+			if len(text) > re.Reach() && len(long) < mostLong {
+				long = append(long, fmt.Sprintf("[%s:%d has %d bytes and was not searched: this pattern is matched against lines of at most %d; use a smaller one]\n", shownName(p), n, len(text), re.Reach()))
+			}
 			if !re.MatchString(text) {
 				continue
 			}
@@ -158,7 +162,10 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 		return "", err
 	}
 	if b.Len() == 0 {
-		return "[no match]\n", nil
+		b.WriteString("[no match]\n")
 	}
-	return b.String(), nil
+	return b.String() + strings.Join(long, ""), nil
 }
+
+// mostLong is how many lines that were too long are named.
+const mostLong = 5

@@ -377,6 +377,7 @@ func TestNamesOfNewFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{
 		"a\tb.txt", "a\rb.txt", "a\x1b[31mb.txt", "a\u202etxt.exe", "a\u2066b.txt", "a\u200bb.txt", "a\u2028b.txt", "a\u00adb.txt", "a\ufeffb.txt", "a\U000e0041b.txt",
+		"a\u3164b.txt", "a\u034fb.txt", "a\u115fb.txt", "a\u17b4b.txt", "a\u180eb.txt", "a\ufe0fb.txt", "a\u00a0b.txt", "a\u2003b.txt", " a.txt", "a.txt ", "d /a.txt", "d/ a.txt",
 		"dir\u202e/b.txt", strings.Repeat("d/", 33) + "f.txt",
 	} {
 		if said, err := use(t, dir, "write_file", map[string]any{"path": name, "content": "x"}); err == nil {
@@ -384,6 +385,9 @@ func TestNamesOfNewFiles(t *testing.T) {
 		} else if strings.ContainsFunc(err.Error(), func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
 			t.Errorf("%+q: the error shows the name as it is: %q", name, err)
 		}
+	}
+	if _, err := use(t, dir, "write_file", map[string]any{"path": "a\nb.txt", "content": "x"}); err == nil || !strings.Contains(err.Error(), "line break") {
+		t.Errorf("a line break: %v", err)
 	}
 	if found, err := os.ReadDir(dir); err != nil || len(found) != 0 {
 		t.Errorf("left behind: %v, %v", found, err)
@@ -397,5 +401,15 @@ func TestNamesOfNewFiles(t *testing.T) {
 	write(t, dir, map[string]string{old: "one\n"})
 	if _, err := use(t, dir, "write_file", map[string]any{"path": old, "content": "two\n"}); err != nil || read(t, filepath.Join(dir, old)) != "two\n" {
 		t.Errorf("a file that is there: %v", err)
+	}
+}
+
+// TestSearchBeyond: a line that a large pattern is not matched against is named.
+func TestSearchBeyond(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"long.txt": "short\n" + strings.Repeat("abc", 10_000) + "\n"})
+	said, err := use(t, dir, "search_files", map[string]any{"pattern": "(?:ab?c){1,900}"})
+	if err != nil || !strings.Contains(said, "[long.txt:2 has 30000 bytes and was not searched") {
+		t.Errorf("%v %s", err, said)
 	}
 }
