@@ -16,6 +16,7 @@ type speech struct {
 	corpus
 	orders map[string]bool // instructions: cancel, in "please cancel it"
 	banned map[string]bool // what is forbidden: delete, in "do not delete"
+	never  corpus          // what is said of it
 	modes  map[string]bool // what something is to be: public, in "make it public"
 	lines  []string        // what is permitted, folded line by line
 	exact  []string        // what is permitted, as it was written
@@ -24,7 +25,10 @@ type speech struct {
 }
 
 func newSpeech(old bool) speech {
-	return speech{newCorpus(), map[string]bool{}, map[string]bool{}, map[string]bool{}, nil, nil, map[string]bool{}, old}
+	return speech{
+		corpus: newCorpus(), never: newCorpus(), orders: map[string]bool{}, banned: map[string]bool{}, modes: map[string]bool{},
+		quotes: map[string]bool{}, old: old,
+	}
 }
 
 // hear takes in a text of a person.
@@ -44,6 +48,7 @@ func (s *speech) hear(text string) {
 			cuts = []prohibition{{end: len(sentence), bans: 0}}
 		}
 		for _, cut := range cuts {
+			s.never.add(text[at.start+cut.start:at.start+cut.end], "")
 			for i := cut.start; i < cut.end; i++ {
 				permitted[at.start+i] = 0 // which is in no value
 			}

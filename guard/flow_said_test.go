@@ -36,6 +36,8 @@ func TestPermitted(t *testing.T) {
 		for _, a := range []string{"ann@x.example", "b@x.org", "eve@x.example"} {
 			if _, ok := s.find(a); ok {
 				got = append(got, a)
+			} else if _, forbidden := s.never.find(a); !forbidden && strings.Contains(text, a) {
+				t.Errorf("%q neither permits nor forbids %s", text, a)
 			}
 		}
 		if strings.Join(got, " ") != want {

@@ -102,6 +102,10 @@ func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 		if what == "" {
 			what = "an argument"
 		}
+		if w.forbidden(v) {
+			whys = append(whys, what+" is "+shown(v)+", which a person forbids")
+			continue
+		}
 		if from == "" {
 			from = "no trusted tool"
 		}
@@ -246,6 +250,14 @@ func (w *view) whole(folded string, f *form) (r rank, from string) {
 		}
 	}
 	return w.apart(folded, f)
+}
+
+// forbidden reports whether a value stands in what a person forbids.
+func (w *view) forbidden(v value) bool {
+	folded := fold(v.text)
+	_, before := w.person.never.find(folded)
+	_, now := w.said.never.find(folded)
+	return !v.flag && (before || now)
 }
 
 // names reports whether a person has named a folded value.
