@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // MachineNumber names what this build decides. It is raised when the pure part
@@ -75,28 +74,8 @@ func (d *Declaration) version(tool string) map[string]string {
 	return lines
 }
 
-// sealed keeps digests by the whole of what they are taken of: a program that
-// starts many runs of an agent takes them once.
-var sealed canon.Memo[map[string]string]
-
 // seal fills in the digests.
-func (d *Declaration) seal() {
-	d.Digests = nil
-	d.Digests = sealed.Write(d.whole, d.digest)
-}
-
-var declarations = wire.Of(Declaration{})
-
-// whole appends all that is declared; nothing if it cannot be written, to which
-// the log will say why.
-func (d *Declaration) whole(dst []byte) []byte {
-	whole, err := declarations.Append(dst, d, 0)
-	if err != nil {
-		return nil
-	}
-	// Raw JSON is digested as it is, but written without white space.
-	return append(append(append(append(append(whole, d.Output...), 0), d.Steps...), 0), d.Sampling.source()...)
-}
+func (d *Declaration) seal() { d.Digests = d.digest() }
 
 // digest takes the digests. A tool has one of its own, so that a difference names it.
 func (d *Declaration) digest() map[string]string {

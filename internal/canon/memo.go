@@ -32,19 +32,3 @@ func (m *Memo[V]) Get(text []byte, made func() V) V {
 	m.kept[string(text)] = v
 	return v
 }
-
-// texts is memory for what Memos are asked for.
-var texts = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
-
-// Write is Get for a text that write appends, into memory that serves again. For
-// no text, made is asked and nothing kept.
-func (m *Memo[V]) Write(write func(dst []byte) []byte, made func() V) V {
-	room := texts.Get().(*[]byte)
-	defer texts.Put(room)
-	text := write((*room)[:0])
-	if len(text) == 0 {
-		return made()
-	}
-	*room = text
-	return m.Get(text, made)
-}

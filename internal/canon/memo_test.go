@@ -32,31 +32,3 @@ func TestMemo(t *testing.T) {
 		t.Errorf("made %d times, want once for each of %d texts", made, 10*mostKept)
 	}
 }
-
-// A text that is written for it is found under itself, and one that cannot be
-// written is made every time.
-func TestMemoWrite(t *testing.T) {
-	var m Memo[string]
-	made := 0
-	get := func(text string) string {
-		return m.Write(func(dst []byte) []byte { return append(dst, text...) }, func() string {
-			made++
-			return text + "!"
-		})
-	}
-	for range 3 {
-		for _, text := range []string{"a", "a longer one", "b"} {
-			if got := get(text); got != text+"!" {
-				t.Errorf("got %q for %q", got, text)
-			}
-		}
-	}
-	if made != 3 {
-		t.Errorf("made %d times, want 3", made)
-	}
-	for n := range 2 {
-		if get(""); made != 4+n {
-			t.Error("what was made of no text was kept")
-		}
-	}
-}
