@@ -149,6 +149,9 @@ var (
 	clauses    = one("because but since that where which who")
 )
 
+// longest is how long a sentence is, in bytes, of which a part may be forbidden.
+const longest = 8 << 10
+
 // prohibitions are those of a sentence.
 func prohibitions(sentence string, list []word) (all []prohibition) {
 	for i := 0; i < len(list); i++ {
@@ -161,6 +164,9 @@ func prohibitions(sentence string, list []word) (all []prohibition) {
 		}
 		if i+1 < len(list) && (spared[list[i+1].lower] || w == "no" && digit(list[i+1].lower[0])) {
 			continue
+		}
+		if len(sentence) > longest { // which is no sentence of a person's
+			return []prohibition{{end: len(sentence)}}
 		}
 		p := scope(sentence, list, i)
 		if !absolute {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a sentence forbids is not named by it, and what stands beside it is.
@@ -44,6 +45,37 @@ func TestPermitted(t *testing.T) {
 			t.Errorf("%q permits %q, want %q", text, got, want)
 		}
 	}
+}
+
+// FuzzHeard: whatever people say is heard in time in proportion to it, and what is
+// permitted is what they said.
+func FuzzHeard(f *testing.F) {
+	for _, text := range []string{"If no, do. If not:\n- x\n\n“never” `a` don't!", "é. \xff not \u2028 no 5", strings.Repeat("if no, ", 2000)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<16 {
+			t.Skip()
+		}
+		begin := time.Now()
+		s := newSpeech(false)
+		s.hear(text)
+		if d := time.Since(begin); d > 5*time.Second {
+			t.Errorf("%d bytes took %v", len(text), d)
+		}
+		for _, exact := range s.exact {
+			if len(exact) != len(text) {
+				t.Errorf("%q becomes %q", text, exact)
+			}
+			for i := range len(exact) {
+				if exact[i] != 0 && exact[i] != text[i] {
+					t.Fatalf("%q becomes %q", text, exact)
+				}
+			}
+		}
+		s.commands("rm -r x", true)
+		away(text)
+	})
 }
 
 // A verb permits where it stands as an instruction.
