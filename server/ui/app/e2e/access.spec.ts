@@ -94,7 +94,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await expect(page.getByRole("dialog")).toBeHidden();
 });
 
-test("on a phone: nothing is wider than the page, and a call is denied", async ({ page, pawl }) => {
+test("on a phone: nothing is wider than the page, and a call is denied", async ({ page, pawl, expected }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const { run } = await pawl.start("restock");
   await pawl.login(page);
@@ -114,7 +114,9 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await page.getByRole("button", { name: "Deny", exact: true }).click();
   await expect(page.locator(".summary .status")).toHaveText("success");
   await expect(page.locator(".rows [role=option]", { hasText: "denied by somebody over HTTP" })).toContainText("place_order");
+  expect(await page.locator(".mark.who").first().evaluate((e) => e.scrollWidth <= e.clientWidth)).toBe(true); // it is not cut
   await fits();
+  expected.push(/401/); // what is under way when the session ends
   await page.getByRole("button", { name: "Log out" }).click();
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
 });

@@ -153,7 +153,7 @@ test("without a token, with a wrong one, and logged out", async ({ page, pawl, e
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie)).not.toContain(pawl.token);
 });
 
-test("the session is a cookie that no script reads, and lasts over a reload and in another tab", async ({ page, context, pawl }) => {
+test("the session is a cookie that no script reads, and lasts over a reload and in another tab", async ({ page, context, pawl, expected }) => {
   await page.goto(`${pawl.address}/#token=${pawl.token}`);
   await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
   const [cookie, ...others] = await context.cookies();
@@ -166,7 +166,9 @@ test("the session is a cookie that no script reads, and lasts over a reload and 
   const other = await context.newPage();
   await other.goto(pawl.address);
   await expect(other.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
+  expected.push(/401/); // what is under way when the session ends
   await other.getByRole("button", { name: "Log out" }).click();
   await expect(other.getByRole("heading", { name: "Log in" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
   expect(await context.cookies()).toEqual([]);
 });
