@@ -239,7 +239,7 @@ func (e *Entry) Normalise() error {
 	if err != nil {
 		return err
 	}
-	e.Time = e.Time.UTC().Round(0) // without the monotonic clock
+	e.Time = e.Time.UTC() // without the monotonic clock
 	if y := e.Time.Year(); y < 0 || y > 9999 {
 		return fmt.Errorf("the time of an entry must be in the years 0 to 9999, not %d", y)
 	}
@@ -280,7 +280,7 @@ func difference(a, b reflect.Value) string {
 	if reflect.DeepEqual(a.Interface(), b.Interface()) {
 		return ""
 	}
-	switch _, leaf := a.Interface().(time.Time); {
+	switch _, leaf := reflect.TypeAssert[time.Time](a); {
 	case leaf:
 	case a.Kind() == reflect.Struct:
 		for i := range a.NumField() {

@@ -96,8 +96,8 @@ func randomise(v reflect.Value, r *rand.Rand) {
 			randomise(v.Elem(), r)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			randomise(v.Field(i), r)
+		for _, field := range v.Fields() {
+			randomise(field, r)
 		}
 	}
 }

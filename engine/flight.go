@@ -34,7 +34,7 @@ type flight struct {
 // look at the clock; the flights' clock looks now and then whether any came.
 type quiet struct {
 	first, next time.Duration // the longest before the first sign, and between two; 0: for ever
-	signs       uint32        // counted atomically
+	signs       uint32        //nolint:modernize // counted atomically, and copied before it counts
 	seen        uint32        // signs at the last look
 	since       time.Time     // when the clock first saw that many
 }

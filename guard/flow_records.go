@@ -46,7 +46,7 @@ func (k *known) walk(v any, asked []string) {
 		ids, r := []string{}, record{asked: asked}
 		for key, item := range v {
 			text := scalar(item)
-			if item == true {
+			if yes, _ := item.(bool); yes {
 				text = fold(key) // it is unread
 			}
 			switch {

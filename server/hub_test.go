@@ -33,8 +33,12 @@ func TestChaptersAreShared(t *testing.T) {
 		if readers[i], _, err = h.enter(t.Context(), run, 0); err != nil {
 			t.Fatal(err)
 		}
-		defer readers[i].leave()
 	}
+	defer func() {
+		for _, r := range readers {
+			r.leave()
+		}
+	}()
 	var taken [len(readers)][]frame
 	for i, r := range readers { // all have theirs before one sends it
 		if taken[i], _, _, err = r.take(t.Context(), nil); err != nil || len(taken[i]) != pastFrames {

@@ -96,7 +96,7 @@ func TestSession(t *testing.T) {
 func TestSessionBehindProxy(t *testing.T) {
 	w := serve(t, &server.Options{Hosts: []string{"runs.example.org"}, Secure: true})
 	for host, want := range map[string]bool{"runs.example.org": true, "": false} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", w.web.URL+"/v1/session", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.web.URL+"/v1/session", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

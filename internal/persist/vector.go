@@ -225,20 +225,3 @@ func replaced[E any](s []E, k int, x E) []E {
 	out[k] = x
 	return out
 }
-
-// inserted returns a copy of s with x put before k.
-func inserted[E any](s []E, k int, x E) []E {
-	out := make([]E, len(s)+1)
-	copy(out, s[:k])
-	out[k] = x
-	copy(out[k+1:], s[k:])
-	return out
-}
-
-// removed returns a copy of s without k.
-func removed[E any](s []E, k int) []E {
-	out := make([]E, len(s)-1)
-	copy(out, s[:k])
-	copy(out[k:], s[k+1:])
-	return out
-}

@@ -211,8 +211,7 @@ func compile(t reflect.Type, all map[reflect.Type]*Codec) *Codec {
 
 // add adds the fields of a struct that stands at off.
 func (c *Codec) add(t reflect.Type, off uintptr, all map[reflect.Type]*Codec) {
-	for i := range t.NumField() {
-		sf := t.Field(i)
+	for sf := range t.Fields() {
 		tag, ok := sf.Tag.Lookup("wire")
 		if !ok {
 			panic(fmt.Sprintf("wire: field %s of %s has no tag", sf.Name, t))
@@ -227,16 +226,19 @@ func (c *Codec) add(t reflect.Type, off uintptr, all map[reflect.Type]*Codec) {
 		}
 		f := field{name: name, off: off + sf.Offset, typ: sf.Type, kind: kindOf(sf.Type)}
 		for option := range strings.SplitSeq(option, ",") {
-			if known, ok := strings.CutPrefix(option, "known="); ok {
+			known, isKnown := strings.CutPrefix(option, "known=")
+			yes, no, isWord := strings.Cut(option, "|")
+			switch {
+			case isKnown:
 				b, _ := t.FieldByName(known)
 				f.kind, f.known = kindKnown, off+b.Offset
-			} else if yes, no, ok := strings.Cut(option, "|"); ok {
+			case isWord:
 				f.kind, f.names = kindWord, []string{yes, no}
-			} else if option == "ms" {
+			case option == "ms":
 				f.kind = kindMillis
-			} else if option == "omit" {
+			case option == "omit":
 				f.omit = true
-			} else if option != "" {
+			case option != "":
 				panic(fmt.Sprintf("wire: field %s of %s has the unknown option %q", sf.Name, t, option))
 			}
 		}

@@ -21,12 +21,12 @@ func as[T any](p place) *T { return (*T)(p) }
 type boxed struct{ typ, data place }
 
 // inside returns where the struct stands that v holds or points to.
-func inside(v any) place { return (*boxed)(unsafe.Pointer(&v)).data }
+func inside(v any) place { return (*boxed)(unsafe.Pointer(&v)).data } //nolint:gosec // see above
 
 // box returns the struct at p, of zero's type, as an interface value without
 // copying it. The caller must not keep p.
 func box(zero any, p place) any {
-	(*boxed)(unsafe.Pointer(&zero)).data = p
+	(*boxed)(unsafe.Pointer(&zero)).data = p //nolint:gosec // see above
 	return zero
 }
 
@@ -43,11 +43,12 @@ func (s *slice) at(i int, size uintptr) place { return unsafe.Add(s.data, uintpt
 // word: it is a single pointer.
 func lone(t reflect.Type) bool {
 	for t.Kind() == reflect.Struct || t.Kind() == reflect.Array {
-		if t.Kind() == reflect.Struct && t.NumField() == 1 {
+		switch {
+		case t.Kind() == reflect.Struct && t.NumField() == 1:
 			t = t.Field(0).Type
-		} else if t.Kind() == reflect.Array && t.Len() == 1 {
+		case t.Kind() == reflect.Array && t.Len() == 1:
 			t = t.Elem()
-		} else {
+		default:
 			return false
 		}
 	}
@@ -59,4 +60,4 @@ func lone(t reflect.Type) bool {
 }
 
 // text returns b, which is not empty and will not change, as a string.
-func text(b []byte) string { return unsafe.String(&b[0], len(b)) }
+func text(b []byte) string { return unsafe.String(&b[0], len(b)) } //nolint:gosec // see above

@@ -45,13 +45,14 @@ func NewReader(data []byte) Reader { return Reader{d: data, i: skipSpace(data, 0
 
 // Done reports the first error; that something follows the document is one.
 func (r *Reader) Done() error {
-	if r.err == nil {
-		if i, fault := skipEnd(r.d, r.i); fault != "" {
-			r.FailAt(i, fault)
-		} else {
-			return nil
-		}
+	if r.err != nil {
+		return r.err
 	}
+	i, fault := skipEnd(r.d, r.i)
+	if fault == "" {
+		return nil
+	}
+	r.FailAt(i, fault)
 	return r.err
 }
 
@@ -84,7 +85,7 @@ func (r *Reader) FailAt(i int, what string) {
 // within puts an outer name before the field of an error that came from inside.
 func (r *Reader) within(name string) {
 	if !r.bad {
-		r.err.within(name)
+		_ = r.err.within(name)
 	}
 }
 
