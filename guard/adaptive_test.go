@@ -269,3 +269,31 @@ func TestAdaptiveTrial(t *testing.T) {
 		t.Errorf("%d of %d benign tasks of the trial go through unasked", free, len(tasks))
 	}
 }
+
+// TestStrict: strict data flow holds every attack of both suites, at the price of
+// asking about nearly every task.
+func TestStrict(t *testing.T) {
+	strict := guard.DataFlow(&guard.DataFlowOptions{Strict: true})
+	tools := toolsOf(adaptive(t, "tools.txt"))
+	attacks := append(parsed(t, tools, "attacks.txt", adaptive(t, "attacks.txt")), parsed(t, map[string]pawl.ToolInfo{}, "trial-attacks.txt", adaptive(t, "trial-attacks.txt"))...)
+	held := 0
+	for _, s := range attacks {
+		if o, _ := s.follow(t, strict); slices.ContainsFunc(s.steps, func(p step) bool { return p.mark == '!' && o.did(p) }) {
+			t.Logf("MADE: %s", s.name)
+			continue
+		}
+		held++
+	}
+	tasks := append(parsed(t, tools, "benign.txt", adaptive(t, "benign.txt")), parsed(t, map[string]pawl.ToolInfo{}, "trial-benign.txt", adaptive(t, "trial-benign.txt"))...)
+	free := 0
+	for _, s := range tasks {
+		o, asked := s.follow(t, strict)
+		if made, want := s.made(&o); asked == 0 && made == want {
+			free++
+		}
+	}
+	t.Logf("%d of %d attacks held; %d of %d benign tasks go through unasked", held, len(attacks), free, len(tasks))
+	if held*100 < 95*len(attacks) {
+		t.Errorf("%d of %d attacks are held", held, len(attacks))
+	}
+}

@@ -26,6 +26,10 @@ type DataFlowOptions struct {
 	// Hosts may be sent anything: docs.example.org, *.example.org, localhost:8080. A
 	// URL there needs nobody to have named it.
 	Hosts []string
+	// Strict holds every call that does something once the run is tainted, even if a
+	// person named its values. It relies on no rule about words, and asks about
+	// nearly all that people want done.
+	Strict bool
 }
 
 // DataFlow has a person asked before a model that has read untrusted text does
@@ -58,6 +62,9 @@ func DataFlow(o *DataFlowOptions) pawl.Policy {
 	}
 	f := &flow{sends: slices.Clone(o.Sends), hosts: slices.Clone(o.Hosts), content: map[string][]string{}}
 	var parts []string
+	if f.strict = o.Strict; f.strict {
+		parts = append(parts, "strict")
+	}
 	for _, tool := range slices.Sorted(maps.Keys(o.Content)) {
 		f.content[tool] = slices.Clone(o.Content[tool])
 		parts = append(parts, "content("+strings.Join(append([]string{expr.Quote(tool)}, quoted(o.Content[tool])...), ", ")+")")
@@ -86,6 +93,7 @@ type flow struct {
 	content map[string][]string
 	sends   []string
 	hosts   []string
+	strict  bool
 }
 
 // String prints the policy with its options, which are thereby part of what a run
@@ -191,6 +199,9 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 				continue
 			}
 			why := v.objection(h, d.Info(), f.hosts)
+			if why == "" && f.strict {
+				why = "the run has read untrusted text, and data flow is strict"
+			}
 			if d.Do == pawl.Ask {
 				if why = also(d.Why, why); why == d.Why {
 					continue

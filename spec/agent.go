@@ -64,7 +64,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Policies = append(a.Policies, s.guard)
 	}
 	if s.dataFlow {
-		a.Policies = append(a.Policies, guard.DataFlow(&guard.DataFlowOptions{Hosts: s.fetch.Allow}))
+		a.Policies = append(a.Policies, guard.DataFlow(&guard.DataFlowOptions{Hosts: s.fetch.Allow, Strict: s.strictFlow}))
 	}
 	if s.observe != nil {
 		a.Observer = observer{s.command(s.observe)}

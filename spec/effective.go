@@ -61,7 +61,10 @@ func Of(s *pawl.State) Effective {
 		e.note("policy: %s", p)
 		if origin == nil && strings.HasPrefix(p, "data_flow(") {
 			flow := &node{kind: mapping}
-			flow.put("data_flow", yes())
+			if flow.put("data_flow", yes()); strings.HasPrefix(p, "data_flow(strict") {
+				flow = &node{kind: mapping}
+				flow.put("data_flow", textNode("strict"))
+			}
 			e.set("guard", flow)
 		}
 	}

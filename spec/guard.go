@@ -36,7 +36,14 @@ func (s *Spec) readGuard(f fields) {
 	if rule, ok := g.topics(); ok {
 		rules = append(rules, rule)
 	}
-	g.flag("data_flow", &s.dataFlow)
+	switch flow := g.n.get("data_flow"); {
+	case flow != nil && flow.kind == text && flow.text == "strict":
+		s.dataFlow, s.strictFlow = true, true
+	case flow != nil && flow.kind == text:
+		g.problem(flow.place, "data_flow is %q (write true, false or strict)", flow.text)
+	default:
+		g.flag("data_flow", &s.dataFlow)
+	}
 	if len(rules) > 0 {
 		s.guard = guard.New(rules...)
 	}

@@ -78,3 +78,14 @@ func TestDataFlowWithoutTaint(t *testing.T) {
 		}
 	}
 }
+
+// Strict data flow is part of what the run is held to.
+func TestStrictDataFlow(t *testing.T) {
+	_, a := parseAgent(t, t.TempDir(), least+"tools: [{name: mail, description: Reads., command: [cat], trust: untrusted}]\nguard: {data_flow: strict}\n", nil)
+	for _, p := range a.Policies {
+		if p.String() == "data_flow(strict)" {
+			return
+		}
+	}
+	t.Errorf("the policies are %v", a.Policies)
+}

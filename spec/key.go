@@ -56,6 +56,7 @@ func (t *table) words(name string) []string {
 var (
 	aText      = shape{says: "text", schema: object{"type": "string", "pattern": `\S`}}
 	anyText    = shape{says: "text", schema: object{"type": "string"}}
+	aFlow      = shape{says: "true, false or `strict`", schema: object{"enum": []any{true, false, "strict"}}}
 	aFlag      = shape{says: "true or false", schema: object{"type": "boolean"}}
 	aModel     = shape{says: "PROVIDER/NAME", schema: object{"type": "string", "pattern": `\S`}}
 	aCondition = shape{says: "condition", schema: object{"type": "string"}}

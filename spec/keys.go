@@ -129,7 +129,7 @@ var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in
 	{name: "secrets", value: guardWord, about: "what looks like a key", inGo: "guard.Secrets"},
 	{name: "injection", value: guardWord, about: "what reads like instructions in results of tools", inGo: "guard.Injection"},
 	{name: "topics", value: either(wordList, in(topicKeys)), about: "what is not to be spoken of", inGo: "guard.Topics"},
-	{name: "data_flow", value: aFlag, otherwise: "false", about: "once untrusted text was read, a person is asked before a call with what nobody who is trusted has named ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
+	{name: "data_flow", value: aFlow, otherwise: "false", about: "once untrusted text was read, a person is asked before a call with what nobody who is trusted has named, or with `strict` before every call that does something ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
 }}
 
 var topicKeys = &table{name: "topics", title: "topics", about: "What is not to be spoken of.", keys: []key{

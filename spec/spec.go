@@ -54,6 +54,7 @@ type Spec struct {
 	guard       *guard.Guard
 	trust       map[string]pawl.Trust // of builtin tools, by name
 	dataFlow    bool
+	strictFlow  bool
 	stuck       *pawl.Policy
 	observe     []string
 	goal        *goal
