@@ -71,6 +71,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		s.take(entry)
 		s.pending = append(s.pending, entry)
 	}
+	s.copied = len(shared)
 	err = s.caught(func() error { // a filter may panic
 		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch})
 		return nil

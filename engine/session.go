@@ -25,6 +25,7 @@ type session struct {
 	talk      *pawl.Transcript
 	runs      int          // that this one continues
 	pending   []pawl.Entry // appended, not yet durable
+	copied    int          // how many of them, in front, another run wrote
 	after     uint64       // the last durable entry
 	spareCall *modelCall   // memory for the next one
 	spareJob  *job
@@ -136,7 +137,7 @@ func (s *session) flush() error {
 	s.feed.news(s.after)
 	s.tell()
 	clear(s.pending)
-	s.pending = s.pending[:0]
+	s.pending, s.copied = s.pending[:0], 0
 	return nil
 }
 

@@ -38,7 +38,7 @@ type Watcher interface {
 // tell tells the watchers of what has become durable.
 func (s *session) tell() {
 	for _, w := range s.engine.opt.Watchers {
-		for _, e := range s.pending {
+		for _, e := range s.pending[s.copied:] {
 			own, err := copied(e)
 			if err != nil {
 				continue // no entry that is in the log
