@@ -45,8 +45,11 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 			}
 			return 0, err
 		}
-		if answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }; w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) && looks < lookForAnswer {
-			looks++ // the server takes back what it was parking when the answer came
+		answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
+		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it for the answer
+		outdated := w.halted != 0 && w.halted != result.Status                         // the run went on since the server said so
+		if (parking || outdated) && looks < lookForAnswer {
+			looks++
 			select {
 			case <-time.After(lookAtServer / 100):
 			case <-ctx.Done():
