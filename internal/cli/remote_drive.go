@@ -47,7 +47,7 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 		}
 		answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
 		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it for the answer
-		outdated := w.halted != 0 && w.halted != result.Status                         // the run went on since the server said so
+		outdated := result.Status.Waiting() && w.halted != 0 && !w.halted.Waiting()    // the run has ended since the server said so
 		if (parking || outdated) && looks < lookForAnswer {
 			looks++
 			select {
