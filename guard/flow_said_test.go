@@ -54,9 +54,7 @@ func FuzzHeard(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 1<<16 {
-			t.Skip()
-		}
+		text = text[:min(len(text), 1<<16)]
 		begin := time.Now()
 		s := newSpeech(false)
 		s.hear(text)
