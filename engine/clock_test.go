@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,12 +203,13 @@ func TestLoopCallWaitsForTime(t *testing.T) {
 	for _, typ := range []string{"tool.finished", "none"} { // by the clock, and by the log
 		synctest.Test(t, func(t *testing.T) {
 			l := &ledger{}
-			took := 3 * time.Second
+			var took atomic.Int64 // an abandoned call may still be reading it
+			took.Store(int64(3 * time.Second))
 			if typ == "none" {
-				took = 6 * time.Second
+				took.Store(int64(6 * time.Second))
 			}
 			run := func(context.Context, pawl.Invocation) (pawl.Output, error) {
-				time.Sleep(took)
+				time.Sleep(time.Duration(took.Load()))
 				return pawl.Output{JSON: []byte(`"done"`)}, nil
 			}
 			agent := pawl.Agent{
@@ -224,7 +226,7 @@ func TestLoopCallWaitsForTime(t *testing.T) {
 				t.Errorf("%s: the calls came to %q; %v ran", typ, got, l.lines)
 			}
 			sound(t, e, j, agent, "r")
-			took = 0
+			took.Store(0)
 			h, err := engine.New(j, nil).Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: timeLimit(time.Minute)})
 			if err != nil {
 				t.Fatal(err)
