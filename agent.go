@@ -129,12 +129,8 @@ const (
 var strategies = names.Make[Strategy]("strategy", []string{"native", "json"})
 
 // String returns the strategy's name.
-func (s Strategy) String() string { return strategies.String(s) }
-
-// MarshalText writes the strategy's name.
-func (s Strategy) MarshalText() ([]byte, error) { return strategies.Marshal(s) }
-
-// UnmarshalText reads the strategy's name.
+func (s Strategy) String() string                { return strategies.String(s) }
+func (s Strategy) MarshalText() ([]byte, error)  { return strategies.Marshal(s) }
 func (s *Strategy) UnmarshalText(b []byte) error { return strategies.Unmarshal(s, b) }
 
 // observes reports whether an Observe step does anything.

@@ -71,7 +71,7 @@ func CheckEntry(s *State, e Entry) error {
 	case s.seq > 0 && e.Run != s.run:
 		return fmt.Errorf("run %s: entry %d belongs to run %s", s.run, e.Seq, e.Run)
 	case starts != (e.Seq == 1):
-		return fmt.Errorf("run %s: entry %d is %s; run.started comes first and only first", e.Run, e.Seq, e.Event.Type())
+		return fmt.Errorf("run %s: entry %d is %s; run.started comes first and only first", e.Run, e.Seq, e.Type())
 	case e.At >= e.Seq:
 		return fmt.Errorf("run %s: entry %d was decided on entry %d, which comes after it", e.Run, e.Seq, e.At)
 	}

@@ -8,9 +8,7 @@ import (
 // An Event is a fact in the past tense. The set is closed; what a third-party
 // loop or policy wants to remember goes into [Noted].
 type Event interface {
-	// Type is the event's frozen name in the log, such as tool.started.
-	Type() string
-	event()
+	event() string // its name in the log
 }
 
 // An Entry is an event with its place in a run's log. Seq starts at 1 without
@@ -25,6 +23,10 @@ type Entry struct {
 	Iteration int
 	Event     Event
 }
+
+// Type returns the frozen name of the entry's event in the log, such as
+// tool.started.
+func (e Entry) Type() string { return e.Event.event() }
 
 // Noted is the private memory of a third-party loop or policy: By is who
 // notes, Name what, Value any JSON. [State.Note] reads the latest back.
@@ -41,9 +43,3 @@ type ModelDelta struct {
 	Thinking string `wire:"thinking,omit"`
 	Tool     string `wire:"tool,omit"` // a call of this tool has begun
 }
-
-// Type returns "noted".
-func (Noted) Type() string { return "noted" }
-
-// Type returns "model.delta".
-func (ModelDelta) Type() string { return "model.delta" }

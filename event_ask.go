@@ -79,27 +79,3 @@ type ClientToolReturned struct {
 	By     string          `wire:"by,omit"`
 	Letter int64           `wire:"letter,omit"`
 }
-
-// Type returns "approval.requested".
-func (ApprovalRequested) Type() string { return "approval.requested" }
-
-// Type returns "approval.decided".
-func (ApprovalDecided) Type() string { return "approval.decided" }
-
-// Type returns "approval.expired".
-func (ApprovalExpired) Type() string { return "approval.expired" }
-
-// Type returns "approval.invalidated".
-func (ApprovalInvalidated) Type() string { return "approval.invalidated" }
-
-// Type returns "input.requested".
-func (InputRequested) Type() string { return "input.requested" }
-
-// Type returns "input.given".
-func (InputGiven) Type() string { return "input.given" }
-
-// Type returns "client_tool.requested".
-func (ClientToolRequested) Type() string { return "client_tool.requested" }
-
-// Type returns "client_tool.returned".
-func (ClientToolReturned) Type() string { return "client_tool.returned" }

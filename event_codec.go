@@ -14,7 +14,7 @@ import (
 
 // kinds are the events there are, each with its codec, by their names in the log.
 var kinds = func() map[string]*wire.Codec {
-	all := map[string]*wire.Codec{ModelReplied{}.Type(): wire.Formed[ModelReplied, replied]()}
+	all := map[string]*wire.Codec{ModelReplied{}.event(): wire.Formed[ModelReplied, replied]()}
 	for _, c := range []*wire.Codec{
 		wire.Of(RunStarted{}), wire.Of(RunPaused{}), wire.Of(RunResumed{}), wire.Of(RunExtended{}),
 		wire.Of(RunForked{}), wire.Of(RunStopped{}), wire.Of(Observed{}), wire.Of(Measured{}),
@@ -27,7 +27,7 @@ var kinds = func() map[string]*wire.Codec {
 		wire.Of(MemoryStored{}), wire.Of(ChildStarted{}), wire.Of(ChildStopped{}), wire.Of(HookDirected{}),
 		wire.Of(Noted{}), wire.Of(ModelDelta{}),
 	} {
-		all[c.Zero().(Event).Type()] = c
+		all[c.Zero().(Event).event()] = c
 	}
 	return all
 }()
@@ -37,52 +37,52 @@ func codec(event Event) (*wire.Codec, string, error) {
 	if event == nil {
 		return nil, "", errors.New("an entry without an event cannot be written")
 	}
-	name := event.Type()
+	name := event.event()
 	if c := kinds[name]; c != nil {
 		return c, name, nil
 	}
 	return nil, name, fmt.Errorf("event type %q is unknown to this build", name)
 }
 
-func (RunStarted) event()          {}
-func (RunPaused) event()           {}
-func (RunResumed) event()          {}
-func (RunExtended) event()         {}
-func (RunForked) event()           {}
-func (RunStopped) event()          {}
-func (Observed) event()            {}
-func (Measured) event()            {}
-func (ModelCalled) event()         {}
-func (ModelReplied) event()        {}
-func (ModelFailed) event()         {}
-func (PlanRejected) event()        {}
-func (ToolStarted) event()         {}
-func (ToolFinished) event()        {}
-func (ToolReused) event()          {}
-func (ToolRefused) event()         {}
-func (ToolDoubted) event()         {}
-func (ToolSettled) event()         {}
-func (ApprovalRequested) event()   {}
-func (ApprovalDecided) event()     {}
-func (ApprovalExpired) event()     {}
-func (ApprovalInvalidated) event() {}
-func (InputRequested) event()      {}
-func (InputGiven) event()          {}
-func (ClientToolRequested) event() {}
-func (ClientToolReturned) event()  {}
-func (Reflected) event()           {}
-func (Grounded) event()            {}
-func (CausesFound) event()         {}
-func (ProgressJudged) event()      {}
-func (ProgressLogged) event()      {}
-func (CancelRequested) event()     {}
-func (ContextCompacted) event()    {}
-func (MemoryStored) event()        {}
-func (ChildStarted) event()        {}
-func (ChildStopped) event()        {}
-func (HookDirected) event()        {}
-func (Noted) event()               {}
-func (ModelDelta) event()          {}
+func (RunStarted) event() string          { return "run.started" }
+func (RunPaused) event() string           { return "run.paused" }
+func (RunResumed) event() string          { return "run.resumed" }
+func (RunExtended) event() string         { return "run.extended" }
+func (RunForked) event() string           { return "run.forked" }
+func (RunStopped) event() string          { return "run.stopped" }
+func (Observed) event() string            { return "observed" }
+func (Measured) event() string            { return "measured" }
+func (ModelCalled) event() string         { return "model.called" }
+func (ModelReplied) event() string        { return "model.replied" }
+func (ModelFailed) event() string         { return "model.failed" }
+func (PlanRejected) event() string        { return "plan.rejected" }
+func (ToolStarted) event() string         { return "tool.started" }
+func (ToolFinished) event() string        { return "tool.finished" }
+func (ToolReused) event() string          { return "tool.reused" }
+func (ToolRefused) event() string         { return "tool.refused" }
+func (ToolDoubted) event() string         { return "tool.doubted" }
+func (ToolSettled) event() string         { return "tool.settled" }
+func (ApprovalRequested) event() string   { return "approval.requested" }
+func (ApprovalDecided) event() string     { return "approval.decided" }
+func (ApprovalExpired) event() string     { return "approval.expired" }
+func (ApprovalInvalidated) event() string { return "approval.invalidated" }
+func (InputRequested) event() string      { return "input.requested" }
+func (InputGiven) event() string          { return "input.given" }
+func (ClientToolRequested) event() string { return "client_tool.requested" }
+func (ClientToolReturned) event() string  { return "client_tool.returned" }
+func (Reflected) event() string           { return "reflected" }
+func (Grounded) event() string            { return "grounded" }
+func (CausesFound) event() string         { return "causes.found" }
+func (ProgressJudged) event() string      { return "progress.judged" }
+func (ProgressLogged) event() string      { return "progress.logged" }
+func (CancelRequested) event() string     { return "cancel.requested" }
+func (ContextCompacted) event() string    { return "context.compacted" }
+func (MemoryStored) event() string        { return "memory.stored" }
+func (ChildStarted) event() string        { return "child.started" }
+func (ChildStopped) event() string        { return "child.stopped" }
+func (HookDirected) event() string        { return "hook.directed" }
+func (Noted) event() string               { return "noted" }
+func (ModelDelta) event() string          { return "model.delta" }
 
 // replied is a [ModelReplied] as the log has it: with a reply's text, thinking
 // and calls, which others may rely on. The order of its parts stands beside them

@@ -44,12 +44,8 @@ const (
 var judgements = names.Make[Judgement]("judgement", []string{"refuted", "repeating", "hinted", "regressed"})
 
 // String returns the judgement's name in the log.
-func (j Judgement) String() string { return judgements.String(j) }
-
-// MarshalText writes the judgement's name.
-func (j Judgement) MarshalText() ([]byte, error) { return judgements.Marshal(j) }
-
-// UnmarshalText reads the judgement's name.
+func (j Judgement) String() string                { return judgements.String(j) }
+func (j Judgement) MarshalText() ([]byte, error)  { return judgements.Marshal(j) }
 func (j *Judgement) UnmarshalText(b []byte) error { return judgements.Unmarshal(j, b) }
 
 // ProgressJudged says how the run gets on. Streak is how often what makes the
@@ -74,21 +70,3 @@ type MemoryStored struct {
 	Key   string          `wire:"key"`
 	Value json.RawMessage `wire:"value"`
 }
-
-// Type returns "reflected".
-func (Reflected) Type() string { return "reflected" }
-
-// Type returns "grounded".
-func (Grounded) Type() string { return "grounded" }
-
-// Type returns "causes.found".
-func (CausesFound) Type() string { return "causes.found" }
-
-// Type returns "progress.judged".
-func (ProgressJudged) Type() string { return "progress.judged" }
-
-// Type returns "progress.logged".
-func (ProgressLogged) Type() string { return "progress.logged" }
-
-// Type returns "memory.stored".
-func (MemoryStored) Type() string { return "memory.stored" }

@@ -92,24 +92,3 @@ type ContextCompacted struct {
 	Kept    int      `wire:"kept,omit"`
 	Why     string   `wire:"why,omit"` // such as "price", "pause" or "limit"
 }
-
-// Type returns "model.called".
-func (ModelCalled) Type() string { return "model.called" }
-
-// Type returns "model.replied".
-func (ModelReplied) Type() string { return "model.replied" }
-
-// Type returns "model.failed".
-func (ModelFailed) Type() string { return "model.failed" }
-
-// Type returns "plan.rejected".
-func (PlanRejected) Type() string { return "plan.rejected" }
-
-// Type returns "observed".
-func (Observed) Type() string { return "observed" }
-
-// Type returns "measured".
-func (Measured) Type() string { return "measured" }
-
-// Type returns "context.compacted".
-func (ContextCompacted) Type() string { return "context.compacted" }

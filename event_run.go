@@ -110,33 +110,3 @@ type HookDirected struct {
 	Call      string `wire:"call,omit"`    // the call whose result that entry is
 	Refused   string `wire:"refused,omit"` // why a retry is refused
 }
-
-// Type returns "run.started".
-func (RunStarted) Type() string { return "run.started" }
-
-// Type returns "run.paused".
-func (RunPaused) Type() string { return "run.paused" }
-
-// Type returns "run.resumed".
-func (RunResumed) Type() string { return "run.resumed" }
-
-// Type returns "run.extended".
-func (RunExtended) Type() string { return "run.extended" }
-
-// Type returns "run.forked".
-func (RunForked) Type() string { return "run.forked" }
-
-// Type returns "run.stopped".
-func (RunStopped) Type() string { return "run.stopped" }
-
-// Type returns "cancel.requested".
-func (CancelRequested) Type() string { return "cancel.requested" }
-
-// Type returns "child.started".
-func (ChildStarted) Type() string { return "child.started" }
-
-// Type returns "child.stopped".
-func (ChildStopped) Type() string { return "child.stopped" }
-
-// Type returns "hook.directed".
-func (HookDirected) Type() string { return "hook.directed" }

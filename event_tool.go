@@ -35,12 +35,8 @@ const (
 var toolStatuses = names.Make[ToolStatus]("tool status", []string{"ok", "error", "timeout", "cancelled", "unknown"})
 
 // String returns the status's name in the log.
-func (s ToolStatus) String() string { return toolStatuses.String(s) }
-
-// MarshalText writes the status's name.
-func (s ToolStatus) MarshalText() ([]byte, error) { return toolStatuses.Marshal(s) }
-
-// UnmarshalText reads the status's name.
+func (s ToolStatus) String() string                { return toolStatuses.String(s) }
+func (s ToolStatus) MarshalText() ([]byte, error)  { return toolStatuses.Marshal(s) }
 func (s *ToolStatus) UnmarshalText(b []byte) error { return toolStatuses.Unmarshal(s, b) }
 
 // ToolFinished answers a call. Error is what the model is told when Status is
@@ -98,21 +94,3 @@ type ToolSettled struct {
 	By       string          `wire:"by,omit"`
 	Letter   int64           `wire:"letter,omit"`
 }
-
-// Type returns "tool.started".
-func (ToolStarted) Type() string { return "tool.started" }
-
-// Type returns "tool.finished".
-func (ToolFinished) Type() string { return "tool.finished" }
-
-// Type returns "tool.reused".
-func (ToolReused) Type() string { return "tool.reused" }
-
-// Type returns "tool.refused".
-func (ToolRefused) Type() string { return "tool.refused" }
-
-// Type returns "tool.doubted".
-func (ToolDoubted) Type() string { return "tool.doubted" }
-
-// Type returns "tool.settled".
-func (ToolSettled) Type() string { return "tool.settled" }

@@ -162,21 +162,21 @@ func TestGoldenEvents(t *testing.T) {
 			}
 			line, err := entry.AppendJSON(nil)
 			if err != nil {
-				t.Fatalf("%s: %v", e.Type(), err)
+				t.Fatalf("%s: %v", e.event(), err)
 			}
 			if !json.Valid(line) {
-				t.Errorf("%s: not JSON: %s", e.Type(), line)
+				t.Errorf("%s: not JSON: %s", e.event(), line)
 			}
 			back, err := DecodeEntry(append([]byte(nil), line...))
 			if err != nil {
-				t.Fatalf("%s: %v\n%s", e.Type(), err, line)
+				t.Fatalf("%s: %v\n%s", e.event(), err, line)
 			}
 			if again, err := back.AppendJSON(nil); err != nil || !bytes.Equal(again, line) {
-				t.Errorf("%s: read back and written again it is\n%s (%v), not\n%s", e.Type(), again, err, line)
+				t.Errorf("%s: read back and written again it is\n%s (%v), not\n%s", e.event(), again, err, line)
 			}
 			if i == 0 {
 				if diff := cmp.Diff(entry, back); diff != "" {
-					t.Errorf("%s loses something:\n%s", e.Type(), diff)
+					t.Errorf("%s loses something:\n%s", e.event(), diff)
 				}
 			}
 			got = append(append(got, line...), '\n')

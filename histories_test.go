@@ -49,7 +49,7 @@ func TestHistories(t *testing.T) {
 				if got := must(e.AppendJSON(nil)); !bytes.Equal(got, line) {
 					t.Errorf("rewritten as\n%s\nnot\n%s", got, line)
 				}
-				delete(missing, e.Event.Type())
+				delete(missing, e.Type())
 			}
 			versions[version]++
 		})
@@ -67,7 +67,7 @@ func kinds(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	for _, line := range history(t, "testdata/events.golden.jsonl") {
-		all[must(pawl.DecodeEntry(line)).Event.Type()] = true
+		all[must(pawl.DecodeEntry(line)).Type()] = true
 	}
 	delete(all, "model.delta") // is in no log
 	for s := pawl.Success; s <= pawl.Queued; s++ {

@@ -184,12 +184,8 @@ const (
 var letterKinds = names.Make[LetterKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
 
 // String returns the kind's name.
-func (k LetterKind) String() string { return letterKinds.String(k) }
-
-// MarshalText writes the kind's name.
-func (k LetterKind) MarshalText() ([]byte, error) { return letterKinds.Marshal(k) }
-
-// UnmarshalText reads the kind's name.
+func (k LetterKind) String() string                { return letterKinds.String(k) }
+func (k LetterKind) MarshalText() ([]byte, error)  { return letterKinds.Marshal(k) }
 func (k *LetterKind) UnmarshalText(b []byte) error { return letterKinds.Unmarshal(k, b) }
 
 // The errors a journal is matched by.

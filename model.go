@@ -196,12 +196,8 @@ const (
 var stopReasons = names.Make[StopReason]("stop reason", []string{"end", "calls", "length", "refusal", "pause"})
 
 // String returns the reason's name in the log.
-func (r StopReason) String() string { return stopReasons.String(r) }
-
-// MarshalText writes the reason's name.
-func (r StopReason) MarshalText() ([]byte, error) { return stopReasons.Marshal(r) }
-
-// UnmarshalText reads the reason's name.
+func (r StopReason) String() string                { return stopReasons.String(r) }
+func (r StopReason) MarshalText() ([]byte, error)  { return stopReasons.Marshal(r) }
 func (r *StopReason) UnmarshalText(b []byte) error { return stopReasons.Unmarshal(r, b) }
 
 // Class sorts the ways a model call can fail, by what helps.
@@ -232,12 +228,8 @@ var classes = names.Make[Class]("class", []string{
 })
 
 // String returns the class's name in the log.
-func (c Class) String() string { return classes.String(c) }
-
-// MarshalText writes the class's name.
-func (c Class) MarshalText() ([]byte, error) { return classes.Marshal(c) }
-
-// UnmarshalText reads the class's name.
+func (c Class) String() string                { return classes.String(c) }
+func (c Class) MarshalText() ([]byte, error)  { return classes.Marshal(c) }
 func (c *Class) UnmarshalText(b []byte) error { return classes.Unmarshal(c, b) }
 
 // Transient reports whether the same request may succeed when sent again.

@@ -121,30 +121,30 @@ func normalises(t *testing.T, zero Event, seed uint64) {
 	e := given
 	if err := e.Normalise(); err != nil {
 		if line, err := given.AppendJSON(nil); err == nil {
-			t.Errorf("%s, seed %d: refused, but it can be written: %s", zero.Type(), seed, line)
+			t.Errorf("%s, seed %d: refused, but it can be written: %s", zero.event(), seed, line)
 		}
 		return
 	}
 	if again := odd(zero, seed); source(again) != source(event) {
-		t.Errorf("%s, seed %d: the event that was handed in became\n%#v\nit was\n%#v", zero.Type(), seed, event, again)
+		t.Errorf("%s, seed %d: the event that was handed in became\n%#v\nit was\n%#v", zero.event(), seed, event, again)
 	}
 	line, err := given.AppendJSON(nil)
 	if err != nil {
-		t.Fatalf("%s, seed %d: %v", zero.Type(), seed, err)
+		t.Fatalf("%s, seed %d: %v", zero.event(), seed, err)
 	}
 	back, err := DecodeEntry(line)
 	if err != nil || !reflect.DeepEqual(back, e) {
-		t.Fatalf("%s, seed %d: normalised\n%#v\nas read (%v)\n%#v", zero.Type(), seed, e, err, back)
+		t.Fatalf("%s, seed %d: normalised\n%#v\nas read (%v)\n%#v", zero.event(), seed, e, err, back)
 	}
 	if err := e.Verify(); err != nil {
-		t.Errorf("%s, seed %d: %v", zero.Type(), seed, err)
+		t.Errorf("%s, seed %d: %v", zero.event(), seed, err)
 	}
 	if again, err := e.AppendJSON(nil); err != nil || string(again) != string(line) {
-		t.Errorf("%s, seed %d: normalised, it is written as\n%s (%v), not as\n%s", zero.Type(), seed, again, err, line)
+		t.Errorf("%s, seed %d: normalised, it is written as\n%s (%v), not as\n%s", zero.event(), seed, again, err, line)
 	}
 	first := e
 	if err := e.Normalise(); err != nil || !reflect.DeepEqual(e, first) {
-		t.Errorf("%s, seed %d: a second time (%v)\n%#v\nnot\n%#v", zero.Type(), seed, err, e, first)
+		t.Errorf("%s, seed %d: a second time (%v)\n%#v\nnot\n%#v", zero.event(), seed, err, e, first)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestNormaliseCosts(t *testing.T) {
 			most = 3 // its parts are not the usual ones
 		}
 		if got := testing.AllocsPerRun(100, func() { _ = e.Normalise() }); got > most {
-			t.Errorf("%s: %v allocations, at most %v", zero.Type(), got, most)
+			t.Errorf("%s: %v allocations, at most %v", zero.event(), got, most)
 		}
 	}
 }

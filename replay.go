@@ -213,7 +213,7 @@ func (r *replay) checksAgain(step Step) bool {
 func agrees(m *Machine, decided *State, step Step, got []Entry) error {
 	first := got[0].Event
 	wrong := func(want any) error {
-		return fmt.Errorf("the log has %s, this build decides %T %+v", first.Type(), step, want)
+		return fmt.Errorf("the log has %s, this build decides %T %+v", first.event(), step, want)
 	}
 	switch step := step.(type) {
 	case Think:
@@ -309,7 +309,7 @@ func actAgrees(decided *State, act Act, got []Entry) error {
 		case Noted, MemoryStored, ProgressLogged:
 			continue // a pure tool's facts, which stand before its answer
 		default:
-			return fmt.Errorf("entry %d: the log has %s, this build acts on calls", e.Seq, e.Event.Type())
+			return fmt.Errorf("entry %d: the log has %s, this build acts on calls", e.Seq, e.Type())
 		}
 		d := find(id)
 		if d == nil {

@@ -23,7 +23,7 @@ func TestRetry(t *testing.T) {
 	}
 	latest := func(typ string) Entry {
 		for _, e := range slices.Backward(log) {
-			if e.Event.Type() == typ {
+			if e.Type() == typ {
 				return e
 			}
 		}

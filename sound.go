@@ -53,5 +53,5 @@ func unfit(e Event) string {
 	case Reflected, Grounded, CausesFound, ProgressJudged, ContextCompacted, InputRequested:
 		return ""
 	}
-	return e.Type() + ", which only the machine and the engine may; a loop's own facts are Noted"
+	return e.event() + ", which only the machine and the engine may; a loop's own facts are Noted"
 }

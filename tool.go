@@ -128,12 +128,8 @@ const (
 var effects = names.Make[Effect]("effect", []string{"read", "idempotent", "write"})
 
 // String returns the effect's name.
-func (e Effect) String() string { return effects.String(e) }
-
-// MarshalText writes the effect's name.
-func (e Effect) MarshalText() ([]byte, error) { return effects.Marshal(e) }
-
-// UnmarshalText reads the effect's name.
+func (e Effect) String() string                { return effects.String(e) }
+func (e Effect) MarshalText() ([]byte, error)  { return effects.Marshal(e) }
 func (e *Effect) UnmarshalText(b []byte) error { return effects.Unmarshal(e, b) }
 
 // OnDoubt says what becomes of a Write whose outcome nobody knows.
@@ -149,12 +145,8 @@ const (
 var onDoubts = names.Make[OnDoubt]("on_doubt", []string{"ask", "fail", "tell"})
 
 // String returns the choice's name.
-func (o OnDoubt) String() string { return onDoubts.String(o) }
-
-// MarshalText writes the choice's name.
-func (o OnDoubt) MarshalText() ([]byte, error) { return onDoubts.Marshal(o) }
-
-// UnmarshalText reads the choice's name.
+func (o OnDoubt) String() string                { return onDoubts.String(o) }
+func (o OnDoubt) MarshalText() ([]byte, error)  { return onDoubts.Marshal(o) }
 func (o *OnDoubt) UnmarshalText(b []byte) error { return onDoubts.Unmarshal(o, b) }
 
 // Trust says whose words the results of a tool are. Its errors go with them.
@@ -169,12 +161,8 @@ const (
 var trusts = names.Make[Trust]("trust", []string{"trusted", "untrusted"})
 
 // String returns the label's name.
-func (t Trust) String() string { return trusts.String(t) }
-
-// MarshalText writes the label's name.
-func (t Trust) MarshalText() ([]byte, error) { return trusts.Marshal(t) }
-
-// UnmarshalText reads the label's name.
+func (t Trust) String() string                { return trusts.String(t) }
+func (t Trust) MarshalText() ([]byte, error)  { return trusts.Marshal(t) }
 func (t *Trust) UnmarshalText(b []byte) error { return trusts.Unmarshal(t, b) }
 
 const (

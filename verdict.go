@@ -48,10 +48,7 @@ func (s Status) Words() string {
 	return s.String()
 }
 
-// MarshalText writes the status's name.
-func (s Status) MarshalText() ([]byte, error) { return statuses.Marshal(s) }
-
-// UnmarshalText reads the status's name.
+func (s Status) MarshalText() ([]byte, error)  { return statuses.Marshal(s) }
 func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b) }
 
 // Waiting reports whether the run is parked until somebody outside answers.

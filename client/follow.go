@@ -248,7 +248,7 @@ func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
 	switch {
 	case delta:
 	case e.Seq == 0:
-		return &contentError{fmt.Errorf("run %s: the server sent a %s without a place in the log", f.run, e.Event.Type())}
+		return &contentError{fmt.Errorf("run %s: the server sent a %s without a place in the log", f.run, e.Type())}
 	case e.Seq <= f.last:
 		return nil
 	case e.Seq > f.last+1:

@@ -195,7 +195,7 @@ func TestChildOfZombie(t *testing.T) {
 	ends(t, h, pawl.Success)
 	for _, run := range []string{"r.c_1", "r.c_2"} {
 		for e, err := range engine.Entries(t.Context(), j, run, 1) {
-			if err != nil || e.Event.Type() == "cancel.requested" {
+			if err != nil || e.Type() == "cancel.requested" {
 				t.Errorf("%s has %v, %v", run, e.Event, err)
 			}
 		}

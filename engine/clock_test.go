@@ -34,7 +34,7 @@ func taking(l *ledger, name string, effect pawl.Effect, d time.Duration) pawl.To
 // slowAt is a hook that takes its time over the entries of a type of run r.
 func slowAt(typ string, d time.Duration) *engine.Options {
 	return &engine.Options{Hooks: []engine.Hook{hookFunc(func(_ *pawl.State, e pawl.Entry) engine.Direction {
-		if e.Run == "r" && e.Event.Type() == typ {
+		if e.Run == "r" && e.Type() == typ {
 			time.Sleep(d)
 		}
 		return engine.Direction{}

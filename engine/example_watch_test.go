@@ -39,14 +39,14 @@ func ExampleHandle_Entries() {
 		}
 		switch e := entry.Event.(type) {
 		case pawl.ToolStarted:
-			fmt.Printf("%d %s %s%s\n", entry.Seq, e.Type(), e.Tool, e.Args)
+			fmt.Printf("%d %s %s%s\n", entry.Seq, entry.Type(), e.Tool, e.Args)
 		case pawl.ToolFinished:
-			fmt.Printf("%d %s %s\n", entry.Seq, e.Type(), e.Result)
+			fmt.Printf("%d %s %s\n", entry.Seq, entry.Type(), e.Result)
 		case pawl.ModelReplied:
-			fmt.Printf("%d %s %q\n", entry.Seq, e.Type(), e.Reply.Text())
+			fmt.Printf("%d %s %q\n", entry.Seq, entry.Type(), e.Reply.Text())
 		case pawl.ModelDelta: // a piece of a reply, with a model that streams
 		default:
-			fmt.Println(entry.Seq, e.Type())
+			fmt.Println(entry.Seq, entry.Type())
 		}
 	}
 	// Output:

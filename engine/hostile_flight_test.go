@@ -381,7 +381,7 @@ func TestWatchers(t *testing.T) {
 						<-h.Done() // as slow as can be
 					}
 					if ended {
-						t.Errorf("%s after the end", entry.Event.Type())
+						t.Errorf("%s after the end", entry.Type())
 					}
 					if entry.Seq == 0 {
 						if !thinking {

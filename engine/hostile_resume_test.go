@@ -55,7 +55,7 @@ func TestResumeAnywhere(t *testing.T) {
 			}
 			replied := 0
 			for _, r := range records[:k] {
-				if e, err := pawl.DecodeEntry(slices.Clone(r)); err == nil && e.Event.Type() == "model.replied" {
+				if e, err := pawl.DecodeEntry(slices.Clone(r)); err == nil && e.Type() == "model.replied" {
 					replied++
 				}
 			}

@@ -159,7 +159,7 @@ func short(e pawl.Entry) string {
 	if d, ok := e.Event.(pawl.ModelDelta); ok {
 		return "~" + strings.Join(strings.Fields(d.Text), " ~")
 	}
-	return e.Event.Type()
+	return e.Type()
 }
 
 // TestEntriesInOrder: pieces of a reply come after its call was logged and

@@ -185,7 +185,7 @@ func (b badHook) Name() string {
 }
 
 func (b badHook) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
-	if _, replied := e.Event.(*pawl.ModelReplied); replied || e.Event.Type() == "model.replied" {
+	if _, replied := e.Event.(*pawl.ModelReplied); replied || e.Type() == "model.replied" {
 		return engine.Direction{Cancel: true, Reason: "enough"}
 	}
 	return engine.Direction{}

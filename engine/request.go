@@ -59,7 +59,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			continue
 		}
 		if !is {
-			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Event.Type(), ErrNoRequest)
+			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Type(), ErrNoRequest)
 		}
 		r.Entry, r.Called, r.State = entry, called, state
 		r.Request, r.Model = talk.Request(state, called, entry.Iteration)

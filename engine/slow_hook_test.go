@@ -39,8 +39,8 @@ func (s *seen) last() string {
 func (stuckHook) Name() string { return "stuck" }
 
 func (h stuckHook) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
-	h.seen.add(e.Event.Type())
-	if e.Event.Type() == h.typ {
+	h.seen.add(e.Type())
+	if e.Type() == h.typ {
 		<-h.free
 		return engine.Direction{Cancel: true, Reason: "too late"}
 	}

@@ -26,7 +26,7 @@ type intentKey struct{}
 func (g *gallery) Entry(_ context.Context, s *pawl.State, e pawl.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.seen = append(g.seen, fmt.Sprintf("%s %d %s", e.Run, e.Seq, e.Event.Type()))
+	g.seen = append(g.seen, fmt.Sprintf("%s %d %s", e.Run, e.Seq, e.Type()))
 	if e.Seq != 0 && s.Seq() < e.Seq {
 		g.seen = append(g.seen, "the state is older than the entry")
 	}
@@ -75,7 +75,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want = append(want, fmt.Sprintf("%s %d %s", run, entry.Seq, entry.Event.Type()))
+			want = append(want, fmt.Sprintf("%s %d %s", run, entry.Seq, entry.Type()))
 		}
 		got := slices.DeleteFunc(slices.Clone(g.seen), func(s string) bool { return !strings.HasPrefix(s, run+" ") })
 		if !slices.Equal(got, want) {

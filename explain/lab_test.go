@@ -117,7 +117,7 @@ func (l *lab) crash(log []pawl.Entry, after time.Duration) *lab {
 // until cuts a log behind the first entry of a type.
 func until(log []pawl.Entry, typ string) []pawl.Entry {
 	for i, e := range log {
-		if e.Event.Type() == typ {
+		if e.Type() == typ {
 			return log[:i+1]
 		}
 	}

@@ -103,7 +103,7 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	case pawl.ModelDelta:
 		return "a piece of a reply", ""
 	}
-	return phrase(name(event.Type())), ""
+	return phrase(name(pawl.Entry{Event: event}.Type())), ""
 }
 
 // looped reads the note in which the machine keeps the calls a loop makes.

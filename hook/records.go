@@ -29,7 +29,7 @@ func (h records) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.
 		slog.String("run", e.Run), slog.Uint64("seq", e.Seq), slog.Uint64("at", e.At),
 		slog.Time("entry_time", e.Time), slog.Int("iteration", e.Iteration),
 	}
-	h.log.LogAttrs(ctx, lvl, e.Event.Type(), append(attrs, h.attrs(e.Event)...)...)
+	h.log.LogAttrs(ctx, lvl, e.Type(), append(attrs, h.attrs(e.Event)...)...)
 	return engine.Direction{}
 }
 

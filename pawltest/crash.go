@@ -60,7 +60,7 @@ func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 		if err != nil {
 			return fmt.Errorf("an engine appended what nobody can read: %w", err)
 		}
-		hit = hit || planned && (e.Event.Type() == what || strconv.FormatUint(e.Seq, 10) == what)
+		hit = hit || planned && (e.Type() == what || strconv.FormatUint(e.Seq, 10) == what)
 	}
 	m.dead = hit
 	if hit && when == "before" {

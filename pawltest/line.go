@@ -18,7 +18,7 @@ func Line(e pawl.Entry) string {
 	if e.Seq != 0 {
 		l.add("%d", e.Seq)
 	}
-	l.add("%s", e.Event.Type())
+	l.add("%s", e.Type())
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted, pawl.RunPaused, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.RunStopped:
 		l.run(ev)

@@ -270,7 +270,7 @@ func (a *aguiRun) results(seq uint64) {
 
 // custom passes an event of ours on as it is.
 func (a *aguiRun) custom(e pawl.Entry, line []byte) {
-	a.put(aguiEvent{Type: "CUSTOM", Name: e.Event.Type(), Value: dataOf(line)})
+	a.put(aguiEvent{Type: "CUSTOM", Name: e.Type(), Value: dataOf(line)})
 }
 
 func dataOf(line []byte) json.RawMessage {

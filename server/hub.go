@@ -347,7 +347,7 @@ func (b *hub) publish(f frame) {
 	})
 }
 
-var stopped = pawl.RunStopped{}.Type()
+const stopped = "run.stopped"
 
 // trim lets go of what all have taken, and of more if it is too much; the hub is
 // locked.

@@ -44,7 +44,7 @@ func pieceFrame(e pawl.Entry, before uint64) (frame, bool) {
 	if err != nil {
 		return frame{}, false
 	}
-	f := frame{before: before, at: e.At, kind: e.Event.Type()}
+	f := frame{before: before, at: e.At, kind: e.Type()}
 	f.write(line)
 	return f, true
 }

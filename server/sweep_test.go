@@ -149,7 +149,7 @@ func (d *dorm) times(run, kind string) (at []time.Time) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if e.Event.Type() == kind {
+		if e.Type() == kind {
 			at = append(at, e.Time)
 		}
 	}

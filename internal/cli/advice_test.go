@@ -348,7 +348,7 @@ func (b *bench) cut(typ string) {
 				b.Fatal(err)
 			}
 			s.Fold(e)
-			if batch.Records = append(batch.Records, line); e.Event.Type() == at {
+			if batch.Records = append(batch.Records, line); e.Type() == at {
 				break
 			}
 		}

@@ -24,7 +24,7 @@ func (c *cell) types(t *testing.T) (list []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, e.Event.Type())
+		list = append(list, e.Type())
 	}
 	return list
 }

@@ -103,7 +103,7 @@ func kinds(b pawl.Batch) string {
 		if err != nil {
 			panic(err)
 		}
-		if t := e.Event.Type(); !slices.Contains(names, t) {
+		if t := e.Type(); !slices.Contains(names, t) {
 			names = append(names, t)
 		}
 	}

@@ -130,7 +130,7 @@ tools:
 				seen <- fmt.Errorf("entry %d comes after %d", e.Seq, next-1)
 				return
 			}
-			types, next = append(types, e.Event.Type()), next+1
+			types, next = append(types, e.Type()), next+1
 		}
 		seen <- nil
 	}()

@@ -160,7 +160,7 @@ func events(t *testing.T, j pawl.Journal, run, kind string) (at []time.Time) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Event.Type() == kind {
+		if e.Type() == kind {
 			at = append(at, e.Time)
 		}
 	}

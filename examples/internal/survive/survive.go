@@ -51,7 +51,7 @@ func Kills(t *testing.T, input string, build func(*World) pawl.Agent) []pawl.Ent
 	}
 	for _, e := range log[:len(log)-1] {
 		for _, acting := range []bool{false, true} {
-			name := fmt.Sprintf("killed after %d %s", e.Seq, e.Event.Type())
+			name := fmt.Sprintf("killed after %d %s", e.Seq, e.Type())
 			if acting {
 				name += " and what it led to"
 			}

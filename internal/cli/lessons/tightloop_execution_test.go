@@ -289,7 +289,7 @@ tools:
 		if e.Run != result.Run || e.Seq != uint64(i+1) || e.Time.IsZero() {
 			t.Errorf("line %d is entry %d of run %s at %v", i+1, e.Seq, e.Run, e.Time)
 		}
-		seen[e.Event.Type()]++
+		seen[e.Type()]++
 		switch ev := e.Event.(type) {
 		case pawl.RunStarted:
 			if ev.Declaration.Machine == 0 {
