@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/typo"
 )
 
 // known are packages of the standard library by the name that code gives them,
@@ -59,7 +61,7 @@ func closest(name string, names []string) []string {
 	}
 	var list []near
 	for _, n := range names {
-		d := distance(strings.ToLower(name), strings.ToLower(n))
+		d := typo.Distance(strings.ToLower(name), strings.ToLower(n))
 		if n != name && n != "_" && d <= max(1, len(name)/3) {
 			list = append(list, near{n, d})
 		}
@@ -70,32 +72,6 @@ func closest(name string, names []string) []string {
 		out = append(out, n.name)
 	}
 	return out
-}
-
-// distance counts the letters to insert, delete, replace or exchange with
-// their neighbour to make one word of another (Damerau, "A technique for computer
-// detection and correction of spelling errors", 1964, as optimal string alignment).
-func distance(a, b string) int {
-	var before, last []int
-	now := make([]int, len(b)+1)
-	for j := range now {
-		now[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, now = last, now, make([]int, len(b)+1)
-		now[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				now[j] = min(now[j], before[j-2]+1)
-			}
-		}
-	}
-	return now[len(b)]
 }
 
 // rename gives what is declared by one name another, where it is declared.

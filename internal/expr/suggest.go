@@ -3,6 +3,8 @@ package expr
 import (
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/typo"
 )
 
 // Nearest is the known name that name was most likely meant to be, or "" when
@@ -11,7 +13,7 @@ import (
 func Nearest(name string, known []string) string {
 	best, least := "", max(1, len([]rune(name))/3)+1
 	for _, k := range slices.Sorted(slices.Values(known)) {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
+		if d := typo.Distance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			best, least = k, d
 		}
 	}
@@ -28,30 +30,4 @@ func DidYouMean(name string, known []string) string {
 		return ""
 	}
 	return " (there is " + strings.Join(slices.Sorted(slices.Values(known)), ", ") + ")"
-}
-
-// distance counts the insertions, deletions, substitutions and swaps of
-// neighbours between a and b (optimal string alignment: Damerau, A technique
-// for computer detection and correction of spelling errors, 1964).
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(y); j++ {
-			change := 1
-			if x[i-1] == y[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(y)]
 }

@@ -37,6 +37,7 @@ forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the house 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
 allow internal -> internal/pattern  regular expressions of other people's are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
+allow internal -> internal/typo     names are compared in one place
 allow cmd -> internal/cli       main hands over its arguments and returns the exit code
 `
 
