@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
 )
 
 // value is one of a call's, with the name of the argument that it stands in.
@@ -234,21 +233,17 @@ type form struct {
 	on, off map[string]bool // arguments that are true, or are false or empty, unless something else is said
 }
 
-var declarations canon.Memo[*form]
-
 // formOf reads a schema. Where in it a name or a constant stands does not matter:
 // the machine has held the call to the schema.
 func formOf(schema json.RawMessage) *form {
-	return declarations.Get(schema, func() *form {
-		f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
-		dec := json.NewDecoder(bytes.NewReader(schema))
-		dec.UseNumber()
-		var tree any
-		if dec.Decode(&tree) == nil {
-			f.read(tree)
-		}
-		return f
-	})
+	f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	dec := json.NewDecoder(bytes.NewReader(schema))
+	dec.UseNumber()
+	var tree any
+	if dec.Decode(&tree) == nil {
+		f.read(tree)
+	}
+	return f
 }
 
 func (f *form) read(v any) {
