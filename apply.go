@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/persist"
 )
 
 // Fold takes in the next entry of the log. It is the only way a state changes.
@@ -256,7 +255,7 @@ func (s *State) closeTurn() {
 	all, did, fault := canon.NewSum, canon.NewSum, canon.NewSum
 	var buf []byte
 	for _, c := range s.open {
-		s.calls = s.calls.Append(c)
+		s.calls = append(s.calls, c)
 		switch {
 		case c.ok():
 			ok++
@@ -318,11 +317,10 @@ func (s *State) closeTurn() {
 
 // leave keeps a turn's track. A turn that is closed again leaves another.
 func (s *State) leave(t Track) {
-	if last, ok := s.trail.Last(); ok && last.Iteration == t.Iteration {
-		s.trail = s.trail.Set(s.trail.Len()-1, t)
-		return
+	if s.track.Iteration > 0 && s.track.Iteration != t.Iteration {
+		s.trail = append(s.trail, s.track)
 	}
-	s.trail = s.trail.Append(t)
+	s.track = t
 }
 
 func (s *State) exempt(tool string) bool { return s.info(tool).Exempt }
@@ -425,8 +423,8 @@ func (s *State) untoldCalls() (calls []call) {
 	if !s.untold {
 		return nil
 	}
-	for i := max(0, s.calls.Len()-s.batch); i < s.calls.Len(); i++ {
-		calls = append(calls, s.calls.At(i))
+	for i := max(0, len(s.calls)-s.batch); i < len(s.calls); i++ {
+		calls = append(calls, s.calls[i])
 	}
 	return calls
 }
@@ -434,11 +432,7 @@ func (s *State) untoldCalls() (calls []call) {
 // openTurn takes closeTurn back. It is rare, so that it may cost O(calls).
 func (s *State) openTurn() {
 	s.open = s.untoldCalls()
-	var archive persist.Vector[call]
-	for i := range s.calls.Len() - len(s.open) {
-		archive = archive.Append(s.calls.At(i))
-	}
-	s.calls, s.untold, s.gathered = archive, false, nil
+	s.calls, s.untold, s.gathered = slices.Clip(s.calls[:len(s.calls)-len(s.open)]), false, nil
 	if s.looped = s.byLoop; s.looped {
 		return // which closing it left alone, too
 	}

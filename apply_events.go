@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,10 +186,10 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 		digest.Add([]byte(text))
 		s.thought = uint64(digest)
 	}
-	if last, ok := s.turns.Last(); ok && last.Iteration == t.Iteration {
-		s.turns = s.turns.Set(s.turns.Len()-1, t)
+	if n := len(s.turns); n > 0 && s.turns[n-1].Iteration == t.Iteration {
+		s.turns = append(slices.Clip(s.turns[:n-1]), t) // another State may have the same
 	} else {
-		s.turns = s.turns.Append(t)
+		s.turns = append(s.turns, t)
 	}
 	if calls == 0 {
 		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
@@ -436,19 +437,17 @@ func (s *State) applyMemo(event Event, entry Entry) {
 		if s.look != nil {
 			s.look = &look{s.look.Observed, (*gauge.Measure)(&measure)}
 		}
-		last, ok := s.trail.Last()
 		switch {
 		case s.HasOpen() && (!s.again || s.ran()) && s.Machine() > 2: // the turn is not over
 			return
-		case !ok:
+		case s.track.Iteration == 0:
 			s.baseline = &measure
 			return
 		case s.again:
-			last.Drift = &measure
+			s.track.Drift = &measure
 		default: // it belongs to the action before it
-			last.Measure = &measure
+			s.track.Measure = &measure
 		}
-		s.leave(last)
 	case Reflected:
 		s.confidence, s.confident = min(max(e.Confidence, 0), 1), true
 		s.bytes += s.size(e.Hint)

@@ -145,7 +145,7 @@ var (
 )
 
 func newCall(c Call, s *State, iteration int) call {
-	return call{&asked{Call: c, Iteration: iteration, heard: len(s.said), prior: s.calls.Len()}, &noTrial, &noEnding, &noMatter, Undecided}
+	return call{&asked{Call: c, Iteration: iteration, heard: len(s.said), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, Undecided}
 }
 
 // about changes what few calls have.

@@ -293,7 +293,7 @@ func (m *Machine) failure(s *State) Step {
 func (s *State) maskable() []string {
 	const small = 200
 	var early, late []string
-	for _, c := range s.calls.All() {
+	for _, c := range s.calls {
 		switch {
 		case len(c.Result)+64*len(c.images) < small:
 		case c.Iteration < s.iteration-1:

@@ -113,17 +113,17 @@ func ResultOf(s *State) Result {
 	if s.declared().Loop == (SingleCall{}).Name() {
 		return r
 	}
-	r.Steps = make([]Summary, 0, s.turns.Len())
+	r.Steps = make([]Summary, 0, len(s.turns))
 	if c, ok := s.first(); ok && c.Iteration == 0 { // the loop's, before any turn
 		r.Steps = append(r.Steps, Summary{Calls: []CallSummary{}})
 	}
-	for _, t := range s.turns.All() {
+	for _, t := range s.turns {
 		step := Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []CallSummary{}}
 		r.Steps = append(r.Steps, step)
 	}
 	// Calls come in the order of their turns: those of one stand side by side in
 	// one list of all.
-	all := make([]CallSummary, 0, s.calls.Len()+len(s.open))
+	all := make([]CallSummary, 0, len(s.calls)+len(s.open))
 	i := 0
 	add := func(c *call) {
 		for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
@@ -134,7 +134,7 @@ func ResultOf(s *State) Result {
 			r.Steps[i].Calls = all[len(all)-1-len(r.Steps[i].Calls) : len(all) : len(all)]
 		}
 	}
-	for _, c := range s.calls.All() {
+	for _, c := range s.calls {
 		add(&c)
 	}
 	for k := range s.open {
@@ -145,8 +145,8 @@ func ResultOf(s *State) Result {
 
 // first is the run's first call.
 func (s *State) first() (call, bool) {
-	if s.calls.Len() > 0 {
-		return s.calls.At(0), true
+	if len(s.calls) > 0 {
+		return s.calls[0], true
 	}
 	if len(s.open) > 0 {
 		return s.open[0], true

@@ -115,12 +115,12 @@ func TestRetry(t *testing.T) {
 	check(put, "")
 	closed := dumped(s)
 	add(1, s.Retry("guard", "", put))
-	if !s.HasOpen() || s.Iterations() != 0 || s.calls.Len() != 2 || s.bytes != before || s.ToolCalls() != 2 || s.Succeeded("look") != 2 {
-		t.Errorf("the turn is open again: %d calls answered, %d bytes, %d ran", s.calls.Len(), s.bytes, s.ToolCalls())
+	if !s.HasOpen() || s.Iterations() != 0 || len(s.calls) != 2 || s.bytes != before || s.ToolCalls() != 2 || s.Succeeded("look") != 2 {
+		t.Errorf("the turn is open again: %d calls answered, %d bytes, %d ran", len(s.calls), s.bytes, s.ToolCalls())
 	}
 	start, finish = run("c_5", Idempotent, 2)
 	add(1, start, finish)
-	if s.HasOpen() || s.Iterations() != 1 || s.calls.Len() != 5 || s.ToolCalls() != 3 || s.Succeeded("look") != 3 {
+	if s.HasOpen() || s.Iterations() != 1 || len(s.calls) != 5 || s.ToolCalls() != 3 || s.Succeeded("look") != 3 {
 		t.Errorf("the turn is over again, and differs from what it was:\n%s\n%s", dumped(s), closed)
 	}
 	check(latest("model.replied"), "calls of the reply were acted on")

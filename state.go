@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/meter"
-	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/tally"
 )
 
@@ -35,6 +34,7 @@ func (*noCopy) Unlock() {}
 // O(open calls and notes).
 func (s *State) Clone() *State {
 	c := &State{facts: s.facts}
+	c.turns, c.trail, c.calls, c.exchanges = slices.Clip(s.turns), slices.Clip(s.trail), slices.Clip(s.calls), slices.Clip(s.exchanges)
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.doubt = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.doubt)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
@@ -82,10 +82,11 @@ type facts struct {
 	memo
 	window
 
-	turns    persist.Vector[Turn]
-	trail    persist.Vector[Track]
-	calls    persist.Vector[call] // answered, in call order
-	said     []string             // what people said, in order; only appended to
+	turns    []Turn
+	trail    []Track  // of the turns before the one that ended last
+	track    Track    // of that one, which may still be measured
+	calls    []call   // answered, in call order
+	said     []string // what people said, in order
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
 	grants   map[string]*matter   // digest of a call's content, to what was approved for the run
@@ -465,7 +466,7 @@ func (s *State) Open() iter.Seq[CallState] {
 // Calls yields every call so far, in order.
 func (s *State) Calls() iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
-		for _, c := range s.calls.All() {
+		for _, c := range s.calls {
 			if !yield(c.state()) {
 				return
 			}
@@ -482,7 +483,7 @@ func (s *State) Recent() iter.Seq[CallState] {
 				return
 			}
 		}
-		for _, c := range s.calls.Backward() {
+		for _, c := range slices.Backward(s.calls) {
 			if !yield(c.state()) {
 				return
 			}
@@ -493,7 +494,7 @@ func (s *State) Recent() iter.Seq[CallState] {
 // Turns yields the turns so far, in order.
 func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
-		for _, t := range s.turns.All() {
+		for _, t := range s.turns {
 			if !yield(t) {
 				return
 			}
@@ -503,9 +504,15 @@ func (s *State) Turns() iter.Seq[Turn] {
 
 // Tracks yields what the finished turns left behind, latest first.
 func (s *State) Tracks() iter.Seq[Track] {
-	trail := s.trail
+	trail, last := s.trail, s.track
 	return func(yield func(Track) bool) {
-		for _, t := range trail.Backward() {
+		for i := len(trail); i >= 0; i-- {
+			t := last
+			if i < len(trail) {
+				t = trail[i]
+			} else if t.Iteration == 0 {
+				continue // no turn has ended
+			}
 			if t.Measure != nil {
 				t.Measure = t.Measure.clone()
 			}
@@ -553,7 +560,7 @@ func (s *State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 				return
 			}
 		}
-		for _, c := range s.calls.Backward() {
+		for _, c := range slices.Backward(s.calls) {
 			if c.Tool == tool && c.ok() && !yield(c.state()) {
 				return
 			}
@@ -598,8 +605,8 @@ func (s *State) call(id string) (call, bool) {
 	if i := s.find(id); i >= 0 {
 		return s.open[i], true
 	}
-	if n := callNumber(id); n > 0 && n <= s.calls.Len() {
-		return s.calls.At(n - 1), true
+	if n := callNumber(id); n > 0 && n <= len(s.calls) {
+		return s.calls[n-1], true
 	}
 	return call{}, false
 }

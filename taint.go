@@ -38,8 +38,8 @@ func (s *State) gather(by string, begin func() any, add func(made any, c *call),
 		g = &gathered{made: begin()}
 	}
 	delete(s.gathered, by) // if add panics, what it left is of no use
-	for ; g.count < s.calls.Len(); g.count++ {
-		c := s.calls.At(g.count)
+	for ; g.count < len(s.calls); g.count++ {
+		c := s.calls[g.count]
 		add(g.made, &c)
 	}
 	put(&s.gathered, by, g)

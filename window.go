@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/persist"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -32,7 +31,7 @@ type Window struct {
 	Refused   int       // tokens of the smallest request that a model found too long; zero: none did
 	Squeezed  bool      // the present turn was shortened since one did
 
-	exchanges persist.Vector[exchange]
+	exchanges []exchange
 	spare     int
 }
 
@@ -49,7 +48,7 @@ type exchange struct {
 
 // window is what State keeps of it.
 type window struct {
-	exchanges persist.Vector[exchange]
+	exchanges []exchange
 	spare     int
 	images    int
 	shots     int // how many pictures they are
@@ -63,7 +62,7 @@ type window struct {
 // Window is what the model sees of the conversation.
 func (s *State) Window() Window {
 	w := Window{
-		Exchanges: s.window.exchanges.Len(), Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around(),
+		Exchanges: len(s.window.exchanges), Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around(),
 		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Squeezed: s.squeezed,
 		exchanges: s.window.exchanges, spare: s.spare,
 	}
@@ -102,7 +101,7 @@ func (w Window) Before(n int) int {
 	if n >= w.Exchanges {
 		return w.Bytes
 	}
-	return w.exchanges.At(n).start
+	return w.exchanges[n].start
 }
 
 // Spare is the bytes that leaving out the large results before exchange n would save.
@@ -110,7 +109,7 @@ func (w Window) Spare(n int) int {
 	if n >= w.Exchanges {
 		return w.spare
 	}
-	return w.exchanges.At(n).spare
+	return w.exchanges[n].spare
 }
 
 // Full is the first exchange that has a large result.
@@ -123,7 +122,7 @@ func (w Window) Since(n int) uint64 {
 	if n >= w.Exchanges {
 		return 0
 	}
-	return w.exchanges.At(n).seq
+	return w.exchanges[n].seq
 }
 
 // Carried is how many bytes beyond free were sent before exchange n, over all
@@ -139,7 +138,7 @@ func (w Window) Carried(n, free int) int {
 		last, sum = w.Exchanges-1, w.Bytes
 	}
 	if last >= from {
-		sum += w.exchanges.At(last).starts - w.exchanges.At(from-1).starts
+		sum += w.exchanges[last].starts - w.exchanges[from-1].starts
 	}
 	return sum - (n-from+1)*free
 }
@@ -150,9 +149,9 @@ func (w Window) Hoarded(n int) int {
 	case w.Exchanges == 0 || n == 0:
 		return 0
 	case n >= w.Exchanges:
-		return w.exchanges.At(w.Exchanges-1).spares + w.spare
+		return w.exchanges[w.Exchanges-1].spares + w.spare
 	}
-	return w.exchanges.At(n).spares
+	return w.exchanges[n].spares
 }
 
 // Calls yields the calls before exchange n of the conversation of s, in order.
@@ -161,12 +160,12 @@ func (w Window) Calls(s *State, n int) iter.Seq[CallState] {
 		if w.Exchanges == 0 {
 			return
 		}
-		upTo := s.calls.Len()
+		upTo := len(s.calls)
 		if n < w.Exchanges {
-			upTo = min(upTo, w.exchanges.At(n).calls)
+			upTo = min(upTo, w.exchanges[n].calls)
 		}
-		for i := w.exchanges.At(0).calls; i < upTo; i++ {
-			if c := s.calls.At(i); !yield(c.state()) {
+		for i := w.exchanges[0].calls; i < upTo; i++ {
+			if c := s.calls[i]; !yield(c.state()) {
 				return
 			}
 		}
@@ -177,17 +176,17 @@ func (w Window) Calls(s *State, n int) iter.Seq[CallState] {
 // of the conversation. It costs O(calls between the first of them and n).
 func (s *State) Bulky(n int) (calls []string) {
 	w := s.Window()
-	last := s.window.exchanges.Len()
+	last := len(s.window.exchanges)
 	from := w.Full()
 	if from >= last {
 		return nil
 	}
-	upTo := s.calls.Len()
+	upTo := len(s.calls)
 	if n < last {
-		upTo = w.exchanges.At(n).calls
+		upTo = w.exchanges[n].calls
 	}
-	for i := w.exchanges.At(from).calls; i < min(upTo, s.calls.Len()); i++ {
-		if c := s.calls.At(i); c.bulk() > 0 {
+	for i := w.exchanges[from].calls; i < min(upTo, len(s.calls)); i++ {
+		if c := s.calls[i]; c.bulk() > 0 {
 			calls = append(calls, c.ID)
 		}
 	}
@@ -230,12 +229,13 @@ func (c *call) pictures() (n int) {
 // exchange begins another one, at a reply.
 func (s *State) exchange(seq uint64, calls int) {
 	x := exchange{seq: seq, calls: calls, start: s.bytes, spare: s.spare}
-	if last, ok := s.exchanges.Last(); ok {
+	if n := len(s.exchanges); n > 0 {
+		last := &s.exchanges[n-1]
 		x.starts, x.spares = last.starts, last.spares
 	}
 	x.starts += x.start
 	x.spares += x.spare
-	s.exchanges = s.exchanges.Append(x)
+	s.exchanges = append(s.exchanges, x)
 }
 
 // compact takes over what the model no longer sees.
@@ -255,9 +255,9 @@ func (s *State) compact(e *ContextCompacted, seq uint64) {
 	s.bytes += head - cut
 	s.spare -= spare
 	kept := s.exchanges
-	s.exchanges = persist.Vector[exchange]{}
-	for i := from; i < kept.Len(); i++ {
-		x := kept.At(i)
+	s.exchanges = nil
+	for i := from; i < len(kept); i++ {
+		x := kept[i]
 		s.place(x, x.start+head-cut, x.spare-spare)
 	}
 }
@@ -265,44 +265,46 @@ func (s *State) compact(e *ContextCompacted, seq uint64) {
 // place appends an exchange with other sizes.
 func (s *State) place(x exchange, start, spare int) {
 	x.start, x.spare, x.starts, x.spares = start, spare, start, spare
-	if last, ok := s.exchanges.Last(); ok {
+	if n := len(s.exchanges); n > 0 {
+		last := &s.exchanges[n-1]
 		x.starts += last.starts
 		x.spares += last.spares
 	}
-	s.exchanges = s.exchanges.Append(x)
+	s.exchanges = append(s.exchanges, x)
 }
 
 // leaveOut masks calls and takes what that saves off the exchanges after each.
 func (s *State) leaveOut(ids []string) {
-	var saved []exchange // by call, in order: what it saves from which call on
+	s.calls, s.exchanges = slices.Clone(s.calls), slices.Clone(s.exchanges) // which others may share
+	var saved []exchange                                                    // by call, in order: what it saves from which call on
 	for _, id := range ids {
 		n := callNumber(id)
-		if n < 1 || n > s.calls.Len() {
+		if n < 1 || n > len(s.calls) {
 			continue
 		}
-		c := s.calls.At(n - 1)
+		c := s.calls[n-1]
 		was, bulk := c.weight(s), c.bulk()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
 		c.about(func(m *matter) { m.masked = true })
-		s.calls = s.calls.Set(n-1, c)
+		s.calls[n-1] = c
 		saved = append(saved, exchange{calls: n, start: was - c.weight(s), spare: bulk})
 	}
 	sort.Slice(saved, func(i, k int) bool { return saved[i].calls < saved[k].calls })
-	first := sort.Search(s.exchanges.Len(), func(i int) bool { return len(saved) > 0 && s.exchanges.At(i).calls >= saved[0].calls })
+	first := sort.Search(len(s.exchanges), func(i int) bool { return len(saved) > 0 && s.exchanges[i].calls >= saved[0].calls })
 	before := exchange{}
 	if first > 0 {
-		before = s.exchanges.At(first - 1)
+		before = s.exchanges[first-1]
 	}
 	start, spare, next := 0, 0, 0
-	for i := first; i < s.exchanges.Len(); i++ {
-		x := s.exchanges.At(i)
+	for i := first; i < len(s.exchanges); i++ {
+		x := s.exchanges[i]
 		for ; next < len(saved) && saved[next].calls <= x.calls; next++ {
 			start, spare = start+saved[next].start, spare+saved[next].spare
 		}
 		x.start, x.spare = x.start-start, x.spare-spare
 		x.starts, x.spares = before.starts+x.start, before.spares+x.spare
-		s.exchanges = s.exchanges.Set(i, x)
+		s.exchanges[i] = x
 		before = x
 	}
 	for ; next < len(saved); next++ {

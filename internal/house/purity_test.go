@@ -192,7 +192,7 @@ func TestPurityCatches(t *testing.T) {
 		"import \"time\"\nfunc f(at time.Time, d time.Duration) time.Time { return at.Add(d).UTC() }",
 		"import \"context\"\ntype m interface{ stream(context.Context) error }",
 		"import \"encoding/json\"\nvar x, y = json.Marshal(1)",
-		"import \"github.com/pawl-run/pawl/internal/persist\"\nvar x persist.Vector[int]",
+		"import \"github.com/pawl-run/pawl/internal/canon\"\nvar x canon.Sum",
 		"type clock struct{}\nfunc (clock) Now() int { return 1 }\nvar time clock\nvar x = time.Now()",
 	} {
 		fset, s := parseText(t, "synthetic.go", "package synthetic\n"+text+"\n")
