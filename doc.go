@@ -56,6 +56,6 @@
 // An [Entry] is an [Event] with its place in the log. Event names and the JSON
 // of entries are frozen. A [Journal] stores encoded entries under a lease with a
 // fencing epoch; everybody but the owner writes [Letter] values to its
-// [Mailbox]. [Machine.Replay] decides a whole log again and says whether it
-// would come out the same.
+// [Mailbox]. Engine.Replay of package engine decides a whole log again and
+// reports whether it would be the same.
 package pawl

@@ -14,7 +14,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // TestHistories decides again what earlier builds wrote. The logs are never
@@ -27,12 +26,7 @@ func TestHistories(t *testing.T) {
 		version := filepath.Base(filepath.Dir(file))
 		t.Run(version+"/"+strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			lines := history(t, file)
-			j := volatile{memory.New()}
-			first := must(pawl.DecodeEntry(bytes.Clone(lines[0])))
-			must(j.Claim(t.Context(), pawl.Claim{Run: first.Run, Owner: "history", TTL: 1, New: true}))
-			if err := j.Append(t.Context(), pawl.Batch{Run: first.Run, Epoch: 1, Records: lines}); err != nil {
-				t.Fatal(err)
-			}
+			first, j := must(pawl.DecodeEntry(bytes.Clone(lines[0]))), journalOf(t, lines)
 			d := first.Event.(pawl.RunStarted).Declaration
 			agent := again(t, d)
 			steps, err := engine.New(j, nil).Replay(t.Context(), agent, first.Run)
@@ -101,6 +95,18 @@ func ending(t *testing.T, lines [][]byte) string {
 	return status
 }
 
+// journalOf is a journal that holds one log.
+func journalOf(t *testing.T, lines [][]byte) pawl.Journal {
+	t.Helper()
+	j := volatile{memory.New()}
+	run := must(pawl.DecodeEntry(bytes.Clone(lines[0]))).Run
+	must(j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "history", TTL: 1, New: true}))
+	if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: 1, Records: lines}); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
 func histories(t *testing.T, which string) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/histories/" + which + "/*.jsonl")
@@ -124,23 +130,21 @@ func history(t *testing.T, file string) (lines [][]byte) {
 // TestReplayNotices: a log that was tampered with does not replay.
 func TestReplayNotices(t *testing.T) {
 	lines := history(t, "testdata/histories/v0/kill_doubt.jsonl")
-	start := must(pawl.DecodeEntry(bytes.Clone(lines[0]))).Event.(pawl.RunStarted)
-	m := must(pawl.NewMachine(again(t, start.Declaration)))
+	first := must(pawl.DecodeEntry(bytes.Clone(lines[0])))
+	agent := again(t, first.Event.(pawl.RunStarted).Declaration)
 	replay := func(change func(i int, doc map[string]any)) error {
-		_, err := m.Replay(new(pawl.State), func(yield func(pawl.Entry, error) bool) {
-			for i, line := range lines {
-				var doc map[string]any
-				if err := json.Unmarshal(line, &doc); err != nil {
-					t.Fatal(err)
-				}
-				if change != nil {
-					change(i, doc)
-				}
-				if !yield(pawl.DecodeEntry(must(json.Marshal(doc)))) {
-					return
-				}
+		var changed [][]byte
+		for i, line := range lines {
+			var doc map[string]any
+			if err := json.Unmarshal(line, &doc); err != nil {
+				t.Fatal(err)
 			}
-		}, func(source string) (pawl.Condition, error) { return stop.Parse(source, nil) })
+			if change != nil {
+				change(i, doc)
+			}
+			changed = append(changed, must(json.Marshal(doc)))
+		}
+		_, err := engine.New(journalOf(t, changed), nil).Replay(t.Context(), agent, first.Run)
 		return err
 	}
 	if err := replay(nil); err != nil {
@@ -189,13 +193,7 @@ func TestReplayNotices(t *testing.T) {
 	}
 	for i := 1; i < len(lines); i++ { // an entry less
 		without := append(append([][]byte(nil), lines[:i]...), lines[i+1:]...)
-		if _, err := m.Replay(new(pawl.State), func(yield func(pawl.Entry, error) bool) {
-			for _, line := range without {
-				if !yield(pawl.DecodeEntry(bytes.Clone(line))) {
-					return
-				}
-			}
-		}, nil); err == nil && i < len(lines)-1 {
+		if _, err := engine.New(journalOf(t, without), nil).Replay(t.Context(), agent, first.Run); err == nil && i < len(lines)-1 {
 			t.Errorf("entry %d may be left out", i+1)
 		}
 	}

@@ -191,6 +191,17 @@ func (m *Machine) declare() {
 // Agent returns the agent the machine was made of.
 func (m *Machine) Agent() Agent { return m.agent }
 
+// Under returns the machine as a log says that it was: with the prices of a
+// declaration that does not differ otherwise and, unless nil, another stop condition.
+func (m *Machine) Under(d Declaration, stop Condition) *Machine {
+	now := *m
+	now.decl.Model.Price, now.decl.Fallback, now.decl.Advisers = d.Model.Price, d.Fallback, d.Advisers
+	if stop != nil {
+		now.agent.Stop = stop
+	}
+	return &now
+}
+
 // Asked returns the model that t asks, and what is declared of it.
 func (m *Machine) Asked(t Think) (Model, ModelInfo) {
 	for i := range m.advisers {

@@ -13,9 +13,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/tool"
-	"github.com/pawl-run/pawl/window"
 )
 
 // taking is a tool whose calls take some time and write down that they ran.
@@ -104,22 +103,28 @@ func TestNotRunTooEarly(t *testing.T) {
 			Tools: []pawl.Tool{taking(&ledger{}, "put", pawl.Write, time.Second)}}
 		j := newTap()
 		ends(t, begin(t, engine.New(j, slowAt("tool.finished", 10*time.Second)), agent), pawl.Exhausted)
-		m, err := pawl.NewMachine(progress.Guard(window.Guard(agent)))
-		if err != nil {
-			t.Fatal(err)
-		}
 		replayed := func(move time.Duration) error {
-			_, err := m.Replay(new(pawl.State), func(yield func(pawl.Entry, error) bool) {
-				late := time.Duration(0)
-				for e, err := range engine.Entries(t.Context(), j, "r", 1) {
-					if refused, ok := e.Event.(pawl.ToolRefused); ok && refused.NotRun {
-						late = move
-					}
-					if e.Time = e.Time.Add(-late); !yield(e, err) {
-						return
-					}
+			var lines [][]byte
+			late := time.Duration(0)
+			for e, err := range engine.Entries(t.Context(), j, "r", 1) {
+				if refused, ok := e.Event.(pawl.ToolRefused); ok && refused.NotRun {
+					late = move
 				}
-			}, nil)
+				e.Time = e.Time.Add(-late)
+				line, bad := e.AppendJSON(nil)
+				if err != nil || bad != nil {
+					t.Fatal(err, bad)
+				}
+				lines = append(lines, line)
+			}
+			moved := memory.New()
+			if _, err := moved.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "x", TTL: 1, New: true}); err != nil {
+				t.Fatal(err)
+			}
+			if err := moved.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, Records: lines}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := engine.New(moved, nil).Replay(t.Context(), agent, "r")
 			return err
 		}
 		if err := replayed(0); err != nil {

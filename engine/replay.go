@@ -1,15 +1,21 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
 )
 
 // Replay folds a run's log and decides every recorded step of it again. It
-// returns how many steps agree, and an error that names the first that does
-// not. Nothing is called and nothing is written.
+// returns how many steps agree, and an error that names the first entry that this
+// build would not have written. Nothing is called and nothing is written. Entries
+// that come from outside (signals, owners, limits) are folded and not compared,
+// nor is what was decided while the run had another agent by permission.
 func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
 	start, err := firstOf(ctx, e.journal, run)
 	if err != nil {
@@ -23,7 +29,294 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	return m.Replay(p.before(), Entries(ctx, e.journal, run, 1), func(source string) (pawl.Condition, error) {
-		return stop.Parse(source, nil)
-	})
+	r := replay{machine: m, run: run, state: p.before()}
+	var entries []pawl.Entry
+	for entry, err := range Entries(ctx, e.journal, run, 1) {
+		if err != nil {
+			return 0, err
+		}
+		if fork, ok := entry.Event.(pawl.RunForked); ok {
+			r.forks = append(r.forks, fork)
+		}
+		entries = append(entries, entry)
+	}
+	for _, entry := range entries {
+		if err := r.take(entry); err != nil {
+			return r.steps, err
+		}
+	}
+	if err := r.compare(); err != nil {
+		return r.steps, err
+	}
+	if !r.judged {
+		return 0, fmt.Errorf("run %s began with another agent: %s changed", r.state.Run(), strings.Join(r.changed, ", "))
+	}
+	return r.steps, nil
+}
+
+// replay is the state of a Replay.
+type replay struct {
+	machine *pawl.Machine // of the agent at hand
+	run     string        // the name of the log
+	forks   []pawl.RunForked
+
+	state   *pawl.State
+	now     *pawl.Machine // with the prices and the stop condition that the log says; nil: the run had another agent
+	changed []string
+	judged  bool
+	steps   int
+
+	decided *pawl.State // the state the present step was decided on
+	step    pawl.Step
+	got     []pawl.Entry
+}
+
+// compare compares the present step with what was written for it.
+func (r *replay) compare() error {
+	if r.step != nil {
+		if err := agrees(r.now, r.decided, r.step, r.got); err != nil {
+			return fmt.Errorf("run %s, entry %d, decided on entry %d: %w", r.state.Run(), r.got[0].Seq, r.decided.Seq(), err)
+		}
+		r.steps++
+	}
+	r.step, r.got = nil, nil
+	return nil
+}
+
+func (r *replay) take(e pawl.Entry) error {
+	if e.Run != r.run {
+		return fmt.Errorf("run %s: entry %d belongs to run %s", r.run, e.Seq, e.Run)
+	}
+	// What a fork shares was decided, and its keys were made, under the name of the
+	// run it came from.
+	if i := slices.IndexFunc(r.forks, func(f pawl.RunForked) bool { return e.Seq <= f.Seq }); i >= 0 {
+		e.Run = r.forks[i].From
+	}
+	check := e
+	if r.state.Seq() > 0 {
+		check.Run = r.state.Run()
+	}
+	if err := pawl.CheckEntry(r.state, check); err != nil {
+		return err
+	}
+	if r.got != nil && e.At == r.decided.Seq() && !r.given(e.Event) {
+		r.got = append(r.got, e)
+	} else {
+		if err := r.compare(); err != nil {
+			return err
+		}
+		if r.now != nil && !r.given(e.Event) {
+			if e.At != r.state.Seq() {
+				return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", r.run, e.Seq, e.At, r.state.Seq())
+			}
+			r.decided = r.state.Clone()
+			r.step, r.got = r.now.Decide(r.decided), []pawl.Entry{e}
+			if r.checksAgain(r.step) {
+				r.step = nil
+			}
+		}
+	}
+	r.state.Fold(e)
+	return r.follow(e.Event)
+}
+
+// follow adopts what the log says of the agent from here on.
+func (r *replay) follow(event pawl.Event) error {
+	switch e := event.(type) {
+	case pawl.RunStarted:
+		if n := e.Declaration.Machine; n > pawl.MachineNumber {
+			return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", r.state.Run(), n, pawl.MachineNumber)
+		}
+	case pawl.RunResumed:
+		if e.Changed == nil {
+			return nil
+		}
+	case pawl.RunExtended:
+		if e.Stop == "" || r.now == nil {
+			return nil
+		}
+		c, err := stop.Parse(e.Stop, nil)
+		if err != nil {
+			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", r.state.Run(), e.Stop, err)
+		}
+		r.now = r.now.Under(r.now.Declaration(), c)
+		return nil
+	default:
+		return nil
+	}
+	declared := r.state.Declaration()
+	if r.changed = declared.Differences(r.machine.Declaration()); len(r.changed) > 0 {
+		r.now = nil
+		return nil
+	}
+	r.now, r.judged = r.machine.Under(declared, nil), true
+	return nil
+}
+
+// given reports whether an event is not the machine's decision, or not one that
+// this build can make again.
+func (r *replay) given(event pawl.Event) bool {
+	switch e := event.(type) {
+	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
+		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
+		return true
+	case pawl.RunPaused:
+		return e.Status == pawl.Paused && e.WakeAt.IsZero() // a shutdown
+	case pawl.RunStopped:
+		return e.Leaf == pawl.PanicLeaf // the engine's, since nothing could be decided
+	case pawl.Noted:
+		return e.Imported() || r.recorded(event)
+	case pawl.ChildStopped:
+		return e.Status == pawl.Interrupted // found so by a new owner
+	}
+	return r.recorded(event)
+}
+
+// grounding is the name of the policy whose findings replay takes as recorded
+// under a machine before 3, because the rules that made them are gone. What follows
+// from a finding is decided again.
+const grounding = "judge.grounding"
+
+// recorded reports whether an event is such a finding, or a judge's call for one.
+func (r *replay) recorded(event pawl.Event) bool {
+	by := ""
+	switch e := event.(type) {
+	case pawl.Grounded:
+		by = grounding
+	case pawl.Noted:
+		by = e.By
+	case pawl.ModelCalled:
+		by = string(e.Purpose)
+	case pawl.ModelReplied:
+		by = string(e.Purpose)
+	case pawl.ModelFailed:
+		by = string(e.Purpose)
+	}
+	return by == grounding && r.state.Machine() < 3
+}
+
+// checksAgain reports whether a step checks an answer in which those rules found
+// nothing to check. What they let happen instead is not compared.
+func (r *replay) checksAgain(step pawl.Step) bool {
+	think, _ := step.(pawl.Think)
+	record, _ := step.(pawl.Record)
+	return r.recorded(pawl.ModelCalled{Purpose: think.Purpose}) || len(record.Events) > 0 && r.recorded(record.Events[0])
+}
+
+// agrees compares what was written for a step with what is decided now. A
+// crash may have cut the entries of a step short; what is there must fit.
+func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Entry) error {
+	first := got[0].Event
+	wrong := func(want any) error {
+		return fmt.Errorf("the log has %s, this build decides %T %+v", got[0].Type(), step, want)
+	}
+	switch step := step.(type) {
+	case pawl.Think:
+		called, ok := first.(pawl.ModelCalled)
+		want := m.Called(step)
+		if called.Bytes == 0 {
+			want.Bytes = 0 // builds before it did not say, and learned nothing
+		}
+		if !ok || called != want {
+			return wrong(want)
+		}
+	case pawl.Observe:
+		if _, ok := first.(pawl.Observed); !ok {
+			return wrong("")
+		}
+	case pawl.Act:
+		return actAgrees(decided, step, got)
+	case pawl.Record:
+		for i, e := range got {
+			if i >= len(step.Events) || !sameEvent(e.Event, step.Events[i]) {
+				return wrong(step.Events)
+			}
+		}
+	case pawl.Await:
+		if paused, ok := first.(pawl.RunPaused); !ok || paused.Status != step.Status {
+			return wrong(step.Status)
+		}
+	case pawl.Finish:
+		v := step.Verdict
+		want := pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer}
+		if stopped, ok := first.(pawl.RunStopped); !ok || stopped != want {
+			return wrong(want)
+		}
+	}
+	return nil
+}
+
+// actAgrees checks that every call in the log was classified as it would be now.
+func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
+	for _, e := range got {
+		var id string
+		want := pawl.RunCall
+		switch ev := e.Event.(type) {
+		case pawl.ToolStarted:
+			id = ev.Call
+		case pawl.ToolFinished:
+			id = ev.Call
+		case pawl.ToolDoubted:
+			id = ev.Call
+		case pawl.ChildStarted:
+			id = ev.Call
+		case pawl.ChildStopped:
+			id = ev.Call
+		case pawl.ToolReused:
+			id, want = ev.Call, pawl.Reuse
+		case pawl.ToolRefused:
+			if id = ev.Call; !ev.NotRun {
+				want = pawl.Refuse
+			} else if ran := decided.Elapsed() + e.Time.Sub(decided.Time()); ran < decided.Limits().Time {
+				return fmt.Errorf("entry %d: call %s was not run, but only %v of %v were over", e.Seq, id, ran, decided.Limits().Time)
+			}
+		case pawl.ApprovalRequested:
+			id, want = ev.Call, pawl.Ask
+		case pawl.InputRequested:
+			id, want = ev.Call, pawl.Hand
+		case pawl.ClientToolRequested:
+			id, want = ev.Call, pawl.Hand
+		case pawl.Noted, pawl.MemoryStored, pawl.ProgressLogged:
+			continue // a pure tool's facts, which stand before its answer
+		default:
+			return fmt.Errorf("entry %d: the log has %s, this build acts on calls", e.Seq, e.Type())
+		}
+		i := slices.IndexFunc(act.Calls, func(d pawl.Disposed) bool { return d.Call.ID == id })
+		if i < 0 {
+			return fmt.Errorf("entry %d: call %s would not be acted on now", e.Seq, id)
+		}
+		d := &act.Calls[i]
+		switch ev := e.Event.(type) {
+		case pawl.ToolStarted:
+			if d.Key != ev.Key || d.Info().Effect != ev.Effect {
+				return fmt.Errorf("entry %d: call %s was started with another key or effect", e.Seq, id)
+			}
+			if d.Call.Tool != ev.Tool || !bytes.Equal(d.Call.Args, ev.Args) {
+				return fmt.Errorf("entry %d: call %s was started as %s%s, not as %s%s", e.Seq, id, ev.Tool, ev.Args, d.Call.Tool, d.Call.Args)
+			}
+		case pawl.ToolFinished:
+			if d.Do == pawl.Reuse {
+				want = pawl.Reuse
+			}
+		case pawl.InputRequested:
+			if d.Do == pawl.RunCall {
+				want = pawl.RunCall // the tool wants a person asked
+			}
+		case pawl.ChildStarted:
+			ev.Limits.Time = max(ev.Limits.Time, d.Limits.Time) // less was left when it started
+			if d.Child != ev.Child || d.Limits != ev.Limits {
+				return fmt.Errorf("entry %d: the child run of %s was started with other limits", e.Seq, id)
+			}
+		}
+		if d.Do != want {
+			return fmt.Errorf("entry %d: call %s was to %v, now it is to %v", e.Seq, id, want, d.Do)
+		}
+	}
+	return nil
+}
+
+func sameEvent(a, b pawl.Event) bool {
+	x, err1 := pawl.Entry{Event: a}.AppendJSON(nil)
+	y, err2 := pawl.Entry{Event: b}.AppendJSON(nil)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
