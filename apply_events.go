@@ -79,7 +79,7 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 		s.fallback, s.tries = e.Fallback, tries{}
 	}
 	s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
-	if e.says() {
+	if e.Says() {
 		if e.View.Step != "" {
 			s.bytes, s.lastInput, s.lastBytes, s.window = 0, 0, 0, window{}
 		}

@@ -20,9 +20,9 @@ type ModelCalled struct {
 	View      View    `wire:",inline"`
 }
 
-// says reports whether the prompt of the view becomes part of the conversation,
+// Says reports whether the prompt of the view becomes part of the conversation,
 // as it must when the reply to it does. Further attempts do not say it again.
-func (e *ModelCalled) says() bool {
+func (e *ModelCalled) Says() bool {
 	return e.View.Prompt != "" && e.Purpose == PurposeTurn && e.Attempt == 1 && !e.View.Alone
 }
 

@@ -17,15 +17,21 @@ func (m *Machine) Called(t Think) ModelCalled {
 	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Reserved(), Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, View: t.View}
 }
 
-// Request materialises what t sends from the conversation so far, the
-// [ModelCalled] of t included.
-func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
+// conversation is what a request shows of a run, the [ModelCalled] of the request
+// included, and the places up to which other requests are likely to show the same.
+type conversation interface {
+	Messages(*State) (messages []Message, marks []int)
+}
+
+// Request materialises what t sends from the conversation so far, such as a
+// transcript of package window; nil is an empty one.
+func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	r := Request{
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
 		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling,
 	}
-	if !t.View.Alone {
-		r.Messages, r.Marks = conversation.Messages(s), conversation.shared()
+	if !t.View.Alone && so != nil {
+		r.Messages, r.Marks = so.Messages(s)
 	}
 	if t.View.Prompt != "" && (t.View.Alone || t.Purpose != PurposeTurn) {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)
@@ -50,15 +56,15 @@ func (m *Machine) Request(s *State, t Think, conversation *Transcript) Request {
 // Request rebuilds from the log what was sent for called, the latest entry of s,
 // of a turn, and which model was asked. The agent is what the run recorded of it;
 // the conversation has taken in all entries up to this one.
-func (t *Transcript) Request(s *State, called ModelCalled, turn int) (Request, ModelInfo) {
-	d := s.declared()
+func (s *State) Request(called ModelCalled, turn int, so conversation) (Request, ModelInfo) {
+	d := s.Declaration()
 	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, offer: d.Tools}
 	m.single = d.Loop == SingleCall{}.Name()
 	think := Think{
 		Purpose: called.Purpose, View: called.View, Iteration: turn, Attempt: called.Attempt,
 		MaxTokens: called.MaxTokens, Fallback: called.Fallback, Model: called.Model,
 	}
-	return m.Request(s, think, t), *d.model(think.Model, think.Fallback)
+	return m.Request(s, think, so), *d.model(think.Model, think.Fallback)
 }
 
 // withPrompt says something after the conversation. The conversation's own

@@ -17,7 +17,7 @@ import (
 // State is what a log says, folded: [State.Fold] takes in the next entry, and
 // everything else only reads. The zero State is a run that has not begun. A State
 // must not be copied; [State.Clone] makes another. Results of its methods belong
-// to the caller, and cost O(1) unless a method says otherwise. Many goroutines may
+// to the caller and cost O(1), unless a method says otherwise. Many goroutines may
 // read a State while none folds or gathers.
 type State struct {
 	noCopy noCopy

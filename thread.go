@@ -1,10 +1,5 @@
 package pawl
 
-import (
-	"fmt"
-	"slices"
-)
-
 // Continues says which run's conversation a run goes on with, and from where.
 // Nothing of it is copied: the messages are read from the log of that run, which
 // may in turn continue another. What is counted (iterations, tokens, dollars,
@@ -58,9 +53,9 @@ func (c *call) unclear() bool {
 	return c.Phase == Doubted || c.Phase == Lost || c.Phase == Started || c.Phase == AwaitingChild
 }
 
-// parting is what the run ended with and its model never said in a turn: the
-// landing answer, or one of the loop's own.
-func (s *State) parting() string {
+// Unsaid is what the run ended with and its model did not say in a turn: the last
+// answer at a limit, or one of the loop's own; empty: there is none.
+func (s *State) Unsaid() string {
 	switch {
 	case s.own != "" && s.own != s.LastText():
 		return s.own
@@ -70,71 +65,11 @@ func (s *State) parting() string {
 	return ""
 }
 
-// Next ends the part of the conversation that a run had, which stands at s: calls
-// it left open are answered as what they are, what it ended with is said, and the
-// ids of its calls, which the next run will give again, are set apart by its
-// place in the thread, from 1. clean, unless nil, is asked about the parts of
-// every message.
-func (t *Transcript) Next(s *State, place int, clean func([]Part) []Part) {
-	t.results(s)
-	if len(t.calls) > 0 {
-		answers := make([]Part, 0, len(t.calls)+len(t.pending))
-		for _, c := range t.calls {
-			if now, ok := s.call(c.ID); ok {
-				c = now
-			}
-			switch {
-			case c.Phase == Answered:
-			case c.unclear():
-				c = unanswered(c, "the run ended before it was known what came of this call")
-				c.Status = ToolUnknown
-			default:
-				c = unanswered(c, "not run: the run ended first")
-			}
-			answers = append(answers, t.part(c.ID, &c))
-		}
-		t.pending, t.calls = append(answers, t.pending...), nil
-	}
-	t.flush()
-	if t.shown > t.begun {
-		t.messages = slices.Clone(t.messages) // what was handed out stays as it is
-	}
-	if text := s.parting(); text != "" {
-		if n := len(t.messages); n > 0 && t.messages[n-1].Role == Assistant {
-			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), Text{text})
-		} else {
-			t.open()
-			t.flush()
-			t.messages = append(t.messages, Message{Role: Assistant, Parts: []Part{Text{text}}})
-		}
-	}
-	for i := t.begun; i < len(t.messages); i++ {
-		parts := slices.Clone(t.messages[i].Parts)
-		for k, p := range parts {
-			switch p := p.(type) {
-			case Call:
-				p.ID = apart(place, p.ID)
-				parts[k] = p
-			case ToolResult:
-				p.Call = apart(place, p.Call)
-				parts[k] = p
-			}
-		}
-		if clean != nil {
-			parts = clean(parts)
-		}
-		t.messages[i].Parts = parts
-	}
-	t.begun, t.shown = len(t.messages), 0
-}
-
-func apart(place int, id string) string { return fmt.Sprintf("t%d_%s", place, id) }
-
-// Continue is how a run says that it goes on with this conversation, which ends
-// with the run that stands at s.
-func (t *Transcript) Continue(s *State) *Continues {
+// Continue returns how the next run says that it continues this one, whose
+// conversation has these messages.
+func (s *State) Continue(messages []Message) *Continues {
 	c := &Continues{Run: s.run, Seq: s.seq, Untrusted: s.tainted}
-	for _, m := range t.messages {
+	for _, m := range messages {
 		c.Bytes += s.around()
 		for _, p := range m.Parts {
 			switch p := p.(type) {
@@ -151,7 +86,7 @@ func (t *Transcript) Continue(s *State) *Continues {
 	}
 	if s.lastInput > 0 {
 		// What the run ended with has come to what its state counts.
-		c.Input = s.lastInput + (max(0, s.bytes-s.lastBytes)+len(s.parting())+3)/4
+		c.Input = s.lastInput + (max(0, s.bytes-s.lastBytes)+len(s.Unsaid())+3)/4
 	}
 	return c
 }

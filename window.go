@@ -67,7 +67,7 @@ func (s *State) Window() Window {
 		exchanges: s.window.exchanges, spare: s.spare,
 	}
 	if s.summary != "" {
-		w.Summary = len(s.summary) + len(summaryFrame)
+		w.Summary = len(s.summary) + len(SummaryFrame)
 	}
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/window"
 )
 
 // A MissingError says that a run cannot go on because the journal does not have
@@ -29,7 +30,7 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // all before it.
 type past struct {
 	state *pawl.State
-	talk  *pawl.Transcript
+	talk  *window.Transcript
 	runs  int // whose messages these are
 }
 
@@ -71,7 +72,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		of, c = c.Run, start.Continues
 	}
 	slices.Reverse(chain)
-	p := past{state: new(pawl.State), talk: pawl.NewTranscript(pawl.Native)}
+	p := past{state: new(pawl.State), talk: window.NewTranscript(pawl.Native)}
 	for i, c := range chain {
 		if i > 0 {
 			p.state = p.state.Next()

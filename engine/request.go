@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/window"
 )
 
 // ErrNoRequest says that an entry is not the intent to call a model.
@@ -36,7 +37,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 	var r Sent
 	state, talk := p.before(), p.talk
 	if talk == nil {
-		talk = pawl.NewTranscript(pawl.Native)
+		talk = window.NewTranscript(pawl.Native)
 	}
 	latest := map[pawl.Purpose]uint64{}
 	for entry, err := range Entries(ctx, j, run, 1) {
@@ -62,7 +63,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Type(), ErrNoRequest)
 		}
 		r.Entry, r.Called, r.State = entry, called, state
-		r.Request, r.Model = talk.Request(state, called, entry.Iteration)
+		r.Request, r.Model = state.Request(called, entry.Iteration, talk)
 		return r, nil
 	}
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)

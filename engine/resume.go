@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/window"
 )
 
 // ResumeOptions are what may change when a run goes on.
@@ -202,7 +203,7 @@ func (s *session) load(ctx context.Context) error {
 			return err
 		}
 		if start, ok := entry.Event.(pawl.RunStarted); ok {
-			s.talk = pawl.NewTranscript(start.Declaration.Strategy)
+			s.talk = window.NewTranscript(start.Declaration.Strategy)
 			p, err := s.engine.past(ctx, s.lease.Run, start.Continues, s.clean)
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/window"
 )
 
 // session is one ownership of a run: from claiming it to letting go. Its state
@@ -22,7 +23,7 @@ type session struct {
 	found  uint64 // the last entry when the run was claimed
 
 	state     *pawl.State
-	talk      *pawl.Transcript
+	talk      *window.Transcript
 	runs      int          // that this one continues
 	pending   []pawl.Entry // appended, not yet durable
 	copied    int          // how many of them, in front, another run wrote
@@ -72,7 +73,7 @@ type session struct {
 //go:noinline
 func (e *Engine) session(m *pawl.Machine, lease pawl.Lease) *session {
 	return &session{
-		engine: e, m: m, lease: lease, clean: e.cleaner(m), state: new(pawl.State), talk: pawl.NewTranscript(m.Agent().Strategy),
+		engine: e, m: m, lease: lease, clean: e.cleaner(m), state: new(pawl.State), talk: window.NewTranscript(m.Agent().Strategy),
 		wake: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 }

@@ -1,4 +1,4 @@
-package pawl
+package window
 
 import (
 	"encoding/json"
@@ -8,45 +8,49 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// TestWindowIsTheConversation holds what State counts of the conversation to the
+// What State counts for a message beside its text, and for what is left out.
+const messageBytes, maskBytes = 32, 100
+
+// TestWindowIsTheConversation holds what pawl.State counts of the conversation to the
 // conversation itself, whatever is left out of it: the size of every exchange, what
 // could be left out, and the sums over them.
 func TestWindowIsTheConversation(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		s := new(State)
-		talk := NewTranscript(Native)
-		take := func(iteration int, e Event) {
-			entry := Entry{Run: "r", Seq: s.Seq() + 1, Time: time.Unix(int64(s.Seq()), 0), Iteration: iteration, Event: e}
+		s := new(pawl.State)
+		talk := NewTranscript(pawl.Native)
+		take := func(iteration int, e pawl.Event) {
+			entry := pawl.Entry{Run: "r", Seq: s.Seq() + 1, Time: time.Unix(int64(s.Seq()), 0), Iteration: iteration, Event: e}
 			s.Fold(entry)
 			talk.Add(entry, s)
 		}
-		take(0, RunStarted{Input: strings.Repeat("x", r.IntN(500))})
+		take(0, pawl.RunStarted{Input: strings.Repeat("x", r.IntN(500))})
 		calls := 0
 		for turn := 1; turn < 40; turn++ {
-			take(turn, ModelCalled{Purpose: PurposeTurn, Attempt: 1})
-			parts := []Part{Text{strings.Repeat("t", 1+r.IntN(400))}}
+			take(turn, pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1})
+			parts := []pawl.Part{pawl.Text{Text: strings.Repeat("t", 1+r.IntN(400))}}
 			first := calls
 			for range 1 + r.IntN(3) {
 				calls++
-				parts = append(parts, Call{ID: callID(calls), Tool: "look", Args: json.RawMessage(`{}`)})
+				parts = append(parts, pawl.Call{ID: fmt.Sprint("c_", calls), Tool: "look", Args: json.RawMessage(`{}`)})
 			}
-			take(turn, ModelReplied{Purpose: PurposeTurn, Reply: Reply{Parts: parts, Stop: StopCalls}})
+			take(turn, pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: parts, Stop: pawl.StopCalls}})
 			for n := first + 1; n <= calls; n++ {
-				take(turn, ToolStarted{Call: callID(n), Tool: "look", Effect: Read, Attempt: 1})
-				take(turn, ToolFinished{Call: callID(n), Tool: "look", Status: ToolOK, Result: jsonin.Quote(strings.Repeat("r", r.IntN(900)))})
+				take(turn, pawl.ToolStarted{Call: fmt.Sprint("c_", n), Tool: "look", Effect: pawl.Read, Attempt: 1})
+				take(turn, pawl.ToolFinished{Call: fmt.Sprint("c_", n), Tool: "look", Status: pawl.ToolOK, Result: jsonin.Quote(strings.Repeat("r", r.IntN(900)))})
 			}
 			w := s.Window()
 			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {
 			case 0:
 				if ids := s.Bulky(old); ids != nil {
-					take(turn, ContextCompacted{Masked: ids, Why: "price"})
+					take(turn, pawl.ContextCompacted{Masked: ids, Why: "price"})
 				}
 			case 1:
-				take(turn, ContextCompacted{Summary: strings.Repeat("s", 300), Kept: w.Exchanges - old, Why: "price"})
+				take(turn, pawl.ContextCompacted{Summary: strings.Repeat("s", 300), Kept: w.Exchanges - old, Why: "price"})
 			}
 			if why := differs(s, talk); why != "" {
 				t.Fatalf("seed %d, turn %d: %s", seed, turn, why)
@@ -56,12 +60,13 @@ func TestWindowIsTheConversation(t *testing.T) {
 }
 
 // differs says in what the window of s differs from the conversation.
-func differs(s *State, talk *Transcript) string {
+func differs(s *pawl.State, talk *Transcript) string {
 	w := s.Window()
 	exchanges, bytes, spare := 0, 0, 0
 	carried, hoarded := 0, 0
-	for _, m := range talk.Messages(s) {
-		if m.Role == Assistant {
+	messages, _ := talk.Messages(s)
+	for _, m := range messages {
+		if m.Role == pawl.Assistant {
 			if got := w.Before(exchanges); near(got, bytes) > 200 {
 				return fmt.Sprintf("exchange %d begins at %d, not at %d", exchanges, got, bytes)
 			}
@@ -75,11 +80,11 @@ func differs(s *State, talk *Transcript) string {
 		}
 		for _, p := range m.Parts {
 			switch p := p.(type) {
-			case Text:
+			case pawl.Text:
 				bytes += len(p.Text) + messageBytes
-			case Call:
+			case pawl.Call:
 				bytes += len(p.Tool) + len(p.Args) + messageBytes
-			case ToolResult:
+			case pawl.ToolResult:
 				bytes += len(p.Content) + messageBytes
 				if strings.Contains(p.Text(), "left out here") {
 					bytes += maskBytes - len(p.Content)

@@ -1,0 +1,364 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/jsonin"
+)
+
+// A Transcript is the conversation a model sees, built from the log entry by
+// entry. It only ever grows, so that consecutive requests share their prefix,
+// and every call in it stands before its result in the one user turn that
+// follows. It is not safe for concurrent use.
+type Transcript struct {
+	strategy pawl.Strategy
+	messages []pawl.Message
+	begun    int // how many of them are of earlier runs
+	shown    int // how many of them were handed out
+	left     int // replies that a summary stands for
+	marks    marks
+	pending  []pawl.Part // of the user turn being gathered
+	answers  int         // how many of them, in front, answer the last calls
+	calls    []pawl.Part // of the latest reply; nil: its calls are answered
+}
+
+// NewTranscript begins an empty conversation for a strategy.
+func NewTranscript(s pawl.Strategy) *Transcript { return &Transcript{strategy: s} }
+
+// Add takes the entry and the state after it.
+func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
+	switch ev := e.Event.(type) {
+	case pawl.RunStarted:
+		if ev.Declaration.Strategy != 0 {
+			t.strategy = ev.Declaration.Strategy
+		}
+		t.say(ev.Input, s)
+	case pawl.RunForked:
+		t.say(ev.Input, s)
+	case pawl.ModelCalled:
+		t.called(&ev, s)
+	case *pawl.ModelCalled:
+		t.called(ev, s)
+	case pawl.ModelReplied:
+		t.reply(&ev)
+	case *pawl.ModelReplied:
+		t.reply(ev)
+	case pawl.PlanRejected:
+		// The calls, if any, are refused by the entries that follow; their
+		// results must stand before the feedback.
+		if len(t.calls) == 0 {
+			t.say(ev.Feedback, s)
+		}
+	case pawl.Observed:
+		if ev.Text != "" { // a goal may be measured without anything to see
+			t.say("Observation:\n"+ev.Text, s)
+		}
+	case pawl.ProgressJudged:
+		t.say(ev.Hint, s)
+	case pawl.Reflected:
+		t.say(ev.Hint, s)
+	case pawl.Grounded:
+		t.say(ev.Hint, s)
+	case pawl.InputGiven:
+		if _, ok := s.Call(ev.Call); ok {
+			t.results(s)
+		} else { // asked by the run, on behalf of no call
+			t.say(ev.Text, s)
+		}
+	case pawl.ContextCompacted:
+		t.mask(ev.Masked, s)
+		if ev.Summary != "" {
+			t.summarise(ev.Summary, ev.Kept, s)
+		}
+	case pawl.HookDirected:
+		if t.answers > 0 && s.HasOpen() { // the turn was opened again
+			t.pending, t.answers, t.calls = t.pending[t.answers:], 0, nil
+			for c := range s.Open() {
+				t.calls = append(t.calls, c.Call)
+			}
+		}
+		t.results(s)
+	default:
+		t.results(s)
+	}
+}
+
+// marks are the places in a conversation behind which requests begin to differ,
+// as numbers of messages.
+type marks struct {
+	cut    int // what was left out, or a summary, ends here; 0: at the first message
+	before int // where the conversation was cut before, if a request has not been made since
+	sent   int // what the latest request had
+	last   int // and the one before that; 0: it was cut since
+}
+
+// mark says that the conversation is sent.
+func (t *Transcript) mark() {
+	n := len(t.messages)
+	if len(t.pending) > 0 {
+		n++
+	}
+	if t.marks.sent > 0 {
+		t.marks.before = 0
+	}
+	t.marks.last, t.marks.sent = t.marks.sent, n
+}
+
+// Messages returns the conversation so far, and the places up to which a later or
+// an earlier request is likely to have the same messages, rising, before the last
+// message. The messages are shared and must not be changed; a later Add leaves
+// them as they are. Calls that are open, as when a policy asks a judge about
+// them, are answered as not run yet.
+func (t *Transcript) Messages(s *pawl.State) ([]pawl.Message, []int) {
+	t.results(s)
+	soFar := t
+	if len(t.calls) > 0 {
+		now := *t
+		now.messages = slices.Clip(t.messages)
+		answers, _ := t.answered(s, "not run yet", "not run yet")
+		now.pending = slices.Concat(t.pending, answers)
+		soFar = &now
+	}
+	soFar.open()
+	soFar.flush()
+	t.shown = len(t.messages)
+	places := make([]int, 0, 3)
+	for _, n := range []int{t.marks.before, max(t.marks.cut, 1), t.marks.last} {
+		if n > 0 && n < t.marks.sent && (len(places) == 0 || n > places[len(places)-1]) {
+			places = append(places, n)
+		}
+	}
+	return slices.Clip(soFar.messages), places
+}
+
+// open lets the user speak first, as every provider demands, in a run that was
+// asked nothing.
+func (t *Transcript) open() {
+	if len(t.messages)+len(t.pending) == 0 {
+		t.pending = append(t.pending, pawl.Text{Text: "Begin."})
+	}
+}
+
+func (t *Transcript) say(text string, s *pawl.State) {
+	if text == "" {
+		return
+	}
+	t.results(s)
+	t.pending = append(t.pending, pawl.Text{Text: text})
+}
+
+func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
+	if e.Says() {
+		if e.View.Step != "" { // nothing before it is shown
+			*t = Transcript{strategy: t.strategy}
+		}
+		t.say(e.View.Prompt, s)
+	}
+	if !e.View.Alone && e.Model == "" {
+		t.mark()
+	}
+}
+
+func (t *Transcript) reply(e *pawl.ModelReplied) {
+	if e.Purpose != pawl.PurposeTurn {
+		return
+	}
+	t.open()
+	t.flush()
+	if e.Reply.Stop == pawl.StopRefusal {
+		return // a provider wants no refusal of its own put to it again
+	}
+	parts := e.Reply.Parts
+	isCall := func(p pawl.Part) bool { _, is := p.(pawl.Call); return is }
+	if t.calls = nil; slices.ContainsFunc(parts, isCall) {
+		t.calls = parts
+	}
+	if t.strategy == pawl.JSON { // the call was read out of the text, which stands for it
+		parts = slices.DeleteFunc(slices.Clone(parts), isCall)
+	}
+	t.messages = append(t.messages, pawl.Message{Role: pawl.Assistant, Parts: parts})
+}
+
+// mask leaves the results of calls out of what the model sees. The messages
+// were handed out: those that change are copied.
+func (t *Transcript) mask(ids []string, s *pawl.State) {
+	t.results(s)
+	t.flush() // what is left out may not have been sent yet
+	t.messages = slices.Clone(t.messages)
+	t.marks = marks{before: max(t.marks.cut, 1)}
+	more := func(tool pawl.ToolInfo) bool { return tool.Name == "read_more" }
+	for _, id := range ids {
+		was, ok := s.Told(id, "")
+		if !ok {
+			continue
+		}
+		c, _ := s.Call(id)
+		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", figure.Group(len(c.Result)))
+		if slices.ContainsFunc(s.Declaration().Tools, more) {
+			note += fmt.Sprintf(` Call read_more with {"call":%q} if you need them.`, id)
+		} else if c.Effect == pawl.Read {
+			note += " Call " + c.Tool + " again if you need them."
+		}
+		now, _ := s.Told(id, note+"]")
+		t.swap(t.part(was.Result), t.part(now.Result))
+	}
+}
+
+// summarise puts a summary in the place of all but the latest replies and what
+// followed them. What the run was asked stays in front as it was.
+func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
+	t.flush()
+	from := len(t.messages)
+	for ; kept > 0 && from > t.begun; kept-- {
+		for from--; from > t.begun && t.messages[from].Role != pawl.Assistant; from-- {
+		}
+	}
+	for _, m := range t.messages[:from] {
+		if m.Role == pawl.Assistant {
+			t.left++
+		}
+	}
+	head := pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(pawl.SummaryFrame, t.left) + text}}}
+	if input := s.Input(); input != "" {
+		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
+	}
+	rest := t.messages[from:]
+	if len(rest) > 0 && rest[0].Role == pawl.User { // there were fewer replies
+		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
+	}
+	t.messages, t.begun, t.marks = append([]pawl.Message{head}, rest...), 0, marks{}
+}
+
+// swap puts a part in the place of an equal one: of a result of the same call
+// or, in the JSON strategy, of the same text.
+func (t *Transcript) swap(was, now pawl.Part) {
+	result, native := was.(pawl.ToolResult)
+	for i := len(t.messages) - 1; i >= 0; i-- {
+		for k, p := range t.messages[i].Parts {
+			if r, ok := p.(pawl.ToolResult); native && (!ok || r.Call != result.Call) || !native && p != was {
+				continue
+			}
+			parts := slices.Clone(t.messages[i].Parts)
+			parts[k] = now
+			t.messages[i].Parts = parts
+			t.marks.cut = max(t.marks.cut, i+1)
+			return
+		}
+	}
+}
+
+// results adds the answers of the present turn's calls once all have one.
+func (t *Transcript) results(s *pawl.State) {
+	if len(t.calls) == 0 || s.HasOpen() {
+		return
+	}
+	answers, rejected := t.answered(s, "", "the log has no result of it") // as somebody may have written
+	t.calls, t.answers, t.pending = nil, len(answers), append(answers, t.pending...)
+	if rejected {
+		t.pending = append(t.pending, pawl.Text{Text: s.LastRejection()})
+	}
+}
+
+// answered are the answers of the present turn's calls, and whether their reply
+// was rejected. open, unless empty, is said of calls that are open, missing of
+// those that the run does not have.
+func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pawl.Part, rejected bool) {
+	answers = make([]pawl.Part, 0, len(t.calls)+len(t.pending))
+	for _, p := range t.calls {
+		c, is := p.(pawl.Call)
+		if !is {
+			continue
+		}
+		told, ok := s.Told(c.ID, "")
+		if !ok {
+			told.Result = unanswered(c, missing)
+		} else if !told.Answered && open != "" {
+			told.Result = unanswered(c, open)
+		}
+		if rejected = rejected || told.Rejected; told.Untold {
+			continue // no provider wants an answer to a call that stands in text
+		}
+		answers = append(answers, t.part(told.Result))
+	}
+	return answers, rejected
+}
+
+// unanswered answers a call that has no result.
+func unanswered(c pawl.Call, why string) pawl.ToolResult {
+	return pawl.ToolResult{Call: c.ID, Ref: c.Ref, Tool: c.Tool, Content: jsonin.Quote("error: " + why), Failed: true}
+}
+
+// part is a call's answer as the strategy has it.
+func (t *Transcript) part(r pawl.ToolResult) pawl.Part {
+	if t.strategy != pawl.JSON {
+		return r
+	}
+	return pawl.Text{Text: fmt.Sprintf("Result of %s:\n%s", r.Tool, r.Text())}
+}
+
+// flush closes the user turn being gathered.
+func (t *Transcript) flush() {
+	if len(t.pending) == 0 {
+		return
+	}
+	parts := t.pending
+	t.pending, t.answers = nil, 0
+	if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.User {
+		// Two user turns meet only after a request was made of the first and
+		// failed or was lost. The old slice was handed out: copy, then extend.
+		parts = append(slices.Clone(t.messages[n-1].Parts), parts...)
+		t.messages = slices.Clone(t.messages[:n-1])
+	}
+	t.messages = append(t.messages, pawl.Message{Role: pawl.User, Parts: parts})
+}
+
+// Next ends the part of the conversation that a run had, which stands at s: calls
+// it left open are answered as what they are, what it ended with is said, and the
+// ids of its calls, which the next run will give again, are set apart by its
+// place in the thread, from 1. clean, unless nil, is asked about the parts of
+// every message.
+func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pawl.Part) {
+	t.results(s)
+	if len(t.calls) > 0 {
+		answers, _ := t.answered(s, "", "not run: the run ended first")
+		t.pending, t.calls = append(answers, t.pending...), nil
+	}
+	t.flush()
+	if t.shown > t.begun {
+		t.messages = slices.Clone(t.messages) // what was handed out stays as it is
+	}
+	if text := s.Unsaid(); text != "" {
+		if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.Assistant {
+			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), pawl.Text{Text: text})
+		} else {
+			t.open()
+			t.flush()
+			t.messages = append(t.messages, pawl.Message{Role: pawl.Assistant, Parts: []pawl.Part{pawl.Text{Text: text}}})
+		}
+	}
+	for i := t.begun; i < len(t.messages); i++ {
+		parts := slices.Clone(t.messages[i].Parts)
+		for k, p := range parts {
+			switch p := p.(type) {
+			case pawl.Call:
+				p.ID = fmt.Sprintf("t%d_%s", place, p.ID)
+				parts[k] = p
+			case pawl.ToolResult:
+				p.Call = fmt.Sprintf("t%d_%s", place, p.Call)
+				parts[k] = p
+			}
+		}
+		if clean != nil {
+			parts = clean(parts)
+		}
+		t.messages[i].Parts = parts
+	}
+	t.begun, t.shown = len(t.messages), 0
+}
+
+// Continue returns how a run says that it continues this conversation, which ends
+// with the run that stands at s.
+func (t *Transcript) Continue(s *pawl.State) *pawl.Continues { return s.Continue(t.messages) }
