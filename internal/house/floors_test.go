@@ -35,6 +35,7 @@ forbid 4 -> 4                   commands meet in internal/cli or not at all
 forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the house carry nobody
 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
+allow model -> model/internal   adapters share a client of HTTP and event streams, and do not know each other
 allow internal -> internal/pattern  regular expressions of other people's are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/typo     names are compared in one place
@@ -231,6 +232,8 @@ func TestFloorsCatch(t *testing.T) {
 		{"journal/memory", "engine", false},
 		{"engine", "journal/sqlite", false},
 		{"model/openai", "model/anthropic", false},
+		{"model/openai", "model/internal/provider", true},
+		{"engine", "model/internal/provider", false},
 		{"tool", "tool/schema", true},
 		{"server/ui", "server", true},
 		{"spec", "engine", true},

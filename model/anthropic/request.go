@@ -2,103 +2,109 @@ package anthropic
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"iter"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-const (
-	defaultMax  = 4096
-	minThinking = 1024
-)
+// What the API takes of pictures (its guide to vision): 5 MB each, measured in
+// base64, and 32 MB in a request, of which some are for the rest of it.
+var limits = provider.Limits{
+	Types:    []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
+	Each:     5 << 20,
+	Side:     8000,
+	Count:    100,
+	Total:    24 << 20,
+	Many:     20,
+	ManySide: 2000,
+}
+
+const minThinking = 1024
 
 // Generations of models that differ in what they take. Both patterns list the
 // past, so that a model that is new to them gets what is new.
 var (
-	budgeted     = regexp.MustCompile(`^claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}|$))`)
-	schemaless   = regexp.MustCompile(`^claude-(3|(opus|sonnet)-4(-0|-20\d{6}|$))`)
-	ownedOptions = []string{"model", "messages", "system", "tools", "max_tokens", "stream"}
+	budgeted   = regexp.MustCompile(`^claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}|$))`)
+	schemaless = regexp.MustCompile(`^claude-(3|(opus|sonnet)-4(-0|-20\d{6}|$))`)
+	owned      = []string{"model", "messages", "system", "tools", "max_tokens", "stream"}
 )
 
-// request is what to send, and whether there is thinking in it that could be
-// left out.
-func (m *Model) request(r pawl.Request, recall bool) (p sdk.MessageNewParams, opts []option.RequestOption, recalls bool, err error) {
-	p = sdk.MessageNewParams{Model: m.name, MaxTokens: defaultMax}
-	p.Messages, recalls = m.messages(r.Messages, r.Marks, recall)
-	if r.MaxTokens > 0 {
-		p.MaxTokens = int64(r.MaxTokens)
-	} else if r.Sampling.MaxTokens > 0 {
-		p.MaxTokens = int64(r.Sampling.MaxTokens)
-	}
+type message struct {
+	Content []any  `json:"content"` // of type *part, or thinking as it came
+	Role    string `json:"role"`
+}
+
+// A part is a block of any type.
+type part struct {
+	ResultOf string          `json:"tool_use_id,omitempty"`
+	Failed   bool            `json:"is_error,omitempty"`
+	ID       string          `json:"id,omitempty"`
+	Input    json.RawMessage `json:"input,omitempty"`
+	Name     string          `json:"name,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	Source   *source         `json:"source,omitempty"`
+	Cache    *kind           `json:"cache_control,omitempty"`
+	Content  []*part         `json:"content,omitempty"`
+	Type     string          `json:"type"`
+}
+
+type source struct {
+	Data []byte `json:"data"`
+	Kind string `json:"media_type"`
+	Type string `json:"type"`
+}
+
+type kind struct {
+	Type string `json:"type"`
+}
+
+var cached = &kind{"ephemeral"}
+
+type tool struct {
+	Schema      json.RawMessage `json:"input_schema"`
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+}
+
+// body is the request as JSON; unless it may recall, without any thinking.
+func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
+	limit := provider.Limit(r)
+	req := map[string]any{"model": m.server.Name, "max_tokens": limit, "stream": true, "messages": m.messages(r.Messages, r.Marks, recall)}
 	if strings.TrimSpace(r.System) != "" {
-		p.System = []sdk.TextBlockParam{{Text: r.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+		req["system"] = []*part{{Type: "text", Text: r.System, Cache: cached}}
 	}
-	if m.unled(r.Messages) {
-		r.Sampling.ThinkingTokens = 0
+	// The temperature depends on the thinking.
+	budget := min(r.Sampling.ThinkingTokens, limit-1)
+	switch thinks := recall && budget >= minThinking && !m.unled(r.Messages); {
+	case thinks && strings.HasPrefix(m.server.Name, "claude-") && !budgeted.MatchString(m.server.Name):
+		req["thinking"] = kind{"adaptive"}
+	case thinks:
+		req["thinking"] = map[string]any{"type": "enabled", "budget_tokens": budget}
+	case r.Sampling.Temperature != 0:
+		req["temperature"] = max(0, r.Sampling.Temperature)
 	}
-	if recall {
-		m.think(&p, r.Sampling)
-		recalls = recalls || p.Thinking.GetType() != nil
-	}
-	p.Tools = tools(r.Tools)
-	if called := calledTools(r.Messages); len(r.Tools) == 0 && len(called) > 0 {
-		p.Tools = tools(called)
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+	if len(r.Tools) > 0 {
+		req["tools"] = tools(r.Tools)
+	} else if called := calledTools(r.Messages); len(called) > 0 {
+		req["tools"], req["tool_choice"] = tools(called), kind{"none"}
 	}
 	if schema, ok := m.format(r.Output); ok {
-		p.OutputConfig.Format.Schema = schema
+		req["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
-		if slices.Contains(ownedOptions, k) {
-			return p, nil, false, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
-		}
-		if v := r.Sampling.Options[k]; string(v) == "null" {
-			opts = append(opts, option.WithJSONDel(param.EscapeSJSONKey(k)))
-		} else {
-			opts = append(opts, option.WithJSONSet(param.EscapeSJSONKey(k), v))
-		}
-	}
-	return p, opts, recalls, nil
+	return provider.Encode(req, r.Sampling.Options, owned, nil)
 }
 
-// think sets the thinking and, because it depends on it, the temperature.
-func (m *Model) think(p *sdk.MessageNewParams, s pawl.Sampling) {
-	budget := min(int64(s.ThinkingTokens), p.MaxTokens-1)
-	switch {
-	case budget >= minThinking && strings.HasPrefix(m.name, "claude-") && !budgeted.MatchString(m.name):
-		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{}
-	case budget >= minThinking:
-		p.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
-	case s.Temperature != 0:
-		p.Temperature = sdk.Float(max(0, s.Temperature))
-	}
-}
-
-func tools(infos []pawl.ToolInfo) []sdk.ToolUnionParam {
-	var list []sdk.ToolUnionParam
-	for _, info := range infos {
-		t := &sdk.ToolParam{Name: info.Name}
-		if info.Description != "" {
-			t.Description = sdk.String(info.Description)
-		}
+func tools(infos []pawl.ToolInfo) []tool {
+	list := make([]tool, len(infos))
+	for i, info := range infos {
+		list[i] = tool{info.Input, info.Name, info.Description}
 		if info.Input == nil {
-			t.InputSchema.Properties = map[string]any{}
-		} else {
-			t.InputSchema = param.Override[sdk.ToolInputSchemaParam](info.Input)
+			list[i].Schema = json.RawMessage(`{"properties":{},"type":"object"}`)
 		}
-		list = append(list, sdk.ToolUnionParam{OfTool: t})
 	}
 	return list
 }
@@ -118,60 +124,43 @@ func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 	return infos
 }
 
-// messages are the turns of the conversation, and whether there is thinking in them.
+// messages are the turns of the conversation.
 //
 // The API takes four marks, looks no further back than twenty blocks from each,
 // and finds only what had a mark before: so beside prompt and last message, those
 // places have one that earlier requests had, or later ones will look for.
-func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []sdk.MessageParam, recalls bool) {
+func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []message) {
 	var place []int // in the list, by turn
-	for role, parts := range turns(fitting(msgs)) {
+	for role, parts := range limits.Turns(msgs) {
 		if n := len(place); n > 0 {
 			place[n-1] = len(list) - 1
 		}
 		place = append(place, 0)
 		if role == pawl.Assistant {
-			if blocks, thinks := m.said(parts, recall); len(blocks) > 0 {
-				list = append(list, sdk.MessageParam{Role: sdk.MessageParamRoleAssistant, Content: blocks})
-				recalls = recalls || thinks
+			if blocks := m.said(parts, recall); len(blocks) > 0 {
+				list = append(list, message{Role: "assistant", Content: blocks})
 			}
 			continue
 		}
 		blocks := asked(parts)
-		if n := len(list); n > 0 && list[n-1].Role == sdk.MessageParamRoleUser { // what was between them said nothing
+		if n := len(list); n > 0 && list[n-1].Role == "user" { // what was between them said nothing
 			blocks = append(list[n-1].Content, blocks...)
 			list = list[:n-1]
 		}
-		list = append(list, sdk.MessageParam{Role: sdk.MessageParamRoleUser, Content: blocks})
+		list = append(list, message{Role: "user", Content: blocks})
 	}
 	if n := len(list); n > 0 {
 		mark(list[n-1].Content)
 	}
 	if len(place) != len(msgs) {
-		return list, recalls // turns were joined, which those of a run never are
+		return list // turns were joined, which those of a run never are
 	}
 	for _, n := range marks[:min(len(marks), 2)] {
 		if n > 0 && n < len(place) && place[n-1] >= 0 && place[n-1] < len(list)-1 {
 			mark(list[place[n-1]].Content)
 		}
 	}
-	return list, recalls
-}
-
-// turns yields the parts of neighbouring messages of one role together.
-func turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
-	return func(yield func(pawl.Role, []pawl.Part) bool) {
-		for i := 0; i < len(msgs); {
-			role := msgs[i].Role
-			var parts []pawl.Part
-			for ; i < len(msgs) && msgs[i].Role == role; i++ {
-				parts = append(parts, msgs[i].Parts...)
-			}
-			if !yield(role, parts) {
-				return
-			}
-		}
-	}
+	return list
 }
 
 // unled reports whether a call of the turn that goes on has no thinking before
@@ -203,54 +192,47 @@ func (m *Model) unled(msgs []pawl.Message) bool {
 
 // mark asks for everything up to the last block to be cached. An empty result
 // and thinking take no mark, so it goes before them.
-func mark(blocks []sdk.ContentBlockParamUnion) {
+func mark(blocks []any) {
 	for _, b := range slices.Backward(blocks) {
-		if b.OfToolResult != nil && len(b.OfToolResult.Content) == 0 {
-			continue
-		}
-		if c := b.GetCacheControl(); c != nil {
-			*c = sdk.NewCacheControlEphemeralParam()
+		if p, ok := b.(*part); ok && (p.Type != "tool_result" || len(p.Content) > 0) {
+			p.Cache = cached
 			return
 		}
 	}
 }
 
-// said is an assistant's turn, and whether there is thinking in it. Thinking
-// must not be the end of it.
-func (m *Model) said(parts []pawl.Part, recall bool) (list []sdk.ContentBlockParamUnion, thinks bool) {
-	end, thoughts := 0, 0
-	for _, part := range parts {
-		switch part := part.(type) {
+// said is an assistant's turn. Thinking must not be the end of it.
+func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
+	end := 0
+	for _, p := range parts {
+		switch p := p.(type) {
 		case pawl.Text:
-			if strings.TrimSpace(part.Text) != "" {
-				list = append(list, sdk.NewTextBlock(part.Text))
+			if strings.TrimSpace(p.Text) != "" {
+				list = append(list, text(p.Text))
 				end = len(list)
 			}
 		case pawl.Thinking:
-			block, thought := m.recalled(part)
+			block, thought := m.recalled(p)
 			if block == nil || thought && !recall {
 				continue
 			}
-			list = append(list, param.Override[sdk.ContentBlockParamUnion](block))
-			if !thought {
+			if list = append(list, block); !thought {
 				end = len(list)
-			} else if thoughts == 0 {
-				thoughts = len(list)
 			}
 		case pawl.Call:
-			list = append(list, sdk.NewToolUseBlock(id(part.ID, part.Ref), provider.Object(part.Args), provider.Name(part.Tool)))
+			list = append(list, &part{Type: "tool_use", ID: id(p.ID, p.Ref), Name: provider.Name(p.Tool), Input: provider.Object(p.Args)})
 			end = len(list)
 		}
 	}
-	return list[:end], thoughts > 0 && thoughts <= end
+	return list[:end]
 }
 
 // recalled is an opaque part as it goes back, nil if it cannot, and whether it is
-// thinking. Of parts that nobody put his name to, only what is thinking by its
-// form can be this model's.
+// thinking. Of parts without the name of a model, only
+// what is thinking by its form can be this model's.
 func (m *Model) recalled(t pawl.Thinking) (block json.RawMessage, thought bool) {
 	var had struct{ Type, Signature, Data string }
-	if t.Model != "" && t.Model != m.full() || !provider.Opaque(t.Opaque) || json.Unmarshal(t.Opaque, &had) != nil {
+	if t.Model != "" && t.Model != m.server.Full || !provider.Opaque(t.Opaque) || json.Unmarshal(t.Opaque, &had) != nil {
 		return nil, false
 	}
 	switch {
@@ -263,83 +245,43 @@ func (m *Model) recalled(t pawl.Thinking) (block json.RawMessage, thought bool) 
 }
 
 // asked is a user's turn. Results must open the message that answers calls.
-func asked(parts []pawl.Part) []sdk.ContentBlockParamUnion {
-	var results, rest []sdk.ContentBlockParamUnion
-	for _, part := range parts {
-		switch part := part.(type) {
+func asked(parts []pawl.Part) []any {
+	var results, rest []any
+	for _, p := range parts {
+		switch p := p.(type) {
 		case pawl.Text:
-			if strings.TrimSpace(part.Text) != "" {
-				rest = append(rest, sdk.NewTextBlock(part.Text))
+			if strings.TrimSpace(p.Text) != "" {
+				rest = append(rest, text(p.Text))
 			}
 		case pawl.ToolResult:
-			results = append(results, sdk.ContentBlockParamUnion{OfToolResult: result(part)})
+			results = append(results, result(p))
 		case pawl.Image:
-			rest = append(rest, sdk.ContentBlockParamUnion{OfImage: image(part)})
+			rest = append(rest, image(p))
 		}
 	}
 	if len(results)+len(rest) == 0 { // a turn that was taken must not go missing
-		return []sdk.ContentBlockParamUnion{sdk.NewTextBlock("(empty)")}
+		return []any{text(provider.Empty)}
 	}
 	return append(results, rest...)
 }
 
-func result(r pawl.ToolResult) *sdk.ToolResultBlockParam {
-	b := &sdk.ToolResultBlockParam{ToolUseID: id(r.Call, r.Ref)}
-	if r.Failed {
-		b.IsError = sdk.Bool(true)
+func result(r pawl.ToolResult) *part {
+	b := &part{Type: "tool_result", ResultOf: id(r.Call, r.Ref), Failed: r.Failed}
+	if s := r.Text(); strings.TrimSpace(s) != "" {
+		b.Content = append(b.Content, text(s))
 	}
-	if text := r.Text(); strings.TrimSpace(text) != "" {
-		b.Content = append(b.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
-	}
-	for _, img := range r.Images {
-		b.Content = append(b.Content, sdk.ToolResultBlockParamContentUnion{OfImage: image(img)})
+	for _, i := range r.Images {
+		b.Content = append(b.Content, image(i))
 	}
 	return b
 }
 
-func image(i pawl.Image) *sdk.ImageBlockParam {
-	return sdk.NewImageBlockBase64(i.Type, base64.StdEncoding.EncodeToString(i.Data)).OfImage
+func text(s string) *part { return &part{Type: "text", Text: s} }
+
+func image(i pawl.Image) *part {
+	return &part{Type: "image", Source: &source{i.Data, i.Type, "base64"}}
 }
 
 // id prefers the run's own name of a call, which is unique and made of letters
 // that the API takes.
 func id(own, ref string) string { return provider.Name(cmp.Or(own, ref)) }
-
-// format is the schema in the form the API promises to keep to. It promises
-// only closed objects, so a schema with an open one is left to validation: the
-// model would be kept from writing what the schema allows.
-func (m *Model) format(schema json.RawMessage) (map[string]any, bool) {
-	if schema == nil || !strings.HasPrefix(m.name, "claude-") || schemaless.MatchString(m.name) {
-		return nil, false
-	}
-	var doc map[string]any
-	if json.Unmarshal(schema, &doc) != nil || doc["type"] != "object" || !closed(doc) {
-		return nil, false
-	}
-	format, ok := sdk.BetaJSONSchemaOutputFormat(doc).Schema.(map[string]any)
-	return format, ok
-}
-
-func closed(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return !slices.ContainsFunc(v, func(e any) bool { return !closed(e) })
-	case map[string]any:
-		props, _ := v["properties"].(map[string]any)
-		if v["type"] == "object" && len(props) == 0 {
-			return false
-		}
-		if open, ok := v["additionalProperties"].(bool); v["additionalProperties"] != nil && (!ok || open) {
-			return false
-		}
-		if v["$ref"] != nil || v["patternProperties"] != nil {
-			return false
-		}
-		for _, e := range v {
-			if !closed(e) {
-				return false
-			}
-		}
-	}
-	return true
-}

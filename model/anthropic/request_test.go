@@ -10,79 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
 )
-
-// A dice makes a conversation of bytes.
-type dice struct{ bytes []byte }
-
-func (d *dice) roll(n int) int {
-	if len(d.bytes) == 0 {
-		return 0
-	}
-	v := int(d.bytes[0]) % n
-	d.bytes = d.bytes[1:]
-	return v
-}
-
-func (d *dice) text() string {
-	texts := []string{"", " \n", "text", "\xff\xc3", "\xed\xa0\x80", "a\x00b", "\u2028<&>", string(d.bytes[:min(9, len(d.bytes))])}
-	return texts[d.roll(len(texts))]
-}
-
-func (d *dice) raw() json.RawMessage {
-	raws := []string{
-		`{}`, `{"a":1,"a":[2]}`, `[1]`, `null`, `"{\"city\""`, `{"s":"\ud800"}`, `"\udc00"`, `""`, `1e999`, "{\"x\":\"\xff\"}", ``, `{`,
-		`{"type":"reasoning","id":"rs_1","encrypted_content":"x","summary":[]}`, `{"type":"reasoning","id":"rs_2","summary":[]}`,
-		`{"phase":"commentary"}`, `{"phase":7,"type":[]}`, `{"reasoning_content":"Hm"}`, `{"type":"thinking","thinking":"Hm","signature":"s"}`, `{"type":"thinking","thinking":"cut off"}`, `{"type":"redacted_thinking","data":"x"}`,
-	}
-	return json.RawMessage(raws[d.roll(len(raws))])
-}
-
-func (d *dice) images() (list []pawl.Image) {
-	for range d.roll(3) {
-		data := [][]byte{dot, dot[:30], nil, []byte("<svg/>")}[d.roll(4)]
-		list = append(list, pawl.Image{Type: []string{"image/png", "", "image/svg+xml", "\xff"}[d.roll(4)], Data: data})
-	}
-	return list
-}
-
-// conversation is one whose calls are answered in the user's turn that follows,
-// as those of a log are, and anything else in it is what an entry can hold.
-func (d *dice) conversation() (msgs []pawl.Message) {
-	n := 0
-	models := []string{"anthropic/claude-sonnet-4-5", "openai/tiny", ""}
-	for len(d.bytes) > 0 && len(msgs) < 40 {
-		ask := pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: d.text()}}}
-		for _, i := range d.images() {
-			ask.Parts = append(ask.Parts, i)
-		}
-		said, did := pawl.Message{Role: pawl.Assistant}, pawl.Message{Role: pawl.User}
-		for range d.roll(6) {
-			switch d.roll(3) {
-			case 0:
-				said.Parts = append(said.Parts, pawl.Text{Text: d.text()})
-			case 1:
-				said.Parts = append(said.Parts, pawl.Thinking{Text: d.text(), Opaque: d.raw(), Model: models[d.roll(len(models))]})
-			case 2:
-				n++
-				refs := []string{"", "same", "c_1", "c_" + fmt.Sprint(n+1), strings.Repeat("x", 70), "\xff"}
-				c := pawl.Call{ID: "c_" + fmt.Sprint(n), Ref: refs[d.roll(len(refs))], Tool: d.text(), Args: d.raw()}
-				said.Parts = append(said.Parts, c)
-				did.Parts = append(did.Parts, pawl.ToolResult{Call: c.ID, Ref: c.Ref, Tool: c.Tool, Content: d.raw(), Failed: d.roll(2) == 1, Images: d.images()})
-			}
-		}
-		if d.roll(2) == 1 {
-			did.Parts = append([]pawl.Part{pawl.Text{Text: d.text()}}, did.Parts...)
-		}
-		msgs = append(msgs, ask, said)
-		if len(did.Parts) > 0 {
-			msgs = append(msgs, did)
-		}
-	}
-	return append(msgs, pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: d.text()}}})
-}
 
 // body keeps the body of a request and sends nothing.
 type body struct{ sent []byte }
@@ -166,8 +98,8 @@ func FuzzRequests(f *testing.F) {
 	f.Add([]byte{2, 0, 5, 2, 1, 2, 4, 0, 0, 2, 1, 2, 4, 0, 0, 2, 2, 2, 9, 0, 0, 1, 1, 12, 1, 0, 1})
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, seed []byte) {
-		d := &dice{seed}
-		r := pawl.Request{Messages: d.conversation(), System: d.text(), MaxTokens: 2000, Sampling: pawl.Sampling{ThinkingTokens: 1500 * d.roll(2)}}
+		d := &wiretest.Dice{Bytes: seed}
+		r := pawl.Request{Messages: d.Conversation("anthropic/claude-sonnet-4-5", "openai/tiny", ""), System: d.Text(), MaxTokens: 2000, Sampling: pawl.Sampling{ThinkingTokens: 1500 * d.Roll(2)}}
 		b := &body{}
 		m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", BaseURL: "http://127.0.0.1:1", HTTPClient: &http.Client{Transport: b}})
 		for _, err := range m.Stream(t.Context(), r) {
@@ -218,4 +150,44 @@ func FuzzRequests(f *testing.F) {
 			t.Error("calls, and no tools")
 		}
 	})
+}
+
+// A schema goes in the form that the API promises to keep to, or not at all.
+func TestOutputSchemas(t *testing.T) {
+	const object = `{"type":"object","required":["x"],"properties":{"x":%s}}`
+	for schema, want := range map[string]string{
+		`{"type":"string","maxLength":9,"format":"date","pattern":"^<"}`:             `{"type":"string","format":"date","pattern":"^<","description":"{maxLength: 9}"}`,
+		`{"type":"string","description":"A word.","format":"word","default":"a"}`:    `{"type":"string","description":"A word.\n\n{default: a, format: word}"}`,
+		`{"type":"integer","maximum":9007199254740993,"examples":[1,"b"]}`:           `{"type":"integer","description":"{examples: [1,\"b\"], maximum: 9007199254740993}"}`,
+		`{"type":"array","items":{"type":"number","minimum":0},"minItems":2}`:        `{"type":"array","items":{"type":"number","description":"{minimum: 0}"},"description":"{minItems: 2}"}`,
+		`{"oneOf":[{"const":1},{"type":"array","items":{"enum":[1]},"minItems":1}]}`: `{"anyOf":[{"const":1},{"type":"array","items":{"enum":[1]},"minItems":1}]}`,
+		`{"type":"object","properties":{"y":true},"minProperties":1}`:                `{"type":"object","properties":{"y":true},"additionalProperties":false,"description":"{minProperties: 1}"}`,
+
+		`{"type":"object"}`: "", `{"type":"object","properties":{"y":true},"additionalProperties":true}`: "",
+		`{"type":["string","null"]}`: "", `{"description":"anything"}`: "", `{"$ref":"#"}`: "", `{"type":"array","items":{"type":"object"}}`: "",
+	} {
+		b := &body{}
+		m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", HTTPClient: &http.Client{Transport: b}})
+		for range m.Stream(t.Context(), pawl.Request{Output: fmt.Appendf(nil, object, schema)}) {
+		}
+		var doc struct {
+			Config *struct {
+				Format struct {
+					Schema struct{ Properties struct{ X any } }
+				}
+			} `json:"output_config"`
+		}
+		if err := json.Unmarshal(b.sent, &doc); err != nil {
+			t.Fatal(err)
+		}
+		if doc.Config == nil || want == "" {
+			if (doc.Config == nil) != (want == "") {
+				t.Errorf("%s is sent: %v", schema, doc.Config != nil)
+			}
+			continue
+		}
+		if got := provider.Marshal(doc.Config.Format.Schema.Properties.X); !canon.Equal(got, []byte(want)) {
+			t.Errorf("%s is sent as\n%s, want\n%s", schema, got, want)
+		}
+	}
 }

@@ -1,17 +1,12 @@
 package google
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // A fault is what a server says of an error, in the form of google.rpc.Status.
@@ -35,24 +30,17 @@ type detail struct {
 // spoken reads {"error": {…}}, the same in a list, and the {"error": "…"} of
 // servers that only resemble Google's.
 func spoken(body []byte) (fault, bool) {
-	body = bytes.TrimSpace(body)
-	var list []json.RawMessage
-	if len(body) > 0 && body[0] == '[' && json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	var doc struct {
-		Error json.RawMessage `json:"error"`
-	}
-	if json.Unmarshal(body, &doc) != nil || len(doc.Error) == 0 || string(doc.Error) == "null" {
+	raw, ok := provider.Spoken(body)
+	if !ok {
 		return fault{}, false
 	}
 	var f fault
-	if json.Unmarshal(doc.Error, &f.Message) == nil {
+	if json.Unmarshal(raw, &f.Message) == nil {
 		return f, true
 	}
 	// What does not fit is left out; the rest still tells.
-	if _ = json.Unmarshal(doc.Error, &f); f.Message == "" && f.Status == "" {
-		f.Message = string(doc.Error)
+	if _ = json.Unmarshal(raw, &f); f.Message == "" && f.Status == "" {
+		f.Message = string(raw)
 	}
 	return f, true
 }
@@ -74,25 +62,19 @@ var statuses = map[string]pawl.Class{
 	"UNIMPLEMENTED":       pawl.ClassInvalid,
 }
 
-// classified sorts an error by the status it names, for proxies change those of
+// classify sorts an error by the status it names, because proxies change those of
 // HTTP and events have none, and else by that of HTTP.
-func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelError {
-	e := &pawl.ModelError{Message: provider.Clip(f.Message)}
-	if e.Message == "" {
-		e.Message = provider.Clip(strings.TrimSpace(http.StatusText(status) + " " + string(body)))
-	}
+func classify(e *pawl.ModelError, status int, body []byte) bool {
+	f, told := spoken(body)
+	e.Message = provider.Message(f.Message, status, body)
 	if status < 400 { // told inside a success
-		status = f.Code
+		e.Class = provider.OfStatus(f.Code)
 	}
-	class, ok := statuses[f.Status]
-	if !ok {
-		class = ofStatus(status)
+	if class, ok := statuses[f.Status]; ok {
+		e.Class = class
 	}
-	e.Class = f.refined(class)
-	if e.Class.Transient() {
-		e.RetryAfter = provider.Wait(h, body, time.Now())
-	}
-	return e
+	e.Class = f.refined(e.Class)
+	return told
 }
 
 // refined tells apart what the API puts under one status.
@@ -168,46 +150,4 @@ func (f fault) delay() time.Duration {
 		}
 	}
 	return 0
-}
-
-func ofStatus(status int) pawl.Class {
-	switch {
-	case status == 429:
-		return pawl.ClassRateLimit
-	case status == 401, status == 403:
-		return pawl.ClassAuth
-	case status == 402:
-		return pawl.ClassQuota
-	case status == 404:
-		return pawl.ClassNotFound
-	case status == 408:
-		return pawl.ClassNetwork
-	case status == 413:
-		return pawl.ClassTooLong
-	case status == 499, status >= 500:
-		return pawl.ClassOverloaded
-	case status >= 400:
-		return pawl.ClassInvalid
-	}
-	return pawl.ClassUnknown
-}
-
-// ended says why a stream ended before its reply was whole.
-func (t *turn) ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
-		return me
-	}
-	if redirect, ok := errors.AsType[*provider.RedirectError](err); ok {
-		return &pawl.ModelError{Class: pawl.ClassInvalid, Message: redirect.Error()}
-	}
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return t.failed(pawl.ClassTruncated, "the stream broke off")
-	case errors.Is(err, provider.ErrEventTooLong):
-		return t.failed(pawl.ClassUnknown, err.Error())
-	}
-	return &pawl.ModelError{Class: pawl.ClassNetwork, Message: provider.Clip(err.Error()), Usage: t.usage, Err: err}
 }

@@ -44,18 +44,27 @@ package google
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-const endpoint = "https://generativelanguage.googleapis.com"
+var vendor = &provider.Vendor{
+	Name:     "google",
+	Endpoint: "https://generativelanguage.googleapis.com",
+	Hosts:    []string{"generativelanguage.googleapis.com"},
+	Keys:     []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+	Base:     "GOOGLE_GEMINI_BASE_URL",
+	Header: func(h http.Header, key string) {
+		if key != "" {
+			h.Set("X-Goog-Api-Key", key)
+		}
+	},
+	Classify: classify,
+}
 
 // Options are what a model may be given beside its name.
 type Options struct {
@@ -75,14 +84,7 @@ type Options struct {
 }
 
 // A Model is one of Google's models. It may be used by many runs at once.
-type Model struct {
-	name    string
-	base    string
-	key     provider.Key
-	keyless bool        // there is no key to be had
-	price   *pawl.Price // given; nil: none
-	client  *http.Client
-}
+type Model struct{ server provider.Server }
 
 // New makes the model of a name, such as gemini-3.8-flash. The environment is
 // read here, once. A missing key shows when the model is first called.
@@ -90,84 +92,29 @@ func New(name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
 	}
-	m := &Model{
-		name:   strings.TrimPrefix(name, "models/"),
-		key:    o.Key,
-		base:   strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv("GOOGLE_GEMINI_BASE_URL"), endpoint), "/"),
-		client: provider.Client(o.HTTPClient),
-	}
-	if o.Price != nil {
-		m.price = new(*o.Price)
-	}
-	if m.key == nil {
-		fixed := cmp.Or(o.APIKey, os.Getenv("GEMINI_API_KEY"), os.Getenv("GOOGLE_API_KEY"))
-		m.key, m.keyless = provider.Fixed(fixed), fixed == ""
-	}
-	return m
+	return &Model{vendor.Server("google", strings.TrimPrefix(name, "models/"), provider.Options(*o))}
 }
 
 // Ready returns an error if the model cannot be called because its key is missing.
 // It sends nothing.
-func (m *Model) Ready() error {
-	if m.keyless && m.base == endpoint {
-		return errors.New("no key for " + m.full() + "; set GEMINI_API_KEY")
-	}
-	return nil
-}
+func (m *Model) Ready() error { return m.server.Ready() }
 
 // Describe names the model google/NAME, where its requests go, and its price
 // when that is given, or is in the price table and they go to Google.
 func (m *Model) Describe() pawl.ModelInfo {
-	info := pawl.ModelInfo{Name: m.full(), Endpoint: m.base, Wire: pawl.Wire{
-		// As [Model.body] writes them, with the name of a tool and a signature at
-		// each call. Google publishes no count of tokens that it adds for tools.
-		Frame: 250, Message: 200, Tool: 100,
-	}}
-	info.Price = m.price
-	if r, ok := prices.Lookup("google", m.name); ok && m.price == nil && provider.At(m.base, "generativelanguage.googleapis.com") {
-		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
-	}
-	return info
+	// As [Model.body] writes them, with the name of a tool and a signature at
+	// each call. Google publishes no count of tokens that it adds for tools.
+	return m.server.Describe(pawl.Wire{Frame: 250, Message: 200, Tool: 100})
 }
-
-func (m *Model) full() string { return "google/" + m.name }
 
 // Stream sends the request and yields the reply as it comes.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		body, limit, err := m.body(r)
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
+	name := m.server.Name
+	return m.server.Stream(ctx, r, "/v1beta/models/"+name+":streamGenerateContent?alt=sse", func(refused error) ([]byte, provider.Reader, error) {
+		if name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, "..") {
+			return nil, nil, provider.Invalid("%q is not the name of a model", name)
 		}
-		t, repaired := turn{model: m.full(), limit: limit}, false
-		for data, err := range m.events(ctx, body) {
-			if err != nil {
-				yield(pawl.Chunk{}, t.ended(ctx, err))
-				return
-			}
-			data, broken := provider.Repair(data)
-			repaired = repaired || broken
-			chunks, err := t.on(data)
-			if chunks == nil && err == nil {
-				chunks = []pawl.Chunk{{}} // a sign of life
-			}
-			for _, c := range chunks {
-				if !yield(c, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(pawl.Chunk{}, err)
-				return
-			}
-		}
-		reply, err := t.reply()
-		if err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		reply.Repaired = repaired
-		yield(pawl.Chunk{Reply: reply}, nil)
-	}
+		body, err := m.body(r)
+		return body, &turn{}, cmp.Or(refused, err)
+	})
 }

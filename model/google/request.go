@@ -1,21 +1,26 @@
 package google
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-const (
-	defaultMax = 4096
+// What the API takes of pictures (https://ai.google.dev/gemini-api/docs/image-understanding):
+// 20 MB in a request, of which some are for the rest of it.
+var limits = provider.Limits{
+	Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"},
+	Count: 3600,
+	Total: 16 << 20,
+}
 
+const (
 	// What all models that think take as a budget: 2.5 Flash-Lite has the
 	// highest floor, the Flash models have the lowest ceiling.
 	minThinking = 512
@@ -41,23 +46,17 @@ var (
 
 // modern reports whether the model is of Gemini 3 or later.
 func (m *Model) modern() bool {
-	return strings.HasPrefix(m.name, "gemini-") && !beforeThree.MatchString(m.name)
+	return strings.HasPrefix(m.server.Name, "gemini-") && !beforeThree.MatchString(m.server.Name)
 }
 
-// body is the request and the most tokens it allows the reply. Its keys are written in the order of the alphabet, so
-// that equal requests are equal bytes; schemas keep their own order.
-func (m *Model) body(r pawl.Request) (map[string]any, int, error) {
-	limit := defaultMax
-	if r.MaxTokens > 0 {
-		limit = r.MaxTokens
-	} else if r.Sampling.MaxTokens > 0 {
-		limit = r.Sampling.MaxTokens
-	}
+// body is the request as JSON.
+func (m *Model) body(r pawl.Request) ([]byte, error) {
+	limit := provider.Limit(r)
 	config := map[string]any{"maxOutputTokens": limit}
 	if t := r.Sampling.Temperature; t != 0 {
 		config["temperature"] = max(0, t)
 	}
-	if budget := min(r.Sampling.ThinkingTokens, limit-1, maxThinking); budget >= minThinking && !thoughtless.MatchString(m.name) {
+	if budget := min(r.Sampling.ThinkingTokens, limit-1, maxThinking); budget >= minThinking && !thoughtless.MatchString(m.server.Name) {
 		config["thinkingConfig"] = map[string]any{"includeThoughts": true, "thinkingBudget": budget}
 	}
 	body := map[string]any{"contents": m.contents(r.Messages), "generationConfig": config}
@@ -65,39 +64,27 @@ func (m *Model) body(r pawl.Request) (map[string]any, int, error) {
 		body["systemInstruction"] = content{Parts: []any{part{"text": r.System}}}
 	}
 	if len(r.Tools) > 0 {
-		list, err := declarations(r.Tools)
-		if err != nil {
-			return nil, 0, err
+		list := make([]declaration, len(r.Tools))
+		for i, t := range r.Tools {
+			list[i] = declaration{t.Name, t.Description, t.Input}
 		}
 		body["tools"] = []any{map[string]any{"functionDeclarations": list}}
 	}
 	if r.Output != nil && (len(r.Tools) == 0 || m.modern()) {
-		if !json.Valid(r.Output) {
-			return nil, 0, invalid("the output schema is not JSON: %s", r.Output)
-		}
 		config["responseMimeType"], config["responseJsonSchema"] = "application/json", r.Output
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
-		v, name, where := r.Sampling.Options[k], camel(k), config
-		if slices.Contains(beside, name) {
+	options := make(map[string]json.RawMessage, len(r.Sampling.Options))
+	for k, v := range r.Sampling.Options {
+		options[camel(k)] = v
+	}
+	return provider.Encode(body, options, owned, func(k string, v json.RawMessage) bool {
+		where := config
+		if slices.Contains(beside, k) {
 			where = body
 		}
-		switch {
-		case slices.Contains(owned, name):
-			return nil, 0, invalid("option %s is set by the run; want another of the provider's options", k)
-		case !json.Valid(v):
-			return nil, 0, invalid("option %s is not JSON: %s", k, v)
-		case string(v) == "null":
-			delete(where, name)
-		default:
-			where[name] = v
-		}
-	}
-	return body, limit, nil
-}
-
-func invalid(format string, args ...any) error {
-	return &pawl.ModelError{Class: pawl.ClassInvalid, Message: provider.Clip(fmt.Sprintf(format, args...))}
+		provider.Put(where, k, v)
+		return true
+	})
 }
 
 // camel is the name of a field as the API writes it; it reads max_output_tokens
@@ -125,17 +112,6 @@ type declaration struct {
 	Parameters  json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-func declarations(infos []pawl.ToolInfo) ([]declaration, error) {
-	list := make([]declaration, len(infos))
-	for i, info := range infos {
-		if info.Input != nil && !json.Valid(info.Input) {
-			return nil, invalid("the input schema of %s is not JSON: %s", info.Name, info.Input)
-		}
-		list[i] = declaration{info.Name, info.Description, info.Input}
-	}
-	return list, nil
-}
-
 // A content is a message, its parts of type part or as they came.
 type content struct {
 	Role  string `json:"role,omitempty"`
@@ -147,13 +123,7 @@ type part map[string]any
 // contents turns neighbours of one role into one content.
 func (m *Model) contents(msgs []pawl.Message) []content {
 	list := []content{}
-	msgs = fitting(msgs)
-	for i := 0; i < len(msgs); {
-		role := msgs[i].Role
-		var parts []pawl.Part
-		for ; i < len(msgs) && msgs[i].Role == role; i++ {
-			parts = append(parts, msgs[i].Parts...)
-		}
+	for role, parts := range limits.Turns(msgs) {
 		c := content{Role: "user"}
 		if role == pawl.Assistant {
 			c.Role, c.Parts = "model", m.assistant(parts)
@@ -196,14 +166,14 @@ func (m *Model) assistant(parts []pawl.Part) []any {
 			}
 		case pawl.Thinking:
 			held = nil
-			if each.Model != "" && each.Model != m.full() || !provider.Opaque(each.Opaque) || json.Unmarshal(each.Opaque, &held) != nil {
+			if each.Model != "" && each.Model != m.server.Full || !provider.Opaque(each.Opaque) || json.Unmarshal(each.Opaque, &held) != nil {
 				continue
 			}
 			if whole := held["part"]; whole != nil {
 				list = append(list, whole)
 			}
 		case pawl.Call:
-			add("functionCall", part{"id": id(each.ID, each.Ref), "name": provider.Name(each.Tool), "args": provider.Object(each.Args)})
+			add("functionCall", part{"id": cmp.Or(each.ID, each.Ref), "name": provider.Name(each.Tool), "args": provider.Object(each.Args)})
 		}
 	}
 	return list
@@ -214,7 +184,7 @@ func (m *Model) user(parts []pawl.Part) []any {
 	for _, each := range parts {
 		switch each := each.(type) {
 		case pawl.ToolResult:
-			r := part{"id": id(each.Call, each.Ref), "name": provider.Name(each.Tool), "response": response(each)}
+			r := part{"id": cmp.Or(each.Call, each.Ref), "name": provider.Name(each.Tool), "response": response(each)}
 			var images []any
 			for _, img := range each.Images {
 				images = append(images, picture(img))
@@ -237,7 +207,7 @@ func (m *Model) user(parts []pawl.Part) []any {
 	}
 	all := slices.Concat(results, pictures, rest)
 	if len(all) == 0 { // a turn that was taken must not go missing
-		all = append(all, part{"text": "(empty)"})
+		all = append(all, part{"text": provider.Empty})
 	}
 	return all
 }
@@ -256,12 +226,4 @@ func response(r pawl.ToolResult) part {
 
 func picture(i pawl.Image) part {
 	return part{"inlineData": part{"mimeType": i.Type, "data": i.Data}}
-}
-
-// id prefers the run's own name of a call, which is unique.
-func id(own, ref string) string {
-	if own != "" {
-		return own
-	}
-	return ref
 }

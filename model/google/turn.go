@@ -3,44 +3,25 @@ package google
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
+	"io"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// state is how far a stream has come:
-//
-//	writing   parts                → writing
-//	writing   a finish reason      → stopping
-//	writing   a blocked prompt     → stopping
-//	stopping  usage, parts         → stopping
-//	stopping  an orderly end       → finished
-//
-// An error object ends it anywhere. An orderly end is the end of a reply when
-// stopping and breaks it off before. Some models name a finish reason in every
-// event, so parts may follow one; the last reason counts.
-type state int
-
-const (
-	writing state = iota
-	stopping
-	finished
-)
-
-// A turn gathers one reply from the events of its stream.
+// A turn gathers one reply from the events of its stream. An orderly end is the
+// end of a reply after a finish reason or a blocked prompt, and breaks it off
+// before. Some models name a finish reason in every event, so parts and usage may
+// follow one; the last reason counts.
 type turn struct {
-	model string
-	limit int // the most tokens the request allowed
-	state state
-
-	pieces []*piece
-	stop   string // the finish reason; empty: the prompt was blocked
-	why    string // what the provider adds to it
-	usage  pawl.Usage
-	told   bool // the usage came
+	provider.Turn
+	pieces   []*piece
+	stopping bool   // a finish reason, or that the prompt is blocked, has come
+	stop     string // the finish reason; empty: the prompt was blocked
+	why      string // what the provider adds to it
 }
 
 // A piece is a part of the reply on its way.
@@ -64,8 +45,7 @@ type event struct {
 	PromptFeedback struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
-	Usage *usage          `json:"usageMetadata"`
-	Error json.RawMessage `json:"error"`
+	Usage *usage `json:"usageMetadata"`
 }
 
 type candidate struct {
@@ -85,30 +65,27 @@ type usage struct {
 	Thoughts int `json:"thoughtsTokenCount"`
 }
 
-func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
+func (t *turn) Ends(err error) bool { return t.stopping && errors.Is(err, io.EOF) }
+
+func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	var ev event
 	err := json.Unmarshal(data, &ev)
-	if err != nil && !json.Valid(data) {
-		return nil, t.failed(pawl.ClassTruncated, "the stream is broken: "+provider.Clip(err.Error()))
-	}
-	if f, ok := spoken(data); ok {
-		e := classified(0, http.Header{}, f, data)
-		e.Usage = t.usage
-		return nil, e
+	if _, told := spoken(data); told {
+		return nil, provider.Told(data)
 	}
 	if err != nil {
-		return nil, t.failed(pawl.ClassUnknown, "an event is unknown here: "+provider.Clip(err.Error()))
+		return nil, t.Unread(data, err)
 	}
 	if u := ev.Usage; u != nil {
 		// A total, in every event: assigned, never added.
-		t.told = true
-		t.usage = pawl.Usage{
+		t.Told = true
+		t.Usage = pawl.Usage{
 			Input: u.Prompt + u.ToolUse, CacheRead: u.Cached,
 			Output: u.Answer + u.Thoughts, Reasoning: u.Thoughts,
 		}
 	}
 	if ev.PromptFeedback.BlockReason != "" && len(ev.Candidates) == 0 {
-		t.state = stopping
+		t.stopping = true
 	}
 	var chunks []pawl.Chunk
 	for _, c := range ev.Candidates {
@@ -125,7 +102,7 @@ func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
 			}
 		}
 		if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
-			t.stop, t.why, t.state = c.FinishReason, c.FinishMessage, stopping
+			t.stop, t.why, t.stopping = c.FinishReason, c.FinishMessage, true
 		}
 	}
 	return chunks, nil
@@ -136,7 +113,7 @@ func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
 func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return pawl.Chunk{}, t.failed(pawl.ClassUnknown, "a part is unknown here: "+provider.Clip(string(raw)))
+		return pawl.Chunk{}, t.Failed(pawl.ClassUnknown, "a part is unknown here: "+provider.Clip(string(raw)))
 	}
 	if len(fields) == 0 {
 		return pawl.Chunk{}, nil
@@ -144,10 +121,10 @@ func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 	p := &piece{kind: "part", rest: fields}
 	if fields["functionCall"] != nil {
 		if err := json.Unmarshal(fields["functionCall"], &p.call); err != nil || p.call.WillContinue {
-			return pawl.Chunk{}, t.failed(pawl.ClassUnknown, "a call is unknown here: "+provider.Clip(string(raw)))
+			return pawl.Chunk{}, t.Failed(pawl.ClassUnknown, "a call is unknown here: "+provider.Clip(string(raw)))
 		}
 		if p.call.Name == "" {
-			return pawl.Chunk{}, t.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
+			return pawl.Chunk{}, t.Broken("a call without a name")
 		}
 		p.kind = "functionCall"
 		delete(fields, "functionCall")
@@ -180,46 +157,28 @@ func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 	return pawl.Chunk{Text: text}, nil
 }
 
-// reply is the whole of a turn whose stream has ended in order.
-func (t *turn) reply() (*pawl.Reply, error) {
-	if t.state != stopping {
-		return nil, t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
-	}
-	t.state = finished
-	r := &pawl.Reply{Usage: t.usage}
-	says, calls := false, false
+func (t *turn) Reply() (*pawl.Reply, error) {
+	t.Ended = true
+	var parts []pawl.Part
 	for _, p := range t.pieces {
-		r.Parts = append(r.Parts, p.parts(t.model)...)
-		calls = calls || p.kind == "functionCall"
-		says = says || calls || p.kind == "text" && strings.TrimSpace(p.text.String()) != ""
+		parts = append(parts, p.parts(t.Model)...)
 	}
 	switch t.stop {
 	case "STOP":
-		r.Stop = pawl.StopEnd
-		if calls {
-			r.Stop = pawl.StopCalls
-		}
-		if !says {
-			return nil, t.failed(pawl.ClassEmpty, t.nothing())
-		}
+		return t.Finish(parts, false)
 	case "MAX_TOKENS":
-		if !says {
-			return nil, t.failed(pawl.ClassEmpty, fmt.Sprintf("the reply met its limit of %d tokens before it said anything; let it have more", t.limit))
-		}
-		r.Stop = pawl.StopLength
+		return t.Cut(parts)
 	case "", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
-		r.Stop = pawl.StopRefusal
+		return t.Stop(parts, pawl.StopRefusal)
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
-		return nil, t.failed(pawl.ClassEmpty, "the reply cannot be used: "+provider.Clip(cmp.Or(t.why, t.stop)))
+		return nil, t.Failed(pawl.ClassEmpty, "the reply cannot be used: "+provider.Clip(cmp.Or(t.why, t.stop)))
 	case "MISSING_THOUGHT_SIGNATURE":
-		return nil, t.failed(pawl.ClassInvalid, "the provider misses a thought signature in the request")
+		return nil, t.Failed(pawl.ClassInvalid, "the provider misses a thought signature in the request")
 	case "OTHER", "IMAGE_OTHER", "NO_IMAGE":
-		return nil, t.failed(pawl.ClassUnknown, "the provider gave up on the reply: "+provider.Clip(cmp.Or(t.why, t.stop)))
-	default:
-		return nil, t.failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
+		return nil, t.Failed(pawl.ClassUnknown, "the provider gave up on the reply: "+provider.Clip(cmp.Or(t.why, t.stop)))
 	}
-	return r, nil
+	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
 }
 
 // parts are a piece as the log keeps it; see the package.
@@ -247,16 +206,4 @@ func (p *piece) parts(model string) []pawl.Part {
 		return append(list, opaque("part", ""))
 	}
 	return append(list, opaque("text", ""), pawl.Text{Text: text})
-}
-
-// nothing says what is known of a reply that says nothing.
-func (t *turn) nothing() string {
-	if t.usage.Output > 0 {
-		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed", t.usage.Output)
-	}
-	return "the reply has neither text nor calls"
-}
-
-func (t *turn) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage, Billed: t.told && t.state == finished}
 }

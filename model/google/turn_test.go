@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // sent is what goes back of a reply, as one content.
@@ -33,21 +34,21 @@ func TestRepliesGoBackAsTheyCame(t *testing.T) {
 		`{"functionCall":{"args":{},"id":"y","name":"g"}}`,
 		`{"text":"","thoughtSignature":"ZA=="}`,
 	}
-	tn := &turn{model: m.full()}
+	tn := &turn{Turn: provider.Turn{Model: m.server.Full}}
 	want := ""
 	for i, p := range parts {
 		finish := ""
 		if i == len(parts)-1 {
 			finish = `,"finishReason":"STOP"`
 		}
-		if _, err := tn.on([]byte(`{"candidates":[{"content":{"parts":[` + p + `]}` + finish + `}]}`)); err != nil {
+		if _, err := tn.Event([]byte(`{"candidates":[{"content":{"parts":[` + p + `]}` + finish + `}]}`)); err != nil {
 			t.Fatal(err)
 		}
 		if want += p; finish == "" {
 			want += ","
 		}
 	}
-	r, err := tn.reply()
+	r, err := tn.Reply()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,13 +74,14 @@ func FuzzTurn(f *testing.F) {
 	f.Add(`[{"error":"x"}]`, `{"candidates":[{"content":{"parts":[{"functionCall":[]}]}}]}`)
 	f.Fuzz(func(t *testing.T, first, second string) {
 		m := New("gemini-3.8-flash", &Options{APIKey: "key"})
-		tn := &turn{model: m.full()}
+		tn := &turn{Turn: provider.Turn{Model: m.server.Full}}
 		for _, data := range []string{first, second} {
-			if _, err := tn.on([]byte(data)); err != nil {
+			if _, err := tn.Event([]byte(data)); err != nil {
+				classify(&pawl.ModelError{}, 0, []byte(data))
 				return
 			}
 		}
-		r, err := tn.reply()
+		r, err := tn.Reply()
 		if (r == nil) == (err == nil) {
 			t.Fatalf("reply %v with error %v", r, err)
 		}

@@ -1,16 +1,13 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // A fault is what a server says of an error.
@@ -28,25 +25,16 @@ func (f fault) Error() string { return f.message }
 // the same in a list, {"error": "…"}, and {"detail": …} or {"message": …}, the
 // latter with a code and a type perhaps, beside nothing that would make it a reply.
 func spoken(body []byte) (fault, bool) {
-	body = bytes.TrimSpace(body)
-	var list []json.RawMessage
-	if len(body) > 0 && body[0] == '[' && json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
+	if raw, ok := provider.Spoken(body); ok {
+		return read(raw), true
 	}
 	var doc struct {
-		Error   json.RawMessage `json:"error"`
 		Detail  json.RawMessage `json:"detail"`
 		Message string          `json:"message"`
 		Choices json.RawMessage `json:"choices"`
 	}
-	if json.Unmarshal(body, &doc) != nil {
-		return fault{}, false
-	}
-	if len(doc.Error) > 0 && string(doc.Error) != "null" {
-		return read(doc.Error), true
-	}
 	switch {
-	case doc.Choices != nil:
+	case json.Unmarshal(body, &doc) != nil, doc.Choices != nil:
 	case len(doc.Detail) > 0:
 		return read(doc.Detail), true
 	case doc.Message != "":
@@ -123,17 +111,14 @@ var vague = map[string]pawl.Class{
 	"empty_image_file":      pawl.ClassInvalid,
 }
 
-// classified sorts an error by what the server calls it, then by its status,
-// and at last by the words that stand for the two that matter to the run.
-func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelError {
-	e := &pawl.ModelError{Message: provider.Clip(f.message), Err: f}
-	if e.Message == "" {
-		e.Message = provider.Clip(strings.TrimSpace(http.StatusText(status) + " " + string(body)))
-	}
+// classify sorts an error by what the server calls it, then by its status, and at
+// last by the words that stand for the two that matter to the run.
+func classify(e *pawl.ModelError, status int, body []byte) bool {
+	f, told := spoken(body)
+	e.Message, e.Err = provider.Message(f.message, status, body), f
 	if status < 400 { // told inside a success
-		status = f.status
+		e.Class = provider.OfStatus(f.status)
 	}
-	e.Class = ofStatus(status)
 	for _, kind := range f.kinds {
 		class, ok := kinds[kind]
 		if !ok && e.Class == pawl.ClassUnknown {
@@ -150,35 +135,8 @@ func classified(status int, h http.Header, f fault, body []byte) *pawl.ModelErro
 		e.Class = pawl.ClassTooLong
 	case e.Class == pawl.ClassRateLimit && (strings.Contains(said, "exceeded your current quota") || strings.Contains(said, "insufficient balance")):
 		e.Class = pawl.ClassQuota
-	}
-	wait := provider.Wait(h, body, time.Now())
-	if e.Class == pawl.ClassQuota && wait > 0 && slices.Contains(f.kinds, "usage_limit_reached") {
+	case e.Class == pawl.ClassQuota && e.RetryAfter > 0 && slices.Contains(f.kinds, "usage_limit_reached"):
 		e.Class = pawl.ClassRateLimit // a plan's allowance, which comes back by itself
 	}
-	if e.Class.Transient() {
-		e.RetryAfter = wait
-	}
-	return e
-}
-
-func ofStatus(status int) pawl.Class {
-	switch {
-	case status == 429:
-		return pawl.ClassRateLimit
-	case status == 401, status == 403:
-		return pawl.ClassAuth
-	case status == 402:
-		return pawl.ClassQuota
-	case status == 404:
-		return pawl.ClassNotFound
-	case status == 408:
-		return pawl.ClassNetwork
-	case status == 413:
-		return pawl.ClassTooLong
-	case status >= 500:
-		return pawl.ClassOverloaded
-	case status >= 400:
-		return pawl.ClassInvalid
-	}
-	return pawl.ClassUnknown
+	return told
 }

@@ -44,13 +44,14 @@ import (
 	"sync/atomic"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // A Model is a model of OpenAI or of a compatible server, spoken to through Chat
 // Completions. It may be used by many runs at once.
 type Model struct {
-	server
-	limit atomic.Value // the server's name for the limit of a reply, a string
+	server provider.Server
+	limit  atomic.Value // the server's name for the limit of a reply, a string
 }
 
 // New makes the model of a name, such as gpt-5-mini. The environment is read
@@ -63,7 +64,7 @@ func New(name string, o *Options) *Model {
 	switch {
 	case o.MaxTokensKey != "":
 		m.limit.Store(o.MaxTokensKey)
-	case m.official():
+	case m.server.Official():
 		m.limit.Store(newerLimit)
 	default:
 		m.limit.Store(olderLimit)
@@ -73,35 +74,33 @@ func New(name string, o *Options) *Model {
 
 // Describe names the model openai/NAME, where its requests go, and its price
 // when that is given, or is in the price table and they go to OpenAI or Azure.
-func (m *Model) Describe() pawl.ModelInfo { return m.describe() }
+func (m *Model) Describe() pawl.ModelInfo { return describe(&m.server) }
+
+// Ready returns an error if the model cannot be called because its key is missing.
+// It sends nothing.
+func (m *Model) Ready() error { return m.server.Ready() }
 
 // Stream sends the request and yields the reply as it comes.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		name, _ := m.limit.Load().(string)
-		for _, second := range []bool{false, true} {
-			body, limit, err := m.body(r, name)
-			if err != nil {
-				yield(pawl.Chunk{}, err)
+		first, _ := m.limit.Load().(string)
+		name := first
+		for c, err := range m.server.Stream(ctx, r, "/chat/completions", func(refused error) ([]byte, provider.Reader, error) {
+			if refused != nil && !forLimit(refused, name) {
+				return nil, nil, refused
+			}
+			if refused != nil {
+				name = otherLimit(name)
+			}
+			body, err := m.body(r, name)
+			return body, &turn{}, err
+		}) {
+			if err == nil && name != first { // the server takes this one
+				m.limit.Store(name)
+			}
+			if !yield(c, err) {
 				return
 			}
-			again, begun := false, false
-			for c, err := range m.stream(ctx, "/chat/completions", body, &turn{model: m.full(), limit: limit}) {
-				if again = !second && !begun && forLimit(err, name); again {
-					break
-				}
-				if second && !begun && err == nil {
-					m.limit.Store(name)
-				}
-				begun = true
-				if !yield(c, err) {
-					return
-				}
-			}
-			if !again {
-				return
-			}
-			name = otherLimit(name)
 		}
 	}
 }

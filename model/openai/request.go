@@ -1,22 +1,26 @@
 package openai
 
 import (
-	"bytes"
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"iter"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-const (
-	defaultMax = 4096
-	longestID  = 40 // OpenAI refuses longer ids of calls
-)
+// What OpenAI takes of pictures (its guide to images and vision): 50 MB in a
+// request, of which some are for the rest of it. Servers that take less say so
+// in an error; those that take more are not asked.
+var limits = provider.Limits{
+	Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
+	Each:  20 << 20,
+	Count: 500,
+	Total: 40 << 20,
+}
+
+const longestID = 40 // OpenAI refuses longer ids of calls
 
 type message struct {
 	Role    string `json:"role"`
@@ -59,21 +63,15 @@ type tool struct {
 
 var owned = []string{"model", "messages", "tools", "stream", olderLimit, newerLimit, "n"}
 
-// body is the request as JSON and the most tokens it allows the reply, under the
-// server's name for that limit. Its keys are written in the order of the alphabet, so that equal requests are equal bytes.
-func (m *Model) body(r pawl.Request, limitKey string) ([]byte, int, error) {
-	limit := defaultMax
-	if r.MaxTokens > 0 {
-		limit = r.MaxTokens
-	} else if r.Sampling.MaxTokens > 0 {
-		limit = r.Sampling.MaxTokens
-	}
+// body is the request as JSON, with the limit of the reply under the server's
+// name for it.
+func (m *Model) body(r pawl.Request, limitKey string) ([]byte, error) {
 	req := map[string]any{
-		"model":          m.name,
+		"model":          m.server.Name,
 		"messages":       m.messages(r),
 		"stream":         true,
 		"stream_options": map[string]any{"include_usage": true},
-		limitKey:         limit,
+		limitKey:         provider.Limit(r),
 	}
 	if t := r.Sampling.Temperature; t != 0 {
 		req["temperature"] = max(0, t)
@@ -87,26 +85,7 @@ func (m *Model) body(r pawl.Request, limitKey string) ([]byte, int, error) {
 			"json_schema": map[string]any{"name": "output", "schema": r.Output},
 		}
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
-		v := r.Sampling.Options[k]
-		switch {
-		case slices.Contains(owned, k) || k == limitKey:
-			return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
-		case !json.Valid(v):
-			return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is not JSON: %s", k, provider.Clip(string(v)))}
-		case string(v) == "null":
-			delete(req, k)
-		default:
-			req[k] = v
-		}
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(req); err != nil { // a schema or opaque part that is no JSON
-		return nil, 0, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "the request has no JSON form", Err: err}
-	}
-	return b.Bytes(), limit, nil
+	return provider.Encode(req, r.Sampling.Options, append([]string{limitKey}, owned...), nil)
 }
 
 func tools(infos []pawl.ToolInfo) []tool {
@@ -129,7 +108,7 @@ func (m *Model) messages(r pawl.Request) []message {
 		list = append(list, message{Role: "system", Content: r.System})
 	}
 	ids := callIDs(r.Messages, longestID)
-	for role, parts := range turns(fitting(r.Messages)) {
+	for role, parts := range limits.Turns(r.Messages) {
 		if role == pawl.Assistant {
 			if msg := m.assistant(parts, ids); msg.Content != nil || msg.Calls != nil {
 				list = append(list, msg)
@@ -141,22 +120,6 @@ func (m *Model) messages(r pawl.Request) []message {
 	return list
 }
 
-// turns yields the parts of neighbouring messages of one role together.
-func turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
-	return func(yield func(pawl.Role, []pawl.Part) bool) {
-		for i := 0; i < len(msgs); {
-			role := msgs[i].Role
-			var parts []pawl.Part
-			for ; i < len(msgs) && msgs[i].Role == role; i++ {
-				parts = append(parts, msgs[i].Parts...)
-			}
-			if !yield(role, parts) {
-				return
-			}
-		}
-	}
-}
-
 func (m *Model) assistant(parts []pawl.Part, ids map[string]string) message {
 	msg := message{Role: "assistant"}
 	var text strings.Builder
@@ -165,12 +128,12 @@ func (m *Model) assistant(parts []pawl.Part, ids map[string]string) message {
 		case pawl.Text:
 			text.WriteString(part.Text)
 		case pawl.Thinking:
-			if part.Model == "" || part.Model == m.full() {
+			if part.Model == "" || part.Model == m.server.Full {
 				msg.recall(part.Opaque)
 			}
 		case pawl.Call:
 			msg.Calls = append(msg.Calls, call{
-				ID: ids[key(part.ID, part.Ref)], Type: "function",
+				ID: ids[cmp.Or(part.ID, part.Ref)], Type: "function",
 				Function: function{Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))},
 			})
 		}
@@ -228,7 +191,7 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 	switch {
 	case len(rest) == 0:
 		if len(list) == 0 { // a turn that was taken must not go missing
-			list = append(list, message{Role: "user", Content: empty})
+			list = append(list, message{Role: "user", Content: provider.Empty})
 		}
 	case plain: // some servers take no lists
 		texts := make([]string, len(rest))
@@ -246,14 +209,14 @@ func picture(i pawl.Image) content {
 	return content{Type: "image_url", Image: image{dataURL(i)}}
 }
 
-// callIDs says under which id each call goes: the provider's, while nobody
-// else has it and it is not longer than most, or the run's own.
+// callIDs says under which id each call goes: the provider's, if it is unique and
+// not longer than most, or the run's own.
 func callIDs(msgs []pawl.Message, most int) map[string]string {
 	ids, taken := map[string]string{}, map[string]bool{}
 	for _, msg := range msgs {
 		for _, part := range msg.Parts {
 			if c, ok := part.(pawl.Call); ok {
-				k := key(c.ID, c.Ref)
+				k := cmp.Or(c.ID, c.Ref)
 				ids[k] = provider.UniqueID(c.Ref, k, most, taken)
 			}
 		}
@@ -263,29 +226,21 @@ func callIDs(msgs []pawl.Message, most int) map[string]string {
 
 // answered is the id of the call that a result answers.
 func answered(r pawl.ToolResult, ids map[string]string) string {
-	k := key(r.Call, r.Ref)
+	k := cmp.Or(r.Call, r.Ref)
 	if id, paired := ids[k]; paired {
 		return id
 	}
 	return k
 }
 
-// What stands for nothing, which some servers refuse.
-const empty = "(empty)"
-
 // told is the text of a result.
 func told(r pawl.ToolResult) string {
 	if text := r.Text(); strings.TrimSpace(text) != "" {
 		return text
 	}
-	return empty
+	return provider.Empty
 }
 
-// key names a call within a request; only a request made by hand has calls
-// without an id of their own.
-func key(own, ref string) string {
-	if own != "" {
-		return own
-	}
-	return ref
+func dataURL(i pawl.Image) string {
+	return "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // Responses is a model of OpenAI, or of a server that imitates it, spoken to
@@ -33,7 +34,7 @@ import (
 //
 // A stream is whole with response.completed or response.incomplete, and not
 // without.
-type Responses struct{ server }
+type Responses struct{ server provider.Server }
 
 // NewResponses makes the model of a name, such as gpt-5-mini. The environment is
 // read here, once. A missing key shows when the model is first called.
@@ -47,30 +48,19 @@ func NewResponses(name string, o *Options) *Responses {
 
 // Describe names the model openai-responses/NAME, where its requests go, and its price
 // when that is given, or is in the price table and they go to OpenAI or Azure.
-func (m *Responses) Describe() pawl.ModelInfo { return m.describe() }
+func (m *Responses) Describe() pawl.ModelInfo { return describe(&m.server) }
+
+// Ready returns an error if the model cannot be called because its key is missing.
+// It sends nothing.
+func (m *Responses) Ready() error { return m.server.Ready() }
 
 // Stream sends the request and yields the reply as it comes.
 func (m *Responses) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		for _, recall := range []bool{true, false} {
-			body, limit, recalls, err := m.body(r, recall)
-			if err != nil {
-				yield(pawl.Chunk{}, err)
-				return
-			}
-			again, begun := false, false
-			for c, err := range m.stream(ctx, "/responses", body, &response{model: m.full(), limit: limit}) {
-				if again = recalls && !begun && forReasoning(err); again {
-					break
-				}
-				begun = true
-				if !yield(c, err) {
-					return
-				}
-			}
-			if !again {
-				return
-			}
+	return m.server.Stream(ctx, r, "/responses", func(refused error) ([]byte, provider.Reader, error) {
+		if refused != nil && !forReasoning(refused) {
+			return nil, nil, refused
 		}
-	}
+		body, err := m.body(r, refused == nil)
+		return body, &response{}, err
+	})
 }

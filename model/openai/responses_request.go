@@ -1,17 +1,14 @@
 package openai
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 const longestCallID = 64
@@ -44,21 +41,12 @@ type responsesTool struct {
 	Strict      bool            `json:"strict"` // said, because the default is true
 }
 
-// body is the request as JSON, the most tokens it allows the reply, and whether
-// it recalls any reasoning. Its keys are written in the order of the alphabet,
-// so that equal requests are equal bytes.
-func (m *Responses) body(r pawl.Request, recall bool) (body []byte, limit int, recalls bool, err error) {
-	limit = defaultMax
-	if r.MaxTokens > 0 {
-		limit = r.MaxTokens
-	} else if r.Sampling.MaxTokens > 0 {
-		limit = r.Sampling.MaxTokens
-	}
-	input, recalls := m.input(r.Messages, recall)
+// body is the request as JSON; unless it may recall, without any reasoning.
+func (m *Responses) body(r pawl.Request, recall bool) ([]byte, error) {
 	req := map[string]any{
-		"model": m.name, "input": input, "stream": true, "store": false, "max_output_tokens": limit,
+		"model": m.server.Name, "input": m.input(r.Messages, recall), "stream": true, "store": false, "max_output_tokens": provider.Limit(r),
 	}
-	if !unreasoning.MatchString(m.name) {
+	if !unreasoning.MatchString(m.server.Name) {
 		req["include"] = []string{"reasoning.encrypted_content"}
 	}
 	if strings.TrimSpace(r.System) != "" {
@@ -77,30 +65,19 @@ func (m *Responses) body(r pawl.Request, recall bool) (body []byte, limit int, r
 	if r.Output != nil {
 		req["text"] = map[string]any{"format": map[string]any{"type": "json_schema", "name": "output", "schema": r.Output, "strict": false}}
 	}
-	for _, k := range slices.Sorted(maps.Keys(r.Sampling.Options)) {
-		v := r.Sampling.Options[k]
+	return provider.Encode(req, r.Sampling.Options, ownedByResponses, func(k string, v json.RawMessage) bool {
 		switch {
-		case slices.Contains(ownedByResponses, k):
-			return nil, 0, false, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is set by the run; want another of the provider's options", k)}
-		case !json.Valid(v):
-			return nil, 0, false, &pawl.ModelError{Class: pawl.ClassInvalid, Message: fmt.Sprintf("option %s is not JSON: %s", k, provider.Clip(string(v)))}
 		case string(v) == "null":
-			delete(req, k)
+			return false
 		case k == "reasoning_effort": // reasoning, which may be there too, has gone in before
 			req["reasoning"] = with(req["reasoning"], "effort", v)
 		case k == "text" && r.Output != nil:
 			req[k] = with(v, "format", req[k].(map[string]any)["format"])
 		default:
-			req[k] = v
+			return false
 		}
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(req); err != nil { // a schema that is no JSON
-		return nil, 0, false, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "the request has no JSON form", Err: err}
-	}
-	return b.Bytes(), limit, recalls, nil
+		return true
+	})
 }
 
 // with is an option that is an object with one key more.
@@ -117,20 +94,18 @@ func with(option any, key string, value any) map[string]any {
 	return doc
 }
 
-// input is the conversation as items, and whether reasoning is among them.
-func (m *Responses) input(msgs []pawl.Message, recall bool) (list []any, recalls bool) {
+// input is the conversation as items.
+func (m *Responses) input(msgs []pawl.Message, recall bool) []any {
 	ids, seen := callIDs(msgs, longestCallID), map[string]bool{}
-	list = []any{}
-	for role, parts := range turns(fitting(msgs)) {
+	list := []any{}
+	for role, parts := range limits.Turns(msgs) {
 		if role == pawl.Assistant {
-			items := m.said(parts, ids, seen, recall)
-			list = append(list, items...)
-			recalls = recalls || slices.ContainsFunc(items, func(v any) bool { _, is := v.(json.RawMessage); return is })
+			list = append(list, m.said(parts, ids, seen, recall)...)
 		} else {
 			list = append(list, asked(parts, ids)...)
 		}
 	}
-	return list, recalls
+	return list
 }
 
 // said is an assistant's turn. Reasoning waits for what it led to, which the API
@@ -150,7 +125,7 @@ func (m *Responses) said(parts []pawl.Part, ids map[string]string, seen map[stri
 				add(item{Type: "message", Role: "assistant", Phase: phase, Content: []content{{Type: "output_text", Text: part.Text}}})
 			}
 		case pawl.Thinking:
-			if part.Model != "" && part.Model != m.full() || !provider.Opaque(part.Opaque) {
+			if part.Model != "" && part.Model != m.server.Full || !provider.Opaque(part.Opaque) {
 				continue
 			}
 			var had kept
@@ -163,7 +138,7 @@ func (m *Responses) said(parts []pawl.Part, ids map[string]string, seen map[stri
 				thoughts = append(thoughts, part.Opaque)
 			}
 		case pawl.Call:
-			add(item{Type: "function_call", CallID: ids[key(part.ID, part.Ref)], Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))})
+			add(item{Type: "function_call", CallID: ids[cmp.Or(part.ID, part.Ref)], Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))})
 		}
 	}
 	return list
@@ -210,7 +185,7 @@ func asked(parts []pawl.Part, ids map[string]string) []any {
 		}
 	}
 	if len(list)+len(rest) == 0 { // a turn that was taken must not go missing
-		rest = []content{{Type: "input_text", Text: empty}}
+		rest = []content{{Type: "input_text", Text: provider.Empty}}
 	}
 	if len(rest) > 0 {
 		list = append(list, item{Type: "message", Role: "user", Content: rest})

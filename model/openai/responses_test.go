@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider/wiretest"
+	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
 
@@ -26,8 +26,8 @@ var responsesRequests = map[string]pawl.Request{
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {
 		Messages: []pawl.Message{
-			user(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: dot}),
-			assistant(
+			wiretest.User(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: wiretest.Dot}),
+			wiretest.Assistant(
 				thought(`{"id": "rs_1", "type": "reasoning", "summary": [{"type":"summary_text","text":"<Hm>"}], "encrypted_content": "gAAA=="}`),
 				thought(`{"id":"rs_2","type":"reasoning","summary":[],"encrypted_content":"gBBB"}`),
 				pawl.Thinking{Opaque: json.RawMessage(`{"reasoning_content":"dropped"}`), Model: "openai/tiny"},
@@ -36,25 +36,25 @@ var responsesRequests = map[string]pawl.Request{
 				pawl.Call{ID: "c_2", Ref: "same", Tool: "weather", Args: json.RawMessage(`"{\"city\""`)},
 				pawl.Call{ID: "c_3", Ref: "call_3", Tool: "the time!", Args: json.RawMessage(`{}`)},
 			),
-			user(pawl.Text{Text: "By the way: hurry."}),
-			user(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: dot}}},
+			wiretest.User(pawl.Text{Text: "By the way: hurry."}),
+			wiretest.User(
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
 				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),
-			assistant(
+			wiretest.Assistant(
 				thought(`{"id":"rs_4","type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"Plainly."}]}`),
 				thought(`{"phase":"commentary"}`), pawl.Text{Text: "Blue, "}, pawl.Text{Text: " \n"},
 			),
-			assistant(thought(`{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"again"}`), pawl.Text{Text: "I say."}),
-			user(pawl.Text{Text: "Sure?"}),
-			assistant(thought(`{"id":"rs_5","type":"reasoning","summary":[],"encrypted_content":"led to nothing"}`)),
-			user(pawl.Text{Text: " "}),
+			wiretest.Assistant(thought(`{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"again"}`), pawl.Text{Text: "I say."}),
+			wiretest.User(pawl.Text{Text: "Sure?"}),
+			wiretest.Assistant(thought(`{"id":"rs_5","type":"reasoning","summary":[],"encrypted_content":"led to nothing"}`)),
+			wiretest.User(pawl.Text{Text: " "}),
 		},
 		Sampling: pawl.Sampling{MaxTokens: 3000},
 	},
 	"output": {
-		Messages: []pawl.Message{user(pawl.Text{Text: "Classify."})},
+		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Classify."})},
 		Output:   json.RawMessage(`{"type":"object","properties":{"label":{"type":"string"}}}`),
 		Sampling: pawl.Sampling{Temperature: 0.2, Options: map[string]json.RawMessage{
 			"include":          json.RawMessage("null"),
@@ -64,21 +64,18 @@ var responsesRequests = map[string]pawl.Request{
 		}},
 	},
 	"owned": {
-		Messages: []pawl.Message{user(pawl.Text{Text: "Hello"})},
+		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"})},
 		Sampling: pawl.Sampling{Options: map[string]json.RawMessage{"previous_response_id": json.RawMessage(`"resp_1"`)}},
 	},
 }
 
 func TestResponsesWire(t *testing.T) {
-	wiretest.RunIn(t, "testdata/responses", []string{"Authorization", "Content-Type", "Accept"}, func(t *testing.T, url, name string) string {
+	wiretest.Run(t, "testdata/responses", []string{"Authorization", "Content-Type", "Accept"}, func(url, name string) (pawl.Model, pawl.Request) {
 		r, ok := responsesRequests[name]
 		if !ok {
-			r, ok = requests[name]
+			r = requests[name]
 		}
-		if !ok {
-			t.Fatalf("no request is called %s", name)
-		}
-		return result(t, openai.NewResponses("tiny", &openai.Options{APIKey: "key", BaseURL: url + "/v1/"}), r)
+		return openai.NewResponses("tiny", &openai.Options{APIKey: "key", BaseURL: url + "/v1/"}), r
 	})
 }
 
@@ -121,10 +118,10 @@ func TestReasoningThatIsRefusedIsLeftOut(t *testing.T) {
 		sent    []bool // whether requests have reasoning
 		class   pawl.Class
 	}{
-		"unreadable":   {assistant(thought(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`), pawl.Text{Text: "No."}), `{"error":{"code":"invalid_encrypted_content","message":"The encrypted content for item rs_1 could not be verified."}}`, []bool{true, false}, 0},
-		"not found":    {assistant(thought(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`), pawl.Text{Text: "No."}), `{"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when store is set to false."}}`, []bool{true, false}, 0},
-		"for others":   {assistant(thought(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`), pawl.Text{Text: "No."}), `{"error":{"message":"Unknown parameter: 'x'."}}`, []bool{true}, pawl.ClassInvalid},
-		"without some": {assistant(pawl.Text{Text: "No."}), `{"error":{"message":"encrypted content, though there is none"}}`, []bool{false}, pawl.ClassInvalid},
+		"unreadable":   {wiretest.Assistant(thought(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`), pawl.Text{Text: "No."}), `{"error":{"code":"invalid_encrypted_content","message":"The encrypted content for item rs_1 could not be verified."}}`, []bool{true, false}, 0},
+		"not found":    {wiretest.Assistant(thought(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`), pawl.Text{Text: "No."}), `{"error":{"message":"Item with id 'rs_1' not found. Items are not persisted when store is set to false."}}`, []bool{true, false}, 0},
+		"for others":   {wiretest.Assistant(thought(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`), pawl.Text{Text: "No."}), `{"error":{"message":"Unknown parameter: 'x'."}}`, []bool{true}, pawl.ClassInvalid},
+		"without some": {wiretest.Assistant(pawl.Text{Text: "No."}), `{"error":{"message":"encrypted content, though there is none"}}`, []bool{false}, pawl.ClassInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []bool
@@ -142,8 +139,8 @@ func TestReasoningThatIsRefusedIsLeftOut(t *testing.T) {
 				w.Write([]byte(whole))
 			}))
 			defer srv.Close()
-			out := result(t, openai.NewResponses("tiny", &openai.Options{APIKey: "key", BaseURL: srv.URL}), pawl.Request{
-				Messages: []pawl.Message{user(pawl.Text{Text: "Really?"}), c.history, user(pawl.Text{Text: "Why?"})},
+			out := wiretest.Result(t, openai.NewResponses("tiny", &openai.Options{APIKey: "key", BaseURL: srv.URL}), pawl.Request{
+				Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Really?"}), c.history, wiretest.User(pawl.Text{Text: "Why?"})},
 			})
 			if d := cmp.Diff(c.sent, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)

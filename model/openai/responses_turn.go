@@ -3,11 +3,10 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // A response gathers one reply from the events of its stream. Items come one by
@@ -15,14 +14,10 @@ import (
 // incomplete, failed and cancelled ends the stream, and nothing else does.
 // Events of kinds unknown here change nothing.
 type response struct {
-	model string
-	limit int // the most tokens the request allowed
-
+	provider.Turn
 	items  []*output
 	status string // how it ended: completed or incomplete; empty: it has not
 	reason string // why it is incomplete
-	usage  pawl.Usage
-	told   bool // the usage came
 }
 
 // An output is one item on its way.
@@ -82,28 +77,25 @@ type responsesUsage struct {
 	} `json:"output_tokens_details"`
 }
 
-func (r *response) whole() (may, must bool) { return r.status != "", r.status != "" }
+func (r *response) Ends(error) bool { return r.Ended }
 
-func (r *response) on(data []byte) ([]pawl.Chunk, error) {
+func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
 	if string(data) == "[DONE]" { // some servers end every stream so
-		return nil, r.failed(pawl.ClassTruncated, "the stream ended before the reply did")
+		return nil, r.Failed(pawl.ClassTruncated, "the stream ended before the reply did")
 	}
 	var ev responsesEvent
 	err := json.Unmarshal(data, &ev)
-	if err != nil && !json.Valid(data) {
-		return nil, r.failed(pawl.ClassTruncated, "the stream is broken: "+provider.Clip(err.Error()))
-	}
-	if f, ok := spoken(data); ev.Type == "error" || ok && !strings.Contains(ev.Type, ".") {
-		return nil, r.refused(f, data)
+	if _, told := spoken(data); ev.Type == "error" || told && !strings.Contains(ev.Type, ".") {
+		return nil, provider.Told(data)
 	}
 	if err != nil {
-		return nil, r.failed(pawl.ClassUnknown, "an event is unknown here: "+provider.Clip(err.Error()))
+		return nil, r.Unread(data, err)
 	}
 	if ev.Response != nil && ev.Response.Usage != nil {
 		// A total: assigned, never added.
 		u := ev.Response.Usage
-		r.told = true
-		r.usage = pawl.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputHas.Cached, Reasoning: u.OutputHas.Reasoning}
+		r.Told = true
+		r.Usage = pawl.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputHas.Cached, Reasoning: u.OutputHas.Reasoning}
 	}
 	switch ev.Type {
 	case "response.output_item.added":
@@ -131,7 +123,7 @@ func (r *response) on(data []byte) ([]pawl.Chunk, error) {
 		o.text.Reset()
 		o.text.WriteString(ev.Arguments)
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
-		return nil, r.close(ev, data)
+		return nil, r.close(ev)
 	}
 	return nil, nil
 }
@@ -152,7 +144,7 @@ func (r *response) begin(ev responsesEvent) []pawl.Chunk {
 func (r *response) end(ev responsesEvent) ([]pawl.Chunk, error) {
 	var it outputItem
 	if err := json.Unmarshal(ev.Item, &it); err != nil {
-		return nil, r.failed(pawl.ClassUnknown, "an item is unknown here: "+provider.Clip(err.Error()))
+		return nil, r.Failed(pawl.ClassUnknown, "an item is unknown here: "+provider.Clip(err.Error()))
 	}
 	ev.ItemID = it.ID
 	o := r.open(ev, it.Type)
@@ -189,10 +181,10 @@ func (r *response) open(ev responsesEvent, kind string) *output {
 
 // close takes the last event. A server may say of a response that is completed
 // that it is not, so its status counts before the event's name.
-func (r *response) close(ev responsesEvent, data []byte) error {
+func (r *response) close(ev responsesEvent) error {
 	end := strings.TrimPrefix(ev.Type, "response.")
 	if ev.Response == nil {
-		return r.failed(pawl.ClassUnknown, ev.Type+" has no response")
+		return r.Failed(pawl.ClassUnknown, ev.Type+" has no response")
 	}
 	switch s := ev.Response.Status; s {
 	case "completed", "incomplete", "failed", "cancelled":
@@ -204,21 +196,21 @@ func (r *response) close(ev responsesEvent, data []byte) error {
 	case "completed", "incomplete":
 	case "failed":
 		if len(ev.Response.Error) > 0 && string(ev.Response.Error) != "null" {
-			return r.refused(read(ev.Response.Error), data)
+			return provider.Told(provider.Marshal(map[string]any{"error": ev.Response.Error}))
 		}
-		return r.failed(pawl.ClassUnknown, "the response failed, and nothing says why")
+		return r.Failed(pawl.ClassUnknown, "the response failed, and nothing says why")
 	case "cancelled":
-		return r.failed(pawl.ClassOverloaded, "the provider cancelled the response")
+		return r.Failed(pawl.ClassOverloaded, "the provider cancelled the response")
 	default:
-		return r.failed(pawl.ClassUnknown, "nothing says how the response ended")
+		return r.Failed(pawl.ClassUnknown, "nothing says how the response ended")
 	}
 	r.fill(ev.Response.Output)
 	for _, o := range r.items {
 		if o.raw == nil && end == "completed" {
-			return r.failed(pawl.ClassTruncated, "the stream is broken: it ended inside a "+o.Type)
+			return r.Broken("it ended inside a " + o.Type)
 		}
 	}
-	r.status, r.reason = end, ev.Response.Incomplete.Reason
+	r.status, r.reason, r.Ended = end, ev.Response.Incomplete.Reason, true
 	return nil
 }
 
@@ -241,11 +233,10 @@ func (r *response) fill(whole []json.RawMessage) {
 	r.items = items
 }
 
-// reply is the whole of a stream that has ended.
-func (r *response) reply() (*pawl.Reply, error) {
-	reply := &pawl.Reply{Usage: r.usage}
+func (r *response) Reply() (*pawl.Reply, error) {
+	var parts []pawl.Part
 	var refusal strings.Builder
-	says, calls, torn := false, false, false
+	torn := false
 	for _, o := range r.items {
 		text := o.said()
 		switch o.Type {
@@ -254,49 +245,31 @@ func (r *response) reply() (*pawl.Reply, error) {
 			if text == "" {
 				continue
 			}
-			says = says || strings.TrimSpace(text) != ""
 			if o.Phase != "" {
-				reply.Parts = append(reply.Parts, pawl.Thinking{Opaque: provider.Marshal(map[string]string{"phase": o.Phase}), Model: r.model})
+				parts = append(parts, pawl.Thinking{Opaque: provider.Marshal(map[string]string{"phase": o.Phase}), Model: r.Model})
 			}
-			reply.Parts = append(reply.Parts, pawl.Text{Text: text})
+			parts = append(parts, pawl.Text{Text: text})
 		case "reasoning":
-			reply.Parts = append(reply.Parts, pawl.Thinking{Text: text, Opaque: o.raw, Model: r.model})
+			parts = append(parts, pawl.Thinking{Text: text, Opaque: o.raw, Model: r.Model})
 		case "function_call":
 			if o.Name == "" {
-				return nil, r.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
+				return nil, r.Broken("a call without a name")
 			}
-			calls, torn = true, !json.Valid([]byte(text))
-			reply.Parts = append(reply.Parts, pawl.Call{Ref: o.CallID, Tool: o.Name, Args: provider.Args(text)})
+			torn = !json.Valid([]byte(text))
+			parts = append(parts, pawl.Call{Ref: o.CallID, Tool: o.Name, Args: provider.Args(text)})
 		}
-	}
-	if refusal.Len() > 0 {
-		reply.Parts = append(reply.Parts, pawl.Text{Text: refusal.String()})
-		reply.Stop = pawl.StopRefusal
-		return reply, nil
 	}
 	switch {
+	case refusal.Len() > 0:
+		return r.Stop(append(parts, pawl.Text{Text: refusal.String()}), pawl.StopRefusal)
 	case r.status == "completed":
-		reply.Stop = pawl.StopEnd
-		if calls {
-			reply.Stop = pawl.StopCalls
-		}
-		if torn && r.usage.Output >= r.limit { // cut off, whatever the server calls it
-			reply.Stop = pawl.StopLength
-		}
-		if !says && !calls {
-			return nil, r.failed(pawl.ClassEmpty, provider.Nothing(r.usage.Output))
-		}
+		return r.Finish(parts, torn)
 	case r.reason == "max_output_tokens":
-		if !says && !calls {
-			return nil, r.failed(pawl.ClassEmpty, provider.Silent(r.limit))
-		}
-		reply.Stop = pawl.StopLength
+		return r.Cut(parts)
 	case r.reason == "content_filter":
-		reply.Stop = pawl.StopRefusal
-	default:
-		return nil, r.failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
+		return r.Stop(parts, pawl.StopRefusal)
 	}
-	return reply, nil
+	return nil, r.Failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
 }
 
 // said is an item's text: the whole of it once it is done, and before what has come.
@@ -330,14 +303,4 @@ func (o *output) refused() string {
 		b.WriteString(p.Refusal)
 	}
 	return b.String()
-}
-
-func (r *response) refused(f fault, data []byte) error {
-	e := classified(0, http.Header{}, f, data)
-	e.Usage = r.usage
-	return e
-}
-
-func (r *response) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: r.usage, Billed: r.told && r.status != ""}
 }

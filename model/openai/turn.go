@@ -3,11 +3,10 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/provider"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // state is how far a stream has come:
@@ -29,15 +28,11 @@ const (
 
 // A turn gathers one reply from the events of its stream.
 type turn struct {
-	model string
-	limit int // the most tokens the request allowed
-	state state
-
+	provider.Turn
+	state  state
 	parts  []*part
 	stop   string
 	refuse strings.Builder
-	usage  pawl.Usage
-	told   bool // the usage came
 }
 
 // A part is a piece of the reply on its way: text, thinking or a call.
@@ -56,8 +51,7 @@ type event struct {
 		Delta        delta   `json:"delta"`
 		FinishReason *string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *usage          `json:"usage"`
-	Error json.RawMessage `json:"error"`
+	Usage *usage `json:"usage"`
 }
 
 type delta struct {
@@ -94,33 +88,26 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 }
 
-func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
+func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	if string(data) == "[DONE]" {
 		if t.state != stopping {
-			return nil, t.failed(pawl.ClassTruncated, "the stream ended without a finish reason")
+			return nil, t.Failed(pawl.ClassTruncated, "the stream ended without a finish reason")
 		}
 		t.state = finished
 		return nil, nil
 	}
 	var ev event
 	err := json.Unmarshal(data, &ev)
-	if err != nil && !json.Valid(data) {
-		return nil, t.failed(pawl.ClassTruncated, "the stream is broken: "+provider.Clip(err.Error()))
-	}
-	if ev.Choices == nil || len(ev.Error) > 0 {
-		if f, ok := spoken(data); ok {
-			e := classified(0, http.Header{}, f, data)
-			e.Usage = t.usage
-			return nil, e
-		}
+	if _, told := spoken(data); told {
+		return nil, provider.Told(data)
 	}
 	if err != nil {
-		return nil, t.failed(pawl.ClassUnknown, "an event is unknown here: "+provider.Clip(err.Error()))
+		return nil, t.Unread(data, err)
 	}
 	if u := ev.Usage; u != nil {
 		// A total, on some servers in every chunk: assigned, never added.
-		t.told = true
-		t.usage = pawl.Usage{
+		t.Told = true
+		t.Usage = pawl.Usage{
 			Input: u.Prompt, Output: u.Completion,
 			CacheRead: max(u.PromptHas.Cached, u.PromptHit), CacheWrite: u.PromptHas.Written,
 			Reasoning: u.CompletionHas.Reasoning,
@@ -132,11 +119,11 @@ func (t *turn) on(data []byte) ([]pawl.Chunk, error) {
 			continue
 		}
 		if t.state == stopping && c.Delta.says() {
-			return nil, t.failed(pawl.ClassUnknown, "the reply went on after its finish reason")
+			return nil, t.Failed(pawl.ClassUnknown, "the reply went on after its finish reason")
 		}
 		chunks = append(chunks, t.grow(c.Delta)...)
 		if c.FinishReason != nil && *c.FinishReason != "" {
-			t.stop, t.state = *c.FinishReason, stopping
+			t.stop, t.state, t.Ended = *c.FinishReason, stopping, true
 		}
 	}
 	return chunks, nil
@@ -220,63 +207,39 @@ func (t *turn) call(f fragment) *part {
 	return p
 }
 
-// reply is the whole of a finished turn.
-func (t *turn) reply() (*pawl.Reply, error) {
-	r := &pawl.Reply{Usage: t.usage}
-	says, calls, torn := false, false, false
+func (t *turn) Reply() (*pawl.Reply, error) {
+	var parts []pawl.Part
+	torn := false
 	for _, p := range t.parts {
 		text := p.text.String()
 		switch p.kind {
 		case "text":
-			says = says || strings.TrimSpace(text) != ""
-			r.Parts = append(r.Parts, pawl.Text{Text: text})
+			parts = append(parts, pawl.Text{Text: text})
 		case "call":
 			if p.name == "" {
-				return nil, t.failed(pawl.ClassTruncated, "the stream is broken: a call without a name")
+				return nil, t.Broken("a call without a name")
 			}
-			calls = true
 			torn = !json.Valid([]byte(text)) // nothing at all may be what is left of something
-			r.Parts = append(r.Parts, pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(text)})
+			parts = append(parts, pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(text)})
 		default:
 			opaque := provider.Marshal(map[string]string{p.kind: text})
-			r.Parts = append(r.Parts, pawl.Thinking{Text: text, Opaque: opaque, Model: t.model})
+			parts = append(parts, pawl.Thinking{Text: text, Opaque: opaque, Model: t.Model})
 		}
 	}
 	if t.refuse.Len() > 0 {
-		r.Parts = append(r.Parts, pawl.Text{Text: t.refuse.String()})
-		r.Stop = pawl.StopRefusal
-		return r, nil
+		return t.Stop(append(parts, pawl.Text{Text: t.refuse.String()}), pawl.StopRefusal)
 	}
 	switch t.stop {
 	case "stop", "tool_calls", "function_call":
-		r.Stop = pawl.StopEnd
-		if calls {
-			r.Stop = pawl.StopCalls
-		}
-		// Some servers call it finished when the ceiling cut the last call off.
-		if torn && t.usage.Output >= t.limit {
-			r.Stop = pawl.StopLength
-		}
-		if !says && !calls {
-			return nil, t.failed(pawl.ClassEmpty, provider.Nothing(t.usage.Output))
-		}
+		return t.Finish(parts, torn)
 	case "length", "model_length":
-		if !says && !calls {
-			return nil, t.failed(pawl.ClassEmpty, provider.Silent(t.limit))
-		}
-		r.Stop = pawl.StopLength
+		return t.Cut(parts)
 	case "content_filter":
-		r.Stop = pawl.StopRefusal
+		return t.Stop(parts, pawl.StopRefusal)
 	case "insufficient_system_resource", "error":
-		return nil, t.failed(pawl.ClassOverloaded, "the provider gave up on the reply: "+t.stop)
-	default:
-		return nil, t.failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
+		return nil, t.Failed(pawl.ClassOverloaded, "the provider gave up on the reply: "+t.stop)
 	}
-	return r, nil
+	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
 }
 
-func (t *turn) whole() (may, must bool) { return t.state >= stopping, t.state == finished }
-
-func (t *turn) failed(class pawl.Class, message string) error {
-	return &pawl.ModelError{Class: class, Message: message, Usage: t.usage, Billed: t.told && t.state != writing}
-}
+func (t *turn) Ends(err error) bool { return t.state == finished || err != nil && t.state == stopping }

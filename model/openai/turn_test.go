@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"io"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -13,14 +14,15 @@ func FuzzTurn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second string) {
 		tn := &turn{}
 		for _, data := range []string{first, second} {
-			if _, err := tn.on([]byte(data)); err != nil {
+			if _, err := tn.Event([]byte(data)); err != nil {
+				classify(&pawl.ModelError{}, 0, []byte(data))
 				return
 			}
 		}
-		if tn.state == writing {
+		if !tn.Ends(io.EOF) {
 			return
 		}
-		r, err := tn.reply()
+		r, err := tn.Reply()
 		if (r == nil) == (err == nil) {
 			t.Errorf("reply %v with error %v", r, err)
 		}
@@ -34,14 +36,15 @@ func FuzzResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second, third string) {
 		r := &response{}
 		for _, data := range []string{first, second, third} {
-			if _, err := r.on([]byte(data)); err != nil {
+			if _, err := r.Event([]byte(data)); err != nil {
+				classify(&pawl.ModelError{}, 0, []byte(data))
 				return
 			}
 		}
-		if _, must := r.whole(); !must {
+		if !r.Ends(nil) {
 			return
 		}
-		reply, err := r.reply()
+		reply, err := r.Reply()
 		if (reply == nil) == (err == nil) {
 			t.Errorf("reply %v with error %v", reply, err)
 		}

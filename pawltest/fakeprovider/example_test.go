@@ -41,7 +41,7 @@ func Example() {
 		fmt.Printf("%v %s, struck %v, problems %q\n", r.Wire, r.Fault, r.Struck, r.Problems)
 	}
 	// Output:
-	// model: truncated: the stream ended before message_stop
+	// model: truncated: the stream ended before the reply did
 	// add{"a":1,"b":2}
 	// anthropic cut-mid-arguments, struck true, problems []
 	// anthropic , struck false, problems []

@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"github.com/pawl-run/pawl"
 )
 
 func drawn(t testing.TB, kind string, w, h int) []byte {
@@ -42,26 +44,26 @@ func TestPicturesAlone(t *testing.T) {
 	small := drawn(t, "image/png", 2, 3)
 	for _, c := range []struct {
 		name string
-		p    Picture
+		p    pawl.Image
 		want Sent
 	}{
-		{"small", Picture{"image/png", small}, Sent{Type: "image/png"}},
-		{"under another name", Picture{"image/jpeg", small}, Sent{Type: "image/png"}},
-		{"under no name", Picture{"", drawn(t, "image/jpeg", 2, 2)}, Sent{Type: "image/jpeg"}},
-		{"empty", Picture{"image/png", nil}, Sent{"image/png", "[image left out: it is empty]"}},
-		{"of a type not taken", Picture{"image/gif", drawn(t, "image/gif", 2, 2)}, Sent{"image/gif", "[image left out: the provider does not take image/gif]"}},
-		{"of an unknown type", Picture{"image/x\n\xff", []byte("x")}, Sent{"image/x\n\xff", "[image left out: the provider does not take image/x �]"}},
-		{"nothing like it", Picture{"image/png", []byte("<html>")}, Sent{"image/png", "[image left out: it is no image/png]"}},
-		{"cut off", Picture{"image/png", small[:20]}, Sent{"image/png", "[image left out: its header cannot be read]"}},
-		{"too long", Picture{"image/png", append(small[:len(small):len(small)], make([]byte, 5000)...)}, Sent{"image/png", "[image left out: 0.0 MB in base64, and the provider takes 0.0 MB]"}},
-		{"too wide", Picture{"image/png", drawn(t, "image/png", 251, 1)}, Sent{"image/png", "[image left out: 251 pixels wide or high, and the provider takes 250]"}},
+		{"small", pawl.Image{Type: "image/png", Data: small}, Sent{Type: "image/png"}},
+		{"under another name", pawl.Image{Type: "image/jpeg", Data: small}, Sent{Type: "image/png"}},
+		{"under no name", pawl.Image{Type: "", Data: drawn(t, "image/jpeg", 2, 2)}, Sent{Type: "image/jpeg"}},
+		{"empty", pawl.Image{Type: "image/png", Data: nil}, Sent{"image/png", "[image left out: it is empty]"}},
+		{"of a type not taken", pawl.Image{Type: "image/gif", Data: drawn(t, "image/gif", 2, 2)}, Sent{"image/gif", "[image left out: the provider does not take image/gif]"}},
+		{"of an unknown type", pawl.Image{Type: "image/x\n\xff", Data: []byte("x")}, Sent{"image/x\n\xff", "[image left out: the provider does not take image/x �]"}},
+		{"nothing like it", pawl.Image{Type: "image/png", Data: []byte("<html>")}, Sent{"image/png", "[image left out: it is no image/png]"}},
+		{"cut off", pawl.Image{Type: "image/png", Data: small[:20]}, Sent{"image/png", "[image left out: its header cannot be read]"}},
+		{"too long", pawl.Image{Type: "image/png", Data: append(small[:len(small):len(small)], make([]byte, 5000)...)}, Sent{"image/png", "[image left out: 0.0 MB in base64, and the provider takes 0.0 MB]"}},
+		{"too wide", pawl.Image{Type: "image/png", Data: drawn(t, "image/png", 251, 1)}, Sent{"image/png", "[image left out: 251 pixels wide or high, and the provider takes 250]"}},
 	} {
-		if got := l.Fit([]Picture{c.p})[0]; got != c.want {
+		if got := l.Fit([]pawl.Image{c.p})[0]; got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	for kind, data := range webps {
-		got := l.Fit([]Picture{{"image/png", []byte(data)}})[0]
+		got := l.Fit([]pawl.Image{{Type: "image/png", Data: []byte(data)}})[0]
 		if want := (Sent{"image/webp", "[image left out: 300 pixels wide or high, and the provider takes 250]"}); got != want {
 			t.Errorf("webp, %s: %+v", kind, got)
 		}
@@ -69,15 +71,15 @@ func TestPicturesAlone(t *testing.T) {
 			t.Errorf("webp, %s: %+v", kind, c)
 		}
 	}
-	if got := (Limits{}).Fit([]Picture{{"image/svg+xml", []byte("<svg/>")}})[0]; got != (Sent{Type: "image/svg+xml"}) {
+	if got := (Limits{}).Fit([]pawl.Image{{Type: "image/svg+xml", Data: []byte("<svg/>")}})[0]; got != (Sent{Type: "image/svg+xml"}) {
 		t.Errorf("without limits: %+v", got)
 	}
 }
 
 // left says which of n pictures are sent.
-func left(l Limits, n int, p Picture) string {
+func left(l Limits, n int, p pawl.Image) string {
 	var b strings.Builder
-	all := make([]Picture, n)
+	all := make([]pawl.Image, n)
 	for i := range all {
 		all[i] = p
 	}
@@ -92,7 +94,7 @@ func left(l Limits, n int, p Picture) string {
 }
 
 func TestTheOldestPicturesAreLeftOut(t *testing.T) {
-	p := Picture{"image/png", drawn(t, "image/png", 8, 8)}
+	p := pawl.Image{Type: "image/png", Data: drawn(t, "image/png", 8, 8)}
 	each := encoded(p)
 	for _, c := range []struct {
 		name string
@@ -126,9 +128,9 @@ func FuzzFit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lengths []byte, count, total, many int) {
 		l := Limits{Each: 300, Count: max(0, count), Total: max(0, total), Many: max(0, many), ManySide: 3}
 		head := drawn(t, "image/png", 4, 4)
-		var all []Picture
+		var all []pawl.Image
 		for _, n := range lengths {
-			all = append(all, Picture{"image/png", append(head[:len(head):len(head)], make([]byte, n)...)})
+			all = append(all, pawl.Image{Type: "image/png", Data: append(head[:len(head):len(head)], make([]byte, n)...)})
 		}
 		sent, bytes := 0, 0
 		for i, s := range l.Fit(all) {

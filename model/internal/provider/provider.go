@@ -1,5 +1,7 @@
-// Package provider is what the adapters of model providers have in common:
-// reading answers that are no replies, and the arguments models write.
+// Package provider is what the adapters of model providers have in common. A
+// [Server] sends requests and reads event streams; an adapter gives it a [Vendor],
+// which says how the provider is addressed and what its errors mean, the body of
+// each request, and a [Reader] that makes a reply of the events.
 package provider
 
 import (
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl"
 )
 
 // Bounds on the body of an error. A server that never ends one would otherwise
@@ -81,12 +85,12 @@ func Marshal(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Nothing says what is known of a reply that says nothing but cost so many
-// tokens of output. A few are billed for the end of a turn alone.
-func Nothing(output int) string {
+// Nothing says what is known of a reply that says nothing but cost something. A
+// few tokens are billed for the end of a turn alone.
+func Nothing(u pawl.Usage) string {
 	const end = 4
-	if output > end {
-		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed; it was probably filtered", output)
+	if u.Output-u.Reasoning > end {
+		return fmt.Sprintf("the reply has neither text nor calls, though %d tokens of output were billed; it was probably filtered", u.Output)
 	}
 	return "the reply has neither text nor calls"
 }

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl"
 )
 
 // drip is a body that gives a byte a second for ever.
@@ -71,10 +73,10 @@ func TestClip(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	if got := Nothing(3); strings.Contains(got, "billed") {
+	if got := Nothing(pawl.Usage{Output: 43, Reasoning: 40}); strings.Contains(got, "billed") {
 		t.Error(got)
 	}
-	if got := Nothing(40); !strings.Contains(got, "40 tokens of output were billed") {
+	if got := Nothing(pawl.Usage{Output: 40}); !strings.Contains(got, "40 tokens of output were billed") {
 		t.Error(got)
 	}
 	if got := Silent(16); !strings.Contains(got, "limit of 16 tokens") {

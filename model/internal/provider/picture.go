@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl"
 )
 
 // Limits are what a provider takes of pictures. A request with one that breaks
@@ -30,12 +32,6 @@ type Limits struct {
 	Many, ManySide int
 }
 
-// A Picture is what there is to send.
-type Picture struct {
-	Type string
-	Data []byte
-}
-
 // Sent is what goes on the wire in the place of a picture: the picture, under
 // the type it really has, or a note that says why not.
 type Sent struct {
@@ -47,7 +43,7 @@ type Sent struct {
 // When there are too many, the oldest are left out, and more of them at once
 // than there need be, so that the next few pictures change nothing before them:
 // what a provider has cached of a conversation ends where it first differs.
-func (l Limits) Fit(pictures []Picture) []Sent {
+func (l Limits) Fit(pictures []pawl.Image) []Sent {
 	sent := make([]Sent, len(pictures))
 	sides := make([]int, len(pictures))
 	count, total := 0, 0
@@ -85,7 +81,7 @@ func (l Limits) Fit(pictures []Picture) []Sent {
 }
 
 // alone judges a picture by itself.
-func (l Limits) alone(p Picture) (s Sent, side int) {
+func (l Limits) alone(p pawl.Image) (s Sent, side int) {
 	s.Type = p.Type
 	config, kind, err := measure(p.Data)
 	if err == nil {
@@ -122,7 +118,7 @@ func note(format string, args ...any) string {
 	return "[image left out: " + fmt.Sprintf(format, args...) + "]"
 }
 
-func encoded(p Picture) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
+func encoded(p pawl.Image) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
 
 func size(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
 

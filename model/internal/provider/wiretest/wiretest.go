@@ -9,12 +9,13 @@
 //	          body; "HTTP 200 cut" breaks the connection after the body
 //	result    what the adapter made of it
 //
-// Run the tests with -update to write request and result anew.
+// Run the tests with -update to rewrite request and result.
 package wiretest
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,25 +28,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/pawl-run/pawl"
 )
 
-var update = flag.Bool("update", false, "write the requests and results of transcripts anew")
+var update = flag.Bool("update", false, "rewrite the requests and results of transcripts")
 
 // The pieces a body is sent in. Small, and prime, so that frames and runes are
 // cut everywhere.
 const piece = 13
 
-// Run replays every transcript in testdata, and [RunIn] every one in a directory,
-// for a package that speaks two wires. For each, call makes one call to
-// the server at a URL and says what came of it; name is the file's name without
-// its ending, up to the first dot, so that several transcripts may share a
-// request. Headers are the names of headers to show of a request.
-func Run(t *testing.T, headers []string, call func(t *testing.T, url, name string) string) {
-	RunIn(t, "testdata", headers, call)
-}
-
-// RunIn replays every transcript in a directory; see [Run].
-func RunIn(t *testing.T, dir string, headers []string, call func(t *testing.T, url, name string) string) {
+// Run replays every transcript in a directory. For each, call gives the model at
+// a URL and what to ask it; name is the file's name without its ending, up to the
+// first dot, so that several transcripts may share a request. Headers are the
+// names of headers to show of a request.
+func Run(t *testing.T, dir string, headers []string, call func(url, name string) (pawl.Model, pawl.Request)) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts in %s: %v", dir, err)
@@ -64,7 +62,11 @@ func RunIn(t *testing.T, dir string, headers []string, call func(t *testing.T, u
 			}))
 			defer srv.Close()
 			name, _, _ := strings.Cut(name, ".")
-			got := call(t, srv.URL, name)
+			m, r := call(srv.URL, name)
+			if r.Messages == nil {
+				t.Fatalf("no request is called %s", name)
+			}
+			got := Result(t, m, r)
 			// A port is another one each time.
 			got = strings.ReplaceAll(got, strings.TrimPrefix(srv.URL, "http://"), "HOST")
 			fresh := &txtar.Archive{Comment: old.Comment, Files: []txtar.File{
@@ -133,5 +135,68 @@ func answer(w http.ResponseWriter, response []byte) {
 	}
 	if strings.HasSuffix(lines[0], " cut") {
 		panic(http.ErrAbortHandler)
+	}
+}
+
+// Result writes down what a stream yields, increments of one kind in a row as
+// one line.
+func Result(t *testing.T, m pawl.Model, r pawl.Request) string {
+	var b strings.Builder
+	kind, text := "", ""
+	flush := func(next string) {
+		if kind != next && text != "" {
+			fmt.Fprintf(&b, "%s %q\n", kind, text)
+			text = ""
+		}
+		kind = next
+	}
+	for c, err := range m.Stream(t.Context(), r) {
+		switch {
+		case err != nil:
+			flush("")
+			var me *pawl.ModelError
+			if !errors.As(err, &me) {
+				t.Fatalf("error %#v, want a ModelError", err)
+			}
+			fmt.Fprintf(&b, "error %v\n  %s\n", me.Class, me.Message)
+			if me.RetryAfter != 0 {
+				fmt.Fprintf(&b, "  retry after %v\n", me.RetryAfter)
+			}
+			usage(&b, me.Usage)
+		case c.Reply != nil:
+			flush("")
+			fmt.Fprintf(&b, "reply, stop %v\n", c.Reply.Stop)
+			if c.Reply.Repaired {
+				b.WriteString("  repaired\n")
+			}
+			for _, p := range c.Reply.Parts {
+				switch p := p.(type) {
+				case pawl.Text:
+					fmt.Fprintf(&b, "  text %q\n", p.Text)
+				case pawl.Thinking:
+					fmt.Fprintf(&b, "  thinking %q by %s\n    %s\n", p.Text, p.Model, p.Opaque)
+				case pawl.Call:
+					fmt.Fprintf(&b, "  call %s id=%q ref=%q %s\n", p.Tool, p.ID, p.Ref, p.Args)
+				}
+			}
+			usage(&b, c.Reply.Usage)
+		case c.Call != "":
+			flush("")
+			fmt.Fprintf(&b, "call %s\n", c.Call)
+		case c.Thinking != "":
+			flush("thinking")
+			text += c.Thinking
+		default:
+			flush("text")
+			text += c.Text
+		}
+	}
+	flush("")
+	return b.String()
+}
+
+func usage(b *strings.Builder, u pawl.Usage) {
+	if u != (pawl.Usage{}) {
+		fmt.Fprintf(b, "  input %d, of it read %d and written %d; output %d, of it reasoning %d\n", u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning)
 	}
 }

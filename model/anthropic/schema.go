@@ -1,0 +1,92 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/model/internal/provider"
+)
+
+// What the API promises of a schema: these keywords, and these formats of text.
+var (
+	promised = []string{"$defs", "additionalProperties", "allOf", "anyOf", "const", "description", "enum", "format", "items", "minItems", "pattern", "properties", "required", "title", "type"}
+	formats  = []any{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+)
+
+// format is a schema in the form that the API promises to keep to. It promises
+// only closed objects, so a schema with an open one is left to validation: the
+// model would be kept from writing what the schema allows.
+func (m *Model) format(schema json.RawMessage) (map[string]any, bool) {
+	if schema == nil || !strings.HasPrefix(m.server.Name, "claude-") || schemaless.MatchString(m.server.Name) {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(schema))
+	dec.UseNumber()
+	var doc map[string]any
+	if dec.Decode(&doc) != nil || doc["type"] != "object" {
+		return nil, false
+	}
+	return doc, promise(doc)
+}
+
+// promise puts a schema, and those in it, into the form that the API takes, and
+// reports whether it can be. What the API does not promise goes into the description.
+func promise(schema any) bool {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		_, ok = schema.(bool)
+		return ok
+	}
+	if s["anyOf"] == nil && s["oneOf"] != nil {
+		s["anyOf"] = s["oneOf"]
+		delete(s, "oneOf")
+	}
+	var within []any
+	for _, k := range []string{"$defs", "properties"} {
+		named, _ := s[k].(map[string]any)
+		within = slices.AppendSeq(within, maps.Values(named))
+	}
+	for _, k := range []string{"allOf", "anyOf"} {
+		list, _ := s[k].([]any)
+		within = append(within, list...)
+	}
+	if s["items"] != nil {
+		within = append(within, s["items"])
+	}
+	if slices.ContainsFunc(within, func(e any) bool { return !promise(e) }) {
+		return false
+	}
+	props, _ := s["properties"].(map[string]any)
+	kind, typed := s["type"].(string)
+	switch open := s["additionalProperties"]; {
+	case s["$ref"] != nil, s["patternProperties"] != nil, s["oneOf"] != nil, open != nil && open != false:
+		return false
+	case kind == "object" && len(props) == 0:
+		return false
+	case kind == "object":
+		s["additionalProperties"] = false
+	case s["type"] != nil && !typed, s["type"] == nil && s["allOf"] == nil && s["anyOf"] == nil && s["const"] == nil && s["enum"] == nil:
+		return false
+	}
+	var rest []string
+	for _, k := range slices.Sorted(maps.Keys(s)) {
+		v := s[k]
+		if slices.Contains(promised, k) && (k != "format" || slices.Contains(formats, v)) && (k != "minItems" || v == json.Number("0") || v == json.Number("1")) {
+			continue
+		}
+		said, ok := v.(string)
+		if !ok {
+			said = string(provider.Marshal(v))
+		}
+		rest = append(rest, k+": "+said)
+		delete(s, k)
+	}
+	if len(rest) > 0 {
+		about, _ := s["description"].(string)
+		s["description"] = strings.TrimSpace(about + "\n\n{" + strings.Join(rest, ", ") + "}")
+	}
+	return true
+}

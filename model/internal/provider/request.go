@@ -1,0 +1,131 @@
+package provider
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Empty stands for a turn or result without content, which some servers refuse.
+const Empty = "(empty)"
+
+// Limit is the most tokens that the reply to a request may have.
+func Limit(r pawl.Request) int {
+	return cmp.Or(max(r.MaxTokens, 0), max(r.Sampling.MaxTokens, 0), 4096)
+}
+
+// Encode is a request as JSON, with the further options of the sampling under
+// their own names: each replaces what the request has there, and null takes it
+// out. Owned are the names that only the run sets. An option that put takes is
+// left to put. Keys are sorted, so that equal requests are equal bytes; schemas
+// keep their own order.
+func Encode(req map[string]any, options map[string]json.RawMessage, owned []string, put func(name string, v json.RawMessage) bool) ([]byte, error) {
+	for _, k := range slices.Sorted(maps.Keys(options)) {
+		v := options[k]
+		switch {
+		case slices.Contains(owned, k):
+			return nil, Invalid("option %s is set by the run; want another of the provider's options", k)
+		case !json.Valid(v):
+			return nil, Invalid("option %s is not JSON: %s", k, v)
+		case put == nil || !put(k, v):
+			Put(req, k, v)
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(req); err != nil {
+		return nil, Invalid("the request has no JSON form; a schema in it may not be JSON: %v", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Put sets an option, or takes it out when it is null.
+func Put(req map[string]any, name string, v json.RawMessage) {
+	if string(v) == "null" {
+		delete(req, name)
+	} else {
+		req[name] = v
+	}
+}
+
+// Turns yields the parts of neighbouring messages of one role together, with
+// pictures as the provider takes them; see [Limits.Fit].
+func (l Limits) Turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
+	return func(yield func(pawl.Role, []pawl.Part) bool) {
+		msgs := l.fitting(msgs)
+		for i := 0; i < len(msgs); {
+			role := msgs[i].Role
+			var parts []pawl.Part
+			for ; i < len(msgs) && msgs[i].Role == role; i++ {
+				parts = append(parts, msgs[i].Parts...)
+			}
+			if !yield(role, parts) {
+				return
+			}
+		}
+	}
+}
+
+// fitting is the conversation with a text in the place of every picture that
+// cannot be sent, and the others under the type they really have.
+func (l Limits) fitting(msgs []pawl.Message) []pawl.Message {
+	var all []pawl.Image
+	for _, msg := range msgs {
+		for _, part := range msg.Parts {
+			switch part := part.(type) {
+			case pawl.Image:
+				all = append(all, part)
+			case pawl.ToolResult:
+				all = append(all, part.Images...)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return msgs
+	}
+	sent := l.Fit(all)
+	out := make([]pawl.Message, len(msgs))
+	for i, msg := range msgs {
+		out[i].Role = msg.Role
+		for _, part := range msg.Parts {
+			switch p := part.(type) {
+			case pawl.Image:
+				if part = (pawl.Image{Type: sent[0].Type, Data: p.Data}); sent[0].Note != "" {
+					part = pawl.Text{Text: sent[0].Note}
+				}
+				sent = sent[1:]
+			case pawl.ToolResult:
+				part = thinned(p, sent[:len(p.Images)])
+				sent = sent[len(p.Images):]
+			}
+			out[i].Parts = append(out[i].Parts, part)
+		}
+	}
+	return out
+}
+
+// thinned is a result with notes in the place of pictures.
+func thinned(r pawl.ToolResult, sent []Sent) pawl.ToolResult {
+	images, text := r.Images, r.Text()
+	r.Images = nil
+	for i, s := range sent {
+		if s.Note == "" {
+			r.Images = append(r.Images, pawl.Image{Type: s.Type, Data: images[i].Data})
+			continue
+		}
+		if text != "" {
+			text += "\n"
+		}
+		text += s.Note
+	}
+	if len(r.Images) < len(images) {
+		r.Content = Marshal(text)
+	}
+	return r
+}

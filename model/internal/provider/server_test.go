@@ -1,0 +1,223 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A plain reader takes the data of every event as text, to the event "end".
+type plain struct {
+	Turn
+	text string
+}
+
+func (p *plain) Event(data []byte) ([]pawl.Chunk, error) {
+	switch s := string(data); s {
+	case "end":
+		p.Ended = true
+		return nil, nil
+	case "ping":
+		return []pawl.Chunk{}, nil
+	case "error":
+		return nil, Told(`{"error":"busy"}`)
+	default:
+		p.text += s
+		return []pawl.Chunk{{Text: s}}, nil
+	}
+}
+
+func (p *plain) Ends(error) bool { return p.Ended }
+
+func (p *plain) Reply() (*pawl.Reply, error) {
+	return p.Finish([]pawl.Part{pawl.Text{Text: p.text}}, false)
+}
+
+var vendor = &Vendor{
+	Name: "none", Endpoint: "https://api.example", Keys: []string{"PAWL_TEST_KEY"}, Base: "PAWL_TEST_BASE",
+	Header: func(h http.Header, key string) { h.Set("X-Key", key) },
+	Classify: func(e *pawl.ModelError, status int, body []byte) bool {
+		said, told := Spoken(body)
+		e.Message = Message(strings.Trim(string(said), `"`), status, body)
+		if strings.Contains(e.Message, "key") {
+			e.Class = pawl.ClassAuth
+		}
+		return told
+	},
+}
+
+// stream sends a request to a handler and gives what was streamed, with a comma
+// between chunks, and the error.
+func stream(t *testing.T, o Options, h http.HandlerFunc) (streamed string, err error) {
+	t.Helper()
+	if h != nil {
+		srv := httptest.NewServer(h)
+		defer srv.Close()
+		o.BaseURL = srv.URL
+	}
+	s := vendor.Server("none", "tiny", o)
+	var all []string
+	for c, e := range s.Stream(t.Context(), pawl.Request{}, "/say", func(error) ([]byte, Reader, error) {
+		return []byte("{}"), &plain{}, nil
+	}) {
+		if err = e; c.Reply != nil {
+			all = append(all, "reply "+c.Reply.Text())
+		} else if e == nil {
+			all = append(all, c.Text)
+		}
+	}
+	return strings.Join(all, ","), err
+}
+
+func class(err error) pawl.Class {
+	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
+		return me.Class
+	}
+	return 0
+}
+
+// events answers with a stream.
+func events(w http.ResponseWriter, data ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, d := range data {
+		_, _ = io.WriteString(w, "data: "+d+"\n\n") // a client that hung up is part of the test
+		w.(http.Flusher).Flush()
+	}
+}
+
+// A key that is refused is asked for once more, and a third is not.
+func TestKeys(t *testing.T) {
+	lost := errors.New("the vault is shut")
+	for _, c := range []struct {
+		name  string
+		keys  map[string]string // the next key by the one refused; one that is missing is an error
+		good  string
+		sent  []string
+		class pawl.Class
+	}{
+		{"the first is good", map[string]string{"": "a"}, "a", []string{"a"}, 0},
+		{"the second is good", map[string]string{"": "a", "a": "b"}, "b", []string{"a", "b"}, 0},
+		{"no third is asked for", map[string]string{"": "a", "a": "b", "b": "c"}, "c", []string{"a", "b"}, pawl.ClassAuth},
+		{"there is no other", map[string]string{"": "a", "a": "a"}, "b", []string{"a"}, pawl.ClassAuth},
+		{"there is none any more", map[string]string{"": "a", "a": ""}, "b", []string{"a"}, pawl.ClassAuth},
+		{"the other cannot be had", map[string]string{"": "a"}, "b", []string{"a"}, pawl.ClassAuth},
+		{"none can be had", map[string]string{}, "b", nil, pawl.ClassAuth},
+		{"none is needed", map[string]string{"": ""}, "", []string{""}, 0},
+	} {
+		for _, status := range []int{http.StatusUnauthorized, http.StatusBadRequest} { // Google refuses keys with the latter
+			var sent []string
+			_, err := stream(t, Options{Key: func(_ context.Context, refused string) (string, error) {
+				if k, ok := c.keys[refused]; ok {
+					return k, nil
+				}
+				return "", lost
+			}}, func(w http.ResponseWriter, r *http.Request) {
+				key := r.Header.Get("X-Key")
+				if sent = append(sent, key); key != c.good {
+					http.Error(w, `{"error":"no such key"}`, status)
+					return
+				}
+				events(w, "a", "end")
+			})
+			if d := cmp.Diff(c.sent, sent); d != "" || class(err) != c.class {
+				t.Errorf("%s: error %v, sent (-want +got):\n%s", c.name, err, d)
+			}
+			if c.sent == nil && !errors.Is(err, lost) {
+				t.Errorf("%s: error %v, want the cause", c.name, err)
+			}
+		}
+	}
+}
+
+// counted is a transport that counts requests and sends none.
+type counted int
+
+func (c *counted) RoundTrip(*http.Request) (*http.Response, error) {
+	*c++
+	return nil, io.EOF
+}
+
+func TestNoKeySendsNothing(t *testing.T) {
+	t.Setenv("PAWL_TEST_KEY", "")
+	t.Setenv("PAWL_TEST_BASE", "")
+	n := new(counted)
+	o := Options{HTTPClient: &http.Client{Transport: n}}
+	if _, err := stream(t, o, nil); class(err) != pawl.ClassAuth || *n != 0 || !strings.Contains(err.Error(), "PAWL_TEST_KEY") {
+		t.Errorf("error %v after %d requests, want class auth and none", err, *n)
+	}
+	t.Setenv("PAWL_TEST_KEY", "key")
+	if _, err := stream(t, o, nil); class(err) != pawl.ClassNetwork || *n != 1 {
+		t.Errorf("error %v after %d requests, want class network and one", err, *n)
+	}
+	t.Setenv("PAWL_TEST_BASE", "http://a b")
+	if _, err := stream(t, o, nil); class(err) != pawl.ClassInvalid || *n != 1 {
+		t.Errorf("error %v after %d requests, want class invalid and no other", err, *n)
+	}
+}
+
+// Events that carry nothing to show are signs of life; pings and comments are not.
+func TestStreams(t *testing.T) {
+	long := strings.Repeat("x", 3<<20)
+	for _, c := range []struct {
+		data  []string
+		want  string
+		class pawl.Class
+	}{
+		{[]string{"a", "ping", "b", "end", "c"}, "a,b,,reply ab", 0},
+		{[]string{"a", "error"}, "a", pawl.ClassUnknown},
+		{[]string{"a"}, "a", pawl.ClassTruncated},
+		{[]string{"end"}, "", pawl.ClassEmpty},
+		{[]string{long, "end"}, long + ",,reply " + long, 0}, // as when a call has a whole file in it
+	} {
+		got, err := stream(t, Options{}, func(w http.ResponseWriter, _ *http.Request) { events(w, c.data...) })
+		if got != c.want || class(err) != c.class {
+			t.Errorf("%.99q: %.99q, %v; want %.99q and class %v", c.data, got, err, c.want, c.class)
+		}
+	}
+}
+
+// The time limit of a client holds for the whole stream, as elsewhere.
+func TestTimeoutOfTheClient(t *testing.T) {
+	got, err := stream(t, Options{HTTPClient: &http.Client{Timeout: 100 * time.Millisecond}}, func(w http.ResponseWriter, r *http.Request) {
+		events(w, "a")
+		<-r.Context().Done()
+	})
+	if got != "a" || class(err) != pawl.ClassNetwork {
+		t.Errorf("%q, error %v; want class network", got, err)
+	}
+}
+
+// A name says what a model costs only where its provider serves it.
+func TestPriceOfAnAddress(t *testing.T) {
+	v := &Vendor{Name: "openai", Endpoint: "https://api.openai.com/v1", Hosts: []string{"api.openai.com", ".openai.azure.com"}}
+	table, own := pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025}, pawl.Price{Input: 1, Output: 2}
+	for _, c := range []struct {
+		base string
+		own  *pawl.Price
+		want *pawl.Price
+	}{
+		{"", nil, &table},
+		{"https://api.OPENAI.COM/v1/", nil, &table},
+		{"https://house.openai.azure.com/openai/v1", nil, &table},
+		{"http://127.0.0.1:11434/v1", nil, nil},
+		{"https://api.openai.com.example.com", nil, nil},
+		{"https://example.com/?api.openai.com", nil, nil},
+		{"http://127.0.0.1:11434/v1", &own, &own},
+		{"", &own, &own},
+		{"%", nil, nil},
+	} {
+		s := v.Server("openai", "gpt-5-mini", Options{BaseURL: c.base, Price: c.own})
+		if d := cmp.Diff(c.want, s.Describe(pawl.Wire{}).Price); d != "" {
+			t.Errorf("at %q (-want +got):\n%s", c.base, d)
+		}
+	}
+}

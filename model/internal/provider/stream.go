@@ -1,0 +1,202 @@
+package provider
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A Reader makes a reply of the events of one stream. It embeds a [Turn].
+type Reader interface {
+	// Event takes the data of an event, valid until it returns, and returns what
+	// there is to show. Nil is a sign of life; an empty slice is not even that. An
+	// event that tells an error is returned as [Told].
+	Event(data []byte) ([]pawl.Chunk, error)
+
+	// Ends reports whether the reply ends here: before the next event when err is
+	// nil, and else when the stream ended, with io.EOF or [ErrHalfEvent].
+	Ends(err error) bool
+
+	// Reply is the whole of a stream that has ended.
+	Reply() (*pawl.Reply, error)
+
+	turn() *Turn
+}
+
+// Told is the body of an error that came inside a stream.
+type Told []byte
+
+func (t Told) Error() string { return string(t) }
+
+// Stream sends a request and yields the reply as it comes. The function next
+// makes the body and the reader of an attempt: first with nil, and once more with
+// the error of an attempt that failed before it showed anything. That error
+// stands when next returns it, or the same body.
+func (s *Server) Stream(ctx context.Context, r pawl.Request, path string, next func(refused error) ([]byte, Reader, error)) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		begun, left := false, false
+		show := func(c pawl.Chunk) bool {
+			begun, left = true, !yield(c, nil)
+			return !left
+		}
+		var sent []byte
+		attempt := func(refused error) error {
+			body, reader, err := next(refused)
+			if err != nil || refused != nil && bytes.Equal(body, sent) {
+				return cmp.Or(err, refused)
+			}
+			sent = body
+			t := reader.turn()
+			t.Model, t.Limit = s.Full, Limit(r)
+			return s.attempt(ctx, path, body, reader, show)
+		}
+		err := attempt(nil)
+		if err != nil && sent != nil && !begun && ctx.Err() == nil {
+			err = attempt(err)
+		}
+		if err != nil && !left {
+			yield(pawl.Chunk{}, err)
+		}
+	}
+}
+
+// attempt shows the reply to one request, until show returns false.
+func (s *Server) attempt(ctx context.Context, path string, body []byte, r Reader, show func(pawl.Chunk) bool) error {
+	res, err := s.open(ctx, path, body)
+	if err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	defer res.Body.Close()
+	events, repaired := NewEvents(res.Body), false
+	for !r.Ends(nil) {
+		data, err := events.Next()
+		if (errors.Is(err, io.EOF) || errors.Is(err, ErrHalfEvent)) && r.Ends(err) {
+			break
+		}
+		if err != nil {
+			return cmp.Or(ctx.Err(), r.turn().ended(err))
+		}
+		data, broken := Repair(data)
+		repaired = repaired || broken
+		chunks, err := r.Event(data)
+		if chunks == nil && err == nil {
+			chunks = []pawl.Chunk{{}}
+		}
+		for _, c := range chunks {
+			if !show(c) {
+				return nil
+			}
+		}
+		if told, ok := errors.AsType[Told](err); ok {
+			e, _ := s.refused(0, nil, told)
+			e.Usage = r.turn().Usage
+			return e
+		}
+		if err != nil {
+			return err
+		}
+	}
+	Drain(res.Body)
+	reply, err := r.Reply()
+	if err == nil {
+		reply.Repaired = repaired
+		show(pawl.Chunk{Reply: reply})
+	}
+	return err
+}
+
+// A Turn is what the readers of all wires know of a reply on its way.
+type Turn struct {
+	Model string // its full name
+	Limit int    // the most tokens the request allowed
+	Usage pawl.Usage
+	Told  bool // the usage came
+	Ended bool // the provider has ended the reply, so that the usage is all it bills
+}
+
+func (t *Turn) turn() *Turn { return t }
+
+// ended is the error of a stream that ended before its reply was whole.
+func (t *Turn) ended(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return t.Failed(pawl.ClassTruncated, "the stream ended before the reply did")
+	case errors.Is(err, ErrHalfEvent):
+		return t.Failed(pawl.ClassTruncated, "the stream ended inside an event")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return t.Failed(pawl.ClassTruncated, "the stream broke off")
+	case errors.Is(err, ErrEventTooLong):
+		return t.Failed(pawl.ClassUnknown, err.Error())
+	}
+	e := t.Failed(pawl.ClassNetwork, Clip(err.Error()))
+	e.Err = err
+	return e
+}
+
+// Failed is an error of an attempt that cost what is known so far.
+func (t *Turn) Failed(class pawl.Class, message string) *pawl.ModelError {
+	return &pawl.ModelError{Class: class, Message: message, Usage: t.Usage, Billed: t.Told && t.Ended}
+}
+
+// Broken is the error of a stream that breaks the rules of its wire.
+func (t *Turn) Broken(how string) *pawl.ModelError {
+	return t.Failed(pawl.ClassTruncated, "the stream is broken: "+how)
+}
+
+// Unread is the error of an event that cannot be decoded.
+func (t *Turn) Unread(data []byte, err error) *pawl.ModelError {
+	if !json.Valid(data) {
+		return t.Broken(Clip(err.Error()))
+	}
+	return t.Failed(pawl.ClassUnknown, "an event is unknown here: "+Clip(err.Error()))
+}
+
+// Finish completes a reply that the provider calls finished. The arguments of its
+// last call are torn when they are not JSON: some servers call a reply finished
+// when its limit cut the last call off.
+func (t *Turn) Finish(parts []pawl.Part, torn bool) (*pawl.Reply, error) {
+	r := &pawl.Reply{Parts: parts, Stop: pawl.StopEnd, Usage: t.Usage}
+	says, calls := said(parts)
+	switch {
+	case !says && !calls:
+		return nil, t.Failed(pawl.ClassEmpty, Nothing(t.Usage))
+	case torn && t.Usage.Output >= t.Limit:
+		r.Stop = pawl.StopLength
+	case calls:
+		r.Stop = pawl.StopCalls
+	}
+	return r, nil
+}
+
+// Cut completes a reply that met its limit.
+func (t *Turn) Cut(parts []pawl.Part) (*pawl.Reply, error) {
+	if says, calls := said(parts); !says && !calls {
+		return nil, t.Failed(pawl.ClassEmpty, Silent(t.Limit))
+	}
+	return t.Stop(parts, pawl.StopLength)
+}
+
+// Stop completes a reply that ended for a reason which needs no text.
+func (t *Turn) Stop(parts []pawl.Part, why pawl.StopReason) (*pawl.Reply, error) {
+	return &pawl.Reply{Parts: parts, Stop: why, Usage: t.Usage}, nil
+}
+
+// said reports whether a reply has text, and whether it has calls.
+func said(parts []pawl.Part) (says, calls bool) {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case pawl.Text:
+			says = says || strings.TrimSpace(part.Text) != ""
+		case pawl.Call:
+			calls = true
+		}
+	}
+	return says, calls
+}
