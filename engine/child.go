@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,11 +27,11 @@ type child struct {
 	taints bool   // what it is asked comes of what is not trusted
 	hooks  []Hook
 
-	result pawl.Result
-	state  *pawl.State
-	heard  int64 // the last letter its own run was brought
-	gone   bool  // it has been, and its log is not here
-	err    error // the world broke
+	result  pawl.Result
+	state   *pawl.State
+	heard   int64 // the last signal its own run was delivered
+	missing bool  // it has been begun, and its log is not here
+	err     error // the world broke
 }
 
 // childTime is the deadline of a call that is a run of its own: none that
@@ -45,7 +44,7 @@ func (c *child) Grace() time.Duration { return childTime }
 
 // Run drives the child until it ends, waits, or is to stop with its parent.
 func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
-	h, err := c.take(ctx)
+	h, err := c.drive(ctx)
 	switch {
 	case err != nil:
 		return pawl.Output{}, c.broke(err)
@@ -56,28 +55,28 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 	case <-h.done:
 	case <-ctx.Done():
 		if context.Cause(ctx) != errCancelled || c.cancel() != nil {
-			h.session.park()
+			h.driver.inbox.suspend()
 		}
 		<-h.done
 	}
 	if h.err != nil {
 		return pawl.Output{}, c.broke(h.err)
 	}
-	c.result, c.state, c.heard = h.result, h.session.state, h.session.heard
+	c.result, c.state, c.heard = h.result, h.driver.rec.state, h.driver.inbox.received()
 	return c.output()
 }
 
-// take begins the child, or takes it up where it stands. It returns no handle
-// when there is nothing to drive: the child has ended, is driven by somebody
-// else, or is gone.
-func (c *child) take(ctx context.Context) (*Handle, error) {
+// drive starts the child, or resumes it where it stands. It returns no handle
+// when there is nothing to drive: the child has ended, has another owner, or is
+// missing.
+func (c *child) drive(ctx context.Context) (*Handle, error) {
 	life := outside(context.WithoutCancel(ctx))
 	at, err := c.engine.childAt(life, c.run)
 	switch {
 	case err != nil:
 		return nil, err
 	case at.state.Seq() == 0 && c.stood:
-		c.gone = true
+		c.missing = true
 		return nil, nil
 	case at.state.Seq() == 0:
 		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks})
@@ -118,7 +117,7 @@ func byParent(run string) string { return "run " + run }
 func (c *child) output() (pawl.Output, error) {
 	r := &c.result
 	switch {
-	case c.gone || !r.Status.Ended():
+	case c.missing || !r.Status.Ended():
 		return pawl.Output{}, nil
 	case r.Status == pawl.Success && r.Output != nil:
 		return pawl.Output{JSON: r.Output}, nil
@@ -176,22 +175,30 @@ func (e *Engine) childAt(ctx context.Context, run string) (at childStand, err er
 	return at, nil
 }
 
-// child makes a job of a call that is a run of its own, and returns the entry
-// that says so. What it is asked may be impossible to say; that is told as the
-// call's result.
-func (s *session) child(j *job) (started pawl.Event) {
-	agent, input, err := s.m.Child(*j.d)
+// children are the calls of a run that are runs of their own.
+type children struct {
+	rec   *recorder
+	stood map[string]bool           // those of which the run's log says where they stood
+	heard map[string]int64          // the last signal each was delivered here
+	waits map[string][]pawl.Pending // what each waits for
+}
+
+// of makes a call a run of its own, and returns the entry that says so. What it is
+// asked may be impossible to say; the call's result is then that error.
+func (k *children) of(t *toolCall) (started pawl.Event) {
+	r := k.rec
+	agent, input, err := r.machine.Child(*t.disposed)
 	if err != nil {
-		j.tool = refusing{j.tool, err}
+		t.tool = refusing{t.tool, err}
 		return nil
 	}
-	start, _ := s.state.Start()
-	j.child = &child{
-		Tool: j.tool, engine: s.engine, parent: s.lease.Run, run: j.d.Child, agent: agent, input: input, nonce: start.Nonce,
-		stood: s.children.stood[j.d.Child], taints: s.state.Tainted(), hooks: s.above,
+	start, _ := r.state.Start()
+	t.child = &child{
+		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.disposed.Child, agent: agent, input: input, nonce: start.Nonce,
+		stood: k.stood[t.disposed.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
 	}
-	j.tool = j.child
-	return pawl.ChildStarted{Call: j.d.Call.ID, Child: j.d.Child, Agent: agent.Name, Limits: agent.Limits}
+	t.tool = t.child
+	return pawl.ChildStarted{Call: t.inv.Call, Child: t.disposed.Child, Agent: agent.Name, Limits: agent.Limits}
 }
 
 // refusing is a tool that cannot be asked.
@@ -204,129 +211,114 @@ func (r refusing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, r.err
 }
 
-// childStopped appends what came of a child, and reports whether that leaves a
+// stopped appends where a child stands, and reports whether that leaves a
 // result to append.
-func (s *session) childStopped(j *job, cut error) bool {
-	c, it := j.child, s.state.Iteration()
+func (k *children) stopped(t *toolCall, cut error) bool {
+	c := t.child
 	if c.err != nil {
-		s.failed = c.err
+		k.rec.failed = c.err
 		return false
 	}
-	if c.gone {
-		s.append(j.at, it, pawl.ToolDoubted{Call: j.inv.Call, Tool: j.inv.Tool,
+	if c.missing {
+		k.rec.append(t.at, pawl.ToolDoubted{Call: t.inv.Call, Tool: t.inv.Tool,
 			Why: fmt.Sprintf("its run %s is not in this journal; what it did is not known", c.run)})
 		return false
 	}
-	r := &c.result
-	e := settled(j.inv.Call, c.run, r.Status, c.state)
-	if r.Status == pawl.Paused {
+	status := c.result.Status
+	e := childStopped(t.inv.Call, c.run, status, c.state)
+	if status == pawl.Paused {
 		e.WakeAt = c.state.WakeAt()
 	}
-	s.append(j.at, it, e)
-	s.children.keep(c)
-	return r.Status.Ended() && (r.Status != pawl.Cancelled || cut != errCancelled)
-}
-
-// settled is the entry that settles what a child has used.
-func settled(call, run string, status pawl.Status, s *pawl.State) pawl.ChildStopped {
-	dollars, priced := s.Cost()
-	return pawl.ChildStopped{Call: call, Child: run, Status: status, Usage: s.Usage(), Cost: dollars, Unpriced: !priced && s.Tokens() > 0, ModelCalls: s.ModelCalls()}
-}
-
-// children is what a session knows of the runs that its calls are.
-type children struct {
-	stood map[string]bool           // those of which the run's log says where they stood
-	heard map[string]int64          // the last letter each was brought here
-	waits map[string][]pawl.Pending // what each waits for
-}
-
-// keep keeps what a child waits for, and what it has been told.
-func (k *children) keep(c *child) {
+	k.rec.append(t.at, e)
 	if k.heard == nil {
 		k.heard, k.waits = map[string]int64{}, map[string][]pawl.Pending{}
 	}
 	k.heard[c.run], k.waits[c.run] = c.heard, c.result.Pending
+	return status.Ended() && (status != pawl.Cancelled || cut != errCancelled)
 }
 
-// addChildren adds what the run's children wait for.
-func (s *session) addChildren(r *pawl.Result) {
-	if len(s.children.waits) == 0 {
+// childStopped is the entry that settles what a child has used.
+func childStopped(call, run string, status pawl.Status, s *pawl.State) pawl.ChildStopped {
+	dollars, priced := s.Cost()
+	return pawl.ChildStopped{Call: call, Child: run, Status: status, Usage: s.Usage(), Cost: dollars, Unpriced: !priced && s.Tokens() > 0, ModelCalls: s.ModelCalls()}
+}
+
+// addPending adds what the run's children wait for.
+func (k *children) addPending(r *pawl.Result) {
+	if len(k.waits) == 0 {
 		return
 	}
-	for c := range s.state.Open() {
+	for c := range k.rec.state.Open() {
 		if c.Phase == pawl.AwaitingChild {
-			r.Pending = append(r.Pending, s.children.waits[c.Child]...)
+			r.Pending = append(r.Pending, k.waits[c.Child]...)
 		}
 	}
 }
 
-// bookChildren books what children have used that were in flight when the run
-// lost its owner, before anything is decided on what is left. in are their calls.
-func (s *session) bookChildren(ctx context.Context, in []pawl.CallState) error {
-	for _, c := range in {
-		at, err := s.engine.childAt(ctx, c.Child)
+// recover appends that the run has a new owner, after keeping calls of the last one
+// from starting late. What children have used that were running then is booked
+// before anything is decided on what is left.
+func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
+	if err := fence(ctx, k.rec); err != nil {
+		return err
+	}
+	var running []pawl.CallState
+	for c := range k.rec.state.Open() {
+		if c.Phase == pawl.Started && c.Child != "" {
+			running = append(running, c)
+		}
+	}
+	k.rec.appendNow(resumed)
+	for _, c := range running {
+		at, err := k.rec.engine.childAt(ctx, c.Child)
 		if err != nil {
 			return err
 		}
-		if at.state.Seq() == 0 {
-			continue
+		if at.state.Seq() > 0 {
+			k.rec.appendNow(childStopped(c.ID, c.Child, pawl.Interrupted, at.state))
 		}
-		s.append(s.state.Seq(), s.state.Iteration(), settled(c.ID, c.Child, pawl.Interrupted, at.state))
 	}
 	return nil
 }
 
-// inFlight are the calls that are runs of their own and go on.
-func (s *session) inFlight() (calls []pawl.CallState) {
-	for c := range s.state.Open() {
-		if c.Phase == pawl.Started && c.Child != "" {
-			calls = append(calls, c)
-		}
-	}
-	return calls
-}
-
-// endChildren cancels the children that a run leaves behind, waiting, when it
-// ends. One that cannot be told now waits on; it is found when the run is resumed.
-func (s *session) endChildren() {
-	for c := range s.state.Open() {
+// cancel cancels the children that wait when the run ends. One that cannot be told
+// now waits on; it is found when the run is resumed.
+func (k *children) cancel() {
+	for c := range k.rec.state.Open() {
 		if c.Child != "" && (c.Phase == pawl.AwaitingChild || c.Phase == pawl.Lost) {
-			_ = s.engine.Cancel(s.base, c.Child, byParent(s.lease.Run), "its parent has ended")
+			_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "its parent has ended")
 		}
 	}
 }
 
-// childMail reports whether a child that is waited for has mail it was not
-// brought yet.
-func (s *session) childMail() bool {
-	if s.engine.mail == nil {
+// signalled reports whether a child that is waited for has a signal it was not
+// delivered yet.
+func (k *children) signalled() bool {
+	if k.rec.engine.mail == nil {
 		return false
 	}
-	for c := range s.state.Open() {
+	for c := range k.rec.state.Open() {
 		if c.Phase != pawl.AwaitingChild {
 			continue
 		}
-		for _, err := range s.engine.mail.Letters(s.base, c.Child, s.children.heard[c.Child]) {
+		for _, err := range k.rec.engine.mail.Letters(k.rec.base, c.Child, k.heard[c.Child]) {
 			return err == nil
 		}
 	}
 	return false
 }
 
-// wakeParent says to the parent of a run that somebody else drove to its end
-// that there is something to take in. A parent that cannot be told finds out
-// when it is resumed.
-func (s *session) wakeParent() {
-	parent := ParentOf(s.state)
-	if parent == "" || s.driven || !s.state.Status().Ended() || s.engine.mail == nil {
+// wakeParent signals the parent of a run that ended without being driven by it.
+// A parent that cannot be told finds out when it is resumed.
+func (k *children) wakeParent() {
+	r := k.rec
+	parent := ParentOf(r.state)
+	if parent == "" || r.hooks.driven || !r.state.Status().Ended() || r.engine.mail == nil {
 		return
 	}
-	body, err := json.Marshal(map[string]string{"child": s.lease.Run})
-	if err != nil {
-		return
-	}
-	_ = s.engine.send(s.base, pawl.Letter{
-		Run: parent, Kind: pawl.LetterChild, Request: fmt.Sprintf("%s.%d", s.lease.Run, s.state.Seq()), Body: body,
+	_ = r.engine.send(r.base, pawl.Letter{
+		Run: parent, Kind: pawl.LetterChild, Request: fmt.Sprintf("%s.%d", r.lease.Run, r.state.Seq()),
+		Body: fmt.Appendf(nil, `{"child":%s}`, jsonin.Quote(r.lease.Run)),
 	})
 }
 

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -19,33 +20,23 @@ import (
 
 // An Engine drives runs on one journal. It is safe for concurrent use.
 type Engine struct {
-	journal pawl.Journal
-	mail    pawl.Mailbox // nil: the journal has none
-	teller  teller       // nil: the journal is none
-	blobs   pawl.Blobs   // nil: the journal has none
-	verify  bool         // every entry is checked; see verifying
-	opt     Options
-	gates   gates
-	owner   string // who drives its runs, as leases and logs have it
-	secrets *redact.Secrets
-	untold  error // what is wrong with the options
+	journal  pawl.Journal
+	mail     pawl.Mailbox // nil: the journal has none
+	notifier notifier     // nil: the journal is none
+	blobs    pawl.Blobs   // nil: the journal has none
+	verify   bool         // every entry is checked; see verifying
+	opt      Options
+	gates    gates
+	owner    string // who drives its runs, as leases and logs have it
+	secrets  *redact.Secrets
+	invalid  error // what is wrong with the options
 
-	mu       sync.Mutex
-	live     map[string]*session
-	closed   bool
-	closing  chan struct{}  // closed when the engine is
-	watches  sync.WaitGroup // of runs that others drive
-	clock    *time.Timer    // rings for the attendant
-	watching bool           // the clock is set, or the attendant at work
-	renewed  time.Time      // when leases were last prolonged
-	letters  int64
-	behind   map[string]*session // their mail could not be read
-	ear      *ear                // nil: nobody listens
-	deaf     time.Time           // when the teller may be asked again
-
-	mute    atomic.Bool    // the mailbox could not be read, which was told
-	tending sync.Mutex     // held by the attendant at work
-	ears    sync.WaitGroup // who listens, or listened and has not come back
+	mu      sync.Mutex // guards what follows
+	live    map[string]*driver
+	closed  bool
+	beat    heartbeat
+	closing chan struct{}  // closed when the engine is
+	watches sync.WaitGroup // of runs that others drive
 }
 
 // Options are an engine's settings. The zero value is right for most programs.
@@ -110,7 +101,7 @@ type Options struct {
 // is listened to as well, while there are live runs: it yields the ids of runs
 // that have mail, and the empty id when any run may have some.
 func New(journal pawl.Journal, o *Options) *Engine {
-	e := &Engine{journal: journal, live: map[string]*session{}, closing: make(chan struct{})}
+	e := &Engine{journal: journal, live: map[string]*driver{}, closing: make(chan struct{})}
 	if o != nil {
 		e.opt = *o
 	}
@@ -143,7 +134,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	e.keepSecrets()
 	e.verify = verifying()
 	e.mail, _ = journal.(pawl.Mailbox)
-	e.teller, _ = journal.(teller)
+	e.notifier, _ = journal.(notifier)
 	e.blobs, _ = journal.(pawl.Blobs)
 	return e
 }
@@ -179,7 +170,7 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 			b.agent, b.machine = agent, nil
 		}
 	}
-	err := e.untold
+	err := e.invalid
 	if err == nil && b.machine == nil {
 		b.machine, err = pawl.NewMachine(guarded(&b.agent, true))
 	}
@@ -249,28 +240,29 @@ type beginning struct {
 
 // begin writes the first entry of a run whose id is claimed, and drives the run.
 // p is what it continues; nil: nothing.
-func (b *beginning) begin(ctx context.Context, lease pawl.Lease, p *past) (*Handle, error) {
-	s := b.engine.session(b.machine, lease)
-	s.follow(p)
-	s.driven, s.above, s.kept = b.driven, b.hooks, b.Watch
-	err := s.caught(func() error { // a filter may panic
-		s.append(0, 0, b.first(ctx, s, p))
+func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, error) {
+	d := b.engine.newDriver(b.machine, l)
+	r := &d.rec
+	r.continues(p)
+	r.hooks.driven, r.hooks.above, d.keep = b.driven, b.hooks, b.Watch
+	err := r.lease.caught(func() error { // a filter may panic
+		r.appendIn(0, 0, b.first(ctx, r, p))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return b.engine.launch(ctx, s)
+	return b.engine.launch(ctx, d)
 }
 
 // first is the first event of the run.
 //
 //go:noinline
-func (b *beginning) first(ctx context.Context, s *session, p *past) pawl.Event {
+func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event {
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
-		Owner: s.lease.Owner, Epoch: s.lease.Epoch, Untrusted: b.Untrusted,
-		Traceparent: b.engine.asker(ctx, s.lease.Run), Input: s.filter(b.input), Nonce: b.nonce,
+		Owner: r.lease.Owner, Epoch: r.lease.Epoch, Untrusted: b.Untrusted,
+		Traceparent: b.engine.asker(ctx, r.lease.Run), Input: r.clean.text(b.input), Nonce: b.nonce,
 	}
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels
@@ -295,8 +287,8 @@ func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Mach
 }
 
 func (e *Engine) prepare(agent *pawl.Agent, compacts bool) (*pawl.Machine, error) {
-	if e.untold != nil {
-		return nil, e.untold
+	if e.invalid != nil {
+		return nil, e.invalid
 	}
 	m, err := pawl.NewMachine(guarded(agent, compacts))
 	if err == nil {
@@ -339,55 +331,33 @@ func (e *Engine) lasting() bool {
 	return !volatile
 }
 
-// launch makes what s has begun durable and drives it on.
-func (e *Engine) launch(ctx context.Context, s *session) (*Handle, error) {
-	s.live(ctx)
-	if err := e.adopt(ctx, s); err != nil {
-		s.release()
+// launch makes what the driver has begun durable and drives the run on.
+func (e *Engine) launch(ctx context.Context, d *driver) (*Handle, error) {
+	r := &d.rec
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx)
+	if err := e.add(ctx, d); err != nil {
+		r.lease.release()
 		return nil, err
 	}
-	if err := s.flush(); err != nil {
-		s.release()
-		e.drop(s)
-		s.life.err = err
-		close(s.life.done)
+	if err := r.flush(); err != nil {
+		r.lease.release()
+		e.drop(d)
+		d.life.err = err
+		close(d.life.done)
 		return nil, err
 	}
-	return e.run(ctx, s, -1), nil
+	return e.drive(ctx, d, -1), nil
 }
 
-// run drives a session in a goroutine of its own.
-func (e *Engine) run(ctx context.Context, s *session, steps int) *Handle {
-	l := s.life
-	s.steps = steps
-	unhook := context.AfterFunc(ctx, s.poke)
-	s.done = func(err error) {
-		unhook()
-		s.still()
-		s.unwatch(err)
-		l.err = err
-		e.drop(s)
-		s.conclude(&l.result)
-		e.opt.Threads.keep(s)
-		s.wakeParent()
-		s.feed.close()
-		close(l.done)
+// drive drives a run in a goroutine of its own.
+func (e *Engine) drive(ctx context.Context, d *driver, steps int) *Handle {
+	d.steps, d.detach = steps, context.AfterFunc(ctx, d.inbox.notify)
+	h := &Handle{life: d.life}
+	if d.keep {
+		h.kept.Store(d.rec.feed.watch())
 	}
-	h := &Handle{life: l}
-	if s.kept {
-		h.kept.Store(s.feed.watch())
-	}
-	go func() { s.finish(s.guard(s.drive)) }()
+	go d.run(d.drive)
 	return h
-}
-
-// conclude reads what has come of the run.
-//
-//go:noinline
-func (s *session) conclude(r *pawl.Result) {
-	*r = pawl.ResultOf(s.state)
-	s.addTokens(r)
-	s.addChildren(r)
 }
 
 // Step performs one step of a run that nobody owns, and returns the run's seq
@@ -395,84 +365,45 @@ func (s *session) conclude(r *pawl.Result) {
 // It is for tests, and for hosts that bring their own durable scheduler; such a run
 // has no owner between two steps, so no server may sweep the journal for its agent.
 func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uint64) (uint64, error) {
-	s, err := e.reopen(ctx, agent, run, nil)
+	d, err := e.reopen(ctx, agent, run, nil)
 	if err != nil {
 		return 0, err
 	}
-	s.live(ctx)
-	if s.found != seq {
-		s.release()
-		return s.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, s.found, seq, pawl.ErrConflict)
+	r := &d.rec
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx)
+	if d.found != seq {
+		r.lease.release()
+		return d.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, d.found, seq, pawl.ErrConflict)
 	}
-	if err := e.adopt(ctx, s); err != nil {
-		s.release()
-		return s.found, err
+	if err := e.add(ctx, d); err != nil {
+		r.lease.release()
+		return d.found, err
 	}
-	h := e.run(ctx, s, 1)
+	h := e.drive(ctx, d, 1)
 	<-h.life.done
-	return s.after, h.life.err
+	return r.durable, h.life.err
 }
 
-// Close parks every run the engine drives and waits until they are parked.
+// Close suspends every run the engine drives and waits until they are suspended.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	if !e.closed {
 		close(e.closing)
 	}
 	e.closed = true
-	var all []*session
-	for _, s := range e.live {
-		all = append(all, s)
-	}
+	all := slices.Collect(maps.Values(e.live))
 	e.mu.Unlock()
-	for _, s := range all {
-		s.park()
+	for _, d := range all {
+		d.inbox.suspend()
 	}
-	for _, s := range all {
-		<-s.gone
+	for _, d := range all {
+		<-d.gone
 	}
 	e.watches.Wait()
-	e.ears.Wait() // the journal may be closed now: nobody looks into it any more
-	e.tending.Lock()
-	defer e.tending.Unlock()
+	e.beat.subscriptions.Wait() // the journal may be closed now: nothing reads it any more
+	e.beat.beating.Lock()
+	defer e.beat.beating.Unlock()
 	return nil
 }
 
 var errClosed = errors.New("the engine is closed")
-
-// adopt has the attendant look after a session. What was posted since its mail
-// was read, and before the attendant knew it, is fetched here.
-func (e *Engine) adopt(ctx context.Context, s *session) error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return errClosed
-	}
-	s.life = &life{id: s.lease.Run, engine: e, session: s, done: make(chan struct{})}
-	e.live[s.lease.Run] = s
-	if !e.watching {
-		e.watching, e.renewed = true, time.Now()
-		if e.clock == nil {
-			e.clock = time.AfterFunc(e.lookEvery(), e.attend)
-		} else {
-			e.clock.Reset(e.lookEvery())
-		}
-	}
-	e.mu.Unlock()
-	_ = s.fetch(ctx) // what cannot be read now is fetched at the next look
-	return nil
-}
-
-func (e *Engine) drop(s *session) {
-	e.mu.Lock()
-	if e.live[s.lease.Run] == s {
-		delete(e.live, s.lease.Run)
-		delete(e.behind, s.lease.Run)
-	}
-	if len(e.live) == 0 && e.watching && e.clock.Stop() {
-		e.watching = false // else the attendant is at work, and finds out
-	}
-	e.unlisten()
-	e.mu.Unlock()
-	close(s.gone)
-}

@@ -14,21 +14,21 @@ import (
 // start, from starting late: see [pawl.ToolStarted.Supervised]. It comes before
 // anything is said or decided about these calls. What has started is left to its
 // tool, which knows how to wait for it.
-func (s *session) fence(ctx context.Context) error {
-	for c := range s.state.Open() {
+func fence(ctx context.Context, r *recorder) error {
+	for c := range r.state.Open() {
 		if c.Phase != pawl.Started && c.Phase != pawl.Lost && c.Phase != pawl.Doubted {
 			continue
 		}
 		if dir, _, here := recorded(&c); here {
-			if _, err := dir.Fence(attempt(s.lease.Run, &c)); err != nil {
-				return fmt.Errorf("run %s: call %s cannot be kept from starting late: %w", s.lease.Run, c.ID, err)
+			if _, err := dir.Fence(attempt(r.lease.Run, &c)); err != nil {
+				return fmt.Errorf("run %s: call %s cannot be kept from starting late: %w", r.lease.Run, c.ID, err)
 			}
 			continue
 		}
 		if c.Effect != pawl.Write {
 			continue // which may be made twice
 		}
-		if err := s.outlast(ctx, &c); err != nil {
+		if err := outlast(ctx, r, &c); err != nil {
 			return err
 		}
 	}
@@ -36,18 +36,18 @@ func (s *session) fence(ctx context.Context) error {
 }
 
 // outlast waits until a call cannot start any more that another host may start.
-func (s *session) outlast(ctx context.Context, c *pawl.CallState) error {
+func outlast(ctx context.Context, r *recorder, c *pawl.CallState) error {
 	p, ok := spool.ParsePromise(c.Supervised)
 	for ok {
 		left := p.Open(process.Boot(), time.Now())
 		if left <= 0 {
 			break
 		}
-		if err := pause(ctx, min(left, s.engine.opt.Lease/3)); err != nil {
+		if err := pause(ctx, min(left, r.engine.opt.Lease/3)); err != nil {
 			return err
 		}
-		if err := s.prolong(ctx); err != nil {
-			return fmt.Errorf("run %s: %w", s.lease.Run, err)
+		if err := r.lease.renew(ctx); err != nil {
+			return fmt.Errorf("run %s: %w", r.lease.Run, err)
 		}
 	}
 	return nil

@@ -57,36 +57,31 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return nil, fmt.Errorf("fork run %s: %w", run, err)
 	}
-	s := e.session(m, lease)
-	if start, ok := shared[0].Event.(pawl.RunStarted); ok {
-		p, err := e.past(ctx, run, start.Continues, s.clean)
-		if err != nil {
-			s.release()
-			return nil, err
+	d := e.newDriver(m, lease)
+	r := &d.rec
+	err = r.lease.caught(func() error { // a filter may panic
+		if start, ok := shared[0].Event.(pawl.RunStarted); ok {
+			p, err := e.past(ctx, run, start.Continues, r.clean)
+			if err != nil {
+				return err
+			}
+			r.continues(&p)
 		}
-		s.follow(&p)
-	}
-	for _, entry := range shared {
-		entry.Run = id
-		s.take(entry)
-		s.pending = append(s.pending, entry)
-	}
-	s.copied = len(shared)
-	err = s.caught(func() error { // a filter may panic
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.RunForked{From: from, Seq: seq, Input: s.filter(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch})
-		return nil
+		for _, entry := range shared {
+			entry.Run = id
+			r.fold(entry)
+			r.pending = append(r.pending, entry)
+		}
+		r.copied = len(shared)
+		r.appendNow(pawl.RunForked{From: from, Seq: seq, Input: r.clean.text(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch})
+		return resume(ctx, d, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, AllowSpent: o.AllowSpent, of: run})
 	})
 	if err != nil {
+		r.lease.release()
 		return nil, err
 	}
-	if err := s.caught(func() error {
-		return s.takeUp(ctx, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, AllowSpent: o.AllowSpent, of: run})
-	}); err != nil {
-		s.release()
-		return nil, err
-	}
-	s.kept = o.Watch
-	return e.launch(ctx, s)
+	d.keep = o.Watch
+	return e.launch(ctx, d)
 }
 
 // prefix reads entries 1 to seq of a run and checks that the log may be cut there.

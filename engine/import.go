@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,11 +198,6 @@ func (f *importFile) blob(line []byte) error {
 	return nil
 }
 
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
 // seal adds the entry that says where the log came from. It was written when the
 // last one was: the time between is not the run's.
 func (f *importFile) seal() error {
@@ -270,12 +263,11 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 		}
 		return nil
 	}()
-	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
 	if r, ok := j.(pawl.Remover); ok && err != nil {
+		done, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
 		return errors.Join(err, r.Remove(done, lease.Run, lease.Epoch))
 	}
-	// A lease that cannot be given up lapses by itself.
-	_, _ = j.Claim(done, pawl.Claim{Run: lease.Run, Owner: lease.Owner, Epoch: lease.Epoch})
+	e.release(lease)
 	return err
 }

@@ -113,12 +113,3 @@ func (p *past) before() *pawl.State {
 	}
 	return p.state.Next()
 }
-
-// follow has the session's conversation go on with what its run continues.
-//
-//go:noinline
-func (s *session) follow(p *past) {
-	if p != nil && p.talk != nil {
-		s.state, s.talk, s.runs = p.before(), p.talk, p.runs
-	}
-}

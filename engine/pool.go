@@ -96,18 +96,18 @@ type slot struct {
 	held  bool
 }
 
-// slot is what a call will take up. A run of its own takes no share of a pool:
+// slotOf is what a call will take up. A run of its own takes no share of a pool:
 // its calls do, and would wait for ever if runs like it had filled the pool.
-func (s *session) slot(d *pawl.Disposed) slot {
-	info := d.Info()
+func slotOf(r *recorder, c *pawl.Disposed) slot {
+	info := c.Info()
 	l := slot{most: mostFuncs}
 	if info.External {
 		l = slot{lane: 1, kind: 1, most: mostExternal}
 	}
-	if n := s.m.Agent().MaxParallel; n > 0 {
+	if n := r.machine.Agent().MaxParallel; n > 0 {
 		l.lane, l.most = 0, n
 	}
-	if d.Child == "" {
+	if c.Child == "" {
 		l.share = whole / (4 * int64(l.most))
 	}
 	return l

@@ -63,16 +63,16 @@ var (
 // a *ChangedError if the agent is not the one it began with, and a *SpentError
 // if the run has used up the limits that it is given.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
-	s, err := e.reopen(ctx, agent, run, o)
+	d, err := e.reopen(ctx, agent, run, o)
 	if err != nil {
 		return nil, err
 	}
-	s.anew, s.kept = true, o != nil && o.Watch
-	return e.launch(ctx, s)
+	d.requests.reissue, d.keep = true, o != nil && o.Watch
+	return e.launch(ctx, d)
 }
 
 // reopen claims a run, reads it, and takes it up again under agent.
-func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*session, error) {
+func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*driver, error) {
 	if o == nil {
 		o = &ResumeOptions{}
 	}
@@ -87,25 +87,26 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.claim(ctx, m, run, o)
+	d, err := e.claim(ctx, m, run, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.After != 0 && s.state.Seq() != o.After {
-		s.release()
+	r := &d.rec
+	if o.After != 0 && r.state.Seq() != o.After {
+		r.lease.release()
 		return nil, fmt.Errorf("resume run %s: it went on after entry %d: %w", run, o.After, pawl.ErrConflict)
 	}
-	err = s.caught(func() error {
-		if err := e.last(ctx, s); err != nil {
+	err = r.lease.caught(func() error {
+		if err := e.last(ctx, r); err != nil {
 			return err
 		}
-		return s.takeUp(ctx, began, o)
+		return resume(ctx, d, began, o)
 	})
 	if err != nil {
-		s.release()
+		r.lease.release()
 		return nil, err
 	}
-	return s, nil
+	return d, nil
 }
 
 // tightened reports whether nothing but further policies and less trust in what
@@ -139,93 +140,57 @@ func repriced(was, now pawl.Declaration) bool {
 	return !same(was.Model, now.Model) || !slices.EqualFunc(was.Fallback, now.Fallback, same) || !slices.EqualFunc(was.Advisers, now.Advisers, same)
 }
 
-// begin claims the id of a new run. An id whose claimer got no further than
-// that is free: it may be derived from what must not be done twice, and would
-// otherwise be lost for ever.
-func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
-	lease, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease, New: true})
-	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {
-		return lease, exists
-	}
-	lease, err := e.own(ctx, run)
-	if err != nil {
-		return lease, errors.Join(exists, err)
-	}
-	if e.begun(ctx, run) { // by somebody who was quicker and is done with it already
-		(&session{engine: e, lease: lease}).release()
-		return lease, exists
-	}
-	return lease, nil
-}
-
-// begun reports whether a run has entries, or may have.
-func (e *Engine) begun(ctx context.Context, run string) bool {
-	for _, err := range e.journal.Read(ctx, run, 1) {
-		return err == nil || !errors.Is(err, pawl.ErrUnknownRun)
-	}
-	return false
-}
-
-// own takes a run's lease. One whose owner is known to be gone need not lapse first.
-func (e *Engine) own(ctx context.Context, run string) (pawl.Lease, error) {
-	c := pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease}
-	lease, err := e.journal.Claim(ctx, c)
-	var held *pawl.HeldError
-	if errors.As(err, &held) && ParseOwner(held.Lease.Owner).Gone() {
-		c.Over = held.Lease.Epoch
-		lease, err = e.journal.Claim(ctx, c)
-	}
-	return lease, err
-}
-
 // claim takes a run over and folds its log.
-func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *ResumeOptions) (*session, error) {
-	lease, err := e.own(ctx, run)
+func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *ResumeOptions) (*driver, error) {
+	l, err := e.own(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
-	s := &session{engine: e, m: m, lease: lease, clean: e.cleaner(m), state: new(pawl.State), driven: o.driven, above: o.hooks, wake: make(chan struct{}, 1), gone: make(chan struct{})}
-	err = s.caught(func() error { return s.load(ctx) })
+	d := e.newDriver(m, l)
+	d.rec.hooks.driven, d.rec.hooks.above = o.driven, o.hooks
+	err = d.rec.lease.caught(func() error { return load(ctx, d) })
 	if err != nil {
-		s.release()
+		d.rec.lease.release()
 		return nil, err
 	}
-	return s, nil
+	return d, nil
 }
 
-// load folds what the journal has of the run, and brings the mail that waits.
-func (s *session) load(ctx context.Context) error {
-	for entry, err := range Entries(ctx, s.engine.journal, s.lease.Run, 1) {
+// load folds what the journal has of the run, and fetches the signals that wait.
+func load(ctx context.Context, d *driver) error {
+	r := &d.rec
+	run, e := r.lease.Run, r.engine
+	for entry, err := range Entries(ctx, e.journal, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s.state, entry)
+			err = pawl.CheckEntry(r.state, entry)
 		}
 		if err != nil {
 			return err
 		}
 		if start, ok := entry.Event.(pawl.RunStarted); ok {
-			s.talk = window.NewTranscript(start.Declaration.Strategy)
-			p, err := s.engine.past(ctx, s.lease.Run, start.Continues, s.clean)
+			r.talk = window.NewTranscript(start.Declaration.Strategy)
+			p, err := e.past(ctx, run, start.Continues, r.clean)
 			if err != nil {
 				return err
 			}
-			s.follow(&p)
+			r.continues(&p)
 		}
-		s.take(entry)
-		s.recall(entry)
+		r.fold(entry)
+		recall(d, entry)
 	}
-	if s.state.Seq() == 0 {
-		return fmt.Errorf("run %s has no entries: it was never started", s.lease.Run)
+	if r.state.Seq() == 0 {
+		return fmt.Errorf("run %s has no entries: it was never started", run)
 	}
-	if err := readable(s.state, s.lease.Run); err != nil {
+	if err := readable(r.state, run); err != nil {
 		return err
 	}
-	if s.state.Redacted() {
-		return fmt.Errorf("run %s: %w", s.lease.Run, ErrRedacted)
+	if r.state.Redacted() {
+		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
-	s.found = s.state.Seq()
-	s.after = s.found
-	s.heard = s.state.Letter()
-	return s.fetch(ctx)
+	d.found = r.state.Seq()
+	r.durable = d.found
+	d.inbox.last = r.state.Letter()
+	return e.fetch(ctx, d)
 }
 
 // readable says whether this build knows all that a log may say. One of a newer
@@ -239,52 +204,54 @@ func readable(s *pawl.State, run string) error {
 
 // recall keeps what the new owner must know of an old entry beside the state:
 // in which epoch the run ended last, and what the hooks may not have been
-// asked about, which is everything since the last intent and behind the last
+// shown, which is everything since the last intent and behind the last
 // entry they directed something about.
-func (s *session) recall(e pawl.Entry) {
+func recall(d *driver, e pawl.Entry) {
+	h := &d.rec.hooks
 	switch ev := e.Event.(type) {
 	case pawl.ChildStopped:
-		if s.children.stood == nil {
-			s.children.stood = map[string]bool{}
+		if d.children.stood == nil {
+			d.children.stood = map[string]bool{}
 		}
-		s.children.stood[ev.Child] = true
+		d.children.stood[ev.Child] = true
 	case pawl.RunStopped:
-		s.over = s.state.Epoch()
+		d.requests.ended = d.rec.state.Epoch()
 	case pawl.Noted:
-		if ev.Imported() { // epochs are counted anew in another journal
-			s.over = 0
+		if ev.Imported() { // another journal counts epochs from the start
+			d.requests.ended = 0
 		}
 	case pawl.ModelCalled:
-		s.hooked = s.hooked[:0]
+		h.unseen = h.unseen[:0]
 	case pawl.HookDirected:
-		s.count(ev)
-		s.hooked = slices.DeleteFunc(s.hooked, func(old pawl.Entry) bool { return ev.Entry == 0 || old.Seq <= ev.Entry })
+		h.count(ev)
+		h.unseen = slices.DeleteFunc(h.unseen, func(old pawl.Entry) bool { return ev.Entry == 0 || old.Seq <= ev.Entry })
 		return
 	case pawl.ToolStarted:
-		if n := len(s.hooked); n > 0 && s.hooked[n-1].At != e.At {
-			s.hooked = s.hooked[:0]
+		if n := len(h.unseen); n > 0 && h.unseen[n-1].At != e.At {
+			h.unseen = h.unseen[:0]
 		}
 	}
-	if len(s.hooks()) > 0 {
-		s.hooked = append(s.hooked, e)
+	if len(d.rec.watchingHooks()) > 0 {
+		h.unseen = append(h.unseen, e)
 	}
 }
 
-// takeUp checks that the run may go on under the agent, and says so in the log.
-func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions) error {
-	run := cmp.Or(o.of, s.lease.Run) // the caller knows no other
-	if st := s.state.Status(); st == pawl.Success {
-		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, s.state.Verdict())
+// resume checks that the run may go on under the agent, and records that it does.
+func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) error {
+	r := &d.rec
+	run := cmp.Or(o.of, r.lease.Run) // the caller knows no other
+	if st := r.state.Status(); st == pawl.Success {
+		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict())
 	}
-	if s.state.Torn() && !sabotage.On(sabotage.Torn) {
+	if r.state.Torn() && !sabotage.On(sabotage.Torn) {
 		return fmt.Errorf("run %s: %w", run, ErrTorn)
 	}
-	resumed := pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch}
-	began := s.state.Declaration()
+	resumed := pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch}
+	began := r.state.Declaration()
 	if !o.AllowChange {
 		agent = stillDisabled(agent, began)
 	}
-	declared, err := s.engine.machineOf(agent, began)
+	declared, err := r.engine.machineOf(agent, began)
 	if err != nil {
 		return err
 	}
@@ -298,10 +265,10 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 		d := declared.Declaration()
 		resumed.Changed = &d
 	}
-	switch was := s.state.StopSource(); {
+	switch was := r.state.StopSource(); {
 	case o.Stop != nil:
 		agent.Stop = o.Stop
-		if s.m, err = s.engine.machineOf(agent, began); err != nil {
+		if r.machine, err = r.engine.machineOf(agent, began); err != nil {
 			return err
 		}
 	case was != declared.Declaration().Stop && resumed.Changed == nil:
@@ -309,47 +276,42 @@ func (s *session) takeUp(ctx context.Context, agent pawl.Agent, o *ResumeOptions
 		if agent.Stop, err = stop.Parse(was, nil); err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", run, was, err)
 		}
-		if s.m, err = s.engine.machineOf(agent, began); err != nil {
+		if r.machine, err = r.engine.machineOf(agent, began); err != nil {
 			return err
 		}
 	default:
-		s.m = declared
+		r.machine = declared
 	}
 	// The ceilings that stand must be such as this agent may have.
-	if o.Limits != (pawl.Limits{}) || s.state.Limits().Cost > 0 {
+	if o.Limits != (pawl.Limits{}) || r.state.Limits().Cost > 0 {
 		bounded := agent
-		bounded.Limits = s.state.Limits().Merge(o.Limits)
-		if _, err := s.engine.machineOf(bounded, began); err != nil {
+		bounded.Limits = r.state.Limits().Merge(o.Limits)
+		if _, err := r.engine.machineOf(bounded, began); err != nil {
 			return err
 		}
 	}
 	if o.Limits != (pawl.Limits{}) && !o.AllowSpent && !o.driven {
-		if err := s.spent(run, resumed, o.Limits); err != nil {
+		if err := spent(r, run, resumed, o.Limits); err != nil {
 			return err
 		}
 	}
-	if s.state.InFlight() && !s.state.Waits(pawl.Started) && sabotage.On(sabotage.Booking) {
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.ModelFailed{Purpose: pawl.PurposeTurn, Class: pawl.ClassCancelled})
+	if r.state.InFlight() && !r.state.Waits(pawl.Started) && sabotage.On(sabotage.Booking) {
+		r.appendNow(pawl.ModelFailed{Purpose: pawl.PurposeTurn, Class: pawl.ClassCancelled})
 	}
-	if err := s.fence(ctx); err != nil {
+	if err := d.children.recover(ctx, resumed); err != nil {
 		return err
 	}
-	orphans := s.inFlight()
-	s.append(s.state.Seq(), s.state.Iteration(), resumed)
-	for c := range s.state.Open() {
+	for c := range r.state.Open() {
 		if c.Phase == pawl.Lost && c.Effect == pawl.Write && sabotage.On(sabotage.Repeat) {
-			s.append(s.state.Seq(), s.state.Iteration(), pawl.ToolDoubted{Call: c.ID, Tool: c.Tool}, pawl.ToolSettled{Call: c.ID})
+			r.appendNow(pawl.ToolDoubted{Call: c.ID, Tool: c.Tool}, pawl.ToolSettled{Call: c.ID})
 		}
 	}
-	if err := s.bookChildren(ctx, orphans); err != nil {
-		return err
-	}
-	extended := pawl.RunExtended{Limits: o.Limits, By: s.lease.Owner}
+	extended := pawl.RunExtended{Limits: o.Limits, By: r.lease.Owner}
 	if o.Stop != nil {
 		extended.Stop = o.Stop.String()
 	}
 	if extended.Limits != (pawl.Limits{}) || extended.Stop != "" {
-		s.append(s.state.Seq(), s.state.Iteration(), extended)
+		r.appendNow(extended)
 	}
 	return nil
 }

@@ -21,12 +21,12 @@ type Handle struct {
 
 // life is one time of a run, from being taken up to being let go of.
 type life struct {
-	id      string
-	engine  *Engine
-	session *session // nil: another engine's, or nobody's
-	done    chan struct{}
-	result  pawl.Result
-	err     error
+	id     string
+	engine *Engine
+	driver *driver // nil: another engine's, or nobody's
+	done   chan struct{}
+	result pawl.Result
+	err    error
 }
 
 // Live returns a handle on a run that this engine drives now, children of others
@@ -77,7 +77,7 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 // that follow each other may be joined. A watcher that is too far behind the model,
 // by thousands of pieces, loses the oldest; it never loses a logged entry.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
-	if r.session == nil {
+	if r.driver == nil {
 		return r.distant(ctx)
 	}
 	return r.Follow(ctx, 1)
@@ -87,14 +87,14 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 // other it yields nothing.
 func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
-		if r.session == nil {
+		if r.driver == nil {
 			return
 		}
 		watch := r.kept.Swap(nil)
 		if watch == nil {
-			watch = r.session.feed.watch()
+			watch = r.driver.rec.feed.watch()
 		}
-		defer r.session.feed.unwatch(watch)
+		defer r.driver.rec.feed.unwatch(watch)
 		next := max(from, 1)
 		var spare []piece
 		for {

@@ -12,6 +12,25 @@ import (
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
+// A Filter changes text before it becomes an event: what people say to the run,
+// the text, thinking and arguments of replies, observations, tool results and
+// errors. It must be deterministic and quick, and is called from many
+// goroutines. In JSON it is asked about each string, and about each number of
+// six digits or more, which becomes a string if that changes it. Thinking that
+// is changed loses what the provider wants back with it. Of a reply on its way
+// it is asked about one line at a time.
+//
+// A policy of the agent that is a Filter too is asked after those of [Options].
+type Filter interface {
+	Filter(text string) string
+}
+
+// FilterFunc makes a Filter of a function.
+type FilterFunc func(string) string
+
+// Filter calls f.
+func (f FilterFunc) Filter(text string) string { return f(text) }
+
 // cleaner is what a text goes through before it becomes an event: the secrets
 // are taken out, then the filters are asked, the engine's and those of the
 // policies that are filters too. A filter sees no secret, and what it makes
@@ -218,6 +237,6 @@ func (e *Engine) keepSecrets() {
 	}
 	var err error
 	if e.secrets, err = redact.New(e.opt.Secrets); err != nil {
-		e.untold = fmt.Errorf("options: %w", err)
+		e.invalid = fmt.Errorf("options: %w", err)
 	}
 }

@@ -40,24 +40,24 @@ func (e *SpentError) Error() string {
 
 // spent says whether a run that goes on with the given limits would end at once;
 // nil: it would not.
-func (s *session) spent(run string, resumed pawl.RunResumed, limits pawl.Limits) error {
-	verdict, ends := s.foresee(resumed, limits)
+func spent(r *recorder, run string, resumed pawl.RunResumed, limits pawl.Limits) error {
+	verdict, ends := foresee(r, resumed, limits)
 	if !ends {
 		return nil
 	}
-	e, now := &SpentError{Run: run, Used: verdict.Detail}, s.state.Limits().Merge(limits)
+	e, now := &SpentError{Run: run, Used: verdict.Detail}, r.state.Limits().Merge(limits)
 	var enough pawl.Limits
 	first := verdict.Leaf
-	for ends && s.raise(&enough, now.Merge(enough), verdict.Leaf) {
+	for ends && raise(r, &enough, now.Merge(enough), verdict.Leaf) {
 		last := verdict.Leaf
-		if verdict, ends = s.foresee(resumed, limits.Merge(enough)); ends && verdict.Leaf == last {
+		if verdict, ends = foresee(r, resumed, limits.Merge(enough)); ends && verdict.Leaf == last {
 			break // it names its bound, so it is not the limit
 		}
 		if last == first && strings.HasPrefix(first, "iterations ") {
-			e.Used = fmt.Sprintf("it has used %s, and may use %d", figure.Count(s.state.Iterations(), "iteration"), now.Iterations)
+			e.Used = fmt.Sprintf("it has used %s, and may use %d", figure.Count(r.state.Iterations(), "iteration"), now.Iterations)
 		}
 	}
-	switch stop := s.m.Agent().Stop; {
+	switch stop := r.machine.Agent().Stop; {
 	case !ends:
 		e.Enough = enough
 	case stop != nil && strings.Contains(stop.String(), verdict.Leaf):
@@ -68,11 +68,11 @@ func (s *session) spent(run string, resumed pawl.RunResumed, limits pawl.Limits)
 
 // raise raises the limit that a leaf names. It reports whether the leaf names
 // one that can be raised.
-func (s *session) raise(to *pawl.Limits, now pawl.Limits, leaf string) bool {
+func raise(r *recorder, to *pawl.Limits, now pawl.Limits, leaf string) bool {
 	const mostIterations, most = 10_000, 1 << 60
 	switch kind, _, _ := strings.Cut(leaf, " "); kind {
 	case "iterations":
-		to.Iterations = max(s.state.Iterations(), now.Iterations) + 1
+		to.Iterations = max(r.state.Iterations(), now.Iterations) + 1
 		return to.Iterations <= mostIterations
 	case "tokens":
 		to.Tokens = 2 * now.Tokens
@@ -90,22 +90,22 @@ func (s *session) raise(to *pawl.Limits, now pawl.Limits, leaf string) bool {
 // foresee says how a run that goes on with the given limits would end before it
 // does anything, if the world is as the run saw it last; false: it would do
 // something. It asks the machine about a state that nothing is recorded of.
-func (s *session) foresee(resumed pawl.RunResumed, limits pawl.Limits) (v pawl.Verdict, ends bool) {
+func foresee(r *recorder, resumed pawl.RunResumed, limits pawl.Limits) (v pawl.Verdict, ends bool) {
 	defer func() {
 		if recover() != nil { // in the agent's code, which fails in the same way when the run goes on
 			v, ends = pawl.Verdict{}, false
 		}
 	}()
-	state := s.state.Clone()
+	state := r.state.Clone()
 	fold := func(events ...pawl.Event) {
 		for _, e := range events {
-			state.Fold(pawl.Entry{Run: s.lease.Run, Seq: state.Seq() + 1, At: state.Seq(), Time: state.Time(), Iteration: state.Iteration(), Event: e})
+			state.Fold(pawl.Entry{Run: r.lease.Run, Seq: state.Seq() + 1, At: state.Seq(), Time: state.Time(), Iteration: state.Iteration(), Event: e})
 		}
 	}
 	fold(resumed, pawl.RunExtended{Limits: limits})
 	const most = 100 // a few records at the most
 	for range most {
-		switch step := s.m.Decide(state).(type) {
+		switch step := r.machine.Decide(state).(type) {
 		case pawl.Observe:
 			fold(pawl.Observed{Text: state.Seen()})
 			if value, measured := state.Metric(); measured {
@@ -117,7 +117,7 @@ func (s *session) foresee(resumed pawl.RunResumed, limits pawl.Limits) (v pawl.V
 			if step.Purpose != pawl.PurposeLanding {
 				return pawl.Verdict{}, false
 			}
-			fold(s.m.Called(step), pawl.ModelFailed{Purpose: step.Purpose, Class: pawl.ClassCancelled, Attempt: step.Attempt})
+			fold(r.machine.Called(step), pawl.ModelFailed{Purpose: step.Purpose, Class: pawl.ClassCancelled, Attempt: step.Attempt})
 		case pawl.Finish:
 			return step.Verdict, step.Verdict.Status == pawl.Exhausted
 		default:

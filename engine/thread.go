@@ -122,7 +122,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 			if err == nil && rests {
 				return b.begin(ctx, lease, &p)
 			}
-			(&session{engine: b.engine, lease: lease}).release()
+			b.engine.release(lease)
 			if err != nil {
 				return nil, fmt.Errorf("start run %s: %w", id, err)
 			}
@@ -186,12 +186,12 @@ func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error
 
 // last fails if the run of a session that was claimed is not the last of its
 // thread, or is about to be no more.
-func (e *Engine) last(ctx context.Context, s *session) error {
-	start, _ := s.state.Start()
+func (e *Engine) last(ctx context.Context, r *recorder) error {
+	start, _ := r.state.Start()
 	if start.Thread == "" {
 		return nil
 	}
-	next := ThreadRun(start.Thread, s.lease.Run)
+	next := ThreadRun(start.Thread, r.lease.Run)
 	h, err := e.head(ctx, next)
 	if errors.Is(err, pawl.ErrUnknownRun) || err == nil && h.Seq == 0 && !owned(h) {
 		return nil
@@ -199,7 +199,7 @@ func (e *Engine) last(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return &ContinuedError{s.lease.Run, next}
+	return &ContinuedError{r.lease.Run, next}
 }
 
 // head is what the journal lists of a run.

@@ -29,24 +29,24 @@ type ended struct {
 	secrets map[string]string
 }
 
-// keep remembers a run that the session drove to its end.
-func (t *Threads) keep(s *session) {
-	if s.state.Head().Thread == "" { // not of Start, which copies the whole declaration
+// keep remembers a run that was driven to its end.
+func (t *Threads) keep(r *recorder) {
+	if r.state.Head().Thread == "" { // not of Start, which copies the whole declaration
 		return
 	}
-	start, _ := s.state.Start()
+	start, _ := r.state.Start()
 	after := ""
 	if start.Continues != nil {
 		after = start.Continues.Run
 	}
-	if !s.state.Status().Ended() || s.after != s.state.Seq() ||
-		ThreadRun(start.Thread, after) != s.lease.Run || len(s.clean.filters) > 0 {
+	if !r.state.Status().Ended() || r.durable != r.state.Seq() ||
+		ThreadRun(start.Thread, after) != r.lease.Run || len(r.clean.filters) > 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.drop(start.Thread)
-	t.ended = append(t.ended, ended{past{s.state, s.talk, s.runs + 1}, start.Thread, s.engine.opt.Secrets})
+	t.ended = append(t.ended, ended{past{r.state, r.talk, r.runs + 1}, start.Thread, r.engine.opt.Secrets})
 	held := 0
 	for i, e := range slices.Backward(t.ended) {
 		if held += e.runs; held > mostRemembered && i < len(t.ended)-1 {

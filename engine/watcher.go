@@ -36,35 +36,28 @@ type Watcher interface {
 }
 
 // tell tells the watchers of what has become durable.
-func (s *session) tell() {
-	for _, w := range s.engine.opt.Watchers {
-		for _, e := range s.pending[s.copied:] {
+func (r *recorder) tell() {
+	for _, w := range r.engine.opt.Watchers {
+		for _, e := range r.pending[r.copied:] {
 			own, err := copied(e)
 			if err != nil {
 				continue // no entry that is in the log
 			}
-			s.engine.unharmed(func() { w.Entry(s.base, s.state, own) })
+			r.engine.unharmed(func() { w.Entry(r.base, r.state, own) })
 		}
 	}
 }
 
 // replying tells the watchers that a reply has begun. It may be called from a
-// goroutine that was left behind, so it reads nothing of the session's state.
-func (s *session) replying(live pawl.Entry) {
-	for _, w := range s.engine.opt.Watchers {
+// goroutine that was abandoned, so it reads nothing of the run's state.
+func (e *Engine) replying(ctx context.Context, live pawl.Entry) {
+	for _, w := range e.opt.Watchers {
 		live.Time, live.Event = time.Now().UTC(), pawl.ModelDelta{}
-		s.engine.unharmed(func() { w.Entry(s.base, new(pawl.State), live) })
+		e.unharmed(func() { w.Entry(ctx, new(pawl.State), live) })
 	}
 }
 
-// within is the context for an effect.
-func (s *session) within(intent uint64) context.Context {
-	if intent == 0 { // such as a look at the world, which no entry announces
-		return s.base
-	}
-	return s.engine.within(s.base, s.lease.Run, intent)
-}
-
+// within is the context for the effect of an intent.
 func (e *Engine) within(ctx context.Context, run string, intent uint64) context.Context {
 	for _, w := range e.opt.Watchers {
 		ctx = placed(ctx, w, run, intent) //nolint:fatcontext // one value of each watcher
@@ -78,9 +71,9 @@ func (e *Engine) asker(ctx context.Context, run string) string {
 }
 
 // left tells the watchers that nobody drives the run any more.
-func (s *session) unwatch(err error) {
-	for _, w := range s.engine.opt.Watchers {
-		s.engine.unharmed(func() { w.Left(s.base, s.lease.Run, err) })
+func (e *Engine) left(ctx context.Context, run string, err error) {
+	for _, w := range e.opt.Watchers {
+		e.unharmed(func() { w.Left(ctx, run, err) })
 	}
 }
 

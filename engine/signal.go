@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -157,12 +155,12 @@ func (e *Engine) send(ctx context.Context, l pawl.Letter) error {
 		return err
 	}
 	e.mu.Lock()
-	s := e.live[l.Run]
+	d := e.live[l.Run]
 	e.mu.Unlock()
-	if s != nil {
-		// It may not overtake a letter of another process that is on its way.
-		// What cannot be read now is brought at the next look.
-		_ = s.fetch(ctx)
+	if d != nil {
+		// It may not overtake a signal of another process that is on its way. What
+		// cannot be read now is fetched at the next heartbeat.
+		_ = e.fetch(ctx, d)
 	}
 	return nil
 }
@@ -207,115 +205,121 @@ func cancelRequest(s *pawl.State) string { return fmt.Sprintf("cancel.%d", s.Epo
 // cancelIdle ends a run that has no owner. Cancelling needs no agent: the
 // entries it takes are the same whatever the agent is.
 func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
-	s, err := e.claim(ctx, nil, run, &ResumeOptions{})
+	d, err := e.claim(ctx, nil, run, &ResumeOptions{})
 	if _, ok := errors.AsType[*pawl.HeldError](err); ok {
-		return nil // its owner reads the letter within a second
+		return nil // its owner reads the signal within a second
 	}
 	if err != nil {
 		return err
 	}
-	defer s.release()
-	s.live(ctx)
-	if s.state.Status().Ended() {
-		return nil // by itself, before anybody read the letter
+	r := &d.rec
+	defer r.lease.release()
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx)
+	if r.state.Status().Ended() {
+		return nil // by itself, before anybody read the signal
 	}
-	if err := s.fence(ctx); err != nil {
+	if err := d.children.recover(ctx, pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch}); err != nil {
 		return err
 	}
-	orphans := s.inFlight()
-	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
-	if err := s.bookChildren(ctx, orphans); err != nil {
-		return err
+	d.children.cancel()
+	d.requests.read(d.inbox.take())
+	if _, ok := r.state.Cancelled(); !ok { // the signal was read by an owner that did not get to it
+		r.appendNow(pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})
 	}
-	s.endChildren()
-	s.readMail()
-	if _, ok := s.state.Cancelled(); !ok { // the letter was read by an owner who came to nothing
-		s.append(s.state.Seq(), s.state.Iteration(), pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})
-	}
-	v, _ := s.state.Cancelled()
-	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
-	err = s.flush()
-	s.unwatch(err)
+	v, _ := r.state.Cancelled()
+	r.appendNow(pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
+	err = r.flush()
+	e.left(r.base, run, err)
 	if err != nil {
 		return err
 	}
-	s.wakeParent()
+	d.children.wakeParent()
 	return nil
 }
 
-// readMail turns letters into entries. A letter nobody waits for any more is dropped.
-func (s *session) readMail() {
-	s.mu.Lock()
-	letters := s.inbox
-	s.inbox = nil
-	s.mu.Unlock()
-	if len(letters) == 0 {
-		return
-	}
-	slices.SortFunc(letters, func(a, b pawl.Letter) int { return cmp.Compare(a.ID, b.ID) })
-	for _, l := range letters {
-		if l.ID <= s.state.Letter() {
+// read turns signals into entries. A signal that nothing waits for any more is dropped.
+func (q *requests) read(signals []pawl.Letter) {
+	r, before := q.rec, q.rec.state.Letter()
+	for _, l := range signals {
+		if l.ID <= r.state.Letter() {
 			continue
 		}
-		if e := s.read(l); e != nil {
-			s.append(s.state.Seq(), s.state.Iteration(), e)
+		if e := q.event(&l); e != nil {
+			r.appendNow(e)
 		} else if l.Kind != pawl.LetterChild { // which only wakes
-			s.log(slog.LevelDebug, "a letter came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
+			r.log(slog.LevelDebug, "a letter came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
 	}
+	q.reissue = q.reissue && r.state.Letter() == before
 }
 
-func (s *session) read(l pawl.Letter) pawl.Event {
-	call := callOf(l.Request)
-	c, _ := s.state.Call(call)
+// event is the entry that a signal becomes; nil: none.
+func (q *requests) event(l *pawl.Letter) pawl.Event {
+	r, call := q.rec, callOf(l.Request)
+	c, _ := r.state.Call(call)
+	waits := func(p pawl.Phase) bool { return c.Phase == p && answers(l, &c) }
 	switch l.Kind {
 	case pawl.LetterCancel:
 		var b cancelBody
 		var epoch uint64
-		if _, err := fmt.Sscanf(l.Request, "cancel.%d", &epoch); err == nil && epoch <= s.over {
+		if _, err := fmt.Sscanf(l.Request, "cancel.%d", &epoch); err == nil && epoch <= q.ended {
 			return nil // the run ended by itself before it was read
 		}
 		if json.Unmarshal(l.Body, &b) == nil {
-			return pawl.CancelRequested{By: l.By, Reason: s.filter(b.Reason), Letter: l.ID}
+			return pawl.CancelRequested{By: l.By, Reason: r.clean.text(b.Reason), Letter: l.ID}
 		}
 	case pawl.LetterAnswer:
 		var b answerBody
-		q, asked := s.state.Question()
-		if (c.Phase == pawl.AwaitingInput && answers(&l, &c) || asked && q.Call == call) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.InputGiven{Call: call, Text: s.filter(b.Text), By: l.By, Letter: l.ID}
+		question, asked := r.state.Question()
+		if (waits(pawl.AwaitingInput) || asked && question.Call == call) && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.InputGiven{Call: call, Text: r.clean.text(b.Text), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterResult:
 		var b resultBody
-		if c.Phase == pawl.AwaitingClient && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ClientToolReturned{Call: call, Result: s.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
+		if waits(pawl.AwaitingClient) && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.ClientToolReturned{Call: call, Result: q.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterSettlement:
 		var b settlementBody
-		if c.Phase == pawl.Doubted && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: s.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
+		if waits(pawl.Doubted) && json.Unmarshal(l.Body, &b) == nil {
+			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: q.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
 		}
 	case pawl.LetterDecision:
 		var b decisionBody
-		if c.Phase == pawl.AwaitingApproval && answers(&l, &c) && json.Unmarshal(l.Body, &b) == nil && checkArgs(s.state, c.Tool, b.Args) == nil {
-			return s.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == pawl.ScopeRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
+		if waits(pawl.AwaitingApproval) && json.Unmarshal(l.Body, &b) == nil && checkArgs(r.state, c.Tool, b.Args) == nil {
+			return q.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == pawl.ScopeRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
 		}
 	}
 	return nil
 }
 
+// answered reports whether one of the signals is worth claiming the run again for.
+// A driver that is to let go of the run claims it only to cancel it.
+func (q *requests) answered(signals []pawl.Letter, suspend bool) bool {
+	for _, l := range signals {
+		if l.Kind == pawl.LetterChild && !suspend {
+			return q.rec.state.Waits(pawl.AwaitingChild)
+		}
+		if e := q.event(&l); e != nil && (!suspend || l.Kind == pawl.LetterCancel) {
+			return true
+		}
+	}
+	return false
+}
+
 // handed is a result that somebody hands in for a call of a tool: filtered, and
-// within the cap that the tool would be held to. The whole stays in the letter.
-func (s *session) handed(tool string, raw json.RawMessage) json.RawMessage {
+// within the cap that the tool would be held to. The whole stays in the signal.
+func (q *requests) handed(tool string, raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
 	}
 	info := pawl.ToolInfo{Name: tool, MaxOutput: 16 << 10}
-	for _, t := range s.state.Declaration().Tools {
+	for _, t := range q.rec.state.Declaration().Tools {
 		if t.Name == tool {
 			info = t
 		}
 	}
 	var e pawl.ToolFinished
-	s.result(&e, &info, pawl.Output{JSON: raw})
+	takeOutput(q.rec, &e, &info, pawl.Output{JSON: raw})
 	return e.Result
 }

@@ -10,28 +10,29 @@ import (
 	"github.com/pawl-run/pawl/internal/blame"
 )
 
-// observe looks at the world and measures the goal.
-func (s *session) observe(at uint64) error {
-	if err := s.flush(); err != nil {
-		return err
+// newObservation makes a look at the world, which measures the goal as well, ready
+// to start now; nil: it is not made.
+func newObservation(r *recorder, at uint64) (*observation, time.Time, error) {
+	if err := r.flush(); err != nil {
+		return nil, time.Time{}, err
 	}
 	now := time.Now()
-	left := s.left(now)
+	left := r.left(now)
 	if left <= 0 { // which the log does not say yet
-		s.append(at, s.state.Iteration(), pawl.Observed{Text: "the observation failed: the run's time was over before it began", Failed: true})
-		return nil
+		r.append(at, pawl.Observed{Text: "the observation failed: the run's time was over before it began", Failed: true})
+		return nil, now, nil
 	}
-	o := &observation{agent: s.m.Agent(), at: at}
-	o.flight = flight{effect: o, limit: left, grace: commandGrace}
-	return s.fly(&o.flight, now)
+	o := &observation{agent: r.machine.Agent(), at: at}
+	o.effect = effect{work: o, limit: left, grace: commandGrace}
+	return o, now, nil
 }
 
 // commandGrace is longer than a command's own time from TERM to KILL.
 const commandGrace = 7 * time.Second
 
-// observation is a look at the world in flight.
+// observation is a look at the world in progress.
 type observation struct {
-	flight  flight
+	effect
 	agent   pawl.Agent
 	at      uint64
 	seen    pawl.Observation
@@ -76,34 +77,33 @@ func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
 // record appends what was seen. If the world cannot be observed, the
 // model gets the error in place of an observation; the goal then stays unmeasured. A look cut short
 // from outside leaves no trace: resuming looks again.
-func (o *observation) record(s *session, cut error, left bool) {
+func (o *observation) record(r *recorder, cut error, abandoned bool) {
 	var seen pawl.Observation
 	var measure *pawl.Measure
-	if !left && o.panic != nil {
+	if !abandoned && o.panic != nil {
 		panic(o.panic) // on the goroutine that drives the run; see guard
 	}
 	switch {
-	case !left && o.err == nil:
+	case !abandoned && o.err == nil:
 		seen, measure = o.seen, o.measure
 	case cut == errTimeout:
-		seen.Text = fmt.Sprintf("the observation failed: nothing was seen within %v", o.flight.limit)
+		seen.Text = fmt.Sprintf("the observation failed: nothing was seen within %v", o.limit)
 	case cut != nil:
 		return
 	default:
 		seen.Text = "the observation failed: " + o.err.Error()
 	}
-	failed := left || o.err != nil
-	it := s.state.Iteration()
-	s.append(o.at, it, pawl.Observed{Text: s.filter(seen.Text), Data: s.filterJSON(seen.Data), Failed: failed})
+	failed := abandoned || o.err != nil
+	r.append(o.at, pawl.Observed{Text: r.clean.text(seen.Text), Data: r.clean.json(seen.Data), Failed: failed})
 	if measure != nil {
 		open := slices.Clone(measure.Open)
 		for i := range open {
-			open[i] = s.filter(open[i])
+			open[i] = r.clean.text(open[i])
 		}
 		value := measure.Value
 		if value == 0 {
 			value = 0 // a metric that counts failures as -n says -0 of none
 		}
-		s.append(o.at, it, pawl.Measured{Value: value, Open: open})
+		r.append(o.at, pawl.Measured{Value: value, Open: open})
 	}
 }

@@ -71,15 +71,15 @@ func (g *gates) wait(endpoint string, now time.Time) (time.Duration, int) {
 // When a provider wants hours, each run asks for itself, and is parked.
 const mostHeld = 5 * time.Minute
 
-// held is how long the session's next call waits at the gate. One that would
+// held is how long the run's next call waits for its endpoint. One that would
 // wait beyond its run's time does not: it hears from the provider itself, and
 // the machine ends the run on what the log then says.
-func (s *session) held(endpoint string, now time.Time) time.Duration {
-	wait, refused := s.engine.gates.wait(endpoint, now)
+func held(r *recorder, endpoint string, now time.Time) time.Duration {
+	wait, refused := r.engine.gates.wait(endpoint, now)
 	if wait <= 0 || wait > mostHeld {
 		return 0
 	}
-	if wait += s.engine.opt.Backoff(refused); wait >= s.left(now) {
+	if wait += r.engine.opt.Backoff(refused); wait >= r.left(now) {
 		return 0
 	}
 	return wait

@@ -77,8 +77,8 @@ type witness interface {
 	Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
 }
 
-// witnessTime is the most that taking the witnesses of one call may take.
-const witnessTime = 10 * time.Second
+// preconditionTime is the most that taking the preconditions of one call may take.
+const preconditionTime = 10 * time.Second
 
 // Decide lets a held call run, or refuses it. Like everything said to a run, it
 // is durable when it returns, whoever owns the run; saying the same again is
@@ -138,110 +138,105 @@ func checkArgs(s *pawl.State, tool string, args json.RawMessage) error {
 	return nil
 }
 
-// ask is the entry for a call that has to be approved. One whose witnesses
+// requests are what one run asks people for: approvals, answers, results of client
+// tools, outcomes of calls in doubt.
+type requests struct {
+	rec      *recorder
+	tokens   map[string]string // of the requests made here, by call
+	deferred map[string]uint64 // the requests the approver left to others, by call
+	reissue  bool              // pending requests are to be made again
+	ended    uint64            // the epoch in which the run ended last; cancels from before are void
+}
+
+// ask is the entry for a call that has to be approved. One whose preconditions
 // cannot be taken cannot be decided about.
-func (s *session) ask(d *pawl.Disposed) pawl.Event {
-	seen, err := s.witnesses(d.Call.Tool, d.Call.Args)
+func (q *requests) ask(c *pawl.Disposed) pawl.Event {
+	seen, err := preconditions(q.rec, c.Call.Tool, c.Call.Args)
 	if err != nil {
-		return pawl.ToolRefused{Call: d.Call.ID, Tool: d.Call.Tool, Why: "it needs approval, but what it relies on cannot be read: " + s.filter(err.Error())}
+		return pawl.ToolRefused{Call: c.Call.ID, Tool: c.Call.Tool, Why: "it needs approval, but what it relies on cannot be read: " + q.rec.clean.text(err.Error())}
 	}
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // which never fails
 	token := base64.RawURLEncoding.EncodeToString(raw)
-	if s.tokens == nil {
-		s.tokens = map[string]string{}
+	if q.tokens == nil {
+		q.tokens = map[string]string{}
 	}
-	s.tokens[d.Call.ID] = token
-	return s.m.Hold(s.state, *d, hashToken(token), seen)
+	q.tokens[c.Call.ID] = token
+	return q.rec.machine.Hold(q.rec.state, *c, hashToken(token), seen)
 }
 
 // addTokens adds the tokens of the requests that this process made.
-func (s *session) addTokens(r *pawl.Result) {
+func (q *requests) addTokens(r *pawl.Result) {
 	for i := range r.Pending {
 		p := &r.Pending[i]
-		if c, ok := s.state.Call(p.Call); ok && p.Kind == "approval" && s.tokens[p.Call] != "" && fits(c.TokenHash, s.tokens[p.Call]) {
-			p.Token = s.tokens[p.Call]
+		if c, ok := q.rec.state.Call(p.Call); ok && p.Kind == "approval" && q.tokens[p.Call] != "" && fits(c.TokenHash, q.tokens[p.Call]) {
+			p.Token = q.tokens[p.Call]
 		}
 	}
 }
 
-// witnesses takes the digests of what a call relies on.
-func (s *session) witnesses(name string, args json.RawMessage) (map[string]string, error) {
-	tool, _, _ := s.m.Tool(name)
+// preconditions takes the digests of what a call relies on.
+func preconditions(r *recorder, name string, args json.RawMessage) (seen map[string]string, err error) {
+	tool, _, _ := r.machine.Tool(name)
 	w, ok := tool.(witness)
 	if !ok {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(s.base, witnessTime)
-	defer cancel()
-	type answer struct {
+	var answer struct {
 		seen map[string]string
 		err  error
 	}
-	done := make(chan answer, 1)
-	go func() {
-		a := answer{err: errExited}
-		defer func() {
-			if p := recover(); p != nil {
-				a.err = fmt.Errorf("panic: %v", p)
-			}
-			done <- a
-		}()
-		a.seen, a.err = w.Witness(ctx, args)
-	}()
-	select {
-	case a := <-done:
-		return a.seen, a.err
-	case <-ctx.Done(): // a file on a disk that hangs, say
-		return nil, fmt.Errorf("it took longer than %v", witnessTime)
+	// A file may lie on a disk that hangs, say.
+	if err := withTimeout(r.base, preconditionTime, func(ctx context.Context) { answer.seen, answer.err = w.Witness(ctx, args) }); err != nil {
+		return nil, err
 	}
+	return answer.seen, answer.err
 }
 
 // holds looks, as the last thing before a call is started, whether what was
 // approved is still so. If not, that is recorded and the call does not start.
-func (s *session) holds(at uint64, d *pawl.Disposed) bool {
+func holds(r *recorder, at uint64, d *pawl.Disposed) bool {
 	if !d.Approved {
 		return true
 	}
-	c, _ := s.state.Call(d.Call.ID)
-	it := s.state.Iteration()
+	c, _ := r.state.Call(d.Call.ID)
 	if c.Attempt == 0 && !c.Expires.IsZero() && time.Now().After(c.Expires) {
-		s.append(at, it, pawl.ApprovalExpired{Call: c.ID})
+		r.append(at, pawl.ApprovalExpired{Call: c.ID})
 		return false
 	}
 	if c.Witnesses == nil || sabotage.On(sabotage.Witness) {
 		return true
 	}
-	now, err := s.witnesses(c.Tool, d.Call.Args)
+	now, err := preconditions(r, c.Tool, d.Call.Args)
+	changed := canon.Differing(c.Witnesses, now)
 	if err != nil {
-		s.append(at, it, pawl.ApprovalInvalidated{Call: c.ID, Changed: []string{s.filter(err.Error())}})
-		return false
+		changed = []string{r.clean.text(err.Error())}
 	}
-	if changed := canon.Differing(c.Witnesses, now); changed != nil {
-		s.append(at, it, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
-		return false
+	if changed != nil {
+		r.append(at, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
 	}
-	return true
+	return changed == nil
 }
 
-// expire ends the requests nobody decided in time, and those that are to be
-// asked anew because the run was resumed with nothing decided: the token of the
-// old request may be lost. They are then asked again.
-func (s *session) expire() {
+// expire ends the requests nobody decided in time, and those that are to be made
+// again because the run was resumed with nothing decided: the token of the
+// old request may be lost.
+func (q *requests) expire() {
 	now := time.Now()
-	for c := range s.state.Open() {
+	for c := range q.rec.state.Open() {
 		if c.Phase != pawl.AwaitingApproval {
 			continue
 		}
-		if s.anew || !c.Expires.IsZero() && now.After(c.Expires) {
-			s.append(s.state.Seq(), s.state.Iteration(), pawl.ApprovalExpired{Call: c.ID})
+		if q.reissue || !c.Expires.IsZero() && now.After(c.Expires) {
+			q.rec.appendNow(pawl.ApprovalExpired{Call: c.ID})
 		}
 	}
 }
 
 // decided is the entry for a decision.
-func (s *session) decided(c pawl.CallState, d Decision, letter int64) pawl.Event {
-	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Scope: pawl.ScopeCall, Reason: s.filter(d.Reason), Letter: letter}
+func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Event {
+	r := q.rec
+	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Scope: pawl.ScopeCall, Reason: r.clean.text(d.Reason), Letter: signal}
 	if !d.Approve {
 		return e
 	}
@@ -249,67 +244,68 @@ func (s *session) decided(c pawl.CallState, d Decision, letter int64) pawl.Event
 		e.Scope = pawl.ScopeRun
 	}
 	if d.Args != nil {
-		e.Args = s.filterJSON(d.Args)
-		seen, err := s.witnesses(c.Tool, e.Args)
+		e.Args = r.clean.json(d.Args)
+		seen, err := preconditions(r, c.Tool, e.Args)
 		if err != nil {
 			e.Approved, e.Scope, e.Args = false, pawl.ScopeCall, nil
-			e.Reason = "what the changed arguments rely on cannot be read: " + s.filter(err.Error())
+			e.Reason = "what the changed arguments rely on cannot be read: " + r.clean.text(err.Error())
 		}
 		e.Witnesses = seen
 	}
 	return e
 }
 
-// approval is an Approver at work.
-type approval struct {
-	flight   flight
+// approverCall asks an Approver.
+type approverCall struct {
+	effect
 	approver Approver
+	requests *requests
 	request  Request
 	call     pawl.CallState
 	says     Decision
 	err      error
 }
 
-// consult asks the engine's approver about the calls that wait. It reports
-// whether anything came of it; the run has been recorded as waiting.
-func (s *session) consult() (decided bool, err error) {
-	approver := s.engine.opt.Approver
+// askApprover asks the engine's approver about the calls that wait, after the run
+// has been recorded as waiting. It reports whether the run goes on.
+func (d *driver) askApprover() (decided bool, err error) {
+	r, approver := &d.rec, d.rec.engine.opt.Approver
 	if approver == nil {
 		return false, nil
 	}
-	for c := range s.state.Open() {
-		if c.Phase != pawl.AwaitingApproval || s.later[c.ID] == c.Requested {
+	for c := range r.state.Open() {
+		if c.Phase != pawl.AwaitingApproval || d.requests.deferred[c.ID] == c.Requested {
 			continue
 		}
-		if err := s.flush(); err != nil {
+		if err := r.flush(); err != nil {
 			return false, err
 		}
 		now := time.Now()
-		a := &approval{approver: approver, call: c, request: Request{
-			Run: s.state.Run(), Agent: s.state.Declaration().Agent, Call: c.ID, Tool: c.Tool, Args: slices.Clone(c.Args),
+		a := &approverCall{approver: approver, requests: &d.requests, call: c, request: Request{
+			Run: r.state.Run(), Agent: r.state.Declaration().Agent, Call: c.ID, Tool: c.Tool, Args: slices.Clone(c.Args),
 			Reason: c.Reason, Witnesses: maps.Clone(c.Witnesses), Expires: c.Expires, Iteration: c.Iteration,
 		}}
-		for t := range s.state.Turns() {
+		for t := range r.state.Turns() {
 			if t.Iteration == c.Iteration {
 				a.request.Thought = t.Thought
 			}
 		}
-		limit := s.engine.opt.Patience
+		limit := r.engine.opt.Patience
 		if left := c.Expires.Sub(now); limit < 0 || !c.Expires.IsZero() && left < limit {
 			limit = left
 		}
-		a.flight = flight{effect: a, limit: limit, grace: time.Second, yields: true}
-		if err := s.fly(&a.flight, now); err != nil {
+		a.effect = effect{work: a, limit: limit, grace: time.Second, yields: true}
+		if err := d.do(&a.effect, now); err != nil {
 			return false, err
 		}
-		if s.state.Status() == pawl.Running {
+		if r.state.Status() == pawl.Running {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func (a *approval) perform(ctx context.Context) {
+func (a *approverCall) perform(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.err = fmt.Errorf("it panicked: %v", p)
@@ -319,30 +315,30 @@ func (a *approval) perform(ctx context.Context) {
 	a.says, a.err = a.approver.Approve(ctx, a.request)
 }
 
-// record takes the decision in. What was decided elsewhere meanwhile, and what
-// the run is to be let go of for, goes before it.
-func (a *approval) record(s *session, cut error, left bool) {
+// record appends the decision. What was decided elsewhere meanwhile, and what
+// the run is to be released for, goes before it.
+func (a *approverCall) record(r *recorder, cut error, abandoned bool) {
 	var d Decision
 	var failed error
-	if !left { // of one that has not come back, nothing may be read
+	if !abandoned { // of one that has not returned, nothing may be read
 		d, failed = a.says, a.err
 	}
 	switch {
-	case cut == errParked && !left:
+	case cut == errSuspended && !abandoned:
 		return
-	case cut == errMail || cut == errCancelled || cut == errParked:
-		s.goOn()
+	case cut == errSignal || cut == errCancelled || cut == errSuspended:
+		r.resumed()
 		return
 	case cut == errTimeout:
-		d = Decision{Reason: fmt.Sprintf("nobody decided within %v", a.flight.limit.Round(time.Millisecond))}
+		d = Decision{Reason: fmt.Sprintf("nobody decided within %v", a.limit.Round(time.Millisecond))}
 	case errors.Is(failed, ErrLater):
-		if s.later == nil {
-			s.later = map[string]uint64{}
+		if a.requests.deferred == nil {
+			a.requests.deferred = map[string]uint64{}
 		}
-		s.later[a.call.ID] = a.call.Requested
+		a.requests.deferred[a.call.ID] = a.call.Requested
 		return
 	case failed == nil:
-		failed = checkArgs(s.state, a.call.Tool, d.Args)
+		failed = checkArgs(r.state, a.call.Tool, d.Args)
 	}
 	if failed != nil && cut == nil {
 		d = Decision{Reason: "the approver failed: " + failed.Error()}
@@ -350,11 +346,6 @@ func (a *approval) record(s *session, cut error, left bool) {
 	if d.By == "" {
 		d.By = "approver"
 	}
-	s.goOn()
-	s.append(s.state.Seq(), s.state.Iteration(), s.decided(a.call, d, 0))
-}
-
-// goOn ends the waiting of a run that has had its owner all the time.
-func (s *session) goOn() {
-	s.append(s.state.Seq(), s.state.Iteration(), pawl.RunResumed{Owner: s.lease.Owner, Epoch: s.lease.Epoch})
+	r.resumed()
+	r.appendNow(a.requests.decided(a.call, d, 0))
 }

@@ -13,79 +13,74 @@ import (
 )
 
 // think performs a model call: its intent is durable before the request
-// leaves, and one entry says what came of it.
-func (s *session) think(at uint64, t *pawl.Think) error {
-	c, now, err := s.calling(at, t)
+// leaves, and one entry records the result.
+func (d *driver) think(at uint64, t *pawl.Think) error {
+	c, now, err := newModelCall(d, at, t)
 	if c == nil {
 		return err
 	}
-	if err = s.fly(&c.flight, now); err == nil {
-		s.spareCall = c // not of a call left behind: its goroutine still has it
+	if err = d.do(&c.effect, now); err == nil {
+		d.modelCall = c // not of a call that was abandoned: its goroutine still has it
 	}
 	return err
 }
 
-// calling makes a model call ready to fly from now on; nil: there is none yet. It
+// newModelCall makes a model call ready to start now; nil: there is none yet. It
 // is kept out of line: what it needs would stand on the stack while the model thinks.
 //
 //go:noinline
-func (s *session) calling(at uint64, t *pawl.Think) (*modelCall, time.Time, error) {
+func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, time.Time, error) {
+	r := &d.rec
+	model, info := r.machine.Asked(*t)
 	now := time.Now()
-	if wait := t.NotBefore.Sub(now); !t.NotBefore.IsZero() && wait > 0 {
-		return nil, now, s.sleep(wait)
+	wait := time.Duration(0)
+	if !t.NotBefore.IsZero() {
+		wait = t.NotBefore.Sub(now)
 	}
-	model, info := s.m.Asked(*t)
-	if wait := s.held(info.Endpoint, now); wait > 0 {
-		return nil, now, s.sleep(wait)
+	if wait <= 0 {
+		wait = held(r, info.Endpoint, now)
 	}
-	s.append(at, t.Iteration, s.m.Called(*t))
+	if wait > 0 { // Decide is asked again afterwards
+		if err := r.flush(); err != nil {
+			return nil, now, err
+		}
+		d.inbox.wait(wait)
+		return nil, now, nil
+	}
+	r.appendIn(t.Iteration, at, r.machine.Called(*t))
 	if !sabotage.On(sabotage.Request) {
-		if err := s.flush(); err != nil {
+		if err := r.flush(); err != nil {
 			return nil, now, err
 		}
 	}
-	c := s.spareCall
-	if s.spareCall = nil; c == nil {
+	c := d.modelCall
+	if d.modelCall = nil; c == nil {
 		c = new(modelCall)
 	}
 	*c = modelCall{
-		session: s, at: at, t: *t, model: model, endpoint: info.Endpoint, request: s.m.Request(s.state, *t, s.talk),
-		live: pawl.Entry{Run: s.lease.Run, At: s.state.Seq(), Time: s.state.Time(), Iteration: t.Iteration},
+		rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, request: r.machine.Request(r.state, *t, r.talk),
+		live: pawl.Entry{Run: r.lease.Run, At: r.state.Seq(), Time: r.state.Time(), Iteration: t.Iteration},
 	}
-	c.flight = flight{effect: c, limit: s.engine.opt.Call, grace: time.Second, intent: c.live.At}
+	c.effect = effect{work: c, limit: r.engine.opt.Call, grace: time.Second, intent: c.live.At}
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // which shows nothing before it is done
-		c.flight.quiet = quiet{first: s.engine.opt.First, next: s.engine.opt.Idle}
+		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
 	now = time.Now()
-	left := s.left(now)
+	left := r.left(now)
 	if left <= 0 { // which the log does not say yet
-		c.failed(s, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
+		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
 		return nil, now, nil
 	}
-	if left < c.flight.limit {
-		c.flight.limit, c.outOfTime = left, true
+	if left < c.limit {
+		c.limit, c.outOfTime = left, true
 	}
 	return c, now, nil
 }
 
-// sleep makes durable what there is and waits for a while, or until the outside
-// wants something. Decide is asked again afterwards.
-func (s *session) sleep(wait time.Duration) error {
-	if err := s.flush(); err != nil {
-		return err
-	}
-	select {
-	case <-s.alarm(wait):
-	case <-s.wake:
-	case <-s.ctx.Done():
-	}
-	return nil
-}
-
-// modelCall is a model call in flight.
+// modelCall is a model call in progress.
 type modelCall struct {
-	flight    flight
-	session   *session
+	effect
+	rec       *recorder
 	at        uint64
 	t         pawl.Think
 	model     pawl.Model
@@ -133,56 +128,60 @@ func (c *modelCall) stream(ctx context.Context) {
 		if c.err = errNoReply; ctx.Err() != nil {
 			return
 		}
-		if c.flight.quiet.sign() == 1 {
-			c.session.replying(c.live)
+		if c.quiet.sign() == 1 {
+			c.rec.engine.replying(c.rec.base, c.live)
 		}
 		c.show(&chunk, false)
 	}
 }
 
-// show hands a chunk to whoever watches, cleaned as the reply will be.
+// show hands a chunk to the watchers, cleaned as the reply will be.
 func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
-	if clean := &c.session.clean; !clean.idle() {
+	if clean := &c.rec.clean; !clean.idle() {
 		*chunk = c.shown.add(clean, *chunk, last)
 	}
 	if *chunk != (pawl.Chunk{}) {
-		c.session.feed.delta(&c.live, chunk)
+		c.rec.feed.delta(&c.live, chunk)
 	}
 }
 
-// record appends what came of the call.
-func (c *modelCall) record(s *session, cut error, left bool) {
-	if left {
-		s.log(slog.LevelWarn, "a model call did not stop when told to and was left behind", slog.String("endpoint", c.endpoint))
+// record appends the reply, or why there is none.
+func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
+	if abandoned {
+		r.log(slog.LevelWarn, "a model call did not stop when told to and was left behind", slog.String("endpoint", c.endpoint))
 	}
 	err := c.cutShort(cut)
-	if !left && (c.err == nil || err == nil) { // of one left behind nothing may be read
+	if !abandoned && (c.err == nil || err == nil) { // of one that was abandoned nothing may be read
 		err = c.err
 	}
 	if err == nil {
 		var reply pawl.ModelReplied
-		if reply, err = s.m.Replied(s.state, c.t, s.filterReply(*c.reply)); err == nil {
-			s.append(c.at, c.t.Iteration, reply)
-			s.engine.gates.answer(c.endpoint)
+		if reply, err = r.machine.Replied(r.state, c.t, r.clean.reply(*c.reply)); err == nil {
+			r.append(c.at, reply)
+			r.engine.gates.answer(c.endpoint)
 			return
 		}
 	}
-	c.failed(s, err, cut)
+	c.failed(err, cut)
 }
 
 // failed appends that the call brought no reply. It is kept out of line: what it
 // needs would stand on the stack while a reply is folded.
 //
 //go:noinline
-func (c *modelCall) failed(s *session, err, cut error) {
-	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.flight.quiet.signs) > 0
-	f := s.m.Failed(s.state, c.t, err, begun, time.Time{})
-	f.Message = s.filter(f.Message)
-	f.RetryAt = s.retryAt(f, err)
-	s.again(&f)
-	s.append(c.at, c.t.Iteration, f)
+func (c *modelCall) failed(err, cut error) {
+	r := c.rec
+	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.quiet.signs) > 0
+	f := r.machine.Failed(r.state, c.t, err, begun, time.Time{})
+	f.Message = r.clean.text(f.Message)
+	f.RetryAt = retryAt(r, &f, err)
+	if !f.RetryAt.IsZero() && r.engine.opt.Log != nil {
+		r.log(slog.LevelInfo, "a model call failed and is tried again", slog.String("class", f.Class.String()),
+			slog.Int("attempt", f.Attempt), slog.Time("retry_at", f.RetryAt))
+	}
+	r.append(c.at, f)
 	if f.Class == pawl.ClassRateLimit {
-		s.engine.gates.refuse(c.endpoint, f.RetryAt, time.Now())
+		r.engine.gates.refuse(c.endpoint, f.RetryAt, time.Now())
 	}
 }
 
@@ -194,16 +193,16 @@ func (c *modelCall) cutShort(cut error) error {
 		return nil
 	case cut == errQuiet:
 		late := &pawl.ModelError{Class: pawl.ClassNetwork}
-		if c.flight.quiet.seen == 0 {
-			late.Message = fmt.Sprintf("nothing came within %v", c.flight.quiet.first)
+		if c.quiet.seen == 0 {
+			late.Message = fmt.Sprintf("nothing came within %v", c.quiet.first)
 		} else {
-			late.Message = fmt.Sprintf("the reply began, then nothing came for %v", c.flight.quiet.next)
+			late.Message = fmt.Sprintf("the reply began, then nothing came for %v", c.quiet.next)
 		}
 		return late
 	case cut != errTimeout:
 		return &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: " + cut.Error()}
 	}
-	late := &pawl.ModelError{Class: pawl.ClassNetwork, Message: fmt.Sprintf("no reply within %v", c.flight.limit)}
+	late := &pawl.ModelError{Class: pawl.ClassNetwork, Message: fmt.Sprintf("no reply within %v", c.limit)}
 	if c.outOfTime {
 		late.Message = "no reply before the run's time was over"
 	}
@@ -213,15 +212,15 @@ func (c *modelCall) cutShort(cut error) error {
 // retryAt chooses when a failed call is worth another try. The provider's wish
 // is a lower bound, never an upper one. A connection that broke is tried again
 // at once, but only once: it may have been one that had stood idle for too long.
-func (s *session) retryAt(f pawl.ModelFailed, err error) time.Time {
+func retryAt(r *recorder, f *pawl.ModelFailed, err error) time.Time {
 	if !f.Class.Transient() {
 		return time.Time{}
 	}
-	tries := s.state.Tries()
-	if missed, _ := s.state.Missed(f.Purpose); missed.Class != 0 {
+	tries := r.state.Tries()
+	if missed, _ := r.state.Missed(f.Purpose); missed.Class != 0 {
 		tries = missed.Attempt // a judge's failures are counted apart
 	}
-	wait := s.engine.opt.Backoff(tries + 1)
+	wait := r.engine.opt.Backoff(tries + 1)
 	if f.Class == pawl.ClassNetwork && tries == 0 {
 		wait = 0
 	}

@@ -11,18 +11,24 @@ import (
 // its own. Effects in memory hardly ever look at theirs, so what it takes to
 // have an end is made when somebody first asks for it, or when it comes.
 type effectContext struct {
-	context.Context // the run's values, without an end
-	run, call       string
+	context.Context        // the run's values, without an end
+	run, tool       string // tool is empty if the effect is no tool call
 	mu              sync.Mutex
 	ending          context.Context // nil: nobody has asked yet
 	end             context.CancelCauseFunc
 	over            atomic.Bool
 }
 
-// within gives the context the values and the id of its run. call is the name
-// of the tool that is called; empty: the effect is no call.
-func (c *effectContext) within(run context.Context, id, call string) {
-	c.Context, c.run, c.call = run, id, call
+// newEffectContext is the context of an effect.
+func newEffectContext(r *recorder, e *effect) *effectContext {
+	c := &effectContext{Context: r.base, run: r.lease.Run}
+	if t, ok := e.work.(*toolCall); ok {
+		c.tool = t.inv.Tool
+	}
+	if e.intent != 0 { // else no entry announces it, such as a look at the world
+		c.Context = r.engine.within(r.base, r.lease.Run, e.intent)
+	}
+	return c
 }
 
 // effectKey is the key under which a context has the effect that it was made of.
@@ -41,10 +47,10 @@ func nested(ctx context.Context) error {
 	switch {
 	case c == nil:
 		return nil
-	case c.call == "":
+	case c.tool == "":
 		return fmt.Errorf("run %s: a model, an observer or a judge cannot drive another run, whose cost would escape the limits of this one", c.run)
 	}
-	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.call, c.run)
+	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.run)
 }
 
 // Done returns the channel that is closed when the effect is to stop.

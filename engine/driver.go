@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/window"
+)
+
+// A driver is one ownership of a run: from claiming it to letting go of it. It
+// decides, thinks, acts and ends. One goroutine at a time drives; others reach it
+// through its inbox and the recorder's feed only.
+type driver struct {
+	rec      recorder
+	inbox    inbox
+	effects  effects
+	requests requests
+	children children
+
+	steps      int            // how many more to take; negative: any number
+	found      uint64         // the last entry when the run was claimed
+	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
+	keep       bool           // what is streamed, for the handle's first watcher
+	modelCall  *modelCall     // memory for the next one
+	toolCall   *toolCall
+	life       *life         // what handles on the run hold
+	detach     func() bool   // from the end of the run's context
+	gone       chan struct{} // closed when nobody drives any more
+}
+
+// newDriver is for a run that was claimed. Of a nil machine, nothing is known of
+// the agent.
+//
+//go:noinline
+func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
+	d := &driver{gone: make(chan struct{})}
+	r := &d.rec
+	r.engine, r.machine, r.clean, r.state = e, m, e.cleaner(m), new(pawl.State)
+	r.lease.Lease, r.lease.engine = l, e
+	if m != nil {
+		r.talk = window.NewTranscript(m.Agent().Strategy)
+	}
+	d.inbox.wake, d.inbox.effects, d.effects.driver = make(chan struct{}, 1), &d.effects, d
+	d.requests.rec, d.children.rec = r, r
+	return d
+}
+
+// run calls drive, and finishes unless another goroutine has taken the run over. If
+// code of the agent panics (a loop, a condition, a policy, a metric, a filter), the
+// run ends as failed and names that code. The other runs of the process go on.
+func (d *driver) run(drive func() error) {
+	returned, before := false, d.effects.handed.Load()
+	var err error
+	defer func() {
+		switch p := recover(); {
+		case p != nil:
+			d.finish(d.panicked(blame.Of(p)))
+		case returned:
+			if err != errAbandoned {
+				d.finish(err)
+			}
+		case d.effects.handed.Load() == before: // the code has ended this goroutine, and no other drives the run
+			p := blame.Of(errExited)
+			go func() { d.finish(d.panicked(p)) }()
+		}
+	}()
+	err = drive()
+	returned = true
+}
+
+// drive performs steps until the run ends, is suspended, or breaks, or has taken
+// as many as it was to. It is the only loop there is: a run that is resumed takes
+// the same way as one that just began.
+func (d *driver) drive() error {
+	for d.steps != 0 {
+		d.steps-- // before the step: a goroutine that takes over must not take it again
+		done, err := d.step()
+		switch {
+		case err == errAbandoned:
+			return err
+		case err != nil:
+			d.rec.lease.release()
+			return err
+		case done:
+			return nil
+		}
+	}
+	return d.end()
+}
+
+// step reads the signals, decides, and performs one step. It reports whether the
+// run has been released.
+func (d *driver) step() (done bool, err error) {
+	r := &d.rec
+	if r.state.Status().Ended() {
+		return true, d.end()
+	}
+	if asked, err := d.reconcile(); asked || err != nil {
+		return false, err
+	}
+	d.requests.read(d.inbox.take())
+	if r.state.Waits(pawl.AwaitingApproval) {
+		d.requests.expire()
+	}
+	d.requests.reissue = false
+	// What is to end is not suspended: resuming it would forget that.
+	if _, cancelled := r.state.Cancelled(); !cancelled {
+		if _, suspend, _ := d.inbox.wanted(); suspend {
+			reason := "shut down"
+			if d.inbox.life.Err() != nil {
+				reason = context.Cause(d.inbox.life).Error()
+			}
+			r.appendNow(pawl.RunPaused{Status: pawl.Paused, Reason: reason})
+			return d.part()
+		}
+	}
+	if err := d.askHooks(); err != nil {
+		return true, err
+	}
+	if asked, err := d.reconcile(); asked || err != nil { // a cancel that is void kept it back
+		return false, err
+	}
+	at := r.state.Seq()
+	switch step := r.machine.Decide(r.state).(type) {
+	case pawl.Observe:
+		var o *observation
+		var now time.Time
+		if o, now, err = newObservation(r, at); o != nil {
+			err = d.do(&o.effect, now)
+		}
+	case pawl.Think:
+		err = d.think(at, &step)
+	case pawl.Act:
+		err = d.act(at, step)
+	default:
+		return d.settle(at, step)
+	}
+	if err == nil {
+		err = r.failed
+	}
+	return false, err
+}
+
+// settle takes a step that is no effect. It is kept out of line, since what it
+// writes would otherwise stand on the stack of every effect in progress.
+//
+//go:noinline
+func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
+	r := &d.rec
+	switch step := step.(type) {
+	case pawl.Record:
+		if len(step.Events) == 0 {
+			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", r.lease.Run, at)
+		}
+		for _, e := range step.Events { // which code of the agent may have made, and kept
+			own, err := copied(pawl.Entry{Event: e})
+			if err != nil {
+				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
+			}
+			r.append(at, own.Event)
+		}
+	case pawl.Await:
+		r.append(at, pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
+		if decided, err := d.askApprover(); decided || err != nil {
+			return false, err
+		}
+		return d.part()
+	case pawl.Finish:
+		v := step.Verdict
+		d.children.cancel()
+		r.append(at, pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
+		return true, d.end()
+	}
+	return false, r.failed
+}
+
+// do performs an effect on this goroutine and records its result. It returns
+// errAbandoned if another goroutine drives the run by then. Nothing is handed over
+// otherwise, which is what makes a turn cheap.
+func (d *driver) do(e *effect, now time.Time) error {
+	e.ctx = newEffectContext(&d.rec, e)
+	d.effects.start(e, now)
+	returned := false
+	defer func() {
+		if !returned && d.effects.end(e) { // the effect has ended this goroutine
+			d.effects.handOver(e)
+		}
+	}()
+	e.work.perform(e.ctx)
+	if returned = true; !d.effects.end(e) {
+		return errAbandoned
+	}
+	e.work.record(&d.rec, e.cut, false)
+	return nil
+}
+
+// end makes the log durable and gives the run up.
+func (d *driver) end() error {
+	defer d.rec.lease.release()
+	if err := d.rec.flush(); err != nil {
+		return err
+	}
+	d.rec.showEnd()
+	return nil
+}
+
+// part releases a run that is suspended. A signal may have come since they were
+// read, from a caller that found the run held and relies on its owner; so they are
+// read once more when others can claim the run, and the run is claimed again if
+// there is one. It reports whether the run has been released.
+func (d *driver) part() (done bool, err error) {
+	if err := d.end(); err != nil {
+		return true, err
+	}
+	if d.rec.engine.fetch(d.rec.base, d) != nil { // it is read when the run is resumed
+		return true, nil
+	}
+	_, suspend, _ := d.inbox.wanted()
+	if !d.requests.answered(d.inbox.waiting(), suspend) && !d.children.signalled() || !d.rec.lease.regain(d.rec.base) {
+		return true, nil // its next owner reads the signal
+	}
+	d.rec.resumed()
+	return false, nil
+}
+
+// finish tells everybody that nobody drives the run any more.
+func (d *driver) finish(err error) {
+	l, r := d.life, &d.rec
+	d.detach()
+	d.effects.close()
+	r.engine.left(r.base, r.lease.Run, err)
+	l.err = err
+	r.engine.drop(d)
+	l.result = pawl.ResultOf(r.state)
+	d.requests.addTokens(&l.result)
+	d.children.addPending(&l.result)
+	r.engine.opt.Threads.keep(r)
+	d.children.wakeParent()
+	r.feed.close()
+	close(l.done)
+}
+
+// panicked ends the run because of a panic. The error is that the run cannot be ended:
+// it is not ours, or its log does not stand where its state does.
+func (d *driver) panicked(p *blame.Panic) error {
+	r := &d.rec
+	clean := func(text string) string { return redact.Text(r.engine.secrets.Scrub(text)) }
+	r.log(slog.LevelError, "code of the run panicked", slog.String("panic", clean(p.Error())),
+		slog.String("value", clean(fmt.Sprint(p.Value))), slog.String("stack", clean(string(p.Stack))))
+	ended := false
+	err := r.lease.caught(func() error {
+		if ended = r.writable(); !ended {
+			return nil
+		}
+		d.children.cancel()
+		r.appendNow(pawl.RunStopped{Status: pawl.Failed, Condition: pawl.PanicLeaf, Leaf: pawl.PanicLeaf, Detail: r.clean.panicDetail(p)})
+		return d.end()
+	})
+	if err != nil || ended {
+		return err
+	}
+	r.lease.release()
+	return panicError(r.lease.Run, p)
+}
+
+// panicDetail is what the log says of a panic. What a filter that panics would have
+// taken out must not stand there, so the value is left out then.
+func (c *cleaner) panicDetail(p *blame.Panic) (detail string) {
+	defer func() {
+		if recover() != nil {
+			silent := *p
+			silent.Value = "(its message is left out, because a filter panicked)"
+			detail = silent.Error()
+		}
+	}()
+	return c.text(p.Error())
+}
+
+// caught calls do and returns a panic as an error. The run is then given up.
+func (l *lease) caught(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.release()
+			err = panicError(l.Run, blame.Of(p))
+		}
+	}()
+	return do()
+}
+
+func panicError(run string, p *blame.Panic) error {
+	return fmt.Errorf("run %s: %w\n%s", run, p, p.Stack)
+}

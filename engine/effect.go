@@ -1,0 +1,250 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// An effect is one call into the world: of a model, a tool, an observer, an
+// approver or the hooks. It has a deadline and can be told to stop; if it does not
+// return within its grace, it is abandoned.
+type effect struct {
+	work      work
+	ctx       *effectContext
+	limit     time.Duration
+	grace     time.Duration  // from being told to stop to being abandoned
+	sheltered bool           // suspending the run lets it finish: a Write in progress
+	yields    bool           // any signal stops it
+	intent    uint64         // the entry that announces it; zero: none
+	quiet     quiet          // how long it may show no sign of life
+	done      chan<- *effect // of calls side by side; nil: it runs on the driver's goroutine
+
+	// Under the lock of effects until the effect is over.
+	deadline  time.Time
+	cut       error // why it was told to stop
+	abandoned bool
+}
+
+// work is what an effect does.
+type work interface {
+	// perform does the work. It touches nothing but itself.
+	perform(context.Context)
+	// record appends the result. cut is why the effect was told to stop, if it was.
+	// abandoned says that perform has not returned, so nothing of it may be read.
+	record(r *recorder, cut error, abandoned bool)
+}
+
+// errAbandoned unwinds a goroutine whose run another one drives now.
+var errAbandoned = errors.New("abandoned")
+
+// errExited is the result of an effect that ended its goroutine with
+// runtime.Goexit, as a failing assertion of a test does. Deferred calls run then,
+// and nothing else: another goroutine has to drive the run on.
+var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of returning")
+
+// Why an effect is told to stop.
+var (
+	errTimeout   = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
+	errQuiet     = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
+	errCancelled = fmt.Errorf("the run is being cancelled: %w", context.Canceled)
+	errSuspended = fmt.Errorf("the run is being parked: %w", context.Canceled)
+	errSignal    = fmt.Errorf("there is mail for the run: %w", context.Canceled)
+)
+
+// effects are those of a run in progress: one on the driver's goroutine, or calls
+// side by side. One clock enforces their deadlines.
+type effects struct {
+	driver  *driver
+	handed  atomic.Int32 // how often another goroutine has taken the run over
+	mu      sync.Mutex
+	running []*effect
+	clock   *time.Timer
+	rings   time.Time // when the clock does; zero: it is not set
+}
+
+// start starts an effect's clock.
+func (s *effects) start(e *effect, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.deadline = now.Add(e.limit)
+	e.quiet.since = now
+	s.running = append(s.running, e)
+	s.ringAt(e.deadline, e.limit)
+	if _, again := e.quiet.look(now); !again.IsZero() {
+		s.ringAt(again, again.Sub(now))
+	}
+	s.heed(e) // what was wanted before is still wanted
+}
+
+// end ends an effect. It reports false if the effect was abandoned before.
+func (s *effects) end(e *effect) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.remove(e)
+}
+
+// remove is end for callers that hold the lock.
+func (s *effects) remove(e *effect) bool {
+	i := slices.Index(s.running, e)
+	if i < 0 {
+		return false
+	}
+	s.running = slices.Delete(s.running, i, i+1)
+	e.ctx.cancel(nil)
+	return true
+}
+
+// ringAt sets the clock, unless it rings before that anyway. It is not stopped
+// between effects: nearly all end long before their deadline, and setting it
+// twice a turn costs more than letting it ring in vain.
+func (s *effects) ringAt(at time.Time, wait time.Duration) {
+	if !s.rings.IsZero() && !at.Before(s.rings) {
+		return
+	}
+	s.rings = at
+	if s.clock == nil {
+		s.clock = time.AfterFunc(wait, s.ring)
+	} else {
+		s.clock.Reset(wait)
+	}
+}
+
+// ring is the clock: at its deadline an effect is told to stop, and when the grace
+// is over too, it is abandoned.
+func (s *effects) ring() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rings = time.Time{}
+	now := time.Now()
+	for _, e := range slices.Clone(s.running) {
+		wait := e.deadline.Sub(now)
+		switch {
+		case wait > 0: // the clock was set for another effect, or to look for signs of life
+			if e.cut == nil {
+				over, again := e.quiet.look(now)
+				if over {
+					s.stop(e, errQuiet)
+					continue
+				}
+				if !again.IsZero() {
+					wait = min(wait, again.Sub(now))
+				}
+			}
+			s.ringAt(now.Add(wait), wait)
+		case e.cut == nil:
+			s.stop(e, errTimeout)
+		default:
+			s.remove(e)
+			if e.abandoned = true; e.done == nil {
+				s.handOver(e)
+			} else {
+				e.done <- e // has room for each effect
+			}
+		}
+	}
+}
+
+// handOver has another goroutine record the effect and drive the run on, because
+// the driver's goroutine is lost to it.
+func (s *effects) handOver(e *effect) {
+	s.handed.Add(1)
+	d := s.driver
+	go d.run(func() error {
+		e.work.record(&d.rec, e.cut, e.abandoned)
+		return d.drive()
+	})
+}
+
+// stop tells an effect to stop. The lock is held.
+func (s *effects) stop(e *effect, why error) {
+	e.cut = why
+	e.deadline = time.Now().Add(e.grace)
+	e.ctx.cancel(why)
+	s.ringAt(e.deadline, e.grace)
+}
+
+// interrupt tells the running effects to stop that give way to what the outside
+// wants.
+func (s *effects) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.running {
+		s.heed(e)
+	}
+}
+
+// heed is interrupt for one effect, with the lock held.
+func (s *effects) heed(e *effect) {
+	switch cancel, suspend, read := s.driver.inbox.wanted(); {
+	case e.cut != nil:
+	case cancel:
+		s.stop(e, errCancelled)
+	case suspend && !e.sheltered:
+		s.stop(e, errSuspended)
+	case read && e.yields:
+		s.stop(e, errSignal)
+	}
+}
+
+// abort ends the effects of a driver that gives up; their results are dropped.
+func (s *effects) abort() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.running {
+		why := errCancelled
+		if t, ok := e.work.(*toolCall); ok && t.child != nil {
+			why = errSuspended // the next owner has its children, too
+		}
+		e.ctx.cancel(why)
+	}
+	s.running = nil
+}
+
+// close stops the clock for good.
+func (s *effects) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clock != nil {
+		s.clock.Stop()
+	}
+}
+
+// quiet looks for signs of life. The effect counts them, which takes no look at
+// the clock; the clock of the effects looks now and then for new ones.
+type quiet struct {
+	first, next time.Duration // the longest before the first sign, and between two; 0: no limit
+	signs       uint32        //nolint:modernize // counted atomically, and copied before it counts
+	seen        uint32        // signs at the last look
+	since       time.Time     // when the clock first saw that many
+}
+
+func (q *quiet) sign() uint32 { return atomic.AddUint32(&q.signs, 1) }
+
+// look reports whether it has been quiet for too long, and when to look again
+// if not; zero: never. A sign counts from the first look that saw it, so up to a
+// quarter of the time allowed may pass unnoticed.
+func (q *quiet) look(now time.Time) (over bool, again time.Time) {
+	if n := atomic.LoadUint32(&q.signs); n != q.seen {
+		q.seen, q.since = n, now
+	}
+	most := q.first
+	if q.seen > 0 {
+		most = q.next
+	}
+	if most <= 0 {
+		return false, time.Time{}
+	}
+	end := q.since.Add(most)
+	if !now.Before(end) {
+		return true, end
+	}
+	if again = now.Add(max(most/4, time.Millisecond)); again.After(end) {
+		again = end
+	}
+	return false, again
+}

@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A heartbeat keeps the leases of an engine's live runs and delivers their signals.
+// A clock starts it, one for the whole engine however many runs it has, which is
+// stopped when there are none: a goroutine that waits for the next beat would keep
+// an engine that was made for one short run in memory until then.
+type heartbeat struct {
+	clock      *time.Timer
+	on         bool        // the clock is set, or a beat in progress
+	renewed    time.Time   // when leases were last renewed
+	delivered  int64       // the ID of the last signal that was delivered
+	unread     []*driver   // their signals could not be read
+	unreadable atomic.Bool // the mailbox could not be read, which was logged
+	beating    sync.Mutex  // held during a beat
+
+	subscription   *subscription  // to the journal's notifications; nil: none
+	subscribeAfter time.Time      // the last subscription failed shortly before
+	subscriptions  sync.WaitGroup // all that have not ended
+}
+
+// How often the mailbox is read. The rule is once a second, which is enough when the
+// journal notifies as well.
+const (
+	readEvery         = 400 * time.Millisecond
+	readEveryNotified = 900 * time.Millisecond
+)
+
+// interval is the time between two beats. The engine's lock is held.
+func (e *Engine) interval() time.Duration {
+	every := readEvery
+	if s := e.beat.subscription; s != nil && s.notified {
+		every = readEveryNotified
+	}
+	return min(every, e.opt.Lease/3)
+}
+
+// add has the heartbeat look after a driver. Signals that were sent since they were
+// last read, and before the heartbeat knew of the driver, are fetched here.
+func (e *Engine) add(ctx context.Context, d *driver) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return errClosed
+	}
+	d.life = &life{id: d.rec.lease.Run, engine: e, driver: d, done: make(chan struct{})}
+	e.live[d.rec.lease.Run] = d
+	if b := &e.beat; !b.on {
+		b.on, b.renewed = true, time.Now()
+		if b.clock == nil {
+			b.clock = time.AfterFunc(e.interval(), e.heartbeat)
+		} else {
+			b.clock.Reset(e.interval())
+		}
+	}
+	e.mu.Unlock()
+	_ = e.fetch(ctx, d) // what cannot be read now is fetched at the next beat
+	return nil
+}
+
+// drop takes a driver out of the heartbeat.
+func (e *Engine) drop(d *driver) {
+	e.mu.Lock()
+	b := &e.beat
+	if e.live[d.rec.lease.Run] == d {
+		delete(e.live, d.rec.lease.Run)
+	}
+	if len(e.live) == 0 {
+		if b.on && b.clock.Stop() {
+			b.on = false // else a beat is in progress, and finds out
+		}
+		if b.subscription != nil { // it is not waited for: Close does that
+			b.subscription.stop()
+			b.subscription = nil
+		}
+	}
+	e.mu.Unlock()
+	close(d.gone)
+}
+
+// heartbeat is one beat.
+func (e *Engine) heartbeat() {
+	b := &e.beat
+	b.beating.Lock()
+	defer b.beating.Unlock()
+	e.mu.Lock()
+	delivered, unread := b.delivered, b.unread
+	b.unread = nil
+	if len(e.live) == 0 {
+		b.on = false
+		e.mu.Unlock()
+		return
+	}
+	e.mu.Unlock()
+	ctx := context.Background()
+	if e.mail != nil {
+		e.deliver(ctx, delivered)
+	}
+	for _, d := range unread {
+		_ = e.fetch(ctx, d) // it is among them again if that fails
+	}
+	if now := time.Now(); now.Sub(b.renewed) >= e.opt.Lease/3 {
+		b.renewed = now
+		e.renew(ctx)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if b.on = len(e.live) > 0; b.on {
+		e.subscribe(time.Now())
+		b.clock.Reset(e.interval())
+	}
+}
+
+// deliver delivers the signals of all live runs behind that ID. If the mailbox
+// cannot be read now, it is read again at the next beat.
+func (e *Engine) deliver(ctx context.Context, after int64) {
+	for l, err := range e.mail.Letters(ctx, "", after) {
+		if err != nil {
+			if e.beat.unreadable.CompareAndSwap(false, true) {
+				e.log(slog.LevelWarn, "the mailbox cannot be read; it is tried again and again", "", e.because(err))
+			}
+			return
+		}
+		e.mu.Lock()
+		d := e.live[l.Run]
+		e.beat.delivered = max(e.beat.delivered, l.ID)
+		e.mu.Unlock()
+		if d != nil {
+			_ = e.fetch(ctx, d) // not l alone, which may come behind one that found the run not yet live
+		}
+	}
+	e.beat.unreadable.Store(false)
+}
+
+// fetchLater has the next beat fetch the signals of a run: they may count as
+// delivered.
+func (e *Engine) fetchLater(d *driver) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.live[d.rec.lease.Run] == d && !slices.Contains(e.beat.unread, d) { // else they are read when the run is resumed
+		e.beat.unread = append(e.beat.unread, d)
+	}
+}
+
+// renew renews the leases. A run that another owner has taken is released; a lease
+// that could not be renewed is tried again at the next beat, and the epoch guards
+// the log meanwhile.
+func (e *Engine) renew(ctx context.Context) {
+	e.mu.Lock()
+	all := slices.Collect(maps.Values(e.live))
+	e.mu.Unlock()
+	for _, d := range all {
+		l := &d.rec.lease
+		err := l.renew(ctx)
+		switch {
+		case errors.Is(err, pawl.ErrFenced):
+			d.rec.log(slog.LevelWarn, "another owner has taken the run over", e.because(err))
+			l.lose(err)
+			d.inbox.suspend()
+		case err != nil && !l.unrenewed:
+			d.rec.log(slog.LevelWarn, "the lease of the run cannot be prolonged; it is tried again at each heartbeat", e.because(err))
+		}
+		l.unrenewed = err != nil
+	}
+}
+
+// A notifier is a journal that notifies of new signals. Without one, they are found
+// by reading the mailbox.
+type notifier interface {
+	// WatchLetters yields the ids of runs that have signals, soon after they can be
+	// read, until ctx ends; the empty id means that any run may have some. It
+	// yields that when it begins, and whenever notifications may have been lost. After
+	// an error, or when it ends by itself, it is called again later. The engine reads
+	// the mailbox once a second all the same.
+	WatchLetters(ctx context.Context) iter.Seq2[string, error]
+}
+
+// A subscription is one call of a notifier.
+type subscription struct {
+	stop     context.CancelFunc
+	notified bool // it works
+}
+
+// resubscribe is how long a notifier that failed is left alone.
+const resubscribe = 5 * time.Second
+
+// subscribe subscribes to the notifier unless that was done. The first beat does so,
+// and not the start of a run: a run that is over before costs the notifier nothing.
+// The engine's lock is held, and there are live runs.
+func (e *Engine) subscribe(now time.Time) {
+	b := &e.beat
+	if e.notifier == nil || e.mail == nil || b.subscription != nil || e.closed || now.Before(b.subscribeAfter) {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &subscription{stop: stop}
+	b.subscription = s
+	b.subscriptions.Go(func() { e.listen(ctx, s) })
+}
+
+// listen delivers the signals of live runs as notifications come.
+func (e *Engine) listen(ctx context.Context, s *subscription) {
+	defer s.stop()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if b := &e.beat; b.subscription == s { // it was not stopped
+			b.subscription, b.subscribeAfter = nil, time.Now().Add(resubscribe)
+		}
+	}()
+	for run, err := range e.notifier.WatchLetters(ctx) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			e.log(slog.LevelWarn, "word of letters comes late: the journal cannot be listened to", "", e.because(err))
+			return
+		}
+		e.mu.Lock()
+		s.notified = true
+		d, delivered := e.live[run], e.beat.delivered
+		e.mu.Unlock()
+		switch {
+		case run == "":
+			e.deliver(ctx, delivered)
+		case d != nil:
+			_ = e.fetch(ctx, d) // what cannot be read now is fetched at the next beat
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// An inbox holds the signals that have reached a run and that its driver has not
+// read, and wakes the driver. Any goroutine may put signals in.
+type inbox struct {
+	wake    chan struct{}   // holds one token when there is something to look at
+	life    context.Context // the run's: at its end the run is suspended
+	effects *effects        // which signals may stop
+	timer   *time.Timer     // the driver's own
+	wants   atomic.Uint32   // what the signals ask for: want bits, read without the lock
+
+	mu      sync.Mutex
+	signals []pawl.Letter
+	last    int64 // the ID of the last signal received
+}
+
+// What the outside wants of a run.
+const (
+	wantRead    = 1 << iota // there are signals to read
+	wantCancel              // one of them cancels the run
+	wantSuspend             // the driver is to let go of the run
+)
+
+// deliver puts signals in. They must come in the order of their IDs: one that is
+// not after the last received counts as read. A delivery receipt, which says
+// nothing to a run, does not wake the driver.
+func (b *inbox) deliver(signals ...pawl.Letter) {
+	b.mu.Lock()
+	want := uint32(0)
+	idle := len(signals) > 0
+	for _, l := range signals {
+		receipt := l.Kind == pawl.LetterDelivery
+		idle = idle && receipt
+		if l.ID <= b.last {
+			continue
+		}
+		if b.last = l.ID; !receipt {
+			b.signals = append(b.signals, l)
+			want |= wantRead
+		}
+		if l.Kind == pawl.LetterCancel {
+			want |= wantCancel
+		}
+	}
+	b.wants.Or(want)
+	b.mu.Unlock()
+	if !idle {
+		b.notify()
+	}
+}
+
+// received is the ID of the last signal received.
+func (b *inbox) received() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}
+
+// take empties the inbox and returns what was in it, by ID.
+func (b *inbox) take() []pawl.Letter {
+	if b.wants.Load()&wantRead == 0 {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	signals := b.signals
+	b.signals = nil
+	b.wants.And(^uint32(wantRead | wantCancel))
+	slices.SortFunc(signals, func(x, y pawl.Letter) int { return cmp.Compare(x.ID, y.ID) })
+	return signals
+}
+
+// waiting returns the signals that wait, without taking them.
+func (b *inbox) waiting() []pawl.Letter {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.signals)
+}
+
+// suspend asks the driver to let go of the run at the next opportunity.
+func (b *inbox) suspend() {
+	b.wants.Or(wantSuspend)
+	b.notify()
+}
+
+// notify wakes the driver, and stops the effects that give way to what is wanted.
+func (b *inbox) notify() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+	b.effects.interrupt()
+}
+
+// wanted returns what the outside wants: that the run be cancelled, that it be
+// suspended, or that its signals be read.
+func (b *inbox) wanted() (cancel, suspend, read bool) {
+	w := b.wants.Load()
+	return w&wantCancel != 0, w&wantSuspend != 0 || b.life.Err() != nil, w&wantRead != 0
+}
+
+// alarm arms the driver's timer.
+func (b *inbox) alarm(after time.Duration) <-chan time.Time {
+	after = max(after, 0)
+	if b.timer == nil {
+		b.timer = time.NewTimer(after)
+	} else {
+		b.timer.Reset(after)
+	}
+	return b.timer.C
+}
+
+// wait waits for a while, or until the outside wants something.
+func (b *inbox) wait(d time.Duration) {
+	select {
+	case <-b.alarm(d):
+	case <-b.wake:
+	case <-b.life.Done():
+	}
+}
+
+// fetch delivers all the signals that the journal has for a run. Those that cannot
+// be read now are fetched again at the next heartbeat.
+func (e *Engine) fetch(ctx context.Context, d *driver) error {
+	if e.mail == nil {
+		return nil
+	}
+	var signals []pawl.Letter
+	for l, err := range e.mail.Letters(ctx, d.rec.lease.Run, d.inbox.received()) {
+		if err != nil {
+			e.fetchLater(d)
+			return fmt.Errorf("read the mail of run %s: %w", d.rec.lease.Run, err)
+		}
+		signals = append(signals, l)
+	}
+	d.inbox.deliver(signals...)
+	return nil
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sabotage"
+)
+
+// A lease is the ownership of one run, from claiming it to releasing it.
+type lease struct {
+	pawl.Lease // Until and Epoch change under mu, in regain
+	engine     *Engine
+	taken      atomic.Pointer[error] // another owner has the run
+	unrenewed  bool                  // the last renewal failed; only the heartbeat uses it
+
+	mu       sync.Mutex // held while the lease is changed
+	released bool
+}
+
+// release gives the run up, so that others need not wait for the lease to lapse.
+func (l *lease) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.released {
+		l.released = true
+		l.engine.release(l.Lease)
+	}
+}
+
+// release gives up a claim. One that cannot be given up lapses by itself.
+func (e *Engine) release(l pawl.Lease) {
+	ctx := context.Background()
+	if e.lasting() { // else the journal answers at once
+		within, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		ctx = within
+	}
+	_, _ = e.journal.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, Epoch: l.Epoch})
+}
+
+// ours reports whether the run has not been released.
+func (l *lease) ours() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.released
+}
+
+// lose records that another owner has the run.
+func (l *lease) lose(err error) { l.taken.Store(&err) }
+
+// lost returns why the run is not ours any more; nil: it still is.
+func (l *lease) lost() error {
+	if err := l.taken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// renew extends the lease unless it was released: a heartbeat after the release
+// would leave the run held, with no owner, until the lease lapses.
+func (l *lease) renew(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released || sabotage.On(sabotage.Heartbeat) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.engine.opt.Lease)
+	defer cancel()
+	_, err := l.engine.journal.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, TTL: l.engine.opt.Lease, Epoch: l.Epoch})
+	return err
+}
+
+// regain claims the run again after releasing it. It reports false if the run
+// cannot be had or has had another owner since.
+func (l *lease) regain(ctx context.Context) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, err := l.engine.journal.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, TTL: l.engine.opt.Lease})
+	if err != nil {
+		return false
+	}
+	if now.Epoch != l.Epoch+1 { // the log has gone on without us
+		l.engine.release(now)
+		return false
+	}
+	l.Epoch, l.Until, l.released = now.Epoch, now.Until, false // Run and Owner are read without the lock
+	return true
+}
+
+// begin claims the id of a new run. An id that was claimed and never used is
+// free: it may be derived from what must happen once, and would be lost otherwise.
+func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
+	l, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease, New: true})
+	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {
+		return l, exists
+	}
+	l, err := e.own(ctx, run)
+	if err != nil {
+		return l, errors.Join(exists, err)
+	}
+	if e.begun(ctx, run) { // by an owner that was quicker and is done with it already
+		e.release(l)
+		return l, exists
+	}
+	return l, nil
+}
+
+// begun reports whether a run has entries, or may have.
+func (e *Engine) begun(ctx context.Context, run string) bool {
+	for _, err := range e.journal.Read(ctx, run, 1) {
+		return err == nil || !errors.Is(err, pawl.ErrUnknownRun)
+	}
+	return false
+}
+
+// own claims a run that exists. If its owner's process has ended, the lease need
+// not lapse first.
+func (e *Engine) own(ctx context.Context, run string) (pawl.Lease, error) {
+	c := pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease}
+	l, err := e.journal.Claim(ctx, c)
+	var held *pawl.HeldError
+	if errors.As(err, &held) && ParseOwner(held.Lease.Owner).Gone() {
+		c.Over = held.Lease.Epoch
+		l, err = e.journal.Claim(ctx, c)
+	}
+	return l, err
+}

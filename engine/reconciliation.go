@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// reconciliation asks a tool for the outcome of a call.
+type reconciliation struct {
+	effect
+	tool     pawl.Reconciler
+	info     pawl.ToolInfo
+	inv      pawl.Invocation
+	out      pawl.Output
+	happened bool
+	err      error
+}
+
+// reconcile asks the tools that can tell about their lost calls and those in doubt,
+// once for each attempt, unless the run is to end or to be released. It comes
+// before the signals are read: what a tool knows of a call counts more than what
+// people say of it. It reports whether a tool was asked.
+func (d *driver) reconcile() (asked bool, err error) {
+	r := &d.rec
+	if !r.state.Waits(pawl.Lost) && !r.state.Waits(pawl.Doubted) {
+		return false, nil
+	}
+	if err := d.askHooks(); err != nil {
+		return false, err
+	}
+	_, over := r.state.Cancelled()
+	if cancel, suspend, _ := d.inbox.wanted(); over || cancel || suspend {
+		return false, nil
+	}
+	for c := range r.state.Open() {
+		if c.Phase != pawl.Doubted && c.Phase != pawl.Lost || d.reconciled[c.ID] == c.Attempt {
+			continue
+		}
+		if d.reconciled == nil {
+			d.reconciled = map[string]int{}
+		}
+		d.reconciled[c.ID] = c.Attempt
+		tool, info, _ := r.machine.Tool(c.Tool)
+		reconciler, ok := tool.(pawl.Reconciler)
+		if !ok {
+			continue
+		}
+		if err := r.flush(); err != nil {
+			return false, err
+		}
+		args := c.Args
+		if c.Edited != nil {
+			args = c.Edited
+		}
+		now := time.Now()
+		ask := &reconciliation{tool: reconciler, info: info, inv: pawl.Invocation{
+			Run: r.lease.Run, Call: c.ID, Tool: c.Tool, Args: bytes.Clone(args), Key: c.Key, Attempt: c.Attempt, Supervised: c.Supervised,
+		}}
+		ask.effect = effect{work: ask, limit: min(info.Timeout, r.left(now)), grace: grace(tool)}
+		return true, d.do(&ask.effect, now)
+	}
+	return false, nil
+}
+
+func (c *reconciliation) perform(ctx context.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	c.err = errExited // until it returns
+	c.out, c.happened, c.err = c.tool.Reconcile(ctx, c.inv)
+}
+
+// record resolves the call if the tool could tell. If not, it stays as it is.
+// An answer that came after its time is one all the same.
+func (c *reconciliation) record(r *recorder, _ error, abandoned bool) {
+	if abandoned || c.err != nil && !c.happened {
+		return
+	}
+	e := pawl.ToolSettled{Call: c.inv.Call, Happened: c.happened, By: "reconcile"}
+	switch {
+	case c.err != nil:
+		e.Error = errorText(r, c.err.Error(), &c.info)
+		if errors.Is(c.err, context.DeadlineExceeded) {
+			e.Status = pawl.ToolTimeout
+		}
+	case c.happened:
+		var result pawl.ToolFinished
+		takeOutput(r, &result, &c.info, c.out)
+		e.Result = result.Result
+	}
+	r.appendNow(e)
+}

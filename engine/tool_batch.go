@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// toolBatch runs the calls of a group side by side: in call order, as many at once
+// as the agent, their tools and the process allow.
+type toolBatch struct {
+	d       *driver
+	at      uint64
+	calls   []toolCall
+	waiting []*toolCall // not started yet
+	running int
+	lanes   [2]int         // running calls
+	tools   map[string]int // running calls, of tools that limit them
+	tickets [2]*ticket     // in the queues of the pools
+	done    chan *effect
+}
+
+// runBatch runs a group. A call that has not started when the run is cancelled or
+// suspended, or when its time is over, stays open: the machine decides about it.
+func runBatch(d *driver, at uint64, calls []pawl.Disposed) error {
+	b := toolBatch{d: d, at: at, calls: make([]toolCall, len(calls)), waiting: make([]*toolCall, len(calls)), done: make(chan *effect, len(calls))}
+	for i := range calls {
+		b.calls[i].set(d, at, &calls[i])
+		b.waiting[i] = &b.calls[i]
+	}
+	defer b.leave()
+	return b.run()
+}
+
+// leave stops the calls that still run, which is so after an error or a
+// panic, and gives back what the batch holds of the pools.
+func (b *toolBatch) leave() {
+	b.d.effects.abort()
+	for i := range b.calls {
+		b.calls[i].slot.free()
+	}
+	for kind, t := range b.tickets {
+		if t != nil {
+			pools[kind].leave(t)
+		}
+	}
+}
+
+// run starts the calls and waits for them. Those that have returned when it looks
+// are recorded in one commit; none waits for one that has not.
+func (b *toolBatch) run() error {
+	r := &b.d.rec
+	for {
+		if cancel, suspend, _ := b.d.inbox.wanted(); cancel || suspend {
+			b.waiting = nil
+		}
+		if len(b.waiting) > 0 && overdue(r, b.at, b.waiting[0].disposed) {
+			b.waiting = nil
+		}
+		if err := b.start(); err != nil {
+			return err
+		}
+		if b.running == 0 && len(b.waiting) == 0 {
+			return nil
+		}
+		if err := r.flush(); err != nil {
+			return err
+		}
+		var over <-chan time.Time // the run's time, for calls that wait
+		if len(b.waiting) > 0 {
+			over = b.d.inbox.alarm(r.left(time.Now()))
+		}
+		select {
+		case e := <-b.done:
+			b.record(e)
+			for len(b.done) > 0 {
+				b.record(<-b.done)
+			}
+		case <-over:
+		case <-b.d.inbox.wake:
+		case <-b.tickets[0].granted():
+		case <-b.tickets[1].granted():
+		}
+	}
+}
+
+// granted is closed when the ticket has its share; of no ticket it never is.
+func (t *ticket) granted() <-chan struct{} {
+	if t == nil {
+		return nil
+	}
+	return t.ready
+}
+
+// start starts the calls that may, their intents durable first.
+func (b *toolBatch) start() error {
+	if len(b.waiting) == 0 {
+		return nil
+	}
+	var left time.Duration
+	var ready []*toolCall
+	kept := b.waiting[:0]
+	for _, t := range b.waiting {
+		most := t.disposed.Info().MaxParallel
+		if b.lanes[t.slot.lane] >= t.slot.most || most > 0 && b.tools[t.disposed.Call.Tool] >= most || !b.admitted(&t.slot) {
+			kept = append(kept, t)
+			continue
+		}
+		is, ok := t.prepare(&b.d.rec)
+		if !ok { // its approval is asked for again
+			t.slot.free()
+			continue
+		}
+		if ready == nil {
+			left = is
+		}
+		b.count(t, 1)
+		ready = append(ready, t)
+	}
+	if b.waiting = kept; len(ready) == 0 {
+		return nil
+	}
+	if err := announce(&b.d.rec); err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, t := range ready {
+		t.due(now, left)
+		b.depart(&t.effect, now)
+	}
+	return nil
+}
+
+// depart performs an effect on a goroutine of its own.
+func (b *toolBatch) depart(e *effect, now time.Time) {
+	s := &b.d.effects
+	e.ctx, e.done = newEffectContext(&b.d.rec, e), b.done
+	s.start(e, now)
+	go func() {
+		defer func() { // also when the tool ends this goroutine
+			if s.end(e) {
+				e.done <- e
+			}
+		}()
+		e.work.perform(e.ctx)
+	}()
+}
+
+// admitted takes the share that a call needs of its pool, or queues for it.
+func (b *toolBatch) admitted(l *slot) bool {
+	t := b.tickets[l.kind]
+	if t == nil {
+		if l.try() {
+			return true
+		}
+		b.tickets[l.kind] = pools[l.kind].wait(l.share)
+		return false
+	}
+	select {
+	case <-t.ready:
+		b.tickets[l.kind], l.held = nil, true
+		return true
+	default:
+		return false
+	}
+}
+
+// count counts a call that runs, or with by = -1 no more.
+func (b *toolBatch) count(t *toolCall, by int) {
+	b.running += by
+	b.lanes[t.slot.lane] += by
+	if t.disposed.Info().MaxParallel > 0 {
+		if b.tools == nil {
+			b.tools = map[string]int{}
+		}
+		b.tools[t.disposed.Call.Tool] += by
+	}
+}
+
+// record records a call that has returned or was abandoned.
+func (b *toolBatch) record(e *effect) {
+	b.count(e.work.(*toolCall), -1)
+	e.work.record(&b.d.rec, e.cut, e.abandoned)
+}

@@ -1,0 +1,370 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sabotage"
+)
+
+// act performs a batch: everything but the runs is appended first, then the
+// runs start, group by group. Each call's intent is durable before it runs, and
+// a finished call is durable while its siblings still run.
+func (d *driver) act(at uint64, a pawl.Act) error {
+	r := &d.rec
+	for i := range a.Calls {
+		c := &a.Calls[i]
+		if c.Do == pawl.Reuse && c.Info().Effect == pawl.Idempotent && sabotage.On(sabotage.Reuse) {
+			c.Do = pawl.RunCall
+		}
+		switch c.Do {
+		case pawl.RunCall:
+		case pawl.Ask:
+			r.append(at, d.requests.ask(c))
+		default:
+			if c.Do != pawl.Hand || holds(r, at, c) {
+				r.append(at, c.Facts()...)
+			}
+		}
+	}
+	serial := r.machine.Agent().Serial
+	group, rest := nextGroup(serial, a.Calls)
+	for first := true; group != nil; first = false {
+		if cancel, suspend, _ := d.inbox.wanted(); cancel || suspend {
+			return nil
+		}
+		// The results of the group before are shown to the hooks before this one begins.
+		if seq, err := r.state.Seq(), d.askHooks(); err != nil || r.state.Seq() != seq {
+			return err
+		}
+		if overdue(r, at, &group[0]) || !first && spends(group) {
+			return nil
+		}
+		if err := runGroup(d, at, group); err != nil {
+			return err
+		}
+		group, rest = nextGroup(serial, rest)
+	}
+	return nil
+}
+
+// nextGroup returns the calls that run next, side by side, and those behind them.
+// A Write is a group of its own, and so is a call of a tool that runs alone, and
+// every call of a serial agent.
+func nextGroup(serial bool, calls []pawl.Disposed) (group, rest []pawl.Disposed) {
+	begin := 0
+	for i := range calls {
+		c := &calls[i]
+		if c.Do != pawl.RunCall {
+			continue
+		}
+		info := c.Info()
+		alone := serial || info.Alone || info.Effect == pawl.Write
+		switch {
+		case alone && group != nil:
+			return group, calls[i:]
+		case alone:
+			return calls[i : i+1 : i+1], calls[i+1:]
+		case group == nil:
+			group, begin = calls[i:i+1:i+1], i
+		case i-begin == len(group): // the group stands in one piece
+			group = calls[begin : i+1 : i+1]
+		default:
+			group = append(group, *c)
+		}
+	}
+	return group, nil
+}
+
+// overdue reports whether the run's time is over. The machine goes by the log, so
+// when the log does not say it yet, the call whose turn it is says it.
+func overdue(r *recorder, at uint64, c *pawl.Disposed) bool {
+	if r.left(time.Now()) > 0 {
+		return false
+	}
+	if r.state.Elapsed() < r.state.Limits().Time {
+		r.append(at, c.NotRun())
+	}
+	return true
+}
+
+// spends reports whether a call of the group spends tokens. What it may spend was
+// decided before the groups in front of it spent theirs, so it is decided again.
+func spends(group []pawl.Disposed) bool {
+	return slices.ContainsFunc(group, func(c pawl.Disposed) bool { return c.Child != "" })
+}
+
+// toolCall is a tool call in progress.
+type toolCall struct {
+	effect
+	disposed  *pawl.Disposed
+	at        uint64
+	tool      pawl.Tool
+	children  *children
+	child     *child // when the call is a run of its own
+	inv       pawl.Invocation
+	earlier   func(call string) (string, bool)
+	began     time.Time
+	outOfTime bool // the deadline is the run's, not the tool's
+	out       pawl.Output
+	err       error
+	slot      slot
+}
+
+// set makes the call ready to be prepared.
+func (t *toolCall) set(d *driver, at uint64, c *pawl.Disposed) {
+	*t = toolCall{disposed: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
+}
+
+// runGroup runs calls side by side. One that is alone runs on this goroutine
+// if the process has room for it.
+func runGroup(d *driver, at uint64, calls []pawl.Disposed) error {
+	if len(calls) == 1 {
+		if t, now, err := single(d, at, &calls[0]); t != nil {
+			if err = d.do(&t.effect, now); err == nil {
+				d.toolCall = t // not of a call that was abandoned: its goroutine still has it
+			}
+			return err
+		} else if err != errCrowded {
+			return err
+		}
+	}
+	return runBatch(d, at, calls)
+}
+
+// errCrowded is why a call cannot start yet.
+var errCrowded = errors.New("too many calls are in flight in this process")
+
+// single makes a call ready to run from now on, its intent durable; nil: it is not
+// to be run, or not yet. It is kept out of line: what it needs would stand on the
+// stack while the tool works.
+//
+//go:noinline
+func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, time.Time, error) {
+	t := d.toolCall
+	if d.toolCall = nil; t == nil {
+		t = new(toolCall)
+	}
+	if t.set(d, at, c); !t.slot.try() {
+		return nil, time.Time{}, errCrowded
+	}
+	ready := false
+	defer func() {
+		if !ready { // also when code of the tool panics
+			t.slot.free()
+		}
+	}()
+	left, ok := t.prepare(&d.rec)
+	if !ok {
+		return nil, time.Time{}, nil
+	}
+	if err := announce(&d.rec); err != nil {
+		return nil, time.Time{}, err
+	}
+	now := time.Now()
+	t.due(now, left)
+	ready = true
+	return t, now, nil
+}
+
+// prepare appends the intent to run the call, unless what was approved is so no
+// more. left is the run's time as the entries have it: making them durable may
+// take long.
+func (t *toolCall) prepare(r *recorder) (left time.Duration, ok bool) {
+	if !holds(r, t.at, t.disposed) {
+		return 0, false
+	}
+	left = r.left(time.Now())
+	c := t.disposed
+	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
+	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1, Supervised: supervised(t.tool)}
+	if _, ok := t.tool.(pawl.Recaller); ok {
+		t.earlier = earlier(r)
+	}
+	if sabotage.On(sabotage.Key) {
+		t.inv.Key += fmt.Sprint(".", t.inv.Attempt)
+	}
+	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is no new attempt at the call
+		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: c.Info().Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
+	}
+	if c.Child != "" {
+		if t.inv.Attempt == 1 {
+			c.Limits.Time = min(c.Limits.Time, max(time.Millisecond, left.Truncate(time.Millisecond)))
+		}
+		if e := t.children.of(t); e != nil {
+			r.append(t.at, e)
+		}
+	}
+	t.intent = r.state.Seq()
+	return left, true
+}
+
+// announce makes intents durable.
+func announce(r *recorder) error {
+	if sabotage.On(sabotage.Intent) {
+		return nil
+	}
+	return r.flush()
+}
+
+// due sets when a call that starts now is to be over.
+func (t *toolCall) due(now time.Time, left time.Duration) {
+	t.began, t.work, t.grace, t.limit = now, t, grace(t.tool), t.disposed.Info().Timeout
+	// Suspending the run lets a Write finish: cutting it short would leave its outcome
+	// unknown. A run of its own is suspended with its parent.
+	t.sheltered = t.disposed.Info().Effect == pawl.Write && t.child == nil
+	switch {
+	case t.child != nil:
+		t.limit = childTime
+	case left < t.limit:
+		t.limit, t.outOfTime = left, true
+	}
+}
+
+// supervised is what a tool says of who watches its next attempt.
+func supervised(t pawl.Tool) string {
+	if w, ok := t.(interface{ Supervised() string }); ok {
+		return w.Supervised()
+	}
+	return ""
+}
+
+// perform runs the tool.
+func (t *toolCall) perform(ctx context.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.out, t.err = pawl.Output{}, fmt.Errorf("the tool panicked: %v", p)
+		}
+	}()
+	t.err = errExited // until the tool returns
+	if r, ok := t.tool.(pawl.Recaller); ok {
+		t.out, t.err = r.Recall(ctx, t.inv, t.earlier)
+		return
+	}
+	t.out, t.err = t.tool.Run(ctx, t.inv)
+}
+
+// earlier is how a tool reads the results of earlier calls, as the run stands now.
+func earlier(r *recorder) func(string) (string, bool) {
+	state := r.state
+	return func(call string) (string, bool) {
+		c, ok := state.Call(call)
+		for recent := range state.Recent() {
+			if !ok && recent.Ref == call { // which is what its provider calls it
+				c, ok = recent, true
+			}
+		}
+		if !ok || !c.OK() {
+			return "", false
+		}
+		if r.engine.blobs != nil && c.Blob != "" {
+			if whole, err := r.engine.blobs.Blob(r.base, c.Blob); err == nil {
+				return string(whole), true
+			} // else it was removed, and the excerpt is all there is
+		}
+		return pawl.ToolResult{Content: c.Result}.Text(), true
+	}
+}
+
+// grace is how long a tool may take to notice that its call is over. A tool
+// that needs longer, as a command does between TERM and KILL, says so.
+func grace(t pawl.Tool) time.Duration {
+	if g, ok := t.(interface{ Grace() time.Duration }); ok {
+		return g.Grace()
+	}
+	return time.Second
+}
+
+// record appends the result of the call. A call that was cut short for suspending
+// the run and may be driven again leaves no trace: resuming finds it lost.
+func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
+	t.slot.free()
+	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: time.Since(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
+	info := t.disposed.Info()
+	if abandoned {
+		r.log(slog.LevelWarn, "a tool did not stop when told to and was left behind", slog.String("call", e.Call), slog.String("tool", e.Tool))
+	}
+	if t.child != nil {
+		if !t.children.stopped(t, cut) {
+			return
+		}
+		cut = nil // it has ended by itself, whatever it was told meanwhile
+	}
+	if !abandoned && cut == nil && r.engine.lasting() {
+		if question, asks := asked(t.err); asks {
+			r.append(t.at, pawl.InputRequested{Call: e.Call, Question: errorText(r, question, &info)})
+			return
+		}
+	}
+	switch {
+	case !abandoned && t.err == nil:
+		e.Status = pawl.ToolOK
+		takeOutput(r, &e, &info, t.out)
+	case !abandoned && cut != errSuspended && notRun(t.err):
+		if e.Status = pawl.ToolFailed; cut == errCancelled {
+			e.Status = pawl.ToolCancelled
+		}
+		e.Error = errorText(r, t.err.Error(), &info)
+	case cut == nil:
+		e.Status, e.Error = pawl.ToolFailed, errorText(r, t.err.Error(), &info)
+		switch {
+		case errors.Is(t.err, context.DeadlineExceeded):
+			e.Status = pawl.ToolTimeout
+		case info.Effect == pawl.Write && unknown(t.err):
+			e.Status = pawl.ToolUnknown
+		}
+	case cut == errTimeout:
+		e.Status, e.Error = pawl.ToolTimeout, fmt.Sprintf("no result within %v", info.Timeout)
+		if t.outOfTime {
+			e.Error = "no result before the run's time was over"
+		}
+		if abandoned {
+			e.Error += "; it did not stop when told to and was left behind"
+		}
+	case cut == errSuspended:
+		return
+	case info.Effect == pawl.Write:
+		r.append(t.at, pawl.ToolDoubted{Call: e.Call, Tool: e.Tool, Why: "it was cut short by cancelling the run; whether it took place is unknown"})
+		return
+	default:
+		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
+	}
+	r.append(t.at, e)
+}
+
+// unknown reports whether a tool cannot tell whether its call took place, as one
+// that lost the other side after it had sent the call.
+func unknown(err error) bool {
+	u, ok := errors.AsType[interface {
+		error
+		Unknown() bool
+	}](err)
+	return ok && u.Unknown()
+}
+
+// notRun reports whether a tool says that nothing of its call was done, and that
+// nothing will be.
+func notRun(err error) bool {
+	n, ok := errors.AsType[interface {
+		error
+		NotRun() bool
+	}](err)
+	return ok && n.NotRun()
+}
+
+// asked is the question of a tool that wants a person asked.
+func asked(err error) (question string, ok bool) {
+	if a, ok := errors.AsType[pawl.AskPerson](err); ok {
+		return a.Question, true
+	}
+	if a, ok := errors.AsType[*pawl.AskPerson](err); ok && a != nil {
+		return a.Question, true
+	}
+	return "", false
+}
