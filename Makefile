@@ -1,7 +1,9 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
-TOOL := go tool -modfile=tools/go.mod
+# tool runs a tool of tools/go.mod, which is no part of the workspace.
+tool = GOWORK=off go -C tools build -o ../bin/$(notdir $(1)) $(1) && bin/$(notdir $(1))
+MODULES = $(shell git ls-files 'go.mod' '*/go.mod' ':!**/testdata/**' ':!examples/broken' | xargs -n 1 dirname)
 FUZZTIME ?= 120
 
 .PHONY: help
@@ -14,19 +16,19 @@ build: ## Build the pawl command into bin/
 
 .PHONY: test
 test: ## Run the tests
-	go test ./...
+	go test work
 
 .PHONY: race
 race: ## Run the tests under the race detector
-	GORACE=atexit_sleep_ms=20 go test -race ./...
+	GORACE=atexit_sleep_ms=20 go test -race work
 
 .PHONY: vet
 vet: ## Run go vet
-	go vet ./...
+	go vet work
 
 .PHONY: lint
 lint: ## Run the linters, pinned in tools/go.mod
-	$(TOOL) golangci-lint run
+	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint) run $(patsubst %,./%/...,$(filter-out tools,$(MODULES)))
 
 .PHONY: fuzz
 fuzz: ## Run each fuzzer for 30 seconds
@@ -38,27 +40,26 @@ bench: ## Measure the work of docs/performance.md beside its floors, or the ROWS
 
 .PHONY: benchstat
 benchstat: ## Run the benchmarks of the packages six times, for benchstat, into bench.out
-	go test -run '^$$' -bench . -benchmem -count 6 ./... | tee bench.out
-	$(TOOL) benchstat bench.out
+	go test -run '^$$' -bench . -benchmem -count 6 work | tee bench.out
+	$(call tool,golang.org/x/perf/cmd/benchstat) bench.out
 
 .PHONY: proof
 proof: ## Run the long checks: kills at every commit point, mending, and each fuzzer for FUZZTIME seconds
-	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list ./... | grep -v internal/cli/faults)
+	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
 	$(MAKE) faults
 	@.ci/fuzz $(FUZZTIME) 86400
 
 .PHONY: faults
 faults: ## Mend the modules of testdata/faults, or MODULE alone, and show how it went
-	PAWL_PROOF=1 go test -count 1 -timeout 90m ./internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
+	PAWL_PROOF=1 go test -count 1 -timeout 90m ./cmd/internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
 
 .PHONY: generate
 generate: ## Write generated files and transcripts again
-	go generate ./...
+	go generate work
 
 .PHONY: tidy
-tidy: ## Tidy both modules and format the sources
-	go mod tidy
-	cd tools && go mod tidy
+tidy: ## Tidy the modules and format the sources
+	for dir in $(MODULES); do (cd $$dir && GOWORK=off go mod tidy) || exit 1; done
 	gofmt -w $$(git ls-files "*.go" ":!**/testdata/**")
 
 .PHONY: ci

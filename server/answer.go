@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // mostBody is the most that a request may say.

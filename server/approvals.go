@@ -16,11 +16,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // Whoever has the link to an approval may decide about it, and do nothing else.

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // by is who says something: whose key it is or, where that is nobody in

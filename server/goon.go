@@ -8,12 +8,12 @@ import (
 	"net/http"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/workflow"
 )
 

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // ErrElsewhere is what a [Host] says of a run whose agent only another program has.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/stop"
 )
 

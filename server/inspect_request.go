@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // requestOf is a request as it is shown.

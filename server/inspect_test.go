@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
 )

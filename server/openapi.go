@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // The document is OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html), made of

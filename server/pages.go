@@ -4,7 +4,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 func (s *Server) agents(x *exchange) (any, error) {

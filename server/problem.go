@@ -5,9 +5,9 @@ import (
 	"net/http"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // problemOf makes a problem of an error that says what is the matter with what was

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // A route is one operation of the API. The routes are the one place where it is

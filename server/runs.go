@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // How many runs a page has.

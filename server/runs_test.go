@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // What can be wrong with a run that is to be started is told before it is.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // calls are the requests that reach every operation, for a run.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // schemas are the JSON Schemas of Go types, as encoding/json reads and writes them.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // sessions are the operations with which the inspector logs in and out. A session

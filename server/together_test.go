@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // Of many who decide at once, one has decided; the run goes on once, and whoever

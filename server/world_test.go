@@ -18,11 +18,11 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
-	"github.com/pawl-run/pawl/client"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/tool"
 )
 

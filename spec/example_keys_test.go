@@ -26,7 +26,7 @@ var examples = []struct {
 }
 
 // exampleScripts are run by the tests of internal/cli, one for each example.
-const exampleScripts = "../internal/cli/testdata/examples"
+const exampleScripts = "../cmd/internal/cli/testdata/examples"
 
 // Every example is run from the command line by a test, in the very words of the
 // comment on top of it.

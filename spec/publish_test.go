@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -22,7 +25,6 @@ import (
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/judge"
-	"github.com/pawl-run/pawl/mcp"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
@@ -120,7 +122,6 @@ var goPlaces = map[string]any{
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
-	"mcp.Connect": mcp.Connect, "mcp.Command": mcp.Command, "mcp.HTTP": mcp.HTTP, "mcp.HTTPOptions": mcp.HTTPOptions{}, "mcp.Options": mcp.Options{},
 }
 
 // What every key says can be said in Go: the place that its table names is there.
@@ -135,20 +136,46 @@ func TestSayableInGo(t *testing.T) {
 			}
 		}
 	}
-	for _, wrong := range []string{"", "pawl.Agent.Nothing", "pawl.Nothing", "tool.Command.Nothing", "hook.Nothing"} {
+	for _, wrong := range []string{"", "pawl.Agent.Nothing", "pawl.Nothing", "tool.Command.Nothing", "hook.Nothing", "mcp.Options.Nothing"} {
 		if sayable(wrong) == "" {
 			t.Errorf("%q is found", wrong)
 		}
 	}
 }
 
+// declares reports whether a package declares a function, a type or, as
+// Type.Field, a field.
+func declares(dir, member string) bool {
+	files, _ := filepath.Glob(dir + "/*.go")
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return false
+		}
+		of, field, _ := strings.Cut(member, ".")
+		found := file.Scope.Lookup(of)
+		if found == nil {
+			continue
+		}
+		if field == "" {
+			return true
+		}
+		typ, _ := found.Decl.(*ast.TypeSpec)
+		if typ == nil {
+			return false
+		}
+		fields, _ := typ.Type.(*ast.StructType)
+		return fields != nil && slices.ContainsFunc(fields.Fields.List, func(f *ast.Field) bool {
+			return slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return n.Name == field })
+		})
+	}
+	return false
+}
+
 func sayable(name string) string {
-	if function, ok := strings.CutPrefix(name, "hook."); ok { // of a package that this one may not know
-		files, _ := filepath.Glob("../hook/*.go")
-		for _, file := range files {
-			if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), "\nfunc "+function+"(") {
-				return ""
-			}
+	if pkg, member, _ := strings.Cut(name, "."); pkg == "hook" || pkg == "mcp" { // which this package may not import
+		if declares("../"+pkg, member) {
+			return ""
 		}
 		return "there is no " + name
 	}

@@ -45,7 +45,7 @@ func TestSchemaElsewhere(t *testing.T) {
 	if n < 25 {
 		t.Errorf("only %d examples", n)
 	}
-	archive, err := txtar.ParseFile("../internal/cli/testdata/script/planted.txtar")
+	archive, err := txtar.ParseFile("../cmd/internal/cli/testdata/script/planted.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/pawl-run/pawl/internal/cli"
+	"github.com/pawl-run/pawl/cmd/internal/cli"
 	"github.com/pawl-run/pawl/tool"
 )
 

@@ -17,10 +17,10 @@ import (
 const policy = `
 floor 0  .
 floor 1  approval explain guard judge progress stop window workflow
-floor 2  client engine journal mcp model telemetry tool webhook
-floor 3  blueprint hook mcpserver pawltest server spec team temporal
-floor 4  cmd internal/cli pawltest/cmd
-leaf     internal
+floor 2  engine journal mcp model telemetry tool webhook
+floor 3  fix hook mcp/mcpserver pawltest server spec team temporal
+floor 4  cmd pawltest/cmd
+leaf     internal workspace
 beside   docs examples internal/bench internal/house
 
 forbid leaf -> leaf 0 1 2 3 4   a leaf stands under every floor, so whatever it imported would stand there too
@@ -31,7 +31,7 @@ forbid 2 -> 2                   an adapter that knows another cannot be taken ou
 forbid 2 -> 3 4                 what acts must not know the agents that are assembled from it
 forbid 3 -> 3                   an assembly that needs another hides a part that belongs on a lower floor
 forbid 3 -> 4                   a library must not need its own command line
-forbid 4 -> 4                   commands meet in internal/cli or not at all
+forbid 4 -> 4                   commands meet in cmd/internal or not at all
 forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the house carry nobody
 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
@@ -39,7 +39,8 @@ allow model -> model/internal   adapters share a client of HTTP and event stream
 allow internal -> internal/pattern  regular expressions of other people's are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/typo     names are compared in one place
-allow cmd -> internal/cli       main hands over its arguments and returns the exit code
+allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
+allow fix -> fix/internal       the parts of one product
 `
 
 // An edge is a forbidden or allowed pair of classes or packages, with the reason.
@@ -191,7 +192,7 @@ func TestFloors(t *testing.T) {
 // design says in one sentence: strictly down, never sideways, nothing from a leaf.
 func TestPolicyIsWhole(t *testing.T) {
 	p := thePlan(t)
-	word := map[string]string{"leaf": "internal/a", "0": ".", "1": "stop", "2": "tool", "3": "spec", "4": "internal/cli", "beside": "examples/a"}
+	word := map[string]string{"leaf": "internal/a", "0": ".", "1": "stop", "2": "tool", "3": "spec", "4": "cmd/internal/cli", "beside": "examples/a"}
 	other := map[string]string{"leaf": "internal/b", "0": ".", "1": "window", "2": "mcp", "3": "team", "4": "cmd/other", "beside": "examples/b"}
 	for i, from := range classes {
 		for j, to := range classes {
@@ -237,13 +238,13 @@ func TestFloorsCatch(t *testing.T) {
 		{"tool", "tool/schema", true},
 		{"server/ui", "server", true},
 		{"spec", "engine", true},
-		{"spec", "blueprint/testfix", false},
-		{"blueprint/testfix", "blueprint/review", false},
-		{"cmd/pawl", "internal/cli", true},
+		{"spec", "fix/testfix", false},
+		{"fix/testfix", "fix/review", false},
+		{"cmd/pawl", "cmd/internal/cli", true},
 		{"cmd/pawl", "cmd/other", false},
-		{"internal/cli", "spec", true},
-		{"internal/cli", "internal/canon", true},
-		{"spec", "internal/cli", false},
+		{"cmd/internal/cli", "spec", true},
+		{"cmd/internal/cli", "internal/canon", true},
+		{"spec", "cmd/internal/cli", false},
 		{"stop", "internal/house", false},
 		{"stop", "unheard/of", false},
 		{"unheard/of", ".", false},

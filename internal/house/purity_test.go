@@ -123,6 +123,16 @@ func leavesUnder(p *plan, tr *tree) map[string]bool {
 	return reached // a leaf imports nothing of ours but what lies below it
 }
 
+// within reports whether a file lies in one of the directories.
+func within(name string, dirs map[string]bool) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if dirs[dir] {
+			return true
+		}
+	}
+	return false
+}
+
 func TestPurity(t *testing.T) {
 	p, tr := thePlan(t), repository(t)
 	leaves := leavesUnder(p, tr)

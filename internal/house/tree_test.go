@@ -22,10 +22,10 @@ type tree struct {
 	root  string   // the directory that holds go.mod
 	files []string // every file, slash separated and relative to root, but for testdata and hidden directories
 	fset  *token.FileSet
-	pkgs  []*pkg // the packages of this module, nested modules left out, in order of dir
+	pkgs  []*pkg // the packages of all modules but that of the tools, in order of dir
 }
 
-// A pkg is one directory of Go files of this module.
+// A pkg is one directory of Go files.
 type pkg struct {
 	dir   string // relative to the root; "." for the root package
 	files []*source
@@ -72,7 +72,6 @@ var load = sync.OnceValues(func() (*tree, error) {
 		return nil, err
 	}
 	t := &tree{root: root, fset: token.NewFileSet()}
-	nested := map[string]bool{}
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -92,21 +91,18 @@ var load = sync.OnceValues(func() (*tree, error) {
 		if d.Type().IsRegular() {
 			t.files = append(t.files, rel)
 		}
-		if d.Name() == "go.mod" && rel != "go.mod" {
-			nested[path.Dir(rel)] = true
-		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return t, t.parse(nested)
+	return t, t.parse()
 })
 
-func (t *tree) parse(nested map[string]bool) error {
+func (t *tree) parse() error {
 	byDir := map[string]*pkg{}
 	for _, name := range t.files {
-		if !strings.HasSuffix(name, ".go") || within(name, nested) {
+		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, "tools/") {
 			continue
 		}
 		file, err := parser.ParseFile(t.fset, filepath.Join(t.root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -122,16 +118,6 @@ func (t *tree) parse(nested map[string]bool) error {
 	}
 	slices.SortFunc(t.pkgs, func(a, b *pkg) int { return strings.Compare(a.dir, b.dir) })
 	return nil
-}
-
-// within reports whether a file lies in one of the directories.
-func within(name string, dirs map[string]bool) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if dirs[dir] {
-			return true
-		}
-	}
-	return false
 }
 
 func repository(t *testing.T) *tree {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/cli"
 )
 
 // A note is a tool that writes down what it was asked to do, and may hold the
@@ -107,22 +107,28 @@ tools:
 	}
 	raw(t, `DROP SCHEMA IF EXISTS pawl CASCADE`)
 	environ := []string{"PAWL_DATABASE=" + started(t).url(), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	pawlRun := func(args ...string) (code int, out, errs string) {
+		cmd := exec.Command(program(t), args...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, environ
+		_ = cmd.Run() // the code says whether it failed
+		return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	}
 	pawlDo := func(want int, args ...string) string {
 		t.Helper()
-		var out, errs bytes.Buffer
-		if code := cli.Main(t.Context(), args, strings.NewReader(""), &out, &errs, environ); code != want {
-			t.Fatalf("%q exits with %d, not %d: %s%s", args, code, want, &out, &errs)
+		code, out, errs := pawlRun(args...)
+		if code != want {
+			t.Fatalf("%q exits with %d, not %d: %s%s", args, code, want, out, errs)
 		}
-		return out.String()
+		return out
 	}
 	pawlDo(5, "run", "shop.yaml", "buy")
 	followed := make(chan string)
 	go func() {
-		var out, errs bytes.Buffer
-		code := cli.Main(context.Background(), []string{"events", "last", "--follow"}, strings.NewReader(""), &out, &errs, environ)
-		followed <- fmt.Sprint(code, errs.String(), out.String())
+		code, out, errs := pawlRun("events", "last", "--follow")
+		followed <- fmt.Sprint(code, errs, out)
 	}()
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // for the follower's start
 	if got := pawlDo(0, "approve", "last"); got != "all is paid\n" {
 		t.Errorf("approved, it says %q", got)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
+	"github.com/pawl-run/pawl/server/client"
 )
 
 // lease is how long a server's lease lasts without a heartbeat.

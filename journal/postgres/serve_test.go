@@ -3,7 +3,6 @@
 package postgres_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,15 +15,38 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/client"
-	"github.com/pawl-run/pawl/internal/cli"
+	"github.com/pawl-run/pawl/server/client"
 )
 
-// playPawl is the program.
-func playPawl() error {
-	_ = os.Unsetenv("PAWL_TEST_PART") // what it starts plays no part
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
-	return nil
+// here is the directory of this package, which tests leave.
+var here, _ = os.Getwd()
+
+// program builds the pawl command once and returns its path.
+func program(t *testing.T) string {
+	t.Helper()
+	command.Do(func() {
+		var dir string
+		if dir, command.err = os.MkdirTemp("", "pawl-"); command.err != nil { //nolint:usetesting // it outlives the test
+			return
+		}
+		command.path = filepath.Join(dir, "pawl")
+		build := exec.Command("go", "build", "-o", command.path, "./pawl")
+		build.Dir = filepath.Join(here, "..", "..", "cmd")
+		if out, err := build.CombinedOutput(); err != nil {
+			command.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	if command.err != nil {
+		t.Fatal(command.err)
+	}
+	return command.path
+}
+
+// command is the pawl command of all tests.
+var command struct {
+	sync.Once
+	path string
+	err  error
 }
 
 const siteToken = "token-of-these-tests"
@@ -39,19 +61,15 @@ type site struct {
 // serving starts pawl serve on a database.
 func serving(t *testing.T, database string, args ...string) *site {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &site{said: filepath.Join(t.TempDir(), "said.txt")}
 	out, err := os.Create(s.said)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	s.cmd = exec.Command(self, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command(program(t), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = out, out
-	s.cmd.Env = append(os.Environ(), "PAWL_TEST_PART=pawl", "PAWL_DATABASE="+database, "PAWL_TOKEN="+siteToken)
+	s.cmd.Env = append(os.Environ(), "PAWL_DATABASE="+database, "PAWL_TOKEN="+siteToken)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -26,18 +26,19 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl/journal/postgres"
-	"github.com/pawl-run/pawl/tool"
 )
 
 // TestMain lets this binary play the other processes: the variable names the part.
 func TestMain(m *testing.M) {
-	tool.Supervise() // in what playPawl starts
-	parts := map[string]func() error{"server": playServer, "race": playRace, "write": playWriter, "hold": playHolder, "pawl": playPawl}
+	parts := map[string]func() error{"server": playServer, "race": playRace, "write": playWriter, "hold": playHolder}
 	part, ok := parts[os.Getenv("PAWL_TEST_PART")]
 	if !ok {
 		code := m.Run()
 		if common.server != nil {
 			common.server.close()
+		}
+		if command.path != "" {
+			_ = os.RemoveAll(filepath.Dir(command.path))
 		}
 		os.Exit(code)
 	}

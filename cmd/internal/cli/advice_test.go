@@ -1,0 +1,617 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// A standing is a status that runs of an agent come to, and what each command that
+// is advised there exits with; one that is not listed exits with 0.
+type standing struct {
+	status pawl.Status
+	agent  string // its spec, without the name and the model
+	says   string // its model
+	do     func(b *bench)
+	codes  map[string]int
+	panics bool // a filter of the program that begins it does
+}
+
+const (
+	gated   = "tools: [{name: pay, description: Pay., command: [echo, paid], approval: required}]\n"
+	pays    = "replies: [{calls: [{tool: pay}]}, {text: done}]\nrepeat: last\n"
+	looking = "tools: [{name: look, description: Look., command: [echo, seen], effect: read}]\n"
+	oneLook = "replies: [{calls: [{tool: look}]}, {text: done}]\nrepeat: last\n"
+)
+
+var standings = map[string]standing{
+	"success":            {status: pawl.Success, says: "replies: [{text: done}]\nrepeat: last\n"},
+	"exhausted by limit": {status: pawl.Exhausted, agent: looking + "limits: {iterations: 1}\n", says: oneLook},
+	"exhausted by stop":  {status: pawl.Exhausted, agent: looking + "stop: tool_calls >= 1\n", says: oneLook},
+	"no progress": {status: pawl.NoProgress, agent: looking + "no_progress: {window: 2}\n",
+		says: "replies: [{calls: [{tool: look}]}, {calls: [{tool: look}]}, {calls: [{tool: look}]}, {text: done}]\nrepeat: last\n"},
+	"waiting for an approval": {status: pawl.WaitingApproval, agent: gated, says: pays},
+	"waiting for two": {status: pawl.WaitingApproval, agent: gated, says: "replies: [{calls: [{tool: pay}, {tool: pay}]}, {text: done}]\n",
+		codes: map[string]int{"approve": 5, "deny": 5}},
+	"waiting for input": {status: pawl.WaitingInput, agent: "tools: [{builtin: [ask_human]}]\n",
+		says: "replies: [{calls: [{tool: ask_human, args: {question: which?}}]}, {expect: 'yes', text: done}]\n"},
+	"waiting for the client": {status: pawl.WaitingClientTool, agent: "tools: [{name: pick, description: Pick., client: true}]\n",
+		says: "replies: [{calls: [{tool: pick}]}, {expect: b7, text: done}]\n"},
+	"waiting in doubt": {status: pawl.WaitingDoubt, agent: "tools: [{name: pay, description: Pay., command: [echo, paid]}]\n", says: pays,
+		do: func(b *bench) { b.cut("tool.started"); b.resume(5) }},
+	"expired": {status: pawl.Expired, agent: gated + "approvals: {ttl: 100ms}\n", says: pays,
+		do: func(b *bench) { time.Sleep(200 * time.Millisecond) }, codes: map[string]int{"resume": 5}},
+	"denied": {status: pawl.Denied, agent: gated + "approvals: {on_deny: stop}\n", says: pays,
+		do: func(b *bench) { b.deny() }},
+	"reply rejected": {status: pawl.PlanFailed, agent: looking,
+		says: "replies: [" + strings.Repeat("{calls: [{tool: nosuch}]}, ", 6) + "{text: done}]\nrepeat: last\n"},
+	"failed":            {status: pawl.Failed, says: "replies: [{attempts: [{error: {class: invalid, message: no}}, {text: done}]}]\n"},
+	"failed by its key": {status: pawl.Failed, says: "replies: [{attempts: [{error: {class: auth, message: no}}, {text: done}]}]\n"},
+	"failed by a panic": {status: pawl.Failed, says: "replies: [{text: done}]\nrepeat: last\n", panics: true},
+	"refused": {status: pawl.Failed, says: "replies: [{stop: refusal, text: no}]\nrepeat: last\n",
+		codes: map[string]int{"fork": 1, "resume": 1}}, // it is refused again
+	"cancelled": {status: pawl.Cancelled, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n",
+		do: func(b *bench) { b.must(0, "cancel", b.root) }},
+	"paused":      {status: pawl.Paused, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n"},
+	"interrupted": {status: pawl.Interrupted, says: "replies: [{text: done}]\n", do: func(b *bench) { b.cut("model.called") }},
+}
+
+// TestAdviceWorks runs every command that is advised to somebody, wherever a run
+// stands and whoever began it: a spec, a Go program, a server, or a run that called it.
+// A command that is advised exits as one that did what it says, and has an effect.
+func TestAdviceWorks(t *testing.T) {
+	for _, origin := range []string{"spec", "program", "server", "program, asked at a server", "child"} {
+		for _, name := range slices.Sorted(maps.Keys(standings)) {
+			st := standings[name]
+			switch {
+			case strings.HasSuffix(origin, "server") && st.status == pawl.Interrupted: // which a server takes up
+				continue
+			case st.panics && !strings.HasPrefix(origin, "program"): // other origins run no code but pawl's
+				continue
+			case origin == "child" && st.status == pawl.Cancelled: // a child that waits ends with its caller
+				continue
+			}
+			t.Run(origin+"/"+name, func(t *testing.T) { (&bench{T: t, origin: origin, standing: st}).walk() })
+		}
+	}
+}
+
+// A bench has one run, and tries on copies of its database what is advised about it.
+type bench struct {
+	*testing.T
+	standing
+
+	origin    string
+	dir       string
+	root, run string // the run, and the one that it is a child of
+	url       string // of the server
+	halt      func()
+	said      string // by the command that began it
+}
+
+func (b *bench) walk() {
+	b.dir = b.TempDir()
+	files := map[string]string{
+		"x.yaml":           "name: x\nmodel: script:x.script.yaml\n" + b.agent,
+		"x.script.yaml":    b.says,
+		"ok.script.yaml":   "replies: [{text: done}]\nrepeat: last\n",
+		"boss.yaml":        "name: boss\nmodel: script:boss.script.yaml\ntools: [{agent: ./x.yaml, description: Do it.}]\n",
+		"boss.script.yaml": "replies: [{calls: [{tool: x, args: {input: go}}]}, {text: done}]\nrepeat: last\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Chdir(b.dir)
+	b.begin()
+	if b.do != nil {
+		b.do(b)
+	}
+	if b.atServer() {
+		b.serve()
+	}
+	report := b.report(b.run)
+	if report.Status != b.status {
+		b.Fatalf("the run is %v, not %v: %s\n%s", report.Status, b.status, report.Reason.Detail, b.said)
+	}
+	if len(report.Next) == 0 {
+		if b.status == pawl.Success { // it is done, and only its program can fork it
+			return
+		}
+		b.Fatal("nothing is advised")
+	}
+	var said []string
+	for _, line := range regexp.MustCompile(`(?m)^next: (.*) # `).FindAllStringSubmatch(b.said, -1) {
+		said = append(said, b.nowhere(line[1]))
+	}
+	for _, command := range said {
+		if b.do == nil && b.origin != "child" && !slices.ContainsFunc(report.Next, func(n explain.Action) bool { return b.nowhere(n.Command) == command }) {
+			b.Errorf("%q is advised at the end of the run, and not by explain", command)
+		}
+	}
+	if b.status != pawl.Success && report.Action != report.Next[0].Command {
+		b.Errorf("%q is recommended, and %q advised first", report.Action, report.Next[0].Command)
+	}
+	if r := b.shown(b.run); r.Action != report.Action {
+		b.Errorf("show recommends %q, explain %q", r.Action, report.Action)
+	}
+	if b.halt != nil {
+		b.halt()
+	}
+	for _, next := range report.Next {
+		b.try(next)
+	}
+}
+
+// try does what is advised, on a copy of the database.
+func (b *bench) try(next explain.Action) {
+	b.Helper()
+	home := b.dir
+	b.dir = b.TempDir()
+	was := b.url
+	defer func() { b.dir, b.url = home, was }()
+	b.copy(home)
+	if b.atServer() {
+		b.serve()
+		defer b.halt()
+	}
+	before := b.report(b.run)
+	seqs := b.lengths()
+	argv := b.argv(strings.ReplaceAll(next.Command, was, b.url))
+	verb := argv[0]
+	code, stdout, stderr := b.pawl(argv...)
+	want := b.codes[verb]
+	if verb == "approve" && slices.Contains(argv, "--all") {
+		want = 0
+	}
+	letter := slices.Contains([]string{"approve", "deny", "answer", "submit", "settle"}, verb)
+	if b.byProgram() && letter {
+		want = 0 // it is recorded for the program
+	}
+	if code != want {
+		b.Errorf("%s: exit %d, want %d\n%s%s", next.Command, code, want, stdout, stderr)
+		return
+	}
+	after := b.lengths()
+	switch {
+	case b.byProgram() && letter:
+		m := regexp.MustCompile(`(?m)(?:go on with|next): (pawl .*) # `).FindStringSubmatch(stderr)
+		if m == nil {
+			b.Errorf("%s: it is not said how the run goes on: %s", next.Command, stderr)
+			return
+		}
+		if r := b.shown(b.run); !slices.ContainsFunc(r.Pending, func(p pawl.Pending) bool { return p.AnsweredAt != nil }) {
+			b.Errorf("%s: nothing is answered: %+v", next.Command, r.Pending)
+		}
+		if code, stdout, stderr := b.pawl(b.argv(m[1])...); code != b.codes[verb] && code != 0 {
+			b.Errorf("%s, then %s: exit %d\n%s%s", next.Command, m[1], code, stdout, stderr)
+		}
+		if after = b.lengths(); !b.atServer() && after[b.run] <= seqs[b.run] {
+			b.Errorf("%s, then %s: the run has not gone on", next.Command, m[1])
+		}
+	case letter, verb == "resume":
+		if after[b.run] <= seqs[b.run] {
+			b.Errorf("%s: the run has not gone on\n%s%s", next.Command, stdout, stderr)
+		}
+	case verb == "fork":
+		if len(after) != len(seqs)+1 {
+			b.Errorf("%s: there are %d runs, and were %d", next.Command, len(after), len(seqs))
+		}
+	case verb == "explain":
+		if !strings.HasPrefix(stdout, "# Run ") {
+			b.Errorf("%s: %s", next.Command, stdout)
+		}
+	default:
+		b.Errorf("%s: nobody knows what %s is to do about a run that is %v", next.Command, verb, before.Status)
+	}
+}
+
+// nowhere is a command without the address of the server, which moves.
+func (b *bench) nowhere(command string) string {
+	return regexp.MustCompile(` --server \S+`).ReplaceAllString(command, "")
+}
+
+// begin has the run come to where it rests first.
+func (b *bench) begin() {
+	b.Helper()
+	switch b.origin {
+	case "spec":
+		_, _, b.said = b.pawl("run", "x.yaml", "go")
+	case "child":
+		_, _, b.said = b.pawl("run", "boss.yaml", "go")
+	case "program", "program, asked at a server":
+		b.program(func(ctx context.Context, e *engine.Engine, a pawl.Agent) (*engine.Handle, error) {
+			return e.Start(ctx, a, "go", nil)
+		})
+	case "server":
+		b.serve()
+		_, _, b.said = b.pawl("run", "x", "go", "--server", b.url)
+		b.halt()
+	}
+	for h := range b.heads() {
+		if b.run = h.Run; !desk.IsChild(h) {
+			b.root = h.Run
+		}
+	}
+	for h := range b.heads() {
+		if desk.IsChild(h) {
+			b.run = h.Run
+		}
+	}
+	if b.origin != "child" {
+		b.run = b.root
+	}
+	if b.run == "" {
+		b.Fatalf("no run has begun: %s", b.said)
+	}
+}
+
+// program does with the agent what a Go program does that has its own.
+func (b *bench) program(do func(context.Context, *engine.Engine, pawl.Agent) (*engine.Handle, error)) {
+	b.Helper()
+	registry := &spec.Registry{Models: map[string]spec.Provider{"script": func(file string) (pawl.Model, error) { return script.Load(file) }}}
+	made, err := spec.Load("x.yaml", &spec.Options{Registry: registry})
+	if err != nil {
+		b.Fatal(err)
+	}
+	agent, err := made.Agent(registry)
+	if err != nil {
+		b.Fatal(err)
+	}
+	agent.Source = "" // it has none
+	j := b.journal()
+	defer j.Close()
+	var o engine.Options
+	if b.panics {
+		o.Filters = []engine.Filter{engine.FilterFunc(func(text string) string {
+			if text == "done" {
+				panic("no such text")
+			}
+			return text
+		})}
+	}
+	h, err := do(b.Context(), engine.New(j, &o), agent)
+	if err == nil {
+		_, err = h.Wait(b.Context())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// resume goes on with the run as whoever began it does.
+func (b *bench) resume(code int) {
+	b.Helper()
+	if b.byProgram() {
+		b.program(func(ctx context.Context, e *engine.Engine, a pawl.Agent) (*engine.Handle, error) {
+			return e.Resume(ctx, a, b.run, nil)
+		})
+		return
+	}
+	b.must(code, "resume", b.root)
+}
+
+// deny refuses the call that waits, and has the run take that in.
+func (b *bench) deny() {
+	b.Helper()
+	if b.pawl("deny", b.run, "--no-continue"); b.origin == "child" {
+		b.must(0, "resume", b.root)
+		return
+	}
+	b.resume(6)
+}
+
+// cut has the process die that drives the run, right after its first entry of a type.
+func (b *bench) cut(typ string) {
+	b.Helper()
+	old := b.journal()
+	home := b.dir
+	b.dir = b.TempDir()
+	fresh := b.journal()
+	for h := range b.headsOf(old) {
+		at := typ
+		if h.Run != b.run {
+			at = "child.started"
+		}
+		lease, err := fresh.Claim(b.Context(), pawl.Claim{Run: h.Run, Owner: "gone", TTL: time.Minute, New: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		batch := pawl.Batch{Run: h.Run, Epoch: lease.Epoch}
+		s := new(pawl.State)
+		for e, err := range engine.Entries(b.Context(), old, h.Run, 1) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			line, err := e.AppendJSON(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Fold(e)
+			if batch.Records = append(batch.Records, line); e.Type() == at {
+				break
+			}
+		}
+		batch.Head = s.Head()
+		if err := fresh.Append(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := fresh.Claim(b.Context(), pawl.Claim{Run: h.Run, Owner: "gone", Epoch: lease.Epoch}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	cut := b.dir
+	if err := old.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if err := fresh.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.dir = home
+	for _, name := range b.files(home) {
+		if err := os.Remove(name); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.copy(cut)
+}
+
+func (b *bench) files(dir string) []string {
+	names, err := filepath.Glob(filepath.Join(dir, "runs.db*"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return names
+}
+
+// copy takes the database of another directory.
+func (b *bench) copy(from string) {
+	b.Helper()
+	for _, name := range b.files(from) {
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(b.dir, filepath.Base(name)), data, 0o600)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func (b *bench) journal() *sqlite.Journal {
+	b.Helper()
+	j, err := sqlite.Open(b.Context(), filepath.Join(b.dir, "runs.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return j
+}
+
+func (b *bench) heads() func(func(pawl.Head) bool) {
+	return func(yield func(pawl.Head) bool) {
+		j := b.journal()
+		defer j.Close()
+		b.headsOf(j)(yield)
+	}
+}
+
+func (b *bench) headsOf(j *sqlite.Journal) func(func(pawl.Head) bool) {
+	return func(yield func(pawl.Head) bool) {
+		for h, err := range j.List(b.Context(), pawl.Query{}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// lengths are how many entries the runs have; a claim without any is no run.
+func (b *bench) lengths() map[string]uint64 {
+	n := map[string]uint64{}
+	for h := range b.heads() {
+		if h.Seq > 0 {
+			n[h.Run] = h.Seq
+		}
+	}
+	return n
+}
+
+// pawl runs a command on the database, or at the server that it names.
+func (b *bench) pawl(args ...string) (code int, stdout, stderr string) {
+	b.Helper()
+	var out, errs bytes.Buffer
+	code = cli.Main(b.Context(), args, strings.NewReader(""), &out, &errs, b.environ())
+	return code, out.String(), errs.String()
+}
+
+func (b *bench) environ() []string {
+	return []string{"XDG_STATE_HOME=" + filepath.Join(b.dir, "state"), "PAWL_DATABASE=sqlite:" + filepath.Join(b.dir, "runs.db"), "PAWL_TOKEN=" + token, "HOOK_SECRET=" + os.Getenv("HOOK_SECRET"), "PATH=" + os.Getenv("PATH")}
+}
+
+func (b *bench) must(want int, args ...string) string {
+	b.Helper()
+	code, stdout, stderr := b.pawl(args...)
+	if code != want {
+		b.Fatalf("pawl %s: exit %d, want %d\n%s%s", strings.Join(args, " "), code, want, stdout, stderr)
+	}
+	return stdout
+}
+
+// serve serves the agent until halt is called.
+func (b *bench) serve() {
+	b.Helper()
+	ctx, cancel := context.WithCancel(b.Context())
+	told, done := &said{}, make(chan int, 1)
+	go func() {
+		done <- cli.Main(ctx, []string{"serve", "x.yaml", "--addr", "127.0.0.1:0"}, strings.NewReader(""), told, told, b.environ())
+	}()
+	var at []string
+	if !soon(func() bool { at = serving.FindStringSubmatch(told.String()); return at != nil }) {
+		b.Fatalf("the server does not come up: %s", told)
+	}
+	b.url = at[1]
+	b.halt = func() { cancel(); <-done; http.DefaultClient.CloseIdleConnections() }
+	b.Cleanup(cancel)
+}
+
+func (b *bench) byProgram() bool { return strings.HasPrefix(b.origin, "program") }
+func (b *bench) atServer() bool  { return strings.HasSuffix(b.origin, "server") }
+
+func (b *bench) there() []string {
+	if b.atServer() {
+		return []string{"--server", b.url}
+	}
+	return nil
+}
+
+func (b *bench) report(run string) explain.Report {
+	b.Helper()
+	var r explain.Report
+	if err := json.Unmarshal([]byte(b.must(0, append([]string{"explain", run, "--json"}, b.there()...)...)), &r); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+func (b *bench) shown(run string) pawl.Result {
+	b.Helper()
+	var r pawl.Result
+	if err := json.Unmarshal([]byte(b.must(0, append([]string{"show", run, "--json"}, b.there()...)...)), &r); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// argv is a line as a shell reads it, its words in capitals replaced.
+func (b *bench) argv(line string) []string {
+	b.Helper()
+	text, ok := strings.CutPrefix(line, "pawl ")
+	if !ok {
+		b.Fatalf("%q is no command", line)
+	}
+	out, err := exec.CommandContext(b.Context(), "sh", "-c", `printf '%s\n' `+text).Output()
+	if err != nil {
+		b.Fatalf("%q: %v", line, err)
+	}
+	argv := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	for i, word := range argv {
+		switch word {
+		case "INPUT":
+			argv[i] = "and more"
+		case "TEXT":
+			argv[i] = "yes"
+		case "JSON":
+			argv[i] = `"b7"`
+		case "SPEC":
+			argv[i] = "x.yaml"
+			if b.origin == "child" && argv[0] == "resume" {
+				argv[i] = "boss.yaml"
+			}
+		case "PROVIDER/NAME":
+			argv[i] = "script:ok.script.yaml"
+		default:
+			if word == strings.ToUpper(word) && regexp.MustCompile(`^[A-Z/]+$`).MatchString(word) && len(word) < 26 {
+				b.Fatalf("%q: what is to be put for %s?", line, word)
+			}
+		}
+	}
+	return argv
+}
+
+// TestAdviceKeepsTheOptions resumes a program's run as an agent of a spec that differs,
+// and does as the refusal says: that names the spec and the limit, too.
+func TestAdviceKeepsTheOptions(t *testing.T) {
+	b := &bench{T: t, origin: "program", dir: t.TempDir()}
+	for name, text := range map[string]string{
+		"x.yaml":        "name: x\nmodel: script:x.script.yaml\nlimits: {iterations: 1}\n" + looking,
+		"x.script.yaml": oneLook,
+		"y.yaml":        "name: x\nmodel: script:x.script.yaml\nprompt: Look well.\n" + looking,
+	} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Chdir(b.dir)
+	b.begin()
+	_, _, stderr := b.pawl("resume", b.run, "--spec", "y.yaml", "--limit", "iterations=+5")
+	m := regexp.MustCompile(`go on with: (pawl .*); or leave`).FindStringSubmatch(stderr)
+	if m == nil {
+		t.Fatalf("nothing is advised: %s", stderr)
+	}
+	b.must(0, b.argv(m[1])...)
+	if r := b.shown(b.run); r.Status != pawl.Success {
+		t.Errorf("%s: the run is %v", m[1], r.Status)
+	}
+}
+
+// TestAdviceWorksWhileItRuns follows, waits for and ends a run as is advised about one
+// that somebody drives.
+func TestAdviceWorksWhileItRuns(t *testing.T) {
+	b := &bench{T: t, origin: "spec", dir: t.TempDir()}
+	for name, text := range map[string]string{"x.yaml": "name: x\nmodel: script:x.script.yaml\n", "x.script.yaml": "replies: [{text: never, hang: true}]\n"} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Chdir(b.dir)
+	driven := make(chan int, 1)
+	go func() { code, _, _ := b.pawl("run", "x.yaml", "go"); driven <- code }()
+	if !soon(func() bool {
+		for h := range b.heads() {
+			b.run = h.Run
+			return h.Status == pawl.Running && h.Seq > 1
+		}
+		return false
+	}) {
+		t.Fatal("the run does not begin")
+	}
+	report := b.report(b.run)
+	want := map[string]int{"wait": 130, "events": 0, "cancel": 0}
+	type exit struct {
+		command   string
+		code      int
+		out, errs string
+	}
+	exits := make(chan exit, len(report.Next))
+	if len(report.Next) != len(want) || report.Action != report.Next[0].Command {
+		t.Fatalf("%+v is advised, and %q recommended", report.Next, report.Action)
+	}
+	for _, next := range report.Next { // the last of them ends it, and so the others
+		go func() {
+			code, out, errs := b.pawl(b.argv(next.Command)...)
+			exits <- exit{next.Command, code, out, errs}
+		}()
+	}
+	for range report.Next {
+		e := <-exits
+		if code, ok := want[strings.Fields(e.command)[1]]; !ok || e.code != code {
+			t.Errorf("%s: exit %d\n%s%s", e.command, e.code, e.out, e.errs)
+		}
+	}
+	if code := <-driven; code != 130 {
+		t.Errorf("the run exits with %d", code)
+	}
+}

@@ -1,0 +1,263 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pawl-run/pawl/cmd/internal/cli"
+)
+
+// shop pays twice the same and once something else, each with approval, and
+// says what came of it.
+var shop = map[string]string{
+	"ledger.csv": "a,1\n",
+	"shop.yaml": `
+name: shop
+model: script:shop.script.yaml
+tools:
+  - name: pay
+    description: Pay.
+    command: [stub, count, paid.txt]
+    input: {type: object, properties: {amount: {type: number}, to: {type: string}}, required: [amount]}
+    approval: required
+    witness: [ledger.csv]
+`,
+	"shop.script.yaml": `
+replies:
+  - text: I shall pay now.
+    calls: [{tool: pay, args: {amount: 200}}]
+  - calls: [{tool: pay, args: {amount: 200}}, {tool: pay, args: {amount: 7}}]
+  - {text: paid}
+`,
+}
+
+// typing runs a command whose person types the lines.
+func typing(t *testing.T, ctx context.Context, stdin io.Reader, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	environ = append(environ, "XDG_STATE_HOME="+filepath.Join(t.TempDir(), "never"), "PAWL_DATABASE=sqlite:runs.db", "PATH="+os.Getenv("PATH"))
+	code = cli.Main(ctx, args, stdin, &out, &errs, environ)
+	return code, out.String(), errs.String()
+}
+
+func effects(t *testing.T, file string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(data), "\n")
+}
+
+// What a person types, and what becomes of the run.
+func TestAsking(t *testing.T) {
+	for name, c := range map[string]struct {
+		types string
+		code  int
+		paid  int
+		says  []string // on standard error
+		never []string
+	}{
+		"yes each time": {"y\nyes\nonce\n", 0, 3, []string{
+			"approve c_1? pay\n    {\n      \"amount\": 200\n    }\n  why: pay needs approval\n  the model says: I shall pay now.\n  relies on: command line, ledger.csv, program, working directory\n  stands until: ",
+			"approve c_3? pay\n    {\n      \"amount\": 7\n",
+		}, []string{"waits"}},
+		"for the run":             {"r\ny\n", 0, 3, []string{"approve c_3?"}, []string{"approve c_2?"}},
+		"no with a reason":        {"n too dear\ny\nl\n", 5, 1, []string{"c_1: denied by", "too dear", "waits: approval c_3"}, []string{"why? The model"}},
+		"no, and why":             {"deny\n much too dear \nl\nl\n", 5, 0, []string{"why? The model is told", "denied by", "much too dear"}, nil},
+		"no for no reason":        {"no\n\nl\nl\n", 5, 0, []string{"c_1: denied by"}, nil},
+		"later":                   {"l\n", 5, 0, []string{"waits: approval c_1"}, []string{"nobody to answer"}},
+		"nobody":                  {"", 5, 0, []string{"there is nobody to answer; it is left for later", "waits: approval c_1"}, nil},
+		"nobody says why":         {"n\n", 5, 0, []string{"there is nobody to answer"}, []string{"denied"}},
+		"nonsense is asked again": {"\nmaybe\nyyy\nY\nl\nl\n", 5, 1, []string{"waits: approval c_2"}, nil},
+		"edited in the answer": {"e {\"amount\": 5}\ny\nl\nl\n", 5, 1, []string{
+			"    {\n      \"amount\": 5\n    }\n  edited: the model wanted {\"amount\":200}\n", "[1] c_1 pay {\"amount\":5}",
+		}, nil},
+		"edited on a line": {"edit\n{\"amount\": 5}\ny\nl\nl\n", 5, 1, []string{"as one line of JSON", "[1] c_1 pay {\"amount\":5}"}, nil},
+		"edited wrongly": {"e 5\ne {\"amount\":\"x\"}\ne {\"amount\":1,\"tip\":2}\ne {\ny\nl\nl\n", 5, 1, []string{
+			"not taken: ", "not taken: this is not JSON", "tip", "[1] c_1 pay {\"amount\":200}",
+		}, []string{"edited: "}},
+		"not edited after all":        {"e\n\ny\nl\nl\n", 5, 1, []string{"[1] c_1 pay {\"amount\":200}"}, []string{"edited: "}},
+		"edited back":                 {"e {\"amount\":5}\ne {\"amount\": 200}\nr\ny\n", 0, 3, nil, []string{"edited arguments are for"}},
+		"edited and not for the run":  {"e {\"amount\":5}\nr\ny\nl\nl\n", 5, 1, []string{"edited arguments are for this call alone"}, nil},
+		"edited, then nobody answers": {"e {\"amount\":5}\n", 5, 0, []string{"nobody to answer"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files(t, shop)
+			code, stdout, stderr := typing(t, t.Context(), strings.NewReader(c.types), nil, "run", "shop.yaml", "go", "--approvals", "ask")
+			if code != c.code || effects(t, "paid.txt") != c.paid {
+				t.Errorf("exit %d, paid %d times; want %d, %d\n%s%s", code, effects(t, "paid.txt"), c.code, c.paid, stdout, stderr)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("it does not say %q:\n%s", want, stderr)
+				}
+			}
+			for _, never := range c.never {
+				if strings.Contains(stderr, never) {
+					t.Errorf("it says %q:\n%s", never, stderr)
+				}
+			}
+			if (stdout == "paid\n") != (code == 0) {
+				t.Errorf("stdout is %q", stdout)
+			}
+			if code, out, _ := invoke(t, t.Context(), nil, "replay", "last"); code != 0 {
+				t.Errorf("it does not replay: %s", out)
+			}
+		})
+	}
+}
+
+// Arguments can be edited in the person's editor.
+func TestAskingEditor(t *testing.T) {
+	files(t, shop)
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	editor := "#!/bin/sh\n[ \"$1\" = -w ] && sed 's/200/150/' \"$2\" > new.json && cat new.json > \"$2\"\n"
+	if err := os.WriteFile("ed it.sh", []byte(editor), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := filepath.Abs("ed it.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := typing(t, t.Context(), strings.NewReader("e\ny\nl\nl\n"), []string{"EDITOR='" + self + "' -w"}, "run", "shop.yaml", "go", "--approvals", "ask")
+	if code != 5 || !strings.Contains(stderr, `[1] c_1 pay {"amount":150}`) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if err := os.RemoveAll("paid.txt"); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr = typing(t, t.Context(), strings.NewReader("e\nl\n"), []string{"EDITOR=./none"}, "run", "shop.yaml", "go", "--approvals", "ask")
+	if code != 5 || !strings.Contains(stderr, "not taken: the editor ./none") || effects(t, "paid.txt") != 0 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(temporary, "pawl-*")); err != nil || len(left) > 0 {
+		t.Errorf("what was edited is left behind: %q, %v", left, err)
+	}
+}
+
+// What a model writes cannot reach the terminal nor hide what will run.
+func TestAskingShowsAll(t *testing.T) {
+	files(t, shop)
+	evil := "replies:\n  - text: \"\\e]0;title\\a\\nall is well\\n approve c_9? nothing\"\n    calls: [{tool: pay, args: {amount: 1, to: \"safe\\e[8m\u202egnp.exe\u200b\u00a0\U000e0041\"}}]\n"
+	if err := os.WriteFile("shop.script.yaml", []byte(evil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := typing(t, t.Context(), strings.NewReader("l\n"), nil, "run", "shop.yaml", "go", "--approvals", "ask")
+	if code != 5 || !strings.Contains(stderr, `"to": "safe\u001b[8m\u202egnp.exe\u200b\u00a0\U000e0041"`) {
+		t.Errorf("exit %d\n%q", code, stderr)
+	}
+	if strings.ContainsAny(stderr, "\x1b\x07\u202e") || strings.Contains(stderr, "\n approve c_9") {
+		t.Errorf("the terminal is told %q", stderr)
+	}
+}
+
+// What looks like a secret is not put on a terminal, and that it is not is said.
+func TestAskingHidesSecrets(t *testing.T) {
+	files(t, shop)
+	model := "replies:\n  - calls: [{tool: pay, args: {amount: 1, to: ghp_16C7e42F292c6912E7710c838347Ae178B4a}}]\n"
+	if err := os.WriteFile("shop.script.yaml", []byte(model), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := typing(t, t.Context(), strings.NewReader("e {\"amount\":2}\nl\n"), nil, "run", "shop.yaml", "go", "--approvals", "ask")
+	if code != 5 || strings.Contains(stderr, "16C7e42F292c6912E7710c838347Ae178B4a") || strings.Count(stderr, "  hidden: what looks like a secret") != 1 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
+// What is decided elsewhere meanwhile goes before, and what is typed for it
+// answers no other question.
+func TestAskingIsOvertaken(t *testing.T) {
+	files(t, shop)
+	stdin, keys := io.Pipe()
+	seen := &screen{}
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.Main(t.Context(), []string{"run", "shop.yaml", "go", "--approvals", "ask"}, stdin, io.Discard, seen,
+			[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
+	}()
+	asked := func(call string) {
+		t.Helper()
+		if !soon(func() bool {
+			_, shown, _ := strings.Cut(seen.String(), "approve "+call+"?")
+			return strings.Contains(shown, "y approves it")
+		}) {
+			t.Fatalf("nobody is asked about %s:\n%s", call, seen)
+		}
+	}
+	asked("c_1")
+	if code, _, stderr := invoke(t, t.Context(), nil, "deny", "last", "c_1", "--reason", "no", "--no-continue"); code != 0 {
+		t.Fatal(stderr)
+	}
+	asked("c_2")
+	if !soon(func() bool { // who answers is asked right after what is shown
+		_, err := keys.Write([]byte("maybe\n"))
+		return err == nil && strings.Count(seen.String(), "y approves it") > 2
+	}) {
+		t.Fatalf("nobody reads what is typed:\n%s", seen)
+	}
+	if _, err := keys.Write([]byte("y\nl\n")); err != nil {
+		t.Fatal(err)
+	}
+	_ = keys.Close() // it cannot fail
+	code := <-done
+	if code != 5 || effects(t, "paid.txt") != 1 || !strings.Contains(seen.String(), "c_1: denied by") || !strings.Contains(seen.String(), "waits: approval c_3") {
+		t.Errorf("exit %d, paid %d times\n%s", code, effects(t, "paid.txt"), seen)
+	}
+}
+
+// A screen shows what was written so far.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// A person who is asked when the run is to be let go of does not hold it up.
+func TestAskingIsInterrupted(t *testing.T) {
+	files(t, shop)
+	stdin, keys := io.Pipe()
+	defer keys.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		soon(func() bool {
+			_, out, _ := invoke(t, t.Context(), nil, "runs", "--json", "--status", "waiting_approval")
+			return out != ""
+		})
+		cancel()
+	}()
+	code, _, stderr := typing(t, ctx, stdin, nil, "run", "shop.yaml", "go", "--approvals", "ask")
+	if code != 5 && code != 130 || effects(t, "paid.txt") != 0 {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if code, out, _ := invoke(t, t.Context(), nil, "approve", "last", "--continue", "--approvals", "park"); code != 5 || effects(t, "paid.txt") != 1 {
+		t.Errorf("it cannot go on: exit %d, %s", code, out)
+	}
+}
+
+// Where nobody sits at a terminal, a run is parked.
+func TestNotAsking(t *testing.T) {
+	files(t, shop)
+	code, _, stderr := typing(t, t.Context(), strings.NewReader("y\ny\ny\n"), nil, "run", "shop.yaml", "go")
+	if code != 5 || strings.Contains(stderr, "approve c_1?") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}

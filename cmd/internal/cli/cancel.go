@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/server/client"
+)
+
+func (a *app) cancelCommand() *cobra.Command {
+	reason := ""
+	c := a.command("cancel RUN [flags]", "End a run, whichever process drives it", cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
+		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+			return a.cancel(ctx, j, h, reason)
+		})
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	return remotely(a.runArgument(c))
+}
+
+// endRun asks a run to end.
+func (a *app) endRun(ctx context.Context, j store, run, reason string) error {
+	if r, ok := j.(*remote); ok {
+		_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
+		return err
+	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return err
+	}
+	return engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, run, engine.Self().User, reason)
+}
+
+func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (int, error) {
+	if h.Status.Ended() {
+		return 0, misuse("run %s is over: %s", h.Run, h.Status.Words())
+	}
+	err := a.endRun(ctx, j, h.Run, reason)
+	if err != nil {
+		return 0, err
+	}
+	if h, err = desk.Head(ctx, j, h.Run); err != nil {
+		return 0, err
+	}
+	if h.Status.Ended() {
+		if err := a.tellOf(ctx, j, h.Run); err != nil {
+			return 0, err
+		}
+	}
+	if !a.quiet {
+		if h.Status.Ended() {
+			a.sayf("run %s is %v", h.Run, h.Status)
+		} else {
+			a.sayf("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, desk.OwnerText(h.Lease.Owner))
+		}
+	}
+	if !a.json {
+		return 0, nil
+	}
+	report, err := desk.Report(ctx, j, h, a.place())
+	if err != nil {
+		return 0, err
+	}
+	return 0, printJSON(a.out, report.Result)
+}

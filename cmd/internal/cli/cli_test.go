@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/cli"
+)
+
+// invoke runs a command in this process, as a function.
+func invoke(t *testing.T, ctx context.Context, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	environ := []string{"XDG_STATE_HOME=" + filepath.Join(t.TempDir(), "never"), "PAWL_DATABASE=sqlite:runs.db"}
+	code = cli.Main(ctx, args, stdin, &out, &errs, environ)
+	return code, out.String(), errs.String()
+}
+
+func files(t *testing.T, contents map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range contents {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A command needs no process: a test, or another program, calls it.
+func TestMainIsAFunction(t *testing.T) {
+	files(t, map[string]string{
+		"yes.yaml":        "name: yes\nmodel: script:yes.script.yaml\n",
+		"yes.script.yaml": "replies: [{expect: is it so, text: it is}]\n",
+	})
+	code, stdout, stderr := invoke(t, t.Context(), strings.NewReader("is it so\n"), "run", "yes.yaml", "-")
+	if code != 0 || stdout != "it is\n" {
+		t.Fatalf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	code, stdout, _ = invoke(t, t.Context(), nil, "show", "last", "--json")
+	var result pawl.Result
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 0 || result.Status != pawl.Success || result.Answer != "it is" {
+		t.Fatalf("exit %d, %v: %s", code, err, stdout)
+	}
+}
+
+// The end of the context parks the run, as a signal does; it says why.
+func TestTheContextsEndParks(t *testing.T) {
+	files(t, map[string]string{
+		"slow.yaml":        "name: slow\nmodel: script:slow.script.yaml\n",
+		"slow.script.yaml": "replies: [{text: never, hang: true}]\n",
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := make(chan struct{})
+	go func() {
+		defer close(stop)
+		for { // until the run is there
+			_, stdout, _ := invoke(t, t.Context(), nil, "runs", "--json", "--status", "running")
+			if stdout != "" {
+				cancel()
+				return
+			}
+		}
+	}()
+	code, stdout, stderr := invoke(t, ctx, nil, "run", "slow.yaml", "go", "--json")
+	<-stop
+	var result pawl.Result
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 130 || result.Status != pawl.Paused {
+		t.Fatalf("exit %d, %v: %s\n%s", code, err, stdout, stderr)
+	}
+}
+
+// Waiting for input that never comes ends with the context.
+func TestReadingInputEnds(t *testing.T) {
+	files(t, map[string]string{
+		"yes.yaml":        "name: yes\nmodel: script:yes.script.yaml\n",
+		"yes.script.yaml": "replies: [{text: it is}]\n",
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, w := io.Pipe()
+	defer w.Close()
+	code, stdout, _ := invoke(t, ctx, r, "run", "yes.yaml", "-")
+	if code == 0 || stdout != "" {
+		t.Fatalf("exit %d, stdout %q", code, stdout)
+	}
+	if _, stdout, _ := invoke(t, t.Context(), nil, "runs", "--json"); stdout != "" {
+		t.Fatalf("something was run: %s", stdout)
+	}
+}

@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/workflow"
+)
+
+// sink is where --events goes.
+type sink struct {
+	w     io.Writer
+	close func() error
+}
+
+// openEvents opens the file for entries; nil: nobody wants them.
+func (a *app) openEvents(name string) (*sink, error) {
+	switch name {
+	case "":
+		return nil, nil
+	case "-":
+		return &sink{a.err, func() error { return nil }}, nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, misuse("--events: %w", err)
+	}
+	return &sink{f, f.Close}, nil
+}
+
+// begin starts or resumes a run; it is called when all that can be wrong with
+// how the command was called is known not to be.
+type begin func(ctx context.Context) (*engine.Handle, error)
+
+// drive begins a run, announces its agent, and watches it to its end. Entries
+// up to after are history: they are neither shown nor streamed.
+func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) (pawl.Result, error) {
+	events, err := a.openEvents(d.events)
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	if events != nil {
+		defer func() { _ = events.close() }() // each line was written when it happened
+	}
+	result, found, err := a.driveOn(ctx, agent, limits, after, events, false, begin)
+	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
+		goOn, seen, wrong := a.answerHere(ctx, d, agent, result)
+		if err = wrong; goOn == nil {
+			break
+		}
+		result, _, err = a.driveOn(ctx, agent, limits, seen, events, true, goOn)
+	}
+	watching := context.WithoutCancel(ctx)
+	a.unspool(watching, result)
+	if err == nil {
+		a.tell(ctx, agent.Source, result)
+	}
+	return result, err
+}
+
+// driveOn begins a run, or goes on with one, and watches it until it ends or waits.
+// found says that the run was there before; again, that it was driven here just now.
+func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
+	view := a.watchRun(agent, limits)
+	h, err := begin(ctx)
+	if err != nil {
+		return pawl.Result{}, false, err
+	}
+	if !again { // a run that was refused calls nothing
+		a.announce(agent, limits)
+		a.warnDisabled(ctx, h.ID())
+	}
+	if h.Found() { // what it did before was shown to whoever started it
+		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
+			after = was.Seq
+		}
+		a.sayf("run %s was started under this key before", h.ID())
+	} else if !a.quiet && !again {
+		a.sayf("run %s", h.ID())
+	}
+	unhook := context.AfterFunc(ctx, func() {
+		if !a.quiet {
+			a.sayf("parking run %s; what is being written is finished first (another signal leaves at once)", h.ID())
+		}
+	})
+	watching := context.WithoutCancel(ctx)
+	if !a.quiet || events != nil {
+		if view != nil {
+			view.begin()
+		}
+		a.watch(watching, h, after, events, view)
+		if view != nil {
+			view.end()
+		}
+	}
+	result, err = h.Wait(watching)
+	unhook()
+	return result, h.Found(), err
+}
+
+// watch shows a run's entries, and streams them, until it ends.
+func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view view) {
+	for e, err := range h.Entries(ctx) {
+		if err != nil {
+			a.sayf("pawl: the run cannot be watched any more: %v", err)
+			return
+		}
+		if view != nil {
+			view.add(e, e.Seq <= after)
+		}
+		if e.Seq <= after { // pieces of replies have none and are not shown
+			continue
+		}
+		if events != nil {
+			line, err := e.AppendJSON(nil)
+			if err == nil {
+				_, err = events.w.Write(append(legibleJSON(redact.JSON(line)), '\n'))
+			}
+			if err != nil {
+				a.sayf("pawl: --events: %v; the run goes on without", err)
+				events = nil
+			}
+		}
+		if !a.quiet && view == nil {
+			a.progress(e)
+		}
+	}
+}
+
+// warnDisabled names the tools that a run goes without because they have changed.
+func (a *app) warnDisabled(ctx context.Context, run string) {
+	for e, err := range engine.Entries(ctx, a.journal, run, 1) {
+		start, ok := e.Event.(pawl.RunStarted)
+		if err != nil || !ok {
+			return
+		}
+		if names := engine.Disabled(start.Declaration); names != nil {
+			a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; look at it, and start a run with --allow-change to consent", strings.Join(names, ", "), run)
+		}
+		return
+	}
+}
+
+// announce says what is going to be called, where, and what it may use at most.
+func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
+	if a.quiet {
+		return
+	}
+	models := []string{place(agent.Model)}
+	for _, m := range agent.Fallback {
+		models = append(models, place(m))
+	}
+	text := strings.Join(models, ", then ")
+	var judges []string
+	for _, p := range agent.Policies {
+		if adviser, ok := p.(pawl.Adviser); ok {
+			for _, m := range adviser.Advisers() {
+				judges = append(judges, place(m))
+			}
+		}
+	}
+	if slices.Sort(judges); judges != nil {
+		text += "; judged by " + strings.Join(slices.Compact(judges), " and ")
+	}
+	if text = "model " + text; describes(agent.Model).Name == workflow.NoModel {
+		text = "no model is asked"
+	}
+	a.sayf("%s: %s; at most %v", agent.Name, text, limits)
+	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
+		a.sayf("%s", fixPlaces(from, agent.Model))
+	}
+	if p, err := recordedPolicy(agent.Source); err == nil && p != nil {
+		name, _ := p.Source()
+		a.sayf("held to %s", name)
+	}
+}
+
+// fixPlaces says where the tests of a fix run, and where the code goes.
+func fixPlaces(from testfix.Source, m pawl.Model) string {
+	text := fmt.Sprintf("tests: %s, in a copy of %s; ", strings.Join(from.Test, " "), from.Dir)
+	if d, ok := m.(pawl.Describer); ok && d.Describe().Endpoint != "" {
+		return text + "what the model reads of the code and the tests is sent to " + d.Describe().Endpoint
+	}
+	return text + "nothing is sent anywhere"
+}
+
+// place says what a model is called and where it is.
+func place(m pawl.Model) string {
+	info := describes(m)
+	if info.Endpoint == "" {
+		return info.Name + ", in this process"
+	}
+	return info.Name + " at " + info.Endpoint
+}
+
+func describes(m pawl.Model) pawl.ModelInfo {
+	if d, ok := m.(pawl.Describer); ok {
+		return d.Describe()
+	}
+	return pawl.ModelInfo{Name: "func"}
+}
+
+// conclude prints what a run has come to and returns its exit code.
+func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
+	a.ending(ctx, &r)
+	return exitCode(r.Status), a.printResult(ctx, r)
+}
+
+// printResult prints the answer, or the whole result as JSON, with what its
+// agent asks to be shown besides.
+func (a *app) printResult(ctx context.Context, r pawl.Result) error {
+	if a.json {
+		whole, err := a.whole(ctx, r)
+		if err != nil {
+			return err
+		}
+		return printJSON(a.out, whole)
+	}
+	answer := clean(r.Answer)
+	if strings.TrimSpace(answer) == "" {
+		return nil
+	}
+	if !strings.HasSuffix(answer, "\n") {
+		answer += "\n"
+	}
+	_, err := io.WriteString(a.out, answer)
+	return err
+}
+
+// ending says in a few lines how a run ended and what can be done; when quiet,
+// in one line why it did not succeed. The result recommends the same.
+func (a *app) ending(ctx context.Context, r *pawl.Result) {
+	why := r.Reason.Condition
+	switch {
+	case r.Reason.Detail != "" && why != "" && r.Status != pawl.PlanFailed:
+		why += " (" + r.Reason.Detail + ")"
+	case r.Reason.Detail != "":
+		why = r.Reason.Detail
+	}
+	line := r.Status.Words()
+	if why != "" {
+		line += ": " + gist(why)
+	}
+	next := a.advise(ctx, r)
+	if a.quiet {
+		if r.Status != pawl.Success {
+			a.sayf("%s; run %s", line, r.Run)
+		}
+		return
+	}
+	a.sayf("%s", line)
+	a.sayf("%s", figures(*r))
+	for _, p := range r.Pending {
+		a.sayf("  waits: %s", pendingText(p))
+	}
+	if r.Status == pawl.Success {
+		return
+	}
+	for _, one := range next {
+		a.sayf("next: %s", pasted(one))
+	}
+}
+
+// figures are what a run used, in one line.
+func figures(r pawl.Result) string {
+	text := fmt.Sprintf("%s, %s, %d tokens in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), r.Usage.Input, r.Usage.Output)
+	if r.CostUSD != nil {
+		text += ", " + figure.Dollars(float64(*r.CostUSD))
+	}
+	return text + ", " + elapsed(r)
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// pendingText is something a run waits for, in one line.
+func pendingText(p pawl.Pending) string {
+	text := fmt.Sprintf("%s %s", p.Kind, p.Call)
+	if strings.Contains(p.Run, ".c_") {
+		text += " of child run " + p.Run
+	}
+	if p.Tool != "" {
+		text += fmt.Sprintf(": %s %s", p.Tool, gistJSON(p.Args))
+	}
+	if p.Reason != "" {
+		text += ": " + gist(p.Reason)
+	}
+	if p.AnsweredAt != nil {
+		text += " (answered by " + gist(p.AnsweredBy) + ", not yet read)"
+	}
+	return text
+}
+
+func elapsed(r pawl.Result) string { return lasting(time.Duration(r.ElapsedMS) * time.Millisecond) }

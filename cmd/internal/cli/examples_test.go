@@ -1,0 +1,127 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// TestExamples runs each spec under examples as its users would, from the command
+// line with the model's replies from a file, and looks at what came of it. That
+// every spec has a script there, and every key a spec, the tests of package spec
+// hold.
+func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each is one process after another, in which the race detector sees what it sees in TestScripts")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/examples",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("AS_MAIN", "yes")
+			for _, name := range []string{"PAWL_MODEL", "PAWL_DATABASE"} {
+				e.Setenv(name, "")
+			}
+			for _, dir := range []string{"specs", "hyphen"} {
+				if err := copyBeside(filepath.Join(e.WorkDir, dir), filepath.Join("../../../examples", dir)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "cage":
+				whole := tool.Cage{Files: &tool.CageFiles{}, NoNetwork: true, Memory: 256 << 20, Processes: 32}
+				return whole.Missing() == nil, nil
+			case "race":
+				return raced(), nil
+			}
+			return false, os.ErrInvalid
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside, "receive": receive},
+	})
+}
+
+// copyBeside copies a directory beside what is there already: the files of a script.
+func copyBeside(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, info.Mode())
+	})
+}
+
+// serveBeside has `pawl mcp … --http ADDRESS` run until the script ends, on a port
+// that is free, which it writes into the spec that names the address:
+// serve SPEC pawl mcp ….
+func serveBeside(ts *testscript.TestScript, _ bool, args []string) {
+	address := args[len(args)-1]
+	args[len(args)-1] = "127.0.0.1:0"
+	args[3] = ts.MkAbs(args[3])
+	environ := append(os.Environ(), "PAWL_TOKEN="+ts.Getenv("DESK_TOKEN"), "PAWL_DATABASE=sqlite:"+ts.MkAbs("served.db"))
+	ctx, stop := context.WithCancel(context.Background())
+	said, writer := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer writer.Close()
+		cli.Main(ctx, args[2:], strings.NewReader(""), io.Discard, writer, environ)
+	}()
+	ts.Defer(func() {
+		stop()
+		<-done
+	})
+	serving := regexp.MustCompile(`serving MCP at http://(\S+)/mcp`)
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		m := serving.FindStringSubmatch(lines.Text())
+		if m == nil {
+			continue
+		}
+		go func() { _, _ = io.Copy(io.Discard, said) }()
+		text := ts.ReadFile(args[0])
+		if !strings.Contains(text, address) {
+			ts.Fatalf("%s does not name %s", args[0], address)
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, address, m[1])), 0o600))
+		return
+	}
+	ts.Fatalf("%q serves nothing", args)
+}
+
+// raced reports whether the test was built with the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
+}

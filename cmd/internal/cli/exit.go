@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server/client"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// The exit codes that are no status of a run.
+const (
+	exitBroken = 1 // the journal, the disk
+	exitUsage  = 2 // bad usage or a bad spec; nothing was run
+	exitPaused = 130
+)
+
+// exitCode is the exit code of a run that has come to a status.
+func exitCode(s pawl.Status) int {
+	switch s {
+	case pawl.Success:
+		return 0
+	case pawl.Exhausted:
+		return 3
+	case pawl.NoProgress:
+		return 4
+	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt, pawl.Expired:
+		return 5
+	case pawl.Denied:
+		return 6
+	case pawl.PlanFailed:
+		return 7
+	case pawl.Cancelled, pawl.Paused:
+		return exitPaused
+	}
+	return exitBroken // failed; interrupted, running and queued are no ends
+}
+
+// fault is an error with the exit code it deserves.
+type fault struct {
+	code int
+	err  error
+}
+
+func (f *fault) Error() string { return f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+// misuse is a fault of whoever typed the command.
+func misuse(format string, args ...any) error {
+	return &fault{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// refused makes a fault of usage of any error.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fault{exitUsage, err}
+}
+
+// codeOf is the exit code of an error.
+func codeOf(err error) int {
+	var f *fault
+	var held *pawl.HeldError
+	var changed *engine.ChangedError
+	var first *pawl.LetterConflictError
+	var problems spec.Problems
+	var said *client.Problem
+	var other *client.ResponseError
+	switch {
+	case errors.As(err, &f):
+		return f.code
+	case errors.As(err, &said) && said.Status < http.StatusInternalServerError, errors.As(err, &other) && other.Status < http.StatusInternalServerError:
+		return exitUsage
+	case errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.SpentError)),
+		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.MissingError)):
+		return exitUsage
+	case errors.As(err, &held), errors.As(err, &changed), errors.As(err, &first), errors.As(err, &problems),
+		errors.Is(err, pawl.ErrUnknownRun), errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn):
+		return exitUsage
+	}
+	return exitBroken
+}
+
+// report tells what went wrong. Problems of a spec are told as they are, one a
+// line, so that editors find the places.
+func (a *app) report(ctx context.Context, err error) int {
+	var stopped *interruption
+	if errors.As(context.Cause(ctx), &stopped) && (errors.Is(err, context.Canceled) || errors.As(err, &stopped)) {
+		return exitPaused
+	}
+	var held *pawl.HeldError
+	var problems spec.Problems
+	var said *client.Problem
+	switch {
+	case errors.As(err, new(*goneError)): // and misses nothing
+	case errors.As(err, &problems):
+		fmt.Fprintln(a.err, clean(problems.Error()))
+		return exitUsage
+	case errors.As(err, &held):
+		a.sayf("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
+			held.Lease.Run, desk.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
+	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
+		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
+	default:
+		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
+		if outage.Is(err) {
+			a.sayf("pawl: what is recorded there is not lost by this; try again when it can be reached, and go on with a run that was under way by pawl resume. " +
+				"Another database is named by --database or PAWL_DATABASE")
+		}
+	}
+	return codeOf(err)
+}

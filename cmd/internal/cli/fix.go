@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/stop"
+)
+
+// fixing is how a project is to be mended.
+type fixing struct {
+	driving
+	test       string
+	dryRun     bool
+	allowEdits bool
+	keep       string
+}
+
+func (a *app) fixCommand() *cobra.Command {
+	f := &fixing{}
+	c := a.command("fix [DIR] [flags]", "Mend the failing tests of the project in DIR", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+		dir := "."
+		if len(args) > 0 {
+			dir = args[0]
+		}
+		return a.fix(ctx, f, dir)
+	})
+	c.Long = "Mend the failing tests of the project in DIR (default: the present one). The work is done in a copy;\nits difference is applied to the project once, at the end, when every test passes."
+	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only print the difference")
+	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "let tests be edited too")
+	c.Flags().StringVar(&f.keep, "keep", "", "apply the difference also when tests still fail; best: as it was when the fewest did")
+	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()
+	f.modelFlag(c)
+	f.limitFlag(c, false)
+	f.stopFlag(c)
+	f.labelFlag(c)
+	f.eventsFlag(c)
+	f.policyFlag(c)
+	f.approvalsFlag(c)
+	return c
+}
+
+// joinKeep lets best stand apart from --keep: a flag whose value may be left
+// out would otherwise take it for the directory.
+func joinKeep(args []string) []string {
+	for i := 0; i+1 < len(args) && args[i] != "--"; i++ {
+		if args[i] == "--keep" && args[i+1] == testfix.Best.String() {
+			joined := append(append([]string{}, args[:i]...), "--keep="+args[i+1])
+			return append(joined, args[i+2:]...)
+		}
+	}
+	return args
+}
+
+func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, misuse("there is no directory %s; name that of the project", dir)
+	case err != nil:
+		return 0, refused(err)
+	case !info.IsDir():
+		return 0, misuse("%s is no directory; name that of the project", dir)
+	}
+	o, labels, err := a.fixOptions(f, dir)
+	if err != nil {
+		return 0, err
+	}
+	var condition pawl.Condition
+	if f.stop != "" {
+		if condition, err = stop.Parse(f.stop, nil); err != nil {
+			return 0, misuse("--stop: %w", err)
+		}
+	}
+	policy, err := readPolicy(f.policy)
+	if err != nil {
+		return 0, err
+	}
+	name := a.fixModel(f.model)
+	model, err := a.model(name)
+	if err == nil {
+		err = a.readyModel(name, model)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return a.with(ctx, func(j store) (int, error) {
+		if o.StateDir != "" {
+			a.prune(ctx, j, o.StateDir, time.Now())
+		}
+		fix, err := testfix.New(ctx, dir, model, o)
+		if err != nil {
+			if ctx.Err() != nil {
+				return 0, err
+			}
+			return 0, refused(err)
+		}
+		agent := fix.Agent()
+		agent.Stop = condition
+		again := fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}
+		agent.Source = again.into(agent.Source)
+		if agent, err = under(policy, agent); err != nil {
+			return 0, errors.Join(err, fix.Close())
+		}
+		if err := checkStop(agent); err != nil {
+			return 0, errors.Join(err, fix.Close())
+		}
+		limits, err := ceilings(agent)
+		if err != nil {
+			return 0, errors.Join(err, fix.Close())
+		}
+		result, err := a.drive(ctx, &f.driving, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+			run, err := a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
+			if err == nil {
+				a.claimCopy(fix.Source().State, run.ID())
+			}
+			return run, err
+		})
+		if err != nil {
+			return 0, errors.Join(err, fix.Release())
+		}
+		return a.concludeFix(ctx, fix, result, f.dryRun)
+	})
+}
+
+func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]string, error) {
+	l, err := parseLimits(f.limit, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := parseLabels(f.label)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.Set}
+	if f.test != "" {
+		if o.Test, err = words(f.test); err != nil {
+			return nil, nil, misuse("--test: %w", err)
+		}
+	}
+	if f.keep != "" {
+		if err := o.Keep.UnmarshalText([]byte(f.keep)); err != nil {
+			return nil, nil, misuse("--keep=%s: write --keep or --keep best", f.keep)
+		}
+	}
+	o.StateDir = a.fixState(dir)
+	return o, labels, nil
+}
+
+// fixState is where working copies are made: beside the runs, not with the
+// temporary files, because a run that is parked may have to wait longer than
+// those are kept. Empty, which means with the temporary files all the same: that
+// place is inside the project or is not known.
+func (a *app) fixState(dir string) string {
+	own, err := a.ownDatabase()
+	if err != nil {
+		return ""
+	}
+	state := filepath.Join(filepath.Dir(own), "fix")
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if rel, err := filepath.Rel(abs, state); err != nil || filepath.IsLocal(rel) {
+		return ""
+	}
+	return state
+}
+
+// fixModel is the model to mend with: the one named, else one whose key is set,
+// else the mechanic.
+func (a *app) fixModel(named string) string {
+	for _, name := range []string{named, a.getenv("PAWL_MODEL"), a.defaultModel()} {
+		if name != "" {
+			return name
+		}
+	}
+	if !a.quiet {
+		a.sayf("no key is set and PAWL_MODEL names no model: the mechanic does the work, which is offline and rule-based and repairs Go code only")
+	}
+	return mechanic.Name
+}
+
+// fixResult is a result with the difference beside it.
+type fixResult struct {
+	pawl.Result
+
+	Diff    string   `json:"diff"`
+	Applied bool     `json:"applied"`
+	Flaky   []string `json:"flaky,omitempty"` // tests that fail by chance
+}
+
+// concludeFix brings what is to be kept to the project and prints it. The copy
+// stays as long as the run can be resumed.
+func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
+	ctx = context.WithoutCancel(ctx) // what was mended is brought home whatever happens now
+	a.ending(ctx, &r)
+	if r.Status.Ended() && r.Status != pawl.Success {
+		a.lastWords(ctx, r.Run)
+	}
+	var diff testfix.Diff
+	if r.Status.Ended() { // a run that is parked has no outcome yet
+		var err error
+		if diff, err = fix.Outcome(ctx, r.Status); err != nil {
+			return 0, errors.Join(err, fix.Release())
+		}
+	}
+	applied := !dryRun && !diff.Empty()
+	var err error
+	if applied {
+		err = fix.Apply(diff)
+	}
+	if a.json {
+		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil, fix.Flaky()}))
+	} else {
+		_, printing := io.WriteString(a.out, diff.String())
+		err = errors.Join(err, printing)
+	}
+	if err != nil {
+		return 0, errors.Join(err, fix.Release())
+	}
+	if !a.quiet {
+		if flaky := fix.Flaky(); len(flaky) > 0 {
+			a.sayf("flaky, so no part of the goal (run twice with nothing changed, they passed once and failed once): %s", strings.Join(flaky, ", "))
+		}
+		switch {
+		case applied:
+			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
+		case !diff.Empty():
+			a.sayf("not applied: this is a dry run")
+		default:
+			a.sayf("the project is as it was")
+		}
+	}
+	if r.Status == pawl.Success {
+		return exitCode(r.Status), fix.Close()
+	}
+	return exitCode(r.Status), fix.Release()
+}
+
+// lastWords shows in full what the model said last: why it could not do it.
+func (a *app) lastWords(ctx context.Context, run string) {
+	a.mu.Lock()
+	j := a.journal
+	a.mu.Unlock()
+	if a.quiet || j == nil {
+		return
+	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return // how the run ended was said above
+	}
+	if text := strings.TrimSpace(redact.Text(clean(s.LastText()))); text != "" {
+		fmt.Fprintln(a.err, "it said: "+text)
+	}
+}

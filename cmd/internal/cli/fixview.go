@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/testfix"
+)
+
+// fixView is what is seen of a fix while it runs: a line for each test as it
+// flips, for what the model says and changes, and on a terminal, beneath them,
+// one that says how far it is.
+type fixView struct {
+	a      *app
+	limits pawl.Limits
+	live   func() int // columns of the terminal; nil: there is none
+	colour bool
+	talks  bool // the model's words are worth a line each
+	now    func() time.Time
+
+	mu       sync.Mutex
+	state    pawl.State
+	since    time.Time       // when the state was folded last
+	attempts int             // edits so far
+	edited   bool            // since the latest run of the tests
+	first    map[string]bool // what was open at first; nil: not looked yet
+	open     []string
+	doing    string
+	stop     func() // the time from passing
+}
+
+// watchFix makes the view of a fix; nil: the agent is none.
+func (a *app) watchFix(agent pawl.Agent, limits pawl.Limits) *fixView {
+	if _, isFix, err := testfix.ParseSource(agent.Source); !isFix || err != nil || a.quiet {
+		return nil
+	}
+	v := &fixView{a: a, limits: limits, now: time.Now}
+	if d, ok := agent.Model.(pawl.Describer); ok {
+		v.talks = d.Describe().Endpoint != ""
+	}
+	if f, ok := a.err.under().(*os.File); ok && a.getenv("TERM") != "dumb" && columns(f) > 0 {
+		v.live = func() int { return columns(f) }
+		v.colour = a.getenv("NO_COLOR") == ""
+	}
+	return v
+}
+
+// begin shows the time passing, until end.
+func (v *fixView) begin() {
+	if v.live == nil {
+		return
+	}
+	v.stop = ticking(time.Second, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.draw()
+	})
+}
+
+func (v *fixView) end() {
+	if v.live == nil {
+		return
+	}
+	v.stop()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.live = nil
+	v.a.err.setStatus("")
+}
+
+// add takes in an entry. History is not shown again.
+func (v *fixView) add(e pawl.Entry, history bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if e.Seq > 0 {
+		v.state.Fold(e)
+		v.since = v.now()
+	}
+	flips := v.take(e.Event)
+	if history {
+		return
+	}
+	if text := v.says(e.Event); text != "" && v.live == nil {
+		v.a.sayf("[%d] %s", e.Iteration, text)
+	} else if text != "" {
+		v.a.sayf("%s", text)
+	}
+	for _, f := range flips {
+		v.flip(f, e.Iteration)
+	}
+	v.draw()
+}
+
+// take keeps the books and returns what flipped.
+func (v *fixView) take(event pawl.Event) (flips []flip) {
+	switch e := event.(type) {
+	case pawl.ToolStarted:
+		if v.doing == "" {
+			v.doing = e.Tool
+		}
+	case pawl.ToolFinished:
+		v.doing = ""
+		switch {
+		case e.Status != pawl.ToolOK:
+		case e.Tool == "edit_file" || e.Tool == "write_file":
+			v.edited = true
+		case e.Tool == "try_edits":
+			v.attempts += trials(e.Result)
+		}
+	case pawl.ModelCalled:
+		v.doing = "waiting for the model"
+		if !v.talks {
+			v.doing = "searching"
+		}
+	case pawl.ModelReplied:
+		v.doing = ""
+	case pawl.Observed:
+		v.doing = ""
+	case pawl.Measured:
+		if v.edited {
+			v.attempts++
+			v.edited = false
+		}
+		flips = v.compare(e.Open)
+		v.open = e.Open
+	}
+	return flips
+}
+
+// trials is how many edits were tried by the tool that tries them without
+// making them.
+func trials(result json.RawMessage) int {
+	var r struct {
+		Mends   []any `json:"mends"`
+		Fails   []any `json:"still_fail"`
+		Endless []any `json:"do_not_end"`
+		Unbuilt []any `json:"do_not_compile"`
+	}
+	if json.Unmarshal(result, &r) != nil {
+		return 0
+	}
+	return len(r.Mends) + len(r.Fails) + len(r.Endless) + len(r.Unbuilt)
+}
+
+// says is what an event deserves a line of its own for. What is read, and what
+// the tests print, is left to explain.
+func (v *fixView) says(event pawl.Event) string {
+	switch e := event.(type) {
+	case pawl.ModelReplied:
+		if v.talks || v.live == nil {
+			return gist(e.Reply.Text())
+		}
+		v.doing = gist(e.Reply.Text())
+		return ""
+	case pawl.ToolFinished:
+		switch {
+		case e.Status != pawl.ToolOK:
+			return callText(event)
+		case e.Tool == "try_edits":
+			var tried struct{ Summary string }
+			if json.Unmarshal(e.Result, &tried) == nil {
+				return gist(tried.Summary)
+			}
+		case (v.talks || v.live == nil) && (e.Tool == "edit_file" || e.Tool == "write_file"):
+			return gistJSON(e.Result)
+		}
+		return ""
+	case pawl.Observed:
+		if e.Failed { // and nothing is known of the tests
+			return progressText(event)
+		}
+		return ""
+	case pawl.ToolStarted, pawl.ToolReused, pawl.Measured:
+		return ""
+	}
+	return progressText(event)
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/server/client"
+	"github.com/pawl-run/pawl/stop"
+)
+
+func (a *app) forkCommand() *cobra.Command {
+	r := &resuming{}
+	var at uint64
+	c := a.command("fork RUN --at SEQ [INPUT] [flags]", "Begin a new run that shares the log of another up to entry SEQ", cobra.RangeArgs(1, 2),
+		func(ctx context.Context, args []string) (int, error) {
+			input := ""
+			if len(args) > 1 {
+				var err error
+				if input, err = a.input(ctx, args[1:], ""); err != nil {
+					return 0, err
+				}
+			}
+			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
+				return a.fork(ctx, j, h, at, input, r)
+			})
+		})
+	c.Flags().Uint64Var(&at, "at", 0, "the last entry to share")
+	_ = c.MarkFlagRequired("at") // the flag stands one line above
+	c.Flags().StringVar(&r.spec, "spec", "", "go on with the agent of this spec instead of the one the run began with")
+	r.modelFlag(c)
+	r.limitFlag(c, true)
+	r.stopFlag(c)
+	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as KEY=VALUE, beside those of the run; may be repeated")
+	r.eventsFlag(c)
+	r.policyFlag(c)
+	r.approvalsFlag(c)
+	return remotely(a.runArgument(c), "spec", "model", "stop", "policy")
+}
+
+func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
+	labels, err := parseLabels(r.label)
+	if err != nil {
+		return 0, err
+	}
+	if to, ok := j.(*remote); ok {
+		return a.forkRemote(ctx, to, h, client.ForkRun{At: at, Input: input, Labels: labels}, &r.driving)
+	}
+	typed, err := parseLimits(r.limit, true)
+	if err != nil {
+		return 0, err
+	}
+	o := &engine.ResumeOptions{}
+	if r.stop != "" {
+		if o.Stop, err = stop.Parse(r.stop, nil); err != nil {
+			return 0, misuse("--stop: %w", err)
+		}
+	}
+	s, err := desk.Until(ctx, j, h.Run, at)
+	if errors.Is(err, desk.ErrNoEntry) {
+		return 0, refused(err)
+	}
+	if err != nil {
+		return 0, err
+	}
+	policy, err := readPolicy(r.policy)
+	if err != nil {
+		return 0, err
+	}
+	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
+	if err != nil {
+		return 0, err
+	}
+	limits, err := a.raise(s, w, typed, o)
+	if err == nil && input != "" && describes(w.agent.Model).Name == mechanic.Name {
+		err = misuse("the mechanic is a set of rules and reads no input; fork run %s without one, or name a model that reads it, by --model", h.Run)
+	}
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
+			Input: input, Labels: desk.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: r.spec != "" || r.model != "",
+		})
+		if s.InFlight() {
+			err = refused(err) // it says where the run can be forked instead
+		}
+		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+			command := r.words("pawl", "fork", h.Run, "--at", strconv.FormatUint(at, 10), "--spec", "SPEC")
+			if input != "" {
+				command = append(command, "INPUT")
+			}
+			err = misuse("run %s began with another agent: %s changed since; fork it with the agent it is to have now: %s", h.Run, strings.Join(changed.Parts, ", "), a.typed(command...))
+		}
+		if err == nil && w.begun != nil {
+			w.begun(run.ID())
+		}
+		return run, err
+	})
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	return w.conclude(ctx, result)
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/mcp/mcpserver"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// serving is how an agent is served over MCP.
+type serving struct {
+	driving
+	address   string
+	tokenFile string
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	s := &serving{}
+	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP, on standard input and output or over HTTP", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) (int, error) { return a.serveMCP(ctx, s, args[0]) })
+	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this address of this machine, such as 127.0.0.1:8081, in place of standard input and output")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, or one that is made and printed)")
+	s.modelFlag(c)
+	s.limitFlag(c, false)
+	s.labelFlag(c)
+	s.policyFlag(c)
+	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: park their runs, or deny them (default: park)")
+	return c
+}
+
+func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error) {
+	if s.approvals == modeAsk {
+		return 0, misuse("--approvals ask: there is nobody to ask where a client is served; write park or deny")
+	}
+	if s.approvals == "" {
+		s.approvals = modePark
+	}
+	if s.tokenFile != "" && s.address == "" {
+		return 0, misuse("--token-file is for --http; whoever starts the program on standard input and output needs no token")
+	}
+	l, err := parseLimits(s.limit, false)
+	if err != nil {
+		return 0, err
+	}
+	labels, err := parseLabels(s.label)
+	if err != nil {
+		return 0, err
+	}
+	listener, token, err := a.listen(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	if listener != nil {
+		defer listener.Close()
+	}
+	agent, err := a.served(ctx, s, file, l.Set)
+	if err != nil {
+		return 0, err
+	}
+	return a.with(ctx, func(j store) (int, error) {
+		limits, err := ceilings(agent)
+		if err != nil {
+			return 0, err
+		}
+		eng := a.engine(j, &s.driving, agent)
+		defer eng.Close()
+		rests, quit, err := a.tellOfCalls(ctx, j, agent)
+		if err != nil {
+			return 0, err
+		}
+		defer quit()
+		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: labels, Rests: rests, Place: a.place()})
+		if err != nil {
+			return 0, refused(err)
+		}
+		defer server.Close()
+		a.announce(agent, limits)
+		if listener != nil {
+			err = a.serveHTTP(ctx, server, listener, token)
+		} else {
+			err = server.Serve(ctx, a.in, a.out)
+		}
+		if err == nil && ctx.Err() != nil {
+			return exitPaused, nil
+		}
+		return 0, err
+	})
+}
+
+// served makes the agent that is served.
+func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.Limits) (pawl.Agent, error) {
+	policy, err := readPolicy(s.policy)
+	if err != nil {
+		return pawl.Agent{}, err
+	}
+	registry := a.registry()
+	made, err := loadSpec(file, &spec.Options{Registry: registry, Model: s.model, Limits: limits})
+	if err != nil {
+		return pawl.Agent{}, err
+	}
+	agent, err := a.agentOf(ctx, made, registry)
+	if err != nil {
+		return agent, err
+	}
+	a.warn(made, registry, s.model)
+	return under(policy, agent)
+}
+
+// listen opens the port that --http names, and finds the token for it. Nil: it
+// names none.
+func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, error) {
+	if s.address == "" {
+		return nil, "", nil
+	}
+	host, _, err := net.SplitHostPort(s.address)
+	ip := net.ParseIP(host)
+	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, "", misuse("--http is %q; write an address of this machine with a port, such as 127.0.0.1:8081", s.address)
+	}
+	token, err := a.token(s.tokenFile)
+	if err != nil {
+		return nil, "", err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
+	if err != nil {
+		return nil, "", refused(err)
+	}
+	return listener, token, nil
+}
+
+// token is what clients must show; empty: nobody has said.
+func (a *app) token(file string) (string, error) {
+	if file == "" {
+		return a.getenv("PAWL_TOKEN"), nil
+	}
+	text, err := os.ReadFile(file)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return "", misuse("--token-file %s: %w", file, at.Err)
+	}
+	token := strings.TrimSpace(string(text))
+	if err == nil && token == "" {
+		return "", misuse("--token-file %s holds no token", file)
+	}
+	return token, err
+}
+
+// serveHTTP serves until ctx ends.
+func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, listener net.Listener, token string) error {
+	if token == "" {
+		token = rand.Text()
+		a.sayf("token: %s", token) // also when quiet: it stands nowhere else
+	}
+	handler, err := server.Handler(token)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	unhook := context.AfterFunc(ctx, func() { _ = web.Close() })
+	defer unhook()
+	a.sayf("serving MCP at http://%s/mcp", listener.Addr())
+	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

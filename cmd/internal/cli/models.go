@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/model/anthropic"
+	"github.com/pawl-run/pawl/model/google"
+	"github.com/pawl-run/pawl/model/openai"
+	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// registry has the models of this program.
+func (a *app) registry() *spec.Registry {
+	return &spec.Registry{
+		Default: a.getenv("PAWL_MODEL"),
+		MCP:     a.connect,
+		Models: map[string]spec.Provider{
+			"anthropic": func(name string) (pawl.Model, error) {
+				return anthropic.New(name, &anthropic.Options{APIKey: a.getenv("ANTHROPIC_API_KEY"), BaseURL: a.getenv("ANTHROPIC_BASE_URL")}), nil
+			},
+			"openai": func(name string) (pawl.Model, error) {
+				return openai.New(name, &openai.Options{APIKey: a.getenv("OPENAI_API_KEY"), BaseURL: a.getenv("OPENAI_BASE_URL")}), nil
+			},
+			"openai-responses": func(name string) (pawl.Model, error) {
+				return openai.NewResponses(name, &openai.Options{APIKey: a.getenv("OPENAI_API_KEY"), BaseURL: a.getenv("OPENAI_BASE_URL")}), nil
+			},
+			"google": func(name string) (pawl.Model, error) {
+				key := cmp.Or(a.getenv("GEMINI_API_KEY"), a.getenv("GOOGLE_API_KEY"))
+				return google.New(name, &google.Options{APIKey: key, BaseURL: a.getenv("GOOGLE_GEMINI_BASE_URL")}), nil
+			},
+			"script":      func(file string) (pawl.Model, error) { return script.Load(file) },
+			mechanic.Name: func(string) (pawl.Model, error) { return mechanic.New(), nil },
+		},
+	}
+}
+
+// defaultModel is the model for who has said nothing: that of the provider
+// whose key is set; empty: there is none.
+func (a *app) defaultModel() string {
+	for _, p := range []struct{ key, provider string }{{"ANTHROPIC_API_KEY", "anthropic"}, {"OPENAI_API_KEY", "openai"}, {"GEMINI_API_KEY", "google"}} {
+		if a.getenv(p.key) != "" {
+			return p.provider + "/" + prices.Default(p.provider)
+		}
+	}
+	return ""
+}
+
+// model makes the model of a name, as a spec would have it.
+func (a *app) model(name string) (pawl.Model, error) {
+	registry := a.registry()
+	s, err := spec.Parse("model", []byte("name: model"), &spec.Options{Registry: registry, Model: name})
+	if problems, ok := errors.AsType[spec.Problems](err); ok {
+		return nil, misuse("%s: %s", a.namedBy(name), problems[0].Message)
+	}
+	if err != nil {
+		return nil, err
+	}
+	agent, err := s.Agent(registry)
+	return agent.Model, err
+}

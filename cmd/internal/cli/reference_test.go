@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the reference of commands anew")
+
+const reference = "../../../docs/command.md"
+
+// The reference has every command and every flag that there is, as they say of
+// themselves.
+func TestReference(t *testing.T) {
+	a := &app{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}
+	root := a.root()
+	data, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := put(t, string(data), "commands", commandTable(root))
+	text = put(t, text, "flags", flagTable(root))
+	if text == string(data) {
+		return
+	}
+	if *rewrite {
+		if err := os.WriteFile(reference, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Errorf("%s is not up to date (run the test with -rewrite):\n%s", reference, cmp.Diff(string(data), text))
+}
+
+// put puts a part of the reference in the place of what is there.
+func put(t *testing.T, text, part, what string) string {
+	t.Helper()
+	begin := "<!-- " + part + ", written by the tests of package cli -->\n"
+	before, rest, ok := strings.Cut(text, begin)
+	_, after, ended := strings.Cut(rest, "<!-- end -->\n")
+	if !ok || !ended {
+		t.Fatalf("the reference has no part for the %s", part)
+	}
+	return before + begin + what + "<!-- end -->\n" + after
+}
+
+func commandTable(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, c := range root.Commands() {
+		use := strings.ReplaceAll(strings.TrimSuffix(c.Use, " [flags]"), "|", `\|`)
+		fmt.Fprintf(&b, "| `pawl %s` | %s |\n", use, c.Short)
+	}
+	return b.String()
+}
+
+// flagTable lists the flags by name. One that says the same of several commands
+// is listed once.
+func flagTable(root *cobra.Command) string {
+	type row struct{ flag, usage string }
+	commands := map[row][]string{}
+	var rows []row
+	add := func(command string, f *pflag.Flag) {
+		kind, usage := pflag.UnquoteUsage(f)
+		r := row{"`--" + f.Name + strings.TrimRight(" "+kindNames[kind], " ") + "`", usage}
+		if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+			r.flag = "`--" + f.Name + "[=" + kindNames[kind] + "]`"
+		}
+		if r.usage = strings.ReplaceAll(r.usage, "|", `\|`); f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" && f.DefValue != "0s" {
+			r.usage += " (default: " + f.DefValue + ")"
+		}
+		if !slices.Contains(rows, r) {
+			rows = append(rows, r)
+		}
+		commands[r] = append(commands[r], command)
+	}
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { add("all", f) })
+	root.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { add("pawl", f) })
+	for _, c := range root.Commands() {
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { add(c.Name(), f) })
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.flag, b.flag) })
+	var b strings.Builder
+	b.WriteString("| flag | of | says |\n|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.flag, strings.Join(commands[r], ", "), r.usage)
+	}
+	return b.String()
+}
+
+// kindNames are the kinds of values as the reference has them.
+var kindNames = map[string]string{
+	"": "", "string": "TEXT", "strings": "TEXT", "stringArray": "TEXT", "int": "N", "uint": "N", "duration": "D", "ask|park|deny": `ask\|park\|deny`,
+}

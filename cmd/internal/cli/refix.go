@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// fixAgain is what else must be known to go on with a fix in another process.
+// It stands beside the blueprint's own words in the agent's source.
+type fixAgain struct {
+	Model  string `json:"model"`
+	DryRun bool   `json:"dry_run,omitempty"`
+	Stop   string `json:"stop,omitempty"` // a condition in place of the agent's own
+}
+
+func (f fixAgain) into(source string) string {
+	fields := map[string]any{}
+	if json.Unmarshal([]byte(source), &fields) != nil {
+		return source
+	}
+	fields["model"], fields["dry_run"] = f.Model, f.DryRun
+	if f.Stop != "" {
+		fields["stop"] = f.Stop
+	}
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return source // what was read from JSON goes back into it
+	}
+	return string(b)
+}
+
+// reopenFix takes up the working copy of an earlier process.
+func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
+	var again fixAgain
+	if err := json.Unmarshal([]byte(source), &again); err != nil {
+		return nil, err
+	}
+	if r.model != "" {
+		again.Model = r.model
+	}
+	model, err := a.model(again.Model)
+	if err == nil && !r.declared {
+		err = a.readyModel(again.Model, model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var condition pawl.Condition
+	if again.Stop != "" {
+		if condition, err = stop.Parse(again.Stop, nil); err != nil {
+			return nil, err
+		}
+	}
+	if r.declared { // the copy is gone once a run has succeeded
+		agent := testfix.Recorded(from, model, s.Limits())
+		agent.Stop = condition
+		return &work{agent: agent, drop: func() {}}, nil
+	}
+	// The process that died may have been changing the project.
+	if _, err := workspace.Recover(from.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, refused(err)
+	}
+	fix, err := testfix.Open(from, model, s.Limits())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, misuse("run %s cannot go on: its working copy is gone; begin anew with: pawl fix %s", s.Run(), from.Dir)
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	agent := fix.Agent()
+	agent.Stop = condition
+	agent.Source = again.into(agent.Source)
+	return &work{
+		agent:    agent,
+		begun:    func(run string) { a.claimCopy(from.State, run) },
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
+		drop:     func() { _ = fix.Release() }, // nothing was written
+	}, nil
+}
+
+// lateFix finishes a fix that has succeeded and was killed before its difference
+// was in the project. The second result is false for any other run.
+func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, err error) {
+	source := s.Declaration().Source
+	from, isFix, err := testfix.ParseSource(source)
+	if err != nil || !isFix {
+		return 0, false, nil
+	}
+	if _, err := workspace.Open(from.State, nil); err != nil {
+		return 0, false, nil // it was finished, and the copy is gone or going
+	}
+	w, err := a.reopenFix(from, source, s, remake{})
+	if err != nil {
+		return 0, true, err
+	}
+	code, err = w.conclude(ctx, pawl.ResultOf(s))
+	return code, true, err
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/server/client"
+)
+
+// A mailer says something to a run. An engine does, by the mailbox of its journal;
+// so does a server.
+type mailer interface { //nolint:interfacebloat // there are five things to be said
+	Decide(ctx context.Context, run, call string, d engine.Decision) error
+	Answer(ctx context.Context, run, call, by, text string) error
+	Submit(ctx context.Context, run, call, by string, result json.RawMessage) error
+	Happened(ctx context.Context, run, call, by string, result json.RawMessage) error
+	DidNotHappen(ctx context.Context, run, call, by string) error
+}
+
+// remoteMail says it to a server, and remembers what has come of it.
+type remoteMail struct {
+	*remote
+	last pawl.Result
+}
+
+func (m *remoteMail) said(r pawl.Result, err error) error {
+	if err == nil {
+		m.last = r
+	}
+	return err
+}
+
+// Decide implements mailer.
+func (m *remoteMail) Decide(ctx context.Context, run, call string, d engine.Decision) error {
+	if !d.Approve {
+		return m.said(m.Client.Deny(ctx, run, call, client.Deny{Token: d.Token, Reason: d.Reason, By: d.By}))
+	}
+	scope := pawl.ScopeCall
+	if d.ForRun {
+		scope = pawl.ScopeRun
+	}
+	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: d.Token, Args: d.Args, Scope: scope, By: d.By}))
+}
+
+// Answer implements mailer.
+func (m *remoteMail) Answer(ctx context.Context, run, call, by, text string) error {
+	return m.said(m.Client.Answer(ctx, run, call, client.Answer{Text: text, By: by}))
+}
+
+// Submit implements mailer.
+func (m *remoteMail) Submit(ctx context.Context, run, call, by string, result json.RawMessage) error {
+	return m.said(m.Client.Submit(ctx, run, call, client.Submit{Result: result, By: by}))
+}
+
+// Happened implements mailer.
+func (m *remoteMail) Happened(ctx context.Context, run, call, by string, result json.RawMessage) error {
+	return m.said(m.Client.Settle(ctx, run, call, client.Settle{Happened: result, By: by}))
+}
+
+// DidNotHappen implements mailer.
+func (m *remoteMail) DidNotHappen(ctx context.Context, run, call, by string) error {
+	return m.said(m.Client.Settle(ctx, run, call, client.Settle{DidNotHappen: true, By: by}))
+}
+
+// mailRemote says something to a run at a server, which then goes on with it, and
+// watches that.
+func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, h pawl.Head, say func(to addressee) error) (int, error) {
+	root, err := desk.Root(ctx, r, h)
+	if err != nil {
+		return 0, err
+	}
+	mail := &remoteMail{remote: r}
+	to.mailer = mail
+	before := root.Seq
+	code, err := a.driveRemote(ctx, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
+		err := say(to)
+		if err == nil && !driven(mail.last.Status) {
+			if root, err = desk.Head(ctx, r, root.Run); err == nil && root.Seq == before {
+				err = errStays
+			}
+		}
+		return mail.last, err
+	})
+	if !errors.Is(err, errStays) {
+		return code, err
+	}
+	report, err := desk.Report(ctx, r, root, a.place())
+	if err != nil {
+		return 0, err
+	}
+	if a.recorded(report, *to.news); !a.json {
+		return 0, nil
+	}
+	return 0, printJSON(a.out, mail.last)
+}
+
+// errStays says that a server has not gone on with a run that got a letter.
+var errStays = errors.New("the run stays as it is")
+
+// askHere decides about what a run at a server waits for as --approvals has it:
+// nil, if nothing was decided.
+func (a *app) askHere(ctx context.Context, r *remote, mode approvalsMode, result pawl.Result) (*pawl.Result, error) {
+	waiting := desk.Waiting(result.Pending, "approval")
+	if len(waiting) == 0 || result.Status != pawl.WaitingApproval {
+		return nil, nil
+	}
+	approver := a.approver(mode, pawl.Agent{})
+	if approver == nil {
+		return nil, nil
+	}
+	s, err := engine.Load(ctx, r, result.Run)
+	if err != nil {
+		return nil, err
+	}
+	if asker, ok := approver.(*asker); ok {
+		for _, t := range s.Declaration().Tools {
+			asker.inputs[t.Name] = t.Input
+		}
+	}
+	thought := ""
+	if n := len(result.Steps); n > 0 {
+		thought = result.Steps[n-1].Thought
+	}
+	mail := &remoteMail{remote: r}
+	for _, p := range waiting {
+		request := engine.Request{Run: p.Run, Agent: result.Agent, Call: p.Call, Tool: p.Tool, Args: p.Args, Reason: p.Reason, Iteration: result.Iterations, Thought: thought}
+		if p.ExpiresAt != nil {
+			request.Expires = *p.ExpiresAt
+		}
+		d, err := approver.Approve(ctx, request)
+		switch {
+		case errors.Is(err, engine.ErrLater):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if err := mail.Decide(ctx, p.Run, p.Call, d); err != nil {
+			return nil, err
+		}
+	}
+	if mail.last.Run == "" {
+		return nil, nil
+	}
+	return &mail.last, nil
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/server/client"
+)
+
+func (a *app) runsCommand() *cobra.Command {
+	var q pawl.Query
+	var status string
+	var labels []string
+	children := false
+	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
+		var err error
+		if q.Labels, err = parseLabels(labels); err != nil {
+			return 0, err
+		}
+		var want pawl.Status
+		if status != "" {
+			if err := want.UnmarshalText([]byte(status)); err != nil {
+				return 0, refused(err)
+			}
+		}
+		if q.Max < 0 {
+			return 0, misuse("--max is %d; it must not be negative", q.Max)
+		}
+		return a.withRuns(ctx, func(j store) (int, error) {
+			return 0, a.printRuns(list(ctx, j, desk.Filter{Query: q, Status: want, Children: children}))
+		})
+	})
+	c.Flags().StringVar(&status, "status", "", "only runs of this status")
+	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of this agent")
+	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
+	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
+	c.Flags().BoolVar(&children, "children", false, "child runs, too")
+	c.Flags().StringVar(&q.Thread, "thread", "", "only runs of this thread, and forks of them")
+	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
+	return looking(remotely(c))
+}
+
+// list finds the runs that a filter selects.
+func list(ctx context.Context, j pawl.Journal, f desk.Filter) iter.Seq2[client.RunLine, error] {
+	if r, ok := j.(*remote); ok {
+		return r.lines(ctx, f)
+	}
+	return func(yield func(client.RunLine, error) bool) {
+		for h, err := range desk.List(ctx, j, f) {
+			if !yield(client.LineOf(h), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// printRuns prints runs as they are found: in a table, so many at a time.
+func (a *app) printRuns(lines iter.Seq2[client.RunLine, error]) error {
+	const together = 1000 // rows whose columns are of one width
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	n := 0
+	for l, err := range lines {
+		switch {
+		case err != nil:
+			return errors.Join(err, w.Flush())
+		case a.json:
+			if err := printJSON(a.out, l); err != nil {
+				return err
+			}
+			continue
+		case n == 0:
+			fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED\tITERATIONS\tCOST\tLABELS")
+		case n%together == 0:
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+		n++
+		cost := "-"
+		if l.CostUSD != nil {
+			cost = figure.Dollars(float64(*l.CostUSD))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
+	}
+	if n == 0 && !a.json {
+		a.sayf("no runs")
+	}
+	return w.Flush()
+}
+
+// labelText is labels in one line, sorted.
+func labelText(labels map[string]string) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, k+"="+labels[k])
+	}
+	return oneLine(strings.Join(parts, " "))
+}
+
+// when is a time for people, in their own zone.
+func when(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -1,0 +1,262 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// TestMain lets the test binary be pawl itself, and the programs that its tools run.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"spawl": func() { // as main has it
+			tool.Supervise()
+			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+		},
+		"pawl-supervisor-2": tool.Supervise, // what the one above starts
+		"pawl-cage-1":       tool.Supervise, // and what becomes a command in a cage
+		"pawl": func() {
+			if os.Getenv("AS_MAIN") != "" {
+				tool.Supervise()
+			}
+			args := os.Args[1:]
+			if at := os.Getenv("AT_SERVER"); at != "" {
+				args = append(args, "--server", at)
+			}
+			code := cli.Main(context.Background(), args, os.Stdin, os.Stdout, os.Stderr, os.Environ())
+			if file := os.Getenv("CODE"); file != "" { // for processes in the background
+				_ = os.WriteFile(file, fmt.Appendf(nil, "%d\n", code), 0o600)
+			}
+			os.Exit(code)
+		},
+		"stub": func() {
+			code := 0
+			if err := stub(os.Args[1:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+			// Not os.Exit, which waits a second under the race detector: the programs
+			// of tools are not told what GORACE says.
+			syscall.Exit(code)
+		},
+	})
+}
+
+// stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
+// leaves a line and tells how many there are, `stub hold FILE` leaves one, and
+// another when FILE.go is there, `stub deaf FILE` the same and does not heed
+// SIGTERM, `stub note FILE` leaves its call and its key, `stub once FILE` the same
+// unless the key is there, `stub leak` says in every way what CANARY is.
+func stub(args []string) error {
+	switch args[0] {
+	case "say":
+		fmt.Println(args[1])
+	case "fail":
+		return fmt.Errorf("%s", args[1])
+	case "leak":
+		return leak(args[1:])
+	case "count":
+		n, err := leave(args[1], "ran")
+		fmt.Println(n)
+		return err
+	case "note", "once":
+		return note(args[1], args[0] == "once")
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		return stub([]string{"hold", args[1]})
+	case "hold":
+		if _, err := leave(args[1], "begin"); err != nil {
+			return err
+		}
+		if !soon(func() bool { _, err := os.Stat(args[1] + ".go"); return err == nil }) {
+			return fmt.Errorf("nobody let go of %s", args[1])
+		}
+		_, err := leave(args[1], "end")
+		fmt.Println("held")
+		return err
+	}
+	return nil
+}
+
+func note(file string, once bool) error {
+	line := os.Getenv("PAWL_CALL") + " " + os.Getenv("PAWL_IDEMPOTENCY_KEY") + "\n"
+	data, err := os.ReadFile(file)
+	if once && strings.Contains(string(data), line) || err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	err = add(file, line)
+	fmt.Println("noted")
+	return err
+}
+
+// leave tells how many lines there are once its own is.
+func leave(file, line string) (lines int, err error) {
+	if err := add(file, line+"\n"); err != nil {
+		return 0, err
+	}
+	data, err := os.ReadFile(file)
+	return bytes.Count(data, []byte("\n")), err
+}
+
+// add is whole or not at all, whoever is killed and whatever else is added at the
+// same time, as the calls of a batch are: one write to the end of a file.
+func add(file, text string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func soon(holds func() bool) bool {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if holds() {
+			return true
+		}
+	}
+	return false
+}
+
+func TestScripts(t *testing.T) {
+	p := scripts("testdata/script")
+	only(&p, "agent", "cancel", "events", "fix_copies", "mcp", "server", "signal", "webhooks")
+	testscript.Run(t, p)
+}
+
+// only has a short test run those scripts in which goroutines of one process meet in
+// a way of their own: a run and its child, a call and what ends it, a server and
+// what it is asked, copies beside each other. The others are one command after
+// another, in which the race detector, for which short tests are, sees the same each time.
+func only(p *testscript.Params, names ...string) {
+	if !testing.Short() {
+		return
+	}
+	for _, name := range names {
+		p.Files = append(p.Files, filepath.Join(p.Dir, name+".txtar"))
+	}
+	p.Dir = ""
+}
+
+// scripts are those in a directory, with what they need.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
+			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE"} {
+				e.Setenv(name, "")
+			}
+			cache := os.Getenv("GOCACHE")
+			if dir, err := os.UserCacheDir(); cache == "" && err == nil {
+				cache = filepath.Join(dir, "go-build")
+			}
+			e.Setenv("GOCACHE", cache)
+			e.Setenv("GORACE", os.Getenv("GORACE"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// provider SCRIPT [FAULT…] stands a server in for every provider; the nth
+			// request gets the nth fault, - being none, and all further ones the last.
+			"receive":  receive,
+			"provider": provider,
+			"wire":     wire,
+			"code":     code,
+			"advised":  advised,
+			"nowhere":  nowhere,
+			"until":    until,
+			"served":   served,
+			"unserve":  unserve,
+			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
+				re := regexp.MustCompile("(?m)" + args[0])
+				if neg || !soon(func() bool {
+					data, err := os.ReadFile(ts.MkAbs(args[1]))
+					return err == nil && re.Match(data)
+				}) {
+					ts.Fatalf("%s does not come to match %s", args[1], args[0])
+				}
+			},
+			// glob N PATTERN says how many files there are.
+			"glob": func(ts *testscript.TestScript, _ bool, args []string) {
+				found, err := filepath.Glob(ts.MkAbs(args[1]))
+				ts.Check(err)
+				if strconv.Itoa(len(found)) != args[0] {
+					ts.Fatalf("%s are %q, want %s", args[1], found, args[0])
+				}
+			},
+			// name NAME REGEX sets a variable to what matched in the last stdout.
+			"name": func(ts *testscript.TestScript, _ bool, args []string) {
+				m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+				if m == nil {
+					ts.Fatalf("stdout does not match %s", args[1])
+				}
+				ts.Setenv(args[0], m[len(m)-1])
+			},
+		},
+	}
+}
+
+// code N PROGRAM ARGS… runs a program that must exit with N.
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// advised N REGEX [WORD=TEXT…] runs the first command advised on the last stderr or
+// stdout that REGEX matches, as a shell does, with its words in capitals replaced. It
+// must exit with N.
+func advised(ts *testscript.TestScript, _ bool, args []string) {
+	re := regexp.MustCompile(args[1])
+	for _, m := range regexp.MustCompile("(pawl [^#`\n]+)( # |`)").FindAllStringSubmatch(ts.ReadFile("stderr")+ts.ReadFile("stdout"), -1) {
+		if !re.MatchString(m[1]) {
+			continue
+		}
+		command := m[1]
+		for _, arg := range args[2:] {
+			word, text, _ := strings.Cut(arg, "=")
+			command = regexp.MustCompile(`(^| )`+word+`( |$)`).ReplaceAllString(command, "${1}'"+text+"'${2}")
+		}
+		code(ts, false, []string{args[0], "sh", "-c", command})
+		return
+	}
+	ts.Fatalf("no command that matches %s is advised", args[1])
+}
+
+// until REGEX PROGRAM ARGS… runs a program again and again until its stdout matches.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	re := regexp.MustCompile("(?m)" + args[0])
+	if neg || !soon(func() bool {
+		return ts.Exec(args[1], args[2:]...) == nil && re.MatchString(ts.ReadFile("stdout"))
+	}) {
+		ts.Fatalf("stdout does not come to match %s", args[0])
+	}
+}

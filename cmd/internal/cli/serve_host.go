@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/server/client"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// inlineSpec stands for the file of a spec that a client brought. There is none.
+const inlineSpec = "<spec>.json"
+
+// A serveHost makes the agents that are served. Each spec's is made once; agents
+// of runs that began otherwise are made for those runs.
+type serveHost struct {
+	app     *app
+	service *service
+	policy  *spec.Policy
+	log     *slog.Logger
+	limits  pawl.Limits
+	labels  map[string]string
+	dir     string // where the commands of clients' specs run
+	specs   []*spec.Spec
+	digests []string // of them
+
+	journal store
+	served  []servedAgent
+
+	mu      sync.Mutex
+	secrets map[string]string // of all agents, by name
+	threads engine.Threads
+}
+
+// servedAgent is one of the agents that are opened for all of their runs.
+type servedAgent struct {
+	about   client.Agent
+	work    server.Work
+	missing spec.Problems // the keys of its models
+}
+
+// hosting reads the specs that are to be served, and tells all that is wrong with
+// them.
+func (a *app) hosting(s *service, args []string) (*serveHost, error) {
+	l, err := parseLimits(s.limit, false)
+	if err != nil {
+		return nil, err
+	}
+	h := &serveHost{app: a, service: s, limits: l.Set, secrets: map[string]string{}}
+	if h.labels, err = parseLabels(s.label); err != nil {
+		return nil, err
+	}
+	if h.policy, err = readPolicy(s.policy); err != nil {
+		return nil, err
+	}
+	if h.dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	files, err := a.specFiles(args)
+	if err != nil {
+		return nil, err
+	}
+	var problems spec.Problems
+	of := map[string]string{}
+	for _, file := range files {
+		made, err := loadSpec(file, h.options(a.registry()))
+		if bad, ok := errors.AsType[spec.Problems](err); ok {
+			problems = append(problems, bad...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if other, twice := of[made.Name]; twice {
+			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("%s is called %q, too (give one of them another name)", other, made.Name)})
+		}
+		of[made.Name] = file
+		digest := ""
+		if raw, err := specJSON(file); err == nil {
+			digest = specDigest(raw)
+		}
+		h.specs, h.digests = append(h.specs, made), append(h.digests, digest)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return h, nil
+}
+
+func (h *serveHost) options(r *spec.Registry) *spec.Options {
+	return &spec.Options{Registry: r, Model: h.service.model, Limits: h.limits}
+}
+
+// specFiles are the files that arguments name: themselves, or the specs in a
+// directory.
+func (a *app) specFiles(args []string) (files []string, err error) {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() {
+			files = append(files, arg) // what is wrong with it is told with everything else
+			continue
+		}
+		entries, err := os.ReadDir(arg)
+		if err != nil {
+			return nil, refused(err)
+		}
+		n := len(files)
+		for _, e := range entries {
+			file := filepath.Join(arg, e.Name())
+			switch ext := filepath.Ext(file); {
+			case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext):
+			case !named(file) && a.quiet:
+			case !named(file):
+				a.sayf("%s has no name, so it is no spec and is not served", file)
+			default:
+				files = append(files, file)
+			}
+		}
+		if len(files) == n {
+			return nil, misuse("%s has no spec: a file that ends in .yaml, .yml or .json", arg)
+		}
+	}
+	return files, nil
+}
+
+// aName is how the name of a spec is written, or the type of a Hyphen document, as
+// a key of the whole file.
+var aName = regexp.MustCompile(`(?m)^["']?(name|type)["']?[ \t]*:|\A\s*\{(?s:.*)["']?\b(name|type)["']?\s*:`)
+
+// named reports whether a file in a directory of specs may be one: scripts,
+// policies and lists of tools lie beside them. What cannot be read is told later.
+func named(file string) bool {
+	text, err := os.ReadFile(file)
+	return err != nil || aName.Match(text)
+}
+
+// open makes the agents.
+func (h *serveHost) open(ctx context.Context, j store) error {
+	h.journal = j
+	for i, made := range h.specs {
+		registry := h.app.registry()
+		agent, err := h.app.agentOf(ctx, made, registry)
+		if err != nil {
+			return err
+		}
+		h.app.warn(made, registry, h.service.model)
+		w, err := h.work(agent, h.policy, made)
+		if err != nil {
+			return err
+		}
+		m, err := pawl.NewMachine(w.Agent)
+		if err != nil {
+			return refused(err)
+		}
+		d := m.Declaration()
+		about := client.Agent{Name: agent.Name, Description: made.Description, Model: d.Model.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input, Spec: h.digests[i]}
+		for _, t := range d.Tools {
+			about.Tools = append(about.Tools, t.Name)
+		}
+		h.served = append(h.served, servedAgent{about, w, made.Unready(registry)})
+	}
+	return nil
+}
+
+// close lets go of the engines; their runs are parked.
+func (h *serveHost) close() {
+	for _, one := range h.served {
+		_ = one.work.Engine.Close()
+	}
+}
+
+// work is an agent under a policy, ready to be run.
+func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec) (server.Work, error) {
+	agent, err := under(policy, agent)
+	if err != nil {
+		return server.Work{}, err
+	}
+	agent.Labels = maps.Clone(agent.Labels)
+	if agent.Labels == nil {
+		agent.Labels = map[string]string{}
+	}
+	maps.Copy(agent.Labels, h.labels)
+	w := server.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
+	if made != nil {
+		w.Input, w.Thread = made.Input, made.Thread
+	}
+	if policy != nil {
+		w.Lower = policy.Lower
+	}
+	return w, nil
+}
+
+// engine makes an engine for an agent. What commands leave behind is kept clean of
+// the secrets of all agents: it lies in one place.
+func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
+	o := h.app.options(agent.Source)
+	o.Approver = h.app.approver(h.service.approvals, agent)
+	o.Patience = -1
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := len(h.secrets)
+	maps.Copy(h.secrets, o.Secrets)
+	if before == 0 || len(h.secrets) > before {
+		h.app.spool(&engine.Options{Secrets: h.secrets})
+	}
+	o.Watchers, o.Log, o.Threads = h.app.watchers(true), h.log, &h.threads
+	return engine.New(h.journal, o)
+}
+
+// forget removes what was recorded of a run's commands that have ended.
+func (h *serveHost) forget(run string) {
+	if run != "" {
+		forget(context.Background(), h.journal, run)
+	}
+}
+
+func (h *serveHost) named(name string) *servedAgent {
+	i := slices.IndexFunc(h.served, func(one servedAgent) bool { return one.about.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &h.served[i]
+}
+
+// Agents lists what may be started.
+func (h *serveHost) Agents(context.Context) ([]client.Agent, error) {
+	var all []client.Agent
+	for _, one := range h.served {
+		all = append(all, one.about)
+	}
+	slices.SortFunc(all, func(a, b client.Agent) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Start makes the agent of a name, or of a spec that a client brought.
+func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage) (server.Work, error) {
+	switch one := h.named(name); {
+	case raw == nil && one == nil:
+		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("there is no agent %q; GET /v1/agents lists those there are", name))
+	case raw == nil && len(one.missing) > 0:
+		return server.Work{}, unready(name, one.missing)
+	case raw == nil:
+		return one.work, nil
+	case !h.service.specs:
+		return server.Work{}, problem(http.StatusForbidden, "this server takes no specs from clients; name one of its agents, or serve with --allow-specs")
+	}
+	beside := h.app.beside()
+	registry := beside.registry()
+	made, err := spec.Parse(inlineSpec, raw, h.options(registry))
+	if problems, ok := errors.AsType[spec.Problems](err); ok {
+		return server.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems, h.service.model).Error())
+	}
+	if err != nil {
+		return server.Work{}, err
+	}
+	if missing := made.Unready(registry); len(missing) > 0 {
+		return server.Work{}, unready(made.Name, missing)
+	}
+	agent, err := beside.agentOf(ctx, made, registry)
+	var w server.Work
+	if err == nil {
+		w, err = h.work(agent, h.policy, made)
+	}
+	if err != nil {
+		beside.disconnect()
+		if codeOf(err) == exitUsage {
+			return w, problem(http.StatusUnprocessableEntity, err.Error())
+		}
+		return w, err
+	}
+	return h.alone(w, beside), nil
+}
+
+// alone is a work whose agent is made for one run.
+func (h *serveHost) alone(w server.Work, beside *app) server.Work {
+	w.Done = func(run string) {
+		h.forget(run)
+		_ = w.Engine.Close()
+		beside.disconnect()
+	}
+	return w
+}
+
+// Again makes the agent of a run again. One that is just as a spec has it is that
+// spec's.
+func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server.Work, error) {
+	source := s.Declaration().Source
+	start, _ := s.Start()
+	for _, one := range h.served {
+		if one.work.Agent.Source == source && start.Parent == "" { // a child has inherited something
+			if len(one.missing) > 0 {
+				return server.Work{}, unready(one.about.Name, one.missing)
+			}
+			return one.work, nil
+		}
+	}
+	if _, isFix, err := testfix.ParseSource(source); isFix || err != nil {
+		return server.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which takes the command line; go on with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
+	}
+	if !ofPawl(s) {
+		return server.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; the program that started it resumes it", s.Run()))
+	}
+	beside := h.app.beside()
+	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork})
+	if err != nil {
+		beside.disconnect()
+		if e, ok := errors.AsType[*unreadyError](err); ok {
+			return server.Work{}, unready(s.Declaration().Agent, e.problems)
+		}
+		if codeOf(err) == exitUsage {
+			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v", s.Run(), err))
+		}
+		return server.Work{}, err
+	}
+	work := server.Work{Agent: w.agent, Engine: h.engine(w.agent)}
+	if w.policy != nil {
+		work.Lower = w.policy.Lower
+	}
+	return h.alone(work, beside), nil
+}
+
+// Replay decides the steps of a run again, under each agent that it has had.
+func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, error) {
+	beside := h.app.beside()
+	defer beside.disconnect()
+	steps, differs, err := beside.decideAgain(ctx, h.journal, run)
+	out := client.Replayed{Run: run, Steps: steps, Agrees: differs == nil}
+	if differs != nil {
+		out.Problem = differs.Error()
+	}
+	if err != nil && codeOf(err) == exitUsage {
+		err = problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v", run, err))
+	}
+	return out, err
+}
+
+// Desk is an engine to say something to a run with.
+func (h *serveHost) Desk(s *pawl.State) *engine.Engine {
+	return engine.New(h.journal, h.app.options(s.Declaration().Source))
+}
+
+// beside is an invocation for one agent, whose connections end with it.
+func (a *app) beside() *app {
+	return &app{in: a.in, out: a.out, err: a.err, environ: a.environ, quiet: a.quiet, database: a.database, reports: a.reports}
+}
+
+// elsewhere says that the run goes on, but not here.
+func elsewhere(detail string) error {
+	return fmt.Errorf("%w: %w", server.ErrElsewhere, problem(http.StatusConflict, detail))
+}
+
+func problem(status int, detail string) error {
+	return &client.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: redact.Text(clean(detail))}
+}

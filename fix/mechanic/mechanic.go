@@ -1,0 +1,270 @@
+package mechanic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/goedit"
+)
+
+// The tools it needs, by name, as the test-fix agent declares them.
+const (
+	readFile  = "read_file"
+	editFile  = "edit_file"
+	listFiles = "list_files"
+	runTests  = "run_tests"
+	coverage  = "coverage"
+	tryEdits  = "try_edits"
+)
+
+// Bounds on the search. Most faults that one edit mends are among the first
+// fifty candidates; what is not found after hundreds is rarely found at all.
+const (
+	mostTries = 600 // edits, all states of the code together
+	mostEdits = 300 // candidates of the first state
+	mostDeep  = 120 // candidates tried of a state that edits led to
+	mostReads = 16  // files asked for in one reply
+	mostFails = 3   // refused edits of one file, or failures of a tool, in a row
+	batchSize = 16  // edits tried in one turn
+	patience  = 192 // edits tried after one that mends what looks like one fault of two, in search of one that mends all
+)
+
+// Name is the model's name.
+const Name = "mechanic"
+
+type model struct{ lists *shelf }
+
+// New returns the mechanic. It is safe for concurrent use.
+func New() pawl.Model { return model{lists: &shelf{}} }
+
+// Describe names the model. It costs nothing and sends nothing anywhere.
+func (model) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: Name, Price: &pawl.Price{}} }
+
+// Limits are the ceilings that suit a search by trial: many cheap turns. A run
+// is bounded by its time. The ceiling on tokens is out of reach on purpose:
+// there are none here, but the machine reserves an estimate of what a model
+// would have to read before each call.
+func (model) Limits() pawl.Limits {
+	return pawl.Limits{Iterations: 2000, Tokens: 1_000_000_000, Time: 30 * time.Minute}
+}
+
+// Stream replies at once. The usage says one token, for "not reported" would be
+// booked at an estimate, as if something had been sent.
+func (m model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		reply := m.reply(r)
+		reply.Usage = pawl.Usage{Input: 1}
+		if err := context.Cause(ctx); err != nil {
+			yield(pawl.Chunk{}, err)
+			return
+		}
+		yield(pawl.Chunk{Reply: &reply}, nil)
+	}
+}
+
+func (m model) reply(r pawl.Request) pawl.Reply {
+	mind := recall(r.Messages)
+	switch r.Purpose {
+	case pawl.PurposeTurn, "":
+	case pawl.PurposeLanding:
+		return pawl.Say(mind.says("The run met a ceiling, so the search was cut short; resume it with a higher limit to go on."))
+	default:
+		return pawl.Say(fmt.Sprintf("The mechanic is a rule-based program: it cannot do what is asked here (%s).", r.Purpose))
+	}
+	for _, name := range []string{readFile, editFile, listFiles, runTests, coverage, tryEdits} {
+		if slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == name }) {
+			continue
+		}
+		if name == coverage || name == tryEdits {
+			return pawl.Say(mind.says("It mends Go code whose tests go test runs, and these tests are run by something else. A language model could help: give pawl a provider's key."))
+		}
+		return pawl.Say(mind.says("It can do nothing here: it works with the tools of pawl fix, and there is no " + name + "."))
+	}
+	return m.next(mind)
+}
+
+// next is the whole of its cunning.
+func (m model) next(mind *mind) pawl.Reply {
+	if lost := slices.Sorted(maps.Keys(mind.lost)); len(lost) > 0 {
+		if i := slices.IndexFunc(lost, func(p string) bool { return mind.barred[p] }); i >= 0 {
+			return pawl.Say(mind.says("It cannot edit " + lost[i] + " any more, and so cannot go on."))
+		}
+		return do("Looking at the files whose edits had no clear outcome.", mind.reads(lost))
+	}
+	base := mind.base()
+	switch {
+	case mind.strange != "":
+		first, _, _ := strings.Cut(mind.strange, "\n")
+		return pawl.Say(mind.says("It understands the output of go test only, and what it was shown is something else: " + brief(first)))
+	case base == nil:
+		return pawl.Say(mind.says("It was not shown a run of the tests, and so has nothing to go by."))
+	case base.outcome.ok && !mind.dirty():
+		return pawl.Say(mind.says("Every test passes."))
+	}
+
+	if back := mind.moves(base.files); len(back) > 0 {
+		return do("Taking the last edit back.", back)
+	}
+	if mind.failed >= mostFails || mind.idle >= mostFails {
+		return mind.giveUp("It cannot try edits here: " + brief(mind.failure) + ".")
+	}
+	if mind.tries >= mostTries {
+		return mind.giveUp(fmt.Sprintf("None of the %d edits tried made every test pass.", mind.tries))
+	}
+	if r, ok := mind.pending(); ok {
+		return r
+	}
+	if calls := mind.asks(); len(calls) > 0 {
+		return do("Asking what fails, and which lines that executes.", calls)
+	}
+	if need := mind.needed(base); len(need) > 0 {
+		return do("Reading the code that the failing tests reach.", mind.reads(need))
+	}
+	return m.search(mind)
+}
+
+// asks are the calls for what is not known yet of the state that is searched.
+func (m *mind) asks() []pawl.Call {
+	var calls []pawl.Call
+	if !m.listed {
+		calls = append(calls, call(listFiles, struct{}{}), call(readFile, readArgs{Path: "go.mod"}))
+	}
+	if m.base().details == nil {
+		calls = append(calls, call(runTests, struct{}{}))
+	}
+	if !m.base().asked && m.base().outcome.repairable() { // what does not build executes nothing
+		calls = append(calls, call(coverage, struct{}{}))
+	}
+	return calls
+}
+
+// giveUp leaves the best state there was and says why it stops.
+func (m *mind) giveUp(why string) pawl.Reply {
+	if m.best != nil {
+		if moves := m.moves(m.best.files); len(moves) > 0 {
+			return do("Leaving the best state that was found.", moves)
+		}
+	}
+	return pawl.Say(m.says(why))
+}
+
+// says is the answer in text.
+func (m *mind) says(why string) string {
+	var b strings.Builder
+	b.WriteString("This is the mechanic, a rule-based program and no language model: it tries small single edits of Go code and keeps those that make more tests pass. ")
+	b.WriteString(why)
+	if m.tries > 0 {
+		fmt.Fprintf(&b, " Edits tried: %d, in %d runs of tests.", m.tries, m.runs)
+	}
+	switch {
+	case m.best != nil && len(m.best.path) > 0:
+		fmt.Fprintf(&b, " Kept: %s.", strings.Join(m.best.path, "; "))
+	case m.tries > 0:
+		b.WriteString(" None was kept.")
+	}
+	if base := m.base(); base != nil && len(base.outcome.open) > 0 {
+		open := slices.Sorted(maps.Keys(base.outcome.open))
+		fmt.Fprintf(&b, " Still failing: %s", strings.Join(open[:min(len(open), 10)], ", "))
+		if more := len(open) - 10; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
+		}
+		b.WriteString(".")
+	}
+	return b.String()
+}
+
+// moves are the edits that make the files what they are to be.
+func (m *mind) moves(files memory) []pawl.Call {
+	var calls []pawl.Call
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if old, with, ok := hunk(m.now[name], files[name]); ok {
+			calls = append(calls, m.edit(name, m.now[name], old, with))
+		}
+	}
+	return calls
+}
+
+// needed are the files to read before edits can be proposed.
+func (m *mind) needed(l *level) []string {
+	h := l.hints()
+	for _, c := range l.details.complaints() { // where it does not build, and around it
+		h.Failures = append(h.Failures, goedit.Failure{Package: m.packageIn(path.Dir(c.file))})
+	}
+	have := maps.Clone(m.now)
+	for name := range m.barred {
+		if _, ok := have[name]; !ok {
+			have[name] = "" // does not parse, and so is left alone
+		}
+	}
+	return goedit.Needed(have, m.paths, h)
+}
+
+// packageIn returns the import path of the package in a directory.
+func (m *mind) packageIn(dir string) string { return path.Join(modulePath(m.now["go.mod"]), dir) }
+
+func (m *mind) reads(paths []string) []pawl.Call {
+	var calls []pawl.Call
+	for _, name := range paths[:min(len(paths), mostReads)] {
+		a := readArgs{Path: name}
+		if p := m.parts[name]; p != nil {
+			a.Start = p.next
+		}
+		calls = append(calls, call(readFile, a))
+	}
+	return calls
+}
+
+// hints turns what run_tests told into what goedit goes by.
+func (l *level) hints() goedit.Hints {
+	var h goedit.Hints
+	for _, f := range l.details.Failures {
+		if beyond[f.Kind] {
+			continue
+		}
+		x := goedit.Failure{Package: f.Package, Test: f.Test, Message: f.Output, Got: f.Got, Want: f.Want}
+		for _, at := range f.At {
+			if i := strings.LastIndexByte(at, ':'); i >= 0 {
+				if n, err := strconv.Atoi(at[i+1:]); err == nil {
+					x.Locations = append(x.Locations, goedit.Location{File: at[:i], Line: n})
+				}
+			}
+		}
+		h.Failures = append(h.Failures, x)
+	}
+	h.Spectra = l.lines
+	for _, id := range l.details.Passing {
+		pkg := packageOf(id)
+		h.Passed = append(h.Passed, goedit.Test{Package: pkg, Name: strings.TrimPrefix(id, pkg+".")})
+	}
+	return h
+}
+
+func do(thought string, calls []pawl.Call) pawl.Reply {
+	parts := []pawl.Part{pawl.Text{Text: thought}}
+	for _, c := range calls {
+		parts = append(parts, c)
+	}
+	return pawl.Reply{Parts: parts}
+}
+
+// call asks for a tool. Code is full of characters that HTML would escape, and
+// is to be read in the log as it is.
+func call(tool string, args any) pawl.Call {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(args) != nil {
+		return pawl.Call{Tool: tool} // strings and numbers always marshal
+	}
+	return pawl.Call{Tool: tool, Args: bytes.TrimSpace(b.Bytes())}
+}

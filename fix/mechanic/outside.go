@@ -1,0 +1,114 @@
+package mechanic
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/goedit"
+)
+
+// longestList is how long the go command may take to say what it knows of the
+// packages that the code imports, most of which it has just built for the tests.
+const longestList = time.Minute
+
+// outside returns an importer for the packages that the code imports and that
+// are not part of it, or nil when nobody can tell: then their types are unknown,
+// and more edits are proposed that do not compile. The go command is asked in a
+// directory of its own, which holds the module's requirements and those imports
+// and no line of its code, and is kept from asking anybody.
+func outside(files memory) types.Importer {
+	gomod, list := files["go.mod"], imports(files)
+	if gomod == "" || len(list) == 0 {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "pawl-types-")
+	if err != nil {
+		return nil
+	}
+	defer os.RemoveAll(dir)
+	var code strings.Builder
+	code.WriteString("package outside\n\nimport (\n")
+	for _, p := range list {
+		fmt.Fprintf(&code, "\t_ %q\n", p)
+	}
+	code.WriteString(")\n")
+	for name, text := range map[string]string{"go.mod": gomod, "outside.go": code.String()} {
+		if os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600) != nil {
+			return nil
+		}
+	}
+	ctx, stop := context.WithTimeout(context.Background(), longestList)
+	defer stop()
+	found, err := goedit.Exports(ctx, dir, append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod"))
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// imports lists what the files import that is not part of their module.
+func imports(files memory) []string {
+	module := modulePath(files["go.mod"])
+	found := map[string]bool{}
+	for name, text := range files {
+		if !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
+		if err != nil {
+			continue
+		}
+		for _, s := range f.Imports {
+			p, err := strconv.Unquote(s.Path.Value)
+			if err == nil && p != "C" && p != "unsafe" && p != module && !strings.HasPrefix(p, module+"/") {
+				found[p] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// modulePath reads the module directive of a go.mod.
+func modulePath(gomod string) string {
+	for line := range strings.Lines(gomod) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+			name, _, _ = strings.Cut(name, "//")
+			return strings.Trim(strings.TrimSpace(name), "\"`")
+		}
+	}
+	return ""
+}
+
+// libraries remembers importers, for all mechanics of the process: they depend
+// on nothing but the requirements and the toolchain.
+var libraries = struct {
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]types.Importer
+}{known: map[[sha256.Size]byte]types.Importer{}}
+
+// library returns the importer for files, and asks for it once.
+func library(files memory) types.Importer {
+	key := sha256.Sum256([]byte(files["go.mod"] + "\x00" + strings.Join(imports(files), "\x00")))
+	libraries.mu.Lock()
+	defer libraries.mu.Unlock()
+	if known, ok := libraries.known[key]; ok {
+		return known
+	}
+	if len(libraries.known) >= mostLists {
+		clear(libraries.known)
+	}
+	libraries.known[key] = outside(files)
+	return libraries.known[key]
+}

@@ -1,0 +1,146 @@
+package testfix_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/fix/testfix"
+)
+
+// scripted makes edits, one a turn, and then claims to be done.
+func scripted(edits ...args) pawl.Model {
+	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		turn := 0
+		for _, m := range r.Messages {
+			if m.Role == pawl.Assistant {
+				turn++
+			}
+		}
+		if turn >= len(edits) {
+			return pawl.Say("All tests pass now."), nil
+		}
+		raw, err := json.Marshal(edits[turn])
+		return pawl.Do(pawl.Call{Tool: "edit_file", Args: raw}), err
+	})
+}
+
+// A program that leaves before its tests run has not passed them, whatever the
+// exit code says, and a model's word counts for nothing.
+func TestCheating(t *testing.T) {
+	dir := project(t, "interval")
+	f := open(t, dir, scripted(
+		args{"path": "interval.go", "old": "import \"slices\"\n", "new": "import (\n\t\"os\"\n\t\"slices\"\n)\n\nfunc init() { os.Exit(0) }\n"},
+	), nil)
+	result := drive(t, f)
+	if result.Status != pawl.NoProgress {
+		t.Errorf("status %v, want no_progress", result.Status)
+	}
+	if d, err := f.Outcome(t.Context(), result.Status); err != nil || !d.Empty() {
+		t.Errorf("outcome %q, %v, want nothing", d, err)
+	}
+}
+
+// What is kept of a failure is what was asked for.
+func TestKeep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs go test a dozen times")
+	}
+	better := args{"path": "large.go", "old": "n >= 90", "new": "n > 90"}
+	worse := args{"path": "small.go", "old": "n <= 10", "new": "n >= 10"}
+	for keep, want := range map[testfix.Keep][]string{
+		testfix.Nothing: nil,
+		testfix.Last:    {"large.go", "small.go"},
+		testfix.Best:    {"large.go"},
+	} {
+		f := open(t, pair(t), scripted(better, worse), &testfix.Options{Keep: keep})
+		result := drive(t, f)
+		d, err := f.Outcome(t.Context(), result.Status)
+		if err != nil || result.Status == pawl.Success {
+			t.Fatalf("%v: %v, %v", keep, result.Status, err)
+		}
+		if diff := cmp.Diff(want, d.Files()); diff != "" {
+			t.Errorf("%v: files (-want +got):\n%s", keep, diff)
+		}
+	}
+}
+
+// Tests that write files do not get them into the project, and a project that
+// has changed meanwhile is not written over.
+func TestOnlyEdits(t *testing.T) {
+	dir := project(t, "interval")
+	path := filepath.Join(dir, "interval_test.go")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	littering := strings.Replace(string(text), `"slices"`, "\"os\"\n\t\"slices\"", 1) +
+		"\nfunc TestLitter(t *testing.T) {\n\tif err := os.WriteFile(\"litter.go\", []byte(\"package interval\\n\"), 0o644); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n"
+	write(t, dir, map[string]string{"interval_test.go": littering})
+	f := open(t, dir, scripted(args{"path": "interval.go", "old": "len(sorted)-1", "new": "len(sorted)"}), nil)
+	result := drive(t, f)
+	if result.Status != pawl.Success {
+		t.Fatalf("%v: %s", result.Status, result.Verdict.Detail)
+	}
+	d, err := f.Outcome(t.Context(), result.Status)
+	if diff := cmp.Diff([]string{"interval.go"}, d.Files()); diff != "" || err != nil {
+		t.Errorf("files changed: %v (-want +got):\n%s", err, diff)
+	}
+	write(t, dir, map[string]string{"interval.go": "package interval\n"})
+	if err := f.Apply(d); err == nil || !strings.Contains(err.Error(), "interval.go") {
+		t.Errorf("Apply over a change = %v, want a refusal that names the file", err)
+	}
+}
+
+// A project whose tests pass needs no model, and one without tests is not mended.
+func TestNothingToDo(t *testing.T) {
+	dir := project(t, "interval")
+	write(t, dir, map[string]string{"interval_test.go": "package interval\n\nimport \"testing\"\n\nfunc TestOne(*testing.T) {}\n"})
+	f := open(t, dir, scripted(), nil)
+	if r := drive(t, f); r.Status != pawl.Success || r.Usage.ModelCalls != 0 {
+		t.Errorf("passing tests: %v after %d model calls, want success after none", r.Status, r.Usage.ModelCalls)
+	}
+	dir = project(t, "interval")
+	write(t, dir, map[string]string{"interval_test.go": "package interval\n"})
+	f = open(t, dir, scripted(), nil)
+	if r := drive(t, f); r.Status != pawl.NoProgress {
+		t.Errorf("no tests: %v, want no_progress", r.Status)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	empty, plain := t.TempDir(), t.TempDir()
+	write(t, plain, map[string]string{"plain.sh": "exit 0\n"})
+	for name, c := range map[string]struct {
+		dir  string
+		o    *testfix.Options
+		want string
+	}{
+		"no go.mod":  {empty, nil, "no go.mod"},
+		"no such":    {filepath.Join(empty, "none"), nil, "go.mod"},
+		"no command": {empty, &testfix.Options{Test: []string{"no-such-program-here"}}, "not in PATH"},
+		"no script":  {empty, &testfix.Options{Test: []string{"./nosuch.sh"}}, "there is no ./nosuch.sh"},
+		"no program": {plain, &testfix.Options{Test: []string{"./plain.sh"}}, "cannot be executed"},
+		"empty word": {empty, &testfix.Options{Test: []string{""}}, "empty"},
+		"bad keep":   {empty, &testfix.Options{Test: []string{"sh"}, Keep: 9}, "keep"},
+	} {
+		states := t.TempDir()
+		if c.o != nil {
+			c.o.StateDir = states
+		}
+		_, err := testfix.New(t.Context(), c.dir, mechanic.New(), c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", name, err, c.want)
+		}
+		if left, err := os.ReadDir(states); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", name, left, err)
+		}
+	}
+}

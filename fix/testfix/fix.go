@@ -1,0 +1,219 @@
+package testfix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/beneath"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// A Fix is one attempt at a project: its working copy, the agent that works
+// there, and what has come of it. Its methods may be called from many
+// goroutines; one process at a time may have it open.
+type Fix struct {
+	source Source
+	limits pawl.Limits
+	model  pawl.Model
+	tree   *workspace.Tree
+	root   *os.Root
+	files  *files
+	suite  *suite
+
+	running sync.Mutex // held while tests run
+	reach   *reach     // of the state that edits were tried on last; guarded by running
+
+	mu       sync.Mutex // guards what follows, and the tree
+	edited   map[string]bool
+	first    *ran
+	flaky    []string
+	course   course
+	best     *best
+	cache    []cached      // latest last
+	observed string        // the state of the files at the last observation
+	pace     time.Duration // of the slowest tests seen to end in a trial
+}
+
+// New makes a working copy of the project in dir and prepares an agent that
+// mends it with the model. Nothing is run yet, and the project is not touched.
+func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	argv := o.Test
+	if len(argv) == 0 {
+		var err error
+		if argv, err = guess(dir); err != nil {
+			return nil, err
+		}
+	}
+	keep := o.Keep
+	if keep == 0 {
+		keep = Nothing
+	}
+	if keep < Nothing || keep > Best {
+		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
+	}
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: surroundings(dir)})
+	if err != nil {
+		return nil, err
+	}
+	f, err := start(t, model, Source{
+		Dir: t.Source(), State: t.StateDir(), Test: argv, AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
+	}, o.Limits)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return f, nil
+}
+
+// Open goes on with the working copy of an earlier process. The limits go
+// before the agent's own ceilings.
+func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
+	t, err := workspace.Open(s.State, nil)
+	if err != nil {
+		return nil, err
+	}
+	f, err := start(t, model, s, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.recall(); err != nil {
+		return nil, errors.Join(err, f.root.Close())
+	}
+	return f, nil
+}
+
+func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error) {
+	tests, err := newSuite(t.Dir(), s.Test, s.Timeout, t.StateDir())
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(t.Dir())
+	if err != nil {
+		return nil, fmt.Errorf("open the working copy: %w", err)
+	}
+	f := &Fix{source: s, limits: l, model: model, tree: t, root: root, suite: tests, edited: map[string]bool{}}
+	f.files = &files{root: root, tests: s.AllowTestEdits, wrote: f.wrote, changed: f.changed, fixed: named(t.Dir(), s.Test)}
+	return f, nil
+}
+
+// named lists the files of the project that a test command runs: whoever may
+// change them decides what passes.
+func named(dir string, argv []string) []string {
+	var paths []string
+	add := func(name string) {
+		if p, err := beneath.Local(name); err == nil {
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p))); err == nil && info.Mode().IsRegular() {
+				paths = append(paths, p)
+			}
+		}
+	}
+	for _, a := range argv {
+		add(a)
+	}
+	if strings.TrimPrefix(filepath.Base(argv[0]), "g") == "make" {
+		for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			add(name)
+		}
+	}
+	return paths
+}
+
+// Flaky lists the tests that passed once and failed once with nothing changed
+// between, sorted. They are no part of the goal. Empty before the first look at
+// the tests.
+func (f *Fix) Flaky() []string { return slices.Clone(f.flakes()) }
+
+// Source says how to make the agent again. It is also in Agent.Source.
+func (f *Fix) Source() Source { return f.source }
+
+// Dir returns the directory of the working copy.
+func (f *Fix) Dir() string { return f.tree.Dir() }
+
+// Input is what the agent is asked to do.
+func (f *Fix) Input() string {
+	return fmt.Sprintf("Make the failing tests of %s pass. They are run with: %s",
+		filepath.Base(f.source.Dir), strings.Join(f.source.Test, " "))
+}
+
+// A Diff is what a run changed, in the files that the agent edited.
+type Diff struct{ diff workspace.Diff }
+
+// String returns the diff in git's unified form; empty: nothing changed.
+func (d Diff) String() string { return d.diff.String() }
+
+// Empty reports whether nothing changed.
+func (d Diff) Empty() bool { return d.diff.Empty() }
+
+// Files returns the paths that changed, sorted.
+func (d Diff) Files() []string {
+	var paths []string
+	for _, c := range d.diff.Changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// Diff tells how the edited files differ now from those of the project.
+func (f *Fix) Diff(ctx context.Context) (Diff, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.diff(ctx)
+}
+
+// diff leaves out what running the tests has changed.
+func (f *Fix) diff(ctx context.Context) (Diff, error) {
+	d, err := f.tree.Diff(ctx)
+	if err != nil {
+		return Diff{}, err
+	}
+	return Diff{d.Only(func(c workspace.Change) bool {
+		return f.edited[c.Path] && (f.source.AllowTestEdits || !isTest(c.Path)) && !slices.Contains(f.files.fixed, c.Path)
+	})}, nil
+}
+
+// Outcome returns what of the run's work is to be kept, given how it ended:
+// after a success everything, else what [Options.Keep] says.
+func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
+	switch {
+	case status == pawl.Success || f.source.Keep == Last:
+		return f.Diff(ctx)
+	case f.source.Keep == Best:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.best != nil {
+			return Diff{f.best.Diff}, nil
+		}
+	}
+	return Diff{}, nil
+}
+
+// Apply writes the changes to the project, all or none. It refuses when a file
+// they touch has changed there since the copy was made. Applying the same
+// changes again does nothing.
+func (f *Fix) Apply(d Diff) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tree.Apply(d.diff)
+}
+
+// Release lets go of the working copy and leaves it for [Open], as when the
+// run is parked.
+func (f *Fix) Release() error { return f.root.Close() }
+
+// Close removes the working copy and all that is known of it.
+func (f *Fix) Close() error {
+	err := f.root.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(err, f.tree.Close())
+}

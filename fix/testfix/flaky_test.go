@@ -1,0 +1,206 @@
+package testfix_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// observeOnce looks at the tests and returns what the model reads.
+func observeOnce(t *testing.T, f *testfix.Fix) string {
+	t.Helper()
+	o, err := f.Agent().Observer.Observe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.Text
+}
+
+// wavering is a module with a test that passes every other time it runs, and
+// another that fails if broken.
+func wavering(t *testing.T, broken bool) string {
+	t.Helper()
+	needsGo(t)
+	dir := filepath.Join(t.TempDir(), "waver")
+	body := "a + b"
+	if broken {
+		body = "a - b"
+	}
+	write(t, dir, map[string]string{
+		"go.mod":    "module example.com/waver\n\ngo 1.26\n",
+		"sum/of.go": "package sum\n\nfunc Of(a, b int) int { return " + body + " }\n",
+		"sum/of_test.go": `package sum
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	if got := Of(2, 3); got != 5 {
+		t.Errorf("Of(2, 3) = %d, want 5", got)
+	}
+}
+`,
+		"waver_test.go": fmt.Sprintf(`package waver
+
+import (
+	"os"
+	"testing"
+)
+
+func TestFine(t *testing.T) {}
+
+func TestWaver(t *testing.T) {
+	const file = %q
+	if os.Remove(file) != nil {
+		_ = os.WriteFile(file, nil, 0o600)
+		t.Error("not this time")
+	}
+}
+`, filepath.Join(t.TempDir(), "seen")),
+	})
+	return dir
+}
+
+// A test that fails by chance is no part of the goal, and is named.
+func TestFlaky(t *testing.T) {
+	t.Parallel()
+	f := open(t, wavering(t, true), mechanic.New(), nil)
+	text := observeOnce(t, f)
+	if want := "FAIL: 1 passed, 1 failed, 1 skipped in 2 packages\n- example.com/waver/sum.TestOf (test)\n"; !strings.HasPrefix(text, want) {
+		t.Errorf("the observation begins %q, want %q", text, want)
+	}
+	if want := "passed once and failed once): example.com/waver.TestWaver\n"; !strings.Contains(text, want) {
+		t.Errorf("the observation lacks %q:\n%s", want, text)
+	}
+	if d := cmp.Diff([]string{"example.com/waver.TestWaver"}, f.Flaky()); d != "" {
+		t.Errorf("flaky (-want +got):\n%s", d)
+	}
+	if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "a + b"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it fails once, and once it does not
+		text = observeOnce(t, f)
+		if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "package", "new": "// Package sum adds.\npackage"}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(text, "ok: ") {
+			t.Errorf("the observation begins %q, want ok", text)
+		}
+	}
+}
+
+// When nothing else fails, there is nothing to mend.
+func TestOnlyFlaky(t *testing.T) {
+	t.Parallel()
+	f := open(t, wavering(t, false), mechanic.New(), nil)
+	result := drive(t, f)
+	if result.Status != pawl.Success || result.Iterations != 0 {
+		t.Errorf("status %v after %d iterations, want success after none", result.Status, result.Iterations)
+	}
+}
+
+// So with a command of which only the exit code is known.
+func TestFlakyCommand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "p")
+	write(t, dir, map[string]string{"run.sh": "rm seen && exit 0\ntouch seen\necho main.c:3: no\nexit 1\n", "main.c": "\n"})
+	f := open(t, dir, mechanic.New(), &testfix.Options{Test: []string{"sh", "run.sh"}})
+	if text := observeOnce(t, f); !strings.HasPrefix(text, "ok: the test command ended with exit 1.\nFlaky") || !strings.Contains(text, "It names main.c:3.\n") {
+		t.Errorf("the observation is %q", text)
+	}
+}
+
+// What the model reads after each action says what the action did, and what
+// did not help stays before its eyes.
+func TestCourse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs go test half a dozen times")
+	}
+	t.Parallel()
+	var seen []string
+	edits := []args{
+		{"path": "stock/stock.go", "old": "have <= n", "new": "have > n"},
+		{"path": "stock/stock.go", "old": "have > n", "new": "have <= n"},
+		{"path": "price/price.go", "old": "cents + cents", "new": "cents - cents"},
+	}
+	acting, ok := scripted(edits...).(pawl.ModelFunc)
+	if !ok {
+		t.Fatal("the scripted model is no function")
+	}
+	f := open(t, project(t, "shop"), pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		if _, text, ok := strings.Cut(r.Messages[len(r.Messages)-1].Text(), "Observation:\n"); ok {
+			_, text, _ = strings.Cut(text, "\nSince the run before")
+			seen = append(seen, text)
+		}
+		return acting(ctx, r)
+	}), nil)
+	run, err := engine.New(memory.New(), nil).Start(t.Context(), f.Agent(), f.Input(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) < 4 {
+		t.Fatalf("%d observations, want 4: %q", len(seen), seen)
+	}
+	t.Logf("%s\n%s\n%s", seen[1], seen[2], seen[3])
+	for i, want := range map[int][]string{
+		1: {"(stock/stock.go:11 `if have := s[name]; have <= n {` → `if have := s[name]; have > n {`): open 4 → 5; fixed: ", "newly broken, so take the edit back or mend it: ", "Tried, without success:\n- stock/stock.go:"},
+		2: {"open again: example.com/shop/stock.TestTakeAll.\n", "Open after each run: ", "Tried, without success:\n- stock/stock.go:"},
+		3: {"(price/price.go:", "fixed: example.com/shop/price.", "; fewest ever 2"},
+	} {
+		for _, w := range want {
+			if !strings.Contains(seen[i], w) {
+				t.Errorf("observation %d lacks %q:\n%s", i, w, seen[i])
+			}
+		}
+	}
+	if strings.Count(seen[3], "- stock/stock.go") != 1 {
+		t.Errorf("taking an edit back was told as a failed try:\n%s", seen[3])
+	}
+}
+
+// Another process knows what is flaky and what was tried.
+func TestCourseGoesOn(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	f, err := testfix.New(t.Context(), wavering(t, true), mechanic.New(), &testfix.Options{StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	observeOnce(t, f)
+	if _, err := use(t, f, "edit_file", args{"path": "sum/of.go", "old": "a - b", "new": "b - a"}); err != nil {
+		t.Fatal(err)
+	}
+	observeOnce(t, f)
+	source := f.Source()
+	if err := f.Release(); err != nil {
+		t.Fatal(err)
+	}
+	f, err = testfix.Open(source, mechanic.New(), pawl.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if d := cmp.Diff([]string{"example.com/waver.TestWaver"}, f.Flaky()); d != "" {
+		t.Errorf("flaky (-want +got):\n%s", d)
+	}
+	text := observeOnce(t, f)
+	for _, want := range []string{
+		"\n- example.com/waver/sum.TestOf (test)\n", "Flaky, so no part of the goal", "\nSince the run before: open 1 → 1.\n",
+		"- sum/of.go:3 `func Of(a, b int) int { return a - b }` → `func Of(a, b int) int { return b - a }`: changed no test's verdict\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the observation lacks %q:\n%s", want, text)
+		}
+	}
+}

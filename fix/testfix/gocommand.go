@@ -1,0 +1,342 @@
+package testfix
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/process"
+)
+
+// isGoTest tells whether a test command is go test, whose tests have names and
+// can be told apart.
+func isGoTest(argv []string) bool {
+	return len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
+}
+
+// goCommand is a go test command taken apart, to make others of it that build
+// the same way.
+type goCommand struct {
+	build    []string // flags that the build and the tests need
+	packages []string
+	args     []string // -args and what follows it
+}
+
+// separate lists the flags of go build and go test whose value may stand in an
+// argument of its own; see go help build and go help testflag.
+var separate = []string{
+	"C", "p", "asmflags", "buildmode", "compiler", "gccgoflags", "gcflags", "installsuffix", "ldflags", "mod", "modfile",
+	"overlay", "pgo", "pkgdir", "tags", "toolexec", "covermode", "coverpkg", "coverprofile", "run", "skip", "bench",
+	"benchtime", "blockprofile", "blockprofilerate", "count", "cpu", "cpuprofile", "fuzz", "fuzztime", "fuzzminimizetime",
+	"list", "memprofile", "memprofilerate", "mutexprofile", "mutexprofilefraction", "outputdir", "parallel", "timeout",
+	"trace", "vet", "exec", "o", "shuffle",
+}
+
+// own lists the flags that the commands made here set themselves, or that
+// would have several of them write the same file.
+var own = []string{
+	"json", "v", "c", "o", "list", "timeout", "count", "vet", "p", "failfast", "fullpath", "artifacts",
+	"cover", "covermode", "coverpkg", "coverprofile", "bench", "benchtime", "benchmem", "fuzz", "fuzztime", "fuzzminimizetime",
+	"blockprofile", "cpuprofile", "memprofile", "mutexprofile", "trace", "outputdir",
+}
+
+// takeApart reads the arguments after go test.
+func takeApart(argv []string) (goCommand, error) {
+	var g goCommand
+	for i := 0; i < len(argv); i++ {
+		a := argv[i]
+		if a == "-args" || a == "--args" {
+			g.args = slices.Clone(argv[i:])
+			break
+		}
+		if !strings.HasPrefix(a, "-") {
+			g.packages = append(g.packages, a)
+			continue
+		}
+		name, _, whole := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		name = strings.TrimPrefix(name, "test.")
+		piece := argv[i : i+1]
+		if !whole && slices.Contains(separate, name) && i+1 < len(argv) {
+			piece = argv[i : i+2]
+			i++
+		}
+		switch {
+		case name == "overlay" || name == "C":
+			return goCommand{}, fmt.Errorf("the test command has -%s, which cannot be combined with this; use edit_file and run_tests", name)
+		case !slices.Contains(own, name):
+			g.build = append(g.build, piece...)
+		}
+	}
+	if len(g.packages) == 0 {
+		g.packages = []string{"."}
+	}
+	return g, nil
+}
+
+// Bounds on one go command of these tools.
+const (
+	floodLimit = 64 << 20        // bytes of output; real tests print thousands of times less
+	buildLimit = 5 * time.Minute // for what comes before the tests run
+	startSlack = 2 * time.Second // beyond the tests' own time-out
+)
+
+var (
+	errFlood = errors.New("it printed without end and was stopped")
+	errStuck = errors.New("its tests did not end and were stopped")
+)
+
+// goTested is what a go test command brought.
+type goTested struct {
+	report  gotest.Report
+	slowest time.Duration // of the packages that ended by themselves
+	ran     bool          // some tests were started
+	stopped error         // why it was ended from here: errFlood, errStuck or errMemory
+}
+
+// goTest runs go test -json with the arguments, each package's tests no longer
+// than limit, using at most the given memory in bytes; zero is what guard says.
+func (s *suite) goTest(ctx context.Context, args []string, limit time.Duration, memory int64) (goTested, error) {
+	argv := slices.Concat([]string{s.argv[0], "test", "-json", "-timeout=" + limit.String()}, args)
+	return s.tested(ctx, testCommand{argv: argv, dir: s.dir, env: s.env, limit: limit, ahead: buildLimit, memory: memory})
+}
+
+// testCommand is a command that prints what go test -json does.
+type testCommand struct {
+	argv   []string
+	dir    string
+	env    []string
+	limit  time.Duration // of the tests of one package
+	ahead  time.Duration // of what comes before the first of them
+	memory int64
+	alone  string // the only package, when the command tells of its tests only
+}
+
+func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
+	inner, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	r, w := io.Pipe()
+	clock := &stopwatch{to: w}
+	watch := &watch{to: clock, limit: c.limit + startSlack, end: end, timer: time.AfterFunc(c.ahead, func() { end(errStuck) })}
+	defer watch.timer.Stop()
+	type parsed struct {
+		report gotest.Report
+		err    error
+	}
+	done := make(chan parsed, 1)
+	go func() {
+		report, err := gotest.ParseIn(r, s.module)
+		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
+		done <- parsed{report, err}
+	}()
+	exit, err := process.Run(inner, process.Command{
+		Argv: c.argv, Dir: c.dir, Env: c.env, Stdout: watch, Stderr: watch, Grace: 700 * time.Millisecond,
+		Started: func(pid int) { go guard(inner, pid, c.memory, end) },
+	})
+	if c.alone != "" && exit.Code != 0 { // which test2json leaves out when a test dies
+		fmt.Fprintf(w, "\n{\"Action\":\"fail\",\"Package\":%q}\n", c.alone)
+	}
+	_ = w.Close()
+	got := <-done
+	why := context.Cause(inner)
+	switch {
+	case ctx.Err() != nil:
+		return goTested{}, context.Cause(ctx)
+	case err != nil && why == nil:
+		return goTested{}, err
+	case got.err != nil:
+		return goTested{}, fmt.Errorf("read the tests' output: %w", got.err)
+	}
+	return goTested{report: got.report, slowest: clock.slowest, ran: ranAny(got.report), stopped: why}, nil
+}
+
+// ranAny tells whether a test binary was made and run.
+func ranAny(r gotest.Report) bool {
+	return slices.ContainsFunc(r.Packages, func(p gotest.Package) bool {
+		return p.Status != gotest.StatusSkip && p.FailedBuild == "" && !slices.ContainsFunc(r.Failures, func(x gotest.Failure) bool {
+			return x.Package == p.Path && (x.Kind == gotest.KindBuild || x.Kind == gotest.KindSetup)
+		})
+	})
+}
+
+// watch passes the output of go test -json on and stops a command that prints
+// without end, or whose tests have been running for too long. The tests' own
+// time-out cannot be relied on: it does not count what runs before main.
+type watch struct {
+	to    io.Writer
+	limit time.Duration
+	end   context.CancelCauseFunc
+	timer *time.Timer
+	total int
+	line  []byte
+}
+
+// longestStart is more than what precedes the package in the event that a
+// package's tests begin.
+const longestStart = 100
+
+func (w *watch) Write(p []byte) (int, error) {
+	if w.total += len(p); w.total > floodLimit {
+		w.end(errFlood)
+		return len(p), nil
+	}
+	for rest := p; len(rest) > 0; {
+		piece, after, ended := bytes.Cut(rest, []byte("\n"))
+		if room := longestStart - len(w.line); room > 0 {
+			w.line = append(w.line, piece[:min(len(piece), room)]...)
+		}
+		if ended {
+			if bytes.Contains(w.line, []byte(`"Action":"start"`)) {
+				w.timer.Reset(w.limit)
+			}
+			w.line = w.line[:0]
+		}
+		rest = after
+	}
+	return w.to.Write(p)
+}
+
+// goTool runs a go command that prints something to be read, such as go list,
+// and returns its standard output.
+func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
+	inner, end := context.WithTimeoutCause(ctx, buildLimit, errStuck)
+	defer end()
+	var out bounded
+	said := excerpt.New(16<<10, nil)
+	exit, err := process.Run(inner, process.Command{
+		Argv: append([]string{s.argv[0]}, args...), Dir: s.dir, Env: s.env, Stdout: &out, Stderr: said, Grace: 700 * time.Millisecond,
+	})
+	switch {
+	case inner.Err() != nil:
+		return nil, context.Cause(inner)
+	case err != nil:
+		return nil, err
+	case exit.Code != 0:
+		return nil, fmt.Errorf("go %s: %s: %s", args[0], exit, strings.TrimSpace(said.String()))
+	}
+	return out.Bytes(), nil
+}
+
+// converter is the command that makes events of what a test binary prints. The
+// toolchain keeps that program among what it builds, and takes longer to look
+// whether it is still current than most tests take to run; so it is asked for
+// its place once, and again only when it is gone from there. One caller at a time.
+func (s *suite) converter(ctx context.Context) []string {
+	if there(s.converts) {
+		return []string{s.converts}
+	}
+	out, err := s.goTool(ctx, "tool", "-n", "test2json")
+	if s.converts = strings.TrimSpace(string(out)); err != nil || !there(s.converts) {
+		return []string{s.argv[0], "tool", "test2json"}
+	}
+	return []string{s.converts}
+}
+
+func there(program string) bool {
+	info, err := os.Stat(program)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// undescribed are the flags that leave out of a test binary what only debuggers
+// read, as go test does unless it is told to keep the binary; making it takes a
+// quarter of such a build. They go before the flags of the test command, and not
+// at all where the environment has some for the linker, which they would undo.
+func (s *suite) undescribed(ctx context.Context) []string {
+	if s.linking == nil {
+		out, err := s.goTool(ctx, "env", "GOFLAGS")
+		if err != nil {
+			return nil
+		}
+		set := strings.Contains(string(out), "ldflags")
+		s.linking = &set
+	}
+	if *s.linking {
+		return nil
+	}
+	return []string{"-ldflags=-s -w"}
+}
+
+// bounded is a buffer that fails rather than grow without end.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > floodLimit {
+		return 0, errFlood
+	}
+	return b.Buffer.Write(p)
+}
+
+// listed is a package of the main module, as go list tells of it.
+type listed struct {
+	ImportPath, ForTest string
+	Dir                 string // relative to the project's root
+	Imports             []string
+}
+
+// modules lists the packages of the main module, or of the workspace, that the
+// named ones and their tests are made of.
+func (s *suite) modules(ctx context.Context, g goCommand, packages []string) ([]listed, error) {
+	args := slices.Concat([]string{"list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Dir,Imports,Module,Standard"},
+		listable(g.build), []string{"--"}, packages)
+	out, err := s.goTool(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	root := s.dir
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	var list []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			listed
+
+			Standard bool
+			Module   *struct{ Main bool }
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return list, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read what go list says: %w", err)
+		}
+		if p.Standard || p.Module == nil || !p.Module.Main {
+			continue
+		}
+		for _, from := range []string{root, s.dir} {
+			if rel, err := filepath.Rel(from, p.Dir); err == nil && filepath.IsLocal(rel) {
+				p.Dir = filepath.ToSlash(rel)
+				break
+			}
+		}
+		list = append(list, p.listed)
+	}
+}
+
+// listable drops the flags that go list does not know.
+func listable(flags []string) []string {
+	var out []string
+	for i := 0; i < len(flags); i++ {
+		name, _, whole := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
+		alone := whole || !slices.Contains(separate, name)
+		switch name {
+		case "tags", "race", "msan", "asan", "mod", "modfile", "compiler", "buildvcs":
+			out = append(out, flags[i])
+			if !alone {
+				out = append(out, flags[i+1])
+			}
+		}
+		if !alone {
+			i++
+		}
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package testfix
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/process"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// What a fix knows beyond the tree lies beside it in the state directory: the
+// files it edited, how the tests stood before the first edit and which of them
+// are flaky, the best state reached, and what was tried on the way. The log has no part in it, since it belongs to the copy.
+const (
+	editedName = "fix-edited"
+	firstName  = "fix-first.json"
+	bestName   = "fix-best.json"
+	courseName = "fix-course.json"
+)
+
+// best is the state with the fewest open tests so far, none of which passed at
+// first.
+type best struct {
+	Value  float64        `json:"value"`
+	Passed int            `json:"passed"`
+	Diff   workspace.Diff `json:"diff"`
+}
+
+func (b *best) below(v verdict) bool {
+	return v.value() > b.Value || v.value() == b.Value && v.Passed > b.Passed
+}
+
+// wrote notes that a file is about to be edited, durably and before it is: a
+// file that is noted and not edited does no harm.
+func (f *Fix) wrote(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.edited[name] {
+		return nil
+	}
+	file, err := os.OpenFile(filepath.Join(f.tree.StateDir(), editedName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("note the edit: %w", err)
+	}
+	_, err = file.WriteString(name + "\n")
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("note the edit: %w", err)
+	}
+	f.edited[name] = true
+	return nil
+}
+
+// recall reads what an earlier process noted. A last line without an end was
+// cut short before its edit began.
+func (f *Fix) recall() error {
+	text, err := os.ReadFile(filepath.Join(f.tree.StateDir(), editedName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("recall the edited files: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, whole := strings.CutSuffix(line, "\n"); whole {
+			f.edited[name] = true
+		}
+	}
+	var first struct {
+		Report gotest.Report `json:"report"`
+		Code   int           `json:"code"`
+		Go     bool          `json:"go"`
+		Pytest bool          `json:"pytest"`
+		Flaky  []string      `json:"flaky"`
+	}
+	if found, err := f.load(firstName, &first); err != nil {
+		return err
+	} else if found {
+		f.first = &ran{report: first.Report, golang: first.Go, pytest: first.Pytest, exit: process.Exit{Code: first.Code}}
+		f.flaky = first.Flaky
+	}
+	if _, err := f.load(courseName, &f.course); err != nil {
+		return err
+	}
+	var b best
+	if found, err := f.load(bestName, &b); err != nil {
+		return err
+	} else if found {
+		f.best = &b
+	}
+	return nil
+}
+
+// remember takes a run in: the first as what all others are measured by, and
+// any that is better than the best with the edits that led to it.
+func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
+	if f.first == nil {
+		err := f.save(firstName, map[string]any{"report": now.report, "code": now.exit.Code, "go": now.golang, "pytest": now.pytest, "flaky": f.flaky})
+		if err != nil {
+			return verdict{}, err
+		}
+		f.first = &now
+	}
+	v := judge(*f.first, now, f.source.AllowTestEdits)
+	v.Flaky = f.flaky
+	if f.best != nil && (!f.best.below(v) || regressed(f.first.report, v)) {
+		return v, nil
+	}
+	b := best{Value: v.value(), Passed: v.Passed}
+	if len(f.edited) > 0 {
+		d, err := f.diff(ctx)
+		if err != nil {
+			return verdict{}, err
+		}
+		b.Diff = d.diff
+	}
+	if err := f.save(bestName, b); err != nil {
+		return verdict{}, err
+	}
+	f.best = &b
+	return v, nil
+}
+
+// regressed tells whether anything is open that passed at first: such a state
+// is none to keep, however few are open.
+func regressed(first gotest.Report, v verdict) bool {
+	for _, p := range first.Packages {
+		for _, t := range p.Tests {
+			if t.Status == gotest.StatusPass && slices.Contains(v.Open, p.ID(t.Name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f *Fix) load(name string, v any) (bool, error) {
+	data, err := os.ReadFile(filepath.Join(f.tree.StateDir(), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("recall %s: %w", name, err)
+	}
+	return true, nil
+}
+
+// save replaces a file in one step.
+func (f *Fix) save(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("note %s: %w", name, err)
+	}
+	target := filepath.Join(f.tree.StateDir(), name)
+	err = os.WriteFile(target+".new", data, 0o600)
+	if err == nil {
+		err = os.Rename(target+".new", target)
+	}
+	if err != nil {
+		return fmt.Errorf("note %s: %w", name, err)
+	}
+	return nil
+}

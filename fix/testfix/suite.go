@@ -1,0 +1,338 @@
+package testfix
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/process"
+)
+
+const (
+	goTimeout      = time.Minute
+	commandTimeout = 10 * time.Minute
+	leastTimeout   = 5 * time.Second
+	patience       = 5 // times what the slowest package took at first
+	outputLimit    = 6 << 10
+)
+
+// guess returns the test command of a project.
+func guess(dir string) ([]string, error) {
+	has := func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	}
+	if has("go.mod") {
+		return []string{"go", "test", "./..."}, nil
+	}
+	if slices.ContainsFunc([]string{"pytest.ini", "pyproject.toml", "conftest.py", "tests/conftest.py", "tox.ini", "setup.py"}, has) {
+		return guessPytest(dir)
+	}
+	return nil, fmt.Errorf("how to test %s cannot be guessed: it has no go.mod and no pyproject.toml, pytest.ini or conftest.py; name the project's directory, or the command that runs the tests", dir)
+}
+
+// suite runs the tests of a directory.
+type suite struct {
+	dir     string
+	argv    []string
+	golang  bool
+	pytest  int    // what follows the word pytest in argv; zero: it is another command
+	own     bool   // the command has a -timeout of its own
+	xml     string // where pytest puts its report
+	module  string
+	timeout time.Duration
+	cap     time.Duration // for later runs of go test; zero before the first
+	hurry   time.Duration // for the first, if not zero
+	env     []string
+	memory  int64 // the most bytes a run may use; zero: see guard
+
+	converts string // see converter
+	linking  *bool  // whether the environment has flags for the linker; nil: not looked yet
+}
+
+func newSuite(dir string, argv []string, timeout time.Duration, state string) (*suite, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, errors.New("the test command is empty; give a program and its arguments, such as go test ./")
+	}
+	if err := findable(dir, argv[0]); err != nil {
+		return nil, fmt.Errorf("test command: %w", err)
+	}
+	s := &suite{dir: dir, argv: argv, timeout: timeout, env: environment(state)}
+	s.golang = len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
+	if s.golang {
+		s.module = modulePath(dir)
+		s.own = hasFlag(argv[2:], "timeout")
+	} else if s.pytest = afterPytest(argv); s.pytest > 0 {
+		s.xml = filepath.Join(state, "pytest.xml")
+		s.env = append(s.env, pythonPath(dir))
+	}
+	if s.timeout <= 0 {
+		s.timeout = commandTimeout
+		if s.golang {
+			s.timeout = goTimeout
+		}
+	}
+	return s, nil
+}
+
+// findable says why a program cannot be run in a directory.
+func findable(dir, program string) error {
+	if !strings.ContainsRune(program, '/') {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not in PATH; install it or name another command", program)
+		}
+		return nil
+	}
+	at := program
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	switch info, err := os.Stat(at); {
+	case err != nil:
+		return fmt.Errorf("there is no %s; a path is relative to the project's root", program)
+	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s cannot be executed; chmod +x it, or name its interpreter first", program)
+	}
+	return nil
+}
+
+// environment is what the tests see: little, and all that steers the
+// toolchain. A variable that merely begins with GO, as those of cloud
+// providers' credentials do, is no part of it.
+func environment(state string) []string {
+	// Python takes a compiled file for current by the time, to the second, and
+	// the size of its source, and two edits may agree in both.
+	extra := []string{"PYTHONDONTWRITEBYTECODE=1", "VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "PYENV_VERSION", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
+	cached := false
+	for _, v := range os.Environ() {
+		name, value, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "GOOGLE") || strings.HasPrefix(name, "CGO_") {
+			extra = append(extra, name)
+		}
+		switch name {
+		case "HOME", "XDG_CACHE_HOME", "GOCACHE":
+			cached = cached || value != ""
+		}
+	}
+	if !cached {
+		extra = append(extra, "GOCACHE="+filepath.Join(state, "gocache"))
+	}
+	return process.CleanEnv(extra...)
+}
+
+// modulePath reads the module directive of a go.mod, which makes the places
+// in failures relative to the module.
+func modulePath(dir string) string {
+	b, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		line, _, _ = strings.Cut(line, "//")
+		if f := strings.Fields(line); len(f) == 2 && f[0] == "module" {
+			return strings.Trim(f[1], "\"`")
+		}
+	}
+	return ""
+}
+
+func hasFlag(args []string, name string) bool {
+	return slices.ContainsFunc(args, func(a string) bool {
+		a, _, _ = strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return a == name || a == "test."+name
+	})
+}
+
+// ran is what one run of the tests brought.
+type ran struct {
+	report gotest.Report // of go test and pytest
+	exit   process.Exit
+	output string // of any other command
+	golang bool
+	pytest bool
+	places []string      // file:line, as output names them
+	limit  time.Duration // what the tests of a package were given
+	took   time.Duration
+	filled bool     // it was stopped for filling memory
+	look   look     // at what did not end, of go test
+	flaky  []string // failed and are left out, since they do so by chance
+}
+
+// named tells whether each test has a verdict of its own.
+func (n ran) named() bool { return n.golang || n.pytest }
+
+// run runs the tests; a pattern that is not empty picks among those of go test.
+func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
+	began := time.Now()
+	now, err := s.hurried(ctx, pattern)
+	now.took = time.Since(began)
+	return now, err
+}
+
+// hurried gives the first run of go test a short time-out, and more only when
+// that may bring something.
+func (s *suite) hurried(ctx context.Context, pattern string) (ran, error) {
+	if s.golang && s.cap == 0 && pattern == "" && !s.own && s.timeout > firstLimit {
+		s.hurry = firstLimit
+		now, err := s.once(ctx, s.argv, pattern)
+		s.hurry = 0
+		if err != nil || !now.look.late || now.look.endless() {
+			return now, err
+		}
+		s.cap = 0
+	}
+	return s.once(ctx, s.argv, pattern)
+}
+
+// once runs a form of the test command.
+func (s *suite) once(ctx context.Context, command []string, pattern string) (ran, error) {
+	switch {
+	case s.golang:
+		return s.runGo(ctx, command, pattern)
+	case s.pytest > 0:
+		return s.runPytest(ctx, pattern)
+	case pattern != "":
+		return ran{}, fmt.Errorf("%s cannot be told which tests to run; leave run out", s.argv[0])
+	}
+	return s.runCommand(ctx)
+}
+
+func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ran, error) {
+	limit := s.timeout
+	if s.cap > 0 {
+		limit = s.cap
+	} else if s.hurry > 0 {
+		limit = s.hurry
+	}
+	argv := slices.Clone(command[:2])
+	if !hasFlag(command[2:], "json") {
+		argv = append(argv, "-json")
+	}
+	if !hasFlag(command[2:], "count") {
+		argv = append(argv, "-count=1") // what is remembered of tests that look at the world may be stale
+	}
+	if !s.own {
+		argv = append(argv, "-timeout="+limit.String())
+	}
+	argv = append(argv, command[2:]...)
+	if pattern != "" { // the last of several counts
+		at := len(argv)
+		for i, a := range argv {
+			if a == "-args" || a == "--args" {
+				at = i
+				break
+			}
+		}
+		argv = slices.Insert(argv, at, "-run="+pattern)
+	}
+
+	r, w := io.Pipe()
+	clock := &stopwatch{to: w}
+	type parsed struct {
+		report gotest.Report
+		err    error
+	}
+	done := make(chan parsed, 1)
+	go func() {
+		report, err := gotest.ParseIn(r, s.module)
+		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
+		done <- parsed{report, err}
+	}()
+	exit, filled, err := s.start(ctx, argv, clock)
+	_ = w.Close()
+	got := <-done
+	switch {
+	case err != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", err)
+	case ctx.Err() != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+	case got.err != nil:
+		return ran{}, fmt.Errorf("read the tests' output: %w", got.err)
+	}
+	if s.cap == 0 && pattern == "" {
+		s.cap = min(s.timeout, max(leastTimeout, patience*clock.slowest).Round(time.Second))
+	}
+	return ran{report: got.report, exit: exit, golang: true, limit: limit, filled: filled, look: clock.look}, nil
+}
+
+// start runs a command to its end and tells whether it was stopped for filling memory.
+func (s *suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
+	inner, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	exit, err := process.Run(inner, process.Command{
+		Argv: argv, Dir: s.dir, Env: s.env, Stdout: out, Stderr: out, Grace: 700 * time.Millisecond,
+		Started: func(pid int) { go guard(inner, pid, s.memory, end) },
+	})
+	return exit, errors.Is(context.Cause(inner), errMemory), err
+}
+
+func (s *suite) runCommand(ctx context.Context) (ran, error) {
+	inner, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	out := excerpt.New(outputLimit, nil)
+	exit, filled, err := s.start(inner, s.argv, out)
+	switch {
+	case ctx.Err() != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+	case err != nil:
+		return ran{}, fmt.Errorf("run the tests: %w", err)
+	}
+	text := strings.ReplaceAll(out.String(), s.dir+"/", "")
+	return ran{exit: exit, output: text, places: s.places(text), filled: filled}, nil
+}
+
+// stopwatch passes a stream of test events on and notes how long the slowest
+// package took that came to an end by itself.
+type stopwatch struct {
+	to      io.Writer
+	line    []byte
+	late    bool // the line is too long to be the event looked for
+	slowest time.Duration
+	look    look
+}
+
+// An event that ends a package is about 150 bytes long.
+const longestEvent = 4 << 10
+
+func (w *stopwatch) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		piece, after, ended := bytes.Cut(rest, []byte("\n"))
+		if w.late = w.late || len(w.line)+len(piece) > longestEvent; !w.late {
+			w.line = append(w.line, piece...)
+		}
+		if ended {
+			w.read()
+			w.line, w.late = w.line[:0], false
+		}
+		rest = after
+	}
+	return w.to.Write(p)
+}
+
+func (w *stopwatch) read() {
+	var e struct {
+		Action, Package, Test string
+		Elapsed               float64
+	}
+	if w.late {
+		return
+	}
+	w.look.read(w.line)
+	if !bytes.Contains(w.line, []byte(`"Elapsed"`)) || json.Unmarshal(w.line, &e) != nil {
+		return
+	}
+	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") && e.Package != "" {
+		w.slowest = max(w.slowest, time.Duration(e.Elapsed*float64(time.Second)))
+	}
+}

@@ -1,0 +1,360 @@
+package testfix
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+)
+
+// outcomes of trying an edit; zero is not tried.
+type outcome int
+
+const (
+	stillFails outcome = 1 + iota
+	mended
+	unbuilt
+	endless
+	refused
+	same // as an edit before it
+)
+
+// trial is one use of try_edits. The edits are laid over the working copy for
+// the go command alone (see -overlay in go help build): nothing is written
+// there, and what is compiled is shared with every other run.
+type trial struct {
+	fix     *Fix
+	base    cached
+	command goCommand
+	dir     string // for overlays
+	affects affects
+	screen  *screen // may be nil
+	edits   []*candidate
+	runsTo  int // the most runs
+	limit   time.Duration
+
+	// Tests that only an edit before or beside could disturb are told from
+	// broken ones by running all tests with nothing beside them.
+	alone sync.RWMutex
+
+	mu      sync.Mutex // guards what follows, and outcomes
+	next    int
+	full    int // the first edit that mends all, or len(edits)
+	runs    int
+	slowest time.Duration
+	err     error
+}
+
+// candidate is an edit and what came of it.
+type candidate struct {
+	files   map[string]string // as they would be
+	like    int               // for same: the edit that it equals
+	outcome outcome
+	why     string
+	mended  []string
+	broken  []string
+	open    int
+	stop    context.CancelCauseFunc // while it is tried
+}
+
+func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error) {
+	command, err := takeApart(f.suite.argv[2:])
+	if err != nil {
+		return nil, err
+	}
+	t := &trial{fix: f, base: base, command: command, runsTo: a.Runs, full: len(a.Edits), limit: f.patience()}
+	seen := map[[sha256.Size]byte]int{}
+	for i, e := range a.Edits {
+		c := &candidate{}
+		if c.files, err = f.files.would(e); err != nil {
+			c.outcome, c.why = refused, clipTo(err.Error(), mostWhy)
+		} else if first, again := seen[digest(c.files)]; again {
+			c.outcome, c.like = same, first
+		} else {
+			seen[digest(c.files)] = i
+			for _, name := range slices.Sorted(maps.Keys(c.files)) {
+				if err := parses(name, c.files[name]); err != nil {
+					c.outcome, c.why = unbuilt, clipTo(err.Error(), mostWhy)
+				}
+			}
+		}
+		t.edits = append(t.edits, c)
+	}
+	packages := failingPackages(base.report())
+	if r := f.reach; r == nil || r.state != base.state || !slices.Equal(r.packages, packages) {
+		found, err := f.suite.affected(ctx, command, packages)
+		if err != nil {
+			return nil, fmt.Errorf("find out what the edits affect: %w", err)
+		}
+		f.reach = &reach{base.state, packages, found}
+	}
+	t.affects = f.reach.affects
+	if t.dir, err = os.MkdirTemp(f.tree.StateDir(), "try-"); err != nil {
+		return nil, fmt.Errorf("make room for the edits: %w", err)
+	}
+	return t, nil
+}
+
+func (c cached) report() gotest.Report { return c.ran.report }
+
+func (t *trial) close() { _ = os.RemoveAll(t.dir) } // lies in the state directory, which goes as a whole
+
+func digest(files map[string]string) [sha256.Size]byte {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(sum, "%q %d ", name, len(files[name]))
+		_, _ = sum.Write([]byte(files[name]))
+	}
+	return [sha256.Size]byte(sum.Sum(nil))
+}
+
+// all tries the edits, several at once.
+func (t *trial) all(ctx context.Context) {
+	ctx, end := context.WithTimeoutCause(ctx, tryTime, errEnough)
+	defer end()
+	t.screen = t.screened(ctx)
+	slots := slots()
+	var group sync.WaitGroup
+	for range min(slots, len(t.edits)) {
+		group.Go(func() {
+			for {
+				c, inner := t.take(ctx)
+				if c == nil {
+					return
+				}
+				err := t.one(inner, c, slots)
+				t.mu.Lock()
+				if err != nil && inner.Err() == nil && t.err == nil {
+					t.err = err
+				}
+				t.mu.Unlock()
+				c.stop(nil)
+			}
+		})
+	}
+	group.Wait()
+	for _, c := range t.edits {
+		if c.outcome == same {
+			like := t.edits[c.like]
+			c.outcome, c.why, c.mended, c.broken, c.open = like.outcome, like.why, like.mended, like.broken, like.open
+		}
+	}
+}
+
+// slots is how many edits are tried at once: one for each core, within reason.
+func slots() int { return max(1, min(runtime.GOMAXPROCS(0), 8)) }
+
+// take returns the next edit to try, or nil.
+func (t *trial) take(ctx context.Context) (*candidate, context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for ; t.next < t.full; t.next++ {
+		if ctx.Err() != nil || t.err != nil || t.runs >= t.runsTo {
+			return nil, nil
+		}
+		if c := t.edits[t.next]; c.outcome == 0 {
+			t.next++
+			inner, stop := context.WithCancelCause(ctx)
+			c.stop = stop
+			return c, inner
+		}
+	}
+	return nil, nil
+}
+
+// one finds out what the tests say of an edit: first those that fail, then,
+// if any is mended, all.
+func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
+	packages := t.affects.of(c)
+	if len(packages) == 0 {
+		c.settle(t, stillFails, "no failing test is made of this code")
+		return nil
+	}
+	memory := int64(share*float64(available())) / int64(slots)
+	screened := t.screen != nil && t.screen.has[c] > 0
+	var overlay string
+	var ran goTested
+	var err error
+	t.alone.RLock()
+	if screened {
+		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), memory)
+	} else if overlay, err = t.overlay(c); err == nil {
+		ran, err = t.fix.suite.goTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.build, t.pattern(packages), packages, t.command.args), t.limit, memory)
+	}
+	t.alone.RUnlock()
+	if err != nil {
+		return err
+	}
+	t.note(ran)
+	if why, ok := unbuiltBy(t.base.report(), ran.report); ok {
+		c.settle(t, unbuilt, c.plain(why, t.place(c)))
+		return nil
+	}
+	some := gotest.Compare(t.base.report(), ran.report).Fixed
+	if len(some) == 0 {
+		how := stillFails
+		if ran.stopped != nil || slices.ContainsFunc(ran.report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindTimeout }) {
+			how = endless
+		}
+		c.settle(t, how, "")
+		return nil
+	}
+
+	t.alone.Lock()
+	defer t.alone.Unlock()
+	if ctx.Err() != nil { // one before it mends all
+		return nil
+	}
+	if screened {
+		if overlay, err = t.overlay(c); err != nil {
+			return err
+		}
+	}
+	whole, err := t.fix.suite.goTest(ctx, slices.Concat([]string{overlay}, t.command.build, t.command.packages, t.command.args), t.fix.suite.longest(), 0)
+	if err != nil {
+		return err
+	}
+	t.note(whole)
+	if why, ok := unbuiltBy(t.base.report(), whole.report); ok {
+		c.settle(t, unbuilt, c.plain(why, t.place(c)))
+		return nil
+	}
+	t.judge(c, whole)
+	return nil
+}
+
+// judge takes in what all tests say.
+func (t *trial) judge(c *candidate, whole goTested) {
+	d := gotest.Compare(t.base.report(), whole.report)
+	now := ran{report: whole.report, golang: true}
+	if whole.stopped != nil {
+		now.exit.Code = -1
+	}
+	t.fix.mu.Lock()
+	first := *t.fix.first // there is one, since the tests ran before
+	t.fix.mu.Unlock()
+	v := judge(first, now, t.fix.source.AllowTestEdits)
+	c.mended, c.broken, c.open = d.Fixed, slices.Concat(d.Broken, d.Hidden), len(v.Open)
+	slices.Sort(c.broken)
+	if len(c.mended) == 0 {
+		c.settle(t, stillFails, "")
+		return
+	}
+	c.settle(t, mended, "")
+}
+
+func (c *candidate) settle(t *trial, o outcome, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.outcome, c.why = o, clipTo(why, mostWhy)
+	if o != mended || c.open > 0 {
+		return
+	}
+	i := slices.Index(t.edits, c)
+	t.full = min(t.full, i)
+	for _, later := range t.edits[i+1:] {
+		if later.stop != nil {
+			later.stop(errEnough)
+		}
+	}
+}
+
+func (t *trial) note(r goTested) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.ran {
+		t.runs++
+	}
+	late := slices.ContainsFunc(r.report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindTimeout })
+	if r.stopped == nil && !late {
+		t.slowest = max(t.slowest, r.slowest)
+	}
+}
+
+// pattern picks the failing tests of packages by name; all tests of them, if
+// one fails as a whole.
+func (t *trial) pattern(packages []string) []string {
+	var names []string
+	for _, x := range t.base.report().Failures {
+		if !slices.Contains(packages, x.Package) {
+			continue
+		}
+		if x.Test == "" {
+			return nil
+		}
+		name, _, _ := strings.Cut(x.Test, "/")
+		if name = regexp.QuoteMeta(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return []string{"-run=^(" + strings.Join(names, "|") + ")$"}
+}
+
+// unbuiltBy tells whether a run has a build that fails and did not before,
+// and what the compiler says.
+func unbuiltBy(before, now gotest.Report) (string, bool) {
+	for _, x := range now.Failures {
+		if x.Kind != gotest.KindBuild && x.Kind != gotest.KindSetup {
+			continue
+		}
+		if slices.ContainsFunc(before.Failures, func(b gotest.Failure) bool { return b.ID == x.ID }) {
+			continue
+		}
+		for line := range strings.Lines(x.Output) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				return line, true
+			}
+		}
+		return "it does not build", true
+	}
+	return "", false
+}
+
+func clipTo(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// hasty is the time-out of a trial's tests as long as nobody knows how long
+// they take when they end: an edit may well make them run for ever.
+const (
+	hasty    = 5 * time.Second
+	hastiest = 2 * time.Second
+)
+
+// patience is how long the tests of a package may take in a trial: a few times
+// what the slowest took that was seen to end.
+func (f *Fix) patience() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.pace == 0 {
+		return min(hasty, f.suite.longest())
+	}
+	return min(max(hastiest, patience*f.pace).Round(time.Second), f.suite.longest())
+}
+
+// learn takes in how long the slowest of some tests took.
+func (f *Fix) learn(slowest time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pace = max(f.pace, slowest)
+}
+
+// longest is how long the tests of a package may take.
+func (s *suite) longest() time.Duration {
+	if s.cap > 0 {
+		return s.cap
+	}
+	return s.timeout
+}

@@ -1,0 +1,163 @@
+package testfix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+)
+
+// Identities of what has no name of its own.
+const (
+	noTests   = "[no tests]"   // the command ran none
+	noSuccess = "[exit code]"  // a command whose tests have no names failed
+	noReason  = "[go command]" // go test or pytest failed without saying where
+)
+
+// verdict is what a run says in the light of the first one: it is the data of
+// an observation, and what the goal is measured by.
+type verdict struct {
+	Passed  int      `json:"passed"`
+	Failed  int      `json:"failed"`
+	Skipped int      `json:"skipped"`
+	Open    []string `json:"open,omitempty"`
+	// Gone are those of Open that do not fail but have no verdict any more.
+	Gone []string `json:"gone,omitempty"`
+	// Flaky are tests that fail by chance: they are never among Open.
+	Flaky []string `json:"flaky,omitempty"`
+}
+
+// judge names what is open after a run. Unless tests may be edited, what had
+// a verdict at first must have one still: a test that does not run proves nothing.
+func judge(first, now ran, edits bool) verdict {
+	if !now.named() {
+		if now.exit.Code == 0 && !now.exit.Killed || len(now.flaky) > 0 {
+			return verdict{}
+		}
+		return verdict{Failed: 1, Open: []string{noSuccess}}
+	}
+	r := now.report
+	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open()}
+	if !edits {
+		d := gotest.Compare(first.report, r)
+		for _, id := range slices.Concat(d.Still, d.Hidden, leftOut(first.report, r)) {
+			if !slices.Contains(now.flaky, id) && !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
+				v.Gone = append(v.Gone, id)
+			}
+		}
+		slices.Sort(v.Gone)
+		v.Open = slices.Concat(v.Open, v.Gone)
+		slices.Sort(v.Open)
+	}
+	switch {
+	case len(v.Open) > 0:
+		return v
+	case r.Passed == 0 && len(now.flaky) == 0:
+		v.Open = []string{noTests}
+	case now.exit.Code != 0 && len(now.flaky) == 0:
+		v.Open = []string{noReason}
+	default:
+		v.Open = nil
+	}
+	return v
+}
+
+// leftOut lists the tests that passed in packages which a later run does not
+// mention at all.
+func leftOut(first, now gotest.Report) (ids []string) {
+	heard := map[string]bool{}
+	for _, p := range now.Packages {
+		heard[p.Path] = true
+	}
+	for _, p := range first.Packages {
+		for _, t := range p.Tests {
+			if !heard[p.Path] && t.Status == gotest.StatusPass {
+				ids = append(ids, p.ID(t.Name))
+			}
+		}
+	}
+	return ids
+}
+
+// stopped is what the model is told of tests that guard ended.
+const stopped = "The tests were stopped because they were filling the memory: something does not end."
+
+func (v verdict) value() float64 { return float64(-len(v.Open)) }
+
+// text is the run as the model reads it: first the counts, then what is open,
+// a line each, then what the tests said, as far as it fits.
+func (n ran) text(v verdict) string {
+	var b strings.Builder
+	if !n.named() {
+		n.plain(&b, v)
+		return b.String()
+	}
+	summary := n.report.Summary(4000)
+	if n.pytest {
+		head, rest, _ := strings.Cut(summary, "\n")
+		summary = strings.TrimSuffix(head, "packages") + "files\n" + rest
+	}
+	b.WriteString(summary)
+	if len(v.Gone) > 0 {
+		b.WriteString("\nThese had a verdict before the first edit and have none now, so they are open too:\n")
+		for _, id := range v.Gone[:min(len(v.Gone), 20)] {
+			fmt.Fprintf(&b, "* %s\n", id)
+		}
+		if more := len(v.Gone) - 20; more > 0 {
+			fmt.Fprintf(&b, "and %d more\n", more)
+		}
+	}
+	if n.filled {
+		b.WriteString(stopped + "\n")
+	}
+	v.flakes(&b)
+	if slices.Equal(v.Open, []string{noTests}) {
+		b.WriteString("No test ran, so nothing is proved.\n")
+	}
+	if slices.Equal(v.Open, []string{noReason}) {
+		fmt.Fprintf(&b, "No test failed, but the test command ended with %s.\n", n.exit)
+	}
+	if slices.ContainsFunc(n.report.Failures, func(f gotest.Failure) bool { return f.Kind == gotest.KindTimeout }) {
+		fmt.Fprintf(&b, "The tests of one package may take %v.\n", n.limit)
+	}
+	return b.String()
+}
+
+// plain is the run of a command of which only the exit code is understood.
+func (n ran) plain(b *strings.Builder, v verdict) {
+	state := "ok"
+	if len(v.Open) > 0 {
+		state = "FAIL"
+	}
+	fmt.Fprintf(b, "%s: the test command ended with %s.", state, n.exit)
+	if n.filled {
+		b.WriteString(" " + stopped)
+	}
+	b.WriteString("\n")
+	v.flakes(b)
+	if len(n.places) > 0 {
+		fmt.Fprintf(b, "It names %s.\n", strings.Join(n.places, ", "))
+	}
+	b.WriteString("Its output:\n" + n.output)
+	if !strings.HasSuffix(n.output, "\n") {
+		b.WriteString("\n")
+	}
+}
+
+// flakes names the tests that the goal leaves out.
+func (v verdict) flakes(b *strings.Builder) {
+	if len(v.Flaky) == 0 {
+		return
+	}
+	b.WriteString("Flaky, so no part of the goal (run twice with nothing changed, they passed once and failed once): " + some(v.Flaky, 10) + "\n")
+}
+
+// some joins the first of several identities.
+func some(ids []string, most int) string {
+	text := strings.Join(ids[:min(len(ids), most)], ", ")
+	if more := len(ids) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

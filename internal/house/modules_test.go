@@ -1,0 +1,81 @@
+package house
+
+import (
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mostModules is the most modules that an importer of the library sees, itself
+// included (go list -m all). It is the sum of what go.mod names.
+const mostModules = 17
+
+var (
+	used     = regexp.MustCompile(`(?m)^\t\./?(.*)$`)
+	required = regexp.MustCompile(`(?m)^(?:require )?\t?([a-z0-9.-]+\.[a-z]+/\S+) v`)
+	replaced = regexp.MustCompile(`(?m)^(?:replace )?\t?` + module + `\S* => `)
+)
+
+// TestModules holds that the workspace has every module, and that the library
+// stays small for its importers.
+func TestModules(t *testing.T) {
+	tr := repository(t)
+	var dirs, want []string
+	for _, m := range used.FindAllStringSubmatch(tr.read(t, "go.work"), -1) {
+		dirs = append(dirs, path.Clean(m[1]))
+	}
+	for _, name := range tr.files {
+		if dir := path.Dir(name); path.Base(name) == "go.mod" && dir != "tools" && !strings.HasPrefix(dir, "examples/") {
+			want = append(want, dir)
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(dirs, want) {
+		t.Errorf("go.work uses %q; the modules are %q", dirs, want)
+	}
+	if n := len(required.FindAllString(tr.read(t, "go.mod"), -1)) + 2; n > mostModules {
+		t.Errorf("an importer of the library sees %d modules; the most is %d", n, mostModules)
+	}
+}
+
+// TestRelease makes a release in a copy of the repository: no module of it
+// replaces another, and each has its tag.
+func TestRelease(t *testing.T) {
+	tr := repository(t)
+	copied := filepath.Join(t.TempDir(), "pawl")
+	if out, err := exec.Command("git", "clone", "--quiet", tr.root, copied).CombinedOutput(); err != nil {
+		if os.Getenv("CI") == "" {
+			t.Skipf("git clone: %v: %s", err, out)
+		}
+		t.Fatalf("git clone: %v: %s", err, out)
+	}
+	do := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = copied
+		cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		return string(out)
+	}
+	tags := strings.Fields(do(filepath.Join(copied, ".ci", "release"), "v0.1.0"))
+	if got := strings.Fields(do("git", "tag")); len(tags) < 2 || !slices.Equal(got, slices.Sorted(slices.Values(tags))) {
+		t.Errorf("the release says it has the tags %q; git has %q", tags, got)
+	}
+	for _, tag := range tags {
+		mod := do("git", "show", tag+":"+strings.TrimSuffix(tag, "v0.1.0")+"go.mod")
+		if line := replaced.FindString(mod); line != "" {
+			t.Errorf("%s: %s", tag, line)
+		}
+		if strings.Contains(mod, module+" v0.0.0") || strings.Contains(mod, " v0.0.0\n") {
+			t.Errorf("%s requires a module of the working tree:\n%s", tag, mod)
+		}
+	}
+}

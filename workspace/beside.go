@@ -1,0 +1,129 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// surroundings stand around the copy like the directories above the project, so
+// that a relative path that leads out of the project leads to the same place
+// from the copy. Only what is asked for is there, each as a link.
+type surroundings struct {
+	source string
+	top    string // stands for the highest directory above the project that is needed
+	depth  int    // how far above: 0 when nothing is
+}
+
+// above returns the directory n levels above the project.
+func (s surroundings) above(n int) string {
+	dir := s.source
+	for range n {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// at returns what stands for the directory n levels above the project, and for
+// the project itself when n is 0.
+func (s surroundings) at(n int) string {
+	switch {
+	case n == s.depth && n > 0:
+		return s.top
+	case n == 0 && s.depth == 0:
+		return filepath.Join(s.top, copyName(s.source))
+	}
+	return filepath.Join(s.at(n+1), copyName(s.above(n)))
+}
+
+// outside is a path that leads out: so many levels up, and then to name, which
+// is empty for the directory up there itself.
+type outside struct {
+	up   int
+	name string
+}
+
+// surround makes what the paths, relative to the project, lead to reachable
+// from where the copy is going to be, and returns that place.
+func surround(source, top string, paths []string) (string, error) {
+	s := surroundings{source: source, top: top}
+	var all []outside
+	for _, p := range paths {
+		rel, err := filepath.Rel(source, filepath.Join(source, filepath.FromSlash(p)))
+		if err != nil {
+			return "", err
+		}
+		var o outside
+		for rest := rel; ; o.up++ {
+			first, more, _ := strings.Cut(rest, string(filepath.Separator))
+			if o.name = first; first != ".." {
+				break
+			}
+			rest = more
+		}
+		if o.up > 0 { // else it is inside
+			s.depth = max(s.depth, o.up)
+			all = append(all, o)
+		}
+	}
+	if err := os.MkdirAll(s.at(0), 0o700); err != nil {
+		return "", err
+	}
+	for _, o := range all {
+		names := []string{o.name}
+		if o.name == "" {
+			var err error
+			if names, err = s.entries(o.up); err != nil {
+				return "", err
+			}
+		}
+		for _, name := range names {
+			if err := stand(filepath.Join(s.above(o.up), name), filepath.Join(s.at(o.up), name)); err != nil {
+				return "", err
+			}
+		}
+	}
+	return s.at(0), nil
+}
+
+// entries lists what is beside the way to the project, so many levels above it.
+// A repository is left out: to git the copy would be its working tree.
+func (s surroundings) entries(up int) ([]string, error) {
+	all, err := os.ReadDir(s.above(up))
+	if err != nil {
+		return nil, err
+	}
+	way := filepath.Base(s.above(up - 1))
+	var names []string
+	for _, e := range all {
+		if e.Name() != way && e.Name() != ".git" {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// stand makes a link to an original. A small file is copied: the toolchain
+// writes into some of those that it finds above a project, such as go.work.sum.
+func stand(original, place string) error {
+	info, err := os.Stat(original)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // whoever refers to it is told so as in the project
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() && info.Size() <= textLimit {
+		data, err := os.ReadFile(original)
+		if err != nil {
+			return os.Symlink(original, place)
+		}
+		return os.WriteFile(place, data, info.Mode().Perm()|0o200) //nolint:gosec // place is in the state directory, which is ours
+	}
+	if err := os.Symlink(original, place); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil // two paths lead there
+}

@@ -1,0 +1,279 @@
+package workspace
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPatch(t *testing.T) {
+	tree := project(t, files{
+		"a.txt":   "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
+		"b c.txt": "x",
+		"gone":    "bye\n",
+		"mode.sh": "same\n",
+		"empty":   "",
+		"bin":     "a\x00",
+		"link":    "-> gone",
+		"type":    "text\n",
+	})
+	dir := tree.Dir()
+	put(t, dir, "a.txt", "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n")
+	put(t, dir, "b c.txt", "x\n")
+	put(t, dir, "mode.sh", "+x same\n")
+	put(t, dir, "bin", "b\x00")
+	put(t, dir, "link", "-> a.txt")
+	put(t, dir, "type", "-> a.txt")
+	put(t, dir, "new/void", "")
+	put(t, dir, "new/last", "+x no end")
+	put(t, dir, "qu\"ote\n", "1\n")
+	must(t, os.Remove(filepath.Join(dir, "gone")))
+	must(t, os.Remove(filepath.Join(dir, "empty")))
+	equal(t, `diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -2,8 +2,9 @@
+ 2
+ 3
+ 4
+-5
++five
+ 6
+ 7
+ 8
+ 9
++ten
+diff --git a/b c.txt b/b c.txt
+--- a/b c.txt	
++++ b/b c.txt	
+@@ -1 +1 @@
+-x
+\ No newline at end of file
++x
+diff --git a/bin b/bin
+Binary files a/bin and b/bin differ
+diff --git a/empty b/empty
+deleted file mode 100644
+diff --git a/gone b/gone
+deleted file mode 100644
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-bye
+diff --git a/link b/link
+--- a/link
++++ b/link
+@@ -1 +1 @@
+-gone
+\ No newline at end of file
++a.txt
+\ No newline at end of file
+diff --git a/mode.sh b/mode.sh
+old mode 100644
+new mode 100755
+diff --git a/new/last b/new/last
+new file mode 100755
+--- /dev/null
++++ b/new/last
+@@ -0,0 +1 @@
++no end
+\ No newline at end of file
+diff --git a/new/void b/new/void
+new file mode 100644
+diff --git "a/qu\"ote\n" "b/qu\"ote\n"
+new file mode 100644
+--- /dev/null
++++ "b/qu\"ote\n"
+@@ -0,0 +1 @@
++1
+diff --git a/type b/type
+deleted file mode 100644
+--- a/type
++++ /dev/null
+@@ -1 +0,0 @@
+-text
+diff --git a/type b/type
+new file mode 120000
+--- /dev/null
++++ b/type
+@@ -0,0 +1 @@
++a.txt
+\ No newline at end of file
+`, difference(t, tree).String())
+}
+
+// randomText has few different lines, so that texts share some.
+func randomText(rng *rand.Rand) string {
+	var b strings.Builder
+	for range rng.IntN(20) {
+		b.WriteString([]string{"a", "b", "", "é", "\xff", "-- x", "+++ y", "\\ z", "@@ -1 +1 @@", "cr\r", " "}[rng.IntN(11)])
+		b.WriteByte('\n')
+	}
+	text := b.String()
+	if rng.IntN(3) == 0 {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	return text
+}
+
+func randomContent(rng *rand.Rand) string {
+	switch rng.IntN(8) {
+	case 0:
+		return "+x " + randomText(rng)
+	case 1:
+		return "-> " + []string{"nowhere", "f0", "./f 1"}[rng.IntN(3)]
+	}
+	return randomText(rng)
+}
+
+var randomNames = []string{"f0", "f 1", "d/f2", "d/e/f3", "d/e/f4", "ü/f5", "q\"6", "d/tab\t7", "g"}
+
+func randomEdits(t *testing.T, rng *rand.Rand, dir string) {
+	for range 1 + rng.IntN(6) {
+		name := randomNames[rng.IntN(len(randomNames))]
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if rng.IntN(10) == 0 && strings.HasPrefix(name, "d/e/") { // a file where a directory was
+			name = "d/e"
+			must(t, os.RemoveAll(filepath.Join(dir, "d", "e")))
+		} else if info, err := os.Lstat(filepath.Join(dir, "d", "e")); err == nil && !info.IsDir() && strings.HasPrefix(name, "d/e/") {
+			must(t, os.Remove(filepath.Join(dir, "d", "e")))
+		}
+		switch data, err := os.ReadFile(full); {
+		case rng.IntN(4) == 0:
+			must(t, os.RemoveAll(full))
+		case err == nil && rng.IntN(2) == 0: // an edit within
+			lines := strings.SplitAfter(string(data), "\n")
+			lines[rng.IntN(len(lines))] = randomText(rng)
+			put(t, dir, name, strings.Join(lines, ""))
+		default:
+			put(t, dir, name, randomContent(rng))
+		}
+	}
+}
+
+// Whatever is edited, applying the difference makes the trees equal, and so does git apply with
+// its text, and patch where it can.
+func TestRandomEdits(t *testing.T) {
+	t.Parallel()
+	_, noGit := exec.LookPath("git")
+	if noGit != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("git is not here, and CI must have it")
+		}
+		t.Log("git is not installed: the text of the differences is not tried")
+	}
+	began := time.Now()
+	rounds := 0
+	most, enough := uint64(200), 2*time.Second
+	if os.Getenv("PAWL_PROOF") != "" {
+		most, enough = 10_000, 3*time.Minute
+	}
+	for seed := uint64(0); seed < most && time.Since(began) < enough; seed++ {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		start := files{}
+		for _, name := range randomNames {
+			if rng.IntN(3) > 0 {
+				start[name] = randomContent(rng)
+			}
+		}
+		tree := project(t, start)
+		randomEdits(t, rng, tree.Dir())
+		want := read(t, tree.Dir())
+		d := difference(t, tree)
+		if again := difference(t, tree); d.String() != again.String() {
+			t.Fatalf("seed %d: two differences of one state:\n%s\n%s", seed, d, again)
+		}
+		if noGit == nil && !d.Empty() {
+			byHand := t.TempDir()
+			start.write(t, byHand)
+			cmd := exec.Command("git", "apply", "-")
+			cmd.Dir = byHand
+			cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(byHand))
+			cmd.Stdin = strings.NewReader(d.String())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("seed %d: git apply: %v\n%s\n%s", seed, err, out, d)
+			}
+			if got := read(t, byHand); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("seed %d: git apply makes something else of\n%s", seed, d)
+				equal(t, want, got)
+			}
+		}
+		must(t, tree.Apply(d))
+		equal(t, want, read(t, tree.Source()))
+		if t.Failed() {
+			t.Fatalf("seed %d\n%s", seed, d)
+		}
+		rounds++
+	}
+	t.Log(rounds, "rounds")
+}
+
+func TestPatchProgram(t *testing.T) {
+	program, err := exec.LookPath("patch")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("patch is not here, and CI must have it")
+		}
+		t.Skip("there is no program named patch")
+	}
+	tree := project(t, sample)
+	put(t, tree.Dir(), "a.go", "package x // changed\n\nfunc A() int {\n\treturn 1\n}")
+	put(t, tree.Dir(), "with space.txt", "2\n3\n")
+	put(t, tree.Dir(), "new/file.txt", "1\n")
+	must(t, os.RemoveAll(filepath.Join(tree.Dir(), "gone")))
+	cmd := exec.Command(program, "-p1", "--batch")
+	cmd.Dir = tree.Source()
+	cmd.Stdin = strings.NewReader(difference(t, tree).String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	equal(t, read(t, tree.Dir()), read(t, tree.Source()))
+}
+
+// A text with very many changes must not take for ever.
+func TestManyEdits(t *testing.T) {
+	var before, after strings.Builder
+	for i := range 80_000 {
+		fmt.Fprintf(&before, "line %d\n", i)
+		fmt.Fprintf(&after, "line %d\n", i+i%2)
+	}
+	got := hunks(before.String(), after.String())
+	var made strings.Builder // the text that the hunks describe, where there is but one
+	for line := range strings.Lines(got) {
+		if line[0] == '+' || line[0] == ' ' {
+			made.WriteString(line[1:])
+		}
+	}
+	if strings.Count(got, "\n@@ ") > 0 || made.Len() < after.Len()-100 {
+		t.Errorf("%d bytes in several hunks, want one with nearly all of %d bytes", made.Len(), after.Len())
+	}
+}
+
+func BenchmarkManyEdits(b *testing.B) {
+	var before, after strings.Builder
+	for i := range 80_000 {
+		fmt.Fprintf(&before, "line %d\n", i)
+		fmt.Fprintf(&after, "line %d\n", i+i%2)
+	}
+	for b.Loop() {
+		hunks(before.String(), after.String())
+	}
+}
+
+func BenchmarkCopyAndDiff(b *testing.B) {
+	source := b.TempDir()
+	for i := range 1000 {
+		put(b, source, fmt.Sprintf("d%d/f%d.go", i%50, i), strings.Repeat("0123456789abcde\n", 256))
+	}
+	for b.Loop() {
+		tree, err := Copy(b.Context(), source, &Options{Dir: b.TempDir()})
+		must(b, err)
+		difference(b, tree)
+		must(b, tree.Close())
+	}
+}

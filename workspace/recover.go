@@ -1,0 +1,98 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Recovery is what [Recover] found to do.
+type Recovery int
+
+// What was found: no unfinished apply; one of which nothing had reached the project, or that could
+// not be completed and was taken back; one that was completed.
+const (
+	Nothing Recovery = iota + 1
+	Undone
+	Completed
+)
+
+func (r Recovery) String() string {
+	switch r {
+	case Nothing:
+		return "nothing"
+	case Undone:
+		return "undone"
+	case Completed:
+		return "completed"
+	}
+	return fmt.Sprintf("Recovery(%d)", int(r))
+}
+
+// Recover finishes what a process left undone that died within [Tree.Apply]. It may be called at
+// any time and any number of times for a state directory. An error says why the project is in
+// between still, or was taken back to what it was before (Undone).
+func Recover(stateDir string) (Recovery, error) {
+	t, err := Open(stateDir, nil)
+	if err != nil {
+		return 0, err
+	}
+	unlock, err := t.lock()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	return t.recover()
+}
+
+// settle recovers what other processes left undone in a project, as far as their state directories
+// are in dir. A copy of a half changed project would be worth nothing.
+func settle(dir, source string) (Recovery, error) {
+	states, err := States(dir)
+	if err != nil {
+		return 0, err
+	}
+	done := Nothing
+	for _, s := range states {
+		t := &Tree{state: s.Dir}
+		if _, err := os.Lstat(t.journalPath()); err != nil {
+			continue
+		}
+		if err := t.loadRecord(); err != nil || t.record.Source != source {
+			continue // it is about another project, or nobody knows
+		}
+		r, err := Recover(s.Dir)
+		if _, left := os.Lstat(t.journalPath()); err != nil && left == nil {
+			return 0, fmt.Errorf("an earlier fix of it died while it changed files, and neither finishing nor undoing that works: %w", err)
+		}
+		done = max(done, r) // an error without a journal: it was taken back, since somebody has changed files
+	}
+	return done, nil
+}
+
+func (t *Tree) recover() (Recovery, error) {
+	var j journal
+	err := readJSON(t.journalPath(), &j)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Nothing, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("recover an apply: %w", err)
+	}
+	root, err := os.OpenRoot(t.record.Source)
+	if err != nil {
+		return 0, fmt.Errorf("recover an apply: %w", err)
+	}
+	defer root.Close()
+	if !j.Committed {
+		if err := t.forget(root, &j); err != nil {
+			return 0, fmt.Errorf("recover an apply to %s: %w", t.record.Source, err)
+		}
+		return Undone, nil
+	}
+	if err := t.commit(root, &j); err != nil {
+		return Undone, fmt.Errorf("complete an apply to %s: %w", t.record.Source, err)
+	}
+	return Completed, nil
+}
