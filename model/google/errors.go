@@ -2,6 +2,7 @@ package google
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +21,13 @@ type fault struct {
 // A detail is whatever of google.rpc.ErrorInfo, RetryInfo and QuotaFailure
 // helps; each has keys of its own.
 type detail struct {
-	Reason     string `json:"reason"`
-	RetryDelay string `json:"retryDelay"`
-	Violations []struct {
-		QuotaID string `json:"quotaId"`
-	} `json:"violations"`
+	Reason     string      `json:"reason"`
+	RetryDelay string      `json:"retryDelay"`
+	Violations []violation `json:"violations"`
+}
+
+type violation struct {
+	QuotaID string `json:"quotaId"`
 }
 
 // spoken reads {"error": {…}}, the same in a list, and the {"error": "…"} of
@@ -81,28 +84,24 @@ func classify(e *pawl.ModelError, status int, body []byte) bool {
 func (f fault) refined(class pawl.Class) pawl.Class {
 	said := strings.ToLower(f.Message)
 	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(said, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
 	}
 	switch class {
 	case pawl.ClassRateLimit:
-		if f.spent() || has("limit: 0", "prepayment", "credits are depleted", "spending cap") {
+		// A quota of the day is spent, whatever delay stands beside it: that is the minute's.
+		if f.any(detail.spent) || has("limit: 0", "prepayment", "credits are depleted", "spending cap") {
 			return pawl.ClassQuota
 		}
 		// The same words tell of the minute and of the month. Only what passes
 		// soon has a delay or names its quota.
-		if has("billing") && !has("per_minute", "per minute") && f.delay() == 0 && !f.named() {
+		if has("billing") && !has("per_minute", "per minute") && !f.any(detail.passes) {
 			return pawl.ClassQuota
 		}
 	case pawl.ClassInvalid, pawl.ClassAuth:
 		switch {
-		case f.because("BILLING_DISABLED"), has("billing"):
+		case f.any(detail.unpaid), has("billing"):
 			return pawl.ClassQuota
-		case f.because("API_KEY_INVALID"), has("api key not valid", "api key expired"):
+		case f.any(detail.keyless), has("api key not valid", "api key expired"):
 			return pawl.ClassAuth
 		case has("exceeds the maximum number of tokens", "payload size exceeds"):
 			return pawl.ClassTooLong
@@ -111,43 +110,16 @@ func (f fault) refined(class pawl.Class) pawl.Class {
 	return class
 }
 
-func (f fault) because(reason string) bool {
-	for _, d := range f.Details {
-		if d.Reason == reason {
-			return true
-		}
-	}
-	return false
+func (f fault) any(is func(detail) bool) bool { return slices.ContainsFunc(f.Details, is) }
+
+func (d detail) unpaid() bool  { return d.Reason == "BILLING_DISABLED" }
+func (d detail) keyless() bool { return d.Reason == "API_KEY_INVALID" }
+
+func (d detail) spent() bool {
+	return slices.ContainsFunc(d.Violations, func(v violation) bool { return strings.Contains(v.QuotaID, "PerDay") })
 }
 
-// named reports whether the error says which quota was met.
-func (f fault) named() bool {
-	for _, d := range f.Details {
-		if len(d.Violations) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// spent reports whether a quota of the day was met. Its delay, if there is one,
-// is that of the minute and would be waited for in vain.
-func (f fault) spent() bool {
-	for _, d := range f.Details {
-		for _, v := range d.Violations {
-			if strings.Contains(v.QuotaID, "PerDay") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (f fault) delay() time.Duration {
-	for _, d := range f.Details {
-		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
-			return wait
-		}
-	}
-	return 0
+func (d detail) passes() bool {
+	wait, _ := time.ParseDuration(d.RetryDelay)
+	return wait > 0 || len(d.Violations) > 0
 }

@@ -54,11 +54,7 @@ var lives = []rule{
 			}
 			cancel()
 		}()
-		o := c.within(soon, func(o *outcome) {
-			for chunk, err := range m.Stream(ctx, hello("Hi.")) {
-				o.chunks, o.errs = append(o.chunks, chunk), append(o.errs, err)
-			}
-		})
+		o := c.within(soon, func(o *outcome) { o.collect(m.Stream(ctx, hello("Hi."))) })
 		_, err := o.end()
 		c.cancelled(err)
 		select {
@@ -71,15 +67,11 @@ var lives = []rule{
 		m, _ := c.says(pawl.Say("Yes."))
 		ctx, cancel := context.WithCancel(c.Context())
 		cancel()
-		o := c.within(soon, func(o *outcome) {
-			for chunk, err := range m.Stream(ctx, hello("Hi.")) {
-				o.chunks, o.errs = append(o.chunks, chunk), append(o.errs, err)
-			}
-		})
+		o := c.within(soon, func(o *outcome) { o.collect(m.Stream(ctx, hello("Hi."))) })
 		_, err := o.end()
 		c.cancelled(err)
 	}},
-	{"life/leave", "who stops ranging is asked nothing more, and the connection is given up", func(c *check) {
+	{"life/leave", "a loop that breaks gets nothing more, and the connection is given up", func(c *check) {
 		m, _ := c.says(pawl.Say(everything()))
 		c.within(patience, func(*outcome) {
 			for range m.Stream(c.Context(), hello("Tell me everything.")) {
@@ -118,9 +110,7 @@ var lives = []rule{
 				for n := range 3 {
 					word := fmt.Sprintf("word-%d-%d", i, n)
 					o := &outcome{}
-					for chunk, err := range m.Stream(c.Context(), hello(word)) {
-						o.chunks, o.errs = append(o.chunks, chunk), append(o.errs, err)
-					}
+					o.collect(m.Stream(c.Context(), hello(word)))
 					reply, err := o.end()
 					if err == nil {
 						if d := cmp.Diff(said{Text: "You said " + word, Calls: []string{fmt.Sprintf(`add {"word":%q}`, word)}}, sayings(reply.Parts)); d != "" {
@@ -147,7 +137,7 @@ func (c *check) cancelled(err error) {
 	}
 }
 
-// closed insists that the provider answers nobody any more.
+// closed insists that the provider no longer answers.
 func (c *check) closed() {
 	c.Helper()
 	if c.options.Open == nil {
@@ -159,7 +149,7 @@ func (c *check) closed() {
 			return
 		}
 		if time.Now().After(end) {
-			c.failf("nobody listens any more, but the provider still answers %d requests after %v", n, soon)
+			c.failf("the sequence is over, but the provider still answers %d requests after %v", n, soon)
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -154,43 +155,37 @@ const (
 type outcome struct {
 	chunks []pawl.Chunk // with those of errors
 	errs   []error      // beside each chunk
-	panic  any
 }
 
-// stream ranges over a model's sequence to its end.
+// stream ranges over a model's sequence to its end, which must come soon enough.
 func (c *check) stream(ctx context.Context, m pawl.Model, r pawl.Request) *outcome {
 	c.Helper()
-	return c.within(patience, func(o *outcome) {
-		for chunk, err := range m.Stream(ctx, r) {
-			o.chunks, o.errs = append(o.chunks, chunk), append(o.errs, err)
-		}
-	})
+	return c.within(patience, func(o *outcome) { o.collect(m.Stream(ctx, r)) })
+}
+
+func (o *outcome) collect(seq iter.Seq2[pawl.Chunk, error]) {
+	for chunk, err := range seq {
+		o.chunks, o.errs = append(o.chunks, chunk), append(o.errs, err)
+	}
 }
 
 // within insists that f comes to an end in some time, without a panic.
 func (c *check) within(d time.Duration, f func(o *outcome)) *outcome {
 	c.Helper()
-	done := make(chan *outcome, 1)
+	o, done := &outcome{}, make(chan any, 1)
 	go func() {
-		o := &outcome{}
-		defer func() {
-			o.panic = recover()
-			done <- o
-		}()
+		defer func() { done <- recover() }()
 		f(o)
 	}()
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case o := <-done:
-		if o.panic != nil {
-			c.failf("the model panicked: %v", o.panic)
+	case panicked := <-done:
+		if panicked != nil {
+			c.failf("the model panicked: %v", panicked)
 		}
-		return o
-	case <-t.C:
+	case <-time.After(d):
 		c.failf("the sequence has not ended after %v", d)
 	}
-	return nil
+	return o
 }
 
 // end is the whole reply, or else the error of a sequence.
