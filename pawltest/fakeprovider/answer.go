@@ -83,6 +83,12 @@ func written(args json.RawMessage) string {
 	return cmp.Or(string(args), "{}")
 }
 
+// because is the reason for stopping in a wire's words, other for those it has no
+// word for.
+func (a *answer) because(other string, words map[pawl.StopReason]string) string {
+	return cmp.Or(a.reason, words[a.stop], other)
+}
+
 func (a *answer) count(k kind) int {
 	n := 0
 	for _, it := range a.items {

@@ -62,14 +62,7 @@ func (c *checkChat) assistant(i int, msg node) {
 		case c.seen[id]:
 			c.wrong(call.path+".id", "Duplicate value for 'tool_call_id' of '%s' in message[%d]", id, i)
 		}
-		switch {
-		case fn.at("name").text() == "":
-			c.wrong(call.path+".function.name", "Missing required parameter: '%s.function.name'.", call.path)
-		case !isObject(args):
-			c.wrong(call.path+".function.arguments", "Invalid '%s.function.arguments': expected the JSON of an object, but got %q instead.", call.path, clip(args))
-		case surrogate([]byte(args)) >= 0:
-			c.wrong(call.path+".function.arguments", "Invalid '%s.function.arguments': no low surrogate in string.", call.path)
-		}
+		c.function(fn)
 		c.seen[id] = true
 		c.open = append(c.open, id)
 		f.add(fn.at("name").text(), args)
@@ -103,6 +96,18 @@ func (c *checkChat) result(i int, msg node) {
 func (c *checkChat) answered() {
 	if len(c.open) > 0 {
 		c.wrong(c.openPath+".tool_calls", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(c.open, ", "))
+	}
+}
+
+// function looks at the name and the arguments of a call.
+func (in *inbound) function(n node) {
+	switch args := n.at("arguments").text(); {
+	case n.at("name").text() == "":
+		in.wrong(n.path+".name", "Missing required parameter: '%s.name'.", n.path)
+	case !isObject(args):
+		in.wrong(n.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", n.path, clip(args))
+	case surrogate([]byte(args)) >= 0:
+		in.wrong(n.path+".arguments", "Invalid '%s.arguments': no low surrogate in string.", n.path)
 	}
 }
 

@@ -27,7 +27,10 @@ func (c checkResponses) items(list []node) {
 		case "reasoning":
 			c.reasoning(list, i)
 		case "function_call":
-			c.call(it)
+			if id == "" {
+				c.wrong(it.path+".call_id", "Missing required parameter: '%s.call_id'.", it.path)
+			}
+			c.function(it)
 			if _, twice := calls[id]; twice {
 				c.wrong("input", "Duplicate function_call with call_id %s.", id)
 			}
@@ -52,20 +55,6 @@ func (c checkResponses) items(list []node) {
 			c.wrong("input", "No tool output found for function call %s.", id)
 			calls[id] = true
 		}
-	}
-}
-
-func (c checkResponses) call(it node) {
-	args := it.at("arguments").text()
-	switch {
-	case it.at("call_id").text() == "":
-		c.wrong(it.path+".call_id", "Missing required parameter: '%s.call_id'.", it.path)
-	case it.at("name").text() == "":
-		c.wrong(it.path+".name", "Missing required parameter: '%s.name'.", it.path)
-	case !isObject(args):
-		c.wrong(it.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", it.path, clip(args))
-	case surrogate([]byte(args)) >= 0:
-		c.wrong(it.path+".arguments", "Invalid '%s.arguments': no low surrogate in string.", it.path)
 	}
 }
 

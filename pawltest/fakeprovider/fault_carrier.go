@@ -9,18 +9,9 @@ import (
 // Faults of what carries a reply. Those that say so are none by the standards,
 // and a client has to take them.
 var carriers = []entry{
-	{"wrong-content-type", 67, "The reply comes as text/plain.", nil, onBytes(func(_ strike, o *outcome) bool {
-		o.header.Set("Content-Type", "text/plain; charset=utf-8")
-		return true
-	})},
-	{"gzip-garbage", 67, "The reply claims to be compressed, and is not.", nil, onBytes(func(_ strike, o *outcome) bool {
-		o.header.Set("Content-Encoding", "gzip")
-		return true
-	})},
-	{"byte-order-mark", 67, "A byte order mark comes first, which a stream of events allows.", nil, onBytes(func(_ strike, o *outcome) bool {
-		o.units = append([][]byte{[]byte("\xEF\xBB\xBF")}, o.units...)
-		return true
-	})},
+	{"wrong-content-type", 67, "The reply comes as text/plain.", nil, onBytes(func(_ strike, o *outcome) { o.header.Set("Content-Type", "text/plain; charset=utf-8") })},
+	{"gzip-garbage", 67, "The reply claims to be compressed, and is not.", nil, onBytes(func(_ strike, o *outcome) { o.header.Set("Content-Encoding", "gzip") })},
+	{"byte-order-mark", 67, "A byte order mark comes first, which a stream of events allows.", nil, onBytes(func(_ strike, o *outcome) { o.units = append([][]byte{[]byte("\xEF\xBB\xBF")}, o.units...) })},
 	{"crlf", 67, "Lines end in CRLF, which a stream of events allows.", []Wire{Anthropic, Chat, Responses}, onStream(func(_ strike, o *outcome) bool {
 		for i, u := range o.units {
 			o.units[i] = bytes.ReplaceAll(u, []byte("\n"), []byte("\r\n"))
@@ -48,30 +39,19 @@ var carriers = []entry{
 	{"no-answer", 21, "The request is taken, and nothing comes, not even headers.", nil, instead(func(strike) *outcome {
 		return &outcome{silent: true, ending: stalled}
 	})},
-	{"headers-only", 21, "The headers of a stream come, and then nothing.", nil, onBytes(func(_ strike, o *outcome) bool {
-		o.units, o.ending, o.hasty = nil, stalled, true
-		return true
-	})},
-	{"late", 54, "The first byte comes K milliseconds late, or 100.", nil, onBytes(func(x strike, o *outcome) bool {
-		o.wait = time.Duration(x.or(100)) * time.Millisecond
-		return true
-	})},
-	{"late-after-headers", 21, "The headers come at once, the first byte K milliseconds late, or 100.", nil, onBytes(func(x strike, o *outcome) bool {
-		o.wait, o.hasty = time.Duration(x.or(100))*time.Millisecond, true
-		return true
-	})},
+	{"headers-only", 21, "The headers of a stream come, and then nothing.", nil, onBytes(func(_ strike, o *outcome) { o.units, o.ending, o.hasty = nil, stalled, true })},
+	{"late", 54, "The first byte comes K milliseconds late, or 100.", nil, onBytes(func(x strike, o *outcome) { o.wait = time.Duration(x.or(100)) * time.Millisecond })},
+	{"late-after-headers", 21, "The headers come at once, the first byte K milliseconds late, or 100.", nil, onBytes(func(x strike, o *outcome) { o.wait, o.hasty = time.Duration(x.or(100))*time.Millisecond, true })},
 	{"reset-mid-stream", 61, "The connection is reset after K events, or half of them; over HTTP/2, the stream is.", nil, cuts(reset)},
 	{"drop-mid-stream", 61, "The connection is closed after K events, or half of them, without the end that HTTP asks for.", nil, cuts(dropped)},
 	{"cut-mid-stream", 11, "The reply ends in order after K events, or half of them.", nil, cuts(whole)},
-	{"cut-mid-bytes", 16, "The reply ends in order after K bytes, or half of them, wherever that is.", nil, onBytes(func(x strike, o *outcome) bool {
+	{"cut-mid-bytes", 16, "The reply ends in order after K bytes, or half of them, wherever that is.", nil, onBytes(func(x strike, o *outcome) {
 		o.units = [][]byte{bytes.Join(o.units, nil)}
 		o.cut(x.k, whole)
-		return true
 	})},
-	{"drop-mid-bytes", 61, "The connection is closed after K bytes, or half of them, wherever that is.", nil, onBytes(func(x strike, o *outcome) bool {
+	{"drop-mid-bytes", 61, "The connection is closed after K bytes, or half of them, wherever that is.", nil, onBytes(func(x strike, o *outcome) {
 		o.units = [][]byte{bytes.Join(o.units, nil)}
 		o.cut(x.k, dropped)
-		return true
 	})},
 	{"stalled-stream", 20, "After K events, or half of them, nothing more comes, and the stream stays open.", nil, cuts(stalled)},
 	{"pings-for-ever", 20, "After K events, or half of them, nothing comes but pings.", nil, onStream(func(x strike, o *outcome) bool {
@@ -107,7 +87,13 @@ var carriers = []entry{
 // What letters look like that take several bytes.
 const letters = " é漢🙂"
 
-func onBytes(f func(x strike, o *outcome) bool) deed { return deed{bytes: f} }
+// onBytes strikes every reply.
+func onBytes(f func(x strike, o *outcome)) deed {
+	return deed{bytes: func(x strike, o *outcome) bool {
+		f(x, o)
+		return true
+	}}
+}
 
 // onStream strikes streams only.
 func onStream(f func(x strike, o *outcome) bool) deed {
@@ -116,12 +102,7 @@ func onStream(f func(x strike, o *outcome) bool) deed {
 
 func instead(f func(x strike) *outcome) deed { return deed{instead: f} }
 
-func cuts(e ending) deed {
-	return onBytes(func(x strike, o *outcome) bool {
-		o.cut(x.k, e)
-		return true
-	})
-}
+func cuts(e ending) deed { return onBytes(func(x strike, o *outcome) { o.cut(x.k, e) }) }
 
 // append adds to the last text, or says something of its own.
 func (a *answer) append(text string) bool {

@@ -42,10 +42,7 @@ var stops = []entry{
 	{"response-incomplete", 22, "The response ends with response.incomplete where response.completed was due.", []Wire{Responses}, onReply(func(x strike, a *answer) bool {
 		return a.stopped(pawl.StopLength) && x.spent(a)
 	})},
-	{"unknown-stop-reason", 22, "The reason for stopping is one that nobody has heard of.", nil, onReply(func(_ strike, a *answer) bool {
-		a.reason = "out_of_ink"
-		return true
-	})},
+	{"unknown-stop-reason", 22, "The reason for stopping is one that nobody has heard of.", nil, sets(func(a *answer) { a.reason = "out_of_ink" })},
 	{"no-content", 24, "The reply is empty, and claims to be whole.", nil, onReply(func(_ strike, a *answer) bool {
 		a.items, a.usage.Output, a.usage.Reasoning = nil, 0, 0
 		return a.stopped(pawl.StopEnd)
@@ -75,27 +72,12 @@ var stops = []entry{
 		}
 		return a.stopped(pawl.StopRefusal)
 	})},
-	{"malformed-function-call", 28, "The model wrote a call that Google cannot read, so the reply is empty.", []Wire{Google}, onReply(func(_ strike, a *answer) bool {
-		a.items, a.reason = nil, "MALFORMED_FUNCTION_CALL"
-		return true
-	})},
-	{"unexpected-tool-call", 28, "The model called a tool when it could not, so the reply is empty.", []Wire{Google}, onReply(func(_ strike, a *answer) bool {
-		a.items, a.reason = nil, "UNEXPECTED_TOOL_CALL"
-		return true
-	})},
+	{"malformed-function-call", 28, "The model wrote a call that Google cannot read, so the reply is empty.", []Wire{Google}, sets(func(a *answer) { a.items, a.reason = nil, "MALFORMED_FUNCTION_CALL" })},
+	{"unexpected-tool-call", 28, "The model called a tool when it could not, so the reply is empty.", []Wire{Google}, sets(func(a *answer) { a.items, a.reason = nil, "UNEXPECTED_TOOL_CALL" })},
 	{"prompt-blocked", 29, "The prompt is blocked: there are neither candidates nor a finish reason.", []Wire{Google}, instead(func(x strike) *outcome { return x.in.blocked() })},
-	{"window-exceeded", 52, "The reply meets the end of the context window.", []Wire{Anthropic}, onReply(func(_ strike, a *answer) bool {
-		a.reason = "model_context_window_exceeded"
-		return true
-	})},
-	{"early-usage", 57, "Usage comes in full at the beginning, and its totals again later.", nil, onReply(func(_ strike, a *answer) bool {
-		a.early = true
-		return true
-	})},
-	{"no-usage", 58, "The reply does not tell its usage.", nil, onReply(func(_ strike, a *answer) bool {
-		a.silent = true
-		return true
-	})},
+	{"window-exceeded", 52, "The reply meets the end of the context window.", []Wire{Anthropic}, sets(func(a *answer) { a.reason = "model_context_window_exceeded" })},
+	{"early-usage", 57, "Usage comes in full at the beginning, and its totals again later.", nil, sets(func(a *answer) { a.early = true })},
+	{"no-usage", 58, "The reply does not tell its usage.", nil, sets(func(a *answer) { a.silent = true })},
 	{"pause-turn", 62, "The provider wants the turn sent again to go on with it.", []Wire{Anthropic}, onReply(func(_ strike, a *answer) bool {
 		a.items = slices.DeleteFunc(a.items, func(it item) bool { return it.kind == calling })
 		a.append("")
@@ -117,6 +99,14 @@ func (in *inbound) blocked() *outcome {
 }
 
 func onReply(f func(x strike, a *answer) bool) deed { return deed{reply: f} }
+
+// sets strikes every reply.
+func sets(f func(a *answer)) deed {
+	return onReply(func(_ strike, a *answer) bool {
+		f(a)
+		return true
+	})
+}
 
 func (a *answer) stopped(r pawl.StopReason) bool {
 	a.stop = r

@@ -30,6 +30,15 @@ func (n node) at(key string) node {
 
 func (n node) text() string { s, _ := n.v.(string); return s }
 
+// all is the value's text and those of its elements.
+func (n node) all() string {
+	s := n.text()
+	for _, p := range n.list("[%d]") {
+		s += p.at("text").text()
+	}
+	return s
+}
+
 func (n node) has() bool { return n.v != nil }
 
 func (n node) flag() bool { b, _ := n.v.(bool); return b }

@@ -48,10 +48,9 @@ func readAnthropic(in *inbound) {
 	}
 	r.Output = doc.at("output_config").at("format").at("schema").raw()
 	c := checkAnthropic{inbound: in}
-	r.System = doc.at("system").text()
+	r.System = doc.at("system").all()
 	for _, b := range doc.at("system").list(".%d") {
 		c.text(b)
-		r.System += b.at("text").text()
 	}
 	for _, t := range doc.at("tools").list(".%d") {
 		c.mark(t)
@@ -96,17 +95,13 @@ func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 		return []pawl.Part{pawl.Call{ID: id, Ref: id, Tool: b.at("name").text(), Args: b.at("input").raw()}}
 	case "tool_result":
 		id := b.at("tool_use_id").text()
-		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Failed: b.at("is_error").flag()}
-		var text strings.Builder
-		text.WriteString(b.at("content").text())
+		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Failed: b.at("is_error").flag(), Content: quoted(b.at("content").all())}
 		for _, p := range b.at("content").list(".%d") {
 			c.text(p)
-			text.WriteString(p.at("text").text())
 			if img, ok := in.anthropicImage(p); ok {
 				r.Images = append(r.Images, img)
 			}
 		}
-		r.Content = quoted(text.String())
 		return []pawl.Part{r}
 	case "image":
 		img, _ := in.anthropicImage(b)

@@ -52,7 +52,7 @@ func (in *inbound) openAI() (node, bool) {
 func (in *inbound) chatMessage(msg node) {
 	switch role := msg.at("role").text(); role {
 	case "system", "developer":
-		in.Decoded.System += in.chatText(msg.at("content"))
+		in.Decoded.System += msg.at("content").all()
 	case "user":
 		in.say(pawl.User, in.chatParts(msg.at("content"))...)
 	case "assistant":
@@ -70,17 +70,8 @@ func (in *inbound) chatMessage(msg node) {
 		in.say(pawl.Assistant, parts...)
 	case "tool":
 		id := msg.at("tool_call_id").text()
-		in.say(pawl.User, pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(in.chatText(msg.at("content")))})
+		in.say(pawl.User, pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(msg.at("content").all())})
 	}
-}
-
-func (in *inbound) chatText(content node) string {
-	var text strings.Builder
-	text.WriteString(content.text())
-	for _, p := range content.list("[%d]") {
-		text.WriteString(p.at("text").text())
-	}
-	return text.String()
 }
 
 func (in *inbound) chatParts(content node) []pawl.Part {

@@ -13,9 +13,7 @@ func readGoogle(in *inbound) {
 		return
 	}
 	r := &in.Decoded
-	for _, p := range either(doc, "systemInstruction", "system_instruction").at("parts").list("[%d]") {
-		r.System += p.at("text").text()
-	}
+	r.System = either(doc, "systemInstruction", "system_instruction").at("parts").all()
 	config := either(doc, "generationConfig", "generation_config")
 	r.MaxTokens = config.at("maxOutputTokens").whole()
 	r.Sampling.Temperature = config.at("temperature").number()

@@ -2,7 +2,6 @@ package fakeprovider
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -73,39 +72,24 @@ func (in *inbound) responsesItem(it node) {
 			in.wrong(it.path+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role)
 		}
 	case "reasoning":
-		var text strings.Builder
-		for _, s := range it.at("summary").list("[%d]") {
-			text.WriteString(s.at("text").text())
-		}
-		in.say(pawl.Assistant, pawl.Thinking{Text: text.String(), Opaque: it.raw()})
+		in.say(pawl.Assistant, pawl.Thinking{Text: it.at("summary").all(), Opaque: it.raw()})
 	case "function_call":
 		id := it.at("call_id").text()
 		in.say(pawl.Assistant, pawl.Call{ID: id, Ref: id, Tool: it.at("name").text(), Args: rawOr(it.at("arguments").text())})
 	case "function_call_output":
 		id := it.at("call_id").text()
-		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id)}
-		var text strings.Builder
-		text.WriteString(it.at("output").text())
-		for _, p := range in.responsesParts(node{v: listOnly(it.at("output").v), path: it.path + ".output"}) {
-			switch p := p.(type) {
-			case pawl.Text:
-				text.WriteString(p.Text)
-			case pawl.Image:
-				r.Images = append(r.Images, p)
+		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(it.at("output").all())}
+		for _, p := range in.responsesParts(it.at("output")) {
+			if img, ok := p.(pawl.Image); ok {
+				r.Images = append(r.Images, img)
 			}
 		}
-		r.Content = quoted(text.String())
 		in.say(pawl.User, r)
 	case "item_reference":
 		in.wrong(it.path, "Item with id '%s' not found. Items are not persisted when `store` is set to false.", it.at("id").text())
 	default:
 		in.wrong(it.path, "Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'item_reference', 'message', and 'reasoning'.", kind)
 	}
-}
-
-func listOnly(v any) any {
-	l, _ := v.([]any)
-	return l
 }
 
 func (in *inbound) responsesParts(content node) []pawl.Part {

@@ -1,10 +1,13 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -28,9 +31,32 @@ func invalid(param, message string) *refusal {
 	return &refusal{class: pawl.ClassInvalid, param: param, message: message}
 }
 
-// say puts a refusal in the words of a wire.
+// words are what a wire calls the classes of errors. [pawl.ClassUnknown] stands
+// for those that are missing.
+type words map[pawl.Class]struct {
+	status              int
+	kind, code, message string
+}
+
+// say puts a refusal in the words of a wire. The brain's own message goes behind
+// the provider's, by which clients tell some errors apart.
 func (r *refusal) say(w Wire) *refusal {
-	dialectOf(w).word(r)
+	d := dialectOf(w)
+	if r.class == pawl.ClassInvalid && r.param != "" && d.param != "" {
+		r.message, r.param = fmt.Sprintf(d.param, r.param, r.message), ""
+	}
+	class := r.class
+	if class == pawl.ClassNetwork {
+		class = pawl.ClassOverloaded
+	}
+	said, ok := d.words[class]
+	if !ok {
+		said = d.words[pawl.ClassUnknown]
+	}
+	r.status, r.kind, r.code = cmp.Or(r.status, said.status), cmp.Or(r.kind, said.kind), cmp.Or(r.code, said.code)
+	if r.message == "" || said.message != "" && r.class != pawl.ClassInvalid {
+		r.message = strings.TrimSuffix(said.message+" "+r.message, " ")
+	}
 	return r
 }
 
@@ -42,26 +68,6 @@ func (r *refusal) header() http.Header {
 		h.Set("Retry-After-Ms", strconv.FormatInt(r.after.Milliseconds(), 10))
 	}
 	return h
-}
-
-// words fills in what a class is called on a wire, and puts the brain's own
-// message behind the provider's, by which clients tell some errors apart.
-func (r *refusal) words(status int, kind, code, message string) {
-	if r.status == 0 {
-		r.status = status
-	}
-	if r.kind == "" {
-		r.kind = kind
-	}
-	if r.code == "" {
-		r.code = code
-	}
-	switch {
-	case r.message == "":
-		r.message = message
-	case r.class != pawl.ClassInvalid && message != "":
-		r.message = message + " " + r.message
-	}
 }
 
 // refusalOf makes a refusal of what a brain failed with.

@@ -37,21 +37,22 @@ type dialect struct {
 	whole  func(in *inbound, a *answer) any
 	refuse func(r *refusal) any
 	fail   func(r *refusal) []frame
-	pulse  string           // what keeps an idle stream open
-	word   func(r *refusal) // fills in what the provider says
+	pulse  string // what keeps an idle stream open
+	words  words
+	param  string // how a parameter stands in the message of an invalid request; empty: beside it
 }
 
 // dialectOf is how a wire is spoken; w is one of the four.
 func dialectOf(w Wire) dialect {
 	switch w {
 	case Anthropic:
-		return dialect{readAnthropic, streamAnthropic, wholeAnthropic, refuseAnthropic, failAnthropic, "event: ping\ndata: {\"type\": \"ping\"}\n\n", wordAnthropic}
+		return dialect{readAnthropic, streamAnthropic, wholeAnthropic, refuseAnthropic, failAnthropic, "event: ping\ndata: {\"type\": \"ping\"}\n\n", anthropicWords, "%s: %s"}
 	case Chat:
-		return dialect{readChat, streamChat, wholeChat, refuseOpenAI, failChat, ": keep-alive\n\n", wordOpenAI}
+		return dialect{readChat, streamChat, wholeChat, refuseOpenAI, failChat, ": keep-alive\n\n", openAIWords, ""}
 	case Responses:
-		return dialect{readResponses, streamResponses, wholeResponses, refuseOpenAI, failResponses, ": keep-alive\n\n", wordOpenAI}
+		return dialect{readResponses, streamResponses, wholeResponses, refuseOpenAI, failResponses, ": keep-alive\n\n", openAIWords, ""}
 	}
-	return dialect{readGoogle, streamGoogle, wholeGoogle, refuseGoogle, failGoogle, ": keep-alive\r\n\r\n", wordGoogle}
+	return dialect{readGoogle, streamGoogle, wholeGoogle, refuseGoogle, failGoogle, ": keep-alive\r\n\r\n", googleWords, "* GenerateContentRequest.%s: %s\n"}
 }
 
 var googlePath = regexp.MustCompile(`/models/([^/:]+):(stream)?[gG]enerateContent$`)

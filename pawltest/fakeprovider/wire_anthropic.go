@@ -3,7 +3,6 @@ package fakeprovider
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -36,27 +35,20 @@ func (it *item) block(in *inbound, a *answer) object {
 	return b
 }
 
-// remember keeps what of a reply has to come back as it was.
+// rememberThinking keeps what of a reply has to come back as it was.
 func (in *inbound) rememberThinking(blocks []object) {
-	var calls fingerprint
-	var thought strings.Builder
-	for _, b := range blocks {
-		switch b["type"] {
+	var list []node
+	for _, block := range blocks {
+		b, _ := parse(marshal(block))
+		list = append(list, b)
+		switch b.at("type").text() {
 		case "thinking":
-			text, _ := b["thinking"].(string)
-			signature, _ := b["signature"].(string)
-			in.memory.pass(signature, text)
-			thought.WriteString("thinking " + text + "\n")
+			in.memory.pass(b.at("signature").text(), b.at("thinking").text())
 		case "redacted_thinking":
-			data, _ := b["data"].(string)
-			in.memory.pass(data, "")
-			thought.WriteString("redacted " + data + "\n")
-		case "tool_use":
-			args, _ := b["input"].(json.RawMessage)
-			calls.add(b["name"].(string), string(args))
+			in.memory.pass(b.at("data").text(), "")
 		}
 	}
-	in.memory.lead(calls.String(), thought.String())
+	in.memory.lead(thought(list))
 }
 
 func (a *answer) anthropicUsage(output int) object {
@@ -76,19 +68,9 @@ func (a *answer) anthropicUsage(output int) object {
 }
 
 func (a *answer) anthropicReason() string {
-	switch {
-	case a.reason != "":
-		return a.reason
-	case a.stop == pawl.StopCalls:
-		return "tool_use"
-	case a.stop == pawl.StopLength:
-		return "max_tokens"
-	case a.stop == pawl.StopRefusal:
-		return "refusal"
-	case a.stop == pawl.StopPause:
-		return "pause_turn"
-	}
-	return "end_turn"
+	return a.because("end_turn", map[pawl.StopReason]string{
+		pawl.StopCalls: "tool_use", pawl.StopLength: "max_tokens", pawl.StopRefusal: "refusal", pawl.StopPause: "pause_turn",
+	})
 }
 
 func (a *answer) anthropicMessage(in *inbound, content []object, reason any, output int) object {
@@ -194,28 +176,14 @@ func failAnthropic(r *refusal) []frame {
 	return []frame{{part: closing, item: -1, event: "error", data: object{"type": "error", "error": object{"type": r.kind, "message": r.message}}}}
 }
 
-func wordAnthropic(r *refusal) {
-	if r.class == pawl.ClassInvalid && r.param != "" {
-		r.message, r.param = r.param+": "+r.message, ""
-	}
-	switch r.class {
-	case pawl.ClassRateLimit:
-		r.words(429, "rate_limit_error", "", "This request would exceed your organization's rate limit of 50 requests per minute. Please reduce the prompt length or the maximum tokens requested, or try again later.")
-	case pawl.ClassOverloaded, pawl.ClassNetwork:
-		r.words(529, "overloaded_error", "", "Overloaded")
-	case pawl.ClassQuota:
-		r.words(400, "invalid_request_error", "", "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.")
-	case pawl.ClassAuth:
-		r.words(401, "authentication_error", "", "invalid x-api-key")
-	case pawl.ClassNotFound:
-		r.words(404, "not_found_error", "", "")
-	case pawl.ClassRefused:
-		r.words(400, "invalid_request_error", "", "Output blocked by content filtering policy")
-	case pawl.ClassTooLong:
-		r.words(400, "invalid_request_error", "", "prompt is too long: 208310 tokens > 200000 maximum")
-	case pawl.ClassInvalid:
-		r.words(400, "invalid_request_error", "", "Bad request")
-	default:
-		r.words(500, "api_error", "", "Internal server error")
-	}
+var anthropicWords = words{
+	pawl.ClassRateLimit:  {429, "rate_limit_error", "", "This request would exceed your organization's rate limit of 50 requests per minute. Please reduce the prompt length or the maximum tokens requested, or try again later."},
+	pawl.ClassOverloaded: {529, "overloaded_error", "", "Overloaded"},
+	pawl.ClassQuota:      {400, "invalid_request_error", "", "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits."},
+	pawl.ClassAuth:       {401, "authentication_error", "", "invalid x-api-key"},
+	pawl.ClassNotFound:   {404, "not_found_error", "", ""},
+	pawl.ClassRefused:    {400, "invalid_request_error", "", "Output blocked by content filtering policy"},
+	pawl.ClassTooLong:    {400, "invalid_request_error", "", "prompt is too long: 208310 tokens > 200000 maximum"},
+	pawl.ClassInvalid:    {400, "invalid_request_error", "", "Bad request"},
+	pawl.ClassUnknown:    {500, "api_error", "", "Internal server error"},
 }

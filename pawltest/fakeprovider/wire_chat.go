@@ -6,18 +6,12 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-func (a *answer) chatReason() any {
-	switch {
-	case a.reason != "":
-		return a.reason
-	case a.stop == pawl.StopCalls:
-		return "tool_calls"
-	case a.stop == pawl.StopLength:
-		return "length"
-	case a.stop == pawl.StopRefusal && a.count(saying) == 0:
-		return "content_filter"
+func (a *answer) chatReason() string {
+	words := map[pawl.StopReason]string{pawl.StopCalls: "tool_calls", pawl.StopLength: "length"}
+	if a.count(saying) == 0 {
+		words[pawl.StopRefusal] = "content_filter"
 	}
-	return "stop"
+	return a.because("stop", words)
 }
 
 func (a *answer) chatUsage() any {
@@ -168,25 +162,14 @@ func failChat(r *refusal) []frame {
 	return []frame{{part: closing, item: -1, data: refuseOpenAI(r)}}
 }
 
-func wordOpenAI(r *refusal) {
-	switch r.class {
-	case pawl.ClassRateLimit:
-		r.words(429, "requests", "rate_limit_exceeded", "Rate limit reached for requests in organization org-fake on requests per min (RPM): Limit 3, Used 3, Requested 1.")
-	case pawl.ClassOverloaded, pawl.ClassNetwork:
-		r.words(503, "server_error", "", "The server is currently overloaded with other requests. Sorry about that! You can retry your request, or contact us if the error persists.")
-	case pawl.ClassQuota:
-		r.words(429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details.")
-	case pawl.ClassAuth:
-		r.words(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
-	case pawl.ClassNotFound:
-		r.words(404, "invalid_request_error", "model_not_found", "")
-	case pawl.ClassRefused:
-		r.words(400, "invalid_request_error", "content_policy_violation", "Your request was rejected as a result of our safety system.")
-	case pawl.ClassTooLong:
-		r.words(400, "invalid_request_error", "context_length_exceeded", "This model's maximum context length is 128000 tokens. However, your messages resulted in 131372 tokens. Please reduce the length of the messages.")
-	case pawl.ClassInvalid:
-		r.words(400, "invalid_request_error", "", "Bad request")
-	default:
-		r.words(500, "server_error", "", "The server had an error while processing your request. Sorry about that!")
-	}
+var openAIWords = words{
+	pawl.ClassRateLimit:  {429, "requests", "rate_limit_exceeded", "Rate limit reached for requests in organization org-fake on requests per min (RPM): Limit 3, Used 3, Requested 1."},
+	pawl.ClassOverloaded: {503, "server_error", "", "The server is currently overloaded with other requests. Sorry about that! You can retry your request, or contact us if the error persists."},
+	pawl.ClassQuota:      {429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota, please check your plan and billing details."},
+	pawl.ClassAuth:       {401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."},
+	pawl.ClassNotFound:   {404, "invalid_request_error", "model_not_found", ""},
+	pawl.ClassRefused:    {400, "invalid_request_error", "content_policy_violation", "Your request was rejected as a result of our safety system."},
+	pawl.ClassTooLong:    {400, "invalid_request_error", "context_length_exceeded", "This model's maximum context length is 128000 tokens. However, your messages resulted in 131372 tokens. Please reduce the length of the messages."},
+	pawl.ClassInvalid:    {400, "invalid_request_error", "", "Bad request"},
+	pawl.ClassUnknown:    {500, "server_error", "", "The server had an error while processing your request. Sorry about that!"},
 }

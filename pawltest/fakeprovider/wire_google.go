@@ -7,15 +7,7 @@ import (
 )
 
 func (a *answer) googleReason() string {
-	switch {
-	case a.reason != "":
-		return a.reason
-	case a.stop == pawl.StopLength:
-		return "MAX_TOKENS"
-	case a.stop == pawl.StopRefusal:
-		return "SAFETY"
-	}
-	return "STOP"
+	return a.because("STOP", map[pawl.StopReason]string{pawl.StopLength: "MAX_TOKENS", pawl.StopRefusal: "SAFETY"})
 }
 
 func (a *answer) googleUsage() object {
@@ -141,28 +133,14 @@ func failGoogle(r *refusal) []frame {
 	return []frame{{part: closing, item: -1, data: refuseGoogle(r)}}
 }
 
-func wordGoogle(r *refusal) {
-	if r.class == pawl.ClassInvalid && r.param != "" {
-		r.message, r.param = "* GenerateContentRequest."+r.param+": "+r.message+"\n", ""
-	}
-	switch r.class {
-	case pawl.ClassRateLimit:
-		r.words(429, "RESOURCE_EXHAUSTED", "", "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: generate_content_requests_per_minute, limit: 10.")
-	case pawl.ClassOverloaded, pawl.ClassNetwork:
-		r.words(503, "UNAVAILABLE", "", "The model is overloaded. Please try again later.")
-	case pawl.ClassQuota:
-		r.words(429, "RESOURCE_EXHAUSTED", "", "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: generate_content_requests_per_day, limit: 250.")
-	case pawl.ClassAuth:
-		r.words(400, "INVALID_ARGUMENT", "API_KEY_INVALID", "API key not valid. Please pass a valid API key.")
-	case pawl.ClassNotFound:
-		r.words(404, "NOT_FOUND", "", "")
-	case pawl.ClassTooLong:
-		r.words(400, "INVALID_ARGUMENT", "", "The input token count (1212304) exceeds the maximum number of tokens allowed (1048576).")
-	case pawl.ClassRefused:
-		r.words(400, "INVALID_ARGUMENT", "", "The request was blocked by safety filters.")
-	case pawl.ClassInvalid:
-		r.words(400, "INVALID_ARGUMENT", "", "Request contains an invalid argument.")
-	default:
-		r.words(500, "INTERNAL", "", "An internal error has occurred. Please retry or report.")
-	}
+var googleWords = words{
+	pawl.ClassRateLimit:  {429, "RESOURCE_EXHAUSTED", "", "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: generate_content_requests_per_minute, limit: 10."},
+	pawl.ClassOverloaded: {503, "UNAVAILABLE", "", "The model is overloaded. Please try again later."},
+	pawl.ClassQuota:      {429, "RESOURCE_EXHAUSTED", "", "You exceeded your current quota, please check your plan and billing details. Quota exceeded for metric: generate_content_requests_per_day, limit: 250."},
+	pawl.ClassAuth:       {400, "INVALID_ARGUMENT", "API_KEY_INVALID", "API key not valid. Please pass a valid API key."},
+	pawl.ClassNotFound:   {404, "NOT_FOUND", "", ""},
+	pawl.ClassTooLong:    {400, "INVALID_ARGUMENT", "", "The input token count (1212304) exceeds the maximum number of tokens allowed (1048576)."},
+	pawl.ClassRefused:    {400, "INVALID_ARGUMENT", "", "The request was blocked by safety filters."},
+	pawl.ClassInvalid:    {400, "INVALID_ARGUMENT", "", "Request contains an invalid argument."},
+	pawl.ClassUnknown:    {500, "INTERNAL", "", "An internal error has occurred. Please retry or report."},
 }
