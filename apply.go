@@ -219,7 +219,7 @@ func place(calls []call, id string) int {
 // answer closes a call; the turn is over when it was the last.
 func (s *State) answer(i int, c call) {
 	c.Phase = Answered
-	if (c.Ran || c.ok()) && s.foreign(c.Tool) {
+	if (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
 		c.ending.foreign, s.tainted = true, true
 	}
 	s.open[i] = c
@@ -263,7 +263,7 @@ func (s *State) closeTurn() {
 		case !c.notRun:
 			failed++
 		}
-		if s.exempt(c.Tool) {
+		if s.declared().tool(c.Tool).Exempt {
 			continue
 		}
 		exempt = false
@@ -321,23 +321,6 @@ func (s *State) leave(t Track) {
 		s.trail = append(s.trail, s.track)
 	}
 	s.track = t
-}
-
-func (s *State) exempt(tool string) bool { return s.info(tool).Exempt }
-
-// foreign reports whether what a tool says is anybody's word.
-func (s *State) foreign(tool string) bool { return s.info(tool).Trust == Untrusted }
-
-// info is what is declared of a tool.
-func (s *State) info(tool string) *ToolInfo {
-	if s.start != nil {
-		for i := range s.start.Declaration.Tools {
-			if t := &s.start.Declaration.Tools[i]; t.Name == tool {
-				return t
-			}
-		}
-	}
-	return &noTool
 }
 
 // The directions of a hook that ask for a retry, as they stand in the log.

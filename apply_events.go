@@ -159,7 +159,7 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
 	s.missed = nil
 	if e.Reply.Stop != StopRefusal { // which no model is shown
-		s.exchange(entry.Seq, s.counter)
+		s.place(exchange{seq: entry.Seq, calls: s.counter}, s.bytes, s.spare)
 	}
 	t := Turn{Iteration: entry.Iteration}
 	var calls int

@@ -124,7 +124,7 @@ func (m *Machine) carve(s *State, step Step) Step {
 		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
 			leaf := m.share(s, d, max(tokens, 0), max(dollars, 0))
 			if leaf != "" && s.looped {
-				return Finish{Verdict: Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf, Detail: d.Why}}
+				return Finish{Verdict: verdict(Exhausted, leaf, d.Why)}
 			}
 		}
 	}

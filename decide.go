@@ -85,7 +85,7 @@ func (m *Machine) propose(s *State) Step {
 		return Finish{Verdict: v}
 	}
 	if e := s.denied; e != nil && m.agent.Approvals.StopOnDeny {
-		return Finish{Verdict: Verdict{Holds: true, Status: Denied, Condition: "denied", Leaf: "denied", Detail: e.detail(s)}}
+		return Finish{Verdict: verdict(Denied, "denied", e.detail(s))}
 	}
 	if step := m.doubts(s); step != nil {
 		return step
@@ -96,7 +96,7 @@ func (m *Machine) propose(s *State) Step {
 	if m.agent.observes() && s.observed < s.resumed && s.Machine() > 2 {
 		return Observe{}
 	}
-	if v := m.ends(s); v.Holds && !s.pending(Doubted) && !m.yields(s, v) {
+	if v := m.ends(s); v.Holds && !s.Waits(Doubted) && !m.yields(s, v) {
 		if step := m.finish(s, v); step != nil {
 			return step
 		}
@@ -127,7 +127,7 @@ func (m *Machine) propose(s *State) Step {
 	}
 	if s.complete != nil {
 		leaf := fmt.Sprintf("tool_called(%q)", completeTool)
-		if step := m.finish(s, Verdict{Holds: true, Status: Success, Condition: leaf, Leaf: leaf, Detail: "the model handed in its answer"}); step != nil {
+		if step := m.finish(s, verdict(Success, leaf, "the model handed in its answer")); step != nil {
 			return step
 		}
 	}
@@ -177,9 +177,7 @@ func (m *Machine) ends(s *State) Verdict {
 		}
 	}
 	if n := s.limits.ToolErrors; s.toolErrors >= n {
-		leaf := fmt.Sprintf("tool_errors >= %d", n)
-		return Verdict{Holds: true, Status: NoProgress, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("every call of the last %d turns failed", s.toolErrors)}
+		return verdict(NoProgress, fmt.Sprintf("tool_errors >= %d", n), fmt.Sprintf("every call of the last %d turns failed", s.toolErrors))
 	}
 	return Verdict{}
 }
@@ -335,17 +333,12 @@ func (m *Machine) spent(s *State) bool {
 // maxEmpty is how often a model may say nothing before that is taken for its answer.
 const maxEmpty = 3
 
-// pending reports whether a call stands in the given phase.
-func (s *State) pending(p Phase) bool {
-	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase == p })
-}
-
 // failed ends the run as failed. It is kept out of line, since its callers
 // would each need the room of all their failures on the stack.
 //
 //go:noinline
 func failed(leaf, detail string) Step {
-	return Finish{Verdict: Verdict{Holds: true, Status: Failed, Condition: leaf, Leaf: leaf, Detail: detail}}
+	return Finish{Verdict: verdict(Failed, leaf, detail)}
 }
 
 func cancelled(c *CancelRequested) string {

@@ -61,21 +61,26 @@ func (d Declaration) Differences(other Declaration) []string {
 	return parts
 }
 
+// tool is what is declared of a tool; the zero ToolInfo of an unknown one.
+func (d *Declaration) tool(name string) *ToolInfo {
+	for i := range d.Tools {
+		if t := &d.Tools[i]; t.Name == name {
+			return t
+		}
+	}
+	return &noTool
+}
+
 // version is that of a tool, by the names that its lines begin with.
 func (d *Declaration) version(tool string) map[string]string {
 	lines := map[string]string{}
-	for i := range d.Tools {
-		for line := range strings.Lines(d.Tools[i].Version) {
-			if name, version, ok := strings.Cut(line, ": "); ok && d.Tools[i].Name == tool {
-				lines[name] = strings.TrimSpace(version)
-			}
+	for line := range strings.Lines(d.tool(tool).Version) {
+		if name, version, ok := strings.Cut(line, ": "); ok {
+			lines[name] = strings.TrimSpace(version)
 		}
 	}
 	return lines
 }
-
-// seal fills in the digests.
-func (d *Declaration) seal() { d.Digests = d.digest() }
 
 // digest takes the digests. A tool has one of its own, so that a difference names it.
 func (d *Declaration) digest() map[string]string {

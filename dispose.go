@@ -221,7 +221,7 @@ func (m *Machine) act(s *State) Step {
 	if waiting == nil {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
-	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.pending(AwaitingApproval) {
+	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(AwaitingApproval) {
 		return Observe{} // so that an approval is about the world as it is now
 	}
 	step := Await{Status: waiting.waits(), Reason: waitsFor(waiting)}
@@ -314,7 +314,7 @@ func (d Disposed) Facts() []Event {
 		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}
-		return []Event{InputRequested{Call: d.Call.ID, Question: question(&call{asked: &asked{Call: d.Call}, matter: &noMatter})}}
+		return []Event{InputRequested{Call: d.Call.ID, Question: (&call{asked: &asked{Call: d.Call}, matter: &noMatter}).given().Question}}
 	case Ask:
 		return []Event{ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why}}
 	case Refuse:

@@ -36,7 +36,6 @@ func (l Limits) Merge(m Limits) Limits {
 	}
 }
 
-// The ceilings as the conditions they are.
-func iterationsLeaf(l Limits) string { return fmt.Sprintf("iterations >= %d", l.Iterations) }
-func tokensLeaf(l Limits) string     { return fmt.Sprintf("tokens >= %d", l.Tokens) }
-func timeLeaf(l Limits) string       { return "elapsed >= " + figure.Duration(l.Time) }
+// The limits as the conditions they are.
+func tokensLeaf(l Limits) string { return fmt.Sprintf("tokens >= %d", l.Tokens) }
+func timeLeaf(l Limits) string   { return "elapsed >= " + figure.Duration(l.Time) }

@@ -28,7 +28,7 @@ func (ReAct) Next(s *State) Step {
 	switch {
 	case s.HasOpen():
 		return Act{}
-	case s.done():
+	case s.Done():
 		return Finish{Verdict: doneVerdict()}
 	}
 	return Think{Purpose: PurposeTurn}
@@ -44,17 +44,16 @@ func (SingleCall) Name() string { return "single" }
 // Next thinks once and finishes.
 func (SingleCall) Next(s *State) Step {
 	switch {
-	case s.done():
+	case s.Done():
 		return Finish{Verdict: doneVerdict()}
 	case s.RejectedIterations() > 0:
-		return Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
-			Detail: "the model gave no usable answer: " + s.LastRejection()}}
+		return Finish{Verdict: verdict(PlanFailed, "plan_failed", "the model gave no usable answer: "+s.LastRejection())}
 	}
 	return Think{Purpose: PurposeTurn, View: View{Bare: true}}
 }
 
 func doneVerdict() Verdict {
-	return Verdict{Holds: true, Status: Success, Condition: "done", Leaf: "done", Detail: "the model answered without calling a tool"}
+	return verdict(Success, "done", "the model answered without calling a tool")
 }
 
 // A Policy reviews every step before it is taken. It is pure, and it may only

@@ -185,7 +185,7 @@ func (m *Machine) declare() {
 	for _, p := range a.Policies {
 		m.decl.Policies = append(m.decl.Policies, p.String())
 	}
-	m.decl.seal()
+	m.decl.Digests = m.decl.digest()
 }
 
 // Agent returns the agent the machine was made of.
@@ -274,28 +274,25 @@ func (m *Machine) arm() (errs []error) {
 		// The parts that are asked about the agent need not look out for it.
 		m.agent.Tools = slices.DeleteFunc(slices.Clone(m.agent.Tools), none)
 	}
-	for _, t := range m.agent.Tools {
-		if err := m.add(t, false); err != nil {
+	add := func(t Tool, own bool) {
+		if err := m.add(t, own); err != nil {
 			errs = append(errs, err)
 		}
 	}
+	for _, t := range m.agent.Tools {
+		add(t, false)
+	}
 	if m.agent.Builtins || m.agent.Strategy == JSON {
-		errs = append(errs, m.addOwn()...)
-	}
-	if len(errs) == 0 && len(m.agent.Trust) > 0 {
-		return m.strayTrust()
-	}
-	return errs
-}
-
-// addOwn prepares the machine's own tools.
-func (m *Machine) addOwn() (errs []error) {
-	for _, t := range builtins() {
-		// Under the json strategy every turn is an action, so there must be one that ends the run.
-		if m.agent.Builtins || t.Info().Name == completeTool {
-			if err := m.add(t, true); err != nil {
-				errs = append(errs, err)
+		for _, t := range builtins() {
+			// Under the json strategy every turn is an action, so there must be one that ends the run.
+			if m.agent.Builtins || t.info.Name == completeTool {
+				add(t, true)
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {
+		if len(errs) == 0 && m.tools[name] == nil {
+			errs = append(errs, fmt.Errorf("trust: there is no tool %q to label", name))
 		}
 	}
 	return errs
@@ -306,8 +303,7 @@ func (m *Machine) add(t Tool, own bool) error {
 	if err := check(t, &m.agent); err != nil {
 		return err
 	}
-	a := &armed{tool: t}
-	a.describe()
+	a := &armed{tool: t, info: t.Info().withDefaults()}
 	info := &a.info
 	switch {
 	case !toolName.MatchString(info.Name):
@@ -345,19 +341,6 @@ func (m *Machine) add(t Tool, own bool) error {
 	}
 	m.tools[info.Name] = a
 	m.offer = append(m.offer, *info)
-	return nil
-}
-
-//go:noinline
-func (t *armed) describe() { t.info = t.tool.Info().withDefaults() }
-
-//go:noinline
-func (m *Machine) strayTrust() []error {
-	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {
-		if m.tools[name] == nil {
-			return []error{fmt.Errorf("trust: there is no tool %q to label", name)}
-		}
-	}
 	return nil
 }
 

@@ -181,19 +181,15 @@ func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 		if s.Machine() < 3 {
 			said, why = "%d iterations in a row brought no usable plan: %s", s.whyNot
 		}
-		return t, Finish{Verdict: Verdict{Holds: true, Status: PlanFailed, Condition: "plan_failed", Leaf: "plan_failed",
-			Detail: fmt.Sprintf(said, s.rejected, why)}}
+		return t, Finish{Verdict: verdict(PlanFailed, "plan_failed", fmt.Sprintf(said, s.rejected, why))}
 	}
 	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
-		leaf := timeLeaf(s.limits)
-		return t, Finish{Verdict: Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time)}}
+		return t, Finish{Verdict: verdict(Exhausted, timeLeaf(s.limits),
+			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		leaf := iterationsLeaf(s.limits)
-		return t, m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: allUsed(s.limits.Iterations)})
+		return t, m.exhaust(s, verdict(Exhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), allUsed(s.limits.Iterations)))
 	}
 	if v := m.fits(s, t); v.Holds {
 		return t, m.exhaust(s, v)
@@ -224,9 +220,8 @@ func (m *Machine) late(s *State) Step {
 	if facts != nil {
 		return Record{facts}
 	}
-	leaf := timeLeaf(s.limits)
-	return m.exhaust(s, Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-		Detail: fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)})
+	return m.exhaust(s, verdict(Exhausted, timeLeaf(s.limits),
+		fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)))
 }
 
 // unstarted reports whether nothing was done about an open call of the model's,
@@ -250,18 +245,15 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 	}
 	left := s.limits.Tokens - s.usage.Total()
 	if left-t.Estimate < leastReply {
-		leaf := tokensLeaf(s.limits)
-		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
-				figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply)}
+		return verdict(Exhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
+			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
-		leaf := "cost >= " + s.costLimit()
 		in, _ := price.most(t.Estimate)
-		return Verdict{Holds: true, Status: Exhausted, Condition: leaf, Leaf: leaf,
-			Detail: fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in))}
+		return verdict(Exhausted, "cost >= "+s.costLimit(),
+			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in)))
 	}
-	return failed("clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply)).(Finish).Verdict
+	return verdict(Failed, "clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply))
 }
 
 // usd writes an amount for a reason. Machines before 3 wrote small ones as zero.

@@ -229,9 +229,7 @@ func (s *State) Status() Status { return s.status }
 func (s *State) Verdict() Verdict { return s.verdict }
 
 // Declaration is what the run began with; the zero Declaration before it began.
-func (s *State) Declaration() Declaration {
-	return s.declared().clone()
-}
+func (s *State) Declaration() Declaration { return s.declared().clone() }
 
 // declared is the declaration itself, for those who only read it.
 func (s *State) declared() *Declaration {
@@ -341,9 +339,7 @@ func (s *State) Seen() string {
 
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not rejected, and was not refuted by the goal.
-func (s *State) Done() bool { return s.done() }
-
-func (s *State) done() bool {
+func (s *State) Done() bool {
 	if s.replied == 0 || s.refuted || s.thinking.made {
 		return false
 	}
@@ -444,7 +440,9 @@ func (s *State) LastText() string {
 }
 
 // Waits reports whether an open call stands in the given phase.
-func (s *State) Waits(in Phase) bool { return s.pending(in) }
+func (s *State) Waits(in Phase) bool {
+	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase == in })
+}
 
 // ran reports whether a call of the present turn ran.
 func (s *State) ran() bool { return slices.ContainsFunc(s.open, func(c call) bool { return c.Ran }) }
@@ -453,54 +451,44 @@ func (s *State) ran() bool { return slices.ContainsFunc(s.open, func(c call) boo
 func (s *State) HasOpen() bool { return len(s.open) > 0 }
 
 // Open yields the calls of the present turn that are not all answered yet, in order.
-func (s *State) Open() iter.Seq[CallState] {
-	return func(yield func(CallState) bool) {
-		for i := range s.open {
-			if !yield(s.open[i].state()) {
-				return
-			}
-		}
-	}
-}
+func (s *State) Open() iter.Seq[CallState] { return states(s.open, nil) }
 
 // Calls yields every call so far, in order.
-func (s *State) Calls() iter.Seq[CallState] {
+func (s *State) Calls() iter.Seq[CallState] { return states(s.calls, s.open) }
+
+// states yields the calls of both lists as others see them.
+func states(first, then []call) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
-		for _, c := range s.calls {
-			if !yield(c.state()) {
-				return
+		for _, list := range [...][]call{first, then} {
+			for i := range list {
+				if !yield(list[i].state()) {
+					return
+				}
 			}
 		}
-		s.Open()(yield)
 	}
 }
 
 // Recent yields every call so far, latest first.
 func (s *State) Recent() iter.Seq[CallState] {
+	return s.latest(func(*call) bool { return true })
+}
+
+// latest yields the calls that are wanted, latest first.
+func (s *State) latest(want func(*call) bool) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
-		for i := len(s.open) - 1; i >= 0; i-- {
-			if !yield(s.open[i].state()) {
-				return
-			}
-		}
-		for _, c := range slices.Backward(s.calls) {
-			if !yield(c.state()) {
-				return
+		for _, list := range [...][]call{s.open, s.calls} {
+			for i := range slices.Backward(list) {
+				if c := &list[i]; want(c) && !yield(c.state()) {
+					return
+				}
 			}
 		}
 	}
 }
 
 // Turns yields the turns so far, in order.
-func (s *State) Turns() iter.Seq[Turn] {
-	return func(yield func(Turn) bool) {
-		for _, t := range s.turns {
-			if !yield(t) {
-				return
-			}
-		}
-	}
-}
+func (s *State) Turns() iter.Seq[Turn] { return slices.Values(s.turns) }
 
 // Tracks yields what the finished turns left behind, latest first.
 func (s *State) Tracks() iter.Seq[Track] {
@@ -547,25 +535,12 @@ func (s *State) Call(id string) (CallState, bool) {
 }
 
 // Succeeded counts the calls of a tool that succeeded.
-func (s *State) Succeeded(tool string) int {
-	return s.tools.Of(tool).Succeeded
-}
+func (s *State) Succeeded(tool string) int { return s.tools.Of(tool).Succeeded }
 
 // SuccessfulCalls yields the calls of a tool that succeeded, latest first. It
 // costs O(calls) when run to the end.
 func (s *State) SuccessfulCalls(tool string) iter.Seq[CallState] {
-	return func(yield func(CallState) bool) {
-		for i := len(s.open) - 1; i >= 0; i-- {
-			if c := &s.open[i]; c.Tool == tool && c.ok() && !yield(c.state()) {
-				return
-			}
-		}
-		for _, c := range slices.Backward(s.calls) {
-			if c.Tool == tool && c.ok() && !yield(c.state()) {
-				return
-			}
-		}
-	}
+	return s.latest(func(c *call) bool { return c.Tool == tool && c.ok() })
 }
 
 // RejectedIterations counts the iterations in a row that ended without a plan.
@@ -582,7 +557,7 @@ func (s *State) Judged() (ProgressJudged, bool) { return value(s.judged) }
 
 // InFlight reports whether a model call or tool runs: the log has its intent
 // and not its outcome.
-func (s *State) InFlight() bool { return s.thinking.made || s.pending(Started) }
+func (s *State) InFlight() bool { return s.thinking.made || s.Waits(Started) }
 
 // Answer is what the run has to say: what its loop ended it with, the model's
 // final answer, what it handed to __complete__, its landing answer, or nothing.
@@ -592,7 +567,7 @@ func (s *State) Answer() string {
 		return s.own
 	case s.complete != nil:
 		return s.complete.Answer
-	case s.done():
+	case s.Done():
 		return s.LastText()
 	}
 	if s.landing != nil {
@@ -620,7 +595,7 @@ func (s *State) Cancelled() (Verdict, bool) {
 	if s.cancel == nil {
 		return Verdict{}, false
 	}
-	return Verdict{Holds: true, Status: Cancelled, Condition: "cancelled", Leaf: "cancelled", Detail: cancelled(s.cancel)}, true
+	return verdict(Cancelled, "cancelled", cancelled(s.cancel)), true
 }
 
 // Question is what the run itself asks a person, on behalf of no call, and

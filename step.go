@@ -32,9 +32,6 @@ type Think struct {
 	Model     string    // the name of a model that a policy or the loop brings, to ask it instead; see [Adviser]
 }
 
-// Reserved is the tokens the call may use.
-func (t Think) Reserved() int { return t.Estimate + t.MaxTokens }
-
 // A View says by reference what a Think shows the model. The zero View is the
 // conversation so far with the agent's prompt and tools.
 type View struct {

@@ -59,7 +59,7 @@ func (s *State) Unsaid() string {
 	switch {
 	case s.own != "" && s.own != s.LastText():
 		return s.own
-	case s.own == "" && s.complete == nil && !s.done():
+	case s.own == "" && s.complete == nil && !s.Done():
 		return s.Answer()
 	}
 	return ""

@@ -82,6 +82,11 @@ type Verdict struct {
 	Explicit bool
 }
 
+// verdict is one that a single leaf decided.
+func verdict(status Status, leaf, detail string) Verdict {
+	return Verdict{Holds: true, Status: status, Condition: leaf, Leaf: leaf, Detail: detail}
+}
+
 // String reads like "success: tool_called("submit_po") && confidence >= 0.9".
 func (v Verdict) String() string {
 	switch {

@@ -3,6 +3,7 @@ package pawl
 import (
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -74,10 +75,7 @@ func (s *State) Window() Window {
 
 // Price is what the model that t asks costs, and whether it has a price.
 func (s *State) Price(t Think) (Price, bool) {
-	if p := s.declared().model(t.Model, t.Fallback).Price; p != nil {
-		return *p, true
-	}
-	return Price{}, false
+	return value(s.declared().model(t.Model, t.Fallback).Price)
 }
 
 // Summary is what the model sees in place of what was summarised; empty: nothing was.
@@ -95,22 +93,25 @@ func (s *State) Memories() iter.Seq[string] {
 	}
 }
 
-// Before is the bytes that stand before exchange n, from 0; all of them for
-// n = Exchanges.
-func (w Window) Before(n int) int {
-	if n >= w.Exchanges {
-		return w.Bytes
+// at is exchange n, or what stands after the last one.
+func (w Window) at(n int) exchange {
+	if n < w.Exchanges {
+		return w.exchanges[n]
 	}
-	return w.exchanges[n].start
+	end := exchange{calls: math.MaxInt, start: w.Bytes, spare: w.spare, starts: w.Bytes, spares: w.spare}
+	if w.Exchanges > 0 {
+		end.starts += w.exchanges[w.Exchanges-1].starts
+		end.spares += w.exchanges[w.Exchanges-1].spares
+	}
+	return end
 }
 
+// Before is the bytes that stand before exchange n, from 0; all of them for
+// n = Exchanges.
+func (w Window) Before(n int) int { return w.at(n).start }
+
 // Spare is the bytes that leaving out the large results before exchange n would save.
-func (w Window) Spare(n int) int {
-	if n >= w.Exchanges {
-		return w.spare
-	}
-	return w.exchanges[n].spare
-}
+func (w Window) Spare(n int) int { return w.at(n).spare }
 
 // Full is the first exchange that has a large result.
 func (w Window) Full() int {
@@ -118,79 +119,49 @@ func (w Window) Full() int {
 }
 
 // Since is the seq of the reply that begins exchange n; zero beyond the last.
-func (w Window) Since(n int) uint64 {
-	if n >= w.Exchanges {
-		return 0
-	}
-	return w.exchanges[n].seq
-}
+func (w Window) Since(n int) uint64 { return w.at(n).seq }
 
 // Carried is how many bytes beyond free were sent before exchange n, over all
 // requests in which they did not count as recent: the sum, for i from 1 to n, of
 // what [Window.Before] i is above free.
 func (w Window) Carried(n, free int) int {
-	from := 1 + sort.Search(n, func(i int) bool { return w.Before(i+1) > free })
-	if from > n {
+	from := sort.Search(n, func(i int) bool { return w.Before(i+1) > free })
+	if from == n {
 		return 0
 	}
-	last, sum := n, 0
-	if n >= w.Exchanges {
-		last, sum = w.Exchanges-1, w.Bytes
-	}
-	if last >= from {
-		sum += w.exchanges[last].starts - w.exchanges[from-1].starts
-	}
-	return sum - (n-from+1)*free
+	return w.at(n).starts - w.at(from).starts - (n-from)*free
 }
 
 // Hoarded is the same sum of [Window.Spare].
 func (w Window) Hoarded(n int) int {
-	switch {
-	case w.Exchanges == 0 || n == 0:
+	if w.Exchanges == 0 || n == 0 {
 		return 0
-	case n >= w.Exchanges:
-		return w.exchanges[w.Exchanges-1].spares + w.spare
 	}
-	return w.exchanges[n].spares
+	return w.at(n).spares
 }
 
 // Calls yields the calls before exchange n of the conversation of s, in order.
-func (w Window) Calls(s *State, n int) iter.Seq[CallState] {
-	return func(yield func(CallState) bool) {
-		if w.Exchanges == 0 {
-			return
-		}
-		upTo := len(s.calls)
-		if n < w.Exchanges {
-			upTo = min(upTo, w.exchanges[n].calls)
-		}
-		for i := w.exchanges[0].calls; i < upTo; i++ {
-			if c := s.calls[i]; !yield(c.state()) {
-				return
-			}
-		}
+func (w Window) Calls(s *State, n int) iter.Seq[CallState] { return states(w.calls(s, 0, n), nil) }
+
+// calls are the calls of s from exchange from to before exchange n.
+func (w Window) calls(s *State, from, n int) []call {
+	if from >= w.Exchanges || from >= n {
+		return nil
 	}
+	upTo := min(w.at(n).calls, len(s.calls))
+	return s.calls[min(w.at(from).calls, upTo):upTo]
 }
 
 // Bulky names the calls before exchange n whose results are worth leaving out
 // of the conversation. It costs O(calls between the first of them and n).
-func (s *State) Bulky(n int) (calls []string) {
+func (s *State) Bulky(n int) (ids []string) {
 	w := s.Window()
-	last := len(s.window.exchanges)
-	from := w.Full()
-	if from >= last {
-		return nil
-	}
-	upTo := len(s.calls)
-	if n < last {
-		upTo = w.exchanges[n].calls
-	}
-	for i := w.exchanges[from].calls; i < min(upTo, len(s.calls)); i++ {
-		if c := s.calls[i]; c.bulk() > 0 {
-			calls = append(calls, c.ID)
+	for _, c := range w.calls(s, w.Full(), n) {
+		if c.bulk() > 0 {
+			ids = append(ids, c.ID)
 		}
 	}
-	return calls
+	return ids
 }
 
 // weight is the bytes of a call's answer in the conversation, bulk those of
@@ -226,18 +197,6 @@ func (c *call) pictures() (n int) {
 	return n
 }
 
-// exchange begins another one, at a reply.
-func (s *State) exchange(seq uint64, calls int) {
-	x := exchange{seq: seq, calls: calls, start: s.bytes, spare: s.spare}
-	if n := len(s.exchanges); n > 0 {
-		last := &s.exchanges[n-1]
-		x.starts, x.spares = last.starts, last.spares
-	}
-	x.starts += x.start
-	x.spares += x.spare
-	s.exchanges = append(s.exchanges, x)
-}
-
 // compact takes over what the model no longer sees.
 func (s *State) compact(e *ContextCompacted, seq uint64) {
 	s.compacted = seq
@@ -254,15 +213,14 @@ func (s *State) compact(e *ContextCompacted, seq uint64) {
 	head := w.Least + s.Window().Summary
 	s.bytes += head - cut
 	s.spare -= spare
-	kept := s.exchanges
+	kept := s.exchanges[from:]
 	s.exchanges = nil
-	for i := from; i < len(kept); i++ {
-		x := kept[i]
+	for _, x := range kept {
 		s.place(x, x.start+head-cut, x.spare-spare)
 	}
 }
 
-// place appends an exchange with other sizes.
+// place appends an exchange before which so many bytes stand.
 func (s *State) place(x exchange, start, spare int) {
 	x.start, x.spare, x.starts, x.spares = start, spare, start, spare
 	if n := len(s.exchanges); n > 0 {
@@ -275,41 +233,33 @@ func (s *State) place(x exchange, start, spare int) {
 
 // leaveOut masks calls and takes what that saves off the exchanges after each.
 func (s *State) leaveOut(ids []string) {
-	s.calls, s.exchanges = slices.Clone(s.calls), slices.Clone(s.exchanges) // which others may share
-	var saved []exchange                                                    // by call, in order: what it saves from which call on
+	s.calls = slices.Clone(s.calls) // which others may share
+	var saved []exchange            // what each call saves, from which call on
 	for _, id := range ids {
 		n := callNumber(id)
 		if n < 1 || n > len(s.calls) {
 			continue
 		}
-		c := s.calls[n-1]
+		c := &s.calls[n-1]
 		was, bulk := c.weight(s), c.bulk()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
 		c.about(func(m *matter) { m.masked = true })
-		s.calls[n-1] = c
 		saved = append(saved, exchange{calls: n, start: was - c.weight(s), spare: bulk})
 	}
-	sort.Slice(saved, func(i, k int) bool { return saved[i].calls < saved[k].calls })
-	first := sort.Search(len(s.exchanges), func(i int) bool { return len(saved) > 0 && s.exchanges[i].calls >= saved[0].calls })
-	before := exchange{}
-	if first > 0 {
-		before = s.exchanges[first-1]
-	}
-	start, spare, next := 0, 0, 0
-	for i := first; i < len(s.exchanges); i++ {
-		x := s.exchanges[i]
-		for ; next < len(saved) && saved[next].calls <= x.calls; next++ {
+	slices.SortFunc(saved, func(a, b exchange) int { return a.calls - b.calls })
+	kept, start, spare, next := s.exchanges, 0, 0, 0
+	upTo := func(calls int) {
+		for ; next < len(saved) && saved[next].calls <= calls; next++ {
 			start, spare = start+saved[next].start, spare+saved[next].spare
 		}
-		x.start, x.spare = x.start-start, x.spare-spare
-		x.starts, x.spares = before.starts+x.start, before.spares+x.spare
-		s.exchanges[i] = x
-		before = x
 	}
-	for ; next < len(saved); next++ {
-		start, spare = start+saved[next].start, spare+saved[next].spare
+	s.exchanges = nil
+	for _, x := range kept {
+		upTo(x.calls)
+		s.place(x, x.start-start, x.spare-spare)
 	}
+	upTo(len(s.calls))
 	s.bytes -= start
 	s.spare -= spare
 }
