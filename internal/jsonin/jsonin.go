@@ -93,7 +93,7 @@ func Answer(text string, schema bool) json.RawMessage {
 }
 
 // White counts the bytes of white space between the tokens of a JSON text.
-func White(raw []byte) (n int) { return len(raw) - len(wire.AppendCompact(nil, raw)) }
+func White(raw []byte) (n int) { return len(raw) - len(wire.Compact(raw)) }
 
 // Plain is the text of a JSON string, and the JSON itself of any other value.
 func Plain(raw json.RawMessage) string {

@@ -1,11 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -178,43 +180,28 @@ func appendRaw(b, raw []byte, depth int) ([]byte, *Error) {
 	if len(raw) == 0 {
 		return append(b, "null"...), nil
 	}
-	start := skipSpace(raw, 0)
-	end, flags, fault := skipValue(raw, start, depth)
-	stop := end
-	if fault == "" {
-		stop, fault = skipEnd(raw, end)
+	var r Reader
+	r.whole(raw, depth)
+
+	switch {
+	case r.err != nil:
+		return b, unwritable("the raw message is not JSON: " + r.err.Error())
+	case r.spaced:
+		return append(b, Compact(raw)...), nil
 	}
-	if fault != "" {
-		return b, unwritable("the raw message is not JSON: " + fault + " at offset " + strconv.Itoa(stop))
-	}
-	if flags&spaced == 0 {
-		return append(b, raw[start:end]...), nil
-	}
-	return AppendCompact(b, raw[start:end]), nil
+	return append(b, raw...), nil
 }
 
-// AppendCompact appends checked JSON without the white space between tokens.
-func AppendCompact(dst, d []byte) []byte {
-	from := 0
-	for i := 0; i < len(d); {
-		switch d[i] {
-		case '"':
-			i, _, _ = skipString(d, i)
-		case ' ', '\t', '\n', '\r':
-			dst = append(dst, d[from:i]...)
-			i = skipSpace(d, i)
-			from = i
-		default:
-			i++
-		}
-	}
-	return append(dst, d[from:]...)
+// Compact is a JSON text without the white space between its tokens.
+func Compact(d []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, d) // what is no JSON is empty
+	return b.Bytes()
 }
 
 func appendMap(b []byte, m map[string]string) []byte {
 	b = append(b, '{')
-	var room [16]string
-	keys, m := sorted(room[:0], m)
+	keys, m := sorted(m)
 	for i, k := range keys {
 		if i > 0 {
 			b = append(b, ',')
@@ -225,28 +212,24 @@ func appendMap(b []byte, m map[string]string) []byte {
 	return append(b, '}')
 }
 
-// sorted appends the keys of a map in order, and returns a map that has them as
-// they are written. Two that are not UTF-8 may become one: the last in order counts.
-func sorted[V any](keys []string, m map[string]V) ([]string, map[string]V) {
-	valid := true
-	for k := range m {
-		keys = append(keys, k)
-		valid = valid && utf8.ValidString(k)
-	}
+// sorted returns the keys of a map in order, and a map that has them as they are
+// written. Two that are not UTF-8 may become one: the last in order counts.
+func sorted[V any](m map[string]V) ([]string, map[string]V) {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
 	slices.Sort(keys)
-	if valid {
+	if !slices.ContainsFunc(keys, func(k string) bool { return !utf8.ValidString(k) }) {
 		return keys, m
 	}
 	clean := make(map[string]V, len(m))
 	for _, k := range keys {
 		clean[string([]rune(k))] = m[k]
 	}
-	return sorted(keys[:0], clean)
+	return sorted(clean)
 }
 
 func appendRawMap(b []byte, m map[string]json.RawMessage, depth int) (_ []byte, err *Error) {
 	b = append(b, '[')
-	names, m := sorted(nil, m)
+	names, m := sorted(m)
 	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')

@@ -115,8 +115,9 @@ func (f *field) canonical(p place, depth int) bool {
 }
 
 func canonicalRaw(raw []byte, depth int) bool {
-	end, flags, fault := skipValue(raw, 0, depth)
-	return fault == "" && end == len(raw) && flags&spaced == 0
+	var r Reader
+	r.whole(raw, depth)
+	return r.err == nil && !r.spaced
 }
 
 // validText is utf8.ValidString, which is slower for the short ones of ASCII.

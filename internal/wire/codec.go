@@ -55,6 +55,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 )
 
 // MaxDepth is how many objects and arrays may be open at once, in what is
@@ -66,6 +67,7 @@ type Error struct {
 	Field  string // path such as calls[2].tool, empty for the document itself
 	Offset int    // byte offset in the input, -1 when encoding
 	Err    error  // what was wrong
+	whole  bool   // with the document, not with a field
 }
 
 // Error names the field, the fault and, when decoding, its offset.
@@ -86,6 +88,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // within puts an outer name before the field of an error that came from inside.
 func (e *Error) within(name string) *Error {
 	switch {
+	case e.whole:
 	case e.Field == "":
 		e.Field = name
 	case e.Field[0] == '[':
@@ -136,6 +139,7 @@ type field struct {
 	name  string
 	off   uintptr
 	known uintptr // where the bool stands that says whether a number is known
+	word  uintptr // see words
 	kind  kind
 	omit  bool
 	names []string // of an enum, or the two of a bool
@@ -242,6 +246,7 @@ func (c *Codec) add(t reflect.Type, off uintptr, all map[reflect.Type]*Codec) {
 				panic(fmt.Sprintf("wire: field %s of %s has the unknown option %q", sf.Name, t, option))
 			}
 		}
+		f.word = words[f.kind]
 		switch f.kind {
 		case kindEnum:
 			f.names = enum(sf.Type)
@@ -313,17 +318,26 @@ func enum(t reflect.Type) (names []string) {
 
 // empty reports whether the field at p is one that omit leaves out.
 func (f *field) empty(p place) bool {
+	if f.word != 0 {
+		return *as[uintptr](at(p, f.word-1)) == 0
+	}
+	return f.zero(p)
+}
+
+// words say where the word of a field stands that is zero if it is empty, counted
+// from one: the number or pointer that it is, or its length.
+var words = [...]uintptr{
+	kindInt: 1, kindEnum: 1, kindPointer: 1,
+	kindString: lenWord, kindRaw: lenWord, kindBytes: lenWord, kindStrings: lenWord, kindList: lenWord,
+}
+
+const lenWord = 1 + unsafe.Offsetof(slice{}.len)
+
+// zero is empty for the other kinds.
+func (f *field) zero(p place) bool {
 	switch f.kind {
-	case kindString:
-		return *as[string](p) == ""
 	case kindBool, kindWord:
 		return !*as[bool](p)
-	case kindInt, kindEnum:
-		return *as[int](p) == 0
-	case kindInt64, kindDuration:
-		return *as[int64](p) == 0
-	case kindUint64:
-		return *as[uint64](p) == 0
 	case kindFloat:
 		return *as[float64](p) == 0
 	case kindKnown:
@@ -332,25 +346,15 @@ func (f *field) empty(p place) bool {
 		return as[time.Time](p).IsZero()
 	case kindMillis:
 		return as[time.Duration](p).Milliseconds() == 0
-	case kindRaw, kindBytes:
-		return len(*as[[]byte](p)) == 0
-	case kindStrings:
-		return len(*as[[]string](p)) == 0
-	case kindMap:
-		return len(*as[map[string]string](p)) == 0
-	case kindRawMap:
-		return len(*as[map[string]json.RawMessage](p)) == 0
+	case kindMap, kindRawMap:
+		return len(*as[map[string]string](p)) == 0 // the length of any map
 	case kindObject:
 		for i := range f.elem.fields {
-			in := &f.elem.fields[i]
-			if !in.empty(at(p, in.off)) {
+			if in := &f.elem.fields[i]; !in.empty(at(p, in.off)) {
 				return false
 			}
 		}
 		return true
-	case kindPointer:
-		return *as[place](p) == nil
-	default:
-		return as[slice](p).len == 0
 	}
+	return *as[int64](p) == 0
 }

@@ -40,7 +40,7 @@ var rawCodec = Of(holder{})
 func FuzzAccepts(f *testing.F) {
 	e := full()
 	s, _ := encode(&e)
-	for _, s := range []string{s, ``, `{}`, ` {"a":[1,-0.5e+7,"\ud83d\ude00\n"],"b":{"c":null}} `, `{"a":1,}`, `{"a":01}`, "{\"\xff\":1}",
+	for _, s := range []string{s, ``, `{}`, `{"r":"\u"}`, ` {"a":[1,-0.5e+7,"\ud83d\ude00\n"],"b":{"c":null}} `, `{"a":1,}`, `{"a":01}`, "{\"\xff\":1}",
 		`{"a":` + strings.Repeat("[", 1200) + strings.Repeat("]", 1200) + `}`} {
 		f.Add([]byte(s))
 	}

@@ -45,9 +45,7 @@ func (c *Codec) Read(r *Reader) any {
 
 // read reads an object into the zero struct at p.
 func (c *Codec) read(r *Reader, p place) {
-	if !r.at('{') || !r.enter() {
-		return
-	}
+	r.Open()
 	var seen uint64
 	for k := -1; r.Member(c.keys, &k); {
 		if k < 0 {
@@ -60,7 +58,7 @@ func (c *Codec) read(r *Reader, p place) {
 		}
 		seen |= 1 << k
 		if f.read(r, p); r.err != nil {
-			r.within(f.name)
+			_ = r.err.within(f.name)
 			return
 		}
 	}
@@ -146,12 +144,10 @@ func (f *field) enum(r *Reader) int {
 
 // list reads a list of objects, over the memory of the slice at q, if it has any.
 func (f *field) list(r *Reader, q place) {
-	if !r.at('[') || !r.enter() {
-		return
-	}
+	r.List()
 	list := as[slice](q)
 	list.len = 0
-	for size := f.elem.typ.Size(); r.more(']'); {
+	for size := f.elem.typ.Size(); r.Element(); {
 		n := list.len
 		if v := reflect.NewAt(f.typ, q).Elem(); n == list.cap {
 			v.Grow(1)
@@ -164,7 +160,7 @@ func (f *field) list(r *Reader, q place) {
 			continue
 		}
 		if f.elem.read(r, list.at(n, size)); r.err != nil {
-			r.within("[" + strconv.Itoa(n) + "]")
+			_ = r.err.within("[" + strconv.Itoa(n) + "]")
 			return
 		}
 	}
@@ -174,16 +170,14 @@ func (f *field) list(r *Reader, q place) {
 }
 
 func (r *Reader) strings() (list []string) {
-	if !r.at('[') || !r.enter() {
-		return nil
-	}
-	for r.more(']') {
+	r.List()
+	for r.Element() {
 		var s string
 		if !r.Null() {
 			s = r.String()
 		}
 		if r.err != nil {
-			r.within("[" + strconv.Itoa(len(list)) + "]")
+			_ = r.err.within("[" + strconv.Itoa(len(list)) + "]")
 			return nil
 		}
 		list = append(list, s)
@@ -192,20 +186,15 @@ func (r *Reader) strings() (list []string) {
 }
 
 func (r *Reader) stringMap() (m map[string]string) {
-	if !r.at('{') || !r.enter() {
-		return nil
-	}
-	for r.more('}') {
-		name, ok := r.name()
-		if !ok {
-			return nil
-		}
+	r.Open()
+	for r.More() {
+		name := string(r.Key())
 		var value string
 		if !r.Null() {
 			value = r.String()
 		}
 		if r.err != nil {
-			r.within(name)
+			_ = r.err.within(name)
 			return nil
 		}
 		if m == nil {
@@ -225,16 +214,14 @@ type pair struct {
 var pairs = Of(pair{})
 
 func (r *Reader) rawMap() (m map[string]json.RawMessage) {
-	if !r.at('[') || !r.enter() {
-		return nil
-	}
-	for r.more(']') {
+	r.List()
+	for r.Element() {
 		var one pair
 		if !r.Null() {
 			pairs.read(r, place(&one))
 		}
 		if r.err != nil {
-			r.within("[" + strconv.Itoa(len(m)) + "]")
+			_ = r.err.within("[" + strconv.Itoa(len(m)) + "]")
 			return nil
 		}
 		if m == nil {

@@ -28,32 +28,56 @@ import (
 //	}
 //	err := r.Done()
 type Reader struct {
-	d     []byte
-	i     int // of the next byte
-	depth int // objects and arrays open
-	fresh bool
-	err   *Error
-	bad   bool // the error is of the document as a whole, not of a field
+	d      []byte
+	i      int // of the next byte
+	depth  int // objects and arrays open
+	fresh  bool
+	spaced bool // white space stood between tokens
+	err    *Error
 
 	// Strict makes text that is not Unicode an error: bytes that are not UTF-8, and
-	// a lone surrogate. It is U+FFFD else.
+	// a lone surrogate. Otherwise each becomes U+FFFD.
 	Strict bool
 }
 
 // NewReader returns a Reader of data.
-func NewReader(data []byte) Reader { return Reader{d: data, i: skipSpace(data, 0)} }
+func NewReader(data []byte) Reader {
+	r := Reader{d: data}
+	r.space(0)
+	return r
+}
 
-// Done reports the first error; that something follows the document is one.
+// whole goes through a document that stands in depth objects and arrays.
+func (r *Reader) whole(d []byte, depth int) {
+	r.d, r.depth = d, depth
+	r.space(0)
+	r.Skip()
+	r.end()
+}
+
+// Valid reports whether data is one JSON value of valid UTF-8, in which no more
+// than depth objects and arrays are open at once.
+func Valid(data []byte, depth int) bool {
+	var r Reader
+	r.whole(data, MaxDepth-depth)
+	return r.err == nil && utf8.Valid(data)
+}
+
+// Done reports the first error. Text after the document is an error.
 func (r *Reader) Done() error {
-	if r.err != nil {
+	if r.end(); r.err != nil {
 		return r.err
 	}
-	i, fault := skipEnd(r.d, r.i)
-	if fault == "" {
-		return nil
+	return nil
+}
+
+func (r *Reader) end() {
+	if r.err != nil {
+		return
 	}
-	r.FailAt(i, fault)
-	return r.err
+	if r.space(r.i); r.i < len(r.d) {
+		r.FailAt(r.i, "unexpected text after the JSON value")
+	}
 }
 
 // OK reports whether nothing has failed yet.
@@ -67,39 +91,36 @@ func (r *Reader) Fail(name string, err error) {
 	}
 }
 
-func (r *Reader) fault(i int, what string) {
-	if r.err == nil {
-		r.err = &Error{Offset: i, Err: errors.New(what)}
-	}
-}
+const (
+	faultEnd = "unexpected end of JSON"
+
+	// TooDeep is the fault of a document that nests deeper than MaxDepth.
+	TooDeep = "nested deeper than 1000 objects and arrays"
+)
 
 // FailAt makes the reading fail because of what stands at offset i, unless it has
 // failed before.
 func (r *Reader) FailAt(i int, what string) {
 	if r.err == nil {
 		r.fault(i, what)
-		r.bad = true
+		r.err.whole = true
 	}
 }
 
-// within puts an outer name before the field of an error that came from inside.
-func (r *Reader) within(name string) {
-	if !r.bad {
-		_ = r.err.within(name)
+// fault is FailAt for a value that is JSON and not what its field takes.
+func (r *Reader) fault(i int, what string) {
+	if i >= len(r.d) {
+		what = faultEnd
+	}
+	if r.err == nil {
+		r.err = &Error{Offset: i, Err: errors.New(what)}
 	}
 }
 
 // In adds to an error, if there is one, that it is in the member of key k.
 func (r *Reader) In(keys Keys, k int) {
 	if r.err != nil {
-		r.within(keys[k][1 : len(keys[k])-2])
-	}
-}
-
-// Open goes into the object that is next.
-func (r *Reader) Open() {
-	if r.at('{') {
-		r.enter()
+		_ = r.err.within(keys[k][1 : len(keys[k])-2])
 	}
 }
 
@@ -116,70 +137,6 @@ func NewKeys(names ...string) (keys Keys) {
 
 // key is a name as an object without white space has it.
 func key(name string) string { return `"` + name + `":` }
-
-// Member goes to the value of the next member of the object that was opened and
-// sets k to the number of its key; -1: none of keys. It reports whether there is
-// one and nothing has failed. The member is likely to be the one after k, or one
-// soon after that.
-func (r *Reader) Member(keys Keys, k *int) bool {
-	if !r.more('}') {
-		return false
-	}
-	d := r.d[r.i:]
-	for i := *k + 1; i < len(keys); i++ {
-		key := keys[i]
-		if n := len(key); len(d) > n && d[1] == key[1] && d[n-2] == '"' && string(d[:n]) == key {
-			r.i = r.space(r.i + n)
-			*k = i
-			return true
-		}
-	}
-	name, ok := r.name()
-	*k = slices.IndexFunc(keys, func(key string) bool { return key[1:len(key)-2] == name })
-	return ok
-}
-
-// More goes to the key of the next member of the object that was opened, and
-// reports whether there is one and nothing has failed. Member does that and more
-// for keys that are known.
-func (r *Reader) More() bool { return r.more('}') }
-
-// Key reads a key as Text reads a string, and goes to its value.
-func (r *Reader) Key() []byte {
-	start, end, flags := r.key()
-	return r.bytes(start, end, flags)
-}
-
-func (r *Reader) name() (string, bool) {
-	start, end, flags := r.key()
-	return r.str(start, end, flags), r.err == nil
-}
-
-// key goes past a key and returns where its inside stands.
-func (r *Reader) key() (start, end int, flags uint8) {
-	start = r.i
-	key, end, flags, fault := skipKey(r.d, start)
-	if fault != "" {
-		r.FailAt(end, fault)
-		return 0, 0, 0
-	}
-	r.i = end
-	if r.Strict && flags&(escaped|nonASCII) != 0 {
-		r.unicode(start+1, key-1)
-	}
-	return start + 1, key - 1, flags
-}
-
-// List goes into the array that is next.
-func (r *Reader) List() {
-	if r.at('[') {
-		r.enter()
-	}
-}
-
-// Element goes to the next element of the array that was opened, and reports
-// whether there is one and nothing has failed.
-func (r *Reader) Element() bool { return r.more(']') }
 
 // Offset is where the next key or value begins.
 func (r *Reader) Offset() int { return r.i }
@@ -201,95 +158,190 @@ func (r *Reader) Kind() byte {
 	return 0
 }
 
-// Null goes past a null and reports whether that is what comes next.
-func (r *Reader) Null() bool {
-	if r.err != nil || r.i >= len(r.d) || r.d[r.i] != 'n' {
-		return false
-	}
-	r.Skip()
-	return true
-}
+var kindNames = map[byte]string{'"': "a string", '{': "an object", '[': "an array", 't': "a boolean", 'n': "null", '0': "a number"}
 
 // at reports whether the next value is of the kind that begins with want. It is
 // an error if it is not.
 func (r *Reader) at(want byte) bool {
-	if r.err != nil {
-		return false
-	}
-	if r.i < len(r.d) {
-		if ch := r.d[r.i]; ch == want || want == '0' && (ch == '-' || ch-'0' <= 9) || want == 't' && ch == 'f' {
-			return true
-		}
+	kind := r.Kind()
+	if kind == want {
+		return true
 	}
 	start := r.i
-	if r.Skip(); r.err == nil { // what is no JSON is of no kind
-		r.fault(start, "want "+kindName(want)+", found "+kindName(r.d[start]))
-	}
+	r.Skip()
+	r.fault(start, "want "+kindNames[want]+", found "+kindNames[kind])
 	return false
 }
 
+// Open goes into the object that is next.
+func (r *Reader) Open() {
+	if r.at('{') {
+		r.enter()
+	}
+}
+
+// List goes into the array that is next.
+func (r *Reader) List() {
+	if r.at('[') {
+		r.enter()
+	}
+}
+
 // enter goes past the brace or bracket that opens an object or array.
-func (r *Reader) enter() bool {
+func (r *Reader) enter() {
 	if r.depth >= MaxDepth {
 		r.FailAt(r.i, TooDeep)
-		return false
 	}
 	r.depth++
 	r.i++
 	r.fresh = true
-	return true
 }
+
+// More goes to the key of the next member of the object that was opened, and
+// reports whether there is one and nothing has failed. Member does that and more
+// for keys that are known.
+func (r *Reader) More() bool { return r.more('}') }
+
+// Element goes to the next element of the array that was opened, and reports
+// whether there is one and nothing has failed.
+func (r *Reader) Element() bool { return r.more(']') }
 
 // more goes to the next member or element, or past the end, and reports which.
 func (r *Reader) more(end byte) bool {
 	if r.err != nil {
 		return false
 	}
-	i := r.space(r.i)
-	if i == len(r.d) {
-		r.FailAt(i, faultEnd)
-		return false
+	r.space(r.i)
+	if r.i < len(r.d) {
+		switch ch := r.d[r.i]; {
+		case ch == end:
+			r.i, r.fresh = r.i+1, false
+			r.depth--
+			return false
+		case r.fresh:
+			r.fresh = false
+			return true
+		case ch == ',':
+			r.space(r.i + 1)
+			return true
+		}
 	}
-	switch ch := r.d[i]; {
-	case ch == end:
-		r.i, r.fresh = i+1, false
-		r.depth--
-		return false
-	case r.fresh:
-		r.i, r.fresh = i, false
-	case ch == ',':
-		r.i = r.space(i + 1)
-	case end == '}':
-		r.FailAt(i, "want a comma or } after a value")
-		return false
-	default:
-		r.FailAt(i, "want a comma or ] after an element")
-		return false
+	if end == '}' {
+		r.FailAt(r.i, "want a comma or } after a value")
+	} else {
+		r.FailAt(r.i, "want a comma or ] after an element")
 	}
-	return true
+	return false
 }
 
-func (r *Reader) space(i int) int {
+// space goes to offset i and past the white space there.
+func (r *Reader) space(i int) {
+	r.i = i
 	if i < len(r.d) && r.d[i] <= ' ' {
-		return skipSpace(r.d, i)
+		r.white()
 	}
-	return i
+}
+
+func (r *Reader) white() {
+	for r.i < len(r.d) && (r.d[r.i] == ' ' || r.d[r.i] == '\n' || r.d[r.i] == '\r' || r.d[r.i] == '\t') {
+		r.i++
+		r.spaced = true
+	}
+}
+
+// Member goes to the value of the next member of the object that was opened and
+// sets k to the number of its key; -1: none of keys. It reports whether there is
+// one and nothing has failed. The member is likely to be the one after k, or one
+// soon after that.
+func (r *Reader) Member(keys Keys, k *int) bool {
+	if !r.More() {
+		return false
+	}
+	d := r.d[r.i:]
+	for i := *k + 1; i < len(keys); i++ {
+		key := keys[i]
+		if n := len(key); len(d) > n && d[1] == key[1] && d[n-2] == '"' && string(d[:n]) == key {
+			r.space(r.i + n)
+			*k = i
+			return true
+		}
+	}
+	name := r.Key()
+	*k = slices.IndexFunc(keys, func(key string) bool { return key[1:len(key)-2] == string(name) })
+	return r.err == nil
+}
+
+// Key reads a key as Text reads a string, and goes to its value.
+func (r *Reader) Key() []byte {
+	start, end, flags := r.key()
+	return r.bytes(start, end, flags)
+}
+
+// key goes past a key and returns where its inside stands.
+func (r *Reader) key() (start, end int, flags uint8) {
+	if r.i >= len(r.d) || r.d[r.i] != '"' {
+		return r.no(r.i, "want a key in quotes")
+	}
+	start, end, flags = r.inside()
+	if r.err != nil {
+		return 0, 0, 0
+	}
+	if r.space(r.i); r.i >= len(r.d) || r.d[r.i] != ':' {
+		return r.no(r.i, "want a colon after a key")
+	}
+	r.space(r.i + 1)
+	return start, end, flags
+}
+
+// Null goes past a null and reports whether that is what comes next.
+func (r *Reader) Null() bool {
+	if r.err != nil || r.i >= len(r.d) || r.d[r.i] != 'n' {
+		return false
+	}
+	r.word("null")
+	return r.err == nil
 }
 
 // Skip goes past the next value.
 func (r *Reader) Skip() {
-	if r.err == nil {
-		r.skip()
+	var ch byte
+	if r.i < len(r.d) && r.err == nil {
+		ch = r.d[r.i]
+	}
+	switch ch {
+	case '"':
+		r.inside()
+	case '{':
+		for r.enter(); r.More(); r.Skip() {
+			r.key()
+		}
+	case '[':
+		for r.enter(); r.Element(); {
+			r.Skip()
+		}
+	case 't':
+		r.word("true")
+	case 'f':
+		r.word("false")
+	case 'n':
+		r.word("null")
+	default:
+		if ch != '-' && ch-'0' > 9 {
+			r.FailAt(r.i, "want a JSON value")
+			return
+		}
+		r.number()
 	}
 }
 
-func (r *Reader) skip() (flags uint8) {
-	end, flags, fault := skipValue(r.d, r.i, r.depth)
-	if fault != "" {
-		r.FailAt(end, fault)
+func (r *Reader) word(word string) {
+	for k := range len(word) {
+		if r.i+k >= len(r.d) || r.d[r.i+k] != word[k] {
+			r.FailAt(r.i+k, "want "+word)
+			return
+		}
 	}
-	r.i = end
-	return flags
+	r.i += len(word)
 }
 
 // Raw reads the source of the next value.
@@ -328,17 +380,54 @@ func (r *Reader) quoted() (start, end int, flags uint8) {
 	if !r.at('"') {
 		return 0, 0, 0
 	}
-	start = r.i
-	end, flags, fault := skipString(r.d, start)
-	if fault != "" {
-		r.FailAt(end, fault)
-		return 0, 0, 0
+	return r.inside()
+}
+
+// What is learned about a string on the way.
+const (
+	escaped  uint8 = 1 << iota // it holds a backslash
+	nonASCII                   // it holds a byte of 0x80 or more
+)
+
+// inside goes past the string that is next.
+func (r *Reader) inside() (start, end int, flags uint8) {
+	d, start := r.d, r.i+1
+	for i := skipPlain(d, start); i < len(d); i++ {
+		switch class[d[i]] {
+		case plain:
+		case quote:
+			r.i = i + 1
+			if r.Strict && flags != 0 {
+				r.unicode(start, i)
+			}
+			return start, i, flags
+		case high:
+			flags |= nonASCII
+		case control:
+			return r.no(i, "a control character in a string must be escaped")
+		case backslash:
+			flags |= escaped
+			i++
+			switch {
+			case i < len(d) && meaning[d[i]] != 0:
+			case escape(d, i-1) >= 0:
+				i += 4
+			case i+4 < len(d) && d[i] == 'u':
+				return r.no(i, "want four hexadecimal digits after \\u")
+			case i < len(d) && d[i] != 'u':
+				return r.no(i, "unknown escape in a string")
+			default:
+				return r.no(len(d), faultEnd)
+			}
+		}
 	}
-	r.i = end
-	if r.Strict && flags != 0 {
-		r.unicode(start+1, end-1)
-	}
-	return start + 1, end - 1, flags
+	return r.no(len(d), faultEnd)
+}
+
+// no fails where a string was to be.
+func (r *Reader) no(i int, what string) (start, end int, flags uint8) {
+	r.FailAt(i, what)
+	return 0, 0, 0
 }
 
 // unicode makes it an error if the inside of a string is not Unicode.
@@ -386,7 +475,7 @@ func (r *Reader) Bool() bool {
 		return false
 	}
 	yes := r.d[r.i] == 't'
-	r.skip()
+	r.Skip()
 	return yes
 }
 
@@ -396,13 +485,44 @@ func (r *Reader) Number() []byte {
 		return nil
 	}
 	start := r.i
-	end, fault := skipNumber(r.d, start)
-	if fault != "" {
-		r.FailAt(end, fault)
+	if r.number(); r.err != nil {
 		return nil
 	}
-	r.i = end
-	return r.d[start:end]
+	return r.d[start:r.i]
+}
+
+// number goes past a number, by the grammar of RFC 8259, section 6.
+func (r *Reader) number() {
+	d := r.d
+	if d[r.i] == '-' {
+		r.i++
+	}
+	if r.i < len(d) && d[r.i] == '0' {
+		r.i++
+	} else {
+		r.digits()
+	}
+	if r.i < len(d) && d[r.i] == '.' {
+		r.i++
+		r.digits()
+	}
+	if r.i < len(d) && d[r.i]|0x20 == 'e' {
+		if r.i++; r.i < len(d) && (d[r.i] == '+' || d[r.i] == '-') {
+			r.i++
+		}
+		r.digits()
+	}
+}
+
+func (r *Reader) digits() {
+	i := r.i
+	for i < len(r.d) && r.d[i]-'0' <= 9 {
+		i++
+	}
+	if i == r.i {
+		r.FailAt(i, "want a digit")
+	}
+	r.i = i
 }
 
 // Int reads an integer.
@@ -413,79 +533,60 @@ func (r *Reader) Int64() int64 { return r.integer(math.MinInt64, math.MaxInt64) 
 
 func (r *Reader) integer(least, most int64) int64 {
 	lit := r.Number()
-	switch {
-	case lit == nil:
-		return 0
-	case len(lit) <= 18: // no overflow possible, the usual case
-		n, digits := int64(0), lit
-		if lit[0] == '-' {
-			digits = lit[1:]
-		}
-		whole := true
-		for _, ch := range digits {
-			whole = whole && ch-'0' <= 9
-			n = n*10 + int64(ch-'0')
-		}
-		if lit[0] == '-' {
-			n = -n
-		}
-		if whole && n >= least && n <= most {
-			return n
-		}
-	default:
-		if n, err := strconv.ParseInt(string(lit), 10, 64); err == nil && n >= least && n <= most {
-			return n
-		}
+	if n, ok := short(lit); ok && n <= uint64(most) {
+		return int64(n)
 	}
-	r.refuse(lit, "want an integer in range, found ")
-	return 0
+	n, err := strconv.ParseInt(string(lit), 10, 64)
+	if err != nil || n < least || n > most {
+		r.refuse(lit, "want an integer in range, found ")
+		return 0
+	}
+	return n
+}
+
+// Uint64 reads an integer that is not negative.
+func (r *Reader) Uint64() uint64 {
+	lit := r.Number()
+	if n, ok := short(lit); ok {
+		return n
+	}
+	n, err := strconv.ParseUint(string(lit), 10, 64)
+	if err != nil {
+		r.refuse(lit, "want an integer in range, found ")
+	}
+	return n
+}
+
+// short is the value of a number of 18 digits or fewer, which is what almost all
+// are.
+func short(lit []byte) (n uint64, ok bool) {
+	for _, ch := range lit {
+		if ch-'0' > 9 {
+			return 0, false
+		}
+		n = n*10 + uint64(ch-'0')
+	}
+	return n, len(lit) <= 18
+}
+
+// Float reads a number in the range of a float64.
+func (r *Reader) Float() float64 {
+	lit := r.Number()
+	f, err := strconv.ParseFloat(string(lit), 64)
+	if err != nil && lit != nil {
+		r.refuse(lit, "want a number in the range of a float64, found ")
+	}
+	return f
 }
 
 func (r *Reader) refuse(lit []byte, why string) {
 	r.fault(r.i-len(lit), why+string(lit[:min(len(lit), 40)]))
 }
 
-// Uint64 reads an integer that is not negative.
-func (r *Reader) Uint64() uint64 {
-	lit := r.Number()
-	if lit == nil {
-		return 0
-	}
-	n, ok := uint64(0), len(lit) <= 18
-	for _, ch := range lit {
-		ok = ok && ch-'0' <= 9
-		n = n*10 + uint64(ch-'0')
-	}
-	if !ok {
-		var err error
-		if n, err = strconv.ParseUint(string(lit), 10, 64); err != nil {
-			r.refuse(lit, "want an integer in range, found ")
-		}
-	}
-	return n
-}
-
-// Float reads a number in the range of a float64.
-func (r *Reader) Float() float64 {
-	lit := r.Number()
-	if lit == nil {
-		return 0
-	}
-	f, err := strconv.ParseFloat(string(lit), 64)
-	if err != nil {
-		r.refuse(lit, "want a number in the range of a float64, found ")
-	}
-	return f
-}
-
 // Time reads an instant as RFC 3339 writes it.
-func (r *Reader) Time() time.Time {
+func (r *Reader) Time() (t time.Time) {
 	start := r.i
 	s := r.Text()
-	if r.err != nil {
-		return time.Time{}
-	}
-	var t time.Time
 	if err := t.UnmarshalText(s); err != nil {
 		r.fault(start, "want a time such as 2006-01-02T15:04:05Z: "+err.Error())
 		return time.Time{}

@@ -240,7 +240,7 @@ func TestFaults(t *testing.T) {
 		`{"zz":[1 2]}`:                      `want a comma or ] after an element at offset 9`,
 		"{\"zz\":\"a\nb\"}":                 `a control character in a string must be escaped at offset 8`,
 		`{"zz":"\x"}`:                       `unknown escape in a string at offset 8`,
-		`{"zz":"\u00g0"}`:                   `want four hexadecimal digits after \u at offset 11`,
+		`{"zz":"\u00g0"}`:                   `want four hexadecimal digits after \u at offset 8`,
 		`{"zz":nil}`:                        `want null at offset 7`,
 		`{"s":1}`:                           `field "s": want a string, found a number at offset 5`,
 		`{"i":1.0}`:                         `field "i": want an integer in range, found 1.0 at offset 5`,
