@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
@@ -193,31 +192,6 @@ func preconditions(r *recorder, name string, args json.RawMessage) (seen map[str
 	return answer.seen, answer.err
 }
 
-// holds looks, as the last thing before a call is started, whether what was
-// approved is still so. If not, that is recorded and the call does not start.
-func holds(r *recorder, at uint64, d *pawl.Disposed) bool {
-	if !d.Approved {
-		return true
-	}
-	c, _ := r.state.Call(d.Call.ID)
-	if c.Attempt == 0 && !c.Expires.IsZero() && time.Now().After(c.Expires) {
-		r.append(at, pawl.ApprovalExpired{Call: c.ID})
-		return false
-	}
-	if c.Witnesses == nil || sabotage.On(sabotage.Witness) {
-		return true
-	}
-	now, err := preconditions(r, c.Tool, d.Call.Args)
-	changed := canon.Differing(c.Witnesses, now)
-	if err != nil {
-		changed = []string{r.clean.text(err.Error())}
-	}
-	if changed != nil {
-		r.append(at, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
-	}
-	return changed == nil
-}
-
 // expire ends the requests nobody decided in time, and those that are to be made
 // again because the run was resumed with nothing decided: the token of the
 // old request may be lost.
@@ -294,8 +268,8 @@ func (d *driver) askApprover() (decided bool, err error) {
 		if left := c.Expires.Sub(now); limit < 0 || !c.Expires.IsZero() && left < limit {
 			limit = left
 		}
-		a.effect = effect{work: a, limit: limit, grace: time.Second, yields: true}
-		if err := d.do(&a.effect, now); err != nil {
+		a.effect = effect{work: a, limit: limit, grace: time.Second, yields: true, began: now}
+		if err := d.effects.run(&a.effect); err != nil {
 			return false, err
 		}
 		if r.state.Status() == pawl.Running {

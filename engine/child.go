@@ -71,22 +71,22 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 // missing.
 func (c *child) drive(ctx context.Context) (*Handle, error) {
 	life := outside(context.WithoutCancel(ctx))
-	at, err := c.engine.childAt(life, c.run)
+	state, cancelledBy, err := c.engine.loadChild(life, c.run)
 	switch {
 	case err != nil:
 		return nil, err
-	case at.state.Seq() == 0 && c.stood:
+	case state.Seq() == 0 && c.stood:
 		c.missing = true
 		return nil, nil
-	case at.state.Seq() == 0:
+	case state.Seq() == 0:
 		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks})
 	}
-	c.state, c.result = at.state, pawl.ResultOf(at.state)
-	if st := at.state.Status(); st.Ended() && (st != pawl.Cancelled || at.cancelledBy != byParent(c.parent)) {
+	c.state, c.result = state, pawl.ResultOf(state)
+	if st := state.Status(); st.Ended() && (st != pawl.Cancelled || cancelledBy != byParent(c.parent)) {
 		return nil, nil
 	}
 	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
-		Limits: beyond(c.agent.Limits, at.state.Limits()), AllowChange: true, driven: true, hooks: c.hooks,
+		Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks,
 	})
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // who has it wakes us
 		c.result.Status = pawl.Paused
@@ -148,31 +148,23 @@ func beyond(want, are pawl.Limits) (l pawl.Limits) {
 	return l
 }
 
-// childStand is where a child's own log says it stands.
-type childStand struct {
-	state       *pawl.State
-	cancelledBy string // who cancelled it last
-}
-
-// childAt reads a child's log. One that was never begun has no entries.
-func (e *Engine) childAt(ctx context.Context, run string) (at childStand, err error) {
-	at.state = new(pawl.State)
-	for entry, err := range Entries(ctx, e.journal, run, 1) {
-		if err == nil {
-			err = pawl.CheckEntry(at.state, entry)
-		}
+// loadChild is [Load] for a child, which has no entries if it was never started, and
+// who cancelled it last.
+func (e *Engine) loadChild(ctx context.Context, run string) (s *pawl.State, cancelledBy string, err error) {
+	s = new(pawl.State)
+	for entry, err := range entriesFor(ctx, e.journal, run, s) {
 		if errors.Is(err, pawl.ErrUnknownRun) {
 			break
 		}
 		if err != nil {
-			return at, err
+			return s, "", err
 		}
-		at.state.Fold(entry)
+		s.Fold(entry)
 		if c, ok := entry.Event.(pawl.CancelRequested); ok {
-			at.cancelledBy = c.By
+			cancelledBy = c.By
 		}
 	}
-	return at, nil
+	return s, cancelledBy, nil
 }
 
 // children are the calls of a run that are runs of their own.
@@ -270,12 +262,12 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	}
 	k.rec.appendNow(resumed)
 	for _, c := range running {
-		at, err := k.rec.engine.childAt(ctx, c.Child)
+		state, _, err := k.rec.engine.loadChild(ctx, c.Child)
 		if err != nil {
 			return err
 		}
-		if at.state.Seq() > 0 {
-			k.rec.appendNow(childStopped(c.ID, c.Child, pawl.Interrupted, at.state))
+		if state.Seq() > 0 {
+			k.rec.appendNow(childStopped(c.ID, c.Child, pawl.Interrupted, state))
 		}
 	}
 	return nil
@@ -345,11 +337,11 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 // AgentOf returns the agent of a run that descends from a run of root: one of
 // the agents among its tools, or among theirs, under the policies it inherits.
 func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl.Agent, error) {
-	at, err := e.childAt(ctx, run)
+	child, _, err := e.loadChild(ctx, run)
 	if err != nil {
 		return root, err
 	}
-	parent := ParentOf(at.state)
+	parent := ParentOf(child)
 	if parent == "" {
 		return root, nil
 	}
@@ -357,7 +349,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	if err != nil {
 		return root, err
 	}
-	m, err := e.machine(&agent)
+	m, err := e.machine(agent, true)
 	if err != nil {
 		return root, err
 	}
@@ -367,7 +359,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	}
 	for c := range s.Calls() {
 		if c.Child == run {
-			agent, _, err := m.Child(pawl.Disposed{Call: c.Call, Limits: at.state.Declaration().Limits})
+			agent, _, err := m.Child(pawl.Disposed{Call: c.Call, Limits: child.Declaration().Limits})
 			return agent, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/blame"
@@ -46,6 +45,7 @@ func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 		r.talk = window.NewTranscript(m.Agent().Strategy)
 	}
 	d.inbox.wake, d.inbox.effects, d.effects.driver = make(chan struct{}, 1), &d.effects, d
+	d.effects.running = d.effects.one[:0]
 	d.requests.rec, d.children.rec = r, r
 	return d
 }
@@ -129,9 +129,8 @@ func (d *driver) step() (done bool, err error) {
 	switch step := r.machine.Decide(r.state).(type) {
 	case pawl.Observe:
 		var o *observation
-		var now time.Time
-		if o, now, err = newObservation(r, at); o != nil {
-			err = d.do(&o.effect, now)
+		if o, err = newObservation(r, at); o != nil {
+			err = d.effects.run(&o.effect)
 		}
 	case pawl.Think:
 		err = d.think(at, &step)
@@ -177,26 +176,6 @@ func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
 		return true, d.end()
 	}
 	return false, r.failed
-}
-
-// do performs an effect on this goroutine and records its result. It returns
-// errAbandoned if another goroutine drives the run by then. Nothing is handed over
-// otherwise, which is what makes a turn cheap.
-func (d *driver) do(e *effect, now time.Time) error {
-	e.ctx = newEffectContext(&d.rec, e)
-	d.effects.start(e, now)
-	returned := false
-	defer func() {
-		if !returned && d.effects.end(e) { // the effect has ended this goroutine
-			d.effects.handOver(e)
-		}
-	}()
-	e.work.perform(e.ctx)
-	if returned = true; !d.effects.end(e) {
-		return errAbandoned
-	}
-	e.work.record(&d.rec, e.cut, false)
-	return nil
 }
 
 // end makes the log durable and gives the run up.

@@ -21,6 +21,7 @@ type effect struct {
 	sheltered bool           // suspending the run lets it finish: a Write in progress
 	yields    bool           // any signal stops it
 	intent    uint64         // the entry that announces it; zero: none
+	began     time.Time      // when it starts
 	quiet     quiet          // how long it may show no sign of life
 	done      chan<- *effect // of calls side by side; nil: it runs on the driver's goroutine
 
@@ -63,14 +64,49 @@ type effects struct {
 	handed  atomic.Int32 // how often another goroutine has taken the run over
 	mu      sync.Mutex
 	running []*effect
+	one     [1]*effect // memory for running
 	clock   *time.Timer
 	rings   time.Time // when the clock does; zero: it is not set
 }
 
+// run performs an effect on this goroutine and records its result. It returns
+// errAbandoned if another goroutine drives the run by then. Nothing is handed over
+// otherwise, which is what makes a turn cheap.
+func (s *effects) run(e *effect) error {
+	s.start(e)
+	returned := false
+	defer func() {
+		if !returned && s.end(e) { // the effect has ended this goroutine
+			s.handOver(e)
+		}
+	}()
+	e.work.perform(e.ctx)
+	if returned = true; !s.end(e) {
+		return errAbandoned
+	}
+	e.work.record(&s.driver.rec, e.cut, false)
+	return nil
+}
+
+// depart performs an effect on a goroutine of its own.
+func (s *effects) depart(e *effect) {
+	s.start(e)
+	go func() {
+		defer func() { // also when the effect ends this goroutine
+			if s.end(e) {
+				e.done <- e
+			}
+		}()
+		e.work.perform(e.ctx)
+	}()
+}
+
 // start starts an effect's clock.
-func (s *effects) start(e *effect, now time.Time) {
+func (s *effects) start(e *effect) {
+	e.ctx = newEffectContext(&s.driver.rec, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := e.began
 	e.deadline = now.Add(e.limit)
 	e.quiet.since = now
 	s.running = append(s.running, e)
@@ -202,7 +238,7 @@ func (s *effects) abort() {
 		}
 		e.ctx.cancel(why)
 	}
-	s.running = nil
+	s.running = s.running[:0]
 }
 
 // close stops the clock for good.

@@ -26,7 +26,7 @@ type Engine struct {
 	blobs    pawl.Blobs   // nil: the journal has none
 	verify   bool         // every entry is checked; see verifying
 	opt      Options
-	gates    gates
+	limits   rateLimits
 	owner    string // who drives its runs, as leases and logs have it
 	secrets  *redact.Secrets
 	invalid  error // what is wrong with the options
@@ -171,10 +171,9 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 		}
 	}
 	err := e.invalid
-	if err == nil && b.machine == nil {
-		b.machine, err = pawl.NewMachine(guarded(&b.agent, true))
-	}
-	if err == nil {
+	if b.machine == nil {
+		b.machine, err = e.machine(b.agent, true)
+	} else if err == nil {
 		err = e.serves(b.machine)
 	}
 	if err == nil {
@@ -277,27 +276,22 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	return start
 }
 
-// machine prepares an agent, the built-in policies added after its own.
-func (e *Engine) machine(agent *pawl.Agent) (*pawl.Machine, error) { return e.prepare(agent, true) }
+// machine prepares an agent, the built-in policies added after its own; see guarded.
+func (e *Engine) machine(agent pawl.Agent, compacts bool) (*pawl.Machine, error) {
+	if e.invalid != nil {
+		return nil, e.invalid
+	}
+	m, err := pawl.NewMachine(guarded(&agent, compacts))
+	if err != nil {
+		return nil, err
+	}
+	return m, e.serves(m)
+}
 
 // machineOf is machine for a run that began with a declaration, which may be of
 // a time when there was one built-in policy less.
 func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
-	return e.prepare(&agent, window.Declared(began.Policies))
-}
-
-func (e *Engine) prepare(agent *pawl.Agent, compacts bool) (*pawl.Machine, error) {
-	if e.invalid != nil {
-		return nil, e.invalid
-	}
-	m, err := pawl.NewMachine(guarded(agent, compacts))
-	if err == nil {
-		err = e.serves(m)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return e.machine(agent, window.Declared(began.Policies))
 }
 
 // serves returns an error if runs of the agent can wait for something that cannot

@@ -43,7 +43,7 @@ func outlast(ctx context.Context, r *recorder, c *pawl.CallState) error {
 		if left <= 0 {
 			break
 		}
-		if err := pause(ctx, min(left, r.engine.opt.Lease/3)); err != nil {
+		if err := r.engine.pause(ctx, min(left, r.engine.opt.Lease/3)); err != nil {
 			return err
 		}
 		if err := r.lease.renew(ctx); err != nil {

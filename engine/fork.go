@@ -41,7 +41,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o.Stop != nil {
 		agent.Stop = o.Stop
 	}
-	m, err := e.machine(&agent)
+	m, err := e.machine(agent, true)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,7 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []p
 	s := new(pawl.State)
 	from = run
 	var before, after uint64
-	for entry, err := range Entries(ctx, e.journal, run, 1) {
-		if err == nil {
-			err = pawl.CheckEntry(s, entry)
-		}
+	for entry, err := range entriesFor(ctx, e.journal, run, s) {
 		if err != nil {
 			return nil, "", err
 		}

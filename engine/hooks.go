@@ -102,8 +102,8 @@ func (d *driver) askHooks() error {
 		return err
 	}
 	c := newHookCall(&d.rec, d.rec.hooks.unseen)
-	c.effect = effect{work: c, limit: hookTime, grace: time.Second, sheltered: true}
-	return d.do(&c.effect, time.Now())
+	c.effect = effect{work: c, limit: hookTime, grace: time.Second, sheltered: true, began: time.Now()}
+	return d.effects.run(&c.effect)
 }
 
 // hookCall shows entries to the hooks.
@@ -266,8 +266,8 @@ func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent s
 		return nil
 	}
 	if parent != "" && !driven {
-		if at, err := e.childAt(context.Background(), parent); err == nil { // without its parent's log it has its own hooks
-			above = e.hooksOf(at.state.Declaration(), nil, false, ParentOf(at.state))
+		if s, _, err := e.loadChild(context.Background(), parent); err == nil { // without its parent's log it has its own hooks
+			above = e.hooksOf(s.Declaration(), nil, false, ParentOf(s))
 		}
 	}
 	own := slices.Clip(e.agentHooks(d))

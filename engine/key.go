@@ -83,7 +83,7 @@ func (l *life) watch(ctx context.Context, h pawl.Head) {
 	defer l.engine.watches.Done()
 	defer close(l.done)
 	for wait := 10 * time.Millisecond; h.Status == pawl.Running && owned(h); wait = min(2*wait, time.Second) {
-		if l.err = l.rest(ctx, wait); l.err != nil {
+		if l.err = l.engine.pause(ctx, wait); l.err != nil {
 			return
 		}
 		if h, l.err = l.engine.head(ctx, l.id); l.err != nil {
@@ -100,30 +100,11 @@ func (l *life) watch(ctx context.Context, h pawl.Head) {
 	}
 }
 
-// rest waits, unless ctx ends or the engine is closed.
-func (l *life) rest(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-l.engine.closing:
-		return errClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // distant yields the entries of a run that others drive.
 func (l *life) distant(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
-		for next := uint64(1); ; {
-			over := false
-			select {
-			case <-l.done:
-				over = true
-			default:
-			}
+		next, over := uint64(1), false
+		for {
 			for entry, err := range Entries(ctx, l.engine.journal, l.id, next) {
 				if !yield(entry, err) || err != nil {
 					return
@@ -133,16 +114,17 @@ func (l *life) distant(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 			if over {
 				return
 			}
-			t := time.NewTimer(200 * time.Millisecond)
+			wait, stop := context.WithTimeout(ctx, 200*time.Millisecond)
 			select {
 			case <-l.done:
-			case <-t.C:
-			case <-ctx.Done():
-				t.Stop()
-				yield(pawl.Entry{}, ctx.Err())
+				over = true
+			case <-wait.Done():
+			}
+			stop()
+			if err := ctx.Err(); err != nil && !over {
+				yield(pawl.Entry{}, err)
 				return
 			}
-			t.Stop()
 		}
 	}
 }

@@ -15,21 +15,21 @@ import (
 // think performs a model call: its intent is durable before the request
 // leaves, and one entry records the result.
 func (d *driver) think(at uint64, t *pawl.Think) error {
-	c, now, err := newModelCall(d, at, t)
+	c, err := newModelCall(d, at, t)
 	if c == nil {
 		return err
 	}
-	if err = d.do(&c.effect, now); err == nil {
+	if err = d.effects.run(&c.effect); err == nil {
 		d.modelCall = c // not of a call that was abandoned: its goroutine still has it
 	}
 	return err
 }
 
-// newModelCall makes a model call ready to start now; nil: there is none yet. It
+// newModelCall makes a model call ready to start; nil: there is none yet. It
 // is kept out of line: what it needs would stand on the stack while the model thinks.
 //
 //go:noinline
-func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, time.Time, error) {
+func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	r := &d.rec
 	model, info := r.machine.Asked(*t)
 	now := time.Now()
@@ -42,15 +42,15 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, time.Time, e
 	}
 	if wait > 0 { // Decide is asked again afterwards
 		if err := r.flush(); err != nil {
-			return nil, now, err
+			return nil, err
 		}
 		d.inbox.wait(wait)
-		return nil, now, nil
+		return nil, nil
 	}
 	r.appendIn(t.Iteration, at, r.machine.Called(*t))
 	if !sabotage.On(sabotage.Request) {
 		if err := r.flush(); err != nil {
-			return nil, now, err
+			return nil, err
 		}
 	}
 	c := d.modelCall
@@ -69,12 +69,13 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, time.Time, e
 	left := r.left(now)
 	if left <= 0 { // which the log does not say yet
 		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
-		return nil, now, nil
+		return nil, nil
 	}
 	if left < c.limit {
 		c.limit, c.outOfTime = left, true
 	}
-	return c, now, nil
+	c.began = now
+	return c, nil
 }
 
 // modelCall is a model call in progress.
@@ -158,7 +159,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 		var reply pawl.ModelReplied
 		if reply, err = r.machine.Replied(r.state, c.t, r.clean.reply(*c.reply)); err == nil {
 			r.append(c.at, reply)
-			r.engine.gates.answer(c.endpoint)
+			r.engine.limits.replied(c.endpoint)
 			return
 		}
 	}
@@ -181,7 +182,7 @@ func (c *modelCall) failed(err, cut error) {
 	}
 	r.append(c.at, f)
 	if f.Class == pawl.ClassRateLimit {
-		r.engine.gates.refuse(c.endpoint, f.RetryAt, time.Now())
+		r.engine.limits.refused(c.endpoint, f.RetryAt, time.Now())
 	}
 }
 

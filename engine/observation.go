@@ -12,19 +12,19 @@ import (
 
 // newObservation makes a look at the world, which measures the goal as well, ready
 // to start now; nil: it is not made.
-func newObservation(r *recorder, at uint64) (*observation, time.Time, error) {
+func newObservation(r *recorder, at uint64) (*observation, error) {
 	if err := r.flush(); err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
 	now := time.Now()
 	left := r.left(now)
 	if left <= 0 { // which the log does not say yet
 		r.append(at, pawl.Observed{Text: "the observation failed: the run's time was over before it began", Failed: true})
-		return nil, now, nil
+		return nil, nil
 	}
 	o := &observation{agent: r.machine.Agent(), at: at}
-	o.effect = effect{work: o, limit: left, grace: commandGrace}
-	return o, now, nil
+	o.effect = effect{work: o, limit: left, grace: commandGrace, began: now}
+	return o, nil
 }
 
 // commandGrace is longer than a command's own time from TERM to KILL.

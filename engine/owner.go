@@ -2,6 +2,7 @@ package engine
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"os/user"
@@ -69,30 +70,19 @@ func (o Owner) Gone() bool {
 // newID makes a run id: a ULID (github.com/ulid/spec), which sorts by time.
 func newID(now time.Time) string {
 	var b [16]byte
-	ms := uint64(now.UnixMilli())
-	for i := range 6 {
-		b[i] = byte(ms >> (40 - 8*i))
-	}
+	binary.BigEndian.PutUint64(b[:], uint64(now.UnixMilli())<<16)
 	_, _ = rand.Read(b[6:]) // never fails, by its contract
 	return spell(b)
 }
 
-// spell writes 128 bits as ULIDs are.
+// spell writes 128 bits as ULIDs are: 26 letters of five bits, the first two zero.
 func spell(b [16]byte) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	high, low := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
 	var out [26]byte
-	// 26 letters of five bits hold the 128 bits with two to spare in front.
-	var acc uint32
-	bits := 2
-	n := 0
-	for _, x := range b {
-		acc = acc<<8 | uint32(x)
-		bits += 8
-		for bits >= 5 {
-			bits -= 5
-			out[n] = letters[acc>>bits&31]
-			n++
-		}
+	for i := range out {
+		out[25-i] = letters[low&31]
+		high, low = high>>5, high<<59|low>>5
 	}
 	return string(out[:])
 }

@@ -2,84 +2,72 @@ package engine
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
-// gates hold back calls to an endpoint that has said it is called too often,
-// for all runs of an engine: without them every run finds out for itself, and
-// together they never let up. Whoever waited sets off at a time of his own, so
-// that they do not all come at once when a gate opens.
-type gates struct {
-	last  atomic.Int64 // when the last gate opens, in Unix nanoseconds; spares most calls the lock
-	mu    sync.Mutex
-	gates map[string]gate // by endpoint
+// rateLimits hold back calls to an endpoint that has refused one as too many, for
+// all runs of an engine: without them every run finds out for itself, and together
+// they never let up.
+type rateLimits struct {
+	mu         sync.Mutex
+	byEndpoint map[string]rateLimit // that of models within this process is empty, and never limited
 }
 
-type gate struct {
-	opens   time.Time
-	refused int // in a row, each counted once it had opened again
+type rateLimit struct {
+	until   time.Time
+	refused int // in a row, each counted once calls were let through again
 }
 
-// refuse closes the gate of an endpoint until a time.
-func (g *gates) refuse(endpoint string, until, now time.Time) {
+// refused records that an endpoint refuses calls until a time.
+func (l *rateLimits) refused(endpoint string, until, now time.Time) {
 	if endpoint == "" {
-		return // a model within this process
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.gates == nil {
-		g.gates = map[string]gate{}
-	}
-	was := g.gates[endpoint]
-	if !now.Before(was.opens) {
-		was.refused++
-	}
-	if until.After(was.opens) {
-		was.opens = until
-	}
-	g.gates[endpoint] = was
-	g.last.Store(max(g.last.Load(), was.opens.UnixNano()))
-}
-
-// answer forgets what was refused, because the endpoint replies again.
-func (g *gates) answer(endpoint string) {
-	if g.last.Load() == 0 {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.gates, endpoint)
-	if len(g.gates) == 0 {
-		g.last.Store(0)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.byEndpoint == nil {
+		l.byEndpoint = map[string]rateLimit{}
+	}
+	was := l.byEndpoint[endpoint]
+	if !now.Before(was.until) {
+		was.refused++
+	}
+	if until.After(was.until) {
+		was.until = until
+	}
+	l.byEndpoint[endpoint] = was
+}
+
+// replied forgets what an endpoint refused, because it replies again.
+func (l *rateLimits) replied(endpoint string) {
+	if endpoint != "" {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.byEndpoint, endpoint)
 	}
 }
 
-// wait says how long to hold a call back, and how often its endpoint refused
-// in a row; zero: not at all.
-func (g *gates) wait(endpoint string, now time.Time) (time.Duration, int) {
-	if now.UnixNano() >= g.last.Load() {
-		return 0, 0
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	was := g.gates[endpoint]
-	return max(0, was.opens.Sub(now)), was.refused
-}
+// maxHeld is the longest a call is held back for what other runs were refused.
+// When a provider wants hours, each run asks for itself, and is suspended.
+const maxHeld = 5 * time.Minute
 
-// mostHeld is the longest a call is held back for what other runs were told.
-// When a provider wants hours, each run asks for itself, and is parked.
-const mostHeld = 5 * time.Minute
-
-// held is how long the run's next call waits for its endpoint. One that would
-// wait beyond its run's time does not: it hears from the provider itself, and
-// the machine ends the run on what the log then says.
+// held is how long the run's next call waits for its endpoint, each run for a time
+// of its own, so that they do not all call at once. One that would wait beyond its
+// run's time does not: it hears from the provider itself, and the machine ends the
+// run on what the log then says.
 func held(r *recorder, endpoint string, now time.Time) time.Duration {
-	wait, refused := r.engine.gates.wait(endpoint, now)
-	if wait <= 0 || wait > mostHeld {
+	if endpoint == "" {
 		return 0
 	}
-	if wait += r.engine.opt.Backoff(refused); wait >= r.left(now) {
+	l := &r.engine.limits
+	l.mu.Lock()
+	limit := l.byEndpoint[endpoint]
+	l.mu.Unlock()
+	wait := limit.until.Sub(now)
+	if wait <= 0 || wait > maxHeld {
+		return 0
+	}
+	if wait += r.engine.opt.Backoff(limit.refused); wait >= r.left(now) {
 		return 0
 	}
 	return wait

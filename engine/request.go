@@ -40,10 +40,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 		talk = window.NewTranscript(pawl.Native)
 	}
 	latest := map[pawl.Purpose]uint64{}
-	for entry, err := range Entries(ctx, j, run, 1) {
-		if err == nil {
-			err = pawl.CheckEntry(state, entry)
-		}
+	for entry, err := range entriesFor(ctx, j, run, state) {
 		if err != nil {
 			return Sent{}, err
 		}
@@ -77,10 +74,7 @@ func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (*pawl
 		return new(pawl.State), err
 	}
 	state := p.before()
-	for entry, err := range Entries(ctx, j, run, 1) {
-		if err == nil {
-			err = pawl.CheckEntry(state, entry)
-		}
+	for entry, err := range entriesFor(ctx, j, run, state) {
 		if err != nil {
 			return new(pawl.State), err
 		}

@@ -83,7 +83,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if o.Stop != nil {
 		agent.Stop = o.Stop
 	}
-	m, err := e.machine(&agent)
+	m, err := e.machine(agent, true)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 func load(ctx context.Context, d *driver) error {
 	r := &d.rec
 	run, e := r.lease.Run, r.engine
-	for entry, err := range Entries(ctx, e.journal, run, 1) {
+	for entry, err := range Entries(ctx, e.journal, run, 1) { // not entriesFor: the first replaces the state
 		if err == nil {
 			err = pawl.CheckEntry(r.state, entry)
 		}

@@ -163,14 +163,26 @@ func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.
 // Load folds a run's log as far as it goes.
 func Load(ctx context.Context, j pawl.Journal, run string) (*pawl.State, error) {
 	s := new(pawl.State)
-	for entry, err := range Entries(ctx, j, run, 1) {
-		if err == nil {
-			err = pawl.CheckEntry(s, entry)
-		}
+	for entry, err := range entriesFor(ctx, j, run, s) {
 		if err != nil {
 			return s, err
 		}
 		s.Fold(entry)
 	}
 	return s, nil
+}
+
+// entriesFor yields the entries of a run from the first. Each is checked against the
+// state, which the caller folds it into.
+func entriesFor(ctx context.Context, j pawl.Journal, run string, s *pawl.State) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		for entry, err := range Entries(ctx, j, run, 1) {
+			if err == nil {
+				err = pawl.CheckEntry(s, entry)
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
 }

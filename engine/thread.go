@@ -100,7 +100,6 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 	if b.ID != "" {
 		return nil, fmt.Errorf("start run %s: a run of a thread, or under a key, gets its id from that; leave the id out", b.ID)
 	}
-	b.Key = b.engine.secrets.Scrub(b.Key)
 	for {
 		p := b.engine.opt.Threads.take(ctx, b)
 		id, after, found, err := b.place(ctx, &p)
@@ -129,7 +128,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 		case errors.As(err, &held) && b.Key == "":
 			return nil, &ThreadError{b.Thread, id, pawl.Running}
 		case errors.As(err, &held): // somebody is about to write its first entry; it may be ours
-			if err := pause(ctx, 10*time.Millisecond); err != nil {
+			if err := b.engine.pause(ctx, 10*time.Millisecond); err != nil {
 				return nil, err
 			}
 		case !errors.Is(err, pawl.ErrRunExists):
@@ -178,7 +177,7 @@ func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error
 		case n == 100: // its owner had time enough to let go of what has ended
 			return false, &pawl.HeldError{Lease: h.Lease}
 		}
-		if err := pause(ctx, 10*time.Millisecond); err != nil {
+		if err := e.pause(ctx, 10*time.Millisecond); err != nil {
 			return false, err
 		}
 	}
@@ -217,13 +216,15 @@ func owned(h pawl.Head) bool {
 	return h.Lease.Until.After(time.Now()) && !ParseOwner(h.Lease.Owner).Gone()
 }
 
-// pause waits, unless ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// pause waits, unless ctx ends or the engine is closed.
+func (e *Engine) pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return nil
+	case <-e.closing:
+		return errClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -97,7 +97,6 @@ func (b *toolBatch) start() error {
 	if len(b.waiting) == 0 {
 		return nil
 	}
-	var left time.Duration
 	var ready []*toolCall
 	kept := b.waiting[:0]
 	for _, t := range b.waiting {
@@ -106,13 +105,9 @@ func (b *toolBatch) start() error {
 			kept = append(kept, t)
 			continue
 		}
-		is, ok := t.prepare(&b.d.rec)
-		if !ok { // its approval is asked for again
+		if !t.prepare(&b.d.rec) { // its approval is asked for again
 			t.slot.free()
 			continue
-		}
-		if ready == nil {
-			left = is
 		}
 		b.count(t, 1)
 		ready = append(ready, t)
@@ -125,25 +120,10 @@ func (b *toolBatch) start() error {
 	}
 	now := time.Now()
 	for _, t := range ready {
-		t.due(now, left)
-		b.depart(&t.effect, now)
+		t.began, t.done = now, b.done
+		b.d.effects.depart(&t.effect)
 	}
 	return nil
-}
-
-// depart performs an effect on a goroutine of its own.
-func (b *toolBatch) depart(e *effect, now time.Time) {
-	s := &b.d.effects
-	e.ctx, e.done = newEffectContext(&b.d.rec, e), b.done
-	s.start(e, now)
-	go func() {
-		defer func() { // also when the tool ends this goroutine
-			if s.end(e) {
-				e.done <- e
-			}
-		}()
-		e.work.perform(e.ctx)
-	}()
 }
 
 // admitted takes the share that a call needs of its pool, or queues for it.

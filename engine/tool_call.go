@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
@@ -36,12 +37,14 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 	serial := r.machine.Agent().Serial
 	group, rest := nextGroup(serial, a.Calls)
 	for first := true; group != nil; first = false {
-		if cancel, suspend, _ := d.inbox.wanted(); cancel || suspend {
-			return nil
-		}
-		// The results of the group before are shown to the hooks before this one begins.
-		if seq, err := r.state.Seq(), d.askHooks(); err != nil || r.state.Seq() != seq {
-			return err
+		if !first || r.state.Seq() != at { // else the machine has just decided on all there is
+			if cancel, suspend, _ := d.inbox.wanted(); cancel || suspend {
+				return nil
+			}
+			// Results of the group before are shown to the hooks before this one begins.
+			if seq, err := r.state.Seq(), d.askHooks(); err != nil || r.state.Seq() != seq {
+				return err
+			}
 		}
 		if overdue(r, at, &group[0]) || !first && spends(group) {
 			return nil
@@ -110,7 +113,6 @@ type toolCall struct {
 	child     *child // when the call is a run of its own
 	inv       pawl.Invocation
 	earlier   func(call string) (string, bool)
-	began     time.Time
 	outOfTime bool // the deadline is the run's, not the tool's
 	out       pawl.Output
 	err       error
@@ -120,14 +122,15 @@ type toolCall struct {
 // set makes the call ready to be prepared.
 func (t *toolCall) set(d *driver, at uint64, c *pawl.Disposed) {
 	*t = toolCall{disposed: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
+	t.work = t
 }
 
 // runGroup runs calls side by side. One that is alone runs on this goroutine
 // if the process has room for it.
 func runGroup(d *driver, at uint64, calls []pawl.Disposed) error {
 	if len(calls) == 1 {
-		if t, now, err := single(d, at, &calls[0]); t != nil {
-			if err = d.do(&t.effect, now); err == nil {
+		if t, err := single(d, at, &calls[0]); t != nil {
+			if err = d.effects.run(&t.effect); err == nil {
 				d.toolCall = t // not of a call that was abandoned: its goroutine still has it
 			}
 			return err
@@ -141,18 +144,18 @@ func runGroup(d *driver, at uint64, calls []pawl.Disposed) error {
 // errCrowded is why a call cannot start yet.
 var errCrowded = errors.New("too many calls are in flight in this process")
 
-// single makes a call ready to run from now on, its intent durable; nil: it is not
-// to be run, or not yet. It is kept out of line: what it needs would stand on the
-// stack while the tool works.
+// single makes a call ready to run, its intent durable; nil: it is not to be run,
+// or not yet. It is kept out of line: what it needs would stand on the stack while
+// the tool works.
 //
 //go:noinline
-func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, time.Time, error) {
+func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, error) {
 	t := d.toolCall
 	if d.toolCall = nil; t == nil {
 		t = new(toolCall)
 	}
 	if t.set(d, at, c); !t.slot.try() {
-		return nil, time.Time{}, errCrowded
+		return nil, errCrowded
 	}
 	ready := false
 	defer func() {
@@ -160,30 +163,29 @@ func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, time.Time, error
 			t.slot.free()
 		}
 	}()
-	left, ok := t.prepare(&d.rec)
-	if !ok {
-		return nil, time.Time{}, nil
+	if !t.prepare(&d.rec) {
+		return nil, nil
 	}
 	if err := announce(&d.rec); err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
-	now := time.Now()
-	t.due(now, left)
-	ready = true
-	return t, now, nil
+	t.began, ready = time.Now(), true
+	return t, nil
 }
 
-// prepare appends the intent to run the call, unless what was approved is so no
-// more. left is the run's time as the entries have it: making them durable may
-// take long.
-func (t *toolCall) prepare(r *recorder) (left time.Duration, ok bool) {
-	if !holds(r, t.at, t.disposed) {
-		return 0, false
+// prepare appends the intent to run the call and sets its limits. It reports false
+// if the call must not run, because what was approved has changed.
+func (t *toolCall) prepare(r *recorder) bool {
+	c, info := t.disposed, t.disposed.Info()
+	if !holds(r, t.at, c) {
+		return false
 	}
-	left = r.left(time.Now())
-	c := t.disposed
+	left := r.left(time.Now()) // as the entries have it: making them durable may take long
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
-	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1, Supervised: supervised(t.tool)}
+	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
+	if w, ok := t.tool.(interface{ Supervised() string }); ok { // who watches the attempt
+		t.inv.Supervised = w.Supervised()
+	}
 	if _, ok := t.tool.(pawl.Recaller); ok {
 		t.earlier = earlier(r)
 	}
@@ -191,7 +193,7 @@ func (t *toolCall) prepare(r *recorder) (left time.Duration, ok bool) {
 		t.inv.Key += fmt.Sprint(".", t.inv.Attempt)
 	}
 	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is no new attempt at the call
-		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: c.Info().Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
+		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
 		if t.inv.Attempt == 1 {
@@ -201,8 +203,17 @@ func (t *toolCall) prepare(r *recorder) (left time.Duration, ok bool) {
 			r.append(t.at, e)
 		}
 	}
-	t.intent = r.state.Seq()
-	return left, true
+	t.intent, t.grace, t.limit = r.state.Seq(), grace(t.tool), info.Timeout
+	// Suspending the run lets a Write finish: cutting it short would leave its outcome
+	// unknown. A run of its own is suspended with its parent.
+	t.sheltered = info.Effect == pawl.Write && t.child == nil
+	switch {
+	case t.child != nil:
+		t.limit = childTime
+	case left < t.limit:
+		t.limit, t.outOfTime = left, true
+	}
+	return true
 }
 
 // announce makes intents durable.
@@ -213,26 +224,29 @@ func announce(r *recorder) error {
 	return r.flush()
 }
 
-// due sets when a call that starts now is to be over.
-func (t *toolCall) due(now time.Time, left time.Duration) {
-	t.began, t.work, t.grace, t.limit = now, t, grace(t.tool), t.disposed.Info().Timeout
-	// Suspending the run lets a Write finish: cutting it short would leave its outcome
-	// unknown. A run of its own is suspended with its parent.
-	t.sheltered = t.disposed.Info().Effect == pawl.Write && t.child == nil
-	switch {
-	case t.child != nil:
-		t.limit = childTime
-	case left < t.limit:
-		t.limit, t.outOfTime = left, true
+// holds looks, as the last thing before a call is started, whether what was
+// approved is still so. If not, that is recorded and the call does not start.
+func holds(r *recorder, at uint64, d *pawl.Disposed) bool {
+	if !d.Approved {
+		return true
 	}
-}
-
-// supervised is what a tool says of who watches its next attempt.
-func supervised(t pawl.Tool) string {
-	if w, ok := t.(interface{ Supervised() string }); ok {
-		return w.Supervised()
+	c, _ := r.state.Call(d.Call.ID)
+	if c.Attempt == 0 && !c.Expires.IsZero() && time.Now().After(c.Expires) {
+		r.append(at, pawl.ApprovalExpired{Call: c.ID})
+		return false
 	}
-	return ""
+	if c.Witnesses == nil || sabotage.On(sabotage.Witness) {
+		return true
+	}
+	now, err := preconditions(r, c.Tool, d.Call.Args)
+	changed := canon.Differing(c.Witnesses, now)
+	if err != nil {
+		changed = []string{r.clean.text(err.Error())}
+	}
+	if changed != nil {
+		r.append(at, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
+	}
+	return changed == nil
 }
 
 // perform runs the tool.
