@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/internal/provider"
@@ -90,20 +89,11 @@ func (m *Model) body(r pawl.Request) ([]byte, error) {
 // camel is the name of a field as the API writes it; it reads max_output_tokens
 // for maxOutputTokens as well.
 func camel(name string) string {
-	var b strings.Builder
-	up := false
-	for _, r := range name {
-		switch {
-		case r == '_':
-			up = true
-			continue
-		case up:
-			r = unicode.ToUpper(r)
-		}
-		up = false
-		b.WriteRune(r)
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:min(1, len(w))]) + w[min(1, len(w)):]
 	}
-	return b.String()
+	return strings.Join(words, "")
 }
 
 type declaration struct {

@@ -3,100 +3,73 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
 
 // Object is args when they are an object, and {} when they are not: providers
 // take nothing else, and refuse every later request of a conversation that has
-// it once. That it was something else, the call's result says.
+// it once. The call's result says that it was something else.
 //
-// What providers refuse inside an object is mended too: of keys that are there
-// twice the last counts, in the place of the first, and half a surrogate pair
-// becomes U+FFFD. Numbers stay as they are written. An object with nothing to
-// mend is given back byte for byte.
+// What providers refuse inside an object is fixed too: of keys that occur twice
+// the last counts, in the place of the first, and half a surrogate pair becomes
+// U+FFFD. Numbers stay as they are written. An object with nothing to fix is
+// returned byte for byte.
 func Object(args json.RawMessage) json.RawMessage {
 	b := bytes.TrimSpace(args)
 	if len(b) == 0 || b[0] != '{' || !json.Valid(b) {
 		return json.RawMessage("{}")
 	}
-	m := mender{dec: json.NewDecoder(bytes.NewReader(b))}
-	m.dec.UseNumber()
-	fixed := m.value()
-	if m.err != nil || !m.mended {
-		return b
+	f := fixer{dec: json.NewDecoder(bytes.NewReader(b))}
+	f.dec.UseNumber()
+	if fixed := f.value(); f.fixed {
+		return fixed
 	}
-	return fixed
+	return b
 }
 
-// A mender writes a valid document anew.
-type mender struct {
-	dec    *json.Decoder
-	mended bool // whether there was anything to mend
-	err    error
+// A fixer rewrites a valid document, so its decoder never fails.
+type fixer struct {
+	dec   *json.Decoder
+	fixed bool // whether there was anything to fix
 }
 
-func (m *mender) value() []byte {
-	t, err := m.dec.Token()
-	if err != nil {
-		m.err = err
-		return nil
+func (f *fixer) value() []byte {
+	t, _ := f.dec.Token()
+	if s, ok := t.(string); ok {
+		return f.text(s)
 	}
-	switch t := t.(type) {
-	case json.Delim:
-		if t == '[' {
-			return m.list()
-		}
-		return m.object()
-	case string:
-		return m.text(t)
+	open, ok := t.(json.Delim)
+	if !ok {
+		return Marshal(t) // a number as it is written, a truth value or null
 	}
-	return Marshal(t) // a number as it is written, a truth value or null
-}
-
-func (m *mender) text(s string) []byte {
-	// The decoder has put this in the place of what is no Unicode; one that stood
-	// there before does not change.
-	m.mended = m.mended || strings.ContainsRune(s, '\uFFFD')
-	return Marshal(s)
-}
-
-func (m *mender) list() []byte {
-	var list [][]byte
-	for m.err == nil && m.dec.More() {
-		list = append(list, m.value())
-	}
-	m.end()
-	return wrap('[', list, ']')
-}
-
-func (m *mender) object() []byte {
 	var list [][]byte
 	place := map[string]int{}
-	for m.err == nil && m.dec.More() {
-		t, _ := m.dec.Token()
+	for f.dec.More() {
+		if open == '[' {
+			list = append(list, f.value())
+			continue
+		}
+		t, _ := f.dec.Token()
 		key, _ := t.(string)
-		field := append(append(m.text(key), ':'), m.value()...)
+		field := append(append(f.text(key), ':'), f.value()...)
 		if n, twice := place[key]; twice {
-			list[n], m.mended = field, true
+			list[n], f.fixed = field, true
 			continue
 		}
 		place[key] = len(list)
 		list = append(list, field)
 	}
-	m.end()
-	return wrap('{', list, '}')
+	end, _ := f.dec.Token()
+	return fmt.Appendf(nil, "%v%s%v", open, bytes.Join(list, []byte{','}), end)
 }
 
-func (m *mender) end() {
-	if _, err := m.dec.Token(); err != nil && err != io.EOF && m.err == nil {
-		m.err = err
-	}
-}
-
-func wrap(open byte, list [][]byte, end byte) []byte {
-	return append(append([]byte{open}, bytes.Join(list, []byte{','})...), end)
+func (f *fixer) text(s string) []byte {
+	// The decoder has put this in the place of what is not Unicode; one that was
+	// there before does not change.
+	f.fixed = f.fixed || strings.ContainsRune(s, '\uFFFD')
+	return Marshal(s)
 }
 
 // Opaque reports whether a part that a provider wants back as it came can be

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -211,4 +212,43 @@ func OfStatus(status int) pawl.Class {
 		return pawl.ClassInvalid
 	}
 	return pawl.ClassUnknown
+}
+
+// At reports whether a base URL has one of the hosts; one that begins with a dot
+// stands for all hosts below it.
+func At(base string, hosts ...string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	name := strings.ToLower(u.Hostname())
+	for _, host := range hosts {
+		if name == host || strings.HasPrefix(host, ".") && strings.HasSuffix(name, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// Client is a copy of a client that follows no redirect: the request has the key
+// and the conversation, which are for the configured address alone. It fails with
+// a [*RedirectError] instead. nil is http.DefaultClient.
+func Client(c *http.Client) *http.Client {
+	if c == nil {
+		c = http.DefaultClient
+	}
+	own := *c
+	own.CheckRedirect = func(to *http.Request, _ []*http.Request) error {
+		return &RedirectError{to.URL.Scheme + "://" + to.URL.Host}
+	}
+	return &own
+}
+
+// A RedirectError is the answer of a provider that names another address.
+type RedirectError struct{ To string }
+
+// Error says why the redirect is not followed, and what to do.
+func (e *RedirectError) Error() string {
+	return "the provider redirects to " + e.To + ", which is not followed, as the key and the conversation would go there; " +
+		"if that address is right, set it as the base URL"
 }
