@@ -90,26 +90,13 @@ func (t *turn) Ends(error) bool { return t.state == finished }
 
 func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	var e event
-	err := json.Unmarshal(data, &e)
+	err := t.Decode(data, &e, func([]byte) bool { return e.Type == "error" || e.Type == "" })
+	if err != nil && (e.Type == "" || e.Type == "error" || strings.HasPrefix(e.Type, "message_") || strings.HasPrefix(e.Type, "content_block_")) {
+		return nil, err // events of kinds unknown here may have any form
+	}
 	switch e.Type {
 	case "ping":
 		return []pawl.Chunk{}, nil
-	case "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop":
-	case "error", "":
-		if json.Valid(data) {
-			return nil, provider.Told(data)
-		}
-	default:
-		return nil, nil
-	}
-	if err != nil {
-		return nil, t.Unread(data, err)
-	}
-	return t.on(e)
-}
-
-func (t *turn) on(e event) ([]pawl.Chunk, error) {
-	switch e.Type {
 	case "message_start":
 		if t.state != waiting {
 			return nil, t.Broken("a second message_start")

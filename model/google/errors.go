@@ -48,6 +48,11 @@ func spoken(body []byte) (fault, bool) {
 	return f, true
 }
 
+func tells(body []byte) bool {
+	_, told := spoken(body)
+	return told
+}
+
 var statuses = map[string]pawl.Class{
 	"RESOURCE_EXHAUSTED":  pawl.ClassRateLimit,
 	"UNAVAILABLE":         pawl.ClassOverloaded,

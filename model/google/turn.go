@@ -69,12 +69,8 @@ func (t *turn) Ends(err error) bool { return t.stopping && errors.Is(err, io.EOF
 
 func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	var ev event
-	err := json.Unmarshal(data, &ev)
-	if _, told := spoken(data); told {
-		return nil, provider.Told(data)
-	}
-	if err != nil {
-		return nil, t.Unread(data, err)
+	if err := t.Decode(data, &ev, tells); err != nil {
+		return nil, err
 	}
 	if u := ev.Usage; u != nil {
 		// A total, in every event: assigned, never added.

@@ -43,6 +43,11 @@ func spoken(body []byte) (fault, bool) {
 	return fault{}, false
 }
 
+func tells(body []byte) bool {
+	_, told := spoken(body)
+	return told
+}
+
 func read(raw json.RawMessage) fault {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

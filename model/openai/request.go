@@ -160,23 +160,20 @@ func (m *message) recall(opaque json.RawMessage) {
 	}
 }
 
+// user is a user's turn: each result, and then one message.
 func user(parts []pawl.Part, ids map[string]string) []message {
 	var list []message
-	var rest []content
-	for _, part := range parts {
-		if r, ok := part.(pawl.ToolResult); ok {
-			list = append(list, message{Role: "tool", CallID: answered(r, ids), Content: told(r)})
-			if len(r.Images) > 0 {
-				rest = append(rest, content{Type: "text", Text: "Images of the result of " + r.Tool + ":"})
-			}
-			for _, img := range r.Images {
-				rest = append(rest, picture(img))
-			}
-		}
-	}
-	plain := true
+	var pictures, rest []content
 	for _, part := range parts {
 		switch part := part.(type) {
+		case pawl.ToolResult:
+			list = append(list, message{Role: "tool", CallID: answered(part, ids), Content: told(part)})
+			if len(part.Images) > 0 {
+				pictures = append(pictures, content{Type: "text", Text: "Images of the result of " + part.Tool + ":"})
+			}
+			for _, i := range part.Images {
+				pictures = append(pictures, picture(i))
+			}
 		case pawl.Text:
 			if strings.TrimSpace(part.Text) != "" {
 				rest = append(rest, content{Type: "text", Text: part.Text})
@@ -185,24 +182,22 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 			rest = append(rest, picture(part))
 		}
 	}
+	rest = append(pictures, rest...)
+	var texts []string
 	for _, c := range rest {
-		plain = plain && c.Type == "text"
+		if c.Type == "text" {
+			texts = append(texts, c.Text)
+		}
 	}
 	switch {
+	case len(list)+len(rest) == 0: // a turn that was taken must not go missing
+		return []message{{Role: "user", Content: provider.Empty}}
 	case len(rest) == 0:
-		if len(list) == 0 { // a turn that was taken must not go missing
-			list = append(list, message{Role: "user", Content: provider.Empty})
-		}
-	case plain: // some servers take no lists
-		texts := make([]string, len(rest))
-		for i, c := range rest {
-			texts[i] = c.Text
-		}
-		list = append(list, message{Role: "user", Content: strings.Join(texts, "\n\n")})
-	default:
-		list = append(list, message{Role: "user", Content: rest})
+		return list
+	case len(texts) == len(rest): // some servers take no lists
+		return append(list, message{Role: "user", Content: strings.Join(texts, "\n\n")})
 	}
-	return list
+	return append(list, message{Role: "user", Content: rest})
 }
 
 func picture(i pawl.Image) content {

@@ -84,12 +84,10 @@ func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, r.Failed(pawl.ClassTruncated, "the stream ended before the reply did")
 	}
 	var ev responsesEvent
-	err := json.Unmarshal(data, &ev)
-	if _, told := spoken(data); ev.Type == "error" || told && !strings.Contains(ev.Type, ".") {
-		return nil, provider.Told(data)
-	}
-	if err != nil {
-		return nil, r.Unread(data, err)
+	if err := r.Decode(data, &ev, func(data []byte) bool {
+		return ev.Type == "error" || !strings.Contains(ev.Type, ".") && tells(data)
+	}); err != nil {
+		return nil, err
 	}
 	if ev.Response != nil && ev.Response.Usage != nil {
 		// A total: assigned, never added.

@@ -97,12 +97,8 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, nil
 	}
 	var ev event
-	err := json.Unmarshal(data, &ev)
-	if _, told := spoken(data); told {
-		return nil, provider.Told(data)
-	}
-	if err != nil {
-		return nil, t.Unread(data, err)
+	if err := t.Decode(data, &ev, tells); err != nil {
+		return nil, err
 	}
 	if u := ev.Usage; u != nil {
 		// A total, on some servers in every chunk: assigned, never added.

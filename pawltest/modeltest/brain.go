@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
@@ -47,29 +47,18 @@ func (b *brain) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 // chunks are a part as it is written.
 func chunks(p pawl.Part) []pawl.Chunk {
 	var list []pawl.Chunk
+	add := func(text string, chunk func(s string) pawl.Chunk) {
+		for piece := range slices.Chunk([]rune(text), max(5, len(text)/32)) {
+			list = append(list, chunk(string(piece)))
+		}
+	}
 	switch p := p.(type) {
 	case pawl.Text:
-		for _, s := range split(p.Text) {
-			list = append(list, pawl.Chunk{Text: s})
-		}
+		add(p.Text, func(s string) pawl.Chunk { return pawl.Chunk{Text: s} })
 	case pawl.Thinking:
-		for _, s := range split(p.Text) {
-			list = append(list, pawl.Chunk{Thinking: s})
-		}
+		add(p.Text, func(s string) pawl.Chunk { return pawl.Chunk{Thinking: s} })
 	case pawl.Call:
 		list = append(list, pawl.Chunk{Call: p.Tool})
-	}
-	return list
-}
-
-func split(s string) []string {
-	var list []string
-	for size := max(5, len(s)/32); s != ""; {
-		n := min(size, len(s))
-		for n < len(s) && !utf8.RuneStart(s[n]) {
-			n++
-		}
-		list, s = append(list, s[:n]), s[n:]
 	}
 	return list
 }

@@ -150,12 +150,18 @@ func (t *Turn) Broken(how string) *pawl.ModelError {
 	return t.Failed(pawl.ClassTruncated, "the stream is broken: "+how)
 }
 
-// Unread is the error of an event that cannot be decoded.
-func (t *Turn) Unread(data []byte, err error) *pawl.ModelError {
-	if !json.Valid(data) {
+// Decode reads an event, or returns the error that it stands for.
+func (t *Turn) Decode(data []byte, event any, told func(data []byte) bool) error {
+	err := json.Unmarshal(data, event)
+	switch {
+	case err != nil && !json.Valid(data):
 		return t.Broken(Clip(err.Error()))
+	case told(data):
+		return Told(data)
+	case err != nil:
+		return t.Failed(pawl.ClassUnknown, "an event is unknown here: "+Clip(err.Error()))
 	}
-	return t.Failed(pawl.ClassUnknown, "an event is unknown here: "+Clip(err.Error()))
+	return nil
 }
 
 // Finish completes a reply that the provider calls finished. The arguments of its
