@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -22,9 +23,11 @@ func decode[In any](args json.RawMessage) (In, error) {
 	}
 	// encoding/json wants an integer without point and exponent. It is not done
 	// beforehand, since it would change numbers that are kept as written.
-	if plain := plainIntegers(args); !bytes.Equal(plain, args) {
-		if in, err := strict[In](plain); err == nil {
-			return in, nil
+	if tree, bad := strict[any](args); bad == nil {
+		if plain, bad := json.Marshal(plainIntegers(tree)); bad == nil {
+			if in, bad := strict[In](plain); bad == nil {
+				return in, nil
+			}
 		}
 	}
 	var zero In
@@ -48,60 +51,30 @@ func strict[In any](args []byte) (in In, err error) {
 	return in, nil
 }
 
-// plainIntegers writes each whole number of a JSON text without point and
+// plainIntegers writes each whole number of a decoded document without point and
 // exponent: 1.0 as 1 and 2e3 as 2000.
-func plainIntegers(doc []byte) []byte {
-	out := make([]byte, 0, len(doc))
-	for i := 0; i < len(doc); {
-		from := i
-		switch c := doc[i]; {
-		case c == '"':
-			for i++; i < len(doc) && doc[i] != '"'; i++ {
-				if doc[i] == '\\' {
-					i++
-				}
-			}
-			i = min(i+1, len(doc))
-			out = append(out, doc[from:i]...)
-		case c == '-' || '0' <= c && c <= '9':
-			for i < len(doc) && strings.IndexByte("+-.eE0123456789", doc[i]) >= 0 {
-				i++
-			}
-			out = append(out, plainInteger(string(doc[from:i]))...)
-		default:
-			out = append(out, c)
-			i++
+func plainIntegers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		if len(v) > mostDigits || len(strings.TrimLeft(exponent, "+-0")) >= len(strconv.Itoa(mostDigits)) {
+			return v
+		}
+		if n, ok := new(big.Rat).SetString(string(v)); ok && n.IsInt() {
+			return json.Number(n.Num().String())
+		}
+	case map[string]any:
+		for key, value := range v {
+			v[key] = plainIntegers(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = plainIntegers(value)
 		}
 	}
-	return out
+	return v
 }
 
 // mostDigits is where a number is left as it is. No integer type of Go but
 // big.Int has more than 20 digits, and 1e999999999 must not become text.
 const mostDigits = 1000
-
-func plainInteger(number string) string {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
-	shift := 0
-	if exponent != "" {
-		n, err := strconv.Atoi(exponent)
-		if err != nil || n > mostDigits || n < -mostDigits {
-			return number
-		}
-		shift = n
-	}
-	mantissa, negative := strings.CutPrefix(mantissa, "-")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimRight(whole+fraction, "0")
-	zeros := len(whole) + shift - len(digits) // to put after what is left of the digits
-	digits = strings.TrimLeft(digits, "0")
-	switch {
-	case digits == "":
-		return "0"
-	case zeros < 0 || len(digits)+zeros > mostDigits:
-		return number
-	case negative:
-		digits = "-" + digits
-	}
-	return digits + strings.Repeat("0", zeros)
-}
