@@ -23,11 +23,9 @@ func decode[In any](args json.RawMessage) (In, error) {
 	}
 	// encoding/json wants an integer without point and exponent. It is not done
 	// beforehand, since it would change numbers that are kept as written.
-	if tree, bad := strict[any](args); bad == nil {
-		if plain, bad := json.Marshal(plainIntegers(tree)); bad == nil {
-			if in, bad := strict[In](plain); bad == nil {
-				return in, nil
-			}
+	if plain, bad := plainIntegers(args); bad == nil {
+		if in, bad := strict[In](plain); bad == nil {
+			return in, nil
 		}
 	}
 	var zero In
@@ -51,9 +49,17 @@ func strict[In any](args []byte) (in In, err error) {
 	return in, nil
 }
 
-// plainIntegers writes each whole number of a decoded document without point and
-// exponent: 1.0 as 1 and 2e3 as 2000.
-func plainIntegers(v any) any {
+// plainIntegers writes each whole number of a document without point and exponent:
+// 1.0 as 1 and 2e3 as 2000.
+func plainIntegers(doc []byte) ([]byte, error) {
+	tree, err := strict[any](doc)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(plainly(tree))
+}
+
+func plainly(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
@@ -65,11 +71,11 @@ func plainIntegers(v any) any {
 		}
 	case map[string]any:
 		for key, value := range v {
-			v[key] = plainIntegers(value)
+			v[key] = plainly(value)
 		}
 	case []any:
 		for i, value := range v {
-			v[i] = plainIntegers(value)
+			v[i] = plainly(value)
 		}
 	}
 	return v
