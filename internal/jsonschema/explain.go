@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/pawl-run/pawl/internal/typo"
 )
 
 // explainer turns the library's tree of errors into flat problems.
@@ -242,4 +245,21 @@ func decimal(r *big.Rat) string {
 		return r.FloatString(digits)
 	}
 	return r.String()
+}
+
+// closest finds the known name that name is most likely a misspelling of, or
+// "". A third of the letters may be wrong; a tie goes to the first in order.
+func closest(name string, known map[string]any) string {
+	best, found := len(name)/3+1, ""
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		if d := typo.Distance(plain(name), plain(k)); d < best {
+			best, found = d, k
+		}
+	}
+	return found
+}
+
+// plain drops what naming styles differ in: filePath, file_path and file-path.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }

@@ -16,6 +16,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -64,9 +65,40 @@ type Schema struct {
 // What was compiled is kept by its text, up to a bound, since a program that
 // starts many runs of one agent compiles the same few schemas again and again.
 func Compile(schema json.RawMessage, o *Options) (*Schema, error) {
-	closed := o != nil && o.Closed
-	return compiled.get(schema, closed)
+	key := source{string(schema), o != nil && o.Closed}
+	compiled.Lock()
+	s := compiled.kept[key]
+	compiled.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	s, err := compile(schema, key.closed)
+	if err != nil {
+		return nil, err
+	}
+	compiled.Lock()
+	defer compiled.Unlock()
+	if len(compiled.kept) >= mostKept {
+		clear(compiled.kept)
+	}
+	compiled.kept[key] = s
+	return s, nil
 }
+
+// compiled are schemas by what they were compiled from. When there are mostKept,
+// all are dropped: a program with more than that makes them up as it goes, and
+// gains nothing from keeping any.
+var compiled = struct {
+	sync.Mutex
+	kept map[source]*Schema
+}{kept: map[source]*Schema{}}
+
+type source struct {
+	schema string
+	closed bool
+}
+
+const mostKept = 512
 
 func compile(schema json.RawMessage, closed bool) (*Schema, error) {
 	if len(bytes.TrimSpace(schema)) == 0 {
