@@ -18,6 +18,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -223,7 +224,7 @@ func TestThreadElsewhere(t *testing.T) {
 	for _, input := range []string{"one", "two", "three"} {
 		r := talks(t, e, agent, input, "talk")
 		var out bytes.Buffer
-		if err := engine.Export(t.Context(), j, r.Run, &out, &engine.ExportOptions{Raw: true}); err != nil {
+		if err := archive.Export(t.Context(), j, r.Run, &out, &archive.Options{Raw: true}); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, out.Bytes())
@@ -232,7 +233,7 @@ func TestThreadElsewhere(t *testing.T) {
 	there := engine.New(here, nil)
 	runs := chain(t, j, "talk")
 	for i, n := range []int{2, 0, 1} {
-		got, err := engine.Import(t.Context(), here, bytes.NewReader(files[n]))
+		got, err := archive.Import(t.Context(), here, bytes.NewReader(files[n]))
 		if err != nil || got.Run != runs[n] || n > 0 && got.Continues != runs[n-1] {
 			t.Fatal(got, err)
 		}
@@ -355,10 +356,10 @@ func TestThreadRefused(t *testing.T) {
 	agent, _ := chatter()
 	r := talks(t, engine.New(j, nil), agent, "one", "talk")
 	var out bytes.Buffer
-	if err := engine.Export(t.Context(), j, r.Run, &out, nil); err != nil {
+	if err := archive.Export(t.Context(), j, r.Run, &out, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Import(t.Context(), here, &out); err != nil {
+	if _, err := archive.Import(t.Context(), here, &out); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.New(here, nil).Start(t.Context(), agent, "two", &engine.StartOptions{Thread: "talk"}); !errors.Is(err, engine.ErrRedacted) {

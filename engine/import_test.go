@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
@@ -40,7 +41,7 @@ func exported(t testing.TB, raw bool) ([]byte, pawl.Journal) {
 		t.Fatal(res.Status, err)
 	}
 	var out bytes.Buffer
-	if err := engine.Export(context.Background(), j, "r", &out, &engine.ExportOptions{Raw: raw}); err != nil {
+	if err := archive.Export(context.Background(), j, "r", &out, &archive.Options{Raw: raw}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes(), j
@@ -60,10 +61,10 @@ func logOf(t testing.TB, j pawl.Journal, run string) (lines []string) {
 	return lines
 }
 
-func imports(t testing.TB, file []byte) (pawl.Journal, engine.Imported, error) {
+func imports(t testing.TB, file []byte) (pawl.Journal, archive.Imported, error) {
 	t.Helper()
 	j := memory.New()
-	got, err := engine.Import(context.Background(), j, bytes.NewReader(file))
+	got, err := archive.Import(context.Background(), j, bytes.NewReader(file))
 	return j, got, err
 }
 
@@ -76,7 +77,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	was, is := logOf(t, from, "r"), logOf(t, to, "r")
-	want := engine.Imported{Run: "r", Entries: uint64(len(was)), Of: uint64(len(was)), Blobs: 1}
+	want := archive.Imported{Run: "r", Entries: uint64(len(was)), Of: uint64(len(was)), Blobs: 1}
 	if got != want {
 		t.Errorf("the import is %+v, not %+v", got, want)
 	}
@@ -103,12 +104,12 @@ func TestImport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := engine.Import(t.Context(), to, bytes.NewReader(file)); !errors.Is(err, pawl.ErrRunExists) {
+	if _, err := archive.Import(t.Context(), to, bytes.NewReader(file)); !errors.Is(err, pawl.ErrRunExists) {
 		t.Errorf("importing it again: %v", err)
 	}
 	// What was imported is exported as it is, mark and all.
 	var again bytes.Buffer
-	if err := engine.Export(t.Context(), to, "r", &again, &engine.ExportOptions{Raw: true}); err != nil {
+	if err := archive.Export(t.Context(), to, "r", &again, &archive.Options{Raw: true}); err != nil {
 		t.Fatal(err)
 	}
 	if third, _, err := imports(t, again.Bytes()); err != nil || strings.Join(logOf(t, third, "r")[:len(is)], "\n") != strings.Join(is, "\n") {
@@ -152,11 +153,11 @@ func TestImportGoesOn(t *testing.T) {
 		ends(t, resume(t, there, agent), pawl.WaitingClientTool)
 	}
 	var file bytes.Buffer
-	if err := engine.Export(t.Context(), from, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+	if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
 		t.Fatal(err)
 	}
 	to := open()
-	if _, err := engine.Import(t.Context(), to, &file); err != nil {
+	if _, err := archive.Import(t.Context(), to, &file); err != nil {
 		t.Fatal(err)
 	}
 	here := engine.New(to, nil)
@@ -191,11 +192,11 @@ func TestImportCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := engine.Export(t.Context(), j, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+	if err := archive.Export(t.Context(), j, "r", &file, &archive.Options{Raw: true}); err != nil {
 		t.Fatal(err)
 	}
 	to := newTap()
-	if _, err := engine.Import(t.Context(), to, &file); err != nil {
+	if _, err := archive.Import(t.Context(), to, &file); err != nil {
 		t.Fatal(err)
 	}
 	here := engine.New(to, nil)
@@ -269,7 +270,7 @@ func TestImportTorn(t *testing.T) {
 		whole := uint64(min(max(lines-1, 0), len(was)))
 		to, got, err := imports(t, file[:n])
 		if whole == 0 {
-			if damaged := new(engine.DamagedError); !errors.As(err, &damaged) || len(logOf(t, to, "r")) != 0 {
+			if damaged := new(archive.DamagedError); !errors.As(err, &damaged) || len(logOf(t, to, "r")) != 0 {
 				t.Fatalf("cut at %d: %v", n, err)
 			}
 			continue
@@ -328,7 +329,7 @@ func TestImportFlipped(t *testing.T) {
 		file[at] ^= bit
 		to, got, err := imports(t, file)
 		file[at] ^= bit
-		if damaged := new(engine.DamagedError); !errors.As(err, &damaged) {
+		if damaged := new(archive.DamagedError); !errors.As(err, &damaged) {
 			t.Fatalf("byte %d, bit %08b: %+v, %v", at, bit, got, err)
 		}
 		for h := range to.List(t.Context(), pawl.Query{}) {
@@ -409,7 +410,7 @@ func TestImportDamaged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			changed := c.do(append([]string{}, whole...))
 			j, got, err := imports(t, sealed(changed...))
-			if damaged := new(engine.DamagedError); !errors.As(err, &damaged) || !strings.Contains(err.Error(), c.says) {
+			if damaged := new(archive.DamagedError); !errors.As(err, &damaged) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("with sums made anew: %+v, %v", got, err)
 			}
 			if len(logOf(t, j, "r")) > 0 {
@@ -454,7 +455,7 @@ func FuzzImport(f *testing.F) {
 		}
 		j, got, err := imports(t, file)
 		if err != nil {
-			if damaged := new(engine.DamagedError); !errors.As(err, &damaged) {
+			if damaged := new(archive.DamagedError); !errors.As(err, &damaged) {
 				t.Fatalf("%v", err)
 			}
 			for h := range j.List(t.Context(), pawl.Query{}) {

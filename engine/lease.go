@@ -110,6 +110,16 @@ func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 	return l, nil
 }
 
+// ClaimNew claims a run that has no entries, for a caller that writes its log without
+// driving it. It fails with pawl.ErrRunExists if the run has entries. The lease lapses
+// after 15 seconds; see [Release].
+func ClaimNew(ctx context.Context, j pawl.Journal, run string) (pawl.Lease, error) {
+	return New(j, nil).begin(ctx, run)
+}
+
+// Release gives up a lease, so that others need not wait for it to lapse.
+func Release(j pawl.Journal, l pawl.Lease) { New(j, nil).release(l) }
+
 // begun reports whether a run has entries, or may have.
 func (e *Engine) begun(ctx context.Context, run string) bool {
 	for _, err := range e.journal.Read(ctx, run, 1) {

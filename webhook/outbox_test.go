@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/webhook"
@@ -296,10 +297,10 @@ func TestImported(t *testing.T) {
 	from, j, to := open(t), open(t), receive(t, nil)
 	r := parked(t, from, "r")
 	var file strings.Builder
-	if err := engine.Export(t.Context(), from, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+	if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Import(t.Context(), j, strings.NewReader(file.String())); err != nil {
+	if _, err := archive.Import(t.Context(), j, strings.NewReader(file.String())); err != nil {
 		t.Fatal(err)
 	}
 	out := outbox(t, j, nil, to.hook())

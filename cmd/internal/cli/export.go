@@ -11,17 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/engine/desk"
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	o := &engine.ExportOptions{}
+	o := &archive.Options{}
 	c := a.command("export RUN [flags]", "Print a run as JSON lines that import reads, without what looks like a secret", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				out := bufio.NewWriter(a.out)
-				err := engine.Export(ctx, j, h.Run, out, o)
+				err := archive.Export(ctx, j, h.Run, out, o)
 				return 0, errors.Join(err, out.Flush())
 			})
 		})
@@ -47,8 +47,8 @@ func (a *app) importCommand() *cobra.Command {
 
 // take imports a file, and says what is missing.
 func (a *app) take(ctx context.Context, j store, name string, in io.Reader) error {
-	got, err := engine.Import(ctx, j, in)
-	if errors.As(err, new(*engine.DamagedError)) || errors.Is(err, pawl.ErrRunExists) {
+	got, err := archive.Import(ctx, j, in)
+	if errors.As(err, new(*archive.DamagedError)) || errors.Is(err, pawl.ErrRunExists) {
 		return refused(fmt.Errorf("%s: %w", name, err))
 	}
 	if err != nil {

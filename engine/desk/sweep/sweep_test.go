@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/engine/desk/sweep"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/journal/memory"
@@ -361,10 +362,10 @@ func TestImported(t *testing.T) {
 		from, to, agent := newDisk(), newDisk(), pawl.Agent{Name: "a", Model: says("done")}
 		left(t, from, "r", agent)
 		var file strings.Builder
-		if err := engine.Export(t.Context(), from, "r", &file, &engine.ExportOptions{Raw: true}); err != nil {
+		if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := engine.Import(t.Context(), to, strings.NewReader(file.String())); err != nil {
+		if _, err := archive.Import(t.Context(), to, strings.NewReader(file.String())); err != nil {
 			t.Fatal(err)
 		}
 		p := sweeps(t, to, agent)

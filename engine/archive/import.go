@@ -1,10 +1,12 @@
-package engine
+package archive
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +14,10 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 )
 
-// Imported is what became of an export.
+// Imported is the result of an import.
 type Imported struct {
 	Run      string `json:"run"`
 	Entries  uint64 `json:"entries"` // how many were imported
@@ -39,9 +42,9 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("line %d of the expor
 // Unwrap returns what is wrong with the line.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Import makes the run again that [Export] wrote, under the same id and owned by
-// nobody. A raw one can be resumed with its agent. One that was redacted can be
-// read only.
+// Import writes the run that [Export] exported to a journal, under the same id and
+// without an owner. A raw export can be resumed with its agent, a redacted one only
+// read.
 //
 // A file that breaks off is imported as far as it goes; if entries are missing,
 // the run can be read and forked, not resumed, since it may have done more than
@@ -182,6 +185,11 @@ func (f *importFile) take(line []byte) error {
 	return err
 }
 
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
 func (f *importFile) blob(line []byte) error {
 	var b exportBlob
 	if err := strictly(line, &b); err != nil {
@@ -204,7 +212,7 @@ func (f *importFile) seal() error {
 	s := &f.state
 	entry := pawl.Entry{
 		Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
-		Event: s.Import(self().String(), f.head.Redacted, s.Seq() < f.head.Entries),
+		Event: s.Import(engine.Self().String(), f.head.Redacted, s.Seq() < f.head.Entries),
 	}
 	if err := entry.Normalise(); err != nil {
 		return err
@@ -223,24 +231,24 @@ const mostBatch = 32 << 20
 // store writes the run. One that cannot be written whole is not left behind,
 // where the journal can remove it.
 func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
-	e := New(j, nil)
-	if len(f.blobs) > 0 && e.blobs == nil {
+	blobs, _ := j.(pawl.Blobs)
+	if len(f.blobs) > 0 && blobs == nil {
 		return errors.New("it has blobs, and this journal keeps none")
 	}
-	lease, err := e.begin(ctx, f.head.Run)
+	lease, err := engine.ClaimNew(ctx, j, f.head.Run)
 	if err != nil {
 		return err
 	}
 	err = func() error {
 		for _, data := range f.blobs {
-			if err := e.blobs.PutBlob(ctx, digestOf(data), data); err != nil {
+			if err := blobs.PutBlob(ctx, digestOf(data), data); err != nil {
 				return err
 			}
 		}
-		if e.mail != nil {
-			// Whoever was to be told of what is in the log was told where it was written.
-			told := pawl.Letter{Run: lease.Run, Kind: pawl.LetterDelivery, Request: "imported", By: "import", Body: fmt.Appendf(nil, `{"seq":%d}`, f.state.Seq()), Time: time.Now().UTC()}
-			if _, err := e.mail.Post(ctx, told); err != nil {
+		if mail, ok := j.(pawl.Mailbox); ok {
+			// What is in the log was delivered where it was written.
+			delivered := pawl.Letter{Run: lease.Run, Kind: pawl.LetterDelivery, Request: "imported", By: "import", Body: fmt.Appendf(nil, `{"seq":%d}`, f.state.Seq()), Time: time.Now().UTC()}
+			if _, err := mail.Post(ctx, delivered); err != nil {
 				return err
 			}
 		}
@@ -268,6 +276,6 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 		defer cancel()
 		return errors.Join(err, r.Remove(done, lease.Run, lease.Epoch))
 	}
-	e.release(lease)
+	engine.Release(j, lease)
 	return err
 }

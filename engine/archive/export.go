@@ -1,4 +1,4 @@
-package engine
+package archive
 
 import (
 	"context"
@@ -11,22 +11,20 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// ExportOptions are what may be said of an export. Nil means none.
-type ExportOptions struct {
+// Options are an export's settings. Nil means none.
+type Options struct {
 	// Raw keeps the bytes of the log, and adds the blobs it refers to. Without
 	// it, what looks like a secret is taken out of every entry, and the run can
 	// be read where it is imported, not resumed.
 	Raw bool
 }
 
-// Export writes a run as lines of JSON, from which [Import] makes it again: a
-// head, then the entries as they stand in the log, the blobs, and an end. Each
-// line has a sum that depends on all lines before it; see [chain]. A run that is
-// being driven is exported as far as it went when the export began. Export
-// fails, with the first lines written, when the log cannot be read to the end.
-func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *ExportOptions) error {
+// Export writes a run as lines of JSON. A run that is being driven is exported as far
+// as it went when the export began. If the log cannot be read to the end, Export
+// fails with the first lines written.
+func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Options) error {
 	if o == nil {
-		o = &ExportOptions{}
+		o = &Options{}
 	}
 	last, err := lastOf(ctx, j, run)
 	if err != nil {
