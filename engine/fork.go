@@ -81,7 +81,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		return nil, err
 	}
 	d.keep = o.Watch
-	return e.launch(ctx, d)
+	return e.launch(ctx, d, -1)
 }
 
 // prefix reads entries 1 to seq of a run and checks that the log may be cut there.

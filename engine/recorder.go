@@ -46,13 +46,13 @@ func (r *recorder) appendNow(events ...pawl.Event) { r.append(r.state.Seq(), eve
 
 // appendIn is append for events of another iteration than the state's.
 func (r *recorder) appendIn(iteration int, at uint64, events ...pawl.Event) {
+	now := time.Now()
+	if now.Before(r.state.Time()) {
+		now = r.state.Time()
+	}
 	for _, event := range events {
 		if r.failed != nil {
 			return
-		}
-		now := time.Now()
-		if now.Before(r.state.Time()) {
-			now = r.state.Time()
 		}
 		entry := pawl.Entry{Run: r.lease.Run, Seq: r.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
 		err := entry.Normalise()

@@ -68,7 +68,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 		return nil, err
 	}
 	d.requests.reissue, d.keep = true, o != nil && o.Watch
-	return e.launch(ctx, d)
+	return e.launch(ctx, d, -1)
 }
 
 // reopen claims a run, reads it, and takes it up again under agent.
@@ -255,34 +255,31 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	if err != nil {
 		return err
 	}
-	if parts := began.Differences(declared.Declaration()); len(parts) > 0 && !sabotage.On(sabotage.Change) {
-		if !o.AllowChange && !tightened(began, declared.Declaration(), parts) {
-			return &ChangedError{run, parts}
-		}
-		d := declared.Declaration()
-		resumed.Changed = &d
-	} else if repriced(began, declared.Declaration()) {
-		d := declared.Declaration()
-		resumed.Changed = &d
+	now := declared.Declaration()
+	parts := began.Differences(now)
+	if sabotage.On(sabotage.Change) {
+		parts = nil
 	}
-	switch was := r.state.StopSource(); {
-	case o.Stop != nil:
-		agent.Stop = o.Stop
-		if r.machine, err = r.engine.machineOf(agent, began); err != nil {
-			return err
-		}
-	case was != declared.Declaration().Stop && resumed.Changed == nil:
-		// The stop condition was replaced when the run was last resumed.
-		if agent.Stop, err = stop.Parse(was, nil); err != nil {
+	if len(parts) > 0 && !o.AllowChange && !tightened(began, now, parts) {
+		return &ChangedError{run, parts}
+	}
+	if len(parts) > 0 || repriced(began, now) {
+		resumed.Changed = &now
+	}
+	r.machine = declared
+	replaced := o.Stop
+	if was := r.state.StopSource(); replaced == nil && was != now.Stop && resumed.Changed == nil { // when the run was last resumed
+		if replaced, err = stop.Parse(was, nil); err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", run, was, err)
 		}
+	}
+	if replaced != nil {
+		agent.Stop = replaced
 		if r.machine, err = r.engine.machineOf(agent, began); err != nil {
 			return err
 		}
-	default:
-		r.machine = declared
 	}
-	// The ceilings that stand must be such as this agent may have.
+	// The limits must be such as this agent may have.
 	if o.Limits != (pawl.Limits{}) || r.state.Limits().Cost > 0 {
 		bounded := agent
 		bounded.Limits = r.state.Limits().Merge(o.Limits)

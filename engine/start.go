@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Start begins a run and returns at once, with its first entry durable. ctx is
+// the run's life: when it ends, a Write in progress is finished and the run is
+// parked, to be resumed by anybody. Start, Resume and Fork refuse the context of
+// a tool's call: an agent that a tool asks is offered with tool.Agent, so that
+// the limits of the run hold for both.
+func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
+	return e.start(ctx, &Prepared{agent: agent}, input, o)
+}
+
+func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartOptions) (*Handle, error) {
+	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input}
+	if o != nil {
+		b.StartOptions = *o
+	}
+	if !b.AllowChange && hasForeign(&b.agent) {
+		agent, changed, err := e.pinned(ctx, b.agent)
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			b.agent, b.machine = agent, nil
+		}
+	}
+	err := e.invalid
+	if b.machine == nil {
+		b.machine, err = e.machine(b.agent, true)
+	} else if err == nil {
+		err = e.serves(b.machine)
+	}
+	if err == nil {
+		err = nested(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.Thread, b.Key = e.secrets.Scrub(b.Thread), e.secrets.Scrub(b.Key)
+	if b.Thread != "" || b.Key != "" {
+		return b.derived(ctx)
+	}
+	if b.ID == "" {
+		b.ID = newID(time.Now())
+	}
+	lease, err := e.begin(ctx, b.ID)
+	if err != nil {
+		return nil, fmt.Errorf("start run %s: %w", b.ID, err)
+	}
+	return b.begin(ctx, lease, nil)
+}
+
+// StartOptions are what may be said of a run when it begins.
+type StartOptions struct {
+	// ID is the run's id. Empty: a new one, or the one that Thread or Key gives it.
+	ID     string
+	Labels map[string]string // instead of the agent's
+	// Thread is the conversation the run is part of: it begins with the messages
+	// of the thread's last run, which must have ended, else Start fails with a
+	// [*ThreadError]. What is counted begins anew. Of several who start the next
+	// run at once, one does.
+	Thread string
+	// Key makes starting repeatable: whoever starts a run under the same key (of
+	// the same thread, or of none) gets a handle on the one run there is, whoever
+	// drives it, as long as the journal keeps it. One that lost its owner is taken
+	// up again. Another agent or input is a [*KeyError].
+	Key    string
+	Parent string
+	// Untrusted says that the input is not the words of somebody who is trusted, as
+	// when a mail begins a run; see [pawl.State.Tainted].
+	Untrusted bool
+	// Watch keeps what the model streams until [Handle.Entries] is first ranged over,
+	// so that a watcher loses none of it, however soon the model begins.
+	Watch bool
+	// AllowChange takes the tools of untrusted MCP servers as they describe
+	// themselves now. Without it, one whose description or schema is another than in
+	// the last run of the agent is disabled, and its calls fail with the reason.
+	AllowChange bool
+
+	driven bool   // by the parent
+	hooks  []Hook // of the runs above, which drive it
+	nonce  string // of the parent
+}
+
+// beginning is a run that is about to begin.
+type beginning struct {
+	StartOptions
+	engine  *Engine
+	agent   pawl.Agent
+	machine *pawl.Machine
+	input   string
+}
+
+// begin writes the first entry of a run whose id is claimed, and drives the run.
+// p is what it continues; nil: nothing.
+func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, error) {
+	d := b.engine.newDriver(b.machine, l)
+	r := &d.rec
+	r.continues(p)
+	r.hooks.driven, r.hooks.above, d.keep = b.driven, b.hooks, b.Watch
+	err := r.lease.caught(func() error { // a filter may panic
+		r.appendIn(0, 0, b.first(ctx, r, p))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.engine.launch(ctx, d, -1)
+}
+
+// first is the first event of the run.
+//
+//go:noinline
+func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event {
+	start := pawl.RunStarted{
+		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
+		Owner: r.lease.Owner, Epoch: r.lease.Epoch, Untrusted: b.Untrusted,
+		Traceparent: b.engine.asker(ctx, r.lease.Run), Input: r.clean.text(b.input), Nonce: b.nonce,
+	}
+	if start.Labels == nil {
+		start.Labels = b.agent.Labels
+	}
+	start.Labels = b.engine.names(start.Labels)
+	if b.ID == "" { // it was derived
+		start.Nonce = rand.Text()[:8]
+	}
+	if p != nil && p.talk != nil {
+		start.Continues = p.talk.Continue(p.state)
+	}
+	return start
+}
+
+// launch makes what the driver has begun durable and drives the run on in a
+// goroutine of its own, for so many steps; negative: for any number.
+func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, error) {
+	r := &d.rec
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx)
+	if err := e.add(ctx, d); err != nil {
+		r.lease.release()
+		return nil, err
+	}
+	if err := r.flush(); err != nil {
+		r.lease.release()
+		e.drop(d)
+		d.life.err = err
+		close(d.life.done)
+		return nil, err
+	}
+	d.steps, d.detach = steps, context.AfterFunc(ctx, d.inbox.notify)
+	h := &Handle{life: d.life}
+	if d.keep {
+		h.kept.Store(d.rec.feed.watch())
+	}
+	go d.run(d.drive)
+	return h, nil
+}
