@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pawl-run/pawl"
 )
 
 // An effect is one call into the world: of a model, a tool, an observer, an
@@ -17,13 +19,14 @@ type effect struct {
 	work      work
 	ctx       *effectContext
 	limit     time.Duration
-	grace     time.Duration  // from being told to stop to being abandoned
-	sheltered bool           // suspending the run lets it finish: a Write in progress
-	yields    bool           // any signal stops it
-	intent    uint64         // the entry that announces it; zero: none
-	began     time.Time      // when it starts
-	quiet     quiet          // how long it may show no sign of life
-	done      chan<- *effect // of calls side by side; nil: it runs on the driver's goroutine
+	grace     time.Duration   // from being told to stop to being abandoned
+	sheltered bool            // suspending the run lets it finish: a Write in progress
+	yields    bool            // any signal stops it
+	intent    uint64          // the entry that announces it; zero: none
+	began     time.Time       // when it starts
+	values    context.Context // the values of its context; nil: those of the run
+	quiet     quiet           // how long it may show no sign of life
+	done      chan<- *effect  // of calls side by side; nil: it runs on the driver's goroutine
 
 	// Under the lock of effects until the effect is over.
 	deadline  time.Time
@@ -38,6 +41,11 @@ type work interface {
 	// record appends the result. cut is why the effect was told to stop, if it was.
 	// abandoned says that perform has not returned, so nothing of it may be read.
 	record(r *recorder, cut error, abandoned bool)
+}
+
+// timeLeft is what remains of a run's time.
+func timeLeft(s *pawl.State, now time.Time) time.Duration {
+	return s.Limits().Time - s.Elapsed() - max(0, now.Sub(s.Time()))
 }
 
 // errAbandoned unwinds a goroutine whose run another one drives now.

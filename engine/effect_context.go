@@ -25,8 +25,8 @@ func newEffectContext(r *recorder, e *effect) *effectContext {
 	if t, ok := e.work.(*toolCall); ok {
 		c.tool = t.inv.Tool
 	}
-	if e.intent != 0 { // else no entry announces it, such as a look at the world
-		c.Context = r.engine.within(r.base, r.lease.Run, e.intent)
+	if e.values != nil { // else no entry announces it, such as a look at the world
+		c.Context = e.values
 	}
 	return c
 }

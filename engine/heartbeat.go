@@ -168,7 +168,7 @@ func (e *Engine) renew(ctx context.Context) {
 		switch {
 		case errors.Is(err, pawl.ErrFenced):
 			d.rec.log(slog.LevelWarn, "another owner has taken the run over", e.because(err))
-			l.lose(err)
+			l.taken.Store(&err)
 			d.inbox.suspend()
 		case err != nil && !l.unrenewed:
 			d.rec.log(slog.LevelWarn, "the lease of the run cannot be prolonged; it is tried again at each heartbeat", e.because(err))

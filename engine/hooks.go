@@ -48,35 +48,6 @@ type Direction struct {
 	Reason string
 }
 
-// hooks are those of one run, and what they have not been shown.
-type hooks struct {
-	list     []Hook         // in the order in which they are asked; nil: not looked up yet
-	above    []Hook         // of the agent and of the runs above
-	driven   bool           // by the run whose child this one is, which has set above
-	disabled []int          // the hooks that are not asked any more, by index
-	retried  map[string]int // what each hook has had made again in this run
-	unseen   []pawl.Entry   // appended, not yet shown
-}
-
-// watchingHooks returns the hooks of the run: those of all runs, those of its agent,
-// and those of the runs above it. They are looked up once, when the first entry is
-// folded.
-func (r *recorder) watchingHooks() []Hook {
-	h := &r.hooks
-	if h.list == nil {
-		var d pawl.Declaration
-		if r.machine != nil { // what the run goes on with, which may differ from what it began with
-			d = r.machine.Declaration()
-		} else {
-			d = r.state.Declaration()
-		}
-		h.list = slices.Clip(r.engine.opt.Hooks) // all there are, should HooksOf panic
-		h.above = r.engine.hooksOf(d, h.above, h.driven, ParentOf(r.state))
-		h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
-	}
-	return h.list
-}
-
 // count counts the retries of a hook.
 func (h *hooks) count(e pawl.HookDirected) {
 	if e.Direction != "retry" {

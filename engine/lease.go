@@ -50,17 +50,6 @@ func (l *lease) ours() bool {
 	return !l.released
 }
 
-// lose records that another owner has the run.
-func (l *lease) lose(err error) { l.taken.Store(&err) }
-
-// lost returns why the run is not ours any more; nil: it still is.
-func (l *lease) lost() error {
-	if err := l.taken.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
 // renew extends the lease unless it was released: a heartbeat after the release
 // would leave the run held, with no owner, until the lease lapses.
 func (l *lease) renew(ctx context.Context) error {

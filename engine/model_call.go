@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // think performs a model call: its intent is durable before the request
@@ -48,11 +47,6 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		return nil, nil
 	}
 	r.appendIn(t.Iteration, at, r.machine.Called(*t))
-	if !sabotage.On(sabotage.Request) {
-		if err := r.flush(); err != nil {
-			return nil, err
-		}
-	}
 	c := d.modelCall
 	if d.modelCall = nil; c == nil {
 		c = new(modelCall)
@@ -65,8 +59,11 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // which shows nothing before it is done
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
+	if err := r.announce(&c.effect); err != nil {
+		return nil, err
+	}
 	now = time.Now()
-	left := r.left(now)
+	left := timeLeft(r.state, now)
 	if left <= 0 { // which the log does not say yet
 		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
 		return nil, nil

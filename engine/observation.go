@@ -17,7 +17,7 @@ func newObservation(r *recorder, at uint64) (*observation, error) {
 		return nil, err
 	}
 	now := time.Now()
-	left := r.left(now)
+	left := timeLeft(r.state, now)
 	if left <= 0 { // which the log does not say yet
 		r.append(at, pawl.Observed{Text: "the observation failed: the run's time was over before it began", Failed: true})
 		return nil, nil

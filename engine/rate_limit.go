@@ -67,7 +67,7 @@ func held(r *recorder, endpoint string, now time.Time) time.Duration {
 	if wait <= 0 || wait > maxHeld {
 		return 0
 	}
-	if wait += r.engine.opt.Backoff(limit.refused); wait >= r.left(now) {
+	if wait += r.engine.opt.Backoff(limit.refused); wait >= timeLeft(r.state, now) {
 		return 0
 	}
 	return wait

@@ -61,7 +61,7 @@ func (d *driver) reconcile() (asked bool, err error) {
 		ask := &reconciliation{tool: reconciler, info: info, inv: pawl.Invocation{
 			Run: r.lease.Run, Call: c.ID, Tool: c.Tool, Args: bytes.Clone(args), Key: c.Key, Attempt: c.Attempt, Supervised: c.Supervised,
 		}}
-		ask.effect = effect{work: ask, limit: min(info.Timeout, r.left(now)), grace: grace(tool), began: now}
+		ask.effect = effect{work: ask, limit: min(info.Timeout, timeLeft(r.state, now)), grace: grace(tool), began: now}
 		return true, d.effects.run(&ask.effect)
 	}
 	return false, nil

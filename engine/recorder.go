@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/window"
 )
@@ -83,8 +85,8 @@ func (r *recorder) flush() error {
 	if r.failed != nil {
 		return r.failed
 	}
-	if err := r.lease.lost(); err != nil {
-		return err
+	if err := r.lease.taken.Load(); err != nil {
+		return *err
 	}
 	if len(r.pending) == 0 {
 		return nil
@@ -154,9 +156,21 @@ func (r *recorder) continues(p *past) {
 	}
 }
 
-// left is what remains of the run's time.
-func (r *recorder) left(now time.Time) time.Duration {
-	return r.state.Limits().Time - r.state.Elapsed() - max(0, now.Sub(r.state.Time()))
+// announce makes the intents of effects durable. No watcher sees an effect before.
+func (r *recorder) announce(effects ...*effect) error {
+	broken := sabotage.Intent
+	if _, model := effects[0].work.(*modelCall); model {
+		broken = sabotage.Request
+	}
+	if !sabotage.On(broken) {
+		if err := r.flush(); err != nil {
+			return err
+		}
+	}
+	for _, e := range effects {
+		e.values = r.engine.within(r.base, r.lease.Run, e.intent)
+	}
+	return nil
 }
 
 // writable reports whether an entry can be added to the log: the run is ours and
@@ -174,4 +188,33 @@ func (r *recorder) resumed() {
 // log writes to the operator's log about the run.
 func (r *recorder) log(level slog.Level, message string, attrs ...slog.Attr) {
 	r.engine.log(level, message, r.lease.Run, attrs...)
+}
+
+// hooks are those of one run, and what they have not been shown.
+type hooks struct {
+	list     []Hook         // in the order in which they are asked; nil: not looked up yet
+	above    []Hook         // of the agent and of the runs above
+	driven   bool           // by the run whose child this one is, which has set above
+	disabled []int          // the hooks that are not asked any more, by index
+	retried  map[string]int // what each hook has had made again in this run
+	unseen   []pawl.Entry   // appended, not yet shown
+}
+
+// watchingHooks returns the hooks of the run: those of all runs, those of its agent,
+// and those of the runs above it. They are looked up once, when the first entry is
+// folded.
+func (r *recorder) watchingHooks() []Hook {
+	h := &r.hooks
+	if h.list == nil {
+		var d pawl.Declaration
+		if r.machine != nil { // what the run goes on with, which may differ from what it began with
+			d = r.machine.Declaration()
+		} else {
+			d = r.state.Declaration()
+		}
+		h.list = slices.Clip(r.engine.opt.Hooks) // all there are, should HooksOf panic
+		h.above = r.engine.hooksOf(d, h.above, h.driven, ParentOf(r.state))
+		h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+	}
+	return h.list
 }

@@ -54,7 +54,7 @@ func (b *toolBatch) run() error {
 		if cancel, suspend, _ := b.d.inbox.wanted(); cancel || suspend {
 			b.waiting = nil
 		}
-		if len(b.waiting) > 0 && overdue(r, b.at, b.waiting[0].disposed) {
+		if len(b.waiting) > 0 && overdue(r, b.at, b.waiting[0].disposed) <= 0 {
 			b.waiting = nil
 		}
 		if err := b.start(); err != nil {
@@ -68,7 +68,7 @@ func (b *toolBatch) run() error {
 		}
 		var over <-chan time.Time // the run's time, for calls that wait
 		if len(b.waiting) > 0 {
-			over = b.d.inbox.alarm(r.left(time.Now()))
+			over = b.d.inbox.alarm(timeLeft(r.state, time.Now()))
 		}
 		select {
 		case e := <-b.done:
@@ -97,7 +97,7 @@ func (b *toolBatch) start() error {
 	if len(b.waiting) == 0 {
 		return nil
 	}
-	var ready []*toolCall
+	var ready []*effect
 	kept := b.waiting[:0]
 	for _, t := range b.waiting {
 		most := t.disposed.Info().MaxParallel
@@ -110,18 +110,18 @@ func (b *toolBatch) start() error {
 			continue
 		}
 		b.count(t, 1)
-		ready = append(ready, t)
+		ready = append(ready, &t.effect)
 	}
 	if b.waiting = kept; len(ready) == 0 {
 		return nil
 	}
-	if err := announce(&b.d.rec); err != nil {
+	if err := b.d.rec.announce(ready...); err != nil {
 		return err
 	}
 	now := time.Now()
-	for _, t := range ready {
-		t.began, t.done = now, b.done
-		b.d.effects.depart(&t.effect)
+	for _, e := range ready {
+		e.began, e.done = now, b.done
+		b.d.effects.depart(e)
 	}
 	return nil
 }

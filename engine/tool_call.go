@@ -46,7 +46,7 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 				return err
 			}
 		}
-		if overdue(r, at, &group[0]) || !first && spends(group) {
+		if !first && spends(group) {
 			return nil
 		}
 		if err := runGroup(d, at, group); err != nil {
@@ -83,18 +83,6 @@ func nextGroup(serial bool, calls []pawl.Disposed) (group, rest []pawl.Disposed)
 		}
 	}
 	return group, nil
-}
-
-// overdue reports whether the run's time is over. The machine goes by the log, so
-// when the log does not say it yet, the call whose turn it is says it.
-func overdue(r *recorder, at uint64, c *pawl.Disposed) bool {
-	if r.left(time.Now()) > 0 {
-		return false
-	}
-	if r.state.Elapsed() < r.state.Limits().Time {
-		r.append(at, c.NotRun())
-	}
-	return true
 }
 
 // spends reports whether a call of the group spends tokens. What it may spend was
@@ -166,21 +154,28 @@ func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, error) {
 	if !t.prepare(&d.rec) {
 		return nil, nil
 	}
-	if err := announce(&d.rec); err != nil {
+	if err := d.rec.announce(&t.effect); err != nil {
 		return nil, err
 	}
 	t.began, ready = time.Now(), true
 	return t, nil
 }
 
-// prepare appends the intent to run the call and sets its limits. It reports false
-// if the call must not run, because what was approved has changed.
+// prepare sets the call's limits and appends the intent to run it. It reports false
+// if the call must not run, because the run's time is over or what was approved has
+// changed.
 func (t *toolCall) prepare(r *recorder) bool {
 	c, info := t.disposed, t.disposed.Info()
-	if !holds(r, t.at, c) {
+	left := overdue(r, t.at, c) // as the entries have it: making them durable may take long
+	if left <= 0 {
 		return false
 	}
-	left := r.left(time.Now()) // as the entries have it: making them durable may take long
+	if c.Approved {
+		if !holds(r, t.at, c) {
+			return false
+		}
+		left = timeLeft(r.state, time.Now())
+	}
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
 	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
 	if w, ok := t.tool.(interface{ Supervised() string }); ok { // who watches the attempt
@@ -192,6 +187,12 @@ func (t *toolCall) prepare(r *recorder) bool {
 	if sabotage.On(sabotage.Key) {
 		t.inv.Key += fmt.Sprint(".", t.inv.Attempt)
 	}
+	// Suspending the run lets a Write finish: cutting it short would leave its outcome
+	// unknown. A run of its own is suspended with its parent.
+	t.grace, t.limit, t.sheltered = grace(t.tool), info.Timeout, info.Effect == pawl.Write
+	if left < t.limit {
+		t.limit, t.outOfTime = left, true
+	}
 	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is no new attempt at the call
 		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
@@ -201,27 +202,22 @@ func (t *toolCall) prepare(r *recorder) bool {
 		}
 		if e := t.children.of(t); e != nil {
 			r.append(t.at, e)
+			t.grace, t.limit, t.sheltered, t.outOfTime = childTime, childTime, false, false
 		}
 	}
-	t.intent, t.grace, t.limit = r.state.Seq(), grace(t.tool), info.Timeout
-	// Suspending the run lets a Write finish: cutting it short would leave its outcome
-	// unknown. A run of its own is suspended with its parent.
-	t.sheltered = info.Effect == pawl.Write && t.child == nil
-	switch {
-	case t.child != nil:
-		t.limit = childTime
-	case left < t.limit:
-		t.limit, t.outOfTime = left, true
-	}
+	t.intent = r.state.Seq()
 	return true
 }
 
-// announce makes intents durable.
-func announce(r *recorder) error {
-	if sabotage.On(sabotage.Intent) {
-		return nil
+// overdue returns what is left of the run's time. The machine goes by the log, so
+// when nothing is left and the log does not say so yet, the call whose turn it is
+// says it.
+func overdue(r *recorder, at uint64, c *pawl.Disposed) time.Duration {
+	left := timeLeft(r.state, time.Now())
+	if left <= 0 && r.state.Elapsed() < r.state.Limits().Time {
+		r.append(at, c.NotRun())
 	}
-	return r.flush()
+	return left
 }
 
 // holds looks, as the last thing before a call is started, whether what was
