@@ -331,3 +331,81 @@ func TestHeartbeat(t *testing.T) {
 		comesTo(t, run, pawl.Success)
 	})
 }
+
+// TestTurnsWriteAlike: what a turn writes does not grow with the turns before it.
+func TestTurnsWriteAlike(t *testing.T) {
+	var plan [][]pawl.Call
+	for n := range 90 {
+		plan = append(plan, []pawl.Call{call("look", 10+n)})
+	}
+	agent := spender(func(pawl.Invocation) {})
+	agent.Model, agent.Limits = turns(plan...), pawl.Limits{Iterations: 100, Tokens: 100_000_000}
+	j := newTap()
+	ends(t, begin(t, engine.New(j, nil), agent), pawl.Success)
+	early, late := 0, 0
+	for _, line := range logOf(t, j, "r")[:4*90] {
+		e, err := pawl.DecodeEntry([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Iteration > 10 && e.Iteration <= 20:
+			early += len(line)
+		case e.Iteration > 80:
+			late += len(line)
+		}
+	}
+	if early == 0 || late > early*11/10 {
+		t.Errorf("ten turns wrote %d bytes early and %d late", early, late)
+	}
+}
+
+// TestResultsGivenAreCapped: what a client returns and what a person says of a call
+// is cut to the size that the tool's own results have.
+func TestResultsGivenAreCapped(t *testing.T) {
+	const most = 16 << 10
+	long := json.RawMessage(`"` + strings.Repeat("long ", 20_000) + `"`)
+	j, l := newTap(), new(ledger)
+	agent := clerk(newGate(), []pawl.Call{call("client", 1)}, []pawl.Call{call("pay", 1)})
+	last := new(pawl.Request)
+	model := agent.Model.(pawl.ModelFunc)
+	agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) { *last = r; return model(ctx, r) })
+	agent.Tools = append(agent.Tools, fake{name: "pay", effect: pawl.Write, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+		l.add(inv)
+		return pawl.Output{}, nil
+	}})
+	e := engine.New(j, nil)
+	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	if err := e.Submit(t.Context(), "r", "c_1", "x", long); err != nil {
+		t.Fatal(err)
+	}
+	j.on(func(b pawl.Batch, write func() error) error {
+		if has(b, "tool.finished") {
+			return errDisk // so that the outcome of the payment is unknown
+		}
+		return write()
+	})
+	if _, err := wait(t, resume(t, e, agent)); !errors.Is(err, errDisk) {
+		t.Fatal(err)
+	}
+	j.on(nil)
+	ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+	if err := e.Happened(t.Context(), "r", "c_2", "x", long); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, resume(t, e, agent), pawl.Success)
+	results := 0
+	for _, m := range last.Messages {
+		for _, p := range m.Parts {
+			if r, ok := p.(pawl.ToolResult); ok {
+				results++
+				if len(r.Text()) > most+300 || len(r.Text()) < most/2 {
+					t.Errorf("the model is given %d bytes of %s, want %d", len(r.Text()), r.Call, most)
+				}
+			}
+		}
+	}
+	if results != 2 || l.len() != 1 {
+		t.Errorf("%d results, %d payments", results, l.len())
+	}
+}

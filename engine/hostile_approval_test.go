@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -101,6 +103,29 @@ func TestToken(t *testing.T) {
 	ends(t, resume(t, eng, agent), pawl.Success)
 	if l.len() != 1 {
 		t.Errorf("it took place %d times", l.len())
+	}
+}
+
+// What runs is what was asked about: a call that is changed in the journal while it
+// waits is asked about again.
+func TestChangedCall(t *testing.T) {
+	from, l := newTap(), new(ledger)
+	agent := payer(l, call("pay", 1))
+	ends(t, begin(t, engine.New(from, nil), agent), pawl.WaitingApproval)
+	lines, changes := recorded(t, from), 0
+	for i, line := range lines {
+		if at := bytes.LastIndex(line, []byte(`{"n":1}`)); bytes.Contains(line, []byte(`"type":"model.replied"`)) {
+			lines[i] = slices.Concat(line[:at], []byte(`{"n":9}`), line[at+7:])
+			changes++
+		}
+	}
+	e := engine.New(&tap{Journal: cut(t, lines)}, nil)
+	if err := e.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, By: "ada"}); err != nil || changes != 1 {
+		t.Fatal(changes, err)
+	}
+	res := ends(t, resume(t, e, agent), pawl.WaitingApproval)
+	if l.len() != 0 || len(res.Pending) != 1 || string(res.Pending[0].Args) != `{"n":9}` {
+		t.Errorf("it took place %d times and is asked about again as %+v", l.len(), res.Pending)
 	}
 }
 

@@ -214,46 +214,62 @@ func TestStaleCancel(t *testing.T) {
 	ends(t, h, pawl.Success)
 }
 
-// An answer given while the run parks to wait for it is not left lying: its
+// An answer or a request to cancel that comes while the run parks is not lost: its
 // sender finds the run taken and relies on the owner.
-func TestLetterWhileParking(t *testing.T) {
-	for _, when := range []string{"before", "after"} {
-		t.Run(when, func(t *testing.T) {
-			j, g := newTap(), newGate()
-			here, there := engine.New(j, nil), engine.New(j, nil)
-			agent := clerk(g, []pawl.Call{call("client", 1), call("gate", 1)})
-			posted := false
-			post := func() {
-				if posted {
-					return
+func TestSignalWhileParking(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		send func(context.Context, *engine.Engine) error
+		want pawl.Status
+	}{
+		{"answer", func(ctx context.Context, e *engine.Engine) error {
+			return e.Submit(ctx, "r", "c_1", "x", json.RawMessage(`1`))
+		}, pawl.Success},
+		{"cancel", func(ctx context.Context, e *engine.Engine) error { return e.Cancel(ctx, "r", "x", "enough") }, pawl.Cancelled},
+	} {
+		for _, when := range []string{"before", "after", "released"} {
+			t.Run(c.name+" "+when, func(t *testing.T) {
+				j, g := newTap(), newGate()
+				here, there := engine.New(j, nil), engine.New(j, nil)
+				agent := clerk(g, []pawl.Call{call("client", 1), call("gate", 1)})
+				sent := false
+				send := func() {
+					if sent {
+						return
+					}
+					sent = true
+					if err := c.send(context.WithoutCancel(t.Context()), there); err != nil {
+						t.Error(err)
+					}
+					var held *pawl.HeldError
+					if _, err := there.Resume(t.Context(), agent, "r", nil); !errors.As(err, &held) {
+						t.Errorf("resume of a run being parked: %v", err)
+					}
 				}
-				posted = true
-				if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
-					t.Error(err)
-				}
-				var held *pawl.HeldError
-				if _, err := there.Resume(t.Context(), agent, "r", nil); !errors.As(err, &held) {
-					t.Errorf("resume of a run being parked: %v", err)
-				}
-			}
-			j.on(func(b pawl.Batch, write func() error) error {
-				if when == "before" && has(b, "run.paused") {
-					post()
-				}
-				return write()
+				j.on(func(b pawl.Batch, write func() error) error {
+					pausing := has(b, "run.paused")
+					if pausing && when == "before" {
+						send()
+					}
+					err := write()
+					if pausing && when == "after" {
+						send()
+					}
+					return err
+				})
+				j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+					if when == "released" && c.Epoch != 0 && c.TTL <= 0 {
+						send()
+					}
+					return take()
+				})
+				h := begin(t, here, agent)
+				<-g.in
+				g.out <- struct{}{}
+				ends(t, h, c.want)
+				sound(t, here, j, agent, "r")
 			})
-			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
-				if when == "after" && c.Epoch != 0 && c.TTL <= 0 {
-					post()
-				}
-				return take()
-			})
-			h := begin(t, here, agent)
-			<-g.in
-			g.out <- struct{}{}
-			ends(t, h, pawl.Success)
-			sound(t, here, j, agent, "r")
-		})
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -118,6 +119,36 @@ func TestLetterStorm(t *testing.T) {
 			}
 		}
 		sound(t, here, j, agent, "r")
+	}
+}
+
+// A run that is cancelled at about the time it ends has one end, and its owner says
+// the same of it as the log.
+func TestCancelRace(t *testing.T) {
+	seen := map[pawl.Status]int{}
+	for round := range 200 {
+		j := newTap()
+		here, there := engine.New(j, nil), engine.New(j, nil)
+		agent := spender(func(pawl.Invocation) { time.Sleep(100 * time.Microsecond) })
+		h := begin(t, here, agent)
+		time.Sleep(time.Duration(round) * 10 * time.Microsecond)
+		cancelled := []*engine.Engine{here, there}[round%2].Cancel(t.Context(), "r", "x", "enough") == nil
+		res, err := wait(t, h)
+		s, _ := engine.Load(t.Context(), j, "r")
+		stops := 0
+		for _, line := range logOf(t, j, "r") {
+			if strings.Contains(line, `"type":"run.stopped"`) {
+				stops++
+			}
+		}
+		if err != nil || stops != 1 || s.Status() != res.Status || s.InFlight() || !cancelled && res.Status != pawl.Success {
+			t.Fatalf("%d ends; the log says %v, its owner %v, %v", stops, s.Status(), res.Status, err)
+		}
+		seen[res.Status]++
+		sound(t, here, j, agent, "r")
+	}
+	if seen[pawl.Success]+seen[pawl.Cancelled] != 200 || seen[pawl.Cancelled] == 0 {
+		t.Errorf("the runs have come to %v", seen)
 	}
 }
 

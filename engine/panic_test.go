@@ -205,6 +205,22 @@ func TestHookNamesPanic(t *testing.T) {
 	sound(t, e, j, agent, "r")
 }
 
+// A hook that panics changes neither its run nor what the other hooks are asked.
+func TestHookPanics(t *testing.T) {
+	asked := 0
+	j, l := newTap(), new(ledger)
+	agent := spender(l.add)
+	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{
+		hookFunc(func(*pawl.State, pawl.Entry) engine.Direction { panic("boom") }),
+		hookFunc(func(*pawl.State, pawl.Entry) engine.Direction { asked++; return engine.Direction{} }),
+	}})
+	ends(t, begin(t, e, agent), pawl.Success)
+	if asked < 20 || l.len() != 8 {
+		t.Errorf("the other hook was asked %d times; %d effects took place", asked, l.len())
+	}
+	sound(t, e, j, agent, "r")
+}
+
 // HooksOf that panics leaves the run free, and so does whatever else panics while a
 // run is started, resumed or forked.
 func TestPanicsBeforeARun(t *testing.T) {

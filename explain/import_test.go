@@ -1,7 +1,10 @@
 package explain_test
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -48,5 +51,30 @@ func TestImported(t *testing.T) {
 	want := fmt.Sprintf("pawl fork 01RUN --at %d", at)
 	if r.Resumable || strings.HasPrefix(r.Action, "resume") || len(r.Next) != 1 || r.Next[0].Command != want {
 		t.Errorf("torn: %v %q %v, want %s", r.Resumable, r.Action, r.Next, want)
+	}
+}
+
+// TestHistories: the logs of earlier builds are explained.
+func TestHistories(t *testing.T) {
+	files, err := filepath.Glob("../testdata/histories/v*/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log []pawl.Entry
+		for line := range bytes.Lines(data) {
+			e, err := pawl.DecodeEntry(bytes.TrimSpace(line))
+			if err != nil {
+				t.Fatal(file, err)
+			}
+			log = append(log, e)
+		}
+		if r, err := explain.Of(sequence(log), nil); err != nil || r.Status == 0 || len(r.Decisions) == 0 {
+			t.Errorf("%s: %v, %v, %d decisions", file, err, r.Status, len(r.Decisions))
+		}
 	}
 }

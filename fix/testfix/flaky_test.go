@@ -169,6 +169,27 @@ func TestCourse(t *testing.T) {
 	}
 }
 
+// Tests that fail once their package builds again were hidden before. The edit that
+// made it build is not held to have broken them.
+func TestRevealedIsNotBroken(t *testing.T) {
+	needsGo(t)
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "two")
+	write(t, dir, map[string]string{
+		"go.mod":      "module example.com/two\n\ngo 1.26\n",
+		"two.go":      "package two\n\nimport \"example.com/two/nothere\"\n\nfunc Sum(a, b int) int { return a - b }\n",
+		"two_test.go": "package two\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif Sum(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n",
+	})
+	f := open(t, dir, mechanic.New(), nil)
+	observeOnce(t, f)
+	if _, err := use(t, f, "edit_file", args{"path": "two.go", "old": `import "example.com/two/nothere"`, "new": "// Nothing else is needed."}); err != nil {
+		t.Fatal(err)
+	}
+	if text := observeOnce(t, f); !strings.Contains(text, "hidden before") || strings.Contains(text, "newly broken") {
+		t.Errorf("once the package builds the model reads\n%s", text)
+	}
+}
+
 // Another process knows what is flaky and what was tried.
 func TestCourseGoesOn(t *testing.T) {
 	t.Parallel()

@@ -49,11 +49,9 @@ func thinking(text, tool string, n int) pawl.Reply {
 	return r
 }
 
-// TestLessons takes up what other runtimes did not see, or saw where nothing
-// was: W3 of tightloop (its streak knew one repeat of the same calls), what is
-// said of Hyphen's on_stuck, and E17 of Locus (its two detectors contradict each
-// other: paging is a loop for one of them, and alternation for none).
-func TestLessons(t *testing.T) {
+// TestStandstillIsSeen: whatever way a run gets nowhere in, it is seen, and progress
+// is not taken for it.
+func TestStandstillIsSeen(t *testing.T) {
 	page := answers{"page", pawl.Read, echo}
 	other := answers{"other", pawl.Read, echo}
 	flat := func(values ...float64) *pawl.Goal {
