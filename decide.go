@@ -28,7 +28,10 @@ const patience = 5 * time.Minute
 // The order is: what was begun is settled; success, then the stop condition;
 // the loop; the policies, to a fixed point; the ceilings.
 func (m *Machine) Decide(s *State) Step {
-	step := m.filled(s, m.propose(s)) // filled first, so that a policy sees the clamp it may lower
+	step := m.propose(s)
+	if t, ok := step.(Think); ok {
+		step = m.fill(s, t) // so that a policy sees the clamp it may lower
+	}
 	step = m.approved(s, m.review(s, step))
 	step = m.limit(s, m.carve(s, step))
 	if _, ends := step.(Finish); ends {
@@ -37,22 +40,9 @@ func (m *Machine) Decide(s *State) Step {
 	return step
 }
 
-// filled is a step with a Think filled in. What takes room for a state, an effect or
-// an end is kept out of line: a run that waits keeps the stack it once needed.
-//
-//go:noinline
-func (m *Machine) filled(s *State, step Step) Step {
-	if t, ok := step.(Think); ok {
-		return m.fill(s, t)
-	}
-	return step
-}
-
 // lastWords asks the policies about the end of a run whose ceilings are met,
 // which come after them: what it has to say is theirs to withhold or to note.
 // Nothing else they want can be had any more.
-//
-//go:noinline
 func (m *Machine) lastWords(s *State, step Step) Step {
 	end := step.(Finish)
 	if end.Verdict.Status != Exhausted || s.Machine() < 2 {
@@ -203,7 +193,6 @@ func (m *Machine) met(s *State) bool {
 	return m.agent.Goal != nil && s.measured && eval(m.agent.Goal.Success, s).Holds
 }
 
-//go:noinline
 func eval(c Condition, s *State) Verdict {
 	defer blame.On("condition", c)
 	return c.Eval(s)
@@ -333,10 +322,7 @@ func (m *Machine) spent(s *State) bool {
 // maxEmpty is how often a model may say nothing before that is taken for its answer.
 const maxEmpty = 3
 
-// failed ends the run as failed. It is kept out of line, since its callers
-// would each need the room of all their failures on the stack.
-//
-//go:noinline
+// failed ends the run as failed.
 func failed(leaf, detail string) Step {
 	return Finish{Verdict: verdict(Failed, leaf, detail)}
 }

@@ -163,8 +163,6 @@ func NewMachine(a Agent) (*Machine, error) {
 }
 
 // declare fills in what is declared of the agent besides its models.
-//
-//go:noinline
 func (m *Machine) declare() {
 	a := &m.agent
 	m.decl = Declaration{
@@ -366,8 +364,6 @@ func (m *Machine) check() (errs []error) {
 }
 
 // check asks a part what is wrong with it, if it can tell.
-//
-//go:noinline
 func check(part any, a *Agent) error {
 	if c, ok := part.(Checker); ok {
 		return c.Check(*a)

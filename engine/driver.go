@@ -34,8 +34,6 @@ type driver struct {
 
 // newDriver is for a run that was claimed. Of a nil machine, nothing is known of
 // the agent.
-//
-//go:noinline
 func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 	d := &driver{gone: make(chan struct{})}
 	r := &d.rec
@@ -145,10 +143,7 @@ func (d *driver) step() (done bool, err error) {
 	return false, err
 }
 
-// settle takes a step that is no effect. It is kept out of line, since what it
-// writes would otherwise stand on the stack of every effect in progress.
-//
-//go:noinline
+// settle takes a step that is no effect.
 func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
 	r := &d.rec
 	switch step := step.(type) {

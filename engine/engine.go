@@ -179,8 +179,6 @@ func (e *Engine) serves(m *pawl.Machine) error {
 
 // guarded is the agent with the built-in policies, without the younger one of
 // them if it is not to compact.
-//
-//go:noinline
 func guarded(agent *pawl.Agent, compacts bool) pawl.Agent {
 	if compacts {
 		return progress.Guard(window.Guard(*agent))

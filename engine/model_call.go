@@ -24,10 +24,7 @@ func (d *driver) think(at uint64, t *pawl.Think) error {
 	return err
 }
 
-// newModelCall makes a model call ready to start; nil: there is none yet. It
-// is kept out of line: what it needs would stand on the stack while the model thinks.
-//
-//go:noinline
+// newModelCall makes a model call ready to start; nil: there is none yet.
 func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	r := &d.rec
 	model, info := r.machine.Asked(*t)
@@ -111,8 +108,6 @@ func (c *modelCall) perform(ctx context.Context) {
 }
 
 // stream takes in a reply piece by piece.
-//
-//go:noinline
 func (c *modelCall) stream(ctx context.Context) {
 	for chunk, err := range c.model.Stream(ctx, c.request) {
 		if c.err = err; err != nil {
@@ -163,10 +158,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 	c.failed(err, cut)
 }
 
-// failed appends that the call brought no reply. It is kept out of line: what it
-// needs would stand on the stack while a reply is folded.
-//
-//go:noinline
+// failed appends that the call brought no reply.
 func (c *modelCall) failed(err, cut error) {
 	r := c.rec
 	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.quiet.signs) > 0

@@ -117,8 +117,6 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 }
 
 // first is the first event of the run.
-//
-//go:noinline
 func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event {
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,

@@ -133,10 +133,7 @@ func runGroup(d *driver, at uint64, calls []pawl.Disposed) error {
 var errCrowded = errors.New("too many calls are in flight in this process")
 
 // single makes a call ready to run, its intent durable; nil: it is not to be run,
-// or not yet. It is kept out of line: what it needs would stand on the stack while
-// the tool works.
-//
-//go:noinline
+// or not yet.
 func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, error) {
 	t := d.toolCall
 	if d.toolCall = nil; t == nil {

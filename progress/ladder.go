@@ -38,7 +38,7 @@ func (r rungs) note() pawl.Event {
 // climb takes the next rung when the run is stuck, and tells the model when its
 // last turn made the goal's measure worse.
 func (p noProgress) climb(s *pawl.State, step pawl.Step) pawl.Step {
-	measured := gauged(s)
+	_, measured := s.Metric()
 	if !measured && moves(s) {
 		return step
 	}
@@ -47,20 +47,10 @@ func (p noProgress) climb(s *pawl.State, step pawl.Step) pawl.Step {
 
 // moves reports whether a look at the last few turns shows that the run gets on,
 // which it mostly does: a step then costs little.
-//
-//go:noinline
 func moves(s *pawl.State) bool {
 	var room [Period + 1]turn
 	t := follow(s, room[:], len(room))
 	return t.moves()
-}
-
-// gauged reports whether the goal was ever measured.
-//
-//go:noinline
-func gauged(s *pawl.State) bool { // out of line, for Metric is given a copy
-	_, measured := s.Metric()
-	return measured
 }
 
 // rung is the next one, if the run is stuck.

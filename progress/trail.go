@@ -48,7 +48,7 @@ type trail struct {
 // many, into room.
 func follow(s *pawl.State, room []turn, most int) trail {
 	t := trail{turns: room[:0]}
-	measured := gauged(s)
+	_, measured := s.Metric()
 	fresh := s.Fresh()
 	var later, drift *gauge.Measure // of turns left out, which belong to the one before them
 	for track := range s.Tracks() {
