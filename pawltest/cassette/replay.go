@@ -92,14 +92,13 @@ func (p *player) turn() []int {
 
 // canonical is a request in the form that is compared.
 func canonical(method, url string, body []byte) string {
-	line := method + " " + url + "\n\n"
 	if same, err := canon.Canonical(nil, body); err == nil {
 		body = same
 	}
 	if pretty := indent(body); pretty != nil {
 		body = pretty
 	}
-	return line + string(body) + "\n"
+	return method + " " + url + "\n\n" + string(body) + "\n"
 }
 
 // refuse is the answer to a request that is not on the tape. An error would be
@@ -210,7 +209,7 @@ func sleep(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {
 	return false
 }
 
-// close reports what differed, or else what nobody asked for.
+// close reports what differed, or else what was not asked for.
 func (p *player) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,12 +220,7 @@ func (p *player) close() error {
 	if n < 0 {
 		return nil
 	}
-	over := 0
-	for _, used := range p.used {
-		if !used {
-			over++
-		}
-	}
+	over := len(slices.DeleteFunc(slices.Clone(p.used), func(used bool) bool { return used }))
 	x := p.tape.exchanges[n]
 	return fmt.Errorf("cassette %s: %d of %d exchanges were not asked for, the first of them request %d, %s %s; if that is as it should be, set %s=1 to record it again",
 		p.file, over, len(p.used), n+1, x.method, x.url, Variable)

@@ -41,11 +41,9 @@ func (s *secrets) add(least int, values ...string) {
 			continue
 		}
 		quoted, _ := json.Marshal(v) // a string always has a JSON form
-		var plain bytes.Buffer
-		enc := json.NewEncoder(&plain)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(v)
-		for _, form := range []string{v, string(bytes.Trim(quoted, `"`)), strings.Trim(plain.String(), "\"\n"), url.QueryEscape(v), url.PathEscape(v)} {
+		escaped := string(bytes.Trim(quoted, `"`))
+		plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(escaped)
+		for _, form := range []string{v, escaped, plain, url.QueryEscape(v), url.PathEscape(v)} {
 			if form != "" && !slices.ContainsFunc(s.forms, func(f []byte) bool { return string(f) == form }) {
 				s.forms = append(s.forms, []byte(form))
 			}

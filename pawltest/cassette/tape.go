@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -67,14 +68,12 @@ func (t *tape) format() []byte {
 	for _, m := range t.order {
 		x := t.exchanges[m.n]
 		var b bytes.Buffer
-		name := "request"
+		kind, format := "request", x.formatRequest
 		if m.response {
-			name = "response"
-			x.formatResponse(&b)
-		} else {
-			x.formatRequest(&b)
+			kind, format = "response", x.formatResponse
 		}
-		a.Files = append(a.Files, txtar.File{Name: strconv.Itoa(m.n+1) + " " + name, Data: b.Bytes()})
+		format(&b)
+		a.Files = append(a.Files, txtar.File{Name: fmt.Sprint(m.n+1, " ", kind), Data: b.Bytes()})
 	}
 	return txtar.Format(a)
 }
@@ -112,20 +111,11 @@ func (x *exchange) formatResponse(b *bytes.Buffer) {
 }
 
 func formatHeader(b *bytes.Buffer, h http.Header) {
-	for _, k := range sortedKeys(h) {
+	for _, k := range slices.Sorted(maps.Keys(h)) {
 		for _, v := range h[k] {
 			fmt.Fprintf(b, "%s: %s\n", k, v)
 		}
 	}
-}
-
-func sortedKeys(h http.Header) []string {
-	keys := make([]string, 0, len(h))
-	for k := range h {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // indent is JSON for people to read, or nil for anything else. Its lines never

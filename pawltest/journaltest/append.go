@@ -61,8 +61,7 @@ var appends = []rule{
 		l := c.claim("r")
 		c.ok(c.add(l, 0, "a"), "appending")
 		before := c.heads(pawl.Query{})[0]
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch})
-		c.ok(err, "taking over")
+		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch}, "taking over")
 		stale := batch(l, 1, "x")
 		stale.Head.Status, stale.Head.Agent = pawl.Failed, "stale"
 		c.is(c.Append(c.Context(), stale), pawl.ErrFenced, "the old owner's append")
@@ -77,8 +76,7 @@ var appends = []rule{
 		c.logIs("r", "a", "b")
 	}},
 	{"append/late", "an owner whose lease has lapsed may append as long as nobody took the run", func(c *check) {
-		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
-		c.ok(err, "claiming")
+		l := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true}, "claiming")
 		time.Sleep(2 * short)
 		c.ok(c.add(l, 0, "a"), "appending late")
 		c.logIs("r", "a")

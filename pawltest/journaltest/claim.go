@@ -1,8 +1,6 @@
 package journaltest
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -39,57 +37,39 @@ var claims = []rule{
 	{"claim/live", "a live lease is refused with its owner named, and stays as it is", func(c *check) {
 		l := c.claim("r")
 		for _, over := range []uint64{0, l.Epoch + 1} {
-			_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: over})
-			var held *pawl.HeldError
-			if !errors.As(err, &held) {
-				c.failf("claiming a run with a live owner: the error is %v, not a *HeldError", err)
-			}
-			c.about(l, held.Lease, "the lease in the error")
+			c.about(l, c.held(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: over}, "claiming a run with a live owner"), "the lease in the error")
 		}
 		c.ok(c.add(l, 0, "a"), "the owner's append after that")
 	}},
 	{"claim/lapsed", "a lapsed lease can be taken, and taking raises the epoch by one", func(c *check) {
-		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
-		c.ok(err, "claiming")
+		l := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true}, "claiming")
 		time.Sleep(2 * short)
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
-		c.ok(err, "claiming what has lapsed")
+		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute}, "claiming what has lapsed")
 		if next.Epoch != l.Epoch+1 || next.Owner != "you" || next.Run != "r" {
 			c.failf("after %+v the next lease is %+v", l, next)
 		}
 	}},
 	{"claim/over", "a live lease can be taken over by naming its epoch", func(c *check) {
 		l := c.claim("r")
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch})
-		c.ok(err, "taking over")
+		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch}, "taking over")
 		if next.Epoch != l.Epoch+1 || next.Owner != "you" {
 			c.failf("after %+v the next lease is %+v", l, next)
 		}
-		_, err = c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "third", TTL: time.Minute, Over: l.Epoch})
-		if held := new(pawl.HeldError); !errors.As(err, &held) {
-			c.failf("naming an epoch that is past: the error is %v, not a *HeldError", err)
-		}
+		c.held(pawl.Claim{Run: "r", Owner: "third", TTL: time.Minute, Over: l.Epoch}, "naming an epoch that is past")
 	}},
 	{"claim/renew", "a renewed lease keeps its epoch and owner and lives longer", func(c *check) {
-		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
-		c.ok(err, "claiming")
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Epoch: l.Epoch})
-		c.ok(err, "renewing")
+		l := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true}, "claiming")
+		next := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Epoch: l.Epoch}, "renewing")
 		if next.Epoch != l.Epoch || next.Owner != "me" || !next.Until.After(l.Until) {
 			c.failf("%+v is renewed as %+v", l, next)
 		}
 		time.Sleep(2 * short)
-		_, err = c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
-		if held := new(pawl.HeldError); !errors.As(err, &held) {
-			c.failf("claiming what was renewed: the error is %v, not a *HeldError", err)
-		}
+		c.held(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute}, "claiming what was renewed")
 	}},
 	{"claim/late", "a lease that has lapsed but was not taken can still be renewed", func(c *check) {
-		l, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true})
-		c.ok(err, "claiming")
+		l := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true}, "claiming")
 		time.Sleep(2 * short)
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Epoch: l.Epoch})
-		c.ok(err, "renewing late")
+		next := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, Epoch: l.Epoch}, "renewing late")
 		if next.Epoch != l.Epoch {
 			c.failf("%+v is renewed as %+v", l, next)
 		}
@@ -97,41 +77,32 @@ var claims = []rule{
 	{"claim/release", "a lease that was given up is free at once, and giving it up twice is harmless", func(c *check) {
 		l := c.claim("r")
 		for range 2 {
-			gone, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", Epoch: l.Epoch})
-			c.ok(err, "giving it up")
+			gone := c.take(pawl.Claim{Run: "r", Owner: "me", Epoch: l.Epoch}, "giving it up")
 			if !gone.Until.IsZero() {
 				c.failf("a lease given up is good until %v", gone.Until)
 			}
 		}
-		c.free("r")
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
-		c.ok(err, "claiming what is free")
+		if l := c.heads(pawl.Query{})[0].Lease; !l.Until.IsZero() {
+			c.failf("a free run is listed with the lease %+v", l)
+		}
+		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute}, "claiming what is free")
 		if next.Epoch != l.Epoch+1 {
 			c.failf("after %+v the next lease is %+v", l, next)
 		}
 	}},
-	{"claim/fenced", "who was replaced can neither renew nor give up", func(c *check) {
+	{"claim/fenced", "an owner that was replaced can neither renew nor give up", func(c *check) {
 		l := c.claim("r")
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch})
-		c.ok(err, "taking over")
+		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch}, "taking over")
 		for _, ttl := range []time.Duration{time.Minute, 0, -1} {
 			_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: ttl, Epoch: l.Epoch})
 			c.is(err, pawl.ErrFenced, "the old owner's claim")
 		}
-		for h, err := range c.List(c.Context(), pawl.Query{}) {
-			c.ok(err, "listing")
-			c.about(next, h.Lease, "the new owner's lease")
-		}
+		c.about(next, c.heads(pawl.Query{})[0].Lease, "the new owner's lease")
 	}},
 	{"claim/reopened", "leases outlive a restart", func(c *check) {
 		l := c.claim("r")
 		c.reopen()
-		_, err := c.Claim(context.Background(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute})
-		var held *pawl.HeldError
-		if !errors.As(err, &held) {
-			c.failf("claiming after a restart: the error is %v, not a *HeldError", err)
-		}
-		c.about(l, held.Lease, "the lease after a restart")
+		c.about(l, c.held(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute}, "claiming after a restart"), "the lease after a restart")
 	}},
 }
 
@@ -143,15 +114,4 @@ func (c *check) about(want, got pawl.Lease, what string) {
 	}
 	want.Until, got.Until = time.Time{}, time.Time{}
 	c.same(want, got, what)
-}
-
-// free insists that a list shows nobody as the run's owner.
-func (c *check) free(run string) {
-	c.Helper()
-	for h, err := range c.List(c.Context(), pawl.Query{Run: run}) {
-		c.ok(err, "listing")
-		if !h.Lease.Until.IsZero() {
-			c.failf("a free run is listed with the lease %+v", h.Lease)
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/pawl-run/pawl"
 )
@@ -76,21 +77,10 @@ func (c *check) is(err, want error, doing string) {
 
 func (c *check) same(want, got any, what string) {
 	c.Helper()
-	instant := cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
-	empty := cmp.Comparer(func(a, b map[string]string) bool { return len(a) == 0 && len(b) == 0 || cmp.Equal(a, b, plain) })
-	if d := cmp.Diff(want, got, instant, empty); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateApproxTime(0), cmpopts.EquateEmpty()); d != "" {
 		c.failf("%s is not as it should be (- wanted, + found):\n%s", what, d)
 	}
 }
-
-// plain keeps the comparer of label maps from calling itself.
-var plain = cmp.Transformer("labels", func(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for _, k := range sortedKeys(m) {
-		out = append(out, k+"="+m[k])
-	}
-	return out
-})
 
 // reopen is the journal after a restart; the subtest is skipped for journals without one.
 func (c *check) reopen() {
@@ -104,14 +94,38 @@ func (c *check) reopen() {
 // claim takes a lease that will not lapse during a test.
 func (c *check) claim(run string) pawl.Lease {
 	c.Helper()
-	l, err := c.Claim(c.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Minute, New: true})
-	c.ok(err, "claiming the new run "+run)
+	return c.take(pawl.Claim{Run: run, Owner: "me", TTL: time.Minute, New: true}, "claiming the new run "+run)
+}
+
+// take insists on a lease.
+func (c *check) take(k pawl.Claim, doing string) pawl.Lease {
+	c.Helper()
+	l, err := c.Claim(c.Context(), k)
+	c.ok(err, doing)
 	return l
+}
+
+// held insists that somebody else has the lease, which the error names.
+func (c *check) held(k pawl.Claim, doing string) pawl.Lease {
+	c.Helper()
+	_, err := c.Claim(c.Context(), k)
+	held, ok := errors.AsType[*pawl.HeldError](err)
+	if !ok {
+		c.failf("%s: the error is %v, not a *HeldError", doing, err)
+	}
+	return held.Lease
 }
 
 // add appends records with a head that says little.
 func (c *check) add(l pawl.Lease, after uint64, records ...string) error {
 	return c.Append(c.Context(), batch(l, after, records...))
+}
+
+// headed appends a batch with a head of its own.
+func (c *check) headed(b pawl.Batch, h pawl.Head) {
+	c.Helper()
+	b.Head = h
+	c.ok(c.Append(c.Context(), b), "appending")
 }
 
 func batch(l pawl.Lease, after uint64, records ...string) pawl.Batch {

@@ -3,13 +3,10 @@ package journaltest
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
 )
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (c *check) heads(q pawl.Query) []pawl.Head {
 	c.Helper()
@@ -25,20 +22,18 @@ func (c *check) heads(q pawl.Query) []pawl.Head {
 func (c *check) put(run string, h pawl.Head) pawl.Lease {
 	c.Helper()
 	l := c.claim(run)
-	b := batch(l, 0, "a")
 	h.Run, h.Seq = run, 1
-	b.Head = h
-	c.ok(c.Append(c.Context(), b), "appending")
+	c.headed(batch(l, 0, "a"), h)
 	return l
 }
 
 func (c *check) listIs(q pawl.Query, want ...string) {
 	c.Helper()
-	got := []string{}
+	var got []string
 	for _, h := range c.heads(q) {
 		got = append(got, h.Run)
 	}
-	c.same(append([]string{}, want...), got, fmt.Sprintf("the list for %+v", q))
+	c.same(want, got, fmt.Sprintf("the list for %+v", q))
 }
 
 // full is a head with nothing left out.
@@ -60,15 +55,11 @@ var lists = []rule{
 			c.about(l, got[0].Lease, "the lease of a run without records")
 		}
 		want := full("r")
-		b := batch(l, 0, "a", "b")
-		b.Head = want
-		c.ok(c.Append(c.Context(), b), "appending")
+		c.headed(batch(l, 0, "a", "b"), want)
 		c.headIs(want, l)
 
 		want = pawl.Head{Run: "r", Agent: "other", Status: pawl.Running, Seq: 3, Created: day, Updated: day.Add(time.Second)}
-		b = batch(l, 2, "c")
-		b.Head = want
-		c.ok(c.Append(c.Context(), b), "appending")
+		c.headed(batch(l, 2, "c"), want)
 		c.headIs(want, l)
 
 		// Each field in turn changes alone.
@@ -86,28 +77,22 @@ var lists = []rule{
 		} {
 			change(&want)
 			want.Seq++
-			b = batch(l, want.Seq-1, fmt.Sprint(i))
-			b.Head = want
-			b.Head.Labels = maps.Clone(want.Labels)
-			c.ok(c.Append(c.Context(), b), "appending")
+			sent := want
+			sent.Labels = maps.Clone(want.Labels)
+			c.headed(batch(l, want.Seq-1, fmt.Sprint(i)), sent)
 			c.headIs(want, l)
 		}
 	}},
-	{"list/epochs", "the head is the one appended last, whoever owned the run in between", func(c *check) {
+	{"list/epochs", "the head is the one appended last, also after a change of owner", func(c *check) {
 		l := c.put("r", pawl.Head{Status: pawl.Running, Created: day})
-		next, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch})
-		c.ok(err, "taking over")
+		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch}, "taking over")
 		want := full("r")
-		b := batch(next, 1, "b")
-		b.Head = want
-		c.ok(c.Append(c.Context(), b), "appending")
+		c.headed(batch(next, 1, "b"), want)
 		c.headIs(want, next)
 	}},
 	{"list/relabelled", "a run is listed by the labels of its head and not by those it had", func(c *check) {
 		l := c.put("r", pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "1", "b": "\xff<"}})
-		b := batch(l, 1, "b")
-		b.Head = pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "2", "b": "\xff<"}}
-		c.ok(c.Append(c.Context(), b), "appending")
+		c.headed(batch(l, 1, "b"), pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "2", "b": "\xff<"}})
 		c.listIs(pawl.Query{Labels: map[string]string{"a": "1"}})
 		c.listIs(pawl.Query{Labels: map[string]string{"a": "2"}}, "r")
 	}},
@@ -174,20 +159,17 @@ var lists = []rule{
 		for _, run := range []string{"lapsed", "ended", "parked"} {
 			status := map[string]pawl.Status{"lapsed": pawl.Running, "ended": pawl.Success, "parked": pawl.Paused}[run]
 			l := c.put(run, pawl.Head{Status: status})
-			_, err := c.Claim(c.Context(), pawl.Claim{Run: run, Owner: "me", TTL: short, Epoch: l.Epoch})
-			c.ok(err, "renewing")
+			c.take(pawl.Claim{Run: run, Owner: "me", TTL: short, Epoch: l.Epoch}, "renewing")
 		}
 		c.claim("unbegun")
 		c.put("live", pawl.Head{Status: pawl.Running})
 		l := c.put("free", pawl.Head{Status: pawl.Running})
-		_, err := c.Claim(c.Context(), pawl.Claim{Run: "free", Epoch: l.Epoch})
-		c.ok(err, "giving the lease up")
+		c.take(pawl.Claim{Run: "free", Epoch: l.Epoch}, "giving the lease up")
 		c.put("due", pawl.Head{Status: pawl.Paused, WakeAt: day})
 		time.Sleep(2 * short)
 		c.listIs(pawl.Query{Due: day}, "due", "free", "lapsed")
 		c.listIs(pawl.Query{Due: day, Status: pawl.Running}, "free", "lapsed")
-		_, err = c.Claim(c.Context(), pawl.Claim{Run: "lapsed", Owner: "you", TTL: time.Minute})
-		c.ok(err, "taking over")
+		c.take(pawl.Claim{Run: "lapsed", Owner: "you", TTL: time.Minute}, "taking over")
 		c.listIs(pawl.Query{Due: day}, "due", "free")
 	}},
 	{"list/own", "labels handed out belong to the reader", func(c *check) {
@@ -198,9 +180,7 @@ var lists = []rule{
 	{"list/reopened", "heads outlive a restart", func(c *check) {
 		want := full("r")
 		l := c.claim("r")
-		b := batch(l, 0, "a", "b")
-		b.Head = want
-		c.ok(c.Append(c.Context(), b), "appending")
+		c.headed(batch(l, 0, "a", "b"), want)
 		c.reopen()
 		c.headIs(want, l)
 	}},

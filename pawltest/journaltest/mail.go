@@ -30,20 +30,25 @@ func (c *check) mail(run string, after int64) []pawl.Letter {
 	return out
 }
 
+func (c *check) post(l pawl.Letter, doing string) pawl.Letter {
+	c.Helper()
+	got, err := c.box().Post(c.Context(), l)
+	c.ok(err, doing)
+	return got
+}
+
 func letter(run, request, body string) pawl.Letter {
 	return pawl.Letter{Run: run, Kind: pawl.LetterDecision, Request: request, By: "ann", Body: json.RawMessage(body), Time: day}
 }
 
 var letters = []rule{
 	{"mail/post", "a letter comes back with an ID, every field as it was posted", func(c *check) {
-		box := c.box()
 		c.claim("r")
 		last := int64(0)
 		want := []pawl.Letter{}
 		for kind := pawl.LetterDecision; kind <= pawl.LetterDelivery; kind++ {
 			l := pawl.Letter{Run: "r", Kind: kind, Request: "q", By: "ann\x00", Body: json.RawMessage(`{"n": 1}`), Time: day}
-			got, err := box.Post(c.Context(), l)
-			c.ok(err, "posting")
+			got := c.post(l, "posting")
 			if got.ID <= last {
 				c.failf("the letter after %d has the ID %d", last, got.ID)
 			}
@@ -59,33 +64,29 @@ var letters = []rule{
 		c.same([]pawl.Letter{}, c.mail("r", 0), "the mail")
 		c.same([]pawl.Letter{}, c.mail("", 0), "all mail")
 	}},
-	{"mail/again", "the same letter again is the first one, whoever sends it and whenever", func(c *check) {
+	{"mail/again", "the same letter again is the first one, from any sender at any time", func(c *check) {
 		c.claim("r")
-		first, err := c.box().Post(c.Context(), letter("r", "q", `{"allow":true}`))
-		c.ok(err, "posting")
+		first := c.post(letter("r", "q", `{"allow":true}`), "posting")
 		again := letter("r", "q", `{"allow":true}`)
 		again.By, again.Time = "bob", day.Add(time.Hour)
-		got, err := c.box().Post(c.Context(), again)
-		c.ok(err, "posting again")
+		got := c.post(again, "posting again")
 		c.same(first, got, "the letter posted again")
 		c.same([]pawl.Letter{first}, c.mail("r", 0), "the mail")
 	}},
 	{"mail/conflict", "another body for the same run, kind and request is a conflict that names the first", func(c *check) {
 		c.claim("r")
 		c.claim("s")
-		first, err := c.box().Post(c.Context(), letter("r", "q", `{"allow":true}`))
-		c.ok(err, "posting")
+		first := c.post(letter("r", "q", `{"allow":true}`), "posting")
 		other := letter("r", "q", `{"allow":false}`)
 		other.By = "bob"
-		_, err = c.box().Post(c.Context(), other)
-		var conflict *pawl.LetterConflictError
-		if !errors.As(err, &conflict) {
+		_, err := c.box().Post(c.Context(), other)
+		conflict, ok := errors.AsType[*pawl.LetterConflictError](err)
+		if !ok {
 			c.failf("posting another body: the error is %v, not a *LetterConflictError", err)
 		}
 		c.same(first, conflict.First, "the first letter in the error")
 		for _, l := range []pawl.Letter{letter("s", "q", `2`), letter("r", "p", `2`), {Run: "r", Kind: pawl.LetterAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
-			_, err := c.box().Post(c.Context(), l)
-			c.ok(err, "posting for another run, request or kind")
+			c.post(l, "posting for another run, request or kind")
 		}
 		if got := len(c.mail("", 0)); got != 4 {
 			c.failf("there are %d letters, not 4", got)
@@ -117,8 +118,7 @@ var letters = []rule{
 		c.claim("s")
 		var all, own []pawl.Letter
 		for i := range 20 {
-			l, err := c.box().Post(c.Context(), letter([]string{"r", "s"}[i%2], fmt.Sprint(i), `true`))
-			c.ok(err, "posting")
+			l := c.post(letter([]string{"r", "s"}[i%2], fmt.Sprint(i), `true`), "posting")
 			if all = append(all, l); l.Run == "r" {
 				own = append(own, l)
 			}
@@ -129,7 +129,7 @@ var letters = []rule{
 		}
 		c.same(all, c.mail("", 0), "all mail")
 	}},
-	{"mail/follow", "who follows by the last ID seen misses no letter, however many post at once", func(c *check) {
+	{"mail/follow", "a follower that asks from the last ID it saw misses no letter, however many post at once", func(c *check) {
 		c.claim("r")
 		box := c.box()
 		const each = 5
@@ -164,15 +164,12 @@ var letters = []rule{
 	}},
 	{"mail/reopened", "letters outlive a restart, and IDs go on rising", func(c *check) {
 		c.claim("r")
-		first, err := c.box().Post(c.Context(), letter("r", "q", `1`))
-		c.ok(err, "posting")
+		first := c.post(letter("r", "q", `1`), "posting")
 		c.reopen()
 		c.same([]pawl.Letter{first}, c.mail("r", 0), "the mail after a restart")
-		again, err := c.box().Post(c.Context(), letter("r", "q", `1`))
-		c.ok(err, "posting again")
+		again := c.post(letter("r", "q", `1`), "posting again")
 		c.same(first, again, "the letter posted again")
-		next, err := c.box().Post(c.Context(), letter("r", "p", `1`))
-		c.ok(err, "posting another")
+		next := c.post(letter("r", "p", `1`), "posting another")
 		if next.ID <= first.ID {
 			c.failf("the letter after %d has the ID %d", first.ID, next.ID)
 		}

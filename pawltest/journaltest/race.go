@@ -63,8 +63,7 @@ var races = []rule{
 	}},
 	{"race/free", "of many that claim a free run exactly one wins", func(c *check) {
 		l := c.claim("r")
-		_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Epoch: l.Epoch})
-		c.ok(err, "giving it up")
+		c.take(pawl.Claim{Run: "r", Epoch: l.Epoch}, "giving it up")
 		errs := race(crowd, func(i int) error {
 			_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: fmt.Sprint(i), TTL: time.Minute})
 			return err
@@ -150,11 +149,8 @@ func (c *check) whole(run string, want int) {
 
 func (c *check) owned(run, owner string, epoch uint64) {
 	c.Helper()
-	for h, err := range c.List(c.Context(), pawl.Query{Run: run}) {
-		c.ok(err, "listing")
-		if h.Lease.Owner != owner || h.Lease.Epoch != epoch {
-			c.failf("%s won, but the lease is %+v", owner, h.Lease)
-		}
+	if l := c.heads(pawl.Query{Run: run})[0].Lease; l.Owner != owner || l.Epoch != epoch {
+		c.failf("%s won, but the lease is %+v", owner, l)
 	}
 }
 

@@ -17,16 +17,6 @@ func (c *check) shredder() pawl.Remover {
 	return r
 }
 
-func (c *check) runIDs() []string {
-	c.Helper()
-	out := []string{}
-	for h, err := range c.List(c.Context(), pawl.Query{}) {
-		c.ok(err, "listing")
-		out = append(out, h.Run)
-	}
-	return out
-}
-
 func (c *check) gone(run string) {
 	c.Helper()
 	var err error
@@ -46,14 +36,13 @@ var removals = []rule{
 		box, mail := c.Journal.(pawl.Mailbox)
 		if mail {
 			for _, run := range []string{"a", "b"} {
-				_, err := box.Post(c.Context(), letter(run, "q", `1`))
-				c.ok(err, "posting")
+				c.post(letter(run, "q", `1`), "posting")
 			}
 		}
 		c.ok(r.Remove(c.Context(), "a", a.Epoch), "removing")
 		c.gone("a")
 		c.logIs("b", "b1", "b2")
-		c.same([]string{"b"}, c.runIDs(), "the list")
+		c.listIs(pawl.Query{}, "b")
 		c.is(c.add(a, 3, "a4"), pawl.ErrUnknownRun, "appending to a removed run")
 		if mail {
 			c.same([]pawl.Letter{}, c.mail("a", 0), "the mail of a removed run")
@@ -64,19 +53,18 @@ var removals = []rule{
 		c.is(r.Remove(c.Context(), "a", a.Epoch), pawl.ErrUnknownRun, "removing it again")
 		c.ok(c.add(b, 2, "b3"), "appending to the other")
 	}},
-	{"remove/fenced", "only who holds the lease removes a run", func(c *check) {
+	{"remove/fenced", "only the holder of the lease removes a run", func(c *check) {
 		r := c.shredder()
 		old := c.claim("r")
 		c.ok(c.add(old, 0, "one"), "appending")
-		now, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "next", TTL: time.Minute, Over: old.Epoch})
-		c.ok(err, "taking the run over")
-		c.is(r.Remove(c.Context(), "r", old.Epoch), pawl.ErrFenced, "removing by who has lost the lease")
+		now := c.take(pawl.Claim{Run: "r", Owner: "next", TTL: time.Minute, Over: old.Epoch}, "taking the run over")
+		c.is(r.Remove(c.Context(), "r", old.Epoch), pawl.ErrFenced, "removing with a lease that was lost")
 		c.logIs("r", "one")
-		c.ok(c.add(now, 1, "two"), "appending by who has it")
-		c.ok(r.Remove(c.Context(), "r", now.Epoch), "removing by who has it")
+		c.ok(c.add(now, 1, "two"), "appending with the lease")
+		c.ok(r.Remove(c.Context(), "r", now.Epoch), "removing with the lease")
 		c.gone("r")
 	}},
-	{"remove/anew", "a run made under the id of a removed one is empty, and the old owner cannot write to it", func(c *check) {
+	{"remove/reused", "a run made under the id of a removed one is empty, and the old owner cannot write to it", func(c *check) {
 		r := c.shredder()
 		old := c.claim("r")
 		c.ok(c.add(old, 0, "old", "old"), "appending")
@@ -88,19 +76,17 @@ var removals = []rule{
 		c.logIs("r", "new")
 	}},
 	{"remove/letters", "the id of a letter is not given again, not even when the last one was removed", func(c *check) {
-		r, box := c.shredder(), c.box()
+		r := c.shredder()
 		l := c.claim("gone")
 		c.claim("stays")
-		last, err := box.Post(c.Context(), letter("gone", "q", `1`))
-		c.ok(err, "posting")
+		last := c.post(letter("gone", "q", `1`), "posting")
 		c.ok(r.Remove(c.Context(), "gone", l.Epoch), "removing")
-		next, err := box.Post(c.Context(), letter("stays", "q", `1`))
-		c.ok(err, "posting")
+		next := c.post(letter("stays", "q", `1`), "posting")
 		if next.ID <= last.ID {
 			c.failf("the letter after %d has the ID %d", last.ID, next.ID)
 		}
 	}},
-	{"remove/race", "of many who remove a run at once, one does", func(c *check) {
+	{"remove/race", "of many that remove a run at once, one does", func(c *check) {
 		r := c.shredder()
 		l := c.claim("r")
 		c.ok(c.add(l, 0, "one"), "appending")
@@ -121,7 +107,7 @@ var removals = []rule{
 		c.ok(c.shredder().Remove(c.Context(), "r", l.Epoch), "removing")
 		c.reopen()
 		c.gone("r")
-		c.same([]string{"other"}, c.runIDs(), "the list")
+		c.listIs(pawl.Query{}, "other")
 	}},
 	{"remove/blobs", "blobs that are old and not wanted go, and the others stay", func(c *check) {
 		r, s := c.shredder(), c.store()
