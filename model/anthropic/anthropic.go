@@ -5,8 +5,8 @@
 // are unique where the provider's need not be; thinking blocks as they came,
 // unless another model wrote them or nothing follows them; no empty text.
 // Whatever stands in the conversation is sent as something the API takes: names
-// of tools that break its rules with _ in them, arguments that are no object as
-// an empty one, text that is no Unicode with U+FFFD. A picture the API would
+// of tools that break its rules with _ in them, arguments that are not an object as
+// an empty one, text that is not Unicode with U+FFFD. A picture the API would
 // refuse is replaced by a text that says why. The system prompt and the
 // last message are marked for the prompt cache. When a request has no tools
 // though its messages have calls, which the API refuses, the tools called are

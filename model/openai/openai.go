@@ -30,7 +30,7 @@
 //
 // In both, whatever stands in the conversation is sent as something the API
 // takes: names of tools that break its rules with _ in them, arguments that are
-// no object as an empty one, text that is no Unicode with U+FFFD. A picture the
+// no object as an empty one, text that is not Unicode with U+FFFD. A picture the
 // API would refuse is replaced by a text that says why.
 package openai
 

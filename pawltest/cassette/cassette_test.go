@@ -119,7 +119,7 @@ func TestDifferencesAreShown(t *testing.T) {
 			}
 		}
 		if strings.Contains(err.Error(), "second") {
-			t.Errorf("%s: what followed is told too:\n%v", c.name, err)
+			t.Errorf("%s: what followed is reported too:\n%v", c.name, err)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func refused(t *testing.T, client *http.Client, url, body string) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusBadRequest {
-		t.Errorf("%s is answered %d, want 400, which nobody sends again", body, res.StatusCode)
+		t.Errorf("%s is answered %d, want 400, which no adapter sends again", body, res.StatusCode)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestSecrets(t *testing.T) {
 	}
 	file := serve(t, o, answer, send)
 	if !strings.Contains(heard, key) {
-		t.Errorf("who records is told %q", heard)
+		t.Errorf("the recording client reads %q", heard)
 	}
 	text, _ := os.ReadFile(file)
 	for _, secret := range []string{key, cookie, query, given, `x\"y`, password, "tok\n"} {
@@ -212,7 +212,7 @@ func TestSecrets(t *testing.T) {
 		t.Error(err)
 	}
 	if want := `wrong key SECRET and SECRET of SECRET, "SECRET"`; heard != want {
-		t.Errorf("who replays is told %q, want %q", heard, want)
+		t.Errorf("the replaying client reads %q, want %q", heard, want)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestEndings(t *testing.T) {
 		res.Body.Close()
 
 		if got, err := post(client, "http://127.0.0.1:0/nobody", ""); err == nil {
-			t.Errorf("nobody answered %q", got)
+			t.Errorf("an address without a server answered %q", got)
 		}
 	}
 	file := serve(t, cassette.Options{}, begun, use)

@@ -22,7 +22,7 @@
 // that overlapped when they were recorded may come in any order;
 // [Options.AnyOrder] lets all of them. A request that differs is answered 400,
 // which no adapter sends again, and fails the test with the difference, as do
-// exchanges that nobody asked for.
+// exchanges that were not asked for.
 //
 // # Secrets
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // A test uses [cassette.Client]; anything else opens and closes its tape. With
-// PAWL_RECORD=1 this would ask the server and write the file anew.
+// PAWL_RECORD=1 this would ask the server and rewrite the file.
 func ExampleOpen() {
 	tape, err := cassette.Open("testdata/hello.txtar", nil)
 	if err != nil {

@@ -102,7 +102,7 @@ func (t *tee) Read(p []byte) (int, error) {
 		t.r.mu.Lock()
 		at := coarse(time.Since(t.start))
 		switch last := len(t.x.pieces) - 1; {
-		case t.x.end != "": // read after Close, which tells nobody anything
+		case t.x.end != "": // a read after Close, which counts for nothing
 		case last >= 0 && t.x.pieces[last].at == at:
 			t.x.pieces[last].data = append(t.x.pieces[last].data, p[:n]...)
 		default:

@@ -29,7 +29,7 @@ type secrets struct {
 	forms [][]byte // the longest first
 }
 
-// What is shorter than this is no key, and would be found all over a body.
+// A shorter value is not a key, and would be found all over a body.
 const shortest = 8
 
 // add takes values of least bytes or more.
@@ -160,7 +160,7 @@ func (s *secrets) address(u *url.URL) string {
 }
 
 // The headers that are kept, and the beginnings of their names. Others change
-// each time, or tell who somebody is.
+// each time, or identify a person.
 var (
 	sentHeaders     = []string{"Content-Type", "Accept", "Anthropic-Version", "Anthropic-Beta", "Openai-Beta"}
 	answeredHeaders = []string{"Content-Type", "Content-Encoding", "Date", "Location", "Request-Id", "X-Request-Id", "Retry-After", "Retry-After-Ms", "X-Should-Retry"}
@@ -201,5 +201,5 @@ func (s *secrets) keep(h http.Header, want func(string) bool) http.Header {
 	return out
 }
 
-// coarse is a moment as fine as anybody wants to read it.
+// coarse rounds a time to what people read.
 func coarse(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

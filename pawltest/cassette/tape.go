@@ -30,7 +30,7 @@ type mark struct {
 	response bool
 }
 
-// An exchange is a request and what came of it.
+// An exchange is a request and its response.
 type exchange struct {
 	method, url string
 	header      http.Header

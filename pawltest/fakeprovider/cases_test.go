@@ -26,7 +26,7 @@ const (
 	explains   = "answers the call with what is wrong with it; on the wire its arguments are an empty object"
 	noMatter   = "reads it as what it is"
 	ownIDs     = "gives calls ids of the run's own and maps the provider's"
-	endsAtOnce = "sends nothing again; the run ends, and can be resumed when that is mended"
+	endsAtOnce = "sends nothing again; the run ends, and can be resumed when that is fixed"
 	quiet      = "gives up after the time to the first event, or between two, and sends the request again; pings do not count"
 )
 
@@ -44,7 +44,7 @@ var cases = map[string]faultCase{
 	"unavailable-503":    {does: "retry overloaded", why: "backs off and sends it again"},
 	"internal-500":       {does: "retry overloaded", why: "backs off and sends it again"},
 	"bad-gateway-502":    {does: "retry overloaded", why: "backs off and sends it again"},
-	"unauthorized":       {does: "fail auth", why: "asks for the key anew if it can be had, else " + endsAtOnce},
+	"unauthorized":       {does: "fail auth", why: "asks for another key if there is one, else " + endsAtOnce},
 	"model-not-found":    {does: "fail not_found", why: endsAtOnce},
 	"too-large":          {does: "fail too_long", why: "leaves older results out and sends it once more; with none to leave out, the run ends and can be resumed"},
 	"context-length":     {does: "fail too_long", why: "leaves older results out and sends it once more; with none to leave out, the run ends and can be resumed"},

@@ -20,7 +20,7 @@
 // words, and [Request.Problems] has all that is wrong with it: calls and results
 // that are not paired, ids given twice, empty texts, marks for the cache that
 // are too many or in the wrong place, reasoning that was changed or left out,
-// arguments that are no object, text that is no Unicode. What was sent is
+// arguments that are not an object, text that is not Unicode. What was sent is
 // remembered by its signature, so that replaying it can be checked, across
 // restarts of the server as well.
 //
@@ -37,8 +37,8 @@
 // # What differs from the real thing
 //
 // The brain's reply is taken whole before the first byte goes out. Tokens are
-// counted as bytes/4 where the brain reports no usage. Thinking is sent to
-// whoever asks for none. A pause is known to Anthropic only; elsewhere it is the
+// counted as bytes/4 where the brain reports no usage. Thinking is sent
+// even when none is asked for. A pause is known to Anthropic only; elsewhere it is the
 // end of the turn. Chat Completions send thinking as reasoning_content and want
 // it back with its calls, as DeepSeek does. Google answers a wrong key with 400,
 // and so does this.

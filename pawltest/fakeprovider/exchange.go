@@ -12,8 +12,8 @@ import (
 )
 
 // answer makes what goes out for a request: a refusal, the fault in place of a
-// reply, or the reply of the brain with the fault in it. It is nil when there
-// is nobody to answer.
+// reply, or the reply of the brain with the fault in it. It is nil when the
+// client has gone.
 func (s *Server) answer(ctx context.Context, in *inbound, fault Fault) *outcome {
 	s.check(in)
 	s.publish(in)

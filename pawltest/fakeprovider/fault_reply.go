@@ -69,7 +69,7 @@ var arguments = []entry{
 		return true
 	})},
 	{"deep-arguments", 68, "The arguments are nested K deep, or 1000.", nil, onCalls(func(x strike, it *item) bool {
-		n := min(x.or(1000), 9000) - 1 // what has more is no JSON to Go
+		n := min(x.or(1000), 9000) - 1 // Go reads no JSON that is deeper
 		it.text = inject(it.text, `"deep":`+strings.Repeat("[", n)+strings.Repeat("]", n))
 		return true
 	})},

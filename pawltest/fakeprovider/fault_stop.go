@@ -42,7 +42,7 @@ var stops = []entry{
 	{"response-incomplete", 22, "The response ends with response.incomplete where response.completed was due.", []Wire{Responses}, onReply(func(x strike, a *answer) bool {
 		return a.stopped(pawl.StopLength) && x.spent(a)
 	})},
-	{"unknown-stop-reason", 22, "The reason for stopping is one that nobody has heard of.", nil, sets(func(a *answer) { a.reason = "out_of_ink" })},
+	{"unknown-stop-reason", 22, "The reason for stopping is unknown.", nil, sets(func(a *answer) { a.reason = "out_of_ink" })},
 	{"no-content", 24, "The reply is empty, and claims to be whole.", nil, onReply(func(_ strike, a *answer) bool {
 		a.items, a.usage.Output, a.usage.Reasoning = nil, 0, 0
 		return a.stopped(pawl.StopEnd)

@@ -25,7 +25,7 @@ var streams = []entry{
 		}
 		return list[:i+1], true
 	}}},
-	{"malformed-last-chunk", 12, "The stream ends in order with an event that is no JSON, after K fragments, or half, of the last call's arguments.", spoken, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
+	{"malformed-last-chunk", 12, "The stream ends in order with an event that is not JSON, after K fragments, or half, of the last call's arguments.", spoken, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
 		i := argument(a, list, x.k)
 		if i < 0 {
 			return list, false
@@ -33,7 +33,7 @@ var streams = []entry{
 		list[i].raw = torn(list[i].bytes("\n"))
 		return list[:i+1], true
 	}}},
-	{"malformed-event", 12, "Event K, or the middle one, is no JSON, and the stream goes on.", nil, deed{frames: func(x strike, _ *answer, list []frame) ([]frame, bool) {
+	{"malformed-event", 12, "Event K, or the middle one, is not JSON, and the stream goes on.", nil, deed{frames: func(x strike, _ *answer, list []frame) ([]frame, bool) {
 		if len(list) == 0 {
 			return list, false
 		}

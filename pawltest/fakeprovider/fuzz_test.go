@@ -62,7 +62,7 @@ func FuzzFault(f *testing.F) {
 		if fault.Name == "huge-arguments" {
 			fake.o.Chunk = 0
 		}
-		handle(t, fake, w, body, 30*time.Millisecond)
+		handle(t, fake, w, body, 300*time.Millisecond)
 		if r := fake.Requests()[0]; !r.Decided || len(r.Problems) > 0 {
 			t.Errorf("%v: decided %v, problems %q", fault, r.Decided, r.Problems)
 		}

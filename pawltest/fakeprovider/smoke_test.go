@@ -49,7 +49,7 @@ var bodies = map[Wire]string{
 
 var created = regexp.MustCompile(`"created(_at)?":\d+,?`)
 
-// hangs are the faults of which nothing would ever come; whoever waits for them
+// hangs are the faults of which nothing would ever come; a client that waits for them
 // has to give up, and does so soon after the last thing that came.
 var hangs = []string{"endless-error-body", "no-answer", "headers-only", "stalled-stream", "pings-for-ever"}
 

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl/pawltest/fakeprovider"
 )
 
-var update = flag.Bool("update", false, "write docs/faults.md anew")
+var update = flag.Bool("update", false, "rewrite docs/faults.md")
 
 const table = "../../docs/faults.md"
 
@@ -26,7 +26,7 @@ var own = []struct {
 	why    string
 	test   string
 }{
-	{31, "thinking that must come back as it was", "keeps it byte for byte, in its place, and sends it to nobody but the model it came from", "TestThinkingComesBack"},
+	{31, "thinking that must come back as it was", "keeps it byte for byte, in its place, and sends it only to the model it came from", "TestThinkingComesBack"},
 	{32, "reasoning without what follows it, or the other way round", "keeps and drops them together", "TestThinkingComesBack"},
 	{33, "a call without its result", "pairs every call with its result, in the one user turn that follows", "TestCallsCutShort"},
 	{34, "a call cut short by a cancel or a crash", "answers it as interrupted, in the log", "TestCallsCutShort"},

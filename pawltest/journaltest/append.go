@@ -75,7 +75,7 @@ var appends = []rule{
 		c.ok(c.add(next, 1, "b"), "the new owner's append")
 		c.logIs("r", "a", "b")
 	}},
-	{"append/late", "an owner whose lease has lapsed may append as long as nobody took the run", func(c *check) {
+	{"append/late", "an owner whose lease has lapsed may append as long as no other owner took the run", func(c *check) {
 		l := c.take(pawl.Claim{Run: "r", Owner: "me", TTL: short, New: true}, "claiming")
 		time.Sleep(2 * short)
 		c.ok(c.add(l, 0, "a"), "appending late")

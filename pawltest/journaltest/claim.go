@@ -22,7 +22,7 @@ var claims = []rule{
 		_, err := c.Claim(c.Context(), pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, New: true})
 		c.is(err, pawl.ErrRunExists, "claiming it as new again")
 	}},
-	{"claim/unknown", "a run that nobody created is unknown to every claim but a new one", func(c *check) {
+	{"claim/unknown", "a run that was not created is unknown to every claim but a new one", func(c *check) {
 		for _, k := range []pawl.Claim{
 			{Run: "r", Owner: "me", TTL: time.Minute},
 			{Run: "r", Owner: "me", TTL: time.Minute, Over: 1},

@@ -105,7 +105,7 @@ func (c *check) take(k pawl.Claim, doing string) pawl.Lease {
 	return l
 }
 
-// held insists that somebody else has the lease, which the error names.
+// held insists on the error that names a live lease, and returns that lease.
 func (c *check) held(k pawl.Claim, doing string) pawl.Lease {
 	c.Helper()
 	_, err := c.Claim(c.Context(), k)

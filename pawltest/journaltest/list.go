@@ -155,7 +155,7 @@ var lists = []rule{
 		c.listIs(pawl.Query{Due: day.Add(2 * time.Hour), Max: 1}, "late")
 		c.listIs(pawl.Query{}, "late", "early", "never")
 	}},
-	{"list/lost", "Due selects running runs that nobody holds a live lease of", func(c *check) {
+	{"list/lost", "Due selects running runs without a live lease", func(c *check) {
 		for _, run := range []string{"lapsed", "ended", "parked"} {
 			status := map[string]pawl.Status{"lapsed": pawl.Running, "ended": pawl.Success, "parked": pawl.Paused}[run]
 			l := c.put(run, pawl.Head{Status: status})

@@ -47,7 +47,7 @@ func (c *check) winner(errs []error, lost func(error) bool) int {
 		}
 	}
 	if won < 0 {
-		c.failf("nobody won")
+		c.failf("no claim won")
 	}
 	return won
 }

@@ -47,7 +47,7 @@ var failures = []rule{
 			}
 		}
 	}},
-	{"fail/after", "the run is told when the provider wants to be asked again", func(c *check) {
+	{"fail/after", "the error says when the provider wants to be asked again", func(c *check) {
 		c.unless(c.options.Lacks.RetryAfter, "when to come back")
 		for _, class := range []pawl.Class{pawl.ClassRateLimit, pawl.ClassOverloaded} {
 			if slices.Contains(c.options.Classes, class) {
@@ -74,7 +74,7 @@ var failures = []rule{
 			c.failf("for one reply the provider was asked %d times", n)
 		}
 	}},
-	{"fail/empty", "a reply with neither text nor calls is a typed error that another attempt may mend, and never a success", func(c *check) {
+	{"fail/empty", "a reply with neither text nor calls is a typed error that another attempt may fix, and never a success", func(c *check) {
 		for name, reply := range map[string]pawl.Reply{
 			"nothing at all": {}, "an empty text": pawl.Say(""), "nothing, though billed": {Usage: pawl.Usage{Input: 10, Output: 20}},
 			"nothing but a thought": {Parts: []pawl.Part{pawl.Thinking{Text: "Hm."}}},
@@ -84,7 +84,7 @@ var failures = []rule{
 			}
 			m, _ := c.says(reply)
 			if got := c.failure(m, thoughtful("Hi.")); !got.Class.Transient() {
-				c.failf("%s: the error is %v, after which nobody tries again", name, got)
+				c.failf("%s: the error is %v, after which the machine does not try again", name, got)
 			}
 		}
 	}},

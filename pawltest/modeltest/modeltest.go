@@ -144,8 +144,8 @@ func (c *check) bodies() [][]byte {
 	return c.options.Sent()
 }
 
-// patience is how long a stream may take that nobody disturbs; soon is how long
-// one may take to end when somebody does.
+// patience is how long an undisturbed stream may take; soon is how long one may
+// take to end when it is cancelled or left.
 const (
 	patience = time.Minute
 	soon     = 3 * time.Second
@@ -218,7 +218,7 @@ func (c *check) failure(m pawl.Model, r pawl.Request) *pawl.ModelError {
 	}
 	me, ok := errors.AsType[*pawl.ModelError](err)
 	if !ok {
-		c.failf("the error is no *pawl.ModelError: %v", err)
+		c.failf("the error is not a *pawl.ModelError: %v", err)
 	}
 	return me
 }

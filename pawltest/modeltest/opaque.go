@@ -90,8 +90,8 @@ func hidden(parts []pawl.Part) []json.RawMessage {
 	return list
 }
 
-// leaves lists the strings in a JSON text that are no keys, in their order; of
-// what is no JSON, there are none.
+// leaves lists the strings in a JSON text that are no keys, in their order; text
+// that is not JSON has none.
 func leaves(raw []byte) []string {
 	var list []string
 	dec := json.NewDecoder(bytes.NewReader(raw))

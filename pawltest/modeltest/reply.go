@@ -166,7 +166,7 @@ func (c *check) odd(name string, odd pawl.Reply) {
 		}
 		r.Messages = c.onward(r.Messages, reply, 1)
 	} else if typed(err) == nil {
-		c.failf("%s: the error is no *pawl.ModelError: %v", name, err)
+		c.failf("%s: the error is not a *pawl.ModelError: %v", name, err)
 	}
 	next, err := c.stream(c.Context(), m, r).end()
 	if err != nil {

@@ -80,7 +80,7 @@ func FuzzObject(f *testing.F) {
 			t.Fatalf("%q", got)
 		}
 		if again := Object(got); !bytes.Equal(again, got) {
-			t.Errorf("%s, and mended again %s", got, again)
+			t.Errorf("%s, and fixed again %s", got, again)
 		}
 		read := func(s []byte) (v map[string]any) {
 			dec := json.NewDecoder(bytes.NewReader(s))

@@ -42,7 +42,7 @@ func TestWaitInHeaders(t *testing.T) {
 		{"requests used up", header("X-Ratelimit-Reset-Requests", "6m0s", "X-Ratelimit-Remaining-Requests", "0"), 6 * time.Minute},
 		{"the later of two", header("X-Ratelimit-Reset-Requests", "1s", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Tokens", "27h", "X-Ratelimit-Remaining-Tokens", "0"), 27 * time.Hour},
 		{"only what is used up", header("X-Ratelimit-Reset-Requests", "1s", "X-Ratelimit-Remaining-Requests", "0", "X-Ratelimit-Reset-Tokens", "27h", "X-Ratelimit-Remaining-Tokens", "12"), time.Second},
-		{"nobody says what remains", header("X-Ratelimit-Reset-Requests", "6m0s"), 0},
+		{"what remains is not said", header("X-Ratelimit-Reset-Requests", "6m0s"), 0},
 		{"in parts", header("X-Ratelimit-Reset-Tokens", "850ms", "X-Ratelimit-Remaining-Tokens", "0"), 850 * time.Millisecond},
 		{"tokens at a moment", header("Anthropic-Ratelimit-Input-Tokens-Reset", "2026-03-01T12:02:00Z", "Anthropic-Ratelimit-Input-Tokens-Remaining", "0"), 2 * time.Minute},
 		{"a moment by the server's clock", header("Anthropic-Ratelimit-Requests-Reset", "2026-03-01T12:02:00Z", "Anthropic-Ratelimit-Requests-Remaining", "0", "Date", "Sun, 01 Mar 2026 12:01:00 GMT"), time.Minute},

@@ -119,7 +119,7 @@ func serve(ctx context.Context, addr string, fake *fakeprovider.Server, out io.W
 	return nil
 }
 
-// A teller says what came of each request, in the order in which they came.
+// A teller reports how each request was answered, in the order of the requests.
 type teller struct {
 	fake *fakeprovider.Server
 	mu   sync.Mutex

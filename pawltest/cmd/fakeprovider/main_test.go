@@ -56,7 +56,7 @@ func TestServe(t *testing.T) {
 	if line := next(); limited != 429 || line != "2 chat POST /v1/chat/completions m fault=rate-limit -> 429" {
 		t.Errorf("%d\n%s", limited, line)
 	}
-	// Whoever waits for an answer does not keep the server from ending.
+	// A client that waits for an answer does not keep the server from ending.
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
