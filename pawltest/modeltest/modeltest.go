@@ -27,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"testing"
 	"time"
 
@@ -216,12 +215,9 @@ func (c *check) failure(m pawl.Model, r pawl.Request) *pawl.ModelError {
 	if err == nil {
 		c.failf("the reply is %+v, where an error was due", *got)
 	}
-	me, ok := errors.AsType[*pawl.ModelError](err)
-	if !ok {
+	me := typed(err)
+	if me == nil {
 		c.failf("the error is not a *pawl.ModelError: %v", err)
 	}
 	return me
 }
-
-// lacksStop reports whether a wire cannot tell a reason.
-func (c *check) lacksStop(s pawl.StopReason) bool { return slices.Contains(c.options.Stops, s) }

@@ -92,36 +92,31 @@ func hidden(parts []pawl.Part) []json.RawMessage {
 
 // leaves lists the strings in a JSON text that are no keys, in their order; text
 // that is not JSON has none.
-func leaves(raw []byte) []string {
-	var list []string
+func leaves(raw []byte) (list []string) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
-	var open []json.Delim
-	key := false // whether a key comes next, if anything does
-	for {
+	var value func() bool
+	value = func() bool {
 		tok, err := dec.Token()
-		if err != nil {
-			return list
-		}
 		switch tok := tok.(type) {
-		case json.Delim:
-			if tok == '{' || tok == '[' {
-				open = append(open, tok)
-			} else {
-				open = open[:len(open)-1]
-			}
-			key = len(open) > 0 && open[len(open)-1] == '{'
-			continue
 		case string:
-			if key {
-				key = false
-				continue
-			}
 			if tok != "" {
 				list = append(list, tok)
 			}
+		case json.Delim:
+			for dec.More() {
+				if tok == '{' {
+					_, err = dec.Token() // the key
+				}
+				if err != nil || !value() {
+					return false
+				}
+			}
+			_, err = dec.Token()
 		}
-		key = len(open) > 0 && open[len(open)-1] == '{'
+		return err == nil
 	}
+	value()
+	return list
 }
 
 // longest is the string of an opaque part that tells it from others.

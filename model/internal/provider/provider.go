@@ -108,11 +108,8 @@ const longestName = 64
 // the conversation from then on, and a request with a name that breaks the rules
 // is refused each time.
 func Name(s string) string {
-	fits := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
-	}
 	s = strings.Map(func(r rune) rune {
-		if fits(r) {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
 			return r
 		}
 		return '_'
