@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
@@ -168,7 +169,7 @@ func TestChildOfZombie(t *testing.T) {
 	}}
 	scout := pawl.Agent{Name: "scout", Description: "Looks.", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{look}}
 	agent := pawl.Agent{Name: "boss", Model: turns([]pawl.Call{ask("scout"), ask("scout")}), Tools: []pawl.Tool{tool.Agent(scout, nil)}}
-	first := engine.New(j, &engine.Options{Lease: shortLease})
+	first := engine.New(j, &engine.Options{Lease: time.Second})
 	h, err := first.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
 	if err != nil {
 		t.Fatal(err)

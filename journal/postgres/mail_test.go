@@ -15,55 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/postgres"
 )
-
-// TestPosters posts one letter 64 times at once, in two versions, over four
-// journals: one is stored, and all are told which.
-func TestPosters(t *testing.T) {
-	j, schema := prepared(t)
-	journals := []*postgres.Journal{j}
-	for range 3 {
-		journals = append(journals, openAt(t, started(t).url(), schema))
-	}
-	const posters = 64
-	var all sync.WaitGroup
-	told := make([]pawl.Letter, posters)
-	conflicts := make([]bool, posters)
-	for i := range posters {
-		all.Go(func() {
-			l := pawl.Letter{Run: "r", Kind: pawl.LetterDecision, Request: "q", By: fmt.Sprint(i), Body: fmt.Appendf(nil, "%d", i%2)}
-			got, err := journals[i%4].Post(context.Background(), l)
-			conflict := new(pawl.LetterConflictError)
-			switch {
-			case errors.As(err, &conflict):
-				told[i], conflicts[i] = conflict.First, true
-			case err != nil:
-				t.Error(err)
-			default:
-				told[i] = got
-			}
-		})
-	}
-	all.Wait()
-	for i, l := range told {
-		if d := cmp.Diff(told[0], l); d != "" {
-			t.Fatal(d)
-		}
-		if same := string(l.Body) == fmt.Sprint(i%2); same == conflicts[i] {
-			t.Errorf("poster %d is told of %s, as a conflict: %v", i, l.Body, conflicts[i])
-		}
-	}
-	n := 0
-	for l, err := range j.Letters(t.Context(), "", 0) {
-		if n++; err != nil || l.ID != told[0].ID {
-			t.Error(l, err)
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d letters are stored", n)
-	}
-}
 
 // TestLettersInOrder holds a post back before its end. One that came later
 // must not be seen before it, or who follows by the last ID would miss it.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,98 +131,6 @@ func started(t *testing.T, j *sqlite.Journal) (begun, ended int) {
 		}
 	}
 	return begun, ended
-}
-
-// snapshot is what a power cut at one moment leaves, and what was certain then.
-type snapshot struct {
-	path         string
-	paid         []string
-	begun, ended int
-	over         bool
-}
-
-// cuts runs the payer and cuts the power before every effect and at the end.
-func cuts(t *testing.T, o *sqlite.Options, chances int) (all []snapshot) {
-	t.Helper()
-	d, name := sqlite.NewDisk(t)
-	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), o.OnDisk(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &payer{}
-	cut := func(begun int, over bool) {
-		for i := range chances + 1 {
-			var rnd *rand.Rand
-			if i > 0 {
-				rnd = rand.New(rand.NewPCG(uint64(i), uint64(begun)))
-			}
-			all = append(all, snapshot{d.Cut(t, rnd), append([]string(nil), p.paid...), begun, len(p.paid), over})
-		}
-	}
-	p.first = func(string) { cut(len(p.paid)+1, false) }
-	h, err := engine.New(j, nil).Start(t.Context(), p.agent(), "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
-		t.Fatal(res.Status, err)
-	}
-	cut(payments, true)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// TestPowerCut loses what was not synced, all of it or some, before every effect: the
-// log knows of the effect, and of all that came before, and the run goes on
-// without doing anything twice.
-func TestPowerCut(t *testing.T) {
-	t.Parallel()
-	for _, s := range cuts(t, &sqlite.Options{}, 4) {
-		j, err := sqlite.Open(t.Context(), s.path, &sqlite.Options{Normal: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if begun, ended := started(t, j); begun < s.begun || ended < s.ended {
-			t.Errorf("the log knows of %d calls and the outcome of %d, not of %d and %d", begun, ended, s.begun, s.ended)
-		}
-		if s.over {
-			if state, err := engine.Load(t.Context(), j, "r"); err != nil || state.Status() != pawl.Success {
-				t.Errorf("the run is %v, %v", state.Status(), err)
-			}
-		} else {
-			goesOn(t, j, &payer{paid: s.paid})
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestPowerCutLoses shows that the cut takes what is not synced: a journal that
-// does not wait for the disk loses its latest appends, though nothing but them.
-func TestPowerCutLoses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
-	}
-	t.Parallel()
-	lost := 0
-	for _, s := range cuts(t, &sqlite.Options{Normal: true}, 4) {
-		j, err := sqlite.Open(t.Context(), s.path, &sqlite.Options{Normal: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if begun, ended := started(t, j); begun < s.begun || ended < s.ended {
-			lost++
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if lost == 0 {
-		t.Error("nothing was lost, so the other test shows nothing")
-	}
 }
 
 // TestDiskFails breaks the disk at its nth write or sync, for good: nothing is done
