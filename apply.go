@@ -102,11 +102,10 @@ func (s *State) applyRun(event Event) {
 		s.unwatch()
 		s.afresh()
 		s.grants = nil
-		for i, c := range s.open { // requests are asked anew in the fork's own name
-			if c.Phase != Answered && c.Phase != Doubted && (c.Phase != Lost || c.child != nil) {
+		for i := range s.open { // the fork requests again, in its own name
+			if c := &s.open[i]; c.Phase != Answered && c.Phase != Doubted && (c.Phase != Lost || c.child != nil) {
 				c.Phase = Undecided
-				c.about(func(m *matter) { m.unapproved(); m.child = nil }) // its child is a run of its own name, too
-				s.open[i] = c
+				c.unapproved().child = nil // whose run has another name, too
 			}
 		}
 		if e.Input != "" {
@@ -114,10 +113,9 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
-		for i, c := range s.open { // a decision from now on is about the latest observation
-			if c.Phase == AwaitingApproval && c.requested > s.resumed && c.basis != s.look {
-				c.about(func(m *matter) { m.basis = s.look })
-				s.open[i] = c
+		for i := range s.open { // a decision from now on is about the latest observation
+			if c := &s.open[i]; c.Phase == AwaitingApproval && c.requested > s.resumed && c.basis != s.look {
+				c.own().basis = s.look
 			}
 		}
 	case RunResumed:
@@ -190,10 +188,9 @@ func (s *State) lose() {
 		s.modelCalls++
 		s.thinking, s.lostCall = reservation{}, true
 	}
-	for i, c := range s.open {
-		if c.Phase == Started || c.Phase == AwaitingChild { // who takes the run up takes its children up
+	for i := range s.open {
+		if c := &s.open[i]; c.Phase == Started || c.Phase == AwaitingChild { // a new owner takes over child runs, too
 			c.Phase = Lost
-			s.open[i] = c
 		}
 	}
 }
@@ -209,21 +206,26 @@ func (s *State) book(u Usage, dollars float64) {
 	}
 }
 
-// find is the place of an open call, or -1.
-func (s *State) find(id string) int { return place(s.open, id) }
+// opened returns the open call of an id; nil: there is none.
+func (s *State) opened(id string) *call { return in(s.open, id) }
 
-func place(calls []call, id string) int {
-	return slices.IndexFunc(calls, func(c call) bool { return c.ID == id })
+// in returns the call of an id in a list; nil: it is not there.
+func in(calls []call, id string) *call {
+	for i := range calls {
+		if calls[i].ID == id {
+			return &calls[i]
+		}
+	}
+	return nil
 }
 
-// answer closes a call; the turn is over when it was the last.
-func (s *State) answer(i int, c call) {
-	c.Phase = Answered
+// answer closes a call with an ending; the turn is over when it was the last.
+func (s *State) answer(c *call, with *ending) {
+	c.Phase, c.ending = Answered, with
 	if (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
 		c.ending.foreign, s.tainted = true, true
 	}
-	s.open[i] = c
-	s.count(&c, 1)
+	s.count(c, 1)
 	if c.Ran && c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
 		put(&s.doubt, contentKey(c.Tool, c.args()), c.ID)
 	}
@@ -368,7 +370,7 @@ func (s *State) keeps(d *HookDirected) string {
 		return fmt.Sprintf("only a call whose effect is %v or %v is run again", Read, Idempotent)
 	case c.retries >= maxRetries:
 		return fmt.Sprintf("the call was run again %d times", c.retries)
-	case s.find(d.Call) < 0 && place(s.untoldCalls(), d.Call) < 0:
+	case s.opened(d.Call) == nil && in(s.untoldCalls(), d.Call) == nil:
 		return "the model has been told the result"
 	}
 	return ""
@@ -390,15 +392,14 @@ func (s *State) direct(d *HookDirected) {
 		s.malformed, s.withdrawn, s.settled = why, true, false
 		return
 	}
-	if s.find(d.Call) < 0 {
+	if s.opened(d.Call) == nil {
 		s.openTurn()
 	}
-	i := s.find(d.Call)
-	c := s.open[i]
-	s.count(&c, -1)
+	c := s.opened(d.Call)
+	s.count(c, -1)
 	c.Phase, c.ending = Approved, &noEnding // it was approved, if it had to be, when it first ran
-	c.about(func(m *matter) { m.images, m.retries = nil, m.retries+1 })
-	s.open[i] = c
+	m := c.own()
+	m.images, m.retries = nil, m.retries+1
 }
 
 // untoldCalls are the calls of a closed turn whose results no model has seen.

@@ -225,130 +225,127 @@ func (s *State) applyTool(event Event, entry Entry) {
 	case ToolFinished:
 		s.toolFinished(&e, &entry)
 	case ToolReused:
-		if i := s.find(e.Call); i >= 0 {
-			c := s.open[i]
-			done := ending{Status: ToolOK}
-			c.about(func(m *matter) {
-				m.Of = e.Of
-				if of, ok := s.call(e.Of); ok {
-					done.Result, m.images = of.Result, of.images
-				}
-			})
-			c.ending = &done
-			s.answer(i, c)
+		if c := s.opened(e.Call); c != nil {
+			done, m := ending{Status: ToolOK}, c.own()
+			m.Of = e.Of
+			if of, ok := s.call(e.Of); ok {
+				done.Result, m.images = of.Result, of.images
+			}
+			s.answer(c, &done)
 		}
 	case ToolRefused:
-		if i := s.find(e.Call); i >= 0 && (!e.NotRun || s.unstarted(i)) {
-			c := s.open[i]
-			c.ending = &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun}
-			c.ending.untold = s.rejects && s.declared().Strategy == JSON && s.Machine() > 2
-			s.answer(i, c)
+		if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
+			s.answer(c, &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
+				untold: s.rejects && s.declared().Strategy == JSON && s.Machine() > 2})
 		}
 	case ToolDoubted:
-		if i := s.find(e.Call); i >= 0 {
-			c := s.open[i]
-			c.Phase = Doubted
-			c.about(func(m *matter) { m.Reason, m.requested = e.Why, entry.Seq })
-			s.open[i] = c
+		if m := s.hold(e.Call, Doubted); m != nil {
+			m.Reason, m.requested = e.Why, entry.Seq
 		}
 	case ToolSettled:
 		s.take(e.Letter)
-		i := s.find(e.Call)
-		if i < 0 {
+		c := s.opened(e.Call)
+		if c == nil {
 			return
 		}
-		c := s.open[i]
-		c.about(func(m *matter) { m.By = e.By })
-		if e.Happened {
-			s.acted = entry.Seq
-			c.ending = &ending{Status: ToolOK, Result: e.Result, Ran: true}
-			if e.Error != "" || e.Status > ToolOK {
-				c.ending = &ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
-			}
-			s.answer(i, c)
+		c.own().By = e.By
+		if !e.Happened {
+			c.Phase = Approved // it was approved, if it had to be, when it first ran
 			return
 		}
-		c.Phase = Approved // it was approved, if it had to be, when it first ran
-		s.open[i] = c
+		s.acted = entry.Seq
+		done := ending{Status: ToolOK, Result: e.Result, Ran: true}
+		if e.Error != "" || e.Status > ToolOK {
+			done = ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
+		}
+		s.answer(c, &done)
 	}
 }
 
 func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
-	if i := s.find(e.Call); i >= 0 {
-		c := s.open[i]
+	if c := s.opened(e.Call); c != nil {
 		c.Phase, c.trial = Started, c.try()
 		*c.trial = trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
-		s.open[i] = c
 	}
 }
 
 func (s *State) toolFinished(e *ToolFinished, entry *Entry) {
 	s.acted = entry.Seq
-	if i := s.find(e.Call); i >= 0 {
-		c := s.open[i]
-		c.ending = c.asked.answer()
-		*c.ending = ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
+	if c := s.opened(e.Call); c != nil {
+		done := c.asked.answer()
+		*done = ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
 		if e.Images != nil {
-			c.about(func(m *matter) { m.images = e.Images })
+			c.own().images = e.Images
 		}
-		s.answer(i, c)
+		s.answer(c, done)
+	}
+}
+
+// hold puts an open call into a phase. What it returns of the call is to be
+// changed; nil: no such call is open.
+func (s *State) hold(id string, phase Phase) *matter {
+	c := s.opened(id)
+	if c == nil {
+		return nil
+	}
+	c.Phase = phase
+	return c.own()
+}
+
+// returned answers an open call with what somebody outside gave.
+func (s *State) returned(id, by string, result json.RawMessage, seq uint64) {
+	if c := s.opened(id); c != nil {
+		c.own().By, s.acted = by, seq
+		s.answer(c, &ending{Status: ToolOK, Result: result, Ran: c.Attempt > 0})
 	}
 }
 
 func (s *State) applyAsk(event Event, entry Entry) {
-	hold := func(id string, phase Phase, change func(*matter)) {
-		if i := s.find(id); i >= 0 {
-			c := s.open[i]
-			c.Phase = phase
-			c.about(change)
-			s.open[i] = c
-		}
-	}
-	settle := func(id, by string, result json.RawMessage) {
-		if i := s.find(id); i >= 0 {
-			c := s.open[i]
-			c.ending = &ending{Status: ToolOK, Result: result, Ran: c.Attempt > 0}
-			c.about(func(m *matter) { m.By = by })
-			s.acted = entry.Seq
-			s.answer(i, c)
-		}
-	}
 	switch e := event.(type) {
 	case ApprovalRequested:
-		hold(e.Call, AwaitingApproval, func(m *matter) {
+		if m := s.hold(e.Call, AwaitingApproval); m != nil {
 			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, entry.Seq, nil
 			m.digest, m.token, m.witnesses, m.basis = e.Digest, e.TokenHash, e.Witnesses, s.look
-		})
+		}
 	case ApprovalDecided:
 		s.take(e.Letter)
-		if i := s.find(e.Call); i >= 0 {
-			s.decide(i, &e, entry.Seq)
+		if c := s.opened(e.Call); c != nil {
+			s.decide(c, &e, entry.Seq)
 		}
 	case ApprovalExpired:
-		hold(e.Call, Undecided, (*matter).unapproved)
+		if c := s.opened(e.Call); c != nil {
+			c.Phase = Undecided
+			c.unapproved()
+		}
 	case ApprovalInvalidated:
-		if i := s.find(e.Call); i < 0 || s.changed(&s.open[i]) == nil {
+		c := s.opened(e.Call)
+		if c == nil || s.changed(c) == nil {
 			s.acted = entry.Seq // the world is not what was seen of it
 		}
-		if c, ok := s.call(e.Call); ok && s.Machine() > 2 { // with the arguments that the approver made of it
-			delete(s.grants, contentKey(c.Tool, c.args()))
+		forget := func() {
+			if c, ok := s.call(e.Call); ok {
+				delete(s.grants, contentKey(c.Tool, c.args()))
+			}
 		}
-		hold(e.Call, Undecided, func(m *matter) {
-			if m.approved {
+		if s.Machine() > 2 { // with the arguments that the approver made of it
+			forget()
+		}
+		if c != nil {
+			void := c.approved
+			c.Phase = Undecided
+			m := c.unapproved()
+			m.changed = e.Changed
+			if void {
 				m.voided++
 			}
-			m.unapproved()
-			m.changed = e.Changed
-		})
-		if c, ok := s.call(e.Call); ok {
-			delete(s.grants, contentKey(c.Tool, c.args()))
 		}
+		forget()
 	case InputRequested:
-		if s.find(e.Call) < 0 {
+		if m := s.hold(e.Call, AwaitingInput); m != nil {
+			m.Reason, m.Expires, m.requested = e.Question, e.Expires, entry.Seq
+		} else {
 			s.question = &e
-			return
 		}
-		hold(e.Call, AwaitingInput, func(m *matter) { m.Reason, m.Expires, m.requested = e.Question, e.Expires, entry.Seq })
 	case InputGiven:
 		s.take(e.Letter)
 		if s.question != nil && s.question.Call == e.Call {
@@ -358,57 +355,52 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			return
 		}
 		s.said = append(s.said, e.Text)
-		settle(e.Call, e.By, jsonin.Quote(e.Text))
+		s.returned(e.Call, e.By, jsonin.Quote(e.Text), entry.Seq)
 	case ClientToolRequested:
-		hold(e.Call, AwaitingClient, func(m *matter) { m.Reason, m.requested = "", entry.Seq })
+		if m := s.hold(e.Call, AwaitingClient); m != nil {
+			m.Reason, m.requested = "", entry.Seq
+		}
 	case ClientToolReturned:
 		s.take(e.Letter)
-		settle(e.Call, e.By, e.Result)
+		s.returned(e.Call, e.By, e.Result, entry.Seq)
 	}
 }
 
-// unapproved takes an approval back. What the approver made of the arguments
-// goes with it.
-func (m *matter) unapproved() {
+// unapproved takes an approval back, with what the approver made of the arguments.
+func (c *call) unapproved() *matter {
+	m := c.own()
 	m.Reason, m.Edited, m.approved, m.decided, m.digest, m.token, m.witnesses = "", nil, false, 0, "", "", nil
-	m.rewitness, m.basis = nil, nil
-	m.Expires = time.Time{}
+	m.rewitness, m.basis, m.Expires = nil, nil, time.Time{}
+	return m
 }
 
 // decide takes in a decision about an open call. One that nobody was asked for
 // rests on what was approved for the run.
-func (s *State) decide(i int, e *ApprovalDecided, seq uint64) {
-	c := s.open[i]
+func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
+	m := c.own()
+	m.By = e.By
 	if !e.Approved {
 		denied := *c.ending
 		denied.Error = denial(*e)
-		c.Phase, c.ending = Undecided, &denied
-		c.about(func(m *matter) { m.By = e.By })
-		s.open[i] = c
-		s.denied = e
+		c.Phase, c.ending, s.denied = Undecided, &denied, e
 		return
 	}
 	asked := c.Phase == AwaitingApproval
-	c.Phase = Approved
-	c.about(func(m *matter) {
-		m.By, m.Edited, m.approved = e.By, e.Args, true
-		if asked {
-			m.decided = seq
-		}
-		if e.Args != nil {
-			m.rewitness = e.Witnesses
-		}
-	})
-	s.open[i] = c
+	c.Phase, m.Edited, m.approved = Approved, e.Args, true
+	if asked {
+		m.decided = seq
+	}
+	if e.Args != nil {
+		m.rewitness = e.Witnesses
+	}
 	if e.Scope != ScopeRun {
 		return
 	}
 	content := contentKey(c.Tool, c.args())
 	if asked {
-		put(&s.grants, content, c.matter)
+		put(&s.grants, content, m)
 	} else if g, ok := s.grants[content]; ok {
-		c.about(func(m *matter) { m.witnesses = (&call{matter: g}).relied() })
-		s.open[i] = c
+		m.witnesses = (&call{matter: g}).relied()
 	}
 }
 
@@ -504,10 +496,9 @@ func (s *State) applyMemo(event Event, entry Entry) {
 // calls may have been told to forget.
 func (s *State) unwatch() {
 	for i := range s.open {
-		if c := s.open[i]; c.Supervised != "" {
+		if c := &s.open[i]; c.Supervised != "" {
 			t := *c.trial
 			t.Supervised, c.trial = "", &t
-			s.open[i] = c
 		}
 	}
 }

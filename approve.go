@@ -27,11 +27,10 @@ func (m *Machine) approved(s *State, step Step) Step {
 	var granted []Event
 	for i := range act.Calls {
 		d := &act.Calls[i]
-		k := s.find(d.Call.ID)
-		if k < 0 {
+		c := s.opened(d.Call.ID)
+		if c == nil {
 			continue
 		}
-		c := &s.open[k]
 		d.Approved = c.approved
 		switch {
 		case d.Do != Ask:

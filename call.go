@@ -148,11 +148,11 @@ func newCall(c Call, s *State, iteration int) call {
 	return call{&asked{Call: c, Iteration: iteration, heard: len(s.said), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, Undecided}
 }
 
-// about changes what few calls have.
-func (c *call) about(change func(*matter)) {
+// own gives the call a copy of what few calls have, to change it.
+func (c *call) own() *matter {
 	m := *c.matter
-	change(&m)
 	c.matter = &m
+	return c.matter
 }
 
 // state is the call as others see it: what they write into it reaches nobody.

@@ -140,8 +140,8 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 		d.Limits = of.Limits.withDefaults()
 	}
 	var had childRun
-	if k := s.find(d.Call.ID); k >= 0 && s.open[k].child != nil {
-		had = *s.open[k].child
+	if c := s.opened(d.Call.ID); c != nil && c.child != nil {
+		had = *c.child
 		d.Child = had.id
 	}
 	l := &d.Limits
@@ -174,44 +174,35 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 
 // startChild has a call go on as a run of its own.
 func (s *State) startChild(e *ChildStarted) {
-	i := s.find(e.Call)
-	if i < 0 {
+	c := s.opened(e.Call)
+	if c == nil {
 		return
 	}
-	c := s.open[i]
-	c.about(func(m *matter) {
-		k := childRun{id: e.Child, limits: e.Limits}
-		if was := m.child; was != nil {
-			k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
-		}
-		m.child = &k
-	})
-	c.Phase = Started
-	s.open[i] = c
+	k := childRun{id: e.Child, limits: e.Limits}
+	if was := c.child; was != nil {
+		k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
+	}
+	c.Phase, c.own().child = Started, &k
 }
 
 // stopChild books what a child has used since it was settled last.
 func (s *State) stopChild(e *ChildStopped) {
-	i := s.find(e.Call)
-	if i < 0 || s.open[i].child == nil {
+	c := s.opened(e.Call)
+	if c == nil || c.child == nil {
 		s.book(e.Usage, e.Cost)
 		s.modelCalls += max(0, e.ModelCalls)
 		return
 	}
-	c := s.open[i]
 	was := c.child
 	s.book(e.Usage.less(was.usage), e.Cost-was.cost)
 	s.modelCalls += max(0, e.ModelCalls-was.calls)
-	c.about(func(m *matter) {
-		k := *was
-		k.status, k.wake, k.usage, k.cost, k.calls = e.Status, e.WakeAt, e.Usage, e.Cost, e.ModelCalls
-		m.child, m.Reason = &k, fmt.Sprintf("its run %s is %v", e.Child, e.Status)
-	})
+	m := c.own()
+	m.child = &childRun{id: was.id, limits: was.limits, status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
+	m.Reason = fmt.Sprintf("its run %s is %v", e.Child, e.Status)
 	if e.Status != Interrupted { // one that has ended is answered next, unless it was cancelled with us
 		c.Phase = AwaitingChild
 	}
 	s.priced = s.priced && !e.Unpriced
-	s.open[i] = c
 }
 
 // less is what u is more than v.

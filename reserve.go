@@ -213,7 +213,7 @@ func (m *Machine) late(s *State) Step {
 	}
 	var facts []Event
 	for i := range s.open {
-		if c := &s.open[i]; s.unstarted(i) && s.Machine() > 2 {
+		if c := &s.open[i]; s.unstarted(c) && s.Machine() > 2 {
 			facts = append(facts, notRun(&c.Call, c.Error))
 		}
 	}
@@ -226,9 +226,7 @@ func (m *Machine) late(s *State) Step {
 
 // unstarted reports whether nothing was done about an open call of the model's,
 // so that it can be dropped. The calls of a loop are all it has, and wait.
-func (s *State) unstarted(i int) bool {
-	return s.open[i].Phase == Undecided && s.open[i].Attempt == 0 && !s.looped
-}
+func (s *State) unstarted(c *call) bool { return c.Phase == Undecided && c.Attempt == 0 && !s.looped }
 
 // notRun answers a call whose turn comes too late, or that was denied before.
 func notRun(c *Call, denied string) Event {

@@ -577,8 +577,8 @@ func (s *State) Answer() string {
 }
 
 func (s *State) call(id string) (call, bool) {
-	if i := s.find(id); i >= 0 {
-		return s.open[i], true
+	if c := s.opened(id); c != nil {
+		return *c, true
 	}
 	if n := callNumber(id); n > 0 && n <= len(s.calls) {
 		return s.calls[n-1], true

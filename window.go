@@ -244,7 +244,7 @@ func (s *State) leaveOut(ids []string) {
 		was, bulk := c.weight(s), c.bulk()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
-		c.about(func(m *matter) { m.masked = true })
+		c.own().masked = true
 		saved = append(saved, exchange{calls: n, start: was - c.weight(s), spare: bulk})
 	}
 	slices.SortFunc(saved, func(a, b exchange) int { return a.calls - b.calls })
