@@ -19,29 +19,28 @@ import (
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
-// A Decision is what somebody says to a request for approval.
+// A Decision answers a request for approval.
 type Decision struct {
 	Approve bool
 	// ForRun lets every later call of the run with equal arguments go, too.
 	ForRun bool
 	// Args replaces the call's arguments; nil: as they are. They are checked
-	// against the tool's schema, and the model is told that they were changed.
+	// against the tool's schema, and the model reads that they were changed.
 	Args   json.RawMessage
 	Reason string // of a denial, for the model
 	By     string // who decides
 	// Token, when not empty, must be the one the request was made with.
 	Token string
-	// TokenHash, when not empty, must be that of the request's token: for who knows
-	// by other means which request is meant, and is not to decide about a later one.
+	// TokenHash, when not empty, must be that of the request's token. It names the
+	// request, so that a later one is not decided by mistake.
 	TokenHash string
 }
 
-// An Approver decides about held calls in the process that drives their run,
-// where somebody sits at a terminal or a program knows what is allowed. It is
-// asked about one call of a run at a time, from the goroutine that drives the
-// run, while the run counts as waiting: a decision that comes from elsewhere
-// meanwhile ends its context and goes before its own. An error, a panic and no
-// answer within Options.Patience deny the call; ErrLater leaves it to others.
+// An Approver decides about held calls in the process that drives their run, such as
+// a prompt at a terminal. It is called for one call of a run at a time, on the
+// goroutine that drives the run, while the run counts as waiting: a decision from
+// elsewhere ends its context and takes precedence. An error, a panic and no answer
+// within Options.Patience deny the call; ErrLater leaves it to others.
 type Approver interface {
 	Approve(ctx context.Context, r Request) (Decision, error)
 }
@@ -52,12 +51,11 @@ type ApproverFunc func(context.Context, Request) (Decision, error)
 // Approve calls f.
 func (f ApproverFunc) Approve(ctx context.Context, r Request) (Decision, error) { return f(ctx, r) }
 
-// ErrLater is what an [Approver] returns that does not want to decide now: the
-// run is parked, and anybody may decide.
+// ErrLater is returned by an [Approver] that does not decide now: the run is
+// suspended and waits for a decision.
 var ErrLater = errors.New("somebody else is to decide")
 
-// A Request is what an [Approver] is asked about. It is a copy: changing it
-// changes nothing.
+// A Request describes a held call to an [Approver]. It is a copy.
 type Request struct {
 	Run, Agent, Call, Tool string
 
@@ -69,9 +67,9 @@ type Request struct {
 	Thought   string // what the model said when it made the call
 }
 
-// witness is a tool that can tell, by digests, what of the world a call relies
-// on: files, a working directory. A decision about the call holds as long as
-// they stay the same.
+// witness is a tool that returns the preconditions of a call: digests of what it
+// relies on, such as files or a working directory. A decision about the call holds as
+// long as they stay the same.
 type witness interface {
 	Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
 }
@@ -79,9 +77,9 @@ type witness interface {
 // preconditionTime is the most that taking the preconditions of one call may take.
 const preconditionTime = 10 * time.Second
 
-// Decide lets a held call run, or refuses it. Like everything said to a run, it
-// is durable when it returns, whoever owns the run; saying the same again is
-// harmless, and another decision is a *pawl.LetterConflictError.
+// Decide approves or denies a held call. The decision is durable when Decide returns,
+// whichever process owns the run. Repeating it is harmless; another decision is a
+// *pawl.LetterConflictError.
 func (e *Engine) Decide(ctx context.Context, run, call string, d Decision) error {
 	if !d.Approve && (d.Args != nil || d.ForRun) {
 		return fmt.Errorf("a denial of %s takes neither arguments nor a scope: it is about this call", call)
@@ -111,7 +109,7 @@ func hashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkArgs says what is wrong with edited arguments.
+// checkArgs returns the first thing wrong with edited arguments.
 func checkArgs(s *pawl.State, tool string, args json.RawMessage) error {
 	if args == nil {
 		return nil
@@ -147,8 +145,8 @@ type requests struct {
 	ended    uint64            // the epoch in which the run ended last; cancels from before are void
 }
 
-// ask is the entry for a call that has to be approved. One whose preconditions
-// cannot be taken cannot be decided about.
+// ask is the entry for a call that has to be approved. A call whose preconditions
+// cannot be read is refused.
 func (q *requests) ask(c *pawl.Disposed) pawl.Event {
 	seen, err := preconditions(q.rec, c.Call.Tool, c.Call.Args)
 	if err != nil {
@@ -192,9 +190,9 @@ func preconditions(r *recorder, name string, args json.RawMessage) (seen map[str
 	return answer.seen, answer.err
 }
 
-// expire ends the requests nobody decided in time, and those that are to be made
-// again because the run was resumed with nothing decided: the token of the
-// old request may be lost.
+// expire ends the requests that were not decided in time, and those that are to be
+// made again because the run was resumed with nothing decided: the token of the old
+// request may be lost.
 func (q *requests) expire() {
 	now := time.Now()
 	for c := range q.rec.state.Open() {
@@ -289,8 +287,7 @@ func (a *approverCall) perform(ctx context.Context) {
 	a.says, a.err = a.approver.Approve(ctx, a.request)
 }
 
-// record appends the decision. What was decided elsewhere meanwhile, and what
-// the run is to be released for, goes before it.
+// record appends the decision. A signal that came meanwhile takes precedence.
 func (a *approverCall) record(r *recorder, cut error, abandoned bool) {
 	var d Decision
 	var failed error

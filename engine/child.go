@@ -38,8 +38,8 @@ type child struct {
 // counts, since the run has a clock of its own, which its parent's bounds.
 const childTime = 1000 * time.Hour
 
-// Grace is how long a child may take to let go of its run. Its tools and models
-// are killed and left behind one by one, so it needs no bound of its own.
+// Grace is how long a child may take to stop. Its own effects are stopped and
+// abandoned one by one, so it needs no bound.
 func (c *child) Grace() time.Duration { return childTime }
 
 // Run drives the child until it ends, waits, or is to stop with its parent.
@@ -273,8 +273,8 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	return nil
 }
 
-// cancel cancels the children that wait when the run ends. One that cannot be told
-// now waits on; it is found when the run is resumed.
+// cancel cancels the children that wait when the run ends. If that fails, a child
+// waits on; it is found when the run is resumed.
 func (k *children) cancel() {
 	for c := range k.rec.state.Open() {
 		if c.Child != "" && (c.Phase == pawl.AwaitingChild || c.Phase == pawl.Lost) {
@@ -301,7 +301,7 @@ func (k *children) signalled() bool {
 }
 
 // wakeParent signals the parent of a run that ended without being driven by it.
-// A parent that cannot be told finds out when it is resumed.
+// If that fails, the parent finds out when it is resumed.
 func (k *children) wakeParent() {
 	r := k.rec
 	parent := ParentOf(r.state)
@@ -366,8 +366,8 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	return root, fmt.Errorf("run %s has no call that is run %s", parent, run)
 }
 
-// ParentOf is the run whose child a run is; empty: nobody's. A fork of a child
-// is a run of its own.
+// ParentOf is the parent of a child run; empty: it is none. A fork of a child is a
+// run of its own.
 func ParentOf(s *pawl.State) string {
 	parent := s.Head().Parent // not of Start, which copies the whole declaration
 	if parent == "" || !strings.HasPrefix(s.Run(), parent+".") {

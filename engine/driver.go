@@ -29,7 +29,7 @@ type driver struct {
 	toolCall   *toolCall
 	life       *life         // what handles on the run hold
 	detach     func() bool   // from the end of the run's context
-	gone       chan struct{} // closed when nobody drives any more
+	gone       chan struct{} // closed when the run is not driven any more
 }
 
 // newDriver is for a run that was claimed. Of a nil machine, nothing is known of
@@ -202,7 +202,7 @@ func (d *driver) part() (done bool, err error) {
 	return false, nil
 }
 
-// finish tells everybody that nobody drives the run any more.
+// finish announces that the run is not driven any more.
 func (d *driver) finish(err error) {
 	l, r := d.life, &d.rec
 	d.detach()

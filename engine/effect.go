@@ -12,14 +12,14 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// An effect is one call into the world: of a model, a tool, an observer, an
-// approver or the hooks. It has a deadline and can be told to stop; if it does not
-// return within its grace, it is abandoned.
+// An effect is one call into the world: of a model, a tool, an observer, an approver
+// or the hooks. It has a deadline and can be stopped; if it does not return within its
+// grace, it is abandoned.
 type effect struct {
 	work      work
 	ctx       *effectContext
 	limit     time.Duration
-	grace     time.Duration   // from being told to stop to being abandoned
+	grace     time.Duration   // from being stopped to being abandoned
 	sheltered bool            // suspending the run lets it finish: a Write in progress
 	yields    bool            // any signal stops it
 	intent    uint64          // the entry that announces it; zero: none
@@ -30,7 +30,7 @@ type effect struct {
 
 	// Under the lock of effects until the effect is over.
 	deadline  time.Time
-	cut       error // why it was told to stop
+	cut       error // why it was stopped; nil: it was not
 	abandoned bool
 }
 
@@ -38,7 +38,7 @@ type effect struct {
 type work interface {
 	// perform does the work. It touches nothing but itself.
 	perform(context.Context)
-	// record appends the result. cut is why the effect was told to stop, if it was.
+	// record appends the result. cut is why the effect was stopped, if it was.
 	// abandoned says that perform has not returned, so nothing of it may be read.
 	record(r *recorder, cut error, abandoned bool)
 }
@@ -56,7 +56,7 @@ var errAbandoned = errors.New("abandoned")
 // and nothing else: another goroutine has to drive the run on.
 var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of returning")
 
-// Why an effect is told to stop.
+// Why an effect is stopped.
 var (
 	errTimeout   = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
 	errQuiet     = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
@@ -158,8 +158,8 @@ func (s *effects) ringAt(at time.Time, wait time.Duration) {
 	}
 }
 
-// ring is the clock: at its deadline an effect is told to stop, and when the grace
-// is over too, it is abandoned.
+// ring is the clock: at its deadline an effect is stopped, and when the grace is over
+// too, it is abandoned.
 func (s *effects) ring() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +204,7 @@ func (s *effects) handOver(e *effect) {
 	})
 }
 
-// stop tells an effect to stop. The lock is held.
+// stop ends an effect's context. The lock is held.
 func (s *effects) stop(e *effect, why error) {
 	e.cut = why
 	e.deadline = time.Now().Add(e.grace)
@@ -212,8 +212,7 @@ func (s *effects) stop(e *effect, why error) {
 	s.ringAt(e.deadline, e.grace)
 }
 
-// interrupt tells the running effects to stop that give way to what the outside
-// wants.
+// interrupt stops the running effects that give way to what the outside wants.
 func (s *effects) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ type effectContext struct {
 	context.Context        // the run's values, without an end
 	run, tool       string // tool is empty if the effect is no tool call
 	mu              sync.Mutex
-	ending          context.Context // nil: nobody has asked yet
+	ending          context.Context // nil: not asked for yet
 	end             context.CancelCauseFunc
 	over            atomic.Bool
 }

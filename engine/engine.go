@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,85 +41,72 @@ type Engine struct {
 
 // Options are an engine's settings. The zero value is right for most programs.
 type Options struct {
-	// Lease is how long a run stays ours without a heartbeat; a third of it
-	// passes between heartbeats. Zero: 15 seconds.
+	// Lease is how long a run stays owned without a heartbeat; a heartbeat comes
+	// after each third of it. Zero: 15 seconds.
 	Lease time.Duration
-	// Call is the most one model call may take. Zero: 10 minutes.
+	// Call is the time-out of one model call. Zero: 10 minutes.
 	Call time.Duration
-	// First is the longest a streaming model may take to its first chunk, and
-	// Idle the longest between two; a quarter more may pass until it is noticed.
-	// Zero: 5 and 3 minutes; negative: as long as the call may take.
+	// First is the time-out of a streamed reply's first chunk, and Idle the one
+	// between two chunks; up to a quarter more may pass before the call is stopped.
+	// Zero: 5 and 3 minutes; negative: no limit but Call.
 	First, Idle time.Duration
-	// Threads is what engines on one journal remember together of its threads. Nil:
-	// this engine remembers by itself.
+	// Threads caches the ends of threads for engines on one journal. Nil: this
+	// engine has a cache of its own.
 	Threads *Threads
 	// Owner describes this process to others; see [Owner]. Nil: [Self].
 	Owner *Owner
-	// Secrets are values by name that no event may hold. Where one stands in what
-	// people, models, tools or observers say, as it is, in base64 or hexadecimal,
-	// or escaped as in URLs and JSON, there stands {{secret:NAME}} instead, for the
-	// model and for the log. A command that is given the variable NAME gets the
-	// value back in its arguments. A value of fewer than six bytes cannot be kept
-	// out of texts: no run begins with one.
+	// Secrets are values by name that no event may hold. In texts of people, models,
+	// tools and observers each becomes {{secret:NAME}}, for the model and for the
+	// log, whether plain, in base64 or hexadecimal, or escaped as in URLs and JSON. A
+	// command that gets the variable NAME gets the value back in its arguments. With
+	// a value of fewer than six bytes, Start fails.
 	Secrets map[string]string
-	// Filters change text before it becomes an event, in order, and after the
-	// secrets are out of it.
+	// Filters change text before it becomes an event, in order, after secrets are
+	// replaced.
 	Filters []Filter
 	// Hooks watch entries between append and effect, in order.
 	Hooks []Hook
-	// HooksOf returns the hooks of one agent, such as those its spec names; nil:
-	// agents have none of their own. They watch the runs of the agent, after Hooks,
-	// and the child runs of these, unless the child's agent has a hook of the same
-	// name. It is called once each time a run is started or resumed.
+	// HooksOf returns the hooks of one agent, such as those its spec names. They
+	// watch the runs of the agent, after Hooks, and the child runs of these, unless
+	// the child's agent has a hook of the same name. It is called once each time a
+	// run is started or resumed. Nil: agents have no hooks of their own.
 	HooksOf func(pawl.Declaration) []Hook
-	// Watchers are told of every run of the engine, and change nothing.
+	// Watchers observe every run of the engine, and change nothing.
 	Watchers []Watcher
-	// Log is told what an operator should know and no log of a run says: a lease
-	// that was lost or cannot be prolonged, mail that cannot be read, what was left
-	// behind at work; and of model calls that are tried again. Nil: nobody is.
+	// Log gets what an operator should know and no run's log says: leases that were
+	// lost or cannot be renewed, signals that cannot be read, effects that were
+	// abandoned, retries of model calls. Nil: no log.
 	Log *slog.Logger
-	// Approver decides about held calls where the run is driven, with any journal.
-	// Nil: the run is parked, and waits for a letter, which takes a journal that
-	// outlives the process.
+	// Approver decides about held calls in this process, with any journal. Nil: the
+	// run is suspended and waits for a signal, which takes a journal on disk.
 	Approver Approver
-	// Patience is the most an Approver may take about one call. Zero: 60
-	// seconds; negative: until the request expires.
+	// Patience is the Approver's time-out for one call. Zero: 60 seconds;
+	// negative: until the request expires.
 	Patience time.Duration
-	// Backoff says how long to wait before try n (from 1) of a failed model
-	// call. Nil: full jitter up to 0.5 s·2ⁿ⁻¹, at most 30 s.
+	// Backoff returns the wait before retry n (from 1) of a failed model call. Nil:
+	// full jitter up to 0.5 s·2ⁿ⁻¹, at most 30 s.
 	Backoff func(n int) time.Duration
 }
 
-// New returns an engine on a journal. The journal outlives it: closing the
-// engine does not close the journal.
+// New returns an engine on a journal. Closing the engine does not close the journal.
 //
-// Letters that other processes post are found by looking into the journal's
-// mailbox at least once a second. A journal with a method
+// The engine reads the signals that other processes send at least once a second. If
+// the journal has a method
 //
 //	WatchLetters(ctx context.Context) iter.Seq2[string, error]
 //
-// is listened to as well, while there are live runs: it yields the ids of runs
-// that have mail, and the empty id when any run may have some.
+// the engine ranges over it as well while there are live runs: it yields the ids of
+// runs that have signals, and the empty id when any run may have some.
 func New(journal pawl.Journal, o *Options) *Engine {
 	e := &Engine{journal: journal, live: map[string]*driver{}, closing: make(chan struct{})}
 	if o != nil {
 		e.opt = *o
 	}
-	if e.opt.Lease <= 0 {
-		e.opt.Lease = 15 * time.Second
-	}
-	if e.opt.Call <= 0 {
-		e.opt.Call = 10 * time.Minute
-	}
-	if e.opt.First == 0 {
-		e.opt.First = 5 * time.Minute
-	}
-	if e.opt.Idle == 0 {
-		e.opt.Idle = 3 * time.Minute
-	}
-	if e.opt.Patience == 0 {
-		e.opt.Patience = time.Minute
-	}
+	e.opt.Lease = cmp.Or(max(e.opt.Lease, 0), 15*time.Second)
+	e.opt.Call = cmp.Or(max(e.opt.Call, 0), 10*time.Minute)
+	e.opt.First = cmp.Or(e.opt.First, 5*time.Minute)
+	e.opt.Idle = cmp.Or(e.opt.Idle, 3*time.Minute)
+	e.opt.Patience = cmp.Or(e.opt.Patience, time.Minute)
 	if e.opt.Backoff == nil {
 		e.opt.Backoff = fullJitter
 	}
@@ -138,9 +126,9 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	return e
 }
 
-// Run runs an agent on an input in memory, to its end, and returns what came
-// of it. The error is for an invalid agent, a broken journal or an ended
-// context; every way a run can end by itself is a status of the result.
+// Run runs an agent on an input in memory, to its end, and returns the result. The
+// error is for an invalid agent, a broken journal or an ended context; every way a
+// run can end by itself is a status of the result.
 func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, error) {
 	p := Prepared{agent: agent}
 	return p.Run(ctx, input)
@@ -193,10 +181,10 @@ func (e *Engine) lasting() bool {
 	return !volatile
 }
 
-// Step performs one step of a run that nobody owns, and returns the run's seq
-// after it. It fails with pawl.ErrConflict if the log does not end at seq.
-// It is for tests, and for hosts that bring their own durable scheduler; such a run
-// has no owner between two steps, so no server may sweep the journal for its agent.
+// Step performs one step of a run that has no owner, and returns the run's seq
+// after it. It fails with pawl.ErrConflict if the log does not end at seq. It is for
+// tests and for hosts with a durable scheduler of their own. Between two steps the run
+// has no owner, so no server may sweep the journal for its agent.
 func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uint64) (uint64, error) {
 	d, err := e.reopen(ctx, agent, run, nil)
 	if err != nil {

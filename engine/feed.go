@@ -124,7 +124,7 @@ func (f *feed) news(last uint64) {
 	}
 }
 
-// delta hands a chunk of a reply to whoever watches. live is its entry, but for
+// delta hands a chunk of a reply to the watchers. live is its entry, but for
 // the event.
 func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk) {
 	f.mu.Lock()

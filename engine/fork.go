@@ -8,19 +8,18 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// ForkOptions are what may be said of a fork.
+// ForkOptions are the settings of a fork.
 type ForkOptions struct {
 	ID    string // the new run's id; empty: a new one
-	Input string // said in addition to what was said before
+	Input string // an additional message
 	// Labels are in place of those of the other run; nil: those, as they were at
 	// the entry.
 	Labels map[string]string
 	Stop   pawl.Condition
-	// AllowChange lets the fork go on under another agent; it is on by default
-	// for nobody, since a fork with the same agent is the common case.
+	// AllowChange lets the fork go on under another agent.
 	AllowChange bool
-	// Limits raises or lowers ceilings; zero fields stay. If the run has used them up
-	// already at the entry, it is not forked, and the error is a *SpentError.
+	// Limits raises or lowers limits; zero fields stay. If the run has used them up
+	// at the entry, Fork fails with a *SpentError.
 	Limits pawl.Limits
 	// AllowSpent forks the run although it has used Limits up already.
 	AllowSpent bool
@@ -28,8 +27,8 @@ type ForkOptions struct {
 	Watch bool
 }
 
-// Fork begins a new run that shares the log of another up to entry seq, where
-// nothing may be in flight, and drives it. The other run is only read.
+// Fork starts a new run that shares the log of another up to entry seq, where no
+// effect may be in progress. The other run is only read.
 func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*Handle, error) {
 	if o == nil {
 		o = &ForkOptions{}

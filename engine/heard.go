@@ -55,7 +55,7 @@ func hear(s *pawl.State, l *pawl.Letter, list []pawl.Pending) {
 }
 
 // Signalled reports whether a run that waits would go on if somebody resumed it,
-// since a signal lies in its inbox, or in that of a child run, that nobody has read:
+// since a signal lies in its inbox, or in that of a child run, that no owner has read:
 // an answer to something it waits for, or a request to cancel it.
 func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 	mail, ok := j.(pawl.Mailbox)

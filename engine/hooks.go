@@ -33,8 +33,8 @@ type Direction struct {
 	// Cancel ends the run as cancelled.
 	Cancel bool
 	// Retry has what the entry records made again. A model.replied of a turn
-	// counts as rejected: its calls are refused, the model is told the
-	// Reason and asked again in the same iteration, at most twice; two such
+	// counts as rejected: its calls are refused, the model reads the
+	// Reason and is asked again in the same iteration, at most twice; two such
 	// iterations in a row end the run. After a tool.finished of a Read or
 	// Idempotent call, the call is run again with the same key, at most twice,
 	// and the model sees the last result only. A Write is never run again, nor
@@ -155,8 +155,7 @@ func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 }
 
 // showEnd shows the hooks how the run ended or why it is suspended. Nothing comes
-// after that, so what they direct about it counts for nothing, and nobody waits
-// for them to be recorded.
+// after that, so what they direct about it is neither recorded nor obeyed.
 func (r *recorder) showEnd() {
 	var last []pawl.Entry
 	for _, e := range r.hooks.unseen {

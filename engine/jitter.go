@@ -9,5 +9,5 @@ import (
 // (2015): a random wait up to an exponential bound.
 func fullJitter(n int) time.Duration {
 	bound := min(30*time.Second, 500*time.Millisecond<<min(n-1, 10))
-	return rand.N(bound) + time.Millisecond //nolint:gosec // chance here spreads load; nobody gains by guessing it
+	return rand.N(bound) + time.Millisecond //nolint:gosec // it spreads load, and is no secret
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// log tells an operator what nobody else is told: what is returned as an error,
-// or stands in the log of a run as its fate, is not said here as well.
+// log writes to the operator's log. What is returned as an error or stands in a run's
+// log is not written here as well.
 func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) {
 	if e.opt.Log == nil {
 		return
 	}
-	defer func() { _ = recover() }() // of a handler that panics nobody can be told
+	defer func() { _ = recover() }() // of a log handler; there is no other log
 	if run != "" {
 		attrs = append([]slog.Attr{slog.String("run", run)}, attrs...)
 	}
 	e.opt.Log.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-// because is an error as it may be told.
+// because is an error without secrets.
 func (e *Engine) because(err error) slog.Attr {
 	return slog.String("error", redact.Text(e.secrets.Scrub(err.Error())))
 }

@@ -175,8 +175,8 @@ func (c *modelCall) failed(err, cut error) {
 	}
 }
 
-// cutShort is the error of a call that was told to stop; nil if it was not.
-// What the model makes of being told says less.
+// cutShort is the error of a call that was stopped; nil if it was not. The model's own
+// error says less.
 func (c *modelCall) cutShort(cut error) error {
 	switch {
 	case cut == nil:

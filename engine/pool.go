@@ -7,15 +7,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The calls of a run that may be in flight at once when its agent does not say:
+// How many calls of a run may run at once when its agent does not say:
 // calls that start a process or leave this one, and calls of Go functions.
 const (
 	mostExternal = 10
 	mostFuncs    = 256
 )
 
-// A pool bounds the calls in flight in this process. A call of an agent that may
-// have n calls in flight takes 1/(4n) of the pool: four times n of its calls fill
+// A pool bounds the calls that run in this process. A call of an agent that may
+// run n calls at once takes 1/(4n) of the pool: four times n of its calls fill
 // it, and agents with different limits share it by the same measure. Calls are
 // admitted in the order in which they ask, so none waits for ever.
 type pool struct {
@@ -36,7 +36,7 @@ type ticket struct {
 	ready chan struct{} // closed when the share is the ticket's
 }
 
-// try takes a share if nobody waits and there is room.
+// try takes a share if no call waits and there is room.
 func (p *pool) try(share int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,11 +86,11 @@ func (p *pool) admit() {
 	}
 }
 
-// slot is what a call in flight takes up: a place in a lane of its run, and a
+// slot is what a running call takes up: a place in a lane of its run, and a
 // share of a pool.
 type slot struct {
 	lane  int   // its run counts calls of a lane together
-	most  int   // as many of them may be in flight
+	most  int   // as many of them may run
 	kind  int   // which pool
 	share int64 // zero: none
 	held  bool

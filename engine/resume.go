@@ -14,10 +14,10 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// ResumeOptions are what may change when a run goes on.
+// ResumeOptions are what may change when a run is resumed.
 type ResumeOptions struct {
-	// Limits raises or lowers ceilings; zero fields stay. If the run has used them
-	// up already, it is not resumed, and the error is a *SpentError.
+	// Limits raises or lowers limits; zero fields stay. If the run has used them up,
+	// Resume fails with a *SpentError.
 	Limits pawl.Limits
 	// AllowSpent resumes the run although it has used Limits up already. It then
 	// ends as exhausted, with a last answer if that fits.
@@ -27,9 +27,9 @@ type ResumeOptions struct {
 	// AllowChange goes on although the agent differs from the one the run
 	// began with; the difference is recorded.
 	AllowChange bool
-	// After, unless zero, goes on only if the log still ends with that entry, and
-	// fails with pawl.ErrConflict otherwise: of several who saw the same reason to go
-	// on with a run, one does.
+	// After, unless zero, resumes only if the log still ends with that entry, and
+	// fails with pawl.ErrConflict otherwise: of concurrent calls for the same reason,
+	// one succeeds.
 	After uint64
 	// Watch is StartOptions.Watch.
 	Watch bool
@@ -58,10 +58,10 @@ var (
 	ErrTorn     = errors.New("it was imported from an export that broke off, and what the missing entries told of would be done again; fork it to go on from where it is known")
 )
 
-// Resume goes on with a run that is parked, ended otherwise than by success,
-// or interrupted. It fails with a *pawl.HeldError if the run has a live owner,
-// a *ChangedError if the agent is not the one it began with, and a *SpentError
-// if the run has used up the limits that it is given.
+// Resume goes on with a run that is suspended, interrupted, or ended other than by
+// success. It fails with a *pawl.HeldError if the run has a live owner, a *ChangedError
+// if the agent is not the one it began with, and a *SpentError if the run has used up
+// the limits that it is given.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
 	d, err := e.reopen(ctx, agent, run, o)
 	if err != nil {
@@ -130,9 +130,9 @@ func tightened(was, now pawl.Declaration, parts []string) bool {
 	return true
 }
 
-// repriced reports whether two declarations have other prices for the same
-// models. It does not hinder anybody, but what is reserved from here on comes of
-// the new ones, and the log has to say so.
+// repriced reports whether two declarations have other prices for the same models. The
+// run may go on, but what is reserved from here on comes of the new prices, so the log
+// has to say so.
 func repriced(was, now pawl.Declaration) bool {
 	same := func(a, b pawl.ModelInfo) bool {
 		return a.Price == b.Price || a.Price != nil && b.Price != nil && *a.Price == *b.Price

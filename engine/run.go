@@ -10,20 +10,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Handle is a hold on a run: on one this engine drives, or on one that was
-// found under its key and is watched until whoever drives it lets go of it. It is
-// safe for concurrent use.
+// A Handle watches a run and waits for it: one that this engine drives, or one that
+// was found under its key and has another owner. It is safe for concurrent use.
 type Handle struct {
 	*life
 	found bool
-	kept  atomic.Pointer[watcher] // from before the first step; nil: nobody asked for it, or it has been taken
+	kept  atomic.Pointer[watcher] // from before the first step; nil: not asked for, or taken
 }
 
-// life is one time of a run, from being taken up to being let go of.
+// life is one ownership of a run, for its handles.
 type life struct {
 	id     string
 	engine *Engine
-	driver *driver // nil: another engine's, or nobody's
+	driver *driver // nil: this engine does not drive the run
 	done   chan struct{}
 	result pawl.Result
 	err    error
@@ -48,12 +47,12 @@ func (r *Handle) ID() string { return r.id }
 // under a key.
 func (r *Handle) Found() bool { return r.found }
 
-// Done is closed when the run has been let go of: it ended, or it is parked.
+// Done is closed when the run has ended or is suspended.
 func (r *Handle) Done() <-chan struct{} { return r.done }
 
-// Wait waits until the run has ended or is parked, and returns what came of
-// it. The error says that the world broke (the journal failed, another owner
-// took the run over) or that ctx ended first.
+// Wait waits until the run has ended or is suspended, and returns the result. The
+// error says that the journal failed, that another owner took the run over, or that
+// ctx ended first.
 func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 	select {
 	case <-r.done:

@@ -126,9 +126,8 @@ func (c *cleaner) thinking(t pawl.Thinking) pawl.Thinking {
 	return t
 }
 
-// spread looks for secrets that lie in several parts, since whoever reads the
-// texts, or the thoughts, of a reply reads them as one. They are then in the
-// first of them.
+// spread looks for secrets that lie in several parts, since the texts, or the
+// thoughts, of a reply are read as one. They are then in the first of them.
 func (c *cleaner) spread(parts []pawl.Part) {
 	if c.secrets == nil {
 		return
@@ -160,7 +159,7 @@ func (c *cleaner) spread(parts []pawl.Part) {
 
 // liveText cleans a text while it comes in. What may be the beginning of a
 // secret is held back until that is known. A filter is asked about whole lines:
-// of half a text nobody can say what it will do to the whole.
+// what it does to a whole text does not follow from a half.
 type liveText struct {
 	secrets *redact.Stream
 	line    string
@@ -229,8 +228,8 @@ func (e *Engine) names(labels map[string]string) map[string]string {
 	return clean
 }
 
-// keepSecrets prepares the engine's secrets. What cannot be kept is told when a
-// run is to begin, since New has no error to tell it by.
+// keepSecrets prepares the engine's secrets. New has no error, so a bad secret is an
+// error of Start.
 func (e *Engine) keepSecrets() {
 	if sabotage.On(sabotage.Scrub) {
 		return

@@ -35,9 +35,9 @@ type (
 	}
 )
 
-// Answer answers the question of a call. Like everything said to a run, it is
-// durable when it returns, whoever owns the run; saying the same again is
-// harmless, and saying something else is a *pawl.LetterConflictError.
+// Answer answers the question of a call. The answer is durable when Answer returns,
+// whichever process owns the run. Repeating it is harmless; another answer is a
+// *pawl.LetterConflictError.
 func (e *Engine) Answer(ctx context.Context, run, call, by, text string) error {
 	return e.post(ctx, run, pawl.LetterAnswer, call, by, answerBody{text}, pawl.AwaitingInput, nil)
 }
@@ -51,7 +51,7 @@ func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.R
 }
 
 // Happened settles a doubt: the call took place, with this result. It is refused
-// where the supervisor of the call has recorded what came of it.
+// where the supervisor of the call has recorded the outcome.
 func (e *Engine) Happened(ctx context.Context, run, call, by string, result json.RawMessage) error {
 	if !json.Valid(result) {
 		return fmt.Errorf("the result of %s is not JSON", call)
@@ -165,8 +165,8 @@ func (e *Engine) send(ctx context.Context, l pawl.Letter) error {
 	return nil
 }
 
-// Cancel asks a run to end, wherever it is driven. A run nobody drives is
-// ended here and now.
+// Cancel asks a run to end, whichever process drives it. A run without an owner
+// ends before Cancel returns.
 func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	s, err := Load(ctx, e.journal, run)
 	if err != nil {

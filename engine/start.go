@@ -9,11 +9,10 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Start begins a run and returns at once, with its first entry durable. ctx is
-// the run's life: when it ends, a Write in progress is finished and the run is
-// parked, to be resumed by anybody. Start, Resume and Fork refuse the context of
-// a tool's call: an agent that a tool asks is offered with tool.Agent, so that
-// the limits of the run hold for both.
+// Start starts a run and returns at once, with its first entry durable. When ctx
+// ends, a Write in progress is finished and the run is suspended; any process can
+// resume it. Start, Resume and Fork refuse the context of a tool's call: offer the
+// other agent with tool.Agent, so that the limits of the run hold for both.
 func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
 	return e.start(ctx, &Prepared{agent: agent}, input, o)
 }
@@ -58,31 +57,31 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	return b.begin(ctx, lease, nil)
 }
 
-// StartOptions are what may be said of a run when it begins.
+// StartOptions are the settings of a run.
 type StartOptions struct {
 	// ID is the run's id. Empty: a new one, or the one that Thread or Key gives it.
 	ID     string
 	Labels map[string]string // instead of the agent's
 	// Thread is the conversation the run is part of: it begins with the messages
 	// of the thread's last run, which must have ended, else Start fails with a
-	// [*ThreadError]. What is counted begins anew. Of several who start the next
-	// run at once, one does.
+	// [*ThreadError]. Limits count from zero. Of concurrent calls that start the
+	// next run, one succeeds.
 	Thread string
-	// Key makes starting repeatable: whoever starts a run under the same key (of
-	// the same thread, or of none) gets a handle on the one run there is, whoever
-	// drives it, as long as the journal keeps it. One that lost its owner is taken
-	// up again. Another agent or input is a [*KeyError].
+	// Key is an idempotency key: starting a run under a key that was used (in the
+	// same thread, or in none) returns a handle on that run, as long as the journal
+	// keeps it and whichever process drives it. A run that lost its owner is
+	// resumed. Another agent or input is a [*KeyError].
 	Key    string
 	Parent string
-	// Untrusted says that the input is not the words of somebody who is trusted, as
-	// when a mail begins a run; see [pawl.State.Tainted].
+	// Untrusted says that the input is not from a trusted person, as when a mail
+	// starts a run; see [pawl.State.Tainted].
 	Untrusted bool
-	// Watch keeps what the model streams until [Handle.Entries] is first ranged over,
-	// so that a watcher loses none of it, however soon the model begins.
+	// Watch keeps streamed chunks until [Handle.Entries] is first ranged over, so that
+	// none is lost.
 	Watch bool
-	// AllowChange takes the tools of untrusted MCP servers as they describe
-	// themselves now. Without it, one whose description or schema is another than in
-	// the last run of the agent is disabled, and its calls fail with the reason.
+	// AllowChange accepts changed tools of untrusted MCP servers. Without it, a tool
+	// whose description or schema differs from the agent's last run is disabled, and
+	// its calls fail with the reason.
 	AllowChange bool
 
 	driven bool   // by the parent
@@ -90,7 +89,7 @@ type StartOptions struct {
 	nonce  string // of the parent
 }
 
-// beginning is a run that is about to begin.
+// beginning is a run to be started.
 type beginning struct {
 	StartOptions
 	engine  *Engine

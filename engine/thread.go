@@ -158,7 +158,7 @@ func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
 	return p, nil
 }
 
-// rests reports whether a run stands where it was read and nobody has it. The
+// rests reports whether a run stands where it was read and has no owner. The
 // place behind it is claimed by then: who resumes or removes it claims it first
 // and looks at that place next, so that one of the two sees the other.
 func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error) {

@@ -66,8 +66,8 @@ func (t *Threads) drop(thread string) (e ended, ok bool) {
 	return e, true
 }
 
-// take gives out what is remembered of a thread, once: whoever continues a
-// conversation changes it. The run must be in the journal still. That it ends
+// take returns what is remembered of a thread, once: continuing a conversation
+// changes it. The run must be in the journal still. That it ends
 // where it did is looked at when the next one is claimed; see [Engine.rests].
 func (t *Threads) take(ctx context.Context, b *beginning) past {
 	t.mu.Lock()

@@ -301,7 +301,7 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 		if !t.children.stopped(t, cut) {
 			return
 		}
-		cut = nil // it has ended by itself, whatever it was told meanwhile
+		cut = nil // it has ended by itself, stopped or not
 	}
 	if !abandoned && cut == nil && r.engine.lasting() {
 		if question, asks := asked(t.err); asks {

@@ -11,16 +11,15 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// A Watcher is told of all runs of an engine while they go on, and changes
+// A Watcher observes all runs of an engine while they are driven, and changes
 // nothing about them. It is what a [Handle]'s Entries are, for every run, without
-// reading the journal; telemetry is one. Nobody waits for a watcher: its methods
-// return at once, whatever there is to be done about what they are told. A panic
-// of one is logged and has no consequence. They are called from many goroutines,
-// of a run from one at a time.
+// reading the journal; telemetry is one. Its methods
+// must return at once. A panic of one is logged and has no consequence. They are
+// called from many goroutines, of a run from one at a time.
 type Watcher interface {
-	// Entry is told of every entry that this engine writes, in order and once,
+	// Entry is called for every entry that this engine writes, in order and once,
 	// when it is durable, an intent before its effect; s is the run as it stands
-	// then. Of a reply on its way it is told that it has begun: by an entry without a
+	// then. When a reply begins to stream, it is called with an entry without a
 	// Seq, whose event is an empty [pawl.ModelDelta], whose At is the seq of the
 	// model.called, and with a zero s. Neither the entry nor what it refers to may
 	// be changed.
@@ -30,8 +29,8 @@ type Watcher interface {
 	// values, not its end, may differ from those of ctx. With an intent of zero it
 	// is the context in which the run is begun.
 	Within(ctx context.Context, run string, intent uint64) context.Context
-	// Left is told, last, that the run was let go of: it has ended or is parked, or,
-	// when there is an error, it broke and somebody has to take it up again.
+	// Left is called last: the run has ended or is suspended, or, when there is an
+	// error, it broke and has to be resumed.
 	Left(ctx context.Context, run string, err error)
 }
 
@@ -70,7 +69,7 @@ func (e *Engine) asker(ctx context.Context, run string) string {
 	return traceparent.From(e.within(ctx, run, 0)).ID
 }
 
-// left tells the watchers that nobody drives the run any more.
+// left tells the watchers that the run is not driven any more.
 func (e *Engine) left(ctx context.Context, run string, err error) {
 	for _, w := range e.opt.Watchers {
 		e.unharmed(func() { w.Left(ctx, run, err) })
