@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/replay"
 )
 
 // ForkOptions are the settings of a fork.
@@ -125,4 +126,22 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []p
 		return nil, "", fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest place is %d", run, seq, before)
 	}
 	return shared, from, nil
+}
+
+// Replay folds a run's log and decides every recorded step of it again; see
+// [replay.Run]. Nothing is called and nothing is written.
+func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
+	start, err := firstOf(ctx, e.journal, run)
+	if err != nil {
+		return 0, err
+	}
+	m, err := e.machineOf(stillDisabled(agent, start.Declaration), start.Declaration)
+	if err != nil {
+		return 0, err
+	}
+	p, err := e.past(ctx, run, start.Continues, cleaner{})
+	if err != nil {
+		return 0, err
+	}
+	return replay.Run(m, p.before(), run, Entries(ctx, e.journal, run, 1))
 }

@@ -1,9 +1,11 @@
-package engine
+// Package replay decides the steps of a recorded run again, and compares them with the
+// log. It calls nothing and writes nothing.
+package replay
 
 import (
 	"bytes"
-	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,27 +13,15 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// Replay folds a run's log and decides every recorded step of it again. It
-// returns how many steps agree, and an error that names the first entry that this
-// build would not have written. Nothing is called and nothing is written. Entries
-// that come from outside (signals, owners, limits) are folded and not compared,
-// nor is what was decided while the run had another agent by permission.
-func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
-	start, err := firstOf(ctx, e.journal, run)
-	if err != nil {
-		return 0, err
-	}
-	m, err := e.machineOf(stillDisabled(agent, start.Declaration), start.Declaration)
-	if err != nil {
-		return 0, err
-	}
-	p, err := e.past(ctx, run, start.Continues, cleaner{})
-	if err != nil {
-		return 0, err
-	}
-	r := replay{machine: m, run: run, state: p.before()}
+// Run compares the entries of a run's log with what the machine decides on before and
+// each entry after. It returns how many steps agree, and an error that names the first
+// entry that this build would not have written. Entries that come from outside
+// (signals, owners, limits) are folded and not compared, nor is what was decided while
+// the run had another agent by permission.
+func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Entry, error]) (steps int, err error) {
+	r := replay{machine: m, run: run, state: before}
 	var entries []pawl.Entry
-	for entry, err := range Entries(ctx, e.journal, run, 1) {
+	for entry, err := range log {
 		if err != nil {
 			return 0, err
 		}
@@ -54,7 +44,7 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	return r.steps, nil
 }
 
-// replay is the state of a Replay.
+// replay is the state of a Run.
 type replay struct {
 	machine *pawl.Machine // of the agent at hand
 	run     string        // the name of the log
