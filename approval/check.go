@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl/internal/glob"
 )
 
-// problem is what is wrong with a rule.
+// problem is an error in a rule.
 type problem struct {
 	rule string
 	err  error
@@ -22,7 +22,7 @@ type problem struct {
 func (p *problem) Error() string { return "policy " + p.rule + ": " + p.err.Error() }
 func (p *problem) Unwrap() error { return p.err }
 
-// wantTools wants each pattern to be one, and to fit a tool.
+// wantTools requires each pattern to be valid and to match a tool.
 func wantTools(a pawl.Agent, patterns []string, own bool) error {
 	if len(patterns) == 0 {
 		return errors.New(`it names no tool (give a name or a pattern such as "delete_*")`)
@@ -40,11 +40,11 @@ func wantTool(a pawl.Agent, pattern string, own bool) error {
 	}
 	for _, r := range pattern {
 		if foreign(r) {
-			return fmt.Errorf("%q is no pattern: no tool has a %q in its name (write letters, digits, _ and -, * for any characters and ? for one)", pattern, r)
+			return fmt.Errorf("%q is not a valid pattern: no tool has a %q in its name (write letters, digits, _ and -, * for any characters and ? for one)", pattern, r)
 		}
 	}
 	if machines(pattern) && own {
-		return nil // whether the machine adds its tools is not for the rule to say
+		return nil // the machine decides whether to add its tools
 	}
 	if machines(pattern) {
 		return fmt.Errorf("%q names a tool of the machine, which changes nothing and needs no approval", pattern)
@@ -62,13 +62,13 @@ func wantTool(a pawl.Agent, pattern string, own bool) error {
 	return fmt.Errorf("no tool fits %q%s", pattern, expr.DidYouMean("", names))
 }
 
-// foreign reports whether a character can stand in no pattern.
+// foreign reports whether a character is invalid in patterns.
 func foreign(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-*?", r))
 }
 
-// toolNames are the names of the agent's tools, and of those of the agents among
-// them, for which its rules hold as well.
+// toolNames returns the names of the agent's tools, and of those of sub-agents,
+// to which its rules also apply.
 func toolNames(a pawl.Agent) (names []string) {
 	for _, t := range a.Tools {
 		names = append(names, t.Info().Name)
@@ -85,7 +85,7 @@ func wantEffects(effects []pawl.Effect) error {
 	}
 	for _, e := range effects {
 		if e < pawl.Read || e > pawl.Write {
-			return fmt.Errorf("%d is no effect (use pawl.Read, pawl.Idempotent or pawl.Write)", int(e))
+			return fmt.Errorf("%d is not an effect (use pawl.Read, pawl.Idempotent or pawl.Write)", int(e))
 		}
 	}
 	return nil
@@ -101,7 +101,8 @@ func wantFunc(name string, f func(*pawl.State, pawl.Disposed) bool) error {
 	return nil
 }
 
-// checkPredicate tells what can be told of a predicate without an agent.
+// checkPredicate reports the errors in a predicate that do not depend on an
+// agent.
 func checkPredicate(tree expr.Node) error {
 	if err := expr.Check(tree, expr.Env{Values: map[string]expr.Value{"args": nil}}); err != nil {
 		return err
@@ -121,9 +122,9 @@ func checkPredicate(tree expr.Node) error {
 	return nil
 }
 
-// wantPredicate wants the tools, the predicate, and every argument that it
-// looks at in the declarations that name all there may be. In a tool that can
-// have no such argument it would ask about every call.
+// wantPredicate requires that the tools exist, the predicate is valid, and the
+// arguments it uses are declared if the schema allows no others. Otherwise the
+// rule would ask about every call of the tool.
 func wantPredicate(a pawl.Agent, pattern string, tree expr.Node, err error) error {
 	if err := errors.Join(wantTool(a, pattern, false), err); err != nil {
 		return err
@@ -148,8 +149,8 @@ func wantPredicate(a pawl.Agent, pattern string, tree expr.Node, err error) erro
 	return errors.Join(errs...)
 }
 
-// argumentNames lists the properties of an object schema, and whether there
-// can be no others as far as this can tell.
+// argumentNames lists the properties of an object schema, and reports whether
+// other properties are known to be refused.
 func argumentNames(schema json.RawMessage) (names []string, closed bool) {
 	var members map[string]json.RawMessage
 	if len(schema) == 0 {
@@ -167,7 +168,7 @@ func argumentNames(schema json.RawMessage) (names []string, closed bool) {
 	if p, ok := members["properties"]; ok && json.Unmarshal(p, &properties) != nil {
 		return nil, false
 	}
-	// Arguments that the schema does not name are refused unless it says true.
+	// Undeclared arguments are refused unless additionalProperties is true.
 	more := string(members["additionalProperties"])
 	return slices.Collect(maps.Keys(properties)), more == "" || more == "false"
 }

@@ -1,5 +1,5 @@
-// Package approval says which calls a person must approve before they run, and
-// which must not run at all.
+// Package approval declares which calls a person must approve before they run,
+// and which must not run at all.
 //
 //	agent.Policies = []pawl.Policy{
 //		approval.For("delete_*"),
@@ -8,33 +8,33 @@
 //		approval.Never("shell_*"),
 //	}
 //
-// Each is a [pawl.Policy]. It only says what needs a decision: who decides, for
-// how long a decision holds, and what it is bound to are the business of the
-// machine and the engine, so a call that was approved is not asked about anew.
-// Calls that no rule names are not held up by those that one does.
+// Each is a [pawl.Policy]. It only declares what needs a decision. The machine
+// and the engine determine who decides, how long a decision holds, and what it
+// is bound to, so an approved call is not asked about again. Calls that match
+// no rule are not held up by calls that match one.
 //
 // # Patterns
 //
-// Tools are named by patterns in which * stands for any characters and ? for
-// one. The tools that the machine adds to an agent's own, whose names begin
-// with __, have no effect on the world and cannot be gated; [Never] takes those
-// too from a pattern that begins with __ itself.
+// Patterns select tools by name: * matches any characters and ? one. Tools that
+// the machine adds to an agent's own, whose names begin with __, have no effect
+// outside the run and cannot be gated. [Never] applies to them too if its
+// pattern begins with __.
 //
 // # What is asked about
 //
-// A rule applies to a call that would run or be handed to the client. One that
-// is answered from the log, because its equal has succeeded, does nothing that
-// could be approved. Where several rules apply, the approver is told of each.
+// A rule applies to a call that would run or go to the client. A call answered
+// from the log, because an equal one has succeeded, does nothing and needs no
+// approval. If several rules apply, the approver sees the reason of each.
 //
 // # Failing closed
 //
-// A predicate that cannot be decided asks: see [When]. So does a function that
-// panics.
+// A call is asked about if its predicate cannot be decided (see [When]) or its
+// function panics.
 //
 // # Source
 //
-// A rule prints as its source, which is part of the agent's declaration and its
-// digest: a run that began with a gate is not resumed without it.
+// A rule prints as its source, which is part of the agent's declaration and
+// digest: a run that began with a rule cannot be resumed without it.
 //
 //	approval("delete_*")
 //	approval_effect(write)

@@ -9,18 +9,18 @@ import (
 	"github.com/pawl-run/pawl/internal/glob"
 )
 
-// rule is every policy of this package.
+// rule implements every policy of this package.
 type rule struct {
 	source string
 	does   pawl.Disposition // Ask or Refuse
 	check  func(pawl.Agent) error
 
-	// applies gives the reason for a call of which the machine would have it
-	// run or handed over; empty: the rule is not about it.
+	// applies returns the reason for a call that would run or go to the client;
+	// empty: the rule does not apply.
 	applies func(*pawl.State, pawl.Disposed) string
 }
 
-// For gates the tools that fit one of the patterns.
+// For requires approval for the tools that match one of the patterns.
 func For(patterns ...string) pawl.Policy {
 	patterns = slices.Clone(patterns)
 	return &rule{
@@ -36,8 +36,8 @@ func For(patterns ...string) pawl.Policy {
 	}
 }
 
-// ForEffect gates the tools that declare one of the effects. One that declares
-// none is a [pawl.Write]. Agents that are tools are gated tool by tool.
+// ForEffect requires approval for the tools that declare one of the effects. A
+// tool that declares none is a [pawl.Write]. Sub-agents are gated tool by tool.
 func ForEffect(effects ...pawl.Effect) pawl.Policy {
 	effects = slices.Clone(effects)
 	names := make([]string, len(effects))
@@ -51,7 +51,7 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 		applies: func(_ *pawl.State, d pawl.Disposed) string {
 			e := d.Info().Effect
 			if d.Info().Agent != "" {
-				return "" // what its run does is gated where it does it
+				return "" // the calls of its run are gated there
 			}
 			if e == 0 {
 				e = pawl.Write
@@ -64,12 +64,12 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 	}
 }
 
-// Func gates the calls that the function holds for. It is known to people, and
-// to the agent's digest, by its name: raise a version in it when the function
-// comes to mean something else.
+// Func requires approval for the calls that the function holds for. People, and
+// the agent's digest, know the function by its name: put a version in the name
+// and raise it when the function's meaning changes.
 //
-// The function must be pure and quick: it is asked before every batch, several
-// times, and again by whoever replays the run. One that panics asks.
+// The function must be pure and quick: it is called several times before every
+// batch, and again in every replay. A panic asks for approval.
 func Func(name string, f func(*pawl.State, pawl.Disposed) bool) pawl.Policy {
 	return &rule{
 		source: "approval_func(" + expr.Quote(name) + ")",
@@ -78,7 +78,7 @@ func Func(name string, f func(*pawl.State, pawl.Disposed) bool) pawl.Policy {
 		applies: func(s *pawl.State, d pawl.Disposed) string {
 			holds, panicked := ask(f, s, d)
 			switch {
-			case panicked: // what it said may differ from one time to the next
+			case panicked: // the panic's text may differ between calls
 				return expr.Quote(name) + " asks for approval, because it panicked"
 			case holds:
 				return expr.Quote(name) + " asks for approval"
@@ -97,8 +97,8 @@ func ask(f func(*pawl.State, pawl.Disposed) bool, s *pawl.State, d pawl.Disposed
 	return f(s, d), false
 }
 
-// Never refuses the tools that fit one of the patterns, whoever might approve
-// them. The model is told so, and can do something else.
+// Never refuses the tools that match one of the patterns, even with approval.
+// The model gets the reason and can do something else.
 func Never(patterns ...string) pawl.Policy {
 	patterns = slices.Clone(patterns)
 	return &rule{
@@ -114,19 +114,18 @@ func Never(patterns ...string) pawl.Policy {
 	}
 }
 
-// String is the rule as source.
+// String returns the rule as source.
 func (r *rule) String() string { return r.source }
 
-// Waits tells the engine that the agent needs a journal that outlives the
-// process: a person may take longer.
+// Waits reports whether the agent needs a durable journal, because a person's
+// decision may outlast the process.
 func (r *rule) Waits() bool { return r.does == pawl.Ask }
 
-// Approves tells the engine that approvals are all it waits for, which an
-// approver in the process can give.
+// Approves reports that the agent waits only for approvals, which an approver
+// in the process can give.
 func (r *rule) Approves() bool { return true }
 
-// Inherited has the rule hold for agents that are tools of its agent, too: what
-// needs a person's word needs it whoever is to do it.
+// Inherited reports that the rule also applies to sub-agents.
 func (r *rule) Inherited() bool { return true }
 
 // Check implements [pawl.Checker].
@@ -137,7 +136,7 @@ func (r *rule) Check(a pawl.Agent) error {
 	return nil
 }
 
-// Review moves the calls that the rule is about to Ask or Refuse.
+// Review moves the calls that the rule applies to to Ask or Refuse.
 func (r *rule) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok {
@@ -166,7 +165,7 @@ func (r *rule) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return act
 }
 
-// concerns reports whether there is anything left to decide about a call.
+// concerns reports whether a call still needs a decision.
 func (r *rule) concerns(d pawl.Disposed) bool {
 	if r.does == pawl.Refuse {
 		return d.Do != pawl.Refuse
@@ -174,8 +173,8 @@ func (r *rule) concerns(d pawl.Disposed) bool {
 	return (d.Do == pawl.RunCall || d.Do == pawl.Hand || d.Do == pawl.Ask) && !machines(d.Call.Tool)
 }
 
-// also adds a reason to those that are there, once: the policies are asked
-// until none of them has anything to add.
+// also adds a reason if it is missing: the machine calls the policies until
+// none of them adds anything.
 func also(reasons, why string) string {
 	if reasons == "" {
 		return why
@@ -187,10 +186,10 @@ func also(reasons, why string) string {
 	return reasons + between + why
 }
 
-// machines reports whether a tool is one of the machine's.
+// machines reports whether a tool belongs to the machine.
 func machines(tool string) bool { return strings.HasPrefix(tool, "__") }
 
-// fitting is the first pattern that a tool fits; empty: none.
+// fitting returns the first pattern that a tool matches; empty: none.
 func fitting(patterns []string, tool string) string {
 	for _, p := range patterns {
 		if (!machines(tool) || machines(p)) && glob.Match(p, tool) {

@@ -10,16 +10,17 @@ import (
 	"github.com/pawl-run/pawl/internal/glob"
 )
 
-// When gates the calls of the tools that fit the pattern, if the predicate
-// holds for their arguments, as in
+// When requires approval for calls of the tools that match the pattern, if the
+// predicate holds for their arguments, as in
 //
 //	approval.When("submit_po", `args.amount > 100 || args.vendor != "acme"`)
 //
-// The predicate is an expression over args, as that of a tool_called condition
-// is. But it is there to keep something from happening, so what it cannot decide
-// asks: an argument that is not there or null, unless it is compared with null, and
-// one of another type than it is compared with. What stands beside it may still
-// settle the matter: args.kind == "gift" && args.amount > 100 does not ask about
+// The predicate is an expression over args, as in a tool_called condition. It
+// fails closed: a call is asked about if the predicate cannot be decided,
+// because an argument is missing or null (unless it is compared with null) or
+// has another type than the value it is compared with. The rest of the
+// predicate may still decide: args.kind == "gift" && args.amount > 100 does not
+// ask about another kind without an amount.
 // another kind without an amount.
 func When(pattern, predicate string) pawl.Policy {
 	tree, err := expr.Parse(predicate)
@@ -38,7 +39,7 @@ func When(pattern, predicate string) pawl.Policy {
 			if machines(d.Call.Tool) || !glob.Match(pattern, d.Call.Tool) {
 				return ""
 			}
-			if err != nil { // it was refused when the agent was checked
+			if err != nil { // checking the agent reports it
 				return pattern + " needs approval when " + source + ", which means nothing"
 			}
 			switch v, why := decide(tree, d.Call.Args); v {
@@ -53,8 +54,8 @@ func When(pattern, predicate string) pawl.Policy {
 	}
 }
 
-// truth is one of three values. What is unknown is so in spite of everything
-// that is known, after S. C. Kleene, On notation for ordinal numbers (1938).
+// truth is one of three values. A result is unknown unless the known terms
+// decide it, after S. C. Kleene, On notation for ordinal numbers (1938).
 type truth int
 
 const (
@@ -70,8 +71,8 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// decide evaluates a predicate for the arguments of a call. Of what is unknown
-// it says why.
+// decide evaluates a predicate for the arguments of a call. For an unknown
+// result it returns the reason.
 func decide(tree expr.Node, args json.RawMessage) (truth, string) {
 	var value any
 	if err := newDecoder(args).Decode(&value); err != nil {
@@ -81,7 +82,7 @@ func decide(tree expr.Node, args json.RawMessage) (truth, string) {
 	return e.truth(tree), e.why
 }
 
-// newDecoder keeps the digits of numbers.
+// newDecoder returns a decoder that keeps the digits of numbers.
 func newDecoder(args json.RawMessage) *json.Decoder {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
@@ -129,7 +130,7 @@ func (e *evaluation) truth(n expr.Node) truth {
 	return truthOf(b)
 }
 
-// all is && when one no settles it, and || when one yes does.
+// all evaluates &&, which a false term decides, and ||, which a true one does.
 func (e *evaluation) all(terms []expr.Node, settles truth) truth {
 	result := yes + no - settles
 	for _, n := range terms {
@@ -150,7 +151,7 @@ func (e *evaluation) compare(n *expr.Compare) truth {
 		return unknown
 	}
 	equality := n.Op == expr.Eq || n.Op == expr.Ne
-	if equality && (isNull(n.X) || isNull(n.Y)) { // it is asked whether there is such an argument
+	if equality && (isNull(n.X) || isNull(n.Y)) { // the comparison asks whether the argument exists
 		return truthOf((x == nil && y == nil) == (n.Op == expr.Eq))
 	}
 	for _, side := range []struct {
@@ -169,11 +170,11 @@ func (e *evaluation) compare(n *expr.Compare) truth {
 	if err != nil {
 		return e.unknown("%s and %s have no order", n.X, n.Y)
 	}
-	holds, _ := v.(bool) // which a comparison always is
+	holds, _ := v.(bool) // a comparison always yields a bool
 	return truthOf(holds)
 }
 
-// value is what a side of a comparison stands for.
+// value returns the value of one side of a comparison.
 func (e *evaluation) value(n expr.Node) (expr.Value, bool) {
 	switch n.(type) {
 	case *expr.Not, *expr.And, *expr.Or, *expr.Compare:
@@ -208,5 +209,5 @@ func describe(v expr.Value) string {
 	case map[string]any:
 		return "an object"
 	}
-	return fmt.Sprintf("a %T", v) // a duration, which no argument is
+	return fmt.Sprintf("a %T", v) // a duration, which arguments cannot be
 }

@@ -2,16 +2,17 @@ package guard
 
 import "fmt"
 
-// Action is what is done about what a rule finds.
+// Action is what a rule does about a finding.
 type Action int
 
 // The actions.
 const (
-	Redact Action = 1 + iota // it is replaced before it becomes part of the run
-	Block                    // it goes no further
-	Warn                     // it is noted in the log
-	// Retry rejects a reply of the model with it, and tells the model why, so that
-	// it replies in another way: see [pawl.State.Reject]. Elsewhere it is Block.
+	Redact Action = 1 + iota // replace the finding before it becomes part of the run
+	Block                    // stop the text
+	Warn                     // note the finding in the log
+	// Retry rejects a reply of the model and gives the reason, so that the
+	// model replies differently: see [pawl.State.Reject]. Elsewhere it is
+	// Block.
 	Retry
 )
 

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// addresses finds IP addresses: version 4 with four decimal numbers, and version 6
-// in every form of RFC 4291, section 2.2. Loopback and unspecified addresses are
-// nobody's. Four numbers are a version after the word version, and after a name
-// and a slash or hyphen, as in Chrome/120.0.0.0.
+// addresses finds IP addresses: version 4 with four decimal numbers, and
+// version 6 in every form of RFC 4291, section 2.2. It ignores loopback and
+// unspecified addresses. Four numbers are a version after the word version, and
+// after a name and a slash or hyphen, as in Chrome/120.0.0.0.
 func addresses(text string) (found []span) {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; !hex(c) && c != ':' {
@@ -23,7 +23,7 @@ func addresses(text string) (found []span) {
 		start, end := i, run
 		i = run
 		if text[start] == ':' && !strings.HasPrefix(text[start:end], "::") {
-			start++ // of host:10.0.0.1
+			start++ // skip the colon of host:10.0.0.1
 		} else if before, _ := utf8.DecodeLastRuneInString(text[:start]); inWord(before) {
 			continue
 		}
@@ -39,7 +39,7 @@ func addresses(text string) (found []span) {
 			}
 			continue
 		}
-		for part := range strings.SplitSeq(text[start:end], ":") { // an address, and a name before or a port after it
+		for part := range strings.SplitSeq(text[start:end], ":") { // an address with a name before or a port after it
 			a, ok := four(part)
 			if ok && a>>24 != 127 && a != 0 && !versioned(text[:start]) {
 				found = append(found, span{"ip", start, start + len(part)})
@@ -50,14 +50,14 @@ func addresses(text string) (found []span) {
 	return found
 }
 
-// inWord reports whether a character beside an address makes it part of a word.
-// Letters without case do not: there are no spaces between words in Chinese.
+// inWord reports whether a character next to an address makes it part of a
+// word. Letters without case do not: Chinese has no spaces between words.
 func inWord(r rune) bool {
 	return r == '_' || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
 }
 
-// nobodys reports whether an address is loopback or unspecified, also one of
-// version 4 in the form of version 6.
+// nobodys reports whether an address is loopback or unspecified, including
+// version 4 addresses written as version 6.
 func nobodys(g [8]uint16) bool {
 	if [5]uint16(g[:5]) != ([5]uint16{}) {
 		return false
@@ -66,8 +66,9 @@ func nobodys(g [8]uint16) bool {
 	return g[5] == 0 && last <= 1 || g[5] == 0xffff && (last>>24 == 127 || last == 0)
 }
 
-// otherwise reports whether what could be an address more likely is none: names
-// such as Face::Add, and fingerprints, whose groups all have two characters.
+// otherwise reports whether a possible address is more likely something else: a
+// name such as Face::Add, or a fingerprint, whose groups all have two
+// characters.
 func otherwise(s string) bool {
 	if !strings.ContainsAny(s, "0123456789") {
 		return true
@@ -81,7 +82,7 @@ func otherwise(s string) bool {
 	return len(groups) == 8
 }
 
-// versioned reports whether four numbers after a text are a version.
+// versioned reports whether four numbers after the text are a version.
 func versioned(text string) bool {
 	if n := len(text) - 1; n > 0 && (text[n] == '/' || text[n] == '-') {
 		return letter(text[n-1])
@@ -97,7 +98,7 @@ func versioned(text string) bool {
 
 func hex(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// four reads an address of version 4.
+// four parses an address of version 4.
 func four(s string) (a uint32, ok bool) {
 	parts := strings.SplitN(s, ".", 5)
 	if len(parts) != 4 {
@@ -122,7 +123,7 @@ func four(s string) (a uint32, ok bool) {
 	return a, true
 }
 
-// six reads an address of version 6.
+// six parses an address of version 6.
 func six(s string) (g [8]uint16, ok bool) {
 	const most = 45 // characters, with four numbers at the end
 	head, tail, short := strings.Cut(s, "::")
@@ -139,8 +140,8 @@ func six(s string) (g [8]uint16, ok bool) {
 	return g, true
 }
 
-// groupsOf reads the groups of one side of an address, and the four numbers at
-// its end.
+// groupsOf parses the groups of one side of an address, including four numbers
+// at its end.
 func groupsOf(side string, end bool) (groups []uint16, ok bool) {
 	if side == "" {
 		return nil, true
@@ -160,8 +161,7 @@ func groupsOf(side string, end bool) (groups []uint16, ok bool) {
 	return groups, true
 }
 
-// before3 finds addresses as guards of machines before 3 did, so that their logs
-// are decided again as they were.
+// before3 finds addresses as machines before 3 did, for replaying their logs.
 func before3(text string) (found []span) {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; !hex(c) && c != ':' || i > 0 && (alnum(text[i-1]) || text[i-1] == '.' || text[i-1] == ':') {
@@ -187,7 +187,7 @@ func before3(text string) (found []span) {
 	return found
 }
 
-// portAt is where the port begins of what has one colon; zero: it has not.
+// portAt returns the start of the port in a text with one colon; zero: none.
 func portAt(s string) int {
 	if strings.Count(s, ":") != 1 {
 		return 0

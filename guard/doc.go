@@ -1,6 +1,5 @@
-// Package guard keeps texts within bounds: personal data, secrets, topics that
-// are not to be talked about, and instructions that somebody has put where data
-// belongs.
+// Package guard checks texts for personal data, secrets, forbidden topics, and
+// instructions planted where data belongs.
 //
 //	g := guard.New(
 //		guard.PII(guard.Redact),
@@ -10,29 +9,28 @@
 //	)
 //	agent.Policies = append(agent.Policies, g)
 //
-// A [Guard] is a policy and a filter in one. What it is to redact is replaced
-// before a text becomes an event, so that neither the model nor the log has it;
-// calls keep their place and get the redacted arguments. What it is to block
-// stays in the log and goes no further: an input ends the run as failed before
-// any model is called, a reply has its calls refused, a final answer is withheld
-// and the run failed, a tool's result or an observation ends the run before a
-// model reads it. What it is to warn of is noted and nothing else.
+// A [Guard] is a policy and a filter. Redacted text is replaced before it
+// becomes an event, so neither the model nor the log gets it; calls keep their
+// place and get the redacted arguments. Blocked text stays in the log and goes
+// no further: an input ends the run as failed before any model is called, a
+// reply has its calls refused, a final answer is withheld and the run fails, a
+// tool's result or an observation ends the run before a model reads it. A
+// warning is only noted.
 //
-// # What is found
+// # Detection
 //
-// Finding is deterministic and takes time in proportion to the text. Where
-// there is a checksum it is computed, where there is a registry of lengths or
-// prefixes it is asked, and where there is neither, the form must be such as
-// people write. What is no more than a sign of something (a semicolon, a
-// backtick, a bare number) is nothing.
+// Detection is deterministic and takes time linear in the text. It verifies
+// checksums and registered lengths or prefixes where they exist; elsewhere it
+// requires a form that people write. A weak sign alone (a semicolon, a
+// backtick, a bare number) is not a finding.
 //
-// Instructions are found by the words of known attacks. Who words his attack
-// anew is not found, and who writes about attacks is: such a guard is a bell and
-// no wall. The walls are what a tool may do and who has to approve it.
+// Instructions are detected by the words of known attacks. A reworded attack is
+// missed, and a text about attacks is reported: the check is an alarm, not a
+// barrier. Tool permissions and approvals are the barriers.
 //
 // # Data flow
 //
-// [DataFlow] is such a wall. It does not look for attacks: it has a person asked
-// before a model that has read what anybody may have written does something with
-// a value that nobody who is trusted has named.
+// [DataFlow] is such a barrier. It does not look for attacks. Once a model has
+// read untrusted text, it requires approval before the model acts on a value
+// that no trusted source has named.
 package guard

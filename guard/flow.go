@@ -12,50 +12,48 @@ import (
 	"github.com/pawl-run/pawl/internal/glob"
 )
 
-// DataFlowOptions are what [DataFlow] may be told beyond what it knows. The zero
-// value is right.
+// DataFlowOptions configure [DataFlow]. The zero value is right.
 type DataFlowOptions struct {
-	// Content names, by tool, the arguments that are no more than text for a reader.
-	// It replaces what the tool declares and what the names of its arguments tell;
-	// with an empty list every argument of the tool decides something.
+	// Content names, by tool, the arguments that are only text for a reader. It
+	// replaces the tool's declaration and the guess by argument name; with an
+	// empty list every argument of the tool is decisive.
 	Content map[string][]string
-	// Sends are names or patterns of tools that carry out what they are asked with,
-	// although they only read, such as a search on the web. One with an argument for
-	// a URL or a host is known to, as far as that argument goes.
+	// Sends are names or patterns of read-only tools that send their arguments
+	// somewhere, such as a web search. A tool with an argument for a URL or
+	// host needs no entry: that argument shows it.
 	Sends []string
-	// Hosts may be sent anything: docs.example.org, *.example.org, localhost:8080. A
-	// URL there needs nobody to have named it.
+	// Hosts may be sent anything: docs.example.org, *.example.org,
+	// localhost:8080. Their URLs need no trusted source.
 	Hosts []string
-	// Strict holds every call that does something once the run is tainted, even if a
-	// person named its values. It relies on no rule about words, and asks about
-	// nearly all that people want done.
+	// Strict holds every acting call once the run is tainted, even if a person
+	// named its values. It needs no language rules, and asks about nearly
+	// everything.
 	Strict bool
 }
 
-// DataFlow has a person asked before a model that has read untrusted text does
-// what that text may have talked it into.
+// DataFlow holds for approval what untrusted text may have made the model do.
 //
-// A run is tainted from the first result on of a tool that is labelled
-// [pawl.Untrusted], or from its beginning; see [pawl.State.Tainted]. From then on,
-// a call that does something is held for approval, unless every argument that
-// decides something has a value that a person has named (in the prompt, the input
-// or an answer), or that a trusted tool has named and no untrusted text has. A
-// call none of whose values anybody has named is held, too. What a person is
-// told says which value it is, and which result it comes from.
+// A run is tainted from its start or from the first result of a tool labelled
+// [pawl.Untrusted]; see [pawl.State.Tainted]. After that, a call that acts is
+// held for approval unless the value of every decisive argument was named by a
+// person (in the prompt, the input or an answer), or by a trusted tool and no
+// untrusted text. A call none of whose values has a trusted source is held too.
+// The approval request says which value it is and which result it came from.
 //
-// A call does something if its effect is not [pawl.Read], or if it is a Read that
-// is sent somewhere: to a URL, a host, or as [DataFlowOptions].Sends or
-// [pawl.ToolInfo].Reaches say. Of its arguments those decide something that are not
-// text for a reader, as [pawl.ToolInfo].Content says, or as their names do (body,
-// message, title), unless the value is nothing but an address or an account; if
-// there are no others, these do. A date does not decide by itself, and an id that
-// searching found is a person's whose words the record holds.
+// A call acts if its effect is not [pawl.Read], or if it is a Read that sends
+// data: to a URL, a host, or as [DataFlowOptions].Sends or
+// [pawl.ToolInfo].Reaches declare. An argument is decisive unless it is text
+// for a reader, as [pawl.ToolInfo].Content declares or its name suggests (body,
+// message, title), and its value is not just an address or an account. Without
+// decisive arguments, the others count as decisive. A date alone does not
+// decide, and an id found by a search has a person as its source if its record
+// contains the person's words.
 //
-// What a sentence forbids (do not, never, nothing) is not named by it, and a verb
-// counts only as an instruction. These rules know English only.
+// A prohibition (do not, never, nothing) does not name the values in it, and a
+// verb counts only as an instruction. These rules know only English.
 //
-// It is a rule about names and values, not about meaning, and decides on nothing
-// but the state. What it cannot see is in docs/governance.md.
+// The policy judges names and values, not meaning, and depends only on the
+// state. For its limits see docs/governance.md.
 func DataFlow(o *DataFlowOptions) pawl.Policy {
 	if o == nil {
 		o = &DataFlowOptions{}
@@ -96,22 +94,21 @@ type flow struct {
 	strict  bool
 }
 
-// String prints the policy with its options, which are thereby part of what a run
-// is held to.
+// String returns the policy with its options as recorded in the log.
 func (f *flow) String() string { return f.name }
 
-// Waits tells that the agent needs a journal which outlives the process.
+// Waits reports that the agent needs a durable journal.
 func (f *flow) Waits() bool { return true }
 
-// Approves tells that approvals are all it waits for, which an approver in the
-// process can give.
+// Approves reports that the agent waits only for approvals, which an approver
+// in the process can give.
 func (f *flow) Approves() bool { return true }
 
-// Inherited has it hold for agents that are tools of its agent: what they are
-// asked by one that is tainted is untrusted itself.
+// Inherited reports that the policy also applies to sub-agents: the input from
+// a tainted agent is untrusted.
 func (f *flow) Inherited() bool { return true }
 
-// Check refuses options about tools and arguments that there are not.
+// Check reports options about unknown tools and arguments.
 func (f *flow) Check(a pawl.Agent) error {
 	tools := map[string]pawl.ToolInfo{}
 	for _, t := range all(a) {
@@ -148,13 +145,13 @@ func (f *flow) Check(a pawl.Agent) error {
 	}
 	for _, h := range f.hosts {
 		if name := strings.TrimPrefix(h, "*."); name == "" || strings.ContainsAny(name, "*/ ?#@") {
-			errs = append(errs, fmt.Errorf("policy data_flow: %q is no host (write docs.example.org, *.example.org or localhost:8080)", h))
+			errs = append(errs, fmt.Errorf("policy data_flow: %q is not a host (write docs.example.org, *.example.org or localhost:8080)", h))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// all are the tools of an agent and of those that are its tools.
+// all returns the tools of an agent and of its sub-agents.
 func all(a pawl.Agent) (infos []pawl.ToolInfo) {
 	for _, t := range a.Tools {
 		if t == nil {
@@ -168,7 +165,7 @@ func all(a pawl.Agent) (infos []pawl.ToolInfo) {
 	return infos
 }
 
-// Review holds the calls that untrusted text may be behind.
+// Review holds the calls that untrusted text may have caused.
 func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	act, ok := step.(pawl.Act)
 	if !ok || !s.Tainted() {
@@ -219,11 +216,11 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return act
 }
 
-// machines reports whether a tool is one of the machine's, which do nothing
-// outside of the run.
+// machines reports whether a tool belongs to the machine, whose tools have no
+// effect outside the run.
 func machines(tool string) bool { return strings.HasPrefix(tool, "__") }
 
-// also adds a reason to those that are there, once.
+// also adds a reason if it is missing.
 func also(reasons, why string) string {
 	const between = "; "
 	switch {
@@ -235,17 +232,17 @@ func also(reasons, why string) string {
 	return reasons + between + why
 }
 
-// held is a call that does something, and its values.
+// held is a call that acts, with its values.
 type held struct {
 	i      int
-	values []value // decide what it does
-	prose  []value // do not
-	text   bool    // all of them are text, which is all that it does
+	values []value // decisive
+	prose  []value // text for a reader
+	text   bool    // the call has no decisive values, only text
 }
 
-// decisive are the values of a call that decide what it does and those that do not,
-// and whether it does anything at all. An agent's run is looked at call by call, in
-// the run itself. old is for a log before machine 3.
+// decisive returns the decisive and other values of a call, and whether the
+// call acts. Calls of a sub-agent are judged one by one in its own run. old is
+// true for logs of machines before 3.
 func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
@@ -283,8 +280,8 @@ func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
 	return h, true
 }
 
-// prose reports whether a value is text for a reader: as the options say, as the
-// tool declares, or by the argument's name and the value's look.
+// prose reports whether a value is text for a reader: by the options, the
+// tool's declaration, or the argument's name and value.
 func (f *flow) prose(info *pawl.ToolInfo, v *value, old bool) bool {
 	own, says := f.content[info.Name]
 	switch {

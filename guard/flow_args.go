@@ -12,43 +12,44 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// value is one of a call's, with the name of the argument that it stands in.
+// value is a value of a call with the name of its argument.
 type value struct {
 	name   string
 	text   string
 	number bool
-	flag   bool // it is true or false, or nothing
-	resets bool // so that false and nothing change what is there
-	reach  bool // it says where the call goes
-	whole  bool // it is a program: nothing that is put together of what was named
+	flag   bool // it is true, false, null or empty
+	resets bool // false, null and empty change existing data
+	reach  bool // a destination of the call
+	whole  bool // a program: its parts must not be judged separately
 }
 
-// contents are the names of arguments that are text for a reader, or the last
-// words of them. What stands in such an argument does not say who gets it, what is
-// removed or how much is paid.
+// contents are the names, or last words of the names, of arguments that are
+// text for a reader. Such an argument does not determine a recipient, an object
+// to remove or an amount.
 var contents = one("abstract agenda answer article body caption comment comments content contents desc description " +
 	"explanation feedback greeting html markdown memo message msg note notes prompt purpose question reason reference remark remarks replacement review " +
 	"subject summary text title transcript")
 
-// lines are those of them that have one line. A line break in one begins something
-// else, such as a header of a mail.
+// lines are the contents that have one line. A line break in one starts
+// something else, such as a mail header.
 var lines = one("caption heading headline label name reference subject title topic")
 
-// older are those that counted as text for a reader before machine 3, and that
-// tools declare since.
+// older are names that counted as contents before machine 3; tools declare them
+// now.
 var older = one("detail details diff new new_string old old_string patch")
 
-// wholes are those whose values are programs.
+// wholes are the names of arguments that hold programs.
 var wholes = one("argv args cmd code command commands eval expression program query script shell sql statement")
 
-// reaches are those that say where a call goes.
+// reaches are the names of arguments that hold destinations.
 var reaches = one("domain endpoint host hostname href link links uri uris url urls webhook")
 
-// isContent reports whether a value is text for a reader by its argument's name.
+// isContent reports whether a value is text for a reader by its argument's
+// name.
 func isContent(v *value) bool { return contents[lastWord(v.name)] && !v.flag }
 
-// reads reports whether a value is what a reader gets, and not an address, or a
-// further line where there is one.
+// reads reports whether a value is only text: no address, and no line break in
+// a one-line argument.
 func reads(v *value) bool {
 	return !identifies(v.text) && !(lines[lastWord(v.name)] && strings.ContainsAny(v.text, breaks))
 }
@@ -61,8 +62,8 @@ func wasContent(name string) bool {
 // breaks are the characters that end a line (UAX #14, class BK, CR, LF, NL).
 const breaks = "\n\v\f\r\u0085\u2028\u2029"
 
-// identifies reports whether a text is nothing but the name of a person, an account
-// or a place: a mail address, a URL, an IBAN.
+// identifies reports whether a text is just the name of a person, an account or
+// a place: a mail address, a URL, an IBAN.
 func identifies(text string) bool {
 	text = strings.TrimRight(strings.TrimSpace(text), ".,;:!?")
 	words := strings.Fields(text)
@@ -74,8 +75,9 @@ func identifies(text string) bool {
 	return away(text) || len(words) == 1 && (strings.Contains(text, "://") || address && name != "" && strings.Contains(domain, "."))
 }
 
-// goes reports whether a value says where a call goes: as the tool declares, by the
-// argument's name, or by its look. What an untrusted tool is asked with leaves.
+// goes reports whether a value is a destination: by the tool's declaration, the
+// argument's name, or its form. All arguments of an untrusted tool leave the
+// run.
 func goes(info *pawl.ToolInfo, v *value) bool {
 	if slices.Contains(info.Reaches, v.name) || reaches[lastWord(v.name)] {
 		return true
@@ -89,14 +91,14 @@ func goes(info *pawl.ToolInfo, v *value) bool {
 	return !strings.ContainsFunc(v.text, unicode.IsSpace) && (strings.Contains(v.text, "://") || info.Trust == pawl.Untrusted && hostly(v.text))
 }
 
-// hostly reports whether a text looks like a host: labels between dots, the last of
-// them of letters, or an address in numbers.
+// hostly reports whether a text has the form of a host: labels between dots,
+// the last of letters, or a numeric address.
 func hostly(text string) bool {
 	host, _, _ := strings.Cut(text, "/")
 	host, _, _ = strings.Cut(host, ":")
 	labels := strings.Split(host, ".")
 	if len(labels) < 3 {
-		return false // it may as well be a file
+		return false // it may be a file
 	}
 	for _, l := range labels {
 		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -106,12 +108,12 @@ func hostly(text string) bool {
 	return true
 }
 
-// resetting are the first words of tools to which false and nothing say as much as
-// true: they change what is there.
+// resetting are the first words of names of tools that change existing data,
+// for which false and null mean as much as true.
 var resetting = one("change configure delete disable edit enable modify patch put remove reset set toggle update")
 
-// flagsOf are the values of a call's arguments that are true or false, wherever they
-// stand, and, of a tool that changes what is there, those that are null or empty.
+// flagsOf returns the booleans in a call's arguments and, for a tool that
+// changes existing data, the null and empty values.
 func flagsOf(tool string, args json.RawMessage) (all []value) {
 	var tree any
 	if json.Unmarshal(args, &tree) != nil {
@@ -152,7 +154,8 @@ func flagsOf(tool string, args json.RawMessage) (all []value) {
 	return all
 }
 
-// lastWord is the last word of a name such as email_body or emailBody, in lower case.
+// lastWord returns the last word of a name such as email_body or emailBody, in
+// lower case.
 func lastWord(name string) string {
 	at := 0
 	for i, r := range name {
@@ -166,10 +169,10 @@ func lastWord(name string) string {
 	return strings.ToLower(name[at:])
 }
 
-// valuesOf are the texts and numbers of a call's arguments, with the names they
-// stand under; those of an array have its name. A key that is not declared is a
-// value too, unless nobody says which are. True, false and null say too little to
-// be looked for.
+// valuesOf returns the texts and numbers of a call's arguments with their
+// names; items of an array have the array's name. An undeclared key is a value
+// too, if the schema declares any. True, false and null are too common to
+// search for.
 func valuesOf(args json.RawMessage, declared map[string]bool) (all []value) {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.UseNumber()
@@ -187,7 +190,7 @@ func valuesOf(args json.RawMessage, declared map[string]bool) (all []value) {
 		case json.Number:
 			all = append(all, value{name: name, text: v.String(), number: true})
 		case []any:
-			if words := texts(v); words != nil && wholes[lastWord(name)] { // a program and its arguments
+			if words := texts(v); words != nil && wholes[lastWord(name)] { // a program with its arguments
 				all = append(all, value{name: name, text: strings.Join(words, " "), whole: true})
 				return
 			}
@@ -212,7 +215,7 @@ func valuesOf(args json.RawMessage, declared map[string]bool) (all []value) {
 	return all
 }
 
-// texts are the items of an array of nothing but texts; nil: it is none.
+// texts returns the items of an array of strings; nil: it is not one.
 func texts(items []any) (words []string) {
 	for _, item := range items {
 		s, ok := item.(string)
@@ -224,17 +227,17 @@ func texts(items []any) (words []string) {
 	return words
 }
 
-// form is what a tool declares of its arguments: their names, and the values that
-// are written out in the schema, folded, numbers as [canonical] writes them.
+// form is a tool's declaration of its arguments: their names, and the values in
+// the schema, folded, numbers as [canonical] writes them.
 type form struct {
 	names   map[string]bool
-	fixed   map[string]bool // what an argument is unless something else is said, or always
-	choices map[string]bool // what it may be, of several
-	on, off map[string]bool // arguments that are true, or are false or empty, unless something else is said
+	fixed   map[string]bool // default and constant values
+	choices map[string]bool // values of enumerations
+	on, off map[string]bool // arguments with the default true, and with the default false or empty
 }
 
-// formOf reads a schema. Where in it a name or a constant stands does not matter:
-// the machine has held the call to the schema.
+// formOf reads a schema. The position of a name or constant does not matter,
+// because the machine has validated the call.
 func formOf(schema json.RawMessage) *form {
 	f := &form{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	dec := json.NewDecoder(bytes.NewReader(schema))

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// A command that a person has named is the whole of it: without --dry-run or its
-// WHERE it is another one. Where it begins and ends is told by lines, quotation
-// marks, punctuation and the English words around it.
+// A command that a person named must match as a whole: without --dry-run or its
+// WHERE it is another command. Lines, quotation marks, punctuation and the
+// surrounding English words delimit it.
 
 var (
 	introductions = one("and are as by call called code command commands do execute executing expression invoke is namely program query run running script shell sql start statement sure that the then to try type use using via with")
-	// A single word is a command only behind these.
+	// A single word is a command only after one of these.
 	calls = one("call code command execute executing expression invoke program query run running script shell sql statement")
-	// What may stand behind a command, and behind one in SQL.
+	// Words that may follow a command, and one in SQL.
 	sequels   = one("after again and are as before fails first for if in is on once passes please so succeeds then to until when which while works")
 	bounds    = one("against please then")
 	heres     = one("our my that the this your")
@@ -21,8 +21,8 @@ var (
 	queries   = one("alter call create delete drop grant insert merge replace revoke select truncate update with")
 )
 
-// commands reports whether people named a folded command, from its beginning to its
-// end. broken says that it has more than one line.
+// commands reports whether people named the whole folded command. broken: it
+// has more than one line.
 func (s *speech) commands(folded string, broken bool) bool {
 	lines := s.lines
 	if broken {
@@ -44,7 +44,7 @@ func (s *speech) commands(folded string, broken bool) bool {
 	return false
 }
 
-// begins reports whether a command may begin behind a text.
+// begins reports whether a command may begin after a text.
 func begins(before, command string) bool {
 	before = strings.TrimRight(before, " ")
 	last, size := utf8.DecodeLastRuneInString(before)

@@ -2,15 +2,15 @@ package guard
 
 import "strings"
 
-// corpus is texts, so that it can be asked whether a value stands in one of them.
+// corpus is a set of texts indexed for finding values in them.
 type corpus struct {
 	texts   []source
-	words   map[string][]spot // where each word stands
-	numbers map[string]int    // canonical, to the first text with it
-	phones  map[string]int    // telephone numbers, digits only, to the first text with it and one
+	words   map[string][]spot // the places of each word
+	numbers map[string]int    // canonical number to the first text with it
+	phones  map[string]int    // digits of a telephone number to one plus the index of the first text with it
 }
 
-// source is a text, folded, whose it is, and how many calls were in before it.
+// source is a folded text, its origin, and the number of calls known before it.
 type source struct {
 	text string
 	from string
@@ -24,7 +24,7 @@ func newCorpus() corpus {
 	return corpus{words: map[string][]spot{}, numbers: map[string]int{}, phones: map[string]int{}}
 }
 
-// add takes in a text, in time in proportion to it.
+// add adds a text, in time linear in its length.
 func (c *corpus) add(text, from string) { c.addAt(text, from, 0) }
 
 func (c *corpus) addAt(text, from string, at int) {
@@ -56,7 +56,7 @@ func (c *corpus) addAt(text, from string, at int) {
 	}
 }
 
-// digits are the digits of a text.
+// digits returns the digits of a text.
 func digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -66,8 +66,8 @@ func digits(text string) string {
 	}, text)
 }
 
-// find is the first text that has a folded value standing for itself. It looks
-// where the value's rarest word stands. What has no word is never found.
+// find returns the first text that contains a folded value as a whole word. It
+// searches at the value's rarest word. A value without words is never found.
 func (c *corpus) find(folded string) (source, bool) {
 	if strings.HasPrefix(folded, "+") {
 		if p := phones(folded); len(p) == 1 && p[0].end == len(folded) {
@@ -95,7 +95,7 @@ func (c *corpus) find(folded string) (source, bool) {
 	return source{}, false
 }
 
-// number is the first text that has a number, as [canonical] writes it.
+// number returns the first text with a number, as [canonical] writes it.
 func (c *corpus) number(number string) (source, bool) {
 	n, ok := c.numbers[number]
 	if !ok {
@@ -104,7 +104,7 @@ func (c *corpus) number(number string) (source, bool) {
 	return c.texts[n], true
 }
 
-// first is when a word was first said.
+// first returns the index of the text that used a word first.
 func (c *corpus) first(word string) (at int, ok bool) {
 	spots := c.words[word]
 	if spots == nil {

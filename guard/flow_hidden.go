@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// hiddenIn yields what a text says once the usual wrappings are taken off, and
-// which one it was. A value that nobody who is trusted has named is held whether
-// or not it is found here; what is found tells a person where it comes from, and
-// that an untrusted text names what a trusted tool knows too.
+// hiddenIn yields the decoded forms of a text, such as base64, with the name of
+// the encoding. A value without a trusted source is held whether or not it is
+// found here. What is found shows a person where the value comes from, and
+// shows that untrusted text also names a value that a trusted tool knows.
 func hiddenIn(text string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		bare := strings.Map(func(r rune) rune {
@@ -62,7 +62,7 @@ func hiddenIn(text string) iter.Seq2[string, string] {
 	}
 }
 
-// percents undoes percent-encoding (RFC 3986, section 2.1), where there is any.
+// percents decodes percent-encoding (RFC 3986, section 2.1).
 func percents(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -78,7 +78,7 @@ func percents(text string) string {
 	return b.String()
 }
 
-// legible reports whether bytes are a text.
+// legible reports whether bytes are text.
 func legible(b []byte) bool {
 	if !utf8.Valid(b) {
 		return false

@@ -8,25 +8,25 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// known is what the log says of who named what, up to a turn.
+// known records the sources of values, up to a turn.
 type known struct {
-	person  speech              // people's words: the prompt, the input, answers
-	found   corpus              // what trusted tools said
-	foreign corpus              // what anybody may have said
-	own     corpus              // what the model wrote once it was tainted and nobody had said
-	touched map[string]bool     // what it changed with such words
-	records map[string][]record // by their ids, of what searching found
-	links   map[string]bool     // URLs of the host of the page that they stand in
-	old     map[string]string   // of a log before machine 3: single words of the model's, and where
+	person  speech              // from people: the prompt, the input, answers
+	found   corpus              // from trusted tools
+	foreign corpus              // from untrusted sources
+	own     corpus              // written by the tainted model without another source
+	touched map[string]bool     // objects it changed with such words
+	records map[string][]record // records of search results by id
+	links   map[string]bool     // URLs on the same host as their page
+	old     map[string]string   // in logs before machine 3: single words of the model, and their source
 
-	clock   int // calls of all runs that are in
+	clock   int // number of calls recorded, over all runs
 	tainted bool
-	calls   int      // calls of the run that are in
-	since   int      // which of them tainted it: what was called when that was over may come of it
+	calls   int      // number of calls recorded of the run
+	since   int      // calls made after so many were over may be influenced
 	first   string   // the first untrusted text
-	earlier int      // texts that people said in runs that this one continues
-	heard   int      // texts that people said in this run, of those that are in
-	said    []string // what people said in this run, as far as it is needed
+	earlier int      // number of texts from people in earlier runs of the thread
+	heard   int      // number of texts recorded from people in this run
+	said    []string // texts from people in this run, as needed
 }
 
 func newKnown(machine int) *known {
@@ -37,8 +37,8 @@ func newKnown(machine int) *known {
 	return k
 }
 
-// begun is what is known when a run begins: the agent's prompt and the steps of its
-// loop, the conversation that it continues, and its input.
+// begun returns the knowledge at the start of a run: the agent's prompt and the
+// steps of its loop, the conversation it continues, and its input.
 func begun(s *pawl.State) *known {
 	k := newKnown(s.Machine())
 	start, _ := s.Start()
@@ -76,7 +76,7 @@ func begun(s *pawl.State) *known {
 	return k
 }
 
-// begin begins a run: its calls count their turns anew.
+// begin starts a run: the turns of its calls count from its start.
 func (k *known) begin(start pawl.RunStarted, said []string) {
 	k.calls, k.since, k.heard, k.said = 0, 0, 0, said
 	if len(said) == 0 {
@@ -90,36 +90,36 @@ func (k *known) begin(start pawl.RunStarted, said []string) {
 	k.person.hear(said[0])
 }
 
-// taint is called when there is untrusted text that every call may come of which
-// was made when so many were over.
+// taint records untrusted text. It may influence every call made when at least
+// since calls were over.
 func (k *known) taint(from string, since int) {
 	if !k.tainted {
 		k.tainted, k.since, k.first = true, since, from
 	}
 }
 
-// influenced reports whether a call may come of untrusted text. One that was made
-// beside the call that brought it does not.
+// influenced reports whether untrusted text may have caused a call. It cannot
+// have caused a call of the same batch.
 func (k *known) influenced(c *pawl.CallState) bool { return k.tainted && c.Prior >= k.since }
 
-// hear takes in what people have said, up to the n-th text of the run.
+// hear records the texts of people, up to the n-th of the run.
 func (k *known) hear(n int) {
 	for ; k.heard < min(n, len(k.said)); k.heard++ {
 		k.person.hear(k.said[k.heard])
 	}
 }
 
-// add takes in a call of the run that s is of.
+// add records a call of the run of s.
 func (k *known) add(s *pawl.State, c pawl.CallState) {
 	if c.Heard > len(k.said) {
-		k.said = slices.Collect(s.UserTexts())[k.earlier:][:c.Heard] // what follows may differ in another state
+		k.said = slices.Collect(s.UserTexts())[k.earlier:][:c.Heard] // later texts may differ in another state
 	}
 	k.took(c, "")
 }
 
-// took takes in a call and what came of it. What a trusted tool says to words that
-// the model has of nobody who is trusted is not trusted either: the tool may
-// repeat them, or look up what they ask for.
+// took records a call and its result. A trusted tool's result for words without
+// a trusted source is untrusted: the tool may repeat the words, or look up what
+// they ask for.
 func (k *known) took(c pawl.CallState, run string) {
 	k.hear(c.Heard)
 	k.calls++
@@ -129,7 +129,7 @@ func (k *known) took(c pawl.CallState, run string) {
 		clean, own = k.called(&c, run)
 	}
 	if machines(c.Tool) || !c.Ran && !c.OK() {
-		return // the machine's words
+		return // a text of the machine
 	}
 	what := "the result"
 	if c.Error != "" {
@@ -156,8 +156,8 @@ func (k *known) took(c pawl.CallState, run string) {
 	}
 }
 
-// called takes in what an influenced call was made with. It reports whether what a
-// trusted tool says to that is the tool's, and whether it is the model's own.
+// called records the arguments of an influenced call. clean: a trusted tool's
+// result counts as the tool's. own: it counts as the model's.
 func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 	args := c.Args
 	if c.Edited != nil {
@@ -169,7 +169,7 @@ func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 	case k.old != nil:
 		return c.Decided || k.wroteOnce(values, from), false
 	case c.Edited != nil:
-		return true, false // a person wrote them
+		return true, false // a person wrote the arguments
 	}
 	own = k.reread(values)
 	if clean = k.wrote(values, from); !clean && c.Ran && c.Effect != pawl.Read {
@@ -178,7 +178,7 @@ func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 	return clean, own
 }
 
-// distrust takes in an untrusted text, as it is and with what is hidden in it.
+// distrust records an untrusted text, and the text hidden in it.
 func (k *known) distrust(text, from string) {
 	k.foreign.add(text, from)
 	for form, inner := range hiddenIn(text) {
@@ -186,8 +186,8 @@ func (k *known) distrust(text, from string) {
 	}
 }
 
-// wroteOnce is what [known.wrote] was before machine 3, when only single words
-// counted as the model's own.
+// wroteOnce is [known.wrote] before machine 3, when only single words counted
+// as the model's own.
 func (k *known) wroteOnce(values []value, from string) (clean bool) {
 	clean = true
 	for _, v := range values {
@@ -202,8 +202,8 @@ func (k *known) wroteOnce(values []value, from string) (clean bool) {
 	return clean
 }
 
-// tells reports whether a person has named a value, or a trusted tool has and no
-// untrusted text.
+// tells reports whether a person has named a value, or a trusted tool has and
+// no untrusted text.
 func (k *known) tells(folded string) bool {
 	if _, said := k.person.find(folded); said {
 		return true
@@ -215,8 +215,9 @@ func (k *known) tells(folded string) bool {
 	return !foreign
 }
 
-// clean reports whether a value that a call reads by is people's or trusted tools',
-// be it word by word. A number may be the model's own, such as where to read on.
+// clean reports whether an argument of a read comes from people or trusted
+// tools, at least word by word. A number may be the model's own, such as an
+// offset.
 func (k *known) clean(v value) bool {
 	if number, ok := canonical(v.text); ok && v.number {
 		_, said := k.person.number(number)
@@ -245,8 +246,8 @@ func (k *known) word(word string) bool {
 	return k.person.words[word] != nil || k.found.words[word] != nil && !k.ours(word, k.clock)
 }
 
-// idle are words that name nobody and nothing: of English, of SQL and of code. What
-// is looked up by them and words that are known is what those words ask for.
+// idle are words that name nothing, from English, SQL and code. A query of such
+// words and known ones has the known words as its source.
 var idle = one("a an and any are as at by for from in into is it of on or the to with " +
 	"asc between count desc distinct exists group having id inner join left like limit not null offset order outer right select sum where " +
 	"class const def func function import interface package return struct type var")

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A link to the host of the page that it stands in takes along nothing but the
-// choice of it, so a person who names a page of the host permits to read it.
+// A link to the host of its own page transmits only which link was chosen, so a
+// person who names a page of the host permits reading it.
 
 var urls = regexp.MustCompile(`https?://[^\s<>"'()\[\]{}|\\^` + "`" + `]+`)
 
-// origin parts a URL's scheme and host from its path; empty: it is none, or it asks
-// something of a server.
+// origin splits a URL into scheme and host, and path; empty: it is not a URL,
+// or has a query.
 func origin(url string) (host, path string) {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || strings.ContainsAny(rest, "?#@\\%") {
@@ -22,7 +22,8 @@ func origin(url string) (host, path string) {
 	return scheme + "://" + host, path
 }
 
-// link takes in the links of a page that was read as people or trusted tools asked.
+// link records the links of a page that was read at the request of people or
+// trusted tools.
 func (k *known) link(text string, args json.RawMessage) {
 	hosts := map[string]bool{}
 	for _, v := range valuesOf(args, nil) {
@@ -44,8 +45,9 @@ func (k *known) link(text string, args json.RawMessage) {
 	}
 }
 
-// linked reports whether a URL is such a link, a person has named its host, and its
-// path has neither digits nor a word that a trusted tool told, which may be a secret.
+// linked reports whether a URL is such a link, a person has named its host, and
+// its path has neither digits nor a word from a trusted tool, which may be a
+// secret.
 func (w *view) linked(text string) bool {
 	host, path := origin(text)
 	if !w.links[text] || !w.names(fold(host)) || strings.ContainsAny(path, "0123456789") {

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// factors are the words for parts and multiples of a number that a person names.
+// factors are the words for parts and multiples of a number.
 var factors = map[string]float64{"half": 0.5, "third": 1. / 3, "quarter": 0.25, "double": 2, "twice": 2, "triple": 3}
 
-// part reports whether a number is the part or the multiple that people spoke of, of
-// a number that they named, to the cent.
+// part reports whether a number is a part or multiple, in people's words, of a
+// number that they named, to the cent.
 func (s *speech) part(number string) bool {
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A read that goes somewhere takes what it is asked with along. Where an argument
-// leads is seen by its look, whatever its name.
+// A read that goes somewhere transmits its arguments. Destinations are
+// recognised by form, whatever the argument's name.
 
-// suffixes are last labels of hosts: the usual ones, those that are set aside (RFC
-// 2606, RFC 6762), and of countries, without those that files have as well.
+// suffixes are last labels of hosts: the usual ones, reserved ones (RFC 2606,
+// RFC 6762), and those of countries that are not file extensions.
 var suffixes = one("com net org edu gov mil int info biz name pro mobi io dev app page web cloud online site shop store space tech top xyz live link " +
 	"click blog news world agency host website club vip work icu fun win test example invalid local internal localhost onion arpa " +
 	"ac ad ae af ag ai al ar at au az ba bd be bg bh bo br by bz ca cd ch cl cm cn co cr cu cy cz de dk do dz ec ee eg es et eu fi fj fr " +
@@ -18,14 +18,14 @@ var suffixes = one("com net org edu gov mil int info biz name pro mobi io dev ap
 	"mx my mz na ng ni nl no np nu nz om pa pe ph pk pr pt pw qa ro ru sa se sg si sk sn su sv sy th tj tk tm tn to tr tt tv tw tz ua ug uk us " +
 	"uy uz va vc ve vn ws ye za zm zw")
 
-// ambiguous are suffixes that files have, too. With a path or a host's further labels
-// it is a host.
+// ambiguous are suffixes that are also file extensions. Only a path or further
+// labels make such a name a host.
 var ambiguous = one("cc gq in ml mov pl ps py rs sh so st md tf zip")
 
 var absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(//|\\\\)`)
 
-// away reports whether a text says where to go: a URL, with its scheme or without, a
-// share, a mail address, or a host and a path.
+// away reports whether a text is a destination: a URL, with or without a
+// scheme, a share, a mail address, or a host and a path.
 func away(text string) bool {
 	text = strings.TrimSpace(text)
 	if absolute.MatchString(text) || strings.HasPrefix(text, "//") || strings.HasPrefix(text, `\\`) ||
@@ -41,7 +41,7 @@ func away(text string) bool {
 	}
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		if i == 0 {
-			return false // a handle, or a package
+			return false // a handle or a package
 		}
 		host, path = host[i+1:], true
 	}

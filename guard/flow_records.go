@@ -9,18 +9,18 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// An id that searching found was chosen by nobody's words: a person says "the lunch
-// with Sarah", and the calendar has an id for it. The id counts as picked by that
-// person when the record it stands in holds what the person named. It must be a
-// field of the result's own structure, which the author of a text in it cannot write.
+// A person names a thing in words, such as the lunch with Sarah, and a search
+// finds its id. The id counts as chosen by that person if its record contains
+// the words. It must be a field of the result's own structure, which the author
+// of a text in it cannot write.
 
 // A record is an object of an untrusted result that has an id.
 type record struct {
-	fields []string // its other texts and numbers, folded
-	asked  []string // what a person named of what the search was asked with, folded
+	fields []string // the other texts and numbers, folded
+	asked  []string // the arguments of the search that a person had named, folded
 }
 
-// remember takes in the records of a result.
+// remember records the records of a result.
 func (k *known) remember(result, args json.RawMessage) {
 	var asked []string
 	for _, v := range valuesOf(args, nil) {
@@ -47,7 +47,7 @@ func (k *known) walk(v any, asked []string) {
 		for key, item := range v {
 			text := scalar(item)
 			if yes, _ := item.(bool); yes {
-				text = fold(key) // it is unread
+				text = fold(key) // the value is not read yet
 			}
 			switch {
 			case text == "":
@@ -66,13 +66,14 @@ func (k *known) walk(v any, asked []string) {
 	}
 }
 
-// identifiers are the names under which systems give ids.
+// identifiers are common names of id fields.
 var identifiers = one("id key no number uid uuid")
 
-// titles are those under which a record has a name that a call may be made with, too.
+// titles are common names of fields that name a record and may also be used as
+// arguments.
 var titles = one("file filename name path slug")
 
-// scalar is a text or a number, folded; empty: it is neither.
+// scalar returns a text or a number, folded; empty: it is neither.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -83,8 +84,8 @@ func scalar(v any) string {
 	return ""
 }
 
-// picked is the record with an id that holds what a person named: in a field, all
-// of whose words are a person's, or all that a person had looked for.
+// picked returns a record with an id and a person's words: a field consists of
+// such words, or a person named the whole search.
 func (w *view) picked(id string) *record {
 	said := func(word string) bool { return w.person.uses(word) || w.said.uses(word) }
 	for i, r := range w.records[id] {
@@ -98,7 +99,8 @@ func (w *view) picked(id string) *record {
 	return nil
 }
 
-// every reports whether all words of a text are such, and one of them says something.
+// every reports whether all words of a text satisfy such and one of them is
+// meaningful.
 func every(folded string, such func(string) bool) bool {
 	const least = 3 // letters
 	says, all := false, true
@@ -110,8 +112,8 @@ func every(folded string, such func(string) bool) bool {
 	return all && says
 }
 
-// wanted reports whether a call has a value that was named for it, and not only to
-// search with.
+// wanted reports whether a call has a named value that was not only used to
+// search.
 func wanted(picked []*record, named []value) bool {
 	return slices.ContainsFunc(named, func(v value) bool {
 		s := fold(v.text)
@@ -119,8 +121,8 @@ func wanted(picked []*record, named []value) bool {
 	})
 }
 
-// harmless reports whether a call has nothing but dates and what is prose: as its
-// tool declares or, beside a date, by the name.
+// harmless reports whether a call has nothing but dates and prose: as its tool
+// declares or, with a date, by the argument's name.
 func harmless(h held, info *pawl.ToolInfo) bool {
 	date, named := false, false
 	for _, v := range slices.Concat(h.values, h.prose) {
@@ -137,8 +139,8 @@ func harmless(h held, info *pawl.ToolInfo) bool {
 	return date || !named
 }
 
-// dated reports whether a folded value is a date, a time or both. It reaches nobody
-// and names nothing, so it does not decide by itself.
+// dated reports whether a folded value is a date, a time or both. Such a value
+// names no recipient or object, so it is not decisive.
 func dated(folded string) bool {
 	if _, _, ok := moment(folded); ok {
 		return true

@@ -6,22 +6,22 @@ import (
 	"unicode"
 )
 
-// What a person says permits what it names, but for what it forbids, and a verb
-// only where it stands as an instruction. These rules know English only: a sentence
-// in another language permits all that it names and instructs nothing.
+// A person's text permits the values it names, except those it forbids, and
+// permits a verb only as an instruction. These rules know only English: text in
+// another language permits all values and instructs nothing.
 
-// speech is what people said: a corpus of what they permit, and the words that
-// stand in it in a way that matters.
+// speech is the text of people: a corpus of what they permit, and the words
+// with a special role.
 type speech struct {
 	corpus
-	orders map[string]bool // instructions: cancel, in "please cancel it"
-	banned map[string]bool // what is forbidden: delete, in "do not delete"
-	never  corpus          // what is said of it
-	modes  map[string]bool // what something is to be: public, in "make it public"
-	lines  []string        // what is permitted, folded line by line
-	exact  []string        // what is permitted, as it was written
-	quotes map[string]bool // what is permitted and quoted, folded
-	old    bool            // of a log before machine 3: all that is named is permitted
+	orders map[string]bool // instructed verbs: cancel, in "please cancel it"
+	banned map[string]bool // forbidden verbs: delete, in "do not delete"
+	never  corpus          // the forbidden parts
+	modes  map[string]bool // requested states: public, in "make it public"
+	lines  []string        // the permitted text, folded line by line
+	exact  []string        // the permitted text, unchanged
+	quotes map[string]bool // permitted quotations, folded
+	old    bool            // in logs before machine 3 every named value is permitted
 }
 
 func newSpeech(old bool) speech {
@@ -31,7 +31,7 @@ func newSpeech(old bool) speech {
 	}
 }
 
-// hear takes in a text of a person.
+// hear records a text of a person.
 func (s *speech) hear(text string) {
 	if s.old {
 		s.add(text, "")
@@ -39,7 +39,7 @@ func (s *speech) hear(text string) {
 	}
 	plain, quoted := unquoted(text)
 	permitted := []byte(text)
-	forbids := false // the sentence before, with a colon
+	forbids := false // the previous sentence forbids and ends with a colon
 	for _, at := range sentences(plain) {
 		sentence := plain[at.start:at.end]
 		list := slices.Collect(words(sentence))
@@ -50,7 +50,7 @@ func (s *speech) hear(text string) {
 		for _, cut := range cuts {
 			s.never.add(text[at.start+cut.start:at.start+cut.end], "")
 			for i := cut.start; i < cut.end; i++ {
-				permitted[at.start+i] = 0 // which is in no value
+				permitted[at.start+i] = 0 // a byte that no value contains
 			}
 			for i := cut.bans; i < len(list) && list[i].start < cut.end; i++ {
 				s.banned[list[i].lower] = true
@@ -69,14 +69,13 @@ func (s *speech) hear(text string) {
 	}
 }
 
-// unquoted is a text of the same length in which nothing stands between quotation
-// marks, and what stood there. What is quoted is neither an instruction nor a
-// prohibition.
+// unquoted returns a text of the same length without its quotations, and the
+// quotations. A quotation is neither an instruction nor a prohibition.
 func unquoted(text string) (plain string, quoted []span) {
 	b := []byte(text)
 	for _, marks := range [][2]string{{`"`, `"`}, {"`", "`"}, {"“", "”"}, {"«", "»"}} {
 		if marks[0] == marks[1] && strings.Count(text, marks[0])%2 != 0 {
-			continue // one of them is something else
+			continue // one of them is not a quotation mark
 		}
 		for at := 0; ; {
 			start := strings.Index(text[at:], marks[0])
@@ -101,8 +100,8 @@ func unquoted(text string) (plain string, quoted []span) {
 // abbreviations end with a full stop within a sentence.
 var abbreviations = one("approx dr e eg etc g i ie mr mrs ms no prof st vs")
 
-// sentences parts a text. A line break ends a sentence only before an empty line or
-// an item of a list.
+// sentences splits a text. A line break ends a sentence only before an empty
+// line or a list item.
 func sentences(text string) (all []span) {
 	start := 0
 	for i := 0; i < len(text); i++ {
@@ -124,7 +123,7 @@ func sentences(text string) (all []span) {
 	return append(all, span{start: start, end: len(text)})
 }
 
-// bulleted reports whether a text begins with an item of a list.
+// bulleted reports whether a text begins with a list item.
 func bulleted(text string) bool {
 	text = strings.TrimLeft(text, " \t\r")
 	rest := strings.TrimLeft(text, "0123456789")
@@ -134,25 +133,25 @@ func bulleted(text string) bool {
 	return strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "* ") || strings.HasPrefix(rest, "• ")
 }
 
-// A prohibition is the part of a sentence that permits nothing, and the first of
-// the sentence's words that it forbids.
+// A prohibition is the part of a sentence that permits nothing, and its first
+// forbidden word.
 type prohibition struct{ start, end, bans int }
 
 var (
 	negations  = one("avoid cannot cant dont forbid forbidden forbids mustnt never not prohibit prohibited prohibits wont")
-	absolutes  = one("neither no nobody none nor nothing") // they negate what stands before them, too
-	exceptions = one("except excluding unless without")    // they negate what stands behind them
-	// An expression with one of these behind the negation asks for what it names.
+	absolutes  = one("neither no nobody none nor nothing") // they also negate what precedes them
+	exceptions = one("except excluding unless without")    // they negate what follows them
+	// After a negation, these words ask for what they name.
 	spared = one("fail forget hesitate mind worry")
-	// What stands before these is not negated with what stands behind them.
+	// The negation does not reach past these words.
 	conditions = one("if when whether while")
 	clauses    = one("because but since that where which who")
 )
 
-// longest is how long a sentence is, in bytes, of which a part may be forbidden.
+// longest is the most bytes of a sentence whose parts are judged separately.
 const longest = 8 << 10
 
-// prohibitions are those of a sentence.
+// prohibitions returns the prohibitions in a sentence.
 func prohibitions(sentence string, list []word) (all []prohibition) {
 	for i := 0; i < len(list); i++ {
 		w, absolute := list[i].lower, absolutes[list[i].lower]
@@ -165,7 +164,7 @@ func prohibitions(sentence string, list []word) (all []prohibition) {
 		if i+1 < len(list) && (spared[list[i+1].lower] || w == "no" && digit(list[i+1].lower[0])) {
 			continue
 		}
-		if len(sentence) > longest { // which is no sentence of a person's
+		if len(sentence) > longest { // no person writes such a sentence
 			return []prohibition{{end: len(sentence)}}
 		}
 		p := scope(sentence, list, i)
@@ -180,11 +179,11 @@ func prohibitions(sentence string, list []word) (all []prohibition) {
 	return all
 }
 
-// scope is how far the negation reaches that is the i-th word: over the whole
-// sentence, unless a condition, a clause or a contrast begins with it.
+// scope returns the reach of the negation at the i-th word: the whole sentence,
+// unless a condition, a clause or a contrast begins at it.
 func scope(sentence string, list []word, i int) prohibition {
 	p := prohibition{end: len(sentence)}
-	comma := false // between there and the negation
+	comma := false // between the clause and the negation
 	for k := i; k > 0; k-- {
 		gap, before := sentence[list[k-1].end:list[k].start], list[k-1].lower
 		switch {
@@ -212,18 +211,18 @@ func scope(sentence string, list []word, i int) prohibition {
 }
 
 var (
-	leads     = one("also and finally first just kindly let's next now please then") // an instruction may follow
+	leads     = one("also and finally first just kindly let's next now please then") // an instruction may follow these
 	modals    = one("can could may must should will would")
 	wishes    = one("have is like need task want wish you")
 	questions = one("are did do does had has have how is should was were what when where whether which who whose why")
-	fronts    = one("about all any each every his her its my no of our some that the their these this those your") // of something that is there
+	fronts    = one("about all any each every his her its my no of our some that the their these this those your") // they precede an existing object
 	backs     = one("and as at by for if in on or please so then to too true until when with yes")
 )
 
-// note takes in which words of a sentence are instructions, and what something is to
-// be, outside of what it forbids.
+// note records the instructed verbs and requested states of a sentence, outside
+// of its prohibitions.
 func (s *speech) note(sentence string, list []word, cuts []prohibition) {
-	asks := false // a question, and not whether somebody could do something
+	asks := false // a question other than a request such as "could you"
 	if len(list) > 0 {
 		polite := len(list) > 1 && modals[list[0].lower] && list[1].lower == "you"
 		asks = !polite && (questions[list[0].lower] || strings.HasSuffix(strings.TrimSpace(sentence), "?"))
@@ -254,16 +253,16 @@ func (s *speech) note(sentence string, list []word, cuts []prohibition) {
 	}
 }
 
-// kin are verbs that people use for one another.
+// kin are groups of interchangeable verbs.
 var kin = [][]string{
 	{"delete", "erase", "remove", "trash"}, {"move", "postpone", "reschedule", "shift"}, {"answer", "reply", "respond"},
 	{"add", "create", "make"}, {"email", "mail", "message", "send"}, {"change", "edit", "modify", "set", "update"},
 }
 
-// light are verbs of tools that say less than the noun behind them: set_reminder.
+// light are verbs in tool names that mean less than their noun: set_reminder.
 var light = one("add create issue make place send set start submit")
 
-// verbs are the words of a tool's name that say what it does.
+// verbs returns the words of a tool's name that tell what it does.
 func verbs(tool string) []string {
 	if i := strings.LastIndex(tool, "__"); i >= 0 {
 		tool = tool[i+len("__"):]
@@ -285,9 +284,9 @@ func verbs(tool string) []string {
 	return all
 }
 
-// forms are those of an English word, the word itself first.
+// forms returns the forms of an English word, the word itself first.
 func forms(word string) []string {
-	const least = 4 // letters of a word that is told apart from others by its beginning
+	const least = 4 // letters of a word that is recognised by its beginning
 	endings := []string{"", "s", "d", "e", "ed", "ing"}
 	all := []string{word}
 	for _, end := range endings {
@@ -300,20 +299,20 @@ func forms(word string) []string {
 	return all
 }
 
-// ordered reports whether people told to do what a tool does.
+// ordered reports whether people instructed the model to do what a tool does.
 func (s *speech) ordered(tool string) bool {
 	return slices.ContainsFunc(verbs(tool), func(v string) bool { return s.orders[v] })
 }
 
-// forbade reports whether people said not to do it.
+// forbade reports whether people forbade what a tool does.
 func (s *speech) forbade(tool string) bool {
 	return slices.ContainsFunc(verbs(tool), func(v string) bool {
 		return slices.ContainsFunc(forms(v), func(form string) bool { return s.banned[form] })
 	})
 }
 
-// wrote reports whether people wrote the path of a URL so, in these letters: their
-// case can carry what nobody is to get.
+// wrote reports whether people wrote the path of a URL in this exact case,
+// which can encode a secret.
 func (s *speech) wrote(url string) bool {
 	_, rest, _ := strings.Cut(url, "://")
 	at := strings.IndexByte(rest, '/')

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// spellings are the ways in which a folded value may stand in a text, the value
-// itself first. They are of one meaning, so that whoever named one named all.
+// spellings returns the equivalent forms of a folded value, the value itself
+// first. A source that names one names all.
 func spellings(folded string) []string {
 	all := []string{folded}
 	add := func(s string) {
@@ -44,8 +44,8 @@ func spellings(folded string) []string {
 	return all
 }
 
-// moment parts a date from a time, as RFC 3339 writes them: to the minute, in
-// whatever zone.
+// moment splits an RFC 3339 time into a date and a time to the minute, in any
+// zone.
 func moment(folded string) (date, clock string, ok bool) {
 	const minute = len("2006-01-02t15:04")
 	if len(folded) < minute || folded[10] != 't' && folded[10] != ' ' {
@@ -65,7 +65,7 @@ func moment(folded string) (date, clock string, ok bool) {
 
 var months = strings.Fields("january february march april may june july august september october november december")
 
-// dateOf are the ways to write a date that is written 2006-01-02.
+// dateOf returns the ways to write a date in the form 2006-01-02.
 func dateOf(s string) (all []string, ok bool) {
 	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return nil, false
@@ -89,7 +89,7 @@ func dateOf(s string) (all []string, ok bool) {
 	return append(all, fmt.Sprintf("%d.%d.%d", day, month, year), fmt.Sprintf("%02d.%02d.%d", day, month, year)), true
 }
 
-// clockOf are the ways to write a time that is written 15:04.
+// clockOf returns the ways to write a time in the form 15:04.
 func clockOf(s string) (all []string, ok bool) {
 	if len(s) != len("15:04") || s[2] != ':' {
 		return nil, false

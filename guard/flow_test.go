@@ -128,7 +128,7 @@ func TestDataFlowOptions(t *testing.T) {
 	}
 	s := &scenario{}
 	_, err := pawl.NewMachine(s.agent(nil, nil, p))
-	for _, want := range []string{`no tool "x"`, "no argument titel (did you mean title?)", `no tool fits "fetsch" (did you mean fetch?)`, `"https://x/" is no host`} {
+	for _, want := range []string{`no tool "x"`, "no argument titel (did you mean title?)", `no tool fits "fetsch" (did you mean fetch?)`, `"https://x/" is not a host`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it does not say %s: %v", want, err)
 		}

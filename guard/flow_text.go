@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// fold writes a text so that what people take for the same compares the same:
-// white space as one space each, letters small. Letters that look like others and
-// characters that no screen shows stay what they are, for to whom the value goes
-// they are others.
+// fold normalises a text for comparison: each white space becomes one space,
+// letters become lower case. Look-alike letters and invisible characters stay,
+// because the value's recipient distinguishes them.
 func fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -30,20 +29,20 @@ func fold(text string) string {
 			space = false
 		}
 		if small := unicode.ToLower(r); small >= utf8.RuneSelf || r < utf8.RuneSelf {
-			r = small // but not the Kelvin sign to k
+			r = small // except the Kelvin sign, which would become k
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
 }
 
-// wordy reports whether a character is part of a word. What no screen shows is,
-// so that it cannot part one.
+// wordy reports whether a character is part of a word. Invisible characters
+// are, so that they cannot split one.
 func wordy(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.Cf, r)
 }
 
-// eachWord yields the words of a text with where they stand.
+// eachWord yields the words of a text with their positions.
 func eachWord(text string, yield func(word string, at int) bool) {
 	start := -1
 	for i := 0; i <= len(text); {
@@ -66,13 +65,13 @@ func eachWord(text string, yield func(word string, at int) bool) {
 	}
 }
 
-// joins are what holds two words together as one value, when it stands between
-// them without a space: as in a.b@c-d.example. A slash does not: what stands
-// between two is a value of its own, be it a file, a host or a number.
+// joins are the characters that join two words to one value, as in
+// a.b@c-d.example. A slash does not: the parts of a path are values of their
+// own.
 const joins = ".@-+%~"
 
-// stands reports whether text[start:end] stands for itself, and is not part of a
-// longer address, number or name.
+// stands reports whether text[start:end] is not part of a longer address,
+// number or name.
 func stands(text string, start, end int) bool {
 	if start > 0 {
 		before, _ := utf8.DecodeLastRuneInString(text[:start])
@@ -80,7 +79,7 @@ func stands(text string, start, end int) bool {
 		switch {
 		case wordy(before) && wordy(first):
 			return false
-		case wordy(before): // it begins with a sign, as /etc does, and x/etc is something else
+		case wordy(before): // it begins with a sign: x/etc is not /etc
 			return false
 		case before == '$' || before == '#' || before == '@' && start == 1:
 		case strings.ContainsRune(joins, before):
@@ -116,8 +115,8 @@ func wordyBefore(text string, i int) bool {
 
 func digitBefore(text string, i int) bool { return i > 0 && digit(text[i-1]) }
 
-// canonical writes a number so that 50, 50.0 and 5e1 are the same. What has a
-// leading zero is a name made of digits.
+// canonical normalises a number: 50, 50.0 and 5e1 are the same. Digits with a
+// leading zero are a name.
 func canonical(s string) (string, bool) {
 	sign, rest := "", s
 	if strings.HasPrefix(rest, "-") {
@@ -154,9 +153,9 @@ func canonical(s string) (string, bool) {
 	return sign + rest, true
 }
 
-// numberAt reads the number that begins at text[i] as people write them, with
-// commas between thousands or not, and returns where it ends. It is none if it is
-// part of something else: a date, a time, an address, a name.
+// numberAt reads the number at text[i] as people write it, with or without
+// commas between thousands, and returns its end. A part of a date, a time, an
+// address or a name is not a number.
 func numberAt(text string, i int) (number string, end int, ok bool) {
 	end = i
 	for end < len(text) && (digit(text[end]) || (text[end] == '.' || text[end] == ',') && end+1 < len(text) && digit(text[end+1])) {

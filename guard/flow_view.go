@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// view is what is known when the calls of a turn are looked at: besides what is
-// known for good, what people have said since the calls before, and what was
-// seen of the world last.
+// view is the knowledge when the calls of a turn are judged: the permanent
+// knowledge, the texts of people since the previous calls, and the latest
+// observation.
 type view struct {
 	*known
 	said speech
@@ -36,18 +36,18 @@ func (k *known) view(s *pawl.State) *view {
 	return v
 }
 
-// rank says how well a value is known.
+// rank says how trusted a value's best source is.
 type rank int
 
 const (
-	unnamed  rank = iota // nobody who is trusted has named it
-	declared             // the tool's schema leaves no choice, or it is what holds without being said
-	found                // a trusted tool has named it, and no untrusted text
-	said                 // a person has
+	unnamed  rank = iota // no trusted source has named it
+	declared             // the only value or the default of the tool's schema
+	found                // a trusted tool has named it and no untrusted text
+	said                 // a person has named it
 )
 
-// form is what a tool declares of its arguments. What an untrusted server declares
-// names nothing.
+// form returns the tool's declaration of its arguments. That of an untrusted
+// server is ignored.
 func (w *view) form(info pawl.ToolInfo) *form {
 	if info.Foreign && w.old == nil {
 		return formOf(nil)
@@ -55,7 +55,8 @@ func (w *view) form(info pawl.ToolInfo) *form {
 	return formOf(info.Input)
 }
 
-// objection is why a call is held, for a person to read; empty: it is not.
+// objection returns the reason for holding a call, for a person; empty: it is
+// not held.
 func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 	const most = 3
 	var whys []string
@@ -114,7 +115,7 @@ func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 	if more > 0 {
 		whys = append(whys, fmt.Sprintf("%d more values like these", more))
 	}
-	if w.old == nil && whys == nil && (best < found || picked != nil) { // the rest may say what is wanted
+	if w.old == nil && whys == nil && (best < found || picked != nil) { // the text may show what is wanted
 		for _, v := range h.prose {
 			if r, _ := w.judge(v, f, hosts); r >= found {
 				best, named = max(best, r), append(named, v)
@@ -136,8 +137,8 @@ func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 	return "untrusted text may be behind it (" + w.first + "): " + strings.Join(whys, "; ")
 }
 
-// shown is a value as a person sees it: shortened, with what no screen shows
-// written out, and with it letters of another script among Latin ones.
+// shown formats a value for a person: shortened, with invisible characters
+// escaped, and foreign letters in Latin text pointed out.
 func shown(v value) string {
 	const most = 80
 	text := v.text
@@ -158,8 +159,8 @@ func shown(v value) string {
 	return strconv.Quote(text)
 }
 
-// judge says how well a value is known, and if it is not, which untrusted text
-// has it.
+// judge returns the rank of a value and, if it is unnamed, the untrusted text
+// that contains it.
 func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 	if v.number {
 		if number, ok := canonical(v.text); ok {
@@ -191,7 +192,7 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 			return r, ""
 		}
 	}
-	if from != "" { // what an untrusted text has whole is not put together of what others named
+	if from != "" { // a value that untrusted text names as a whole is not judged by parts
 		return unnamed, from
 	}
 	parts := w.parts(folded, f)
@@ -207,13 +208,12 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 		best = min(best, r)
 	}
 	if w.old == nil && v.reach && best < said {
-		return unnamed, "" // a secret that a trusted tool told may be a part of it
+		return unnamed, "" // part of it may be a secret from a trusted tool
 	}
 	return best, ""
 }
 
-// command judges a folded program, which a person must have named from its beginning
-// to its end.
+// command judges a folded program, which a person must have named as a whole.
 func (w *view) command(folded string, broken bool, f *form) (rank, string) {
 	if w.person.commands(folded, broken) || w.said.commands(folded, broken) {
 		return said, ""
@@ -221,8 +221,8 @@ func (w *view) command(folded string, broken bool, f *form) (rank, string) {
 	return w.apart(folded, f)
 }
 
-// flag judges true, false and nothing. What holds without being said is declared;
-// else a person must have said that it is to be so.
+// flag judges true, false and null. A default is declared; otherwise a person
+// must have requested the state.
 func (w *view) flag(v value, f *form) rank {
 	switch {
 	case v.text != "true" && v.resets:
@@ -239,7 +239,7 @@ func (w *view) flag(v value, f *form) rank {
 	return unnamed
 }
 
-// whole judges a folded value as it is, however it may be spelled.
+// whole judges a folded value in all its spellings.
 func (w *view) whole(folded string, f *form) (r rank, from string) {
 	for _, s := range w.spellings(folded) {
 		if w.names(s) {
@@ -252,7 +252,7 @@ func (w *view) whole(folded string, f *form) (r rank, from string) {
 	return w.apart(folded, f)
 }
 
-// forbidden reports whether a value stands in what a person forbids.
+// forbidden reports whether a person's prohibition names a value.
 func (w *view) forbidden(v value) bool {
 	folded := fold(v.text)
 	_, before := w.person.never.find(folded)
@@ -269,8 +269,8 @@ func (w *view) names(folded string) bool {
 	return now
 }
 
-// spellings are those of a folded value. Who names a host with https does not mean
-// it without.
+// spellings returns the spellings of a folded value. A host named with https is
+// not permitted without it.
 func (w *view) spellings(folded string) []string {
 	all := spellings(folded)
 	if rest, ok := strings.CutPrefix(folded, "http://"); ok && w.old == nil && w.secure(strings.TrimSuffix(rest, "/")) {
@@ -279,7 +279,7 @@ func (w *view) spellings(folded string) []string {
 	return all
 }
 
-// secure reports whether somebody who is trusted has named a URL only with https.
+// secure reports whether trusted sources named a URL only with https.
 func (w *view) secure(rest string) bool {
 	for _, c := range []*corpus{&w.person.corpus, &w.said.corpus, &w.found, &w.seen} {
 		if _, ok := c.find("https://" + rest); ok {
@@ -289,7 +289,7 @@ func (w *view) secure(rest string) bool {
 	return false
 }
 
-// apart judges a folded value by what is known of it apart from people.
+// apart judges a folded value by sources other than people.
 func (w *view) apart(folded string, f *form) (r rank, from string) {
 	for _, s := range w.spellings(folded) {
 		if f.fixed[s] {
@@ -341,8 +341,8 @@ func (w *view) number(number string, f *form) (r rank, from string) {
 	return unnamed, ""
 }
 
-// chosen reports whether a person has named one of the values that an argument may
-// have, in whatever form of the word: who wants a ticket closed may say close.
+// chosen reports whether a person has named a value of an enumeration in any
+// form of the word: for closed, also close.
 func (w *view) chosen(choice string) bool {
 	phrase := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' {
@@ -353,8 +353,8 @@ func (w *view) chosen(choice string) bool {
 	return slices.ContainsFunc(forms(phrase), w.names)
 }
 
-// mode reports whether a person said what an argument that is true or false says:
-// in one word, that something is to be so, or in several.
+// mode reports whether a person named the boolean argument: as a requested
+// state in one word, or in several words.
 func (w *view) mode(name string) bool {
 	if name = fold(name); strings.ContainsAny(name, "_-") {
 		return w.chosen(name)
@@ -364,8 +364,8 @@ func (w *view) mode(name string) bool {
 	})
 }
 
-// parts are the values that a folded value is put together of, each of which must
-// be known; nil: it is none of that kind.
+// parts splits a composed value; each part must be known. nil: it cannot be
+// split.
 func (w *view) parts(folded string, f *form) []string {
 	if list := strings.FieldsFunc(folded, func(r rune) bool { return r == ',' || r == ';' }); len(list) > 1 {
 		for i := range list {
@@ -382,8 +382,8 @@ func (w *view) parts(folded string, f *form) []string {
 	return w.path(folded, f)
 }
 
-// path parts a path, or a URL behind a beginning that is known as a whole. What
-// leads up, or asks something of a server, is put together of nothing.
+// path splits a path, or the rest of a URL after a known beginning. It does not
+// split a path with .. or a query.
 func (w *view) path(folded string, f *form) []string {
 	rest, at := strings.TrimSuffix(folded, "/"), 0
 	if i := strings.Index(rest, "://"); i >= 0 {
@@ -416,7 +416,8 @@ func (w *view) path(folded string, f *form) []string {
 	return parts
 }
 
-// allowed reports whether a URL or host is among those that may be sent anything.
+// allowed reports whether a URL or host is among those that may be sent
+// anything.
 func allowed(text string, hosts []string) bool {
 	_, rest, ok := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "://")
 	if !ok {

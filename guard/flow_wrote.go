@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// What a model writes once it has read untrusted text may be that text in another
-// form: decoded, put together, described. So it is untrusted when a trusted tool
-// says it later, be it a file that is read back. What the tool said before the
-// model wrote it stays the tool's.
+// After reading untrusted text, a model may write it in another form: decoded,
+// combined, described. So its words stay untrusted when a trusted tool repeats
+// them, such as a file that is read back. Words that the tool used before the
+// model stay trusted.
 
-// wrote adds what a call was made with to the model's own words, and reports
-// whether all of it is known from people or trusted tools, be it word by word.
+// wrote adds the arguments of a call to the model's own words, and reports
+// whether all of them are known from people or trusted tools, at least word by
+// word.
 func (k *known) wrote(values []value, from string) (clean bool) {
 	clean = true
 	for _, v := range values {
@@ -23,8 +24,8 @@ func (k *known) wrote(values []value, from string) (clean bool) {
 	return clean
 }
 
-// touch notes what a call changed that was made with words of nobody who is
-// trusted, such as a path. What is read there is the model's own, in whatever form.
+// touch records the objects, such as paths, that a call with untrusted words
+// changed. Their content then counts as the model's own in any form.
 func (k *known) touch(values []value) {
 	const longest = 200
 	for _, v := range values {
@@ -34,7 +35,7 @@ func (k *known) touch(values []value) {
 	}
 }
 
-// reread reports whether a call reads what such a call has changed.
+// reread reports whether a call reads an object that such a call has changed.
 func (k *known) reread(values []value) bool {
 	for _, v := range values {
 		s := fold(v.text)
@@ -50,8 +51,9 @@ func (k *known) reread(values []value) bool {
 	return false
 }
 
-// laundered reports whether a folded value that trusted tools said first in the
-// text at is the model's own: it wrote it before, whole or word by word.
+// laundered reports whether a folded value that trusted tools used first in the
+// text at comes from the model, which wrote it earlier, as a whole or word by
+// word.
 func (k *known) laundered(folded string, at int) bool {
 	if own, ok := k.own.find(folded); ok && own.at <= at {
 		return true
@@ -72,22 +74,22 @@ func (k *known) laundered(folded string, at int) bool {
 	return known && own
 }
 
-// wroteIn is where the model wrote a folded value.
+// wroteIn returns the place where the model wrote a folded value.
 func (k *known) wroteIn(folded string) string {
 	own, _ := k.own.find(folded)
 	return cmp.Or(own.from, "what the model wrote before")
 }
 
-// ours reports whether the model brought in a word, before the text at and before
-// any trusted tool did.
+// ours reports whether the model used a word before the text at and before any
+// trusted tool.
 func (k *known) ours(word string, at int) bool {
 	own, ok := k.own.first(word)
 	found, said := k.found.first(word)
 	return ok && own <= at && (!said || own <= found)
 }
 
-// repeated reports whether the model wrote a number before trusted tools said it in
-// the text at.
+// repeated reports whether the model wrote a number before trusted tools used
+// it in the text at.
 func (k *known) repeated(number string, at int) bool {
 	own, ok := k.own.number(number)
 	return ok && own.at <= at

@@ -10,16 +10,16 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Guard holds texts to rules. It is a [pawl.Policy], and for what is to be
-// redacted a filter of the engine's, which asks every policy of an agent that is
-// one. It is immutable and safe for concurrent use.
+// A Guard applies rules to texts. It is a [pawl.Policy], and for redaction also
+// a filter of the engine, which finds the filters among an agent's policies. It
+// is immutable and safe for concurrent use.
 type Guard struct {
 	rules []Rule
 	name  string
 }
 
-// New makes a guard of rules. What makes no sense about them is told when the
-// agent is prepared.
+// New returns a guard with the rules. Preparing the agent reports invalid
+// rules.
 func New(rules ...Rule) *Guard {
 	names := make([]string, len(rules))
 	for i, r := range rules {
@@ -28,10 +28,10 @@ func New(rules ...Rule) *Guard {
 	return &Guard{slices.Clone(rules), "guard(" + strings.Join(names, ", ") + ")"}
 }
 
-// String prints the rules, which are thereby part of what a run is held to.
+// String returns the rules as recorded in the log.
 func (g *Guard) String() string { return g.name }
 
-// Check refuses rules that make no sense.
+// Check reports invalid rules.
 func (g *Guard) Check(pawl.Agent) error {
 	var errs []error
 	if len(g.rules) == 0 {
@@ -39,7 +39,7 @@ func (g *Guard) Check(pawl.Agent) error {
 	}
 	for _, r := range g.rules {
 		if r.do < Redact || r.do > Retry {
-			errs = append(errs, fmt.Errorf("guard: %s: %v is no action; use Redact, Block, Warn or Retry", r.name, int(r.do)))
+			errs = append(errs, fmt.Errorf("guard: %s: %v is not an action; use Redact, Block, Warn or Retry", r.name, int(r.do)))
 		}
 		if r.wrong != "" {
 			errs = append(errs, fmt.Errorf("guard: %s", r.wrong))
@@ -48,7 +48,7 @@ func (g *Guard) Check(pawl.Agent) error {
 	return errors.Join(errs...)
 }
 
-// Filter replaces what is to be redacted by its kind, as in [redacted email].
+// Filter replaces text to redact by its kind, as in [redacted email].
 func (g *Guard) Filter(text string) string {
 	var found []span
 	for _, r := range g.rules {
@@ -63,7 +63,7 @@ func (g *Guard) Filter(text string) string {
 	var b strings.Builder
 	rest := 0
 	for i, s := range found {
-		if s.start < rest { // what overlaps goes with what was found first
+		if s.start < rest { // an overlapping span belongs to the first one
 			if s.end > rest {
 				rest = s.end
 			}
@@ -77,19 +77,18 @@ func (g *Guard) Filter(text string) string {
 	return b.String()
 }
 
-// finding is what a rule found in a text: each kind once.
+// finding is the result of a rule for a text; it lists each kind once.
 type finding struct {
 	do    Action
 	rule  string
 	kinds []string
-	said  []string // the topics, as the text has them
+	said  []string // the topics, as written in the text
 }
 
-// blocks reports whether what was found goes no further.
+// blocks reports whether the finding stops the text.
 func (f finding) blocks() bool { return f.do == Block || f.do == Retry }
 
-// found asks the rules with an action about a text that stands in a place. Those
-// that warn come last.
+// found applies the rules for a place to a text. Warnings come last.
 func (g *Guard) found(machine int, text string, where places) (hits []finding) {
 	if text == "" {
 		return nil
@@ -127,7 +126,7 @@ func (g *Guard) found(machine int, text string, where places) (hits []finding) {
 	return hits
 }
 
-// String names the rule and what it found.
+// String returns the rule's name and the kinds found.
 func (f finding) String() string {
 	what, _, _ := strings.Cut(f.rule, "(")
 	return what + " (" + strings.Join(f.kinds, ", ") + ")"

@@ -163,12 +163,12 @@ func TestGuardIsDigested(t *testing.T) {
 
 func TestNonsenseIsRefused(t *testing.T) {
 	for want, g := range map[string]*guard.Guard{
-		"it has no rules":                guard.New(),
-		"pii: 0 is no action":            guard.New(guard.PII(0)),
-		"kind(7) is no kind":             guard.New(guard.PII(guard.Warn, 7)),
-		"topics has none":                guard.New(guard.Topics(guard.Block)),
-		`the topic " - " has no word`:    guard.New(guard.Topics(guard.Block, "x", " - ")),
-		"secrets: 9 is no action; use R": guard.New(guard.Secrets(9), guard.PII(guard.Warn)),
+		"it has no rules":                    guard.New(),
+		"pii: 0 is not an action":            guard.New(guard.PII(0)),
+		"kind(7) is not a kind":              guard.New(guard.PII(guard.Warn, 7)),
+		"topics has no topics":               guard.New(guard.Topics(guard.Block)),
+		`the topic " - " has no word`:        guard.New(guard.Topics(guard.Block, "x", " - ")),
+		"secrets: 9 is not an action; use R": guard.New(guard.Secrets(9), guard.PII(guard.Warn)),
 	} {
 		_, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: script.Replies(), Policies: []pawl.Policy{g}})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// attack is a way to tell a model to set its instructions aside: words of each
-// set in turn, within one sentence, with few others between them.
+// attack is a wording that tells a model to ignore its instructions: a word of
+// each set in order, within one sentence, with at most gap words between two.
 type attack struct {
 	kind string
-	gap  int // the most words between two of it
+	gap  int // the most words between two
 	sets []map[string]bool
 }
 
@@ -38,7 +38,7 @@ var attacks = []attack{
 	{"concealment", 1, []map[string]bool{one("not never don't"), one("tell inform alert notify"), one("user human operator")}},
 }
 
-// beginsAttack has the attacks by the words they begin with.
+// beginsAttack lists the attacks by their first words.
 var beginsAttack = func() map[string][]attack {
 	m := map[string][]attack{}
 	for _, a := range attacks {
@@ -49,10 +49,11 @@ var beginsAttack = func() map[string][]attack {
 	return m
 }()
 
-// markup is what models are fed by templates, and no text has business to hold.
+// markup are the control tokens of model templates, which do not belong in any
+// text.
 var markup = []string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "[INST]", "[/INST]", "<<SYS>>", "<start_of_turn>"}
 
-// mostAttack is how many words an attack may be spread over.
+// mostAttack is the most words an attack may span.
 const mostAttack = 16
 
 func injections(text string) (found []span) {
@@ -93,7 +94,7 @@ func injections(text string) (found []span) {
 	return found
 }
 
-// match returns how many words an attack takes up that begins with the first;
+// match returns the number of words of an attack that starts at the first word;
 // zero: none does.
 func (a attack) match(text []word) int {
 	at := 1
@@ -113,8 +114,8 @@ func (a attack) match(text []word) int {
 	return at
 }
 
-// hidden finds text in tag characters, which no screen shows and models read.
-// Behind a black flag they spell a region, as Unicode TS 51 has it.
+// hidden finds text in tag characters, which are invisible but which models
+// read. After a black flag they encode a region (Unicode TS 51).
 func hidden(text string) (found []span) {
 	const flag, first, last = 0x1F3F4, 0xE0000, 0xE007F
 	before := rune(0)

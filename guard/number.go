@@ -2,9 +2,9 @@ package guard
 
 import "strings"
 
-// cards finds payment card numbers, in one row or in groups with one and the
-// same sign between them: the prefix and length are a scheme's (ISO/IEC 7812-1
-// and the schemes' own pages), and the check digit is right.
+// cards finds payment card numbers, in one row or in groups with the same
+// separator: prefix and length belong to a scheme (ISO/IEC 7812-1 and the
+// schemes' own pages), and the check digit is right.
 func cards(text string) (found []span) {
 	const least, most = 13, 19
 	for i := 0; i < len(text); i++ {
@@ -36,7 +36,7 @@ func cards(text string) (found []span) {
 	return found
 }
 
-// scheme reports whether a number begins and is as long as a scheme's.
+// scheme reports whether a number has a scheme's prefix and length.
 func scheme(n string) bool {
 	in := func(digits int, from, to string) bool { return n[:digits] >= from && n[:digits] <= to }
 	switch len(n) {
@@ -56,7 +56,7 @@ func scheme(n string) bool {
 	return false
 }
 
-// luhn checks the last digit (ISO/IEC 7812-1, annex B).
+// luhn verifies the last digit (ISO/IEC 7812-1, annex B).
 func luhn(n string) bool {
 	sum := 0
 	for i := range len(n) {
@@ -71,7 +71,8 @@ func luhn(n string) bool {
 	return sum%10 == 0
 }
 
-// lengths are those of IBANs by country (SWIFT, IBAN Registry, release 99).
+// lengths are the lengths of IBANs by country (SWIFT, IBAN Registry, release
+// 99).
 var lengths = func() map[string]int {
 	const registry = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 " +
 		"ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 " +
@@ -84,8 +85,8 @@ var lengths = func() map[string]int {
 	return m
 }()
 
-// ibans finds bank accounts, in one row or in groups of four: the length is the
-// country's, and the check digits are right (ISO 13616, ISO/IEC 7064 MOD 97-10).
+// ibans finds bank accounts, in one row or in groups of four, with the
+// country's length and valid check digits (ISO 13616, ISO/IEC 7064 MOD 97-10).
 func ibans(text string) (found []span) {
 	for i := 0; i+4 <= len(text); i++ {
 		length := lengths[text[i:i+2]]
@@ -111,7 +112,7 @@ func ibans(text string) (found []span) {
 	return found
 }
 
-// mod97 reads letters as two digits, A being 10.
+// mod97 reads a letter as two digits, A being 10.
 func mod97(s string) (rest int) {
 	for i := range len(s) {
 		if c := s[i]; digit(c) {

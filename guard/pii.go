@@ -6,8 +6,7 @@ func digit(c byte) bool  { return c >= '0' && c <= '9' }
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func alnum(c byte) bool  { return digit(c) || letter(c) }
 
-// apart reports whether what stands at text[start:end] is not part of a longer
-// word or number.
+// apart reports whether text[start:end] is not part of a longer word or number.
 func apart(text string, start, end int) bool {
 	if start > 0 && (alnum(text[start-1]) || text[start-1] == '_' || text[start-1] >= 0x80) {
 		return false
@@ -21,8 +20,8 @@ func apart(text string, start, end int) bool {
 	return end+1 >= len(text) || text[end] != '.' && text[end] != '-' || !digit(text[end+1])
 }
 
-// emails finds addresses as people have them: RFC 5321 less quoted local parts
-// and address literals.
+// emails finds mail addresses: RFC 5321 without quoted local parts and address
+// literals.
 func emails(text string) (found []span) {
 	const mostLocal, mostDomain = 64, 253
 	for i := 0; i < len(text); i++ {
@@ -55,7 +54,7 @@ func emails(text string) (found []span) {
 	return found
 }
 
-// domain reports whether a name has labels with a top one of letters.
+// domain reports whether a name consists of labels, the last of letters.
 func domain(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	if dot <= 0 || len(name)-dot < 3 || strings.Contains(name, "..") || name[0] == '-' {
@@ -70,8 +69,8 @@ func domain(name string) bool {
 }
 
 // phones finds numbers that begin with + (ITU-T E.164: at most 15 digits), and
-// North American ones, whose area and exchange begin with 2 to 9, in groups. A
-// bare row of digits is no telephone number to anybody.
+// grouped North American ones, whose area and exchange begin with 2 to 9. A
+// plain row of digits is not a telephone number.
 func phones(text string) (found []span) {
 	for i := 0; i < len(text); i++ {
 		end := 0
@@ -114,7 +113,7 @@ func international(text string, i int) (end int) {
 	return end
 }
 
-// american reads NNN-NNN-NNNN, NNN.NNN.NNNN, and (NNN) NNN-NNNN.
+// american matches NNN-NNN-NNNN, NNN.NNN.NNNN, and (NNN) NNN-NNNN.
 func american(text string, i int) int {
 	rest := text[i:]
 	form := "n99-n99-9999"
@@ -129,8 +128,9 @@ func american(text string, i int) int {
 	return shaped(text, i, form)
 }
 
-// shaped is the end of what stands at i and has a form, in which 9 is a digit, n
-// one from 2 on, and anything else itself; zero: it has not.
+// shaped returns the end of the text at i that matches a form, in which 9 is
+// any digit, n a digit from 2 on, and other characters themselves; zero: no
+// match.
 func shaped(text string, i int, form string) int {
 	if len(text)-i < len(form) {
 		return 0
@@ -155,7 +155,7 @@ func shaped(text string, i int, form string) int {
 	return i + len(form)
 }
 
-// ssns finds social security numbers that can have been issued: no area 000,
+// ssns finds social security numbers that may have been issued: no area 000,
 // 666 or from 900 on, no group 00, no serial 0000 (SSA, POMS RM 10201.035).
 func ssns(text string) (found []span) {
 	for i := range len(text) {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Review looks at what a model is about to read, at what it wants done, and at
-// what it ends with.
+// Review checks the text that a model is about to read, the calls it makes, and
+// the final answer.
 func (g *Guard) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if again := g.again(s, step); again != nil {
 		return again
@@ -26,11 +26,11 @@ func (g *Guard) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return step
 }
 
-// Inherited has the guard stand before agents that are tools of its agent, too.
+// Inherited reports that the guard also applies to sub-agents.
 func (g *Guard) Inherited() bool { return true }
 
-// again rejects the latest reply if it holds what another is to leave out, and has
-// the model asked again where such a reply could end the run; nil: neither.
+// again rejects the latest reply if a Retry rule matches it, and asks the model
+// again where the reply could end the run; nil: neither.
 func (g *Guard) again(s *pawl.State, step pawl.Step) pawl.Step {
 	retries := slices.ContainsFunc(g.rules, func(r Rule) bool { return r.do == Retry })
 	reply, replied := s.Replied(pawl.PurposeTurn)
@@ -61,7 +61,7 @@ func (g *Guard) again(s *pawl.State, step pawl.Step) pawl.Step {
 	return nil
 }
 
-// instead tells the model why its reply is rejected.
+// instead returns the reason for a rejection, for the model.
 func (f finding) instead() string {
 	if f.said != nil {
 		return "it speaks of " + strings.Join(f.said, ", ") + ", which is not allowed here; reply without that"
@@ -69,17 +69,17 @@ func (f finding) instead() string {
 	return fmt.Sprintf("it holds what is blocked: %v; leave that out", f)
 }
 
-// look is one text that is looked at, and what it is called.
+// look is a text to check, with a name for it.
 type look struct {
 	what  string
 	text  string
 	where places
 }
 
-// reads looks at what the model has not read yet: before its first reply what
-// it was asked and the conversation that goes on with, later what came of the
-// calls it made last. An observation and an answer are looked at again before each
-// turn until there is another.
+// reads checks the text that the model has not read yet: before its first reply
+// the input and the conversation it continues, later the results of its latest
+// calls. Observations and answers are checked before each turn until newer ones
+// replace them.
 func (g *Guard) reads(s *pawl.State, step pawl.Step) pawl.Step {
 	reply, replied := s.Replied(pawl.PurposeTurn)
 	looks, heard := earlier(s, !replied)
@@ -112,9 +112,9 @@ func (g *Guard) reads(s *pawl.State, step pawl.Step) pawl.Step {
 	return step
 }
 
-// earlier is what the model reads of the runs that this one continues: they may
-// have had no guard, or one that ended them before the model could read it.
-// heard is how many texts of people there are among it.
+// earlier returns the texts of earlier runs of the thread that the model reads:
+// those runs may have had no guard, or a guard may have ended them first. heard
+// is the number of texts from people.
 func earlier(s *pawl.State, looking bool) (looks []look, heard int) {
 	before, ok := s.Earlier()
 	for text := range before.UserTexts() {
@@ -133,7 +133,7 @@ func earlier(s *pawl.State, looking bool) (looks []look, heard int) {
 	return looks, heard
 }
 
-// judge is the step that a text calls for; nil: none.
+// judge returns the step for a text; nil: none.
 func (g *Guard) judge(s *pawl.State, l look) pawl.Step {
 	for _, hit := range g.found(s.Machine(), l.text, l.where) {
 		if hit.blocks() {
@@ -146,14 +146,14 @@ func (g *Guard) judge(s *pawl.State, l look) pawl.Step {
 	return nil
 }
 
-// failed ends the run.
+// failed returns the step that ends the run.
 func (g *Guard) failed(what string, hit finding, instead string) pawl.Step {
 	return pawl.Finish{Answer: instead, Verdict: pawl.Verdict{
 		Holds: true, Status: pawl.Failed, Condition: "guard", Leaf: "guard", Detail: fmt.Sprintf("%s holds what is blocked: %v", what, hit),
 	}}
 }
 
-// note records a warning, unless it is recorded already; nil: it is.
+// note returns the step that records a warning; nil: it is recorded already.
 func (g *Guard) note(s *pawl.State, what string, hit finding) pawl.Step {
 	name := what + ": " + hit.rule
 	value, err := json.Marshal(map[string]any{"found": hit.kinds, "in": what, "rule": hit.rule})
@@ -163,8 +163,8 @@ func (g *Guard) note(s *pawl.State, what string, hit finding) pawl.Step {
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: g.name, Name: name, Value: value}}}
 }
 
-// acts refuses calls whose arguments hold what is blocked, and every call of a
-// reply whose text does.
+// acts refuses calls with blocked arguments, and every call of a reply with
+// blocked text.
 func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 	reply, _ := s.Replied(pawl.PurposeTurn)
 	why := ""
@@ -196,7 +196,7 @@ func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 	return step
 }
 
-// ends withholds a final answer that holds what is blocked.
+// ends withholds a final answer with blocked text.
 func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 	answer := step.Answer
 	if answer == "" {
@@ -206,15 +206,15 @@ func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 		if ended := step.Verdict.Status; hit.blocks() && (ended == pawl.Success || ended == pawl.Exhausted) {
 			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))
 		}
-		if note := g.note(s, "the answer", hit); note != nil { // also of one that may not be withheld
+		if note := g.note(s, "the answer", hit); note != nil { // also for an answer that may not be withheld
 			return note
 		}
 	}
 	return step
 }
 
-// plain is what a JSON document says: its strings and numbers, one a line. A key
-// stands before its value, so that nothing is missed that lies in either.
+// plain returns the keys, strings and numbers of a JSON document, one per line.
+// A key precedes its value, so nothing in either is missed.
 func plain(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""

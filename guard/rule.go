@@ -8,35 +8,35 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A Rule says what to look for and what to do about it.
+// A Rule is what to look for and the action on a finding.
 type Rule struct {
 	name string
 	do   Action
 	find func(text string) []span
-	// before is what find was under machines before 3; nil: the same.
+	// before is find for machines before 3; nil: the same.
 	before func(text string) []span
 	where  places
-	wrong  string // what makes no sense about it
+	wrong  string // why the rule is invalid
 }
 
-// span is a piece of a text and what it is.
+// span is a part of a text and its kind.
 type span struct {
 	kind       string
 	start, end int
 }
 
-// places are the texts a rule looks at when it blocks, warns or retries. What is to be
-// redacted is so wherever it stands.
+// places are the texts that a rule checks when it blocks, warns or retries.
+// Redaction applies to all texts.
 type places int
 
 const (
-	inInput  places = 1 << iota // what people say
-	inReply                     // what the model says, and the arguments of its calls
-	inResult                    // what tools and observers say
+	inInput  places = 1 << iota // texts of people
+	inReply                     // the model's text, and the arguments of its calls
+	inResult                    // results of tools and observers
 	anywhere = inInput | inReply | inResult
 )
 
-// String prints the rule as it stands in the policy.
+// String returns the rule as recorded in the log.
 func (r Rule) String() string { return fmt.Sprintf("%s: %v", r.name, r.do) }
 
 // Kind is a kind of personal data.
@@ -49,7 +49,7 @@ const (
 	SSN                   // US social security numbers, with hyphens
 	Card                  // payment card numbers: known prefix, length and check digit
 	IBAN                  // bank accounts: known length and check digits
-	IP                    // addresses of computers, version 4 and 6, but for loopback and unspecified ones
+	IP                    // IP addresses, version 4 and 6, except loopback and unspecified ones
 )
 
 var kinds = []struct {
@@ -67,8 +67,8 @@ func (k Kind) String() string {
 	return kinds[k-1].name
 }
 
-// PII looks for personal data of some kinds; without any, of all. Under machines
-// before 3 that was all but IP.
+// PII finds personal data of the kinds, or of all kinds if there are none.
+// Machines before 3 did not include IP in all kinds.
 func PII(do Action, of ...Kind) Rule {
 	r := Rule{name: "pii", do: do, where: anywhere}
 	if len(of) > 0 {
@@ -76,7 +76,7 @@ func PII(do Action, of ...Kind) Rule {
 		names := make([]string, len(of))
 		for i, k := range of {
 			if names[i] = k.String(); k < Email || k > IP {
-				r.wrong = names[i] + " is no kind of personal data"
+				r.wrong = names[i] + " is not a kind of personal data"
 				return r
 			}
 		}
@@ -104,9 +104,9 @@ func PII(do Action, of ...Kind) Rule {
 	return r
 }
 
-// Secrets looks for keys and tokens of known vendors, JSON web tokens, private
-// keys, and passwords in URLs. Values that are known are better given to the
-// engine as its Secrets.
+// Secrets finds keys and tokens of known vendors, JSON web tokens, private
+// keys, and passwords in URLs. For known values, use the engine's Secrets
+// instead.
 func Secrets(do Action) Rule {
 	return Rule{name: "secrets", do: do, where: anywhere, find: func(text string) (all []span) {
 		for _, s := range redact.Tokens(text) {
@@ -116,14 +116,14 @@ func Secrets(do Action) Rule {
 	}}
 }
 
-// Injection looks, in what people, tools and observers say, for instructions to
-// the model that want the agent's own set aside.
+// Injection finds instructions to the model, in the texts of people, tools and
+// observers, that tell it to ignore the agent's own.
 func Injection(do Action) Rule {
 	return Rule{name: "injection", do: do, where: inInput | inResult, find: injections}
 }
 
-// Topics looks, in what people and the model say, for words and phrases, whole
-// and in any case.
+// Topics finds words and phrases in the texts of people and the model, as whole
+// words in any case.
 func Topics(do Action, topics ...string) Rule {
 	r := Rule{do: do, where: inInput | inReply}
 	phrases := make([][]string, 0, len(topics))
@@ -139,7 +139,7 @@ func Topics(do Action, topics ...string) Rule {
 		phrases = append(phrases, phrase)
 	}
 	if len(topics) == 0 {
-		r.wrong = "topics has none"
+		r.wrong = "topics has no topics"
 	}
 	r.name = "topics(" + strings.Join(quoted, ", ") + ")"
 	r.find = func(text string) []span { return mentions(text, phrases) }

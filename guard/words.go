@@ -11,10 +11,10 @@ import (
 type word struct {
 	lower      string
 	start, end int
-	first      bool // a sentence ended before it
+	first      bool // the first of a sentence
 }
 
-// words yields the words of a text: letters and digits of any script, and
+// words yields the words of a text: letters and digits of any script, with
 // apostrophes between them.
 func words(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
@@ -48,7 +48,7 @@ func words(text string) iter.Seq[word] {
 
 const topic = "topic"
 
-// mentions finds phrases, word for word.
+// mentions finds phrases word for word.
 func mentions(text string, phrases [][]string) (found []span) {
 	longest := 0
 	for _, p := range phrases {

@@ -8,25 +8,26 @@ import (
 )
 
 const (
-	// mostVerdict is what a judge may spend on its answer, in tokens: room for
-	// some thinking before a short JSON document.
+	// mostVerdict is the most tokens a judge may spend on its answer: some
+	// thinking and a short JSON document.
 	mostVerdict = 2048
-	// leastVerdict is what it needs at least. What is cut off says nothing.
+	// leastVerdict is the fewest tokens it needs. A truncated answer is
+	// useless.
 	leastVerdict = 128
-	// patience is the longest a run sleeps for a judge whose provider is busy.
+	// patience is the longest a run waits for a judge whose provider is busy.
 	patience = time.Minute
 )
 
-// rules is who judged when no model did.
+// rules is the recorded author of a judgement made without a model.
 const rules = "rules"
 
-// An adviser is who is asked for a judgement, and what for.
+// An adviser is a model to ask for a judgement, and the purpose of asking.
 type adviser struct {
 	purpose pawl.Purpose
 	model   pawl.Model // nil: the agent's own
 }
 
-// name is the model as it describes itself; empty: it is the agent's own.
+// name returns the name the model gives itself; empty: the agent's own model.
 func (a adviser) name() string {
 	switch m := a.model.(type) {
 	case nil:
@@ -34,10 +35,10 @@ func (a adviser) name() string {
 	case pawl.Describer:
 		return m.Describe().Name
 	}
-	return "func" // as the machine declares models that do not say what they are
+	return "func" // the machine's name for models without one
 }
 
-// models are those that the machine is to declare for the policy.
+// models returns the models that the machine declares for the policy.
 func (a adviser) models() []pawl.Model {
 	if a.model == nil {
 		return nil
@@ -45,7 +46,7 @@ func (a adviser) models() []pawl.Model {
 	return []pawl.Model{a.model}
 }
 
-// by is the model as the one who judged.
+// by returns the name recorded as the author of the judgement.
 func (a adviser) by() string {
 	if name := a.name(); name != "" {
 		return name
@@ -53,16 +54,17 @@ func (a adviser) by() string {
 	return "the agent's model"
 }
 
-// An opinion is what came of asking.
+// An opinion is the outcome of asking a judge.
 type opinion struct {
 	text string
-	none string // why there is none; empty: text is what the judge said
+	none string // why there is no opinion; empty: text holds the judge's answer
 }
 
-// ask returns the step by which a model is asked, or nil and what came of it.
-// The judge's reply is about the matter at hand if it came after the entry
-// since. A policy that wants a Think is shown it once more as it would be sent,
-// clamped to what the run has left; that is when it is seen what it can pay for.
+// ask returns the step that asks the model. Once the model has answered, or
+// cannot be asked, the step is nil and the opinion says what happened. A reply
+// answers the question if it came after the entry since. The machine shows a
+// policy its Think again as clamped to the run's remaining limits; only then
+// can ask see whether the run can pay for it.
 func (a adviser) ask(s *pawl.State, step pawl.Step, since uint64, view func() pawl.View) (pawl.Step, opinion) {
 	if s.RepliedAt(a.purpose) > since {
 		r, _ := s.Replied(a.purpose)
@@ -91,13 +93,14 @@ func (a adviser) ask(s *pawl.State, step pawl.Step, since uint64, view func() pa
 	return step, opinion{}
 }
 
-// wanted reports whether step is the asking itself.
+// wanted reports whether step is the question itself.
 func (a adviser) wanted(step pawl.Step) bool {
 	t, ok := step.(pawl.Think)
 	return ok && t.Purpose == a.purpose
 }
 
-// alone refuses a second policy of a kind: they would read each other's replies.
+// alone refuses a second policy of the same kind: they would read each other's
+// replies.
 func alone(a pawl.Agent, kind string, same func(pawl.Policy) bool) error {
 	n := 0
 	for _, p := range a.Policies {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// How much a judge is shown. It costs about 5,000 tokens at most however long
-// the run has been: what happened long ago has been judged before.
+// How much of a run a judge is shown: at most about 5,000 tokens, however long
+// the run is. Older turns were judged before.
 const (
 	briefTurns   = 6
 	briefCalls   = 12
@@ -21,8 +21,8 @@ const (
 	briefPersons = 5
 )
 
-// A brief is what is shown of a run, as one JSON document: quoted, nothing that
-// a tool or a person said can end its own string.
+// A brief describes a run to a judge as one JSON document. Everything in it is
+// quoted, so text from a tool or a person cannot end its own string.
 type brief struct {
 	Prompt   string       `json:"instructions,omitempty"` // of the agent
 	Task     string       `json:"task"`
@@ -67,7 +67,7 @@ type briefClaim struct {
 	Text string `json:"claim"`
 }
 
-// briefly shows what a run is about.
+// briefly returns a brief of the run's task and state.
 func briefly(s *pawl.State) brief {
 	b := brief{Task: short(s.Input(), briefTask)}
 	for text := range s.UserTexts() {
@@ -87,13 +87,13 @@ func briefly(s *pawl.State) brief {
 	return b
 }
 
-// lately shows the latest turns and what came of their calls.
+// lately adds the latest turns with the results of their calls.
 func (b *brief) lately(s *pawl.State, turns int) {
 	calls := map[int][]briefCall{}
 	n := 0
 	for c := range s.Recent() {
 		if c.Phase != pawl.Answered {
-			continue // what is to be judged is shown apart
+			continue // shown separately, as the turn to be judged
 		}
 		if n++; n > briefCalls || c.Iteration <= s.Iteration()-turns {
 			break
@@ -119,7 +119,7 @@ func called(c pawl.CallState) briefCall {
 	return b
 }
 
-// ran are the arguments a call was run with: an approver's, if edited.
+// ran returns the arguments a call ran with, including an approver's edits.
 func ran(c pawl.CallState) json.RawMessage {
 	if c.Edited != nil {
 		return c.Edited
@@ -127,11 +127,12 @@ func ran(c pawl.CallState) json.RawMessage {
 	return c.Args
 }
 
-// String is the document. Angle brackets stay as they are: no browser reads it.
+// String returns the document. It does not escape angle brackets: no browser
+// reads it.
 func (b brief) String() string {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(b) // strings and numbers that are none of NaN and infinity always encode
+	_ = e.Encode(b) // finite numbers and strings always encode
 	return strings.TrimSpace(out.String())
 }

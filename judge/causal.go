@@ -9,17 +9,16 @@ import (
 // causal is the policy's name in the log.
 const causal = "judge.causal"
 
-// leastReply is the shortest reply the machine asks for, in tokens.
+// leastReply is the smallest reply limit the machine sets, in tokens.
 const leastReply = 16
 
 type causes struct{}
 
-// Causal records what led to what ([Causes]) as the run's last fact before it
-// ends, so that a report of the run can show it. It looks at nothing while the
-// run goes on, and asks no model.
+// Causal records [Causes] as the last fact before the run ends, for reports of
+// the run. It does no work earlier and asks no model.
 func Causal() pawl.Policy { return causes{} }
 
-// String prints the policy as it stands in the log.
+// String returns the policy as recorded in the log.
 func (causes) String() string { return "causal()" }
 
 // Check implements [pawl.Checker].
@@ -27,8 +26,9 @@ func (causes) Check(a pawl.Agent) error {
 	return alone(a, "judge.Causal", func(p pawl.Policy) bool { _, ok := p.(causes); return ok })
 }
 
-// Review puts the graph before the end of a run. A run that went on all the
-// same, since the answer did not stand or somebody resumed it, gets another.
+// Review adds the graph before the end of a run. A run that continues after
+// that, because its answer was rejected or it was resumed, gets another graph
+// at its next end.
 func (causes) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ends(s, step) {
 		return step
@@ -41,14 +41,14 @@ func (causes) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if err != nil {
 		return step // strings and numbers always marshal
 	}
-	reply, _ := json.Marshal(s.RepliedAt(pawl.PurposeTurn)) // so does a number
+	reply, _ := json.Marshal(s.RepliedAt(pawl.PurposeTurn)) // a number always marshals
 	return pawl.Record{Events: []pawl.Event{pawl.CausesFound{Graph: graph}, pawl.Noted{By: causal, Name: "reply", Value: reply}}}
 }
 
-// ends reports whether the run ends with the step: it says so, or a ceiling will.
+// ends reports whether the step ends the run, or exceeds a limit that will.
 func ends(s *pawl.State, step pawl.Step) bool {
 	if s.Status().Ended() {
-		return false // it has
+		return false // it has ended
 	}
 	limits := s.Limits()
 	switch step := step.(type) {

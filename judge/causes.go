@@ -12,9 +12,9 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// A Graph says what led to what in a run, as far as the values that went from
-// hand to hand show it. Its nodes are calls, by id, and the answer; what has no
-// part in anything is left out. That one call came before another makes no edge.
+// A Graph shows which calls led to which, judged by the values that passed
+// between them. Its nodes are calls, by id, and the answer; a call connected to
+// nothing is left out. The order of calls alone makes no edge.
 type Graph struct {
 	Nodes          []Node          `json:"nodes"`
 	Edges          []Edge          `json:"edges"`
@@ -32,46 +32,46 @@ type Node struct {
 	Iteration int    `json:"iteration,omitempty"`
 }
 
-// An Edge says that the values, which the result of From was the first to
-// bring into the run, stand in the arguments of To or in the answer.
+// An Edge connects the call that first brought some values into the run with a
+// call that used them in its arguments, or with the answer.
 type Edge struct {
 	From   string   `json:"from"`
 	To     string   `json:"to"`
-	Values []string `json:"values"` // at most five, each cut short
+	Values []string `json:"values"` // at most five, each truncated
 }
 
-// A Cycle is a way by which a run came back to where it had been: each call was
-// made with a value from the result of the one before, and the last is the
-// first again, the same tool with the same arguments.
+// A Cycle is a path by which a run returned to an earlier call: each call used
+// a value from the result of the one before, and the last equals the first in
+// tool and arguments.
 type Cycle struct {
 	Calls []string `json:"calls"`
 }
 
-// A Contradiction is a tool that only reads and gave two values for the same
-// arguments, with no call between that might have changed what it reads.
+// A Contradiction is a read-only tool that returned two values for the same
+// arguments, with no call in between that could have changed what it reads.
 type Contradiction struct {
 	Tool  string `json:"tool"`
 	First string `json:"first"`
 	Then  string `json:"then"`
-	Was   string `json:"was"` // cut short
+	Was   string `json:"was"` // truncated
 	Is    string `json:"is"`
 }
 
-// Bounds on what is kept as evidence.
+// Limits on the evidence that is kept.
 const (
 	mostValues = 5
 	mostValue  = 80
-	mostLength = 200 // bytes of a value that is passed on whole
+	mostLength = 200 // bytes; a longer value is not followed as a whole
 )
 
-// Causes finds what led to what in a run. It is pure and costs O(calls and what
-// they said).
+// Causes finds what led to what in a run. It is pure and costs O(calls and the
+// size of their results).
 //
 // A value is a string of at least four characters, a number of at least three
-// digits, or a word within a text that has a digit or one of @ / _ : in it:
-// short and common ones would tie everything to everything. What the task, a
-// person, the agent's prompt or a tool's schema had named before, and what the
-// model had come up with itself, comes from no result, and so makes no edge.
+// digits, or a word within a text that contains a digit or one of @ / _ : .
+// Shorter and more common values would connect everything with everything. A
+// value that the task, a person, the prompt, a tool's schema or the model
+// itself named first makes no edge, because it came from no result.
 func Causes(s *pawl.State) Graph {
 	t := newTrace(s)
 	for _, batch := range t.batches {
@@ -90,21 +90,21 @@ func Causes(s *pawl.State) Graph {
 // A trace follows values through a run.
 type trace struct {
 	batches [][]*step
-	origin  map[string]string // value, to the call that brought it first; empty: no call did
-	latest  map[string]*step  // value, to the latest call whose result has it, and not only as an echo
+	origin  map[string]string // by value: the call that brought it first; empty: no call did
+	latest  map[string]*step  // by value: the latest call whose result has it without having it as an argument
 	edges   map[[2]string][]string
-	same    map[string]*step // tool and arguments, to the latest such call
+	same    map[string]*step // by tool and arguments: the latest such call
 	cycles  []Cycle
-	seen    map[string]bool // cycles by what they go through
+	seen    map[string]bool // cycles, by the calls they pass through
 	contra  []Contradiction
 }
 
-// A step is a call on the trace.
+// A step is a call in the trace.
 type step struct {
 	pawl.CallState
 	key    string   // tool and canonical arguments
 	used   []string // values in its arguments
-	feeds  []*step  // the latest calls whose results have one of them
+	feeds  []*step  // the latest calls whose results have one of those values
 	reader bool
 }
 
@@ -141,7 +141,7 @@ func newTrace(s *pawl.State) *trace {
 	return t
 }
 
-// uses looks where the values of a call's arguments come from.
+// uses finds the calls that the values in a call's arguments come from.
 func (t *trace) uses(c *step) {
 	valuesJSON(ran(c.CallState), func(v string) {
 		if slices.Contains(c.used, v) {
@@ -173,16 +173,16 @@ func (t *trace) edge(value, to string) {
 	}
 }
 
-// brings takes in what a call's result says.
+// brings records the values in a call's result.
 func (t *trace) brings(c *step) {
-	if !c.OK() || c.Of != "" { // an answer from the log brings nothing
+	if !c.OK() || c.Of != "" { // a reused result brings nothing new
 		return
 	}
 	valuesJSON(c.Result, func(v string) {
 		if _, known := t.origin[v]; !known {
 			t.origin[v] = c.ID
 		}
-		if !slices.Contains(c.used, v) { // what only echoes the arguments was not found
+		if !slices.Contains(c.used, v) { // the call already had an echoed value
 			t.latest[v] = c
 		}
 	})
@@ -198,8 +198,8 @@ func (t *trace) answers(text string) {
 	})
 }
 
-// cycle looks whether a call is one that was made before, and was come back to
-// by following results: breadth first, from the call back along what fed it.
+// cycle finds a way from an earlier equal call back to this one through
+// results. It searches breadth first, backwards along the calls that fed it.
 func (t *trace) cycle(c *step) {
 	first := t.same[c.key]
 	if first == nil {
@@ -234,7 +234,7 @@ func (t *trace) close(from, to *step, next map[*step]*step) {
 		}
 		keys = append(keys, at.key)
 	}
-	if len(keys) < 2 { // a tool that is fed by itself goes on, not round
+	if len(keys) < 2 { // a tool that feeds itself makes progress, such as paging
 		return
 	}
 	slices.Sort(keys)
@@ -245,7 +245,8 @@ func (t *trace) close(from, to *step, next map[*step]*step) {
 	}
 }
 
-// contradictions compares each call of a reader with its equal before.
+// contradictions compares each call of a read-only tool with the previous equal
+// call.
 func (t *trace) contradictions() {
 	before := map[string]*step{}
 	wrote := 0 // the latest turn in which something may have been changed
@@ -258,8 +259,8 @@ func (t *trace) contradictions() {
 			if !c.reader || !c.OK() || !c.Ran {
 				continue
 			}
-			// A write in the turn of either may have come between: calls of a
-			// batch are run in an order of their own when one waits for approval.
+			// A write in either turn may have come between: when a call of a
+			// batch waits for approval, the batch does not run in order.
 			if was := before[c.key]; was != nil && wrote < was.Iteration && !equal(was.Result, c.Result) {
 				t.contra = append(t.contra, Contradiction{Tool: c.Tool, First: was.ID, Then: c.ID,
 					Was: short(jsonin.Plain(was.Result), mostValue), Is: short(jsonin.Plain(c.Result), mostValue)})
@@ -269,7 +270,7 @@ func (t *trace) contradictions() {
 	}
 }
 
-// equal reports whether two results say the same, however it is written.
+// equal reports whether two results are equal as JSON.
 func equal(a, b json.RawMessage) bool {
 	if canon.Equal(a, b) {
 		return true
@@ -278,8 +279,8 @@ func equal(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// changes reports whether a call may have changed something: all do that may
-// have run and are not declared to only read.
+// changes reports whether a call may have changed something: it may have run,
+// and its tool is not declared read-only.
 func (c *step) changes() bool {
 	return c.Effect != pawl.Read && (c.Ran || c.Attempt > 0 || c.By != "")
 }

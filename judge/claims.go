@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostClaims is how many claims of an answer a judge gets. A longer answer is
-// judged by its beginning.
+// mostClaims is the most claims of an answer that a judge gets. The rest of a
+// longer answer is not judged.
 const mostClaims = 200
 
 var (
@@ -19,8 +19,8 @@ var (
 	endMark   = regexp.MustCompile(`[.!?…]["'”’»)\]*_]*\s+|[。！？]+`)
 )
 
-// claimsOf splits an answer for a judge into sentences and list items, or into the
-// lines of a JSON document. The judge decides which of them claim anything.
+// claimsOf splits an answer for a judge into sentences and list items, or into
+// the lines of a JSON document. The judge decides which of them are claims.
 func claimsOf(answer string) (all []string) {
 	var document bytes.Buffer
 	if isDocument(answer) && json.Indent(&document, []byte(answer), "", " ") == nil {
@@ -36,7 +36,7 @@ func claimsOf(answer string) (all []string) {
 		from := 0
 		for _, at := range endMark.FindAllStringIndex(line, -1) {
 			next, _ := utf8.DecodeRuneInString(line[at[1]:])
-			if line[at[0]] != '.' || !unicode.IsLower(next) && !unicode.IsDigit(next) { // else an abbreviation
+			if line[at[0]] != '.' || !unicode.IsLower(next) && !unicode.IsDigit(next) { // a lower-case letter or digit follows an abbreviation
 				add(line[from:at[1]])
 				from = at[1]
 			}

@@ -7,41 +7,41 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The rates and the start of confidence; [Reflexion] says what they do. Rising
-// at 0.3 takes 0.5 to 0.916 in five good turns and to 0.88 in four: a run that
-// is done sooner has little to be confident about. Falling at 0.4, one turn of
-// failures takes 0.9 to 0.54, below any threshold one would act on.
+// The rates and the initial value of confidence, see [Reflexion]. With 0.3
+// upwards, five good turns take 0.5 to 0.916 and four take it to 0.88: a
+// shorter run gives little reason for confidence. With 0.4 downwards, one turn
+// of failures takes 0.9 to 0.54, below any useful threshold.
 const (
 	confidenceStart = 0.5
 	rateUp          = 0.3
 	rateDown        = 0.4
 )
 
-// lookBack is how many turns before are searched for an equal one: two rounds
-// of a circle of four, the longest that stuck detection looks for.
+// lookBack is how many previous turns are compared with a turn: two rounds of a
+// cycle of four, the longest cycle that stuck detection looks for.
 const lookBack = 8
 
-// A leg is one turn as it is judged.
+// A leg is one turn to be judged.
 type leg struct {
 	turn    int
 	ok      int
 	failed  int
 	why     string  // of the first failure
-	repeats int     // the turn before with the same calls and outcome; zero: none
-	refuted bool    // an answer that did not stand
-	exempt  bool    // nothing can be said of it
-	goal    float64 // the share of what was open that is closed
+	repeats int     // the earlier turn with the same calls and results; zero: none
+	refuted bool    // the turn was an answer that was refuted
+	exempt  bool    // the turn is not judged
+	goal    float64 // the share of the goal's open items that are closed
 }
 
 // A course is the turns of a run that have not been judged yet.
 type course struct {
-	turn       int // the latest
+	turn       int // the latest turn
 	legs       []leg
 	goal       bool
-	confidence float64 // before them
+	confidence float64 // before these turns
 }
 
-// gather looks at the turns after one. It costs O(those turns).
+// gather collects the turns after the given one. It costs O(those turns).
 func gather(s *pawl.State, after int) *course {
 	c := &course{turn: s.Iteration(), confidence: confidenceStart, goal: s.Declaration().Goal != ""}
 	if v, ok := s.Confidence(); ok {
@@ -102,7 +102,7 @@ func gather(s *pawl.State, after int) *course {
 	if measured {
 		closed = share(len(baseline.Open)-len(s.StillOpen()), len(baseline.Open))
 	}
-	for i := len(c.legs) - 1; i >= 0; i-- { // a turn that was not measured left things as they are now
+	for i := len(c.legs) - 1; i >= 0; i-- { // an unmeasured turn counts as leaving the current state
 		if l := &c.legs[i]; l.goal < 0 {
 			l.goal = closed
 		} else {
@@ -117,8 +117,8 @@ func gather(s *pawl.State, after int) *course {
 	return c
 }
 
-// refuted reports whether the latest turn was an answer that did not stand:
-// before a goal that is still unmet, or before its own evidence.
+// refuted reports whether the latest turn was an answer that a goal or the
+// evidence refuted.
 func refuted(s *pawl.State) bool {
 	reply, ok := s.Replied(pawl.PurposeTurn)
 	if !ok || reply.Stop != pawl.StopEnd || s.RejectedIterations() > 0 {
@@ -129,7 +129,7 @@ func refuted(s *pawl.State) bool {
 
 func (c *course) last() *leg { return &c.legs[len(c.legs)-1] }
 
-// score says how well a turn went, and whether that can be said.
+// score returns the score of a turn, and false if the turn cannot be judged.
 func (l *leg) score(goal bool) (float64, bool) {
 	v := 0.0
 	switch {
@@ -147,7 +147,7 @@ func (l *leg) score(goal bool) (float64, bool) {
 	return v, true
 }
 
-// share is a part of a whole, within 0 and 1.
+// share returns part/whole, clamped to 0 to 1.
 func share(part, whole int) float64 {
 	if whole <= 0 {
 		return 0
@@ -155,7 +155,7 @@ func share(part, whole int) float64 {
 	return min(max(float64(part)/float64(whole), 0), 1)
 }
 
-// judge is the judgement by rules.
+// judge judges by rules.
 func (c *course) judge() pawl.Reflected {
 	v := c.confidence
 	for i := range c.legs {

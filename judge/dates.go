@@ -15,7 +15,7 @@ var months = [...]string{"", "january|januar|janvier|enero|gennaio|janeiro|janua
 	"july|juli|juillet|julio|luglio|julho|jul", "august|août|agosto|augustus|aug", "september|septembre|septiembre|settembre|setembro|sept|sep",
 	"october|oktober|octobre|octubre|ottobre|outubro|oct", "november|novembre|noviembre|novembro|nov", "december|dezember|décembre|diciembre|dicembre|dezembro|dec"}
 
-// The shapes of a date, from its first digit on.
+// The forms of a date, from its first digit.
 var (
 	numbered = regexp.MustCompile(`^(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?\b`)
 	compact  = regexp.MustCompile(`^(19\d\d|20\d\d)(\d\d)(\d\d)(?:T\d{4,6}Z?)?\b`)
@@ -67,15 +67,15 @@ func dates(text string, f func(written string, days []string) string) string {
 	return b.String() + text[done:]
 }
 
-// isWord reports whether a byte is one of a word or number.
+// isWord reports whether a byte belongs to a word or number.
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// day returns the day with these parts; nil: there is no such day.
+// day returns the day with these parts; nil: no such day exists.
 func day(year, month, of string) []string {
 	m, _ := strconv.Atoi(month)
-	if m == 0 && (month != "may" || year != "") { // else it is what 3 may do
+	if m == 0 && (month != "may" || year != "") { // "3 may" may be the verb
 		name := "|" + strings.ToLower(month) + "|"
 		m = slices.IndexFunc(months[:], func(names string) bool { return strings.Contains("|"+names+"|", name) })
 	}

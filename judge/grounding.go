@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// GroundingOptions say how an answer is compared with the evidence. The zero
-// value looks for unsupported values and never fails a run.
+// GroundingOptions configure how an answer is compared with the evidence. The
+// zero value looks for unsupported values and never fails a run.
 type GroundingOptions struct {
 	// Replans is how many answers are rejected before the run fails. Zero: two.
 	// Negative: none, and no hint either.
@@ -25,7 +25,7 @@ type GroundingOptions struct {
 	Strict bool
 }
 
-// grounding is the policy's purpose, and its name in the log.
+// grounding is the policy's purpose and its name in the log.
 const grounding = "judge.grounding"
 
 const defaultReplans = 2
@@ -36,19 +36,19 @@ type checks struct {
 	adviser
 }
 
-// Grounding compares an answer with what the run was told and what its tools
-// returned, before the answer can end the run as a success. It ignores answers
-// of runs that called no tool.
+// Grounding compares an answer with the input of the run and the results of its
+// tools before the answer can end the run as a success. It ignores answers of
+// runs that called no tool.
 //
 // Without a model it looks for unsupported values: numbers, amounts, dates,
 // identifiers, URLs and quoted strings of the answer that appear in no tool
-// result, input or prompt. Formatting does not matter: 1,000 is 1.000, 12 March is
-// 2026-03-12, 12.3% is 0.1234. Numbers below 100 that are not amounts are ignored,
-// because they mostly count things. The model is told of unsupported values once,
-// as a hint, and its next answer is accepted whatever it says, because a value may
-// be calculated. A run without room for two more turns gets no hint. With Strict
-// the answer is rejected instead. The check cannot see what is said about a value:
-// "T-100 is open" passes when T-100 is closed.
+// result, input or prompt. Formatting does not matter: 1,000 is 1.000, 12 March
+// is 2026-03-12, 12.3% is 0.1234. Numbers below 100 that are not amounts are
+// ignored, because they mostly count things. The model gets one hint that lists
+// unsupported values, and its next answer is accepted, because a value may be
+// calculated. A run without room for two more turns gets no hint. With Strict
+// the answer is rejected instead. The check cannot see what an answer says
+// about a value: "T-100 is open" passes when T-100 is closed.
 //
 // A model can. It gets each claim, the latest result of each call, the results
 // those replaced, and the unsupported values. Claims it finds unsupported are
@@ -66,7 +66,7 @@ func Grounding(o *GroundingOptions) pawl.Policy {
 	return c
 }
 
-// String prints the policy as it stands in the log.
+// String returns the policy as recorded in the log.
 func (c checks) String() string {
 	text := fmt.Sprintf("grounding(%d replans", c.replans)
 	if c.strict {
@@ -78,7 +78,7 @@ func (c checks) String() string {
 	return text + ")"
 }
 
-// Advisers are the models the policy brings.
+// Advisers returns the models of the policy.
 func (c checks) Advisers() []pawl.Model { return c.models() }
 
 // Check implements [pawl.Checker].
@@ -86,17 +86,17 @@ func (c checks) Check(a pawl.Agent) error {
 	return alone(a, "judge.Grounding", func(p pawl.Policy) bool { _, ok := p.(checks); return ok })
 }
 
-// A ground is what was found about the latest answer, as it is noted.
+// A ground is the finding about the latest answer, as noted in the log.
 type ground struct {
 	Reply   uint64 `json:"reply"` // the entry of the answer
 	OK      bool   `json:"ok"`
 	Replans int    `json:"replans,omitempty"` // hints and rejections since the run was resumed
-	Since   int    `json:"since,omitempty"`   // the turns that were over then
+	Since   int    `json:"since,omitempty"`   // the turns completed at that point
 	Claims  string `json:"claims,omitempty"`  // of an answer that fails the run
 	Again   bool   `json:"again,omitempty"`   // the model gets another turn for the hint
 }
 
-// grounds is what was found last.
+// grounds returns the last recorded finding.
 func grounds(s *pawl.State) (g ground) {
 	if raw, ok := s.Note(grounding, "answer"); ok && json.Unmarshal(raw, &g) != nil {
 		return ground{}
@@ -104,10 +104,10 @@ func grounds(s *pawl.State) (g ground) {
 	return g
 }
 
-// standing reports whether the latest turn was not found wanting.
+// standing reports whether the latest answer was not rejected.
 func (g ground) standing(s *pawl.State) bool { return g.OK || g.Reply != s.RepliedAt(pawl.PurposeTurn) }
 
-// Review lets no unchecked answer end the run.
+// Review keeps an unchecked answer from ending the run.
 func (c checks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	g, turn := grounds(s), s.RepliedAt(pawl.PurposeTurn)
 	finish, finishes := step.(pawl.Finish)
@@ -145,7 +145,7 @@ func (c checks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return c.record(s, g, f, finish.Answer != "")
 }
 
-// acted reports whether any tool was called, the machine's own apart.
+// acted reports whether the run called a tool other than the machine's own.
 func acted(s *pawl.State) bool {
 	for c := range s.Recent() {
 		if !strings.HasPrefix(c.Tool, own) {
@@ -164,8 +164,9 @@ type finding struct {
 	notes  string // what the record adds about the judge
 }
 
-// record records a finding and tells the model what is wrong. The model cannot
-// change an answer that the loop composed.
+// record records a finding and shows the model what is wrong. It asks for no
+// correction of an answer that the loop composed, since the model cannot change
+// it.
 func (c checks) record(s *pawl.State, g ground, f finding, composed bool) pawl.Step {
 	if g.Since != s.Fresh() {
 		g = ground{Since: s.Fresh()}
@@ -202,7 +203,7 @@ func room(s *pawl.State) bool {
 	return turns+2 <= float64(l.Iterations) && left(float64(l.Tokens), float64(s.Tokens())) && left(l.Cost, dollars) && left(l.Time.Seconds(), s.Elapsed().Seconds())
 }
 
-// mostTold is how many claims the model is told of at once.
+// mostTold is the most claims shown to the model at once.
 const mostTold = 10
 
 func hint(f finding, stands bool) string {
@@ -261,7 +262,8 @@ func (c checks) view(s *pawl.State, claims, missing []string) pawl.View {
 	return pawl.View{System: groundingTask, Prompt: b.String(), Alone: true, Bare: true}
 }
 
-// read takes the judge's findings, or keeps the values and says why.
+// read returns the judge's findings, or the given values with the reason for
+// falling back to them.
 func (c checks) read(o opinion, claims []string, values finding) finding {
 	why := o.none
 	var found map[int]scored

@@ -11,26 +11,28 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// known holds the values that a run was told or found.
+// known holds the values that the run's input and results contain.
 type known struct {
-	text    strings.Builder // flat
+	text    strings.Builder // as flat returns it
 	solid   string          // the same without spaces
-	starts  []int           // where the words begin in it, and its end
+	starts  []int           // offsets of the words in solid, and its length
 	numbers []float64       // sorted
 	dates   map[string]bool // 2026-03-12, -03-12 for that day of any year, any-03-12 where no year is given
 	full    bool            // something was left out, so no value counts as missing
 }
 
-// mostKnown bounds what is read, in bytes.
+// mostKnown is the most bytes that are read.
 const mostKnown = 1 << 20
 
-// own begins the names of the machine's tools, in which the model speaks to itself.
+// own is the prefix of the machine's tools, whose arguments are the model's own
+// words.
 const own = "__"
 
-// knownTo gathers what the prompt, people, observations and tools said, in this
-// run and the earlier runs of its thread. An argument of a successful call counts
-// if it is one word, because the tool accepted it. Longer arguments are the
-// model's own words, unless the call changed something: then they say what was done.
+// knownTo gathers the values of the prompt, people, observations and tools, in
+// this run and the earlier runs of its thread. A one-word argument of a
+// successful call counts, because the tool accepted it. Longer arguments are
+// the model's own words, unless the call changed something: then they describe
+// the change.
 func knownTo(s *pawl.State) *known {
 	k := &known{dates: map[string]bool{}, full: s.Window().Images > 0} // a picture may show any value
 	d := s.Declaration()
@@ -65,7 +67,7 @@ func knownTo(s *pawl.State) *known {
 	return k
 }
 
-// seal makes what was added ready to be searched.
+// seal prepares the added texts for searching.
 func (k *known) seal() {
 	k.text.WriteByte(' ')
 	slices.Sort(k.numbers)
@@ -79,7 +81,7 @@ func (k *known) seal() {
 	k.starts = append(k.starts, end)
 }
 
-// add takes in a text.
+// add adds the values of a text.
 func (k *known) add(text string) {
 	if k.full = k.full || k.text.Len() > mostKnown; k.full {
 		return
@@ -114,8 +116,8 @@ func (k *known) says(text string) bool { return strings.Contains(k.text.String()
 // leastSpelled is the length from which a value is known however it is grouped.
 const leastSpelled = 10
 
-// spells reports whether an identifier occurs, in whatever groups either is
-// written: DE89 3704 0044 is DE8937040044.
+// spells reports whether an identifier occurs, however either is grouped: DE89
+// 3704 0044 is DE8937040044.
 func (k *known) spells(id string) bool {
 	id = strings.ReplaceAll(flat(id), " ", "")
 	for from := 0; ; from++ {
@@ -132,7 +134,8 @@ func (k *known) spells(id string) bool {
 }
 
 // flat returns the words of a text in lower case, each after one space, so that
-// T-100 equals t_100. Letters without case end words of others: T-100は has T-100.
+// T-100 equals t_100. Letters of scripts without case separate words: T-100は
+// contains T-100.
 func flat(text string) string {
 	var b strings.Builder
 	const none, caseless, other = 0, 1, 2
@@ -159,7 +162,7 @@ func flat(text string) string {
 func asciiDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0x80 && unicode.IsDigit(r) {
-			for _, block := range unicode.Nd.R16 { // each holds its digits in order, ten by ten
+			for _, block := range unicode.Nd.R16 { // each holds its digits in order, in groups of ten
 				if r >= rune(block.Lo) && r <= rune(block.Hi) {
 					return '0' + (r-rune(block.Lo))%10
 				}

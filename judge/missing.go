@@ -23,19 +23,18 @@ var (
 	hash       = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 	// spaced is an identifier in groups, such as DE89 3704 0044 0532 0130 00.
 	spaced = regexp.MustCompile(`\b[A-Z0-9]{2,6}(?:[ -][A-Z0-9]{1,6}){2,}\b`)
-	// numberShape is a number with any separators between thousands and before
-	// the decimals. Whether 1.000 is a thousand or one, only [readings] lists.
+	// numberShape matches a number with any thousands and decimal separators.
+	// [readings] decides whether 1.000 is a thousand or one.
 	numberShape = regexp.MustCompile(`\d{1,3}(?:[ \x{a0}\x{202f}\x{2009}]\d{3})+(?:[.,]\d+)?\b|\d+(?:[.,'’_]\d+)*`)
 )
 
-// leastQuote is the length in characters from which a quotation of one word is
-// checked: in Chinese or Japanese that is a sentence. Shorter ones mostly mark a
-// word, and quote nothing.
+// leastQuote is the fewest characters of a checked one-word quotation; in
+// Chinese or Japanese that is a sentence. Shorter ones mostly highlight a word.
 const leastQuote = 16
 
-// missing lists the values of an answer that are not known: quotations, URLs,
-// dates, identifiers and numbers. It skips code, headings, and numbers of one or
-// two digits that are not amounts, because they count things and steps.
+// missing lists the unknown values of an answer: quotations, URLs, dates,
+// identifiers and numbers. It skips code, headings, and numbers of one or two
+// digits that are not amounts, because they count things and steps.
 func (k *known) missing(answer string) (all []string) {
 	miss := func(value string) {
 		if value = short(strings.TrimSpace(value), mostValue); !k.full && !slices.Contains(all, value) {
@@ -46,7 +45,7 @@ func (k *known) missing(answer string) (all []string) {
 		scalars(json.RawMessage(answer), func(v string) {
 			if !isNumber(v) {
 				k.look(v, miss)
-			} else if digits(v) >= 3 && !k.counts(v, 0) { // a short one is as often a score or a rank
+			} else if digits(v) >= 3 && !k.counts(v, 0) { // a short one is often a score or a rank
 				miss(v)
 			}
 		})
@@ -54,7 +53,7 @@ func (k *known) missing(answer string) (all []string) {
 	}
 	text := headings.ReplaceAllString(codeBlock.ReplaceAllString(answer, " "), " ")
 	for _, m := range quotation.FindAllStringSubmatch(text, -1) {
-		quoted := strings.Join(m[1:], "") // all but one are empty
+		quoted := strings.Join(m[1:], "") // only one is not empty
 		for part := range strings.SplitSeq(strings.ReplaceAll(quoted, "...", "…"), "…") {
 			if words := strings.Count(flat(quoted), " "); (words > 1 || utf8.RuneCountInString(quoted) >= leastQuote) && !strings.Contains(k.text.String(), strings.TrimSpace(flat(asciiDigits(part)))) {
 				miss(m[0])
@@ -66,7 +65,7 @@ func (k *known) missing(answer string) (all []string) {
 	return all
 }
 
-// gone takes the place of what is checked, so that its neighbours do not join.
+// gone replaces a checked value, so that its neighbours do not join.
 const gone = " ¦ "
 
 // look checks the values in a text, the larger kinds first.
@@ -93,13 +92,13 @@ func (k *known) look(text string, miss func(string)) {
 			miss(id)
 			return gone
 		}
-		return id // numbers side by side
+		return id // adjacent numbers
 	})
 	text = word.ReplaceAllStringFunc(text, func(w string) string {
 		if !identifier.MatchString(w) || len(w) < 4 || digits(w) < 2 && !strings.Contains(w, "@") || thousands.MatchString(w) {
 			return w
 		}
-		if !k.says(w) && !(len(w) >= leastSpelled && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be cut short
+		if !k.says(w) && !(len(w) >= leastSpelled && k.spells(w)) && !(hash.MatchString(w) && strings.Contains(k.text.String(), " "+w)) { // a hash may be abbreviated
 			miss(w)
 		}
 		return gone
@@ -126,11 +125,11 @@ func (k *known) look(text string, miss func(string)) {
 
 func notDigit(r rune) bool { return !unicode.IsDigit(r) }
 
-// A reading is what a number may mean. Place is the worth of its last
+// A reading is one meaning of a number. Place is the value of its last
 // significant digit.
 type reading struct{ value, place float64 }
 
-// readings lists what a number may mean.
+// readings lists the possible meanings of a number.
 func readings(n string) (all []reading) {
 	groups := strings.FieldsFunc(n, notDigit)
 	last := len(groups) - 1
@@ -154,15 +153,15 @@ func readings(n string) (all []reading) {
 	return all
 }
 
-// factors turn a number into a smaller unit: dollars into cents, thousands,
-// bytes and times into ones. The first turns a percentage into a fraction.
+// factors convert a number to a smaller unit: dollars to cents, thousands,
+// bytes and times to ones. The first converts a percentage to a fraction.
 var factors = []float64{0.01, 1, 100, 1e3, 1e6, 1e9, 1 << 10, 1 << 20, 1 << 30, 60, 3600, 86400}
 
-// counts reports whether a number is known: as it is, rounded, or in a smaller
-// unit. A second reading counts only as it is, or 12,000 would be 1200 cents.
+// counts reports whether a number is known: exactly, rounded, or in a smaller
+// unit. A second reading must match exactly, or 12,000 would be 1200 cents.
 func (k *known) counts(n string, unit rune) bool {
 	if len(n) >= leastSpelled && strings.IndexFunc(n, notDigit) < 0 && (!strings.HasSuffix(n, "00") || k.spells(n)) {
-		return k.spells(n) // an account, a telephone: one digit off is another
+		return k.spells(n) // an account or phone number must match exactly
 	}
 	all := readings(n)
 	for second, r := range all {
@@ -177,6 +176,6 @@ func (k *known) counts(n string, unit rune) bool {
 			}
 		}
 	}
-	parts := strings.Fields(n) // which may be numbers that stand side by side
+	parts := strings.Fields(n) // which may be adjacent numbers
 	return len(all) == 0 || len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool { return !k.counts(part, 0) })
 }

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what is read of an answer. Beyond them it is no short document, and
-// looking for one in it would cost more than it is worth.
+// Limits on reading an answer. A judge's answer is a short document; searching
+// a longer one costs too much.
 const (
 	mostAnswer = 64 << 10
 	mostBraces = 32
 )
 
-// An object is a JSON object a judge answered with, its keys in lower case.
+// An object is the JSON object of a judge's answer, its keys in lower case.
 type object map[string]json.RawMessage
 
-// onlyObject finds the one JSON object in a text, which prose or a fence may
-// surround: models are asked for nothing but the object and add to it all the
-// same. The error says why there is none to go by: two objects are two answers,
-// and a key that is there twice has two values.
+// onlyObject finds the only JSON object in a text. Models surround it with
+// prose or a fence although they are asked not to. The error says why there is
+// no such object: two objects are two answers, and a duplicate key has two
+// values.
 func onlyObject(text string) (object, error) {
 	if len(text) > mostAnswer {
 		return nil, fmt.Errorf("its answer has %d bytes", len(text))
@@ -55,7 +55,7 @@ func onlyObject(text string) (object, error) {
 	return nil, fmt.Errorf("its answer has %d JSON objects", n)
 }
 
-// readObject reads an object, the keys of which must differ.
+// readObject reads an object and refuses duplicate keys.
 func readObject(raw []byte) (object, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -81,7 +81,7 @@ func readObject(raw []byte) (object, error) {
 	return o, nil
 }
 
-// text is a value that is a string; anything else counts as none.
+// text returns a string value, and "" for any other.
 func (o object) text(key string) string {
 	var s string
 	if json.Unmarshal(o[key], &s) != nil {
@@ -90,7 +90,8 @@ func (o object) text(key string) string {
 	return strings.TrimSpace(s)
 }
 
-// share is a value from 0 to 1: a number, or one written as text, "0.8" or "80%".
+// share returns a value from 0 to 1: a number, or one in a string, "0.8" or
+// "80%".
 func (o object) share(key string) (float64, error) {
 	raw, ok := o[key]
 	if !ok {
@@ -114,7 +115,7 @@ func (o object) share(key string) (float64, error) {
 	return v, nil
 }
 
-// objects is a value that is a list of objects.
+// objects returns a value that is a list of objects.
 func (o object) objects(key string) ([]object, error) {
 	var list []json.RawMessage
 	if json.Unmarshal(o[key], &list) != nil {
@@ -131,7 +132,7 @@ func (o object) objects(key string) ([]object, error) {
 	return all, nil
 }
 
-// short cuts a text of somebody else's to its first bytes, on one line.
+// short truncates untrusted text to most bytes on one line.
 func short(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	if len(s) <= most {

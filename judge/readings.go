@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// How many bytes of evidence a judge gets.
+// Bytes of evidence a judge gets.
 const (
 	mostFound    = 24 << 10 // of the latest readings
 	mostReplaced = 8 << 10  // of those they replaced
 	eachFound    = 4 << 10  // of one result
 )
 
-// found adds the results of a run, latest first: for equal calls of a tool that
-// only reads, the last result, and separately those it replaced.
+// found adds the results of a run, latest first. Of equal calls to a read-only
+// tool it adds the last result, and separately those it replaced.
 func (b *brief) found(s *pawl.State, claims []string) {
 	wanted := map[string]bool{}
 	for w := range strings.FieldsSeq(flat(strings.Join(claims, " "))) {
@@ -49,7 +49,7 @@ func (b *brief) found(s *pawl.State, claims []string) {
 	}
 }
 
-// densest returns the window of a text that has the most of the wanted words.
+// densest returns the part of a text with the most of the wanted words.
 func densest(text string, wanted map[string]bool) string {
 	best, most := 0, -1
 	for from := 0; from < len(text); from += eachFound / 2 {

@@ -8,19 +8,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// ReflexionOptions say when a run is judged, and by whom. The zero value judges
-// every turn, by rules.
+// ReflexionOptions configure when and by which model a run is judged. The zero
+// value judges every turn by rules.
 type ReflexionOptions struct {
-	// Every says after how many turns the run is judged. Zero: after each.
-	// Negative: for the reasons below only.
+	// Every is the number of turns between judgements. Zero: one. Negative:
+	// judge only after errors and repetition.
 	Every int
-	// IgnoreErrors leaves out the judgement of a turn in which a call failed or
-	// a reply was rejected, when it is not due anyway.
+	// IgnoreErrors turns off the extra judgement after a turn in which a call
+	// failed or a reply was rejected.
 	IgnoreErrors bool
-	// IgnoreLoops leaves out the judgement of a turn that made calls which a
-	// turn shortly before had made, with the same coming of them.
+	// IgnoreLoops turns off the extra judgement after a turn whose calls and
+	// results repeat those of a recent turn.
 	IgnoreLoops bool
-	// Model judges in place of the rules. Nil: the rules do.
+	// Model judges in place of the rules. Nil: rules.
 	Model pawl.Model
 }
 
@@ -31,26 +31,25 @@ type reflects struct {
 	adviser
 }
 
-// Reflexion judges how a run is going before its next turn, and gives it a
-// confidence from 0 to 1 that conditions can ask for: confidence >= 0.9. What it
-// has to say is told to the model as a hint.
+// Reflexion judges the course of a run before its next turn and gives it a
+// confidence from 0 to 1 for conditions such as confidence >= 0.9. Its remarks
+// go to the model as a hint.
 //
-// By rules, confidence follows how well the turns went. It begins at 0.5, where
+// By rules, confidence follows the scores of the turns. It begins at 0.5, where
 // nothing is known, and after each turn moves towards the turn's score:
 //
 //	confidence += rate × (score − confidence), rate = 0.3 upwards, 0.4 downwards
 //
-// The score is the share of the turn's calls that succeeded; 0 when the reply
-// was rejected, when an answer was refuted, and when the calls and all that came
-// of them are those of one of the eight turns before. With a goal, which is
-// unmet or the run would be over, the score is the mean of that and of the share
-// of the open items closed since the start. Turns that call only tools exempt
-// from stuck detection, and answers that stand, change nothing.
+// The score is the share of the turn's calls that succeeded. It is 0 when the
+// reply was rejected, when an answer was refuted, and when the calls and
+// results equal those of one of the eight turns before. With an unmet goal, the
+// score is the mean of that and of the share of the open items closed since the
+// start. Turns that call only tools exempt from stuck detection, and accepted
+// answers, change nothing.
 //
-// It is exponential smoothing (Brown, 1956), whose gain shrinks by itself as
-// confidence nears the score, so nothing shrinks it a second time. Five good
-// turns in a row reach 0.9 from the start; one bad turn costs more than a good
-// one brings, and an unmet goal that shows no progress keeps it at or below 0.5.
+// This is exponential smoothing (Brown, 1956). Five good turns in a row reach
+// 0.9 from the start; one bad turn costs more than a good one brings, and an
+// unmet goal that shows no progress keeps confidence at or below 0.5.
 func Reflexion(o *ReflexionOptions) pawl.Policy {
 	r := reflects{adviser: adviser{purpose: reflexion}}
 	if o != nil {
@@ -62,7 +61,7 @@ func Reflexion(o *ReflexionOptions) pawl.Policy {
 	return r
 }
 
-// String prints the policy as it stands in the log.
+// String returns the policy as recorded in the log.
 func (r reflects) String() string {
 	var when []string
 	if r.opt.Every > 0 {
@@ -80,10 +79,10 @@ func (r reflects) String() string {
 	return "reflexion(" + strings.Join(when, ", ") + ")"
 }
 
-// SetsConfidence reports that conditions on confidence make sense.
+// SetsConfidence reports that the policy sets the run's confidence.
 func (reflects) SetsConfidence() bool { return true }
 
-// Advisers are the models the policy brings.
+// Advisers returns the models of the policy.
 func (r reflects) Advisers() []pawl.Model { return r.models() }
 
 // Check implements [pawl.Checker].
@@ -94,7 +93,7 @@ func (r reflects) Check(a pawl.Agent) error {
 	return alone(a, "judge.Reflexion", func(p pawl.Policy) bool { _, ok := p.(reflects); return ok })
 }
 
-// Review puts a judgement of the turn that is over before the next one.
+// Review adds a judgement of the last turn before the next one.
 func (r reflects) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	t, ok := step.(pawl.Think)
 	next := ok && t.Purpose == pawl.PurposeTurn && t.Attempt == 1
@@ -117,7 +116,7 @@ func (r reflects) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return pawl.Record{Events: []pawl.Event{verdict, pawl.Noted{By: reflexion, Name: "turn", Value: turn}}}
 }
 
-// judgedTurn is the latest turn that was judged; zero: none was.
+// judgedTurn returns the latest judged turn; zero: none.
 func judgedTurn(s *pawl.State) (turn int) {
 	if raw, ok := s.Note(reflexion, "turn"); ok && json.Unmarshal(raw, &turn) != nil {
 		return 0
@@ -125,7 +124,7 @@ func judgedTurn(s *pawl.State) (turn int) {
 	return turn
 }
 
-// due reports whether the latest turn is one to judge the run after.
+// due reports whether the run is to be judged after the latest turn.
 func (r reflects) due(g *course) bool {
 	last := g.last()
 	return r.opt.Every > 0 && g.turn%r.opt.Every == 0 ||
@@ -144,13 +143,13 @@ func (r reflects) view(s *pawl.State) pawl.View {
 	return pawl.View{System: reflexionTask, Prompt: b.String(), Alone: true, Bare: true}
 }
 
-// Bounds on what a judge's words may add to the log and the conversation.
+// Limits on what a judge's text adds to the log and the conversation.
 const (
 	mostAssessment = 400
 	mostHint       = 800
 )
 
-// read takes the judge's verdict, or else keeps that of the rules and says why.
+// read returns the judge's verdict, or that of the rules with the reason.
 func (r reflects) read(o opinion, byRules pawl.Reflected) pawl.Reflected {
 	why := o.none
 	if why == "" {

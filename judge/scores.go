@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A scored claim is one a judge has spoken about.
+// A scored claim is one the judge gave a score.
 type scored struct {
 	value float64 // 1: supported, 0: not
 	why   string
@@ -16,10 +16,10 @@ type scored struct {
 // supported is the lowest score of a supported claim.
 const supported = 0.5
 
-// readScores reads what a judge says of n claims, counted from 1: the object it
-// was asked for or, as models write who were trained on other formats, a line a
-// claim. A claim that is spoken about twice, or by nothing that can be read, is
-// left out; an answer with nothing to read is an error.
+// readScores reads a judge's scores of n claims, counted from 1: the requested
+// object or, as models trained on other formats write, one line per claim. It
+// leaves out a claim that is scored twice or unreadably; an answer without any
+// score is an error.
 func readScores(text string, n int) (map[int]scored, error) {
 	found, count := map[int]scored{}, map[int]int{}
 	add := func(i int, s scored, ok bool) {
@@ -52,7 +52,7 @@ func readScores(text string, n int) (map[int]scored, error) {
 			if m == nil {
 				continue
 			}
-			i, _ := strconv.Atoi(m[1]) // too long for an int is no claim's number: zero
+			i, _ := strconv.Atoi(m[1]) // zero, which is no claim's number, if it overflows
 			value, ok := readScore(m[2])
 			add(i, scored{value, short(strings.Trim(m[3], " *_-–—:."), mostReason)}, ok)
 		}
@@ -67,12 +67,12 @@ func readScores(text string, n int) (map[int]scored, error) {
 	return found, nil
 }
 
-// scoreLine is a claim's number, a score, and perhaps a reason, in whatever
-// dress: "CLAIM 1: 0.9 - why", "**Claim [2]** — supported", "3. 0.4".
+// scoreLine matches a claim's number, a score, and perhaps a reason, in any
+// formatting: "CLAIM 1: 0.9 - why", "**Claim [2]** — supported", "3. 0.4".
 var scoreLine = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:claim)?[\s*_]*[\[(#]?\s*(\d{1,4})\s*[\])]?[\s*_]*[:.)=–—-]+[\s*_]*` +
 	`(\d+(?:\.\d+)?\s*%?|supported|unsupported|not supported|grounded|ungrounded|not grounded|true|false|yes|no)\b[\s*_]*(.*)$`)
 
-// readScore reads a score on its own: a number from 0 to 1, or a word.
+// readScore reads a score: a number from 0 to 1, or a word.
 func readScore(text string) (float64, bool) {
 	switch text = strings.ToLower(strings.TrimSpace(text)); text {
 	case "supported", "grounded", "true", "yes":
@@ -85,7 +85,7 @@ func readScore(text string) (float64, bool) {
 	return v, err == nil
 }
 
-// number is the number of the claim that an entry is about.
+// number returns the number of the claim that an entry is about.
 func (o object) number() (int, bool) {
 	for _, key := range []string{"n", "claim", "number", "id"} {
 		if raw, ok := o[key]; ok {
@@ -97,7 +97,7 @@ func (o object) number() (int, bool) {
 	return 0, false
 }
 
-// support is what an entry says of its claim.
+// support returns the score of an entry.
 func (o object) support() (float64, bool) {
 	var found []float64
 	for _, key := range []string{"supported", "grounded", "score"} {

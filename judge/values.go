@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// trivial are words that stand in everybody's results.
+// trivial are words common in all results.
 var trivial = map[string]bool{
 	"true": true, "false": true, "null": true, "none": true, "undefined": true, "error": true, "success": true,
 	"failed": true, "failure": true, "unknown": true, "done": true, "pending": true, "active": true, "inactive": true,
 	"open": true, "closed": true, "enabled": true, "disabled": true, "completed": true, "running": true,
 }
 
-// values yields what in a text could be told again: the whole of it when it is
-// short, and the words in it that stand for something. Each may come more than once.
+// values yields the values of a text: all of it if it is short, and the words
+// in it that may identify something. A value may come more than once.
 func values(text string, yield func(string)) {
 	whole := strings.TrimSpace(text)
 	if len(whole) <= mostLength && utf8.RuneCountInString(whole) >= 4 && !trivial[strings.ToLower(whole)] && !isNumber(whole) {
@@ -41,7 +41,7 @@ func values(text string, yield func(string)) {
 // grouped is a number with commas between thousands.
 var grouped = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 
-// apart are the runes that no value has within.
+// apart reports whether a rune separates values.
 func apart(r rune) bool {
 	return unicode.IsSpace(r) || r < ' ' || strings.ContainsRune("\"'`()[]{}<>,;!?|*\\$€£%", r)
 }
@@ -50,8 +50,8 @@ func apart(r rune) bool {
 func valuesJSON(raw []byte, yield func(string)) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var keys []bool // for each nesting, whether it is an object
-	key := false    // whether the next string is a key
+	var keys []bool // for each level of nesting: is it an object?
+	key := false    // is the next string a key?
 	for {
 		t, err := d.Token()
 		if err != nil {
@@ -94,7 +94,7 @@ func isNumber(s string) bool {
 	return digits(s) > 0
 }
 
-// digits counts those that say something: not the zeros around.
+// digits counts digits without leading and trailing zeros.
 func digits(s string) (n int) {
 	s = strings.TrimLeft(s, "+-0.")
 	if strings.Contains(s, ".") {
@@ -108,7 +108,7 @@ func digits(s string) (n int) {
 	return n
 }
 
-// plainNumber writes equal numbers equally: 12.50 as 12.5.
+// plainNumber normalises a number: 12.50 is 12.5.
 func plainNumber(s string) string {
 	s = strings.TrimPrefix(s, "+")
 	if strings.Contains(s, ".") && !strings.ContainsAny(s, "eE") {

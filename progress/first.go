@@ -10,8 +10,8 @@ import (
 
 const firstHint = "You have made the same calls with the same results several times. Do something different: another tool, other arguments, or answer with what you have."
 
-// first decides as the machine of number 1 did, which knew exact repeats only.
-// Runs that were written under it replay and go on by it.
+// first decides as machine 1 did, which detected only exact repeats. It replays
+// and continues the runs of that machine.
 func (p noProgress) first(s *pawl.State, step pawl.Step) pawl.Step {
 	if s.Stalled() < p.window {
 		return step
@@ -27,7 +27,7 @@ func (p noProgress) first(s *pawl.State, step pawl.Step) pawl.Step {
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
 			Judgement: pawl.Hinted, Detail: firstDetail(s), Streak: s.Stalled(), Hint: hint}}}
 	case p.then == Hint && judged.Judgement == pawl.Hinted && judged.Streak == s.Stalled():
-		return step // the hint has not been tried yet
+		return step // the model has not had a turn with the hint
 	case !found:
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
 			Judgement: pawl.Repeating, Detail: firstDetail(s), Streak: s.Stalled()}}}

@@ -7,18 +7,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The note in which the policy remembers what it has done about a run.
+// The note in which the policy remembers the rungs it has taken.
 const noteBy, noteName = "no_progress", "ladder"
 
-// rungs is what it remembers. Judgements are forgotten when a person has the
-// run go on, and others write them too.
+// rungs is the content of the note. Judgements cannot hold it: resuming the run
+// clears them, and other policies write them too.
 type rungs struct {
-	Hinted int `json:"hinted,omitempty"` // the turn after which the model was told
-	Asked  int `json:"asked,omitempty"`  // how often a person was
-	Ended  int `json:"ended,omitempty"`  // the turn after which nobody was asked any more
+	Hinted int `json:"hinted,omitempty"` // the turn after which the model got the hint
+	Asked  int `json:"asked,omitempty"`  // how many times a person was asked
+	Ended  int `json:"ended,omitempty"`  // the turn after which no person was asked again
 }
 
-// remembered is what was done since the run began, or went on from its end.
+// remembered returns the rungs taken since the run began or was resumed from
+// its end.
 func remembered(s *pawl.State) (r rungs) {
 	note, ok := s.Note(noteBy, noteName)
 	if !ok || json.Unmarshal(note, &r) != nil || r.Ended > 0 && r.Ended <= s.Fresh() {
@@ -35,8 +36,8 @@ func (r rungs) note() pawl.Event {
 	return pawl.Noted{By: noteBy, Name: noteName, Value: value}
 }
 
-// climb takes the next rung when the run is stuck, and tells the model when its
-// last turn made the goal's measure worse.
+// climb takes the next rung when the run is stuck, and gives the model a hint
+// when its last turn made the goal's measure worse.
 func (p noProgress) climb(s *pawl.State, step pawl.Step) pawl.Step {
 	_, measured := s.Metric()
 	if !measured && moves(s) {
@@ -84,7 +85,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 		return pawl.Record{Events: facts}
 	}
 	if past.Hinted == at {
-		return step // the hint has not been tried yet
+		return step // the model has not had a turn with the hint
 	}
 	detail := f.detail(s, &t)
 	stuck := pawl.ProgressJudged{Judgement: pawl.Repeating, Detail: detail, Streak: f.times}
@@ -110,5 +111,5 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 	return pawl.Record{Events: []pawl.Event{stuck}}
 }
 
-// hints reports whether the model is told before anything else is done.
+// hints reports whether the first rung is a hint to the model.
 func (p noProgress) hints() bool { return p.then == Hint || p.full || p.hint != "" }

@@ -2,7 +2,7 @@ package progress
 
 import "github.com/pawl-run/pawl/internal/gauge"
 
-// pattern is a way of getting nowhere.
+// pattern is a way of being stuck.
 type pattern int
 
 const (
@@ -20,14 +20,14 @@ const (
 type finding struct {
 	pattern pattern
 	period  int // of a cycle
-	turns   int // the latest so many of the trail follow it
-	times   int // how often what makes the pattern happened
+	turns   int // how many of the latest turns follow the pattern
+	times   int // how many times the pattern's event happened
 }
 
-// moves reports whether the latest turn rules out every pattern by itself, where
-// no goal is measured: it called something that did not fail, and came to what
-// none of the few before it came to. It needs to see one turn more than the
-// longest cycle has, and may say no although there is no pattern.
+// moves reports whether the latest turn rules out every pattern when no goal is
+// measured: one of its calls did not fail, and its results differ from those of
+// the few turns before. It needs one turn more than the longest cycle has, and
+// may return false without a pattern.
 func (t *trail) moves() bool {
 	for i, u := range t.turns[:min(len(t.turns), Period+1)] {
 		switch latest := t.turns[0]; {
@@ -40,8 +40,9 @@ func (t *trail) moves() bool {
 	return t.before == nil
 }
 
-// look finds the pattern that the latest turns follow. same says whether the
-// given calling turns found the same, their arguments apart; it is asked rarely, since it costs more than a digest.
+// look finds the pattern that the latest turns follow. same reports whether the
+// calling turns in a range had equal results, whatever their arguments; it
+// costs more than a digest and is called rarely.
 func (t *trail) look(window, patience int, same func(from, to int) bool) finding {
 	if len(t.turns) <= window {
 		return finding{}
@@ -61,8 +62,8 @@ func (t *trail) look(window, patience int, same func(from, to int) bool) finding
 	return t.metricFlat(patience)
 }
 
-// stalled finds n turns that called the same and saw the same. Answers between
-// them do not count.
+// stalled finds n turns with equal calls and results. Answers between them do
+// not count.
 func (t *trail) stalled(n int) finding {
 	if t.turns[0].answer {
 		return finding{}
@@ -76,7 +77,7 @@ func (t *trail) stalled(n int) finding {
 			return f.enough(n - 1)
 		}
 		if f.times+1 >= n-1 && t.gain(i+1) < i {
-			break // it got better under way
+			break // the goal's measure improved in between
 		}
 		f.times++
 		f.turns = i + 1
@@ -84,7 +85,7 @@ func (t *trail) stalled(n int) finding {
 	return f.enough(n - 1)
 }
 
-// enough is the finding if it happened so often, else none.
+// enough returns the finding if it happened that many times, else none.
 func (f finding) enough(times int) finding {
 	if f.times < times {
 		return finding{}
@@ -92,7 +93,7 @@ func (f finding) enough(times int) finding {
 	return f
 }
 
-// cycle finds the shortest cycle that came round n times.
+// cycle finds the shortest cycle that repeated n times.
 func (t *trail) cycle(n int) finding {
 	for k := 2; k <= Period && k*n <= len(t.turns); k++ {
 		round := true
@@ -106,8 +107,8 @@ func (t *trail) cycle(n int) finding {
 	return finding{}
 }
 
-// sameFault finds n turns that failed in the same way. Between them there may
-// be answers, and results that were there before or after, which say nothing new.
+// sameFault finds n turns that failed in the same way. Answers and results seen
+// before or after may come between them, because they bring nothing new.
 func (t *trail) sameFault(n int) finding {
 	fault := t.turns[0].fault
 	if fault == 0 {
@@ -128,7 +129,7 @@ func (t *trail) sameFault(n int) finding {
 	return f.enough(n)
 }
 
-// novel reports whether what came of a turn came of no other.
+// novel reports whether no other turn had the results of this one.
 func (t *trail) novel(i int) bool {
 	for k, u := range t.turns {
 		if k != i && u.outcome == t.turns[i].outcome {
@@ -138,9 +139,9 @@ func (t *trail) novel(i int) bool {
 	return true
 }
 
-// monologue finds n turns that called nothing. Where the loop is none of ours,
-// they are what it asks for, draft after draft or step by step, unless the model
-// says the same each time.
+// monologue finds n turns that called nothing. In a loop other than ReAct,
+// which may ask for text turn by turn, they count only if the model wrote the
+// same each time.
 func (t *trail) monologue(n int) finding {
 	f := finding{pattern: monologue}
 	for _, u := range t.turns {
@@ -155,8 +156,8 @@ func (t *trail) monologue(n int) finding {
 	return f
 }
 
-// sameThought finds n calling turns in a row that thought the same and found
-// nothing new: each of them failed, or all of them came to the same.
+// sameThought finds n calling turns in a row with equal thoughts and nothing
+// new: each of them failed, or all of them had equal results.
 func (t *trail) sameThought(n int, same func(from, to int) bool) finding {
 	for _, u := range t.turns[:n] {
 		if u.answer || u.thought == 0 || u.thought != t.turns[0].thought || t.spares && u.changed {
@@ -169,7 +170,8 @@ func (t *trail) sameThought(n int, same func(from, to int) bool) finding {
 	return finding{pattern: sameThought, turns: n, times: n}
 }
 
-// metricWorse finds n measures in a row that were each worse than the one before.
+// metricWorse finds n measures in a row that were each worse than the previous
+// one.
 func (t *trail) metricWorse(n int) finding {
 	f := finding{pattern: metricWorse}
 	var later *gauge.Measure
@@ -193,7 +195,7 @@ func (t *trail) metricWorse(n int) finding {
 	return f.enough(n)
 }
 
-// metricFlat finds so many turns that changed something and made nothing better.
+// metricFlat finds patience turns that changed something and improved nothing.
 func (t *trail) metricFlat(patience int) finding {
 	f := finding{pattern: metricFlat}
 	for i, u := range t.turns {

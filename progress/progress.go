@@ -1,12 +1,11 @@
-// Package progress watches whether a run gets on, and says what to do when it
-// does not: a hint to the model, a person, or the end. It also says how the
-// goal of a run moved, turn by turn; see [Of].
+// Package progress detects when a run is stuck, and then gives the model a
+// hint, asks a person, or ends the run. It also reports how each turn moved the
+// goal of a run; see [Of].
 //
 // A run is stuck when its latest turns follow one of these patterns, where w is
-// the window of the policy. Calls and what came of them are compared by digest,
-// arguments whatever their spelling. Turns that only call tools declared exempt
-// do not count, and no turn counts twice: a person who has the run go on has it
-// start afresh.
+// the window of the policy. Calls and results are compared by digest, with
+// normalised arguments. Turns that only call tools declared exempt do not
+// count. Resuming a run resets all counts.
 //
 //	stalled(w)       a turn made the same calls as the one before, and saw the
 //	                 same, w times after the first
@@ -24,9 +23,9 @@
 //	metric_flat(n)   the goal's measure got no better by n turns that changed
 //	                 something; see [Patience]
 //
-// What makes the goal's measure better than it was when the pattern began is
-// progress, whatever the calls. So is a call that is repeated because something
-// else comes of it each time, as when it waits for a job.
+// A turn that improves the goal's measure over that at the pattern's start is
+// progress, whatever its calls. So is a repeated call with a new result each
+// time, such as polling a job.
 package progress
 
 import (
@@ -36,14 +35,14 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Then is what happens when a run is stuck.
+// Then is what a policy does with a stuck run.
 type Then int
 
 // The rungs of the ladder.
 const (
 	Fail     Then = 1 + iota // the run ends with no_progress
 	Escalate                 // a person is asked, by ending the run as waiting for input
-	Hint                     // the model is told once; if that does not help, the run ends
+	Hint                     // the model gets one hint; if that does not help, the run ends
 )
 
 // String returns the rung's name in specs.
@@ -61,26 +60,24 @@ func (t Then) String() string {
 
 const (
 	// Window is how many repetitions a run may make before it counts as stuck,
-	// unless the agent says otherwise: what Hyphen's on_stuck has by default,
-	// and the NoProgress policy of tightloop.
+	// by default. Hyphen's on_stuck and tightloop's NoProgress use the same.
 	Window = 3
 
-	// Period is the longest cycle that is looked for. Two turns that alternate
-	// are the common one (edit and test, list and read); with four a cycle can
-	// still be found within the twenty turns a run has by default.
+	// Period is the longest detected cycle, in turns. Cycles of two are the
+	// common ones (edit and test, list and read); a cycle of four can still be
+	// detected within the default limit of twenty turns.
 	Period = 4
 
-	// Asks is how often a person is asked about one run before it ends after
-	// all: as often as a reply is asked for. Who has answered three times has
-	// said what they know.
+	// Asks is how often a person is asked about one run before it ends: as
+	// often as a rejected reply is asked for again.
 	Asks = 3
 )
 
-// Patience is how many turns may change something without making the goal's
-// measure any better, in a window: as many as it takes to find the longest
-// cycle, which is 16 by default. A window itself would be too short: a change
-// that spans several files makes nothing better before its last edit. Turns
-// that only read do not count, since to look for a cause can take any time.
+// Patience returns how many turns may change something without improving the
+// goal's measure: as many as it takes to detect the longest cycle, 16 for the
+// default window. The window itself would be too short: a change of several
+// files improves nothing before its last edit. Turns that only read do not
+// count.
 func Patience(window int) int { return Period * (window + 1) }
 
 type noProgress struct {
@@ -92,10 +89,10 @@ type noProgress struct {
 	patience int
 }
 
-// NoProgress ends or corrects a run that is stuck. A window of zero switches it
-// off. The zero Then is Fail. Under Hint, and wherever hint is not empty, the
-// model is first told once, in those words or, when hint is empty, in general
-// ones. Under Escalate a person is asked, at most [Asks] times.
+// NoProgress ends or corrects a stuck run. A window of zero turns it off. The
+// zero Then is Fail. Under Hint, and whenever hint is not empty, the model
+// first gets one hint: that text, or a general one if it is empty. Under
+// Escalate a person is asked, at most [Asks] times.
 func NoProgress(window int, then Then, hint string) pawl.Policy {
 	if then == 0 {
 		then = Fail
@@ -103,18 +100,17 @@ func NoProgress(window int, then Then, hint string) pawl.Policy {
 	return noProgress{window: window, then: then, hint: hint, asks: Asks}
 }
 
-// Options are the finer points of a [Ladder]. The zero value is right.
+// Options configure a [Ladder]. The zero value is right.
 type Options struct {
-	Hint     string // what the model is told; empty: what the pattern suggests
+	Hint     string // the text for the model; empty: depends on the pattern
 	Asks     int    // how often a person is asked in a run; zero: as the constant Asks
-	Patience int    // turns that may change something in vain; zero: as the function Patience
+	Patience int    // turns that may change something without improvement; zero: as the function Patience
 }
 
-// Ladder is [NoProgress] with every rung: a hint into the next turn; if the run
-// is stuck all the same, a person, whose answer the model hears and after which
-// the counts and the hint begin afresh; and the end, once a person has been
-// asked as often as o says. A run that is resumed from its end begins at the
-// first rung.
+// Ladder is [NoProgress] with every rung. The model gets a hint. If the run is
+// stuck again, a person is asked; the answer goes to the model and resets the
+// counts and the hint. Once a person has been asked Asks times, the run ends. A
+// run resumed from its end begins at the first rung.
 func Ladder(window int, o *Options) pawl.Policy {
 	p := noProgress{window: window, then: Escalate, full: true, asks: Asks}
 	if o != nil {
@@ -126,8 +122,8 @@ func Ladder(window int, o *Options) pawl.Policy {
 	return p
 }
 
-// Guard returns the agent with the default NoProgress policy added, unless it
-// has one of its own.
+// Guard returns the agent with the default NoProgress policy, unless it has a
+// policy of that kind.
 func Guard(a pawl.Agent) pawl.Agent {
 	for _, p := range a.Policies {
 		if _, ok := p.(noProgress); ok {
@@ -139,7 +135,7 @@ func Guard(a pawl.Agent) pawl.Agent {
 	return a
 }
 
-// String prints the policy as it stands in the log.
+// String returns the policy as recorded in the log.
 func (p noProgress) String() string {
 	then := p.then.String()
 	if p.full {
@@ -157,7 +153,7 @@ func (p noProgress) String() string {
 	return fmt.Sprintf("no_progress(%d, %s)", p.window, then)
 }
 
-// Check refuses parameters that make no sense.
+// Check reports invalid parameters.
 func (p noProgress) Check(pawl.Agent) error {
 	if p.window < 0 || p.then < Fail || p.then > Hint {
 		return errors.New(p.String() + ": the window may not be negative, and then is fail, escalate or hint")
@@ -168,13 +164,13 @@ func (p noProgress) Check(pawl.Agent) error {
 	return nil
 }
 
-// Waits reports whether the policy may park the run for a person.
+// Waits reports whether the policy may suspend the run for a person.
 func (p noProgress) Waits() bool { return p.then == Escalate }
 
-// LeavesActs reports that calls are let through unseen.
+// LeavesActs reports that the policy never changes calls.
 func (noProgress) LeavesActs() bool { return true }
 
-// Review lets a stuck run make no further turn.
+// Review keeps a stuck run from making another turn.
 func (p noProgress) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)
 	switch {

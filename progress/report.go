@@ -12,10 +12,11 @@ import (
 // Trend is where a goal is going.
 type Trend int
 
-// The trends. To break anything is a regression, whatever else was fixed; to
-// take away what hid other faults, as who mends a build does, is none.
+// The trends. Breaking anything is a regression, whatever else was fixed.
+// Revealing faults that another fault had hidden, as fixing a build does, is
+// not.
 const (
-	Unknown    Trend = Trend(gauge.Unknown) // it was not measured twice
+	Unknown    Trend = Trend(gauge.Unknown) // the goal was not measured twice
 	Improving  Trend = Trend(gauge.Improving)
 	Flat       Trend = Trend(gauge.Flat)
 	Regressing Trend = Trend(gauge.Regressing)
@@ -24,31 +25,29 @@ const (
 // String returns the trend's name: unknown, improving, flat or regressing.
 func (t Trend) String() string { return gauge.Trend(t).String() }
 
-// A Report says how the goal of a run moved. Without a goal, or before it is
-// measured, it is empty and its Trend Unknown.
+// A Report shows how the goal of a run moved. Without a goal, or before it is
+// measured, the report is empty and its Trend Unknown.
 type Report struct {
-	Trend    Trend         // from the measure before the last to the last
+	Trend    Trend         // between the last two measures
 	Baseline *pawl.Measure // before the first turn; nil: not measured
 	Latest   *pawl.Measure // nil: not measured
 	Fixed    []string      // open at the baseline and not now
-	Broke    []string      // open now and not at the baseline, nor hidden by what was
+	Broke    []string      // open now, and neither open nor hidden at the baseline
 	Changes  []Change      // turn by turn, oldest first
 }
 
-// A Change is what a turn did to the goal: the one before a measure, since the
-// next one was not made yet when it was taken.
+// A Change is the effect of a turn on the goal, whose measure it precedes.
 type Change struct {
 	Iteration int
 	Calls     []string // what the turn called, as "tool({…})"
 	From, To  pawl.Measure
-	Fixed     []string // what was open before and is not after it
+	Fixed     []string // open before the turn and not after it
 	Broke     []string
-	Shown     []string // what only shows since something that hid it is fixed
+	Shown     []string // visible since a fault that hid it is fixed
 	Trend     Trend
 }
 
-// Failed are the approaches that failed: the turns that made it worse or broke
-// something.
+// Failed returns the changes that made the measure worse or broke something.
 func (r Report) Failed() (failed []Change) {
 	for _, c := range r.Changes {
 		if c.Trend == Regressing {
@@ -58,7 +57,7 @@ func (r Report) Failed() (failed []Change) {
 	return failed
 }
 
-// Of reads off a state how the goal moved. It costs O(turns and calls).
+// Of returns how the goal of a run moved. It costs O(turns and calls).
 func Of(s *pawl.State) Report {
 	r := Report{Trend: Unknown}
 	if base, ok := s.Baseline(); ok {
@@ -77,7 +76,7 @@ func Of(s *pawl.State) Report {
 			r.Trend = c.Trend
 			r.Changes = append(r.Changes, c)
 		}
-		r.Latest = cmp.Or(t.Drift, t.Measure, r.Latest) // what the next turn begins at
+		r.Latest = cmp.Or(t.Drift, t.Measure, r.Latest) // the measure at the start of the next turn
 	}
 	if r.Baseline != nil {
 		r.Fixed, r.Broke, _ = gauge.Moved(r.Baseline.Open, r.Latest.Open)
@@ -85,8 +84,8 @@ func Of(s *pawl.State) Report {
 	return r
 }
 
-// regression is what the model is told when its last turn made the goal's
-// measure worse, and whether it did.
+// regression returns the hint for the model if its last turn made the goal's
+// measure worse, and reports whether it did.
 func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
 	last, before := t.turns[0], t.base(1)
 	if last.measure == nil || before == nil || t.scale.Trend(*before, *last.measure) != gauge.Regressing {

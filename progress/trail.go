@@ -8,23 +8,23 @@ import (
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
-// turn is a track as the patterns are looked for in it.
+// turn is a track in the form that the patterns compare.
 type turn struct {
 	iteration int
 	thought   uint64
 	outcome   uint64
 	fault     uint64
-	answer    bool // it called nothing
+	answer    bool // the turn called nothing
 	changed   bool
-	measure   *gauge.Measure // what it left the goal at; nil: not measured
-	drift     *gauge.Measure // where the goal was before the next turn, if something else moved it
+	measure   *gauge.Measure // of the goal after the turn; nil: not measured
+	drift     *gauge.Measure // of the goal before the next turn, if something else moved it
 }
 
-// left is where the goal stood when the next turn began; nil: nobody knows.
+// left returns the goal's measure when the next turn began; nil: unknown.
 func (u *turn) left() *gauge.Measure { return cmp.Or(u.drift, u.measure) }
 
-// key tells turns apart by what came of them. What an answer says does not
-// count, since nothing came of it, unless it is what the loop asked for.
+// key distinguishes turns by their results. The text of an answer does not
+// count, unless the loop asked for it.
 func (t *trail) key(i int) uint64 {
 	switch u := t.turns[i]; {
 	case !u.answer:
@@ -44,13 +44,12 @@ type trail struct {
 	spares  bool // a turn that changed something never thinks the same, as before machine 3
 }
 
-// follow reads the turns that count since the run was last taken up, at most so
-// many, into room.
+// follow reads at most most turns since the run was last resumed into room.
 func follow(s *pawl.State, room []turn, most int) trail {
 	t := trail{turns: room[:0]}
 	_, measured := s.Metric()
 	fresh := s.Fresh()
-	var later, drift *gauge.Measure // of turns left out, which belong to the one before them
+	var later, drift *gauge.Measure // of exempt turns, which count for the turn before them
 	for track := range s.Tracks() {
 		past := track.Iteration <= fresh || len(t.turns) == most
 		if past && !measured {
@@ -78,7 +77,7 @@ func follow(s *pawl.State, room []turn, most int) trail {
 	return t.in(s, measured)
 }
 
-// in adds what the declaration says, which costs a copy, where it matters.
+// in adds what the declaration says if it matters, since that costs a copy.
 func (t trail) in(s *pawl.State, measured bool) trail {
 	t.spares = s.Machine() < 3
 	if measured {
@@ -97,7 +96,7 @@ func reading(m *pawl.Measure) *gauge.Measure {
 	return &gauge.Measure{Value: m.Value, Open: m.Open}
 }
 
-// base is the goal's measure before the last n turns.
+// base returns the goal's measure before the last n turns.
 func (t *trail) base(n int) *gauge.Measure {
 	for _, older := range t.turns[n:] {
 		if m := older.left(); m != nil {
@@ -107,8 +106,8 @@ func (t *trail) base(n int) *gauge.Measure {
 	return t.before
 }
 
-// gain is the place of the latest of the last n turns that left the goal better
-// than it was at any time since before them, counted from the latest; n: none did.
+// gain returns the index, from the latest, of the latest of the last n turns
+// that improved the goal over every measure since before them; n: none did.
 func (t *trail) gain(n int) int {
 	best := t.base(n)
 	first, previous, at := best, best, n
@@ -122,7 +121,7 @@ func (t *trail) gain(n int) int {
 			}
 			previous = m
 		}
-		if m := t.turns[i].drift; m != nil { // what comes after is compared with that
+		if m := t.turns[i].drift; m != nil { // the later turns are compared with the drift
 			best, previous = m, m
 			first = cmp.Or(first, m)
 		}
@@ -130,9 +129,9 @@ func (t *trail) gain(n int) int {
 	return at
 }
 
-// uncovers reports whether a measure names what was hidden in the one before by
-// a fault that is gone, and that was there at first: who breaks the build and
-// mends it has gained nothing.
+// uncovers reports whether a measure names faults that another fault hid in the
+// measure before, and that existed at first. A run that breaks the build and
+// fixes it has gained nothing.
 func uncovers(first, before, now *gauge.Measure) bool {
 	if len(now.Open) <= len(before.Open) {
 		return false

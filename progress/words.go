@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// leaf names the pattern as the verdict does.
+// leaf returns the pattern's name in the verdict.
 func (f finding) leaf(window, patience int) string {
 	switch f.pattern {
 	case cycle:
@@ -27,19 +27,20 @@ func (f finding) leaf(window, patience int) string {
 	return fmt.Sprintf("stalled(%d)", window)
 }
 
-// detail says what the run does over and over.
+// detail describes what the run repeats.
 func (f finding) detail(s *pawl.State, t *trail) string {
 	last := t.turns[0].iteration
 	switch f.pattern {
 	case cycle:
 		turns := make([]string, f.period)
-		for i := range turns { // in the order in which they come
+		for i := range turns { // in their order
 			u := t.turns[f.period-1-i]
 			if turns[i] = calls(s, u.iteration); u.answer {
 				turns[i] = "an answer that did not end the run"
 			}
 		}
-		// A circle has no beginning: it is told the same way wherever it was noticed.
+		// A cycle has no beginning: describe it from its smallest turn,
+		// whenever it was detected.
 		first := slices.Index(turns, slices.Min(turns))
 		turns = slices.Concat(turns[first:], turns[:first])
 		if f.period == 2 {
@@ -57,7 +58,7 @@ func (f finding) detail(s *pawl.State, t *trail) string {
 	case metricFlat:
 		return fmt.Sprintf("%d turns changed something and got the metric no further than %g; it is %g", f.times, t.base(f.turns).Value, t.latest())
 	}
-	if f.turns == cap(t.turns) { // it may have been going on for longer
+	if f.turns == cap(t.turns) { // the pattern may have begun earlier
 		f.times = max(f.times, s.Stalled())
 	}
 	return fmt.Sprintf("%s was repeated %s with the same outcome", calls(s, last), times(f.times))
@@ -70,7 +71,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// latest is the goal's value now.
+// latest returns the goal's latest value.
 func (t *trail) latest() float64 {
 	if m := t.base(0); m != nil {
 		return m.Value
@@ -78,7 +79,7 @@ func (t *trail) latest() float64 {
 	return 0
 }
 
-// advice says to the model what may lead out of it.
+// advice returns the hint to the model against the pattern.
 func (p pattern) advice() string {
 	switch p {
 	case sameFault:
@@ -93,7 +94,7 @@ func (p pattern) advice() string {
 	return "Do something different: another tool, other arguments, or answer with what you have."
 }
 
-// turnCalls are the calls of a turn in their order.
+// turnCalls returns the calls of a turn in their order.
 func turnCalls(s *pawl.State, iteration int) (all []pawl.CallState) {
 	for c := range s.Recent() {
 		if c.Iteration < iteration {
@@ -107,7 +108,7 @@ func turnCalls(s *pawl.State, iteration int) (all []pawl.CallState) {
 	return all
 }
 
-// calls are those of a turn as a line: tools with their arguments.
+// calls returns the calls of a turn with their arguments, on one line.
 func calls(s *pawl.State, iteration int) string {
 	var all []string
 	for _, c := range turnCalls(s, iteration) {
@@ -116,7 +117,7 @@ func calls(s *pawl.State, iteration int) string {
 	return list(all)
 }
 
-// tools are the names of what a turn called.
+// tools returns the names of the tools a turn called.
 func tools(s *pawl.State, iteration int) string {
 	var all []string
 	for _, c := range turnCalls(s, iteration) {
@@ -127,7 +128,7 @@ func tools(s *pawl.State, iteration int) string {
 	return list(all)
 }
 
-// fault is what went wrong with the last call of a turn.
+// fault returns the error of the last failed call of a turn.
 func fault(s *pawl.State, iteration int) string {
 	text := ""
 	for _, c := range turnCalls(s, iteration) {
@@ -149,8 +150,7 @@ func thought(s *pawl.State, iteration int) string {
 	return text
 }
 
-// samePlace reports whether the turns of a stretch that brought any result
-// brought the same one.
+// samePlace reports whether the turns of a range that had results had the same.
 func samePlace(s *pawl.State, from, to int) bool {
 	var first string
 	for i := from; i <= to; i++ {
@@ -171,7 +171,7 @@ func samePlace(s *pawl.State, from, to int) bool {
 	return true
 }
 
-// list joins words as a sentence does, and leaves out what is too much.
+// list joins words for a sentence, and truncates a long list.
 func list(words []string) string {
 	const most = 4
 	switch n := len(words); {
@@ -186,7 +186,7 @@ func list(words []string) string {
 	}
 }
 
-// clip cuts a text to what fits into a sentence.
+// clip truncates a text for use in a sentence.
 func clip(text string) string {
 	const most = 120
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")

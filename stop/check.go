@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// located makes of what a leaf wants an objection that names the leaf and,
-// when it was parsed, its column.
+// located returns want's objection with the name of the leaf and, for parsed
+// source, its column.
 func located(at expr.Node, source string, want func(pawl.Agent) error) func(pawl.Agent) error {
 	if want == nil {
 		return nil
@@ -57,7 +57,7 @@ func wantTool(name string) func(pawl.Agent) error {
 	}
 }
 
-// findTool is the declaration of a tool. A built-in one has an empty one.
+// findTool returns the declaration of a tool; that of a built-in one is empty.
 func findTool(a pawl.Agent, name string) (pawl.ToolInfo, error) {
 	var names []string
 	for _, t := range a.Tools {
@@ -73,7 +73,8 @@ func findTool(a pawl.Agent, name string) (pawl.ToolInfo, error) {
 	return pawl.ToolInfo{}, fmt.Errorf("the agent has no tool %s%s", name, expr.DidYouMean(name, append(names, machineTools(a)...)))
 }
 
-// machineTools names the tools that the machine adds to an agent's own.
+// machineTools lists the names of the tools that the machine adds to an agent's
+// own.
 func machineTools(a pawl.Agent) []string {
 	switch {
 	case a.Builtins:
@@ -84,8 +85,8 @@ func machineTools(a pawl.Agent) []string {
 	return nil
 }
 
-// wantArguments wants the tool, and every argument that the predicate looks at
-// in its declaration when that names all there may be.
+// wantArguments requires that the tool exists and declares the arguments the
+// predicate uses, if its schema allows no others.
 func wantArguments(tool string, predicate expr.Node) func(pawl.Agent) error {
 	return func(a pawl.Agent) error {
 		info, err := findTool(a, tool)
@@ -106,8 +107,8 @@ func wantArguments(tool string, predicate expr.Node) func(pawl.Agent) error {
 	}
 }
 
-// argumentNames lists the properties of an object schema, and whether there
-// can be no others as far as this can tell.
+// argumentNames lists the properties of an object schema, and reports whether
+// other properties are known to be refused.
 func argumentNames(schema json.RawMessage) (names []string, closed bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(schema, &members) != nil {
@@ -122,7 +123,7 @@ func argumentNames(schema json.RawMessage) (names []string, closed bool) {
 			return nil, false
 		}
 	}
-	// Arguments that the schema does not name are refused unless it says true.
+	// Undeclared arguments are refused unless additionalProperties is true.
 	more := string(members["additionalProperties"])
 	return slices.Collect(maps.Keys(properties)), more == "" || more == "false"
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// condition is every condition of this package: what it means, and the tree it
-// prints as.
+// condition implements every condition of this package: its meaning, and the
+// tree it prints as.
 type condition struct {
 	term
 	tree   expr.Node
 	source string
-	err    error // why it is no condition at all
-	broken bool  // it or a part of it is none: it never holds, not even negated
+	err    error // why the condition is invalid
+	broken bool  // it or a part of it is invalid: it never holds, not even negated
 }
 
 // term is the meaning of a condition: a leaf, anyOf, allOf, negation, override
@@ -26,20 +26,21 @@ type condition struct {
 type term interface {
 	decide(*pawl.State) decision
 
-	// facts tells people what in the state decided, whether it holds or not.
+	// facts describes for people what in the state decides, whether it holds or
+	// not.
 	facts(*pawl.State) []string
 
 	check(pawl.Agent) error
 }
 
-// decision is a verdict without the text for people, which is only written for
-// the one that ends the run.
+// decision is a verdict without its text, which is written only for the verdict
+// that ends the run.
 type decision struct {
 	holds    bool
 	status   pawl.Status
-	explicit bool // the status was named by success(…), exhausted(…) or failed(…)
+	explicit bool // success(…), exhausted(…) or failed(…) set the status
 	leaf     string
-	branch   *condition // the term an || took
+	branch   *condition // the term that an || selected
 }
 
 func newCondition(tree expr.Node, t term, parts ...*condition) *condition {
@@ -50,12 +51,12 @@ func newCondition(tree expr.Node, t term, parts ...*condition) *condition {
 	return c
 }
 
-// broken stands for a condition that could not be made.
+// broken represents an invalid condition.
 func broken(source string, err error) *condition {
 	return &condition{tree: &expr.Path{Root: source}, source: source, err: err, broken: true}
 }
 
-// String is the condition as source.
+// String returns the condition as source.
 func (c *condition) String() string { return c.source }
 
 // Eval implements pawl.Condition.
@@ -75,14 +76,14 @@ func (c *condition) Eval(s *pawl.State) pawl.Verdict {
 	}
 }
 
-// Check implements pawl.Checker: it reports everything that was wrong when the
-// condition was made, and every leaf that can never hold in the agent.
+// Check implements pawl.Checker: it reports every error in the condition, and
+// every leaf that can never hold in the agent.
 func (c *condition) Check(a pawl.Agent) error {
 	if err := c.check(a); err != nil {
 		return err
 	}
-	// What is put together in code can nest deeper or grow longer than source
-	// may, and what cannot be read back cannot be resumed.
+	// A condition built in code can be deeper or longer than source may be. A
+	// run whose condition cannot be parsed again cannot be resumed.
 	if _, err := expr.Parse(c.source); err != nil {
 		return fmt.Errorf("the condition prints as what does not parse: %w", err)
 	}
@@ -103,7 +104,7 @@ func (c *condition) check(a pawl.Agent) error {
 	return c.term.check(a)
 }
 
-// distinct drops facts that stand in the list already.
+// distinct drops repeated facts.
 func distinct(facts []string) []string {
 	var out []string
 	for _, f := range facts {

@@ -1,12 +1,12 @@
-// Package stop is the algebra of conditions: reasons for a run to end, put
-// together with and, or and not, printed as source and read back from it.
+// Package stop is the algebra of conditions: reasons for a run to end, combined
+// with and, or and not, printed as source and parsed from it.
 //
 //	stop.Any(
 //		stop.All(stop.ToolCalled("submit_po"), stop.Confidence(0.9)),
 //		stop.Iterations(10),
 //	)
 //
-// prints, and is what [Parse] makes of,
+// prints as, and is parsed from,
 //
 //	tool_called("submit_po") && confidence >= 0.9 || iterations >= 10
 //
@@ -28,28 +28,28 @@
 //	when("NAME")                  a function of the program says so    success
 //	stalled(N)                    N turns repeated the one before      no_progress
 //
-// The first nine are numbers and want a comparison (== != < <= > >=); one that
-// is not known, such as the cost of a model without a price, compares false
-// whatever the comparison. The last column is the leaf's outcome.
+// The first nine are numbers and want a comparison (== != < <= > >=). An
+// unknown number, such as the cost of a model without a price, makes every
+// comparison false. The last column is the leaf's outcome.
 //
 // # Outcomes
 //
-// A || takes its first true term whose outcome is success, else the first
-// whose outcome is named, as in failed(EXPR), else the first. Before the rest,
-// an answer of the model ends the run as a success.
-// A && holds when all its terms do; it is success if one of them is, else has
-// the outcome of the first that has one, and its deciding leaf is its last. A
-// ! has no outcome. success(EXPR), exhausted(EXPR) and failed(EXPR) give one. A
+// A || takes its first true term whose outcome is success, else the first with
+// a named outcome, as in failed(EXPR), else the first. An answer of the model
+// that ends the run as a success comes before the terms without a named
+// outcome. A && holds when all its terms do. It is success if one of them is,
+// else it has the first outcome of its terms; its deciding leaf is its last. A
+// ! has no outcome. success(EXPR), exhausted(EXPR) and failed(EXPR) set one. A
 // condition that holds without an outcome is exhausted.
 //
 // The ! binds before comparisons, comparisons before &&, && before ||. Both &&
-// and || associate, so nested ones are one.
+// and || associate: nested ones are flattened.
 //
 // # Mistakes
 //
-// A constructor given a bad regular expression or the like returns a condition
-// that never holds and says what is wrong when its agent is checked; see
-// [pawl.Checker]. There a condition also objects to what can never hold: a
+// A constructor with an invalid argument, such as a bad regular expression,
+// returns a condition that never holds and reports the error when its agent is
+// checked; see [pawl.Checker]. The check also reports what can never hold: a
 // confidence that nothing sets, a metric without a goal, a cost without a
 // price, a tool the agent does not have.
 package stop

@@ -11,13 +11,13 @@ import (
 	"github.com/pawl-run/pawl/internal/pattern"
 )
 
-// leaf is a condition that asks the state one thing.
+// leaf is a condition on one property of the state.
 type leaf struct {
 	source  string
 	outcome pawl.Status
 	holds   func(*pawl.State) bool
 	tell    func(*pawl.State) string
-	wants   func(pawl.Agent) error // nil: any agent will do
+	wants   func(pawl.Agent) error // checks the agent; nil: any agent is valid
 
 	measured func(*pawl.State) (float64, bool) // of a comparison: the number, time in seconds
 	limit    float64                           // what it is compared with
@@ -48,14 +48,14 @@ func ToolCalled(name string) pawl.Condition {
 	return build(&expr.Call{Func: "tool_called", Args: []expr.Node{&expr.String{Value: name}}}, nil)
 }
 
-// ToolCalledWith holds once a call of the tool succeeded whose arguments the
-// predicate holds for, as in
+// ToolCalledWith holds once a call succeeded whose tool is the named one and
+// for whose arguments the predicate holds, as in
 //
 //	stop.ToolCalledWith("submit_po", `args.amount > 100 && args.vendor != "acme"`)
 //
-// The predicate is an expression over args, the arguments that ran: an
-// approver may have edited them. Where it makes no sense, as when a string is
-// compared with a number by <, it does not hold.
+// The predicate is an expression over args, the arguments the call ran with,
+// including an approver's edits. It does not hold for values it cannot compare,
+// such as a string < a number.
 func ToolCalledWith(name, predicate string) pawl.Condition {
 	tool := &expr.String{Value: name}
 	p, err := expr.Parse(predicate)
@@ -69,30 +69,30 @@ func ToolCalledWith(name, predicate string) pawl.Condition {
 }
 
 // TextMatches holds when the text of the latest turn's reply matches the
-// regular expression, in Go's syntax: success. Where there is no text, nothing
-// matches. One match takes about a second at most: an expression has up to 5,000
+// regular expression, in Go's syntax: success. An empty text never matches. One
+// match takes about a second at most: an expression has up to 5,000
 // instructions, and I of them match texts of up to 50,000,000/I bytes.
 func TextMatches(re string) pawl.Condition {
 	return build(&expr.Call{Func: "text_matches", Args: []expr.Node{&expr.String{Value: re}}}, nil)
 }
 
-// UserSaid holds once at least so many of the texts that people said to the
-// run match the regular expression, in Go's syntax: success. It prints as
+// UserSaid holds once at least the given number of texts from people to the run
+// match the regular expression, in Go's syntax: success. It prints as
 // user_said("REGEX") >= times.
 func UserSaid(re string, times int) pawl.Condition {
 	said := &expr.Call{Func: "user_said", Args: []expr.Node{&expr.String{Value: re}}}
 	return build(&expr.Compare{Op: expr.Ge, X: said, Y: integer(times)}, nil)
 }
 
-// Stalled holds once n turns in a row made the same calls as the one before
-// and saw the same come of it: no_progress.
+// Stalled holds once n turns in a row repeated the calls and the results of the
+// one before: no_progress.
 func Stalled(n int) pawl.Condition {
 	return build(&expr.Call{Func: "stalled", Args: []expr.Node{integer(n)}}, nil)
 }
 
-// When holds when f does: success. It prints as when("NAME"), and source that
-// says so needs the function again, in [Options]. f must be pure and quick: it
-// is asked before every step, from any goroutine.
+// When holds when f does: success. It prints as when("NAME"). Parsing that
+// source needs the function again, in [Options]. f must be pure and quick: it
+// is called before every step, from any goroutine.
 func When(name string, f func(*pawl.State) bool) pawl.Condition {
 	if f == nil {
 		return broken("when("+expr.Quote(name)+")", fmt.Errorf("stop.When(%q): the function is nil", name))
@@ -115,7 +115,7 @@ func doneLeaf(source string) *leaf {
 	}
 }
 
-// predicateNames is what the predicate of a tool_called may look at.
+// predicateNames are the names that the predicate of a tool_called may use.
 var predicateNames = expr.Env{Values: map[string]expr.Value{"args": nil}}
 
 func compileToolCalled(n *expr.Call, _ *Options) (*condition, error) {
@@ -154,8 +154,8 @@ func compileToolCalled(n *expr.Call, _ *Options) (*condition, error) {
 	return newCondition(n, l), nil
 }
 
-// calledWith costs O(calls of the run) while it does not hold: what a
-// predicate asks cannot be counted in the state.
+// calledWith costs O(calls of the run) while it does not hold: the state cannot
+// count calls by predicate.
 func calledWith(s *pawl.State, tool string, predicate expr.Node) bool {
 	if s.Succeeded(tool) == 0 {
 		return false
@@ -200,11 +200,11 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 	}), nil
 }
 
-// matches never takes the absence of a text for a match, or ^$ would end a run
-// before its first turn.
+// matches never matches an absent text, or ^$ would end a run before its first
+// turn.
 func matches(re *pattern.Pattern, text string) bool { return text != "" && re.MatchString(text) }
 
-// shorten keeps a detail readable whatever an expression matches.
+// shorten limits the length of a detail.
 func shorten(s string) string {
 	const most = 60
 	r := []rune(s)
@@ -214,7 +214,7 @@ func shorten(s string) string {
 	return string(r[:most]) + "…"
 }
 
-// compileUserSaid makes the count that user_said stands for.
+// compileUserSaid returns the count of a user_said.
 func compileUserSaid(n *expr.Call) (measure, error) {
 	re, err := regexArg(n)
 	return measure{
@@ -222,7 +222,7 @@ func compileUserSaid(n *expr.Call) (measure, error) {
 		outcome: pawl.Success,
 		whole:   true,
 		read: count(func(s *pawl.State) int {
-			times, left := 0, re.Reach() // for all texts together
+			times, left := 0, re.Reach() // bytes for all texts together
 			for text := range s.UserTexts() {
 				if left -= len(text); left < 0 {
 					break

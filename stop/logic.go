@@ -9,8 +9,8 @@ import (
 )
 
 // Any holds when one of the conditions does. It takes the outcome of the first
-// success that holds, else of the first that names its outcome, else of the
-// first. It wants at least one.
+// success that holds, else of the first with a named outcome, else of the
+// first. It needs at least one condition.
 func Any(conditions ...pawl.Condition) pawl.Condition {
 	terms, err := adopt("Any", conditions)
 	if err != nil {
@@ -20,8 +20,8 @@ func Any(conditions ...pawl.Condition) pawl.Condition {
 }
 
 // All holds when all of the conditions do. It is a success if one of them is,
-// and otherwise has the outcome of the first that has one. It wants at least
-// one.
+// and otherwise has the first outcome among them. It needs at least one
+// condition.
 func All(conditions ...pawl.Condition) pawl.Condition {
 	terms, err := adopt("All", conditions)
 	if err != nil {
@@ -39,7 +39,7 @@ func Not(c pawl.Condition) pawl.Condition {
 	return not(terms[0], 0)
 }
 
-// Success holds when the condition does, and makes of it a success.
+// Success holds when the condition does, and ends the run as a success.
 func Success(c pawl.Condition) pawl.Condition { return overridden("Success", c) }
 
 // Exhausted holds when the condition does, and ends the run as exhausted.
@@ -57,7 +57,7 @@ func overridden(by string, c pawl.Condition) pawl.Condition {
 	return override(name, terms[0], 0)
 }
 
-// adopt takes conditions, this package's or somebody else's, as terms.
+// adopt converts conditions, including foreign ones, to terms.
 func adopt(by string, conditions []pawl.Condition) ([]*condition, error) {
 	if len(conditions) == 0 {
 		return nil, fmt.Errorf("stop.%s has no condition: it wants at least one", by)
@@ -119,7 +119,7 @@ func not(c *condition, at expr.At) *condition {
 	return newCondition(tree, negation{c, tree.String()}, c)
 }
 
-// overrides are the functions that give a condition another outcome.
+// overrides are the functions that set a condition's outcome.
 var overrides = map[string]pawl.Status{
 	"success":   pawl.Success,
 	"exhausted": pawl.Exhausted,
@@ -149,8 +149,8 @@ func (a anyOf) decide(s *pawl.State) decision {
 	return best
 }
 
-// rank orders the terms of an || that hold: success, then an outcome that is
-// named, then the rest. Logs of earlier machines know success and the rest.
+// rank orders the terms of an || that hold: success, then a named outcome, then
+// the rest. Machines of earlier numbers distinguished only success.
 func (d *decision) rank(s *pawl.State) int {
 	switch {
 	case d.status == pawl.Success:
@@ -218,8 +218,8 @@ func (o outcome) decide(s *pawl.State) decision {
 	return decision{holds: true, status: o.status, explicit: true, leaf: d.leaf}
 }
 
-// foreign is a condition made elsewhere. Its source stands in the tree as what
-// it parses to, so that it is bracketed where it must be.
+// foreign is a condition from outside this package. Its parsed source is in the
+// tree, so that printing brackets it correctly.
 type foreign struct{ pawl.Condition }
 
 func adoptForeign(c pawl.Condition) *condition {

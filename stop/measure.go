@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// measure is a number in the state that a condition compares.
+// measure is a number in the state, for comparison.
 type measure struct {
 	example string
 	outcome pawl.Status
@@ -50,17 +50,17 @@ func count(read func(*pawl.State) int) func(*pawl.State) (float64, bool) {
 	return func(s *pawl.State) (float64, bool) { return float64(read(s)), true }
 }
 
-// Iterations holds from n turns on whose calls are all answered: exhausted.
+// Iterations holds once n turns have all their calls answered: exhausted.
 func Iterations(n int) pawl.Condition { return atLeast("iterations", integer(n)) }
 
 // Tokens holds once n tokens are used, input and output together: exhausted.
 func Tokens(n int) pawl.Condition { return atLeast("tokens", integer(n)) }
 
-// Cost holds once so many dollars are spent: exhausted. The agent's model must
-// have a price.
+// Cost holds once at least the given number of dollars is spent: exhausted. The
+// agent's model must have a price.
 func Cost(dollars float64) pawl.Condition { return atLeast("cost", decimal(dollars)) }
 
-// Elapsed holds once the run has been running for d, waiting not counted:
+// Elapsed holds once the run has run for d, without the time it waited:
 // exhausted.
 func Elapsed(d time.Duration) pawl.Condition { return atLeast("elapsed", &expr.Duration{Value: d}) }
 
@@ -83,7 +83,7 @@ func Metric(op string, x float64) pawl.Condition {
 			return build(&expr.Compare{Op: o, X: &expr.Path{Root: "metric"}, Y: decimal(x)}, nil)
 		}
 	}
-	return broken("metric "+op+" "+decimal(x).Text, fmt.Errorf("stop.Metric: %q is no comparison (there is ==, !=, <, <=, >, >=)", op))
+	return broken("metric "+op+" "+decimal(x).Text, fmt.Errorf("stop.Metric: %q is not a comparison operator (there is ==, !=, <, <=, >, >=)", op))
 }
 
 func atLeast(name string, least expr.Node) pawl.Condition {
@@ -94,8 +94,8 @@ func integer(n int) *expr.Number { return &expr.Number{Text: strconv.Itoa(n)} }
 
 func decimal(x float64) *expr.Number { return &expr.Number{Text: formatNumber(x)} }
 
-// formatNumber writes a number as people do: without an exponent unless it
-// would be very long.
+// formatNumber writes a number without an exponent unless it would be very
+// long.
 func formatNumber(x float64) string {
 	if a := math.Abs(x); a == 0 || a >= 1e-9 && a < 1e15 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
@@ -103,8 +103,8 @@ func formatNumber(x float64) string {
 	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
-// compileCompare makes the leaf of a comparison. The number may stand on
-// either side; it prints on the right.
+// compileCompare returns the leaf of a comparison. The number may be on either
+// side; it prints on the right.
 func compileCompare(n *expr.Compare) (*condition, error) {
 	x, y, op := n.X, n.Y, n.Op
 	if isLiteral(x) && !isLiteral(y) {
@@ -158,7 +158,7 @@ func isLiteral(n expr.Node) bool {
 	return false
 }
 
-// compared is the measure that a side of a comparison names.
+// compared returns the measure that one side of a comparison names.
 func compared(n expr.Node) (string, measure, error) {
 	switch n := n.(type) {
 	case *expr.Path:
@@ -166,7 +166,7 @@ func compared(n expr.Node) (string, measure, error) {
 			return n.Root, m, nil
 		}
 		if n.Root == "done" && len(n.Keys) == 0 {
-			return "", measure{}, expr.Errorf(n.Column(), "done is no number: write done or !done")
+			return "", measure{}, expr.Errorf(n.Column(), "done is not a number: write done or !done")
 		}
 		return "", measure{}, unknown(n.Column(), n)
 	case *expr.Call:
@@ -175,14 +175,14 @@ func compared(n expr.Node) (string, measure, error) {
 			return n.String(), m, err
 		}
 		if known(n.Func) {
-			return "", measure{}, expr.Errorf(n.Column(), "%s is no number: it is used as in %s", n.Func, cmp.Or(usage[n.Func], n.Func))
+			return "", measure{}, expr.Errorf(n.Column(), "%s is not a number: it is used as in %s", n.Func, cmp.Or(usage[n.Func], n.Func))
 		}
 		return "", measure{}, unknown(n.Column(), n)
 	}
 	return "", measure{}, expr.Errorf(n.Column(), "expected the name of a number, as in iterations >= 10, found %s", n)
 }
 
-// threshold is the value of a literal that the measure is compared with.
+// threshold returns the literal that the measure is compared with.
 func (m measure) threshold(name string, n expr.Node) (float64, error) {
 	wrong := func(what string) error {
 		return expr.Errorf(n.Column(), "%s is compared with %s, as in %s; found %s", name, what, m.example, n)

@@ -8,22 +8,21 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// Options say what source may refer to.
+// Options configure what source may refer to.
 type Options struct {
 	// When holds the functions that when("NAME") may name. They must be pure.
 	When map[string]func(*pawl.State) bool
 
-	// Unresolved lets source name functions that When does not have: for
-	// reading the conditions of a program that is not at hand. What names one
-	// never holds, and objects when an agent is checked.
+	// Unresolved lets source name functions that are not in When, for reading
+	// another program's conditions. Such a condition never holds and fails the
+	// agent's check.
 	Unresolved bool
 }
 
-// Parse reads a condition from source. The language is described above; String
-// of what it returns is the same source, with blanks and parentheses where they
-// belong and every literal as it was written. Its error says what is wrong and
-// in which column, counted in runes from 1, and what would be right. A nil o
-// registers no functions.
+// Parse reads a condition from source in the language described above. Its
+// String returns the same source with normalised blanks and parentheses, and
+// each literal as written. The error gives the problem, its column, counted in
+// runes from 1, and the remedy. A nil o registers no functions.
 func Parse(source string, o *Options) (pawl.Condition, error) {
 	tree, err := expr.Parse(source)
 	if err != nil {
@@ -36,7 +35,7 @@ func Parse(source string, o *Options) (pawl.Condition, error) {
 	return c, nil
 }
 
-// build makes the condition that a constructor's tree stands for.
+// build returns the condition for a constructor's tree.
 func build(tree expr.Node, o *Options) pawl.Condition {
 	c, err := compile(tree, o)
 	if err != nil {
@@ -45,7 +44,7 @@ func build(tree expr.Node, o *Options) pawl.Condition {
 	return c
 }
 
-// The words that mean something to a condition.
+// The words of the language.
 var (
 	functions = map[string]func(*expr.Call, *Options) (*condition, error){
 		"tool_called":  compileToolCalled,
@@ -139,7 +138,7 @@ func compileCall(n *expr.Call, o *Options) (*condition, error) {
 	return nil, unknown(n.Column(), n)
 }
 
-// unknown objects to a path or call that is no condition.
+// unknown returns the error for a path or call that is not a condition.
 func unknown(column int, n expr.Node) error {
 	name := ""
 	switch n := n.(type) {
@@ -169,7 +168,7 @@ func wrongUse(n *expr.Call) error {
 	return expr.Errorf(n.Column(), "%s is used as in %s", n.Func, usage[n.Func])
 }
 
-// stringArg is the string that stands first in a call of at most most arguments.
+// stringArg returns the string that is the first of at most most arguments.
 func stringArg(n *expr.Call, most int) (*expr.String, error) {
 	if len(n.Args) < 1 || len(n.Args) > most {
 		return nil, wrongUse(n)

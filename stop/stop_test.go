@@ -191,7 +191,7 @@ func TestBroken(t *testing.T) {
 		`iterations is compared with a number that is not negative, as in iterations >= 10; found -1`:                                       stop.Iterations(-1),
 		`elapsed is compared with a duration that is not negative, as in elapsed >= 30s; found -1s`:                                         stop.Elapsed(-time.Second),
 		`cost is compared with a number within range, as in cost >= 0.5; found NaN`:                                                         stop.Cost(nan()),
-		`stop.Metric: "=>" is no comparison (there is ==, !=, <, <=, >, >=)`:                                                                stop.Metric("=>", 1),
+		`stop.Metric: "=>" is not a comparison operator (there is ==, !=, <, <=, >, >=)`:                                                    stop.Metric("=>", 1),
 		`expected a whole number from 1, found 0, in stalled(3)`:                                                                            stop.Stalled(0),
 		`stop.When("x"): the function is nil`:                                                                                               stop.When("x", nil),
 		`stop.Any has no condition: it wants at least one`:                                                                                  stop.Any(),

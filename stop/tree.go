@@ -8,21 +8,20 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Node is a condition, or a part of one, as it stands in a state, for people to
-// see what holds and what is missing.
+// A Node is a condition, or a part of one, evaluated in a state. It shows
+// people what holds and what is missing.
 type Node struct {
-	// Source is the condition as it is written.
+	// Source is the condition as written.
 	Source string `json:"source"`
 	Kind   Kind   `json:"kind"`
 	Holds  bool   `json:"holds"`
-	// Outcome is what it makes of the run, now that it holds or once it does; zero:
-	// it has none of its own.
+	// Outcome is the status the condition gives the run when it holds; zero: it
+	// has no outcome of its own.
 	Outcome pawl.Status `json:"outcome,omitempty"`
-	// Detail says what in the state decides.
+	// Detail describes what in the state decides.
 	Detail string `json:"detail,omitempty"`
-	// Used and Limit are the number that a comparison is about and what it is
-	// compared with, of time in seconds; nil: it is no comparison, or the number is
-	// not known.
+	// Used and Limit are the two numbers of a comparison, time in seconds; nil:
+	// the node is not a comparison, or the number is unknown.
 	Used     *pawl.Decimal `json:"used,omitempty"`
 	Limit    *pawl.Decimal `json:"limit,omitempty"`
 	Children []Node        `json:"children,omitempty"`
@@ -30,16 +29,16 @@ type Node struct {
 	explicit bool // the outcome was named
 }
 
-// Kind is how a node comes of its children.
+// Kind is how a node depends on its children.
 type Kind int
 
 // The kinds.
 const (
-	KindAny      Kind = 1 + iota // one of them holds
-	KindAll                      // all of them do
-	KindNot                      // its only one does not
-	KindOverride                 // its only one does, with another outcome
-	KindLeaf                     // it has none
+	KindAny      Kind = 1 + iota // holds when one child does
+	KindAll                      // holds when all children do
+	KindNot                      // holds when its only child does not
+	KindOverride                 // holds when its only child does, with another outcome
+	KindLeaf                     // has no children
 )
 
 var kindNames = []string{"any", "all", "not", "override", "leaf"}
@@ -63,11 +62,11 @@ func (k *Kind) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no kind %q; write %s", text, strings.Join(kindNames, ", "))
+	return fmt.Errorf("unknown kind %q (write %s)", text, strings.Join(kindNames, ", "))
 }
 
-// Tree shows a condition in a state. The node of a condition that was made
-// elsewhere is a leaf.
+// Tree evaluates a condition in a state. A condition from another package is a
+// leaf.
 func Tree(c pawl.Condition, s *pawl.State) Node {
 	own, ok := c.(*condition)
 	if !ok {
@@ -115,17 +114,17 @@ func (c *condition) node(s *pawl.State) Node {
 	return n
 }
 
-// Whole shows all that can end a run that stands in a state, as far as its log
-// says: the goal, the stop condition, the ceilings, the final answer, and being
-// stuck. What a condition asks of the program by when("NAME") is not known, and
-// never holds. The root holds when one of them does, which need not end the run: a
-// goal refutes an answer, and a ceiling ends only the step that would go over it.
+// Whole shows everything that can end a run in a state, as far as its log says:
+// the goal, the stop condition, the limits, the final answer, and stuck
+// detection. A when("NAME") is unknown and never holds. The root holds when one
+// of its children does, which need not end the run: a goal refutes an answer,
+// and a limit ends only the step that would exceed it.
 func Whole(s *pawl.State) Node {
 	root := Node{Source: "the run", Kind: KindAny}
 	best := 0
 	rank := func(n Node) int {
 		switch {
-		case n.Source == "done": // an answer goes before what names no outcome
+		case n.Source == "done": // an answer precedes terms without a named outcome
 			return 2
 		case n.Outcome == pawl.Success:
 			return 4
@@ -176,7 +175,7 @@ func Whole(s *pawl.State) Node {
 		}
 	}
 	// What ended the run need not hold by itself: a workflow is done without an
-	// answer, and a limit refuses a step before it is reached.
+	// answer, and a limit refuses a step before the limit is reached.
 	if v := s.Verdict(); s.Status().Ended() && !root.Holds && v.Leaf != "" {
 		ended := slices.IndexFunc(root.Children, func(n Node) bool { return n.Source == v.Leaf })
 		if ended < 0 {
@@ -192,7 +191,7 @@ func Whole(s *pawl.State) Node {
 
 func toolErrors(l pawl.Limits) pawl.Condition { return ToolErrors(l.ToolErrors) }
 
-// ceilings are what bounds a run, as conditions.
+// ceilings returns the limits of a run as conditions.
 func ceilings(l pawl.Limits) []pawl.Condition {
 	all := []pawl.Condition{toolErrors(l), Iterations(l.Iterations), Tokens(l.Tokens), Elapsed(l.Time)}
 	if l.Cost > 0 {

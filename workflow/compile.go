@@ -13,22 +13,22 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// A node is a step made ready.
+// A node is a compiled step.
 type node struct {
 	Step
 	id   string
-	in   *block // where it stands
-	at   int    // as which
+	in   *block // the block that contains it
+	at   int    // its index in the block
 	when expr.Node
 
 	prompt *template  // of a Single
 	output string     // its schema
-	args   *tree      // of a Call; of a Run, what is asked
-	tool   string     // that is called; of a ForEach, for every item
-	on     expr.Node  // what a Switch, a ForEach or a While looks at
+	args   *tree      // of a Call; the input of a Run
+	tool   string     // the called tool; of a ForEach, called for every item
+	on     expr.Node  // the expression of a Switch, a ForEach or a While
 	as     string     // of a ForEach
 	width  int        //
-	more   bool       // it goes on when an item failed
+	more   bool       // continue when an item fails
 	max    int        // of a While
 	do     *block     // of a While
 	cases  []named    // of a Switch
@@ -48,32 +48,32 @@ type block struct {
 	of    *node // nil: the workflow itself
 }
 
-// subflow is steps that run as a child run: the tool that begins it, and what
-// it has to be told of what came before.
+// subflow is a list of steps that runs as a child run: the tool that starts it,
+// and the outer data that its steps refer to.
 type subflow struct {
 	tool string
 	loop *Loop
-	tell []string // the steps outside that it refers to
+	tell []string // the outer steps that it refers to
 }
 
 var stepID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 
-// compiler makes a Loop of steps.
+// compiler compiles steps to a Loop.
 type compiler struct {
-	agent pawl.Agent // whose workflow it is
+	agent pawl.Agent // the agent of the workflow
 	loop  *Loop
 	tools []pawl.Tool
-	seen  map[string]bool // what may be referred to at this place
-	later map[string]bool // what comes later, or stands in a branch
+	seen  map[string]bool // ids that may be referred to at this point
+	later map[string]bool // ids of later steps and of steps in branches
 }
 
-// wrong keeps an error.
+// wrong records an error.
 func (c *compiler) wrong(id, key string, column int, format string, args ...any) {
 	c.loop.errs = append(c.loop.errs, &Error{id, key, column, fmt.Sprintf(format, args...)})
 }
 
-// compile makes the loop of a workflow, or of a branch of one, that may refer
-// to what is known outside, and calls what it is told by the names.
+// compile returns the loop of a workflow or branch and its tools. Its steps may
+// refer to the outer steps and to the named values.
 func compile(agent pawl.Agent, steps []Step, outer, names []string) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, names: names}
 	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
@@ -86,21 +86,21 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string) (*Loop, []pa
 		}
 	}
 	if len(steps) == 0 {
-		c.wrong("", "steps", 0, "there are none; a workflow needs at least one")
+		c.wrong("", "steps", 0, "there are no steps (a workflow needs at least one)")
 	}
 	c.collect(steps)
 	l.root = c.block(steps, nil)
 	return l, c.tools
 }
 
-// collect learns the ids of the steps that can be referred to, so that what
-// comes later can be told from what does not exist.
+// collect records the ids of the steps that can be referred to, to distinguish
+// later steps from unknown ones.
 func (c *compiler) collect(steps []Step) {
 	for _, s := range steps {
 		id, _ := about(s)
 		switch {
 		case !stepID.MatchString(id):
-			c.wrong(id, "id", 0, "%q is no id (use 1 to 40 letters, digits, - or _)", id)
+			c.wrong(id, "id", 0, "%q is not an id (use 1 to 40 letters, digits, - or _)", id)
 		case c.later[id] || c.seen[id]:
 			c.wrong(id, "id", 0, "there is another step of that id (give each one of its own)")
 		}
@@ -117,7 +117,7 @@ func (c *compiler) collect(steps []Step) {
 	}
 }
 
-// about is what every step has.
+// about returns the fields common to all steps.
 func about(s Step) (id, when string) {
 	switch s := s.(type) {
 	case Single:
@@ -200,9 +200,9 @@ func (c *compiler) node(n *node) {
 		}
 		n.do = &block{of: n}
 		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}}
-		inside.collect(s.Do) // told once already
+		inside.collect(s.Do) // problems were reported once already
 		maps.Copy(c.seen, inside.later)
-		c.seen[n.id] = true // how often it went round is its own to ask
+		c.seen[n.id] = true // its own condition may use its rounds
 		n.on = c.expression(n.id, "while", s.Cond)
 		n.do = c.block(s.Do, n)
 		if len(s.Do) == 0 {
@@ -213,7 +213,7 @@ func (c *compiler) node(n *node) {
 	}
 }
 
-// called looks whether there is such a tool.
+// called reports an error if no such tool exists.
 func (c *compiler) called(id, tool string) {
 	var names []string
 	for _, t := range c.agent.Tools {
@@ -232,7 +232,7 @@ func (c *compiler) called(id, tool string) {
 func (c *compiler) choice(n *node, s Switch) {
 	n.on = c.expression(n.id, "switch", s.On)
 	if len(s.Cases) == 0 {
-		c.wrong(n.id, "cases", 0, "there are none; name what it may be, each with its steps")
+		c.wrong(n.id, "cases", 0, "there are no cases (name each value with its steps)")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
 		n.cases = append(n.cases, named{name, c.block(s.Cases[name], n)})
@@ -262,14 +262,14 @@ func (c *compiler) each(n *node, s ForEach) {
 	n.arms = []*subflow{c.subflow(n.id, n.id, s.Do, []string{n.as})}
 }
 
-// subflow makes a branch: steps that run as a child run of their own.
+// subflow compiles a branch, whose steps run as a child run.
 func (c *compiler) subflow(id, tool string, steps []Step, names []string) *subflow {
 	agent := c.agent
 	outer := slices.Sorted(maps.Keys(c.seen))
 	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...))
 	loop.branch = true
 	c.loop.errs = append(c.loop.errs, loop.errs...)
-	loop.errs = nil // they are told once, by the workflow
+	loop.errs = nil // the workflow reports them once
 	c.loop.asks = c.loop.asks || loop.asks
 	f := &subflow{tool: tool, loop: loop}
 	for _, ref := range loop.refs {
@@ -279,7 +279,7 @@ func (c *compiler) subflow(id, tool string, steps []Step, names []string) *subfl
 	}
 	c.loop.refs = append(c.loop.refs, f.tell...)
 	for _, root := range loop.roots {
-		if !slices.Contains(names, root) { // which is its own item
+		if !slices.Contains(names, root) { // its own item
 			c.loop.roots = append(c.loop.roots, root)
 		}
 	}
@@ -321,7 +321,7 @@ func (c *compiler) tree(id, key string, value any) *tree {
 		err = decode(raw, &v)
 	}
 	if err != nil {
-		c.wrong(id, key, 0, "it is no JSON: %v", err)
+		c.wrong(id, key, 0, "it is not JSON: %v", err)
 		return &tree{}
 	}
 	t, wrong := plant(v)
@@ -350,14 +350,14 @@ func (c *compiler) expression(id, key, source string) expr.Node {
 		case *expr.Path:
 			paths = append(paths, n)
 		case *expr.Call:
-			c.wrong(id, key, n.Column(), "there are no functions here, such as %s (compare input and what steps came to)", n.Func)
+			c.wrong(id, key, n.Column(), "%s is not available here (compare input and the outputs of steps)", n.Func)
 		}
 	}
 	c.known(id, key, paths)
 	return n
 }
 
-// known looks whether what is referred to exists, and has come before.
+// known reports an error for references to unknown or later steps.
 func (c *compiler) known(id, key string, paths []*expr.Path) {
 	roots := append([]string{"input", "steps"}, c.loop.names...)
 	for _, p := range paths {
@@ -370,7 +370,7 @@ func (c *compiler) known(id, key string, paths []*expr.Path) {
 			continue
 		}
 		if len(p.Keys) < 2 || p.Keys[0].IsIndex || p.Keys[1].IsIndex || !slices.Contains(fields, p.Keys[1].Name) {
-			c.wrong(id, key, p.Column(), "%s says nothing of a step (write steps.ID.output)", p)
+			c.wrong(id, key, p.Column(), "%s does not refer to a step (write steps.ID.output)", p)
 			continue
 		}
 		step := p.Keys[0].Name
@@ -385,7 +385,7 @@ func (c *compiler) known(id, key string, paths []*expr.Path) {
 	}
 }
 
-// object is what JSON makes of no arguments.
+// object returns an empty object for nil arguments.
 func object(args map[string]any) map[string]any {
 	if args == nil {
 		return map[string]any{}

@@ -11,20 +11,20 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// fields are what is known of a step.
+// fields are the names under which a step's results are available.
 var fields = []string{"output", "errors", "rounds"}
 
-// data is what the steps of a run can refer to. It is read off the state as it
-// is asked for, and only then.
+// data is what the steps of a run can refer to. It is read from the state on
+// demand.
 type data struct {
 	loop *Loop
 	s    *pawl.State
 
-	told  map[string]any // what the run was asked, if it is a branch's; nil: not read yet
+	told  map[string]any // the input of a branch; nil: not read yet
 	steps map[string]any
 }
 
-// root is what a reference begins with.
+// root returns the value of the first name of a reference.
 func (d *data) root(p *expr.Path) (any, error) {
 	switch {
 	case p.Root == "steps":
@@ -48,7 +48,8 @@ func (d *data) root(p *expr.Path) (any, error) {
 	return input(d.s.Input()), nil
 }
 
-// input is what a workflow was asked: a text or, if it is one, a JSON object or list.
+// input returns the input of a workflow: a JSON object or list if the text is
+// one, else the text.
 func input(text string) any {
 	if t := strings.TrimSpace(text); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
 		var v any
@@ -59,20 +60,20 @@ func input(text string) any {
 	return text
 }
 
-// outside is what a branch was told.
+// outside returns the data that a branch got from its parent.
 func (d *data) outside() (map[string]any, error) {
 	if d.told == nil {
 		if err := decode([]byte(d.s.Input()), &d.told); err != nil {
-			return nil, fmt.Errorf("what the branch was told is no JSON object: %w", err)
+			return nil, fmt.Errorf("the branch's input is not a JSON object: %w", err)
 		}
 	}
 	return d.told, nil
 }
 
-// step is what is known of a step.
+// step returns the results of a step.
 func (d *data) step(id string) (any, error) {
 	n := d.loop.nodes[id]
-	if n == nil { // of a branch: it stands outside
+	if n == nil { // an outer step of a branch
 		told, err := d.outside()
 		if err != nil {
 			return nil, err
@@ -105,14 +106,14 @@ func (d *data) step(id string) (any, error) {
 	if st.OK {
 		var v any
 		if err := decode(st.Value, &v); err != nil {
-			return nil, fmt.Errorf("what came of step %s is no JSON: %w", id, err)
+			return nil, fmt.Errorf("the output of step %s is not JSON: %w", id, err)
 		}
 		known["output"] = v
 	}
 	return known, nil
 }
 
-// many is what came of branches, or of items.
+// many returns the results of branches or items.
 func (d *data) many(n *node) (any, error) {
 	outputs, errs := []any{}, []any{}
 	var round string
@@ -122,13 +123,13 @@ func (d *data) many(n *node) (any, error) {
 		if i == 0 {
 			round = at
 		}
-		if !ok || !st.Done || at != round { // the last is of a round before
+		if !ok || !st.Done || at != round { // the latest result is of an earlier round
 			break
 		}
 		var output, failure any
 		if st.OK {
 			if err := decode(st.Value, &output); err != nil {
-				return nil, fmt.Errorf("what came of step %s is no JSON: %w", st.Label, err)
+				return nil, fmt.Errorf("the output of step %s is not JSON: %w", st.Label, err)
 			}
 		} else {
 			failure = st.Error
@@ -139,13 +140,13 @@ func (d *data) many(n *node) (any, error) {
 	case empty.at() > first:
 		outputs, errs = []any{}, []any{}
 	case first == 0:
-		return map[string]any{"output": nil}, nil // it was left out
+		return map[string]any{"output": nil}, nil // the step was skipped
 	}
 	return map[string]any{"output": outputs, "errors": errs}, nil
 }
 
-// stands is what a step came to last. One that is being taken again, because
-// the model failed or its reply did not do, is told what it was told at first.
+// stands returns the latest state of a step. A step that is repeated because
+// the model failed or its reply was unusable keeps its first input.
 func (d *data) stands(name string) (pawl.StepState, bool) {
 	st, ok := d.s.Step(name)
 	if ok && !st.Done {
@@ -162,15 +163,15 @@ func (d *data) begunAt(name string) uint64 {
 	return st.Seq
 }
 
-// vacant is the note that an each had no items. Nothing was begun then, so that
-// no step tells where the run is: the note does, until one is begun.
+// vacant is the note that a for-each had no items. No step begins then, so the
+// note marks the run's position until the next step begins.
 type vacant struct {
 	Step  string `json:"step"`            // the each's label
-	After string `json:"after,omitempty"` // that of the step begun last before it
-	Seq   uint64 `json:"seq"`             // of the entry it was found out at
+	After string `json:"after,omitempty"` // the label of the last step begun before it
+	Seq   uint64 `json:"seq"`             // of the entry on which it was decided
 }
 
-// at is its place among the steps, zero if there is none.
+// at returns the position of the note among the steps; zero: there is no note.
 func (v vacant) at() uint64 {
 	if v.Step == "" {
 		return 0
@@ -178,16 +179,15 @@ func (v vacant) at() uint64 {
 	return v.Seq + 1
 }
 
-// emptied is how an each had no items when that was so last.
+// emptied returns the latest note that a for-each had no items.
 func (d *data) emptied(id string) (v vacant) {
 	if note, ok := d.s.Note(by, id); ok && json.Unmarshal(note, &v) != nil {
-		return vacant{} // no note of ours
+		return vacant{} // not a note of this package
 	}
 	return v
 }
 
-// idled is the each without items that was the last to be come to since a step
-// was begun.
+// idled returns the latest for-each without items since a step began.
 func (d *data) idled() (last vacant) {
 	at := d.s.LastStep()
 	for _, id := range d.loop.eaches {
@@ -198,7 +198,8 @@ func (d *data) idled() (last vacant) {
 	return last
 }
 
-// begun is where the latest step within n was begun; zero: none was.
+// begun returns the seq at which the latest step within n began; zero: none
+// did.
 func (d *data) begun(n *node) uint64 {
 	switch n.Step.(type) {
 	case Switch, While:
@@ -215,7 +216,7 @@ func (d *data) begun(n *node) uint64 {
 	return d.begunAt(n.id)
 }
 
-// last is the step within n, one of its own, that was come to last, and its label.
+// last returns the step of n itself that was reached last, and its label.
 func (d *data) last(n *node) (last *node, label string) {
 	var latest uint64
 	for _, b := range n.blocks() {
@@ -239,7 +240,7 @@ func (d *data) lastOf(b *block) (last *node) {
 	return last
 }
 
-// leaf is the label of the step that was begun last within n.
+// leaf returns the label of the latest step begun within n.
 func (d *data) leaf(n *node) string {
 	name := n.id
 	switch n.Step.(type) {
@@ -258,8 +259,8 @@ func (d *data) leaf(n *node) string {
 	return st.Label
 }
 
-// find is what a reference refers to. What does not exist is an error, since a
-// text with a hole in it would be sent for one without.
+// find returns the value of a reference. A missing value is an error, because a
+// prompt with a gap would be sent as if it were complete.
 func (d *data) find(p *expr.Path) (any, error) {
 	v, err := d.root(p)
 	if err != nil {
@@ -279,7 +280,7 @@ func (d *data) find(p *expr.Path) (any, error) {
 			}
 			v = in[k.Index]
 		case nil:
-			if p.Root == "steps" && i == 2 { // it was left out, or is yet to come in this loop
+			if p.Root == "steps" && i == 2 { // it was skipped, or comes later in this loop
 				return nil, nil
 			}
 			return nil, missing(p, i, "null")
@@ -297,7 +298,7 @@ func missing(p *expr.Path, i int, what string) error {
 	return fmt.Errorf("there is no %s: %s is %s", p, head, what)
 }
 
-// env is what an expression sees.
+// env returns the names that an expression may use.
 func (d *data) env(n expr.Node) (expr.Env, error) {
 	values, steps := map[string]expr.Value{}, map[string]any{}
 	for n := range expr.All(n) {
@@ -336,7 +337,7 @@ func (d *data) holds(n expr.Node) (bool, error) {
 	return expr.Holds(n, env)
 }
 
-// tell is what a branch is told: what it refers to, and no more.
+// tell returns the data for a branch: what its steps refer to, and no more.
 func (d *data) tell(f *subflow) (map[string]any, error) {
 	told := map[string]any{}
 	outer := map[string]any{"input": input(d.s.Input())}
@@ -365,7 +366,7 @@ func (d *data) tell(f *subflow) (map[string]any, error) {
 	return told, nil
 }
 
-// decode reads JSON and keeps its numbers as they are written.
+// decode reads JSON and keeps the digits of numbers.
 func decode(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// declare writes steps as a spec has them. What cannot be written is told when
-// the agent is prepared.
+// declare writes steps in the form of a spec. Preparing the agent reports steps
+// that cannot be written.
 func declare(steps []Step) json.RawMessage {
 	raw, err := json.Marshal(written(steps))
 	if err != nil {
@@ -75,11 +75,12 @@ func write(s Step, m map[string]any) {
 	}
 }
 
-// OneOf is the schema of a reply that is one of some words: what a Switch goes by.
+// OneOf returns the schema of a reply that is one of the words, for use with
+// Switch.
 func OneOf(words ...string) json.RawMessage {
 	raw, err := json.Marshal(map[string]any{"enum": slices.Clone(words)})
 	if err != nil {
-		return nil // texts always marshal
+		return nil // strings always marshal
 	}
 	return raw
 }

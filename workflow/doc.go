@@ -1,6 +1,6 @@
-// Package workflow runs known steps in a known order: what is a loop for want
-// of knowing better costs a model call for every choice, and a workflow asks
-// the model only what its steps ask.
+// Package workflow runs known steps in a known order. A ReAct loop spends a
+// model call on every choice; a workflow calls the model only in the steps that
+// say so.
 //
 //	desk := workflow.New(pawl.Agent{Name: "desk", Model: model, Tools: tools},
 //		workflow.Single{ID: "kind", Prompt: "A bug or a question? {{input}}", Output: workflow.OneOf("bug", "question")},
@@ -10,24 +10,23 @@
 //		}},
 //	)
 //
-// It is one more loop over the same machine: its runs are durable, bounded,
-// paused, resumed, forked, replayed and explained like any other, its tools
-// run through the same gates, and every branch, item and agent is a child run
-// with a share of the budget.
+// A workflow is another loop over the same machine: its runs are durable,
+// bounded, suspended, resumed, forked, replayed and explained like any other,
+// its tools need the same approvals, and every branch, item and agent is a
+// child run with a share of the budget.
 //
 // # Data
 //
-// A step refers to what the workflow was asked and to what came of the steps
-// before it: {{input}}, or {{input.x}} when that is a JSON object,
-// {{steps.ID.output}}, {{steps.ID.output.member[0]}}, and within a for-each to
-// its item by the name it has. Conditions are written in the language of stop
-// conditions over the same names, without the braces:
-// steps.review.output.score >= 8 && input.lang == "de". A reference in a text
-// to what does not exist fails the step; in a condition it is null, and so is
-// what came of a step that was left out.
+// A step refers to the workflow's input and to the outputs of earlier steps:
+// {{input}}, or {{input.x}} if that is a JSON object, {{steps.ID.output}},
+// {{steps.ID.output.member[0]}}, and within a for-each to its item by name.
+// Conditions use the language of stop conditions and the same names without
+// braces: steps.review.output.score >= 8 && input.lang == "de". In a text, a
+// reference to a missing value fails the step; in a condition it is null. The
+// output of a skipped step is null.
 //
-// # Failing
+// # Failures
 //
-// A step that fails ends the run as failed and says which it was. Resuming the
-// run takes that step again, and nothing that went well before it.
+// A step that fails ends the run as failed with the step's id. Resuming the run
+// repeats that step, but none that succeeded before it.
 package workflow

@@ -12,46 +12,45 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// Loop takes the steps of a workflow. It is made by [New].
-//
-// It keeps nothing of its own: the label of the step begun last, which stands
-// in the log, says where it is, and the log says what came of the steps before.
+// Loop runs the steps of a workflow. [New] creates it. It has no state of its
+// own: its position is the label of the latest step in the log, and the log has
+// the outputs of the steps before.
 type Loop struct {
 	root   *block
 	nodes  map[string]*node
-	names  []string // what its items are called, when it is a branch
-	eaches []string // those of its nodes that may turn out to have no items
+	names  []string // the names of the items of a branch
+	eaches []string // its nodes that may have no items
 	refs   []string // the steps it refers to
-	roots  []string // and what else: input, and its items
-	branch bool     // it is asked with data, and answers with data
-	asks   bool     // it asks the model
+	roots  []string // other references: input, and items
+	branch bool     // its input and its answer are data
+	asks   bool     // a step asks the model
 	output *jsonschema.Schema
 	source json.RawMessage
 	errs   []error
 }
 
-// by is who notes that a list was empty.
+// by is the recorded author of the note that a list was empty.
 const by = "workflow"
 
-// mostMoves bounds how many steps without an effect are gone through at once:
-// loops within loops that do nothing are a mistake.
+// mostMoves is the most consecutive steps without an effect: nested loops that
+// do nothing are a mistake.
 const mostMoves = 100_000
 
 // Name returns "workflow".
 func (*Loop) Name() string { return "workflow" }
 
-// Steps returns the steps as JSON, as a spec has them. It is part of what a run
-// declares, so that it is not resumed under other steps unawares.
+// Steps returns the steps as JSON in the form of a spec. It is part of the
+// run's declaration, so a run is not resumed with other steps by accident.
 func (l *Loop) Steps() json.RawMessage { return l.source }
 
-// Asked reports whether a step refers to what the workflow is asked. One that
-// does not may be asked nothing.
+// Asked reports whether a step refers to the input. If not, the input may be
+// empty.
 func (l *Loop) Asked() bool { return slices.Contains(l.roots, "input") }
 
-// Check tells what is wrong with the steps, each an [*Error].
+// Check returns the problems of the steps, each an [*Error].
 func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }
 
-// Next returns what the next step does.
+// Next returns the machine step for the workflow's current position.
 func (l *Loop) Next(s *pawl.State) pawl.Step {
 	w := &walk{data: data{loop: l, s: s}}
 	label, none := s.LastStep(), w.idled()
@@ -73,14 +72,14 @@ func (l *Loop) Next(s *pawl.State) pawl.Step {
 	return w.after(n, i, rounds)
 }
 
-// walk goes from one step to the next.
+// walk moves from one step to the next.
 type walk struct {
 	data
 	moves int
 }
 
-// after is what to do when the step n, or its i-th member, is over or is to be
-// taken again.
+// after returns what to do when the step n, or its i-th member, is over or must
+// be repeated.
 func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	switch n.Step.(type) {
 	case Parallel:
@@ -102,7 +101,8 @@ func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	return w.enter(n.in, n.at+1, rounds)
 }
 
-// enter goes on with the i-th step of a block, or with what follows it.
+// enter continues with the i-th step of a block, or with what follows the
+// block.
 func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 	for {
 		if w.moves++; w.moves > mostMoves {
@@ -158,7 +158,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 	}
 }
 
-// choose is the case a Switch goes on with.
+// choose returns the case that a Switch selects.
 func (w *walk) choose(n *node) (*block, error) {
 	v, err := w.eval(n.on)
 	if err != nil {
@@ -181,7 +181,7 @@ func (w *walk) choose(n *node) (*block, error) {
 	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, short(text), strings.Join(names, ", "))
 }
 
-// begin takes a step that does something.
+// begin begins a step that has an effect.
 func (w *walk) begin(n *node, rounds []int) pawl.Step {
 	switch n.Step.(type) {
 	case Parallel:
@@ -221,8 +221,8 @@ func call(tool string, args any, label string) (pawl.Disposed, error) {
 	return pawl.Disposed{Call: pawl.Call{Tool: tool, Args: raw}, Step: label}, err
 }
 
-// batch begins those of n's branches or items from the i-th, at most count,
-// that are still to be begun, or goes on behind them.
+// batch begins at most count of n's branches or items from the i-th that have
+// not begun, or continues after them.
 func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	var items []any
 	end := len(n.arms)
@@ -266,7 +266,7 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	return w.enter(n.in, n.at+1, rounds)
 }
 
-// empty notes that an each has no items, so that the run goes on behind it.
+// empty notes that a for-each has no items, so that the run continues after it.
 func (w *walk) empty(n *node, rounds []int) pawl.Step {
 	raw, err := json.Marshal(vacant{Step: join(n.id, rounds), After: w.s.LastStep(), Seq: w.s.Seq()})
 	if err != nil {
@@ -275,7 +275,7 @@ func (w *walk) empty(n *node, rounds []int) pawl.Step {
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: n.id, Value: raw}}}
 }
 
-// branch is the call that the k-th branch or item is.
+// branch returns the call for the k-th branch or item.
 func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Disposed, error) {
 	f := n.arms[0]
 	if items == nil {
@@ -291,7 +291,7 @@ func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Disposed,
 	return call(f.tool, told, label)
 }
 
-// finish ends the run with what came of its last step.
+// finish ends the run with the output of its last step.
 func (w *walk) finish() pawl.Step {
 	var value any
 	if n := w.lastOf(w.loop.root); n != nil {
@@ -328,7 +328,7 @@ func failed(id, detail string) pawl.Step {
 	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Failed, Condition: name, Leaf: name, Detail: what}}
 }
 
-// depth is in how many loops a step stands.
+// depth returns the number of loops around a step.
 func (n *node) depth() (depth int) {
 	for of := n.in.of; of != nil; of = of.in.of {
 		if _, loops := of.Step.(While); loops {
@@ -338,7 +338,7 @@ func (n *node) depth() (depth int) {
 	return depth
 }
 
-// blocks are the steps within a Switch or a While.
+// blocks returns the steps within a Switch or a While.
 func (n *node) blocks() (list []*block) {
 	if n.do != nil {
 		list = append(list, n.do)
@@ -353,8 +353,8 @@ func (n *node) blocks() (list []*block) {
 }
 
 // A label is a step's id, with the number of the branch or item in brackets,
-// and behind an @ the rounds of the loops it stands in, outermost first:
-// fetch, fetch[3], review@2, score[3]@2.1.
+// and after an @ the rounds of the loops around it, outermost first: fetch,
+// fetch[3], review@2, score[3]@2.1.
 func join(name string, rounds []int) string {
 	for i, r := range rounds {
 		sep := "."
@@ -374,7 +374,7 @@ func split(label string) (name string, rounds []int) {
 	for r := range strings.SplitSeq(at, ".") {
 		n, err := strconv.Atoi(r)
 		if err != nil {
-			return label, nil // no label of ours
+			return label, nil // not a label of this package
 		}
 		rounds = append(rounds, n)
 	}

@@ -14,11 +14,10 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// New returns the agent with the steps for its loop, and what they run in child
-// runs among its tools. What is wrong with the steps is told when the agent is
-// prepared. An agent that declares no output has the document that its last
-// step came to, if it is one, as the output of its result; one whose steps ask
-// no model needs none.
+// New returns the agent with the steps as its loop, and with tools for the
+// steps that run as child runs. Preparing the agent reports errors in the
+// steps. Without a declared output, the result's output is the document of the
+// last step, if it is one. An agent whose steps ask no model needs no model.
 func New(agent pawl.Agent, steps ...Step) pawl.Agent {
 	loop, tools := compile(agent, steps, nil, nil)
 	if agent.Output == nil {
@@ -37,10 +36,10 @@ func New(agent pawl.Agent, steps ...Step) pawl.Agent {
 	return agent
 }
 
-// NoModel is the name of the model of a workflow that asks none.
+// NoModel is the name of the model of a workflow that asks no model.
 const NoModel = "none"
 
-// nobody is that model.
+// nobody implements that model.
 type nobody struct{}
 
 // Stream fails.
@@ -50,12 +49,13 @@ func (nobody) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error]
 	}
 }
 
-// Describe says that it costs nothing.
+// Describe returns a price of zero.
 func (nobody) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: NoModel, Price: &pawl.Price{}} }
 
-// branchOf is the agent that a branch is: the workflow's, with other steps.
-// What ends the workflow, and what it observes, are the workflow's own; its
-// policies are the branch's, too, but for those a child run inherits anyway.
+// branchOf returns the agent of a branch: the workflow's agent with other
+// steps. Stop conditions and observations belong to the workflow alone. The
+// branch gets the workflow's policies except those that child runs inherit
+// anyway.
 func branchOf(agent pawl.Agent, name string, loop *Loop, tools []pawl.Tool) pawl.Agent {
 	agent.Name = strings.Trim(agent.Name+"-"+notName.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	agent.Stop, agent.Goal, agent.Observer, agent.Source = nil, nil, nil, ""
@@ -76,15 +76,16 @@ func branchOf(agent pawl.Agent, name string, loop *Loop, tools []pawl.Tool) pawl
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// asked is the tool by which a step is a child run.
+// asked is the tool that runs a step as a child run.
 type asked struct {
 	agent  pawl.Agent
 	name   string
 	effect pawl.Effect
-	whole  bool // it is told data
+	whole  bool // its input is data
 }
 
-// mostTold is how much may come of a child run, in bytes: it is data and may not be cut.
+// mostTold is the maximal size of a child run's answer in bytes: it is data and
+// must not be truncated.
 const mostTold = 1 << 20
 
 // Info declares the tool.
@@ -102,11 +103,11 @@ func (t *asked) Info() pawl.ToolInfo {
 // Agent returns the agent.
 func (t *asked) Agent() pawl.Agent { return t.agent }
 
-// Inner says that the tool is for the steps alone: whoever serves the agent's
-// tools to others leaves it out.
+// Inner reports that the tool is for the workflow's steps only and is not
+// offered to others when the agent's tools are served.
 func (t *asked) Inner() bool { return true }
 
-// Ask returns what the agent is asked.
+// Ask returns the input of the child run.
 func (t *asked) Ask(args json.RawMessage) (string, error) {
 	if t.whole {
 		return string(args), nil
@@ -120,13 +121,13 @@ func (t *asked) Ask(args json.RawMessage) (string, error) {
 	return in.Input, nil
 }
 
-// Run is not for engines that know what a child run is.
+// Run fails: the engine runs the agent as a child run instead.
 func (t *asked) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, errors.New("the steps of a workflow are driven by an engine, not by a tool")
 }
 
-// most is the effect of a run of an agent. That of a branch is no more than a
-// Read: what its own calls do is held by theirs, and two branches may do it at once.
+// most returns the effect of a run of an agent. A branch counts as a Read: its
+// own calls are checked individually, and branches may run in parallel.
 func most(agent pawl.Agent) pawl.Effect {
 	for _, t := range agent.Tools {
 		if t != nil && t.Info().Effect != pawl.Read {

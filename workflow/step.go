@@ -7,40 +7,41 @@ import (
 )
 
 // A Step is one of the steps of a workflow: [Single], [Call], [Run], [Switch],
-// [Parallel], [ForEach] or [While]. Its ID, of letters, digits, - and _, names it
-// in the log and to the steps after it, which find what came of it as
+// [Parallel], [ForEach] or [While]. Its ID, of letters, digits, - and _, names
+// it in the log and for later steps, which refer to its output as
 // steps.ID.output. If is a condition; a step whose condition does not hold is
-// left out, and its output is null.
+// skipped, and its output is null.
 type Step interface{ step() }
 
-// Single asks the model once. It is shown the agent's prompt and this one, and
-// nothing of what went before but what the prompt refers to. What comes of it is
-// the reply: a text or, under a schema, the document that follows it. A reply
-// that does not follow it is asked for again, twice at most.
+// Single asks the model once, with the agent's prompt and this one and without
+// any earlier conversation. Its output is the reply: a text or, with a schema,
+// a document that matches it. A reply that does not match is rejected at most
+// twice.
 type Single struct {
 	ID, If string
-	Prompt string          // in which {{REFERENCE}} stands for what it refers to
+	Prompt string          // may contain {{REFERENCE}}
 	Output json.RawMessage // JSON Schema; nil: text
 }
 
-// Call runs a tool of the agent's. A string among Args that is nothing but one
-// {{REFERENCE}} stands for the value itself, be it a number, a list or an object.
+// Call runs one of the agent's tools. A string in Args that consists of one
+// {{REFERENCE}} is replaced by the value itself, such as a number, a list or an
+// object.
 type Call struct {
 	ID, If string
 	Tool   string
 	Args   map[string]any
 }
 
-// Run asks another agent, which may be a workflow of its own, in a child run.
+// Run runs another agent, which may be a workflow, as a child run.
 type Run struct {
 	ID, If string
 	Agent  pawl.Agent
-	Input  any // text, or what becomes a JSON text; nil: what this workflow was asked
+	Input  any // a text, or a value sent as JSON; nil: this workflow's input
 }
 
-// Switch goes on with the case named by what On says. Where none is, it goes on
-// with Default or, where that is nil, fails. What comes of it is what came of
-// the last step it took.
+// Switch continues with the case that the value of On names, or with Default if
+// there is no such case; if Default is nil, it fails. Its output is that of the
+// last step it ran.
 type Switch struct {
 	ID, If  string
 	On      string
@@ -48,30 +49,29 @@ type Switch struct {
 	Default []Step
 }
 
-// Parallel takes all branches at once, each in a child run. What comes of it is
-// the list of what came of them. Steps of one are not known to the others, nor
-// to what follows.
+// Parallel runs all branches at once, each as a child run. Its output is the
+// list of their outputs. Steps of one branch cannot be referred to outside it.
 type Parallel struct {
 	ID, If   string
 	Branches [][]Step
 }
 
-// ForEach takes the same steps for every item of the list that In says, each in
-// a child run, Width of them at once. What comes of it is the list of what came
-// of each, null where an item failed; steps.ID.errors then says why.
+// ForEach runs the same steps for every item of the list In, each as a child
+// run, Width of them at once. Its output is the list of their outputs, with
+// null for a failed item; steps.ID.errors holds the errors.
 type ForEach struct {
 	ID, If   string
 	In       string
-	As       string // what the steps call their item; empty: item
+	As       string // the item's name in the steps; empty: item
 	Width    int    // zero: 4
-	Continue bool   // with the other items when one fails; else the workflow fails
+	Continue bool   // with the other items if one fails; else the workflow fails
 	Do       []Step
 }
 
-// While takes its steps again as long as the condition holds, Max times at
-// most. What comes of it is what came of the last step it took, and
-// steps.ID.rounds how often it took them. Within, a reference to a step that has
-// not been taken in this round is to that of the round before.
+// While repeats its steps while the condition holds, at most Max times. Its
+// output is that of the last step it ran, and steps.ID.rounds the number of
+// rounds. Within it, a reference to a step that has not run in this round
+// yields the output of the previous round.
 type While struct {
 	ID, If string
 	Cond   string
@@ -87,23 +87,22 @@ func (Parallel) step() {}
 func (ForEach) step()  {}
 func (While) step()    {}
 
-// Bounds on what a workflow may ask for. They keep one that is wrong from
-// being noticed by its bill.
+// Limits of a workflow, to stop a mistake before it becomes expensive.
 const (
 	MaxRounds = 1000  // of a While
 	MaxWidth  = 64    // of a ForEach
 	MaxItems  = 10000 // of a ForEach
 )
 
-// An Error is something wrong with a step, and where: Key is the name that the
-// field at fault has in a spec, such as prompt or if.
+// An Error is a problem in a step. Key is the name of the field in a spec, such
+// as prompt or if.
 type Error struct {
 	Step, Key string
-	Column    int // within the text under Key, from 1; zero: the whole of it
+	Column    int // within the text under Key, in characters from 1; zero: all of it
 	Message   string
 }
 
-// Error names the step.
+// Error returns the problem with the step's id.
 func (e *Error) Error() string {
 	if e.Step == "" {
 		return "steps: " + e.Message

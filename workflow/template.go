@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// A template is a text with references in it. What they refer to is put in all
-// at once: a {{ in a value is text.
+// A template is a text with references. All are replaced at once: a {{ in a
+// value is plain text.
 type template struct {
 	texts []string // around the references, one more than there are
 	paths []*expr.Path
@@ -50,7 +50,7 @@ func parsePath(text string, at int) (*expr.Path, *expr.Error) {
 	}
 	path, ok := n.(*expr.Path)
 	if !ok {
-		return nil, expr.Errorf(at+lead, "{{%s}} is no reference (write {{input}}, or {{steps.ID.output}})", text)
+		return nil, expr.Errorf(at+lead, "{{%s}} is not a reference (write {{input}}, or {{steps.ID.output}})", text)
 	}
 	path.At += expr.At(at - 1)
 	return path, nil
@@ -67,7 +67,7 @@ func parse(source string) (expr.Node, *expr.Error) {
 	return nil, expr.Errorf(0, "%v", err)
 }
 
-// whole is the reference that the text is nothing but; nil: it is more.
+// whole returns the reference if the text consists of only it; else nil.
 func (t *template) whole() *expr.Path {
 	if len(t.paths) == 1 && strings.TrimSpace(t.texts[0]) == "" && strings.TrimSpace(t.texts[1]) == "" {
 		return t.paths[0]
@@ -75,7 +75,7 @@ func (t *template) whole() *expr.Path {
 	return nil
 }
 
-// text puts in what the references refer to. Null is no text.
+// text returns the text with the values of its references. Null is an error.
 func (t *template) text(d *data) (string, error) {
 	var b strings.Builder
 	b.WriteString(t.texts[0])
@@ -94,7 +94,7 @@ func (t *template) text(d *data) (string, error) {
 	return b.String(), nil
 }
 
-// asText is a value as it stands in a text.
+// asText formats a value for use in a text.
 func asText(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -105,8 +105,8 @@ func asText(v any) (string, error) {
 	return encode(v)
 }
 
-// encode is a value as JSON. What is HTML in it stays readable: it is for
-// models and people.
+// encode returns a value as JSON. It does not escape HTML: models and people
+// read it.
 func encode(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -120,10 +120,10 @@ type tree struct {
 	text    *template
 	list    []*tree
 	members map[string]*tree
-	value   any // what is no text, list or object
+	value   any // neither text, list nor object
 }
 
-// plant reads a value as encoding/json writes it.
+// plant converts a value in the form of encoding/json to a tree.
 func plant(v any) (*tree, *expr.Error) {
 	switch v := v.(type) {
 	case string:
@@ -152,7 +152,7 @@ func plant(v any) (*tree, *expr.Error) {
 	return &tree{value: v}, nil
 }
 
-// fill is the value with everything in it that its templates refer to.
+// fill returns the value with the values of all references in it.
 func (t *tree) fill(d *data) (any, error) {
 	switch {
 	case t.text != nil:
@@ -183,7 +183,7 @@ func (t *tree) fill(d *data) (any, error) {
 	return t.value, nil
 }
 
-// paths are the references in it.
+// refs returns the references in the tree.
 func (t *tree) refs() (paths []*expr.Path) {
 	if t == nil {
 		return nil

@@ -432,32 +432,32 @@ func TestCheck(t *testing.T) {
 		t.Fatal("nothing is wrong")
 	}
 	for _, want := range []string{
-		`step a b: id: "a b" is no id`,
+		`step a b: id: "a b" is not an id`,
 		"step a b: prompt: it is empty",
 		"step s: prompt: the {{ is not closed",
 		"step s2: prompt: steps.later comes later",
 		"step s2: prompt: there is no step nope here",
 		"step s2: prompt: there is no other",
-		"step s2: prompt: steps.s says nothing of a step",
+		"step s2: prompt: steps.s does not refer to a step",
 		"step s2: output: ",
 		"step later: if: ",
 		`step later: tool: there is no tool "lok" (did you mean look?)`,
 		"step s: id: there is another step of that id",
-		"step w: switch: there are no functions here, such as done",
-		"step w: cases: there are none",
+		"step w: switch: done is not available here",
+		"step w: cases: there are no cases",
 		"step l: while: it is empty",
 		"step l: max: 0 rounds",
 		"step l: do: it has no steps",
 		"step e: width: 99 at once",
 		`step e: as: an item may not be called "steps"`,
-		"steps: there are none",
+		"steps: there are no steps",
 		"step p: parallel: it has no branches",
 		"step i: prompt: there is no step q here",
 		"step look: id: there is a tool look",
 		"step z: prompt: there is no step i here",
 	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("nobody says %q", want)
+			t.Errorf("the error lacks %q", want)
 		}
 	}
 	if t.Failed() {
