@@ -8,11 +8,11 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// act explains what became of a batch of calls.
+// act explains a batch of calls and their results.
 func (f *fold) act(d *Decision) {
 	d.Step = "act"
 	f.acted = nil
-	var ids []string // in the order they were disposed of
+	var ids []string // in the order in which they were classified
 	came := map[string]phrase{}
 	var whys []phrase
 	why := map[string]int{}
@@ -65,7 +65,7 @@ func (f *fold) act(d *Decision) {
 	}
 }
 
-// callOrder puts calls in the order in which the model made them; the log has
+// callOrder sorts calls in the order in which the model made them; the log has
 // the refused ones first.
 func (f *fold) callOrder(ids []string) []string {
 	var order []string
@@ -82,7 +82,7 @@ func (f *fold) callOrder(ids []string) []string {
 	return order
 }
 
-// caller is who made a call: the model, or a step of the loop's own.
+// caller returns the origin of a call: the model, or a step of the loop.
 func (f *fold) caller(id string) phrase {
 	if c, ok := f.state.Call(id); ok && c.Step != "" {
 		return phrase("step " + name(c.Step))
@@ -97,8 +97,8 @@ func (f *fold) label(id string) string {
 	return id
 }
 
-// disposed reads one entry of an act: which call it is about, why it came to
-// that, and what came of it.
+// disposed reads one entry of an act: the call, the reason for its class, and
+// its outcome.
 func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase) {
 	switch e := entry.Event.(type) {
 	case pawl.ToolStarted:
@@ -154,7 +154,7 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 	return "", "", ""
 }
 
-// whyRun is why a call was run now.
+// whyRun returns the reason why a call ran at this point.
 func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 	c, _ := f.before.Call(e.Call)
 	switch {

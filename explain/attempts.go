@@ -12,7 +12,7 @@ import (
 )
 
 // An Attempt is what a run with a goal changed between two measurements, and
-// what the second one said of it.
+// the result of the second one.
 type Attempt struct {
 	Seq       uint64   `json:"seq"` // the first entry of the change
 	Iteration int      `json:"iteration"`
@@ -23,15 +23,15 @@ type Attempt struct {
 	said    phrase
 }
 
-// trying gathers the attempts of a run.
+// trying collects the attempts of a run.
 type trying struct {
 	attempts []Attempt
-	now      Attempt // being made
+	now      Attempt // in progress
 	flaky    []string
 }
 
-// changed takes in a call that is over. What only looked at the world is no
-// attempt, but for the tool that tries edits without making them.
+// changed records a completed call. A read is not an attempt, unless its tool
+// tries edits without making them.
 func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	c, known := f.state.Call(done.Call)
 	if f.decl.Goal == "" || !known || done.Status != pawl.ToolOK || strings.HasPrefix(done.Tool, "__") {
@@ -60,8 +60,8 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	f.now.changes = append(f.now.changes, change)
 }
 
-// changes says in a line what a call was to change, by its arguments: a text in
-// a file by another, a file as a whole, or whatever they are.
+// changes describes on one line the change that a call's arguments ask for:
+// text replaced in a file, a whole file, or any other arguments.
 func changes(args json.RawMessage) phrase {
 	var a struct {
 		Path    string  `json:"path"`
@@ -80,8 +80,7 @@ func changes(args json.RawMessage) phrase {
 	return phrase(data(args))
 }
 
-// differing are two texts without the lines at the beginning and the end that
-// they have in common.
+// differing returns two texts without their common first and last lines.
 func differing(a, b string) (from, to []string) {
 	from, to = strings.Split(a, "\n"), strings.Split(b, "\n")
 	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
@@ -93,7 +92,7 @@ func differing(a, b string) (from, to []string) {
 	return from, to
 }
 
-// line is the first of several lines that says anything.
+// line returns the first of several lines that is not blank.
 func line(lines []string) phrase {
 	for i, l := range lines {
 		if strings.TrimSpace(l) == "" {
@@ -107,7 +106,7 @@ func line(lines []string) phrase {
 	return "nothing"
 }
 
-// weighed ends an attempt with what the goal says.
+// weighed ends an attempt with the goal's new measurement.
 func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
 	if len(f.now.changes) == 0 {
 		return
@@ -128,7 +127,7 @@ func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
 	f.attempt(phrase(strings.Join(words, "; ")))
 }
 
-// attempt files the attempt being made.
+// attempt adds the attempt in progress to the report.
 func (f *fold) attempt(said phrase) {
 	if len(f.now.changes) == 0 {
 		return
@@ -142,7 +141,7 @@ func (f *fold) attempt(said phrase) {
 	f.now = Attempt{}
 }
 
-// looked takes in what an observation says of tests that fail by chance.
+// looked records the flaky tests that an observation names.
 func (f *fold) looked(e pawl.Observed) {
 	var seen struct {
 		Flaky []string `json:"flaky"`
@@ -152,7 +151,7 @@ func (f *fold) looked(e pawl.Observed) {
 	}
 }
 
-// What the section shows of many attempts.
+// How many of the first and last attempts the section shows.
 const headAttempts, tailAttempts = 8, 12
 
 func (r *Report) tries(b *strings.Builder) {

@@ -7,19 +7,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// What providers say of their caches, the least of it, so that no miss is called
-// avoidable that another of them would make: entries live five minutes from their
-// last use (Anthropic, Prompt caching; OpenAI, Prompt caching: five to ten),
-// prefixes count from 1,024 tokens, some models' from 4,096, and in steps of 128.
+// The minimum that providers promise of their caches, so that no unavoidable
+// miss is called avoidable: entries live five minutes from their last use
+// (Anthropic, Prompt caching; OpenAI, Prompt caching: five to ten), prefixes
+// count from 1,024 tokens, for some models from 4,096, and in steps of 128.
 const (
 	cacheLife  = 5 * time.Minute
 	cacheLeast = 4096
 	cacheStep  = 128
 )
 
-// caching sorts the input of a request by whether it was in a cache and, if not,
-// why. What stood in the request before is expected to be there again: a
-// conversation only grows, unless it is compacted.
+// caching classifies the input of a request as cached or not and, if not, by
+// reason. All of the previous request is expected again: a conversation only
+// grows, unless it is compacted.
 func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, sent, replied time.Time) {
 	k := &p.Cache
 	p.input += u.Input
@@ -61,7 +61,7 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 	p.talked = true
 }
 
-// dearer is what n tokens of the input cost more than if they had been cached.
+// dearer returns how much more n uncached tokens of input cost than cached ones.
 func dearer(price pawl.Price, u pawl.Usage, n int) float64 {
 	hit := u
 	hit.CacheRead += n
@@ -69,8 +69,8 @@ func dearer(price pawl.Price, u pawl.Usage, n int) float64 {
 	return price.Cost(u) - price.Cost(hit)
 }
 
-// saving books what a request did without since earlier compactions, and what
-// had to be read again for it.
+// saving records the input that earlier compactions saved in a request, and the
+// results that were read again because of them.
 func (p *spender) saving(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled) {
 	all := p.pinned + p.now.bytes()
 	if c.View.Alone || all == 0 || p.Compaction.Times == 0 {
@@ -81,7 +81,7 @@ func (p *spender) saving(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled) {
 	k.Requests++
 	n := int(rate * float64(p.gone))
 	longer := pawl.Usage{Input: u.Input + n, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
-	if price.CacheRead > 0 && u.CacheRead > 0 { // it would have been read from there
+	if price.CacheRead > 0 && u.CacheRead > 0 { // it would have been read from the cache
 		longer.CacheRead += n
 	}
 	k.Saved.add(n, price.Cost(longer)-price.Cost(pawl.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}))

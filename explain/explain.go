@@ -1,12 +1,11 @@
 // Package explain turns a run's log into a report: why it stopped, what it did
-// and why, what it cost, and what to do next. It reads nothing but the log, so
-// a report can be had from any journal, of any run, at any time.
+// and why, what it cost, and what to do next. It reads only the log, so it
+// works with any journal, for any run, at any time.
 //
-// A report shows what models, tools and people said. What must not leave the
-// house (secrets, personal data) is to be taken out of the entries before they
-// get here; control sequences are taken out here, and in Markdown all such text
-// stands in code spans and fences, so that it can forge neither a heading nor a
-// command.
+// A report shows text from models, tools and people. Redact the entries first
+// if secrets or personal data must not be shown. The package itself removes
+// control sequences, and in Markdown puts all such text in code spans and
+// fences, so that it cannot forge a heading or a command.
 package explain
 
 import (
@@ -19,31 +18,35 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Options are what a log does not say. The zero value is right for a log alone.
+// Options are facts that are not in the log. The zero value is right for a log
+// alone.
 type Options struct {
-	// Status is where the run stands, when the caller knows better than the
-	// log: pawl.Interrupted, when it says running and the owner is gone.
+	// Status is the run's status if the caller knows better than the log:
+	// pawl.Interrupted if the log says running and the owner is gone.
 	Status pawl.Status
-	// Continued is the run that goes on with the conversation of this one, which can
-	// then be forked and not resumed; empty: none does.
+	// Continued is the run that continues this one's conversation. Then this
+	// run can be forked but not resumed; empty: none does.
 	Continued string
-	// Waits is what the run and its children wait for, with what of that has been
-	// answered by letters that the log knows nothing of yet. Nil: nothing has.
+	// Waits is what the run and its children wait for, including answers that
+	// are recorded as signals but not in the log yet. Nil: nothing was
+	// answered.
 	Waits []pawl.Pending
-	// Root is the run that the run is a child of, by whatever others, and goes on
-	// with; empty: it is nobody's. Orphan says that a run it descends from is gone.
+	// Root is the outermost ancestor of a child run, which must be resumed to
+	// continue this run; empty: the run is not a child. Orphan reports that an
+	// ancestor was deleted.
 	Root   string
 	Orphan bool
-	// Place is where the commands of Next are typed.
+	// Place is where the commands of Next will be typed.
 	Place Place
-	// Now is the time to reckon expiry and waiting by. Zero: that of the last entry.
+	// Now is the time for computing expiry and waiting. Zero: the time of the
+	// last entry.
 	Now time.Time
-	// Full leaves nothing out of the Markdown: every iteration, every call.
+	// Full includes everything in the Markdown: every iteration, every call.
 	Full bool
 }
 
-// A Report says what a run has come to and how. Its JSON is the run's result,
-// with what explains it beside.
+// A Report describes the state of a run and how it got there. Its JSON is the
+// run's result plus the explanation.
 type Report struct {
 	Result
 
@@ -51,33 +54,33 @@ type Report struct {
 	Ceilings  Ceilings        `json:"ceilings"`
 	Cost      map[string]Part `json:"cost"` // by purpose of the model call; children under "children"
 	Spending  Spending        `json:"spending"`
-	Forecast  *Forecast       `json:"forecast"` // of ten more iterations; nil: the run has not said enough
+	Forecast  *Forecast       `json:"forecast"` // of ten more iterations; nil: too few replies
 	Failures  []Failure       `json:"failures"`
 	Next      []Action        `json:"next"`
-	Goal      *Goal           `json:"goal,omitempty"`     // nil: it has none
+	Goal      *Goal           `json:"goal,omitempty"`     // nil: the run has no goal
 	Attempts  []Attempt       `json:"attempts,omitempty"` // of a run with a goal
-	Flaky     []string        `json:"flaky,omitempty"`    // tests that fail by chance, and are no part of the goal
-	Causes    json.RawMessage `json:"causes,omitempty"`   // what led to what, if the run looked for it
-	Landing   bool            `json:"landing"`            // the answer is the one given when a limit was met
+	Flaky     []string        `json:"flaky,omitempty"`    // flaky tests, which are not part of the goal
+	Causes    json.RawMessage `json:"causes,omitempty"`   // the graph of causes, if the run recorded one
+	Landing   bool            `json:"landing"`            // the answer was given when a limit was reached
 
 	opt     Options
 	origin  origin
-	rules   bool // its model is a set of rules
+	rules   bool // the run's model is rule-based
 	begun   pawl.RunStarted
-	fork    pawl.RunForked // its From is empty where the run is no fork
+	fork    pawl.RunForked // From is empty if the run is not a fork
 	price   *pawl.Price
 	created time.Time
 	updated time.Time
 	seq     uint64
-	quiet   uint64 // the last entry that the run can be forked at
+	quiet   uint64 // the last entry at which the run can be forked
 	flight  []phrase
 	now     time.Time
 	wakeAt  time.Time
 }
 
-// A Decision is one step of a run, or something that came from outside: start,
-// resume, extend, fork, pause, hook, letter. Iteration is the turn it belongs
-// to, zero before the first.
+// A Decision is one step of a run, or an external event: start, resume, extend,
+// fork, pause, hook, letter (a signal). Iteration is its turn, zero before the
+// first.
 type Decision struct {
 	Seq       uint64    `json:"seq"` // its first entry
 	Iteration int       `json:"iteration"`
@@ -85,7 +88,7 @@ type Decision struct {
 	Step      string    `json:"step"`    // observe, think, act, record, await or finish, or one of the above
 	Subject   string    `json:"subject"` // what was observed, asked, run, recorded or awaited
 	Why       string    `json:"why"`
-	Outcome   []string  `json:"outcome"` // what came of it, one line each
+	Outcome   []string  `json:"outcome"` // the results, one line each
 
 	subject, why phrase
 	outcome      []phrase
@@ -93,8 +96,9 @@ type Decision struct {
 	tally        tally
 }
 
-// A Part is what model calls for one purpose came to. CostUSD is nil when the
-// model has no price. Lost and failed attempts count at what was booked for them.
+// A Part is the cost of the model calls for one purpose. CostUSD is nil when
+// the model has no price. Lost and failed attempts count with the amount booked
+// for them.
 type Part struct {
 	ModelCalls   int           `json:"model_calls"`
 	Failed       int           `json:"failed"`
@@ -105,7 +109,7 @@ type Part struct {
 	dollars float64
 }
 
-// A Failure is one attempt at a model call that brought no reply.
+// A Failure is an attempt at a model call without a reply.
 type Failure struct {
 	Seq       uint64       `json:"seq"`
 	Iteration int          `json:"iteration"`
@@ -113,11 +117,11 @@ type Failure struct {
 	Attempt   int          `json:"attempt"`
 	Class     string       `json:"class"`
 	Message   string       `json:"message"`
-	RetryAt   *time.Time   `json:"retry_at"` // nil: not tried again
+	RetryAt   *time.Time   `json:"retry_at"` // nil: not retried
 }
 
-// An Action is something to do next. Command works as it stands, with words in
-// capitals to be replaced.
+// An Action is a suggestion for what to do next. Command can be typed as it is,
+// after replacing the words in capitals.
 type Action struct {
 	Command string `json:"command"`
 	Why     string `json:"why"`
@@ -127,14 +131,14 @@ type Action struct {
 
 func action(command string, why phrase) Action { return Action{command, why.plain(), why} }
 
-// Of folds a log and explains it. It costs O(entries). Entries that cannot be
-// read, or that do not follow each other, are an error, which comes with the
-// report of those before; so is a log without any.
+// Of explains a log. It costs O(entries). It returns an error for an empty log,
+// and for entries that cannot be read or are out of order, together with the
+// report of those before.
 func Of(entries iter.Seq2[pawl.Entry, error], o *Options) (Report, error) {
 	f := newFold(o)
 	for e, err := range entries {
 		if err == nil && e.Seq == 0 {
-			continue // a piece of a reply, when a live run is watched
+			continue // streamed text of a live run
 		}
 		if err == nil {
 			err = pawl.CheckEntry(f.state, e)

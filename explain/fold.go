@@ -8,39 +8,39 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// fold gathers a report entry by entry. The entries of one step are known by
-// their common At, as in replaying; those from outside stand alone.
+// fold builds a report entry by entry. Entries of one step have the same At, as
+// in replay; external entries are on their own.
 type fold struct {
 	opt   Options
 	state *pawl.State
-	decl  pawl.Declaration // that the run is under, at the step being explained
+	decl  pawl.Declaration // in force at the step being explained
 	book
 	trying
 	tracing
 	money  spender
 	step   []pawl.Entry
-	before *pawl.State // of the step
+	before *pawl.State // before the step
 
-	// What the next turn follows from, since the last one.
+	// The causes of the next turn, since the previous one.
 	answered []string
 	causes   []phrase
-	rejected int  // the strike of a rejection since the last reply
+	rejected int  // the number of rejections since the last reply
 	lost     bool // a model call was lost with the run's owner
 	acted    []string
-	back     bool // the run was resumed, and has not looked since
+	back     bool // the run was resumed and has not observed since
 	measure  *pawl.Measured
 	flight   *pawl.Entry // the model call in flight
-	fallback int         // which model was asked last
+	fallback int         // the index of the model of the last call
 	quiet    uint64      // the last entry at which nothing was in flight
 	forked   pawl.RunForked
 }
 
-// book is what the fold fills in as it goes.
+// book is the fold's result so far.
 type book struct {
 	decisions []Decision
 	cost      map[string]Part
 	failures  []Failure
-	graph     json.RawMessage // what led to what, as it was found last
+	graph     json.RawMessage // the latest graph of causes
 }
 
 func newFold(o *Options) *fold {
@@ -77,7 +77,7 @@ func (f *fold) add(e pawl.Entry) {
 	f.step = append(f.step, e)
 }
 
-// declare keeps the declaration, which a state hands out as a copy.
+// declare keeps the declaration, because the state returns a copy.
 func (f *fold) declare(event pawl.Event) {
 	switch e := event.(type) {
 	case pawl.RunStarted:
@@ -89,7 +89,7 @@ func (f *fold) declare(event pawl.Event) {
 	}
 }
 
-// outside reports whether an event is no decision of the machine's.
+// outside reports whether an event is external, not decided by the machine.
 func outside(event pawl.Event) bool {
 	switch e := event.(type) {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
@@ -103,7 +103,7 @@ func outside(event pawl.Event) bool {
 	return false
 }
 
-// close explains the step that was being gathered.
+// close explains the collected step.
 func (f *fold) close() {
 	if len(f.step) == 0 {
 		return
@@ -129,7 +129,7 @@ func (f *fold) close() {
 	f.step = f.step[:0]
 }
 
-// kind is the step an entry was the first of.
+// kind returns the name of the step that an entry began.
 func kind(event pawl.Event, before *pawl.State) string {
 	switch e := event.(type) {
 	case pawl.ModelCalled, pawl.ModelReplied, pawl.ModelFailed:
@@ -145,7 +145,7 @@ func kind(event pawl.Event, before *pawl.State) string {
 		return "act"
 	case pawl.ToolFinished:
 		if c, ok := before.Call(e.Call); ok && c.Phase == pawl.Lost {
-			return "record" // a doubt the model is told of
+			return "record" // an unknown outcome reported to the model
 		}
 		return "act"
 	case pawl.InputRequested:
@@ -160,7 +160,7 @@ func kind(event pawl.Event, before *pawl.State) string {
 	return "record"
 }
 
-// completeTool is the built-in tool that hands in the answer; it notes it first.
+// completeTool is the built-in tool for the final answer, which it notes first.
 const completeTool = "__complete__"
 
 func (f *fold) push(d Decision) {
@@ -172,14 +172,14 @@ func (f *fold) push(d Decision) {
 	f.decisions = append(f.decisions, d)
 }
 
-// because remembers what the next turn follows from, once.
+// because records a cause of the next turn, without duplicates.
 func (f *fold) because(p phrase) {
 	if !slices.Contains(f.causes, p) {
 		f.causes = append(f.causes, p)
 	}
 }
 
-// report closes the books.
+// report finishes the report.
 func (f *fold) report() Report {
 	f.close()
 	s := f.state
@@ -228,7 +228,8 @@ func (f *fold) report() Report {
 	return r
 }
 
-// over reports whether the conversation went on without what the run left undone.
+// over reports whether the conversation continued in another run without
+// resolving what this run left open.
 func (r *Report) over() bool {
 	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.Success
 }
@@ -245,8 +246,8 @@ func (r *Report) hear() {
 	}
 }
 
-// heard reports whether something of what the run and its children wait for has
-// been answered, and whether all of it has.
+// heard reports whether some, and whether all, of what the run and its children
+// wait for has been answered.
 func (r *Report) heard() (some, all bool) {
 	if !r.Status.Waiting() {
 		return false, false
@@ -258,7 +259,7 @@ func (r *Report) heard() (some, all bool) {
 	return some, all
 }
 
-// stands corrects what the log cannot know of where the run stands.
+// stands corrects the status with facts that are not in the log.
 func (r *Report) stands(s *pawl.State) {
 	status := r.opt.Status
 	if status == 0 && s.Status().Waiting() && expired(r.Pending, r.now) {
@@ -271,10 +272,10 @@ func (r *Report) stands(s *pawl.State) {
 	r.Resumable = status.Resumable() && !s.Redacted() && !s.Torn()
 }
 
-// expired reports whether nothing the run waits for can still be given.
+// expired reports whether every pending request has expired.
 func expired(pending []pawl.Pending, now time.Time) bool {
 	for _, p := range pending {
-		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // in time, as only such letters are
+		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // only answers in time are recorded
 			return false
 		}
 	}

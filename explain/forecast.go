@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// An Outcome is what some turns of a model may come to. CostUSD is nil when the
+// An Outcome is the cost of some turns of a model. CostUSD is nil when the
 // model has no price.
 type Outcome struct {
 	Iterations      int           `json:"iterations"`
@@ -19,28 +19,28 @@ type Outcome struct {
 	dollars float64
 }
 
-// course is a conversation that goes on as it is expected to: each turn brings
-// a reply and results, and is sent all that came before.
+// course simulates a conversation: each turn sends everything before it and
+// adds a reply and results.
 type course struct {
 	price    pawl.Price
 	priced   bool
 	context  int     // tokens of the next request
-	cached   int     // of them, those a cache has
-	fixed    int     // of them, those that no compaction takes away
+	cached   int     // of these, tokens in a cache
+	fixed    int     // of these, tokens that no compaction removes
 	reply    int     // tokens of a reply
-	results  int     // tokens of results and of what else is said, to a turn
-	hit      float64 // how much of what could be read from the cache is
+	results  int     // tokens of results and other input per turn
+	hit      float64 // the share of cacheable input that is read from the cache
 	compacts bool
-	keep     int // turns that a compaction leaves as they are
-	window   int // the most tokens of a request; zero: as many as there are
+	keep     int // turns that a compaction keeps unchanged
+	window   int // the most tokens of a request; zero: no limit
 
-	aside func() (pawl.Usage, float64) // what judges take, to a turn; nil: nothing
-	most  pawl.Limits                  // ceilings: the turn that would go over one is not made; zero: there is none
+	aside func() (pawl.Usage, float64) // the cost of judges per turn; nil: none
+	most  pawl.Limits                  // a turn that would exceed them is not made; zero: no limit
 }
 
-// run goes on for n turns, and says what each of them was sent and cost.
+// run simulates n turns and calls each with the tokens of every request.
 func (c course) run(n int, each func(in, out int)) (o Outcome) {
-	var old []int // tokens of results that can be left out, by turn
+	var old []int // tokens of maskable results, by turn
 	rent, hoard, spare := 0.0, 0.0, 0
 	read := c.price.CacheRead
 	if read == 0 {
@@ -53,7 +53,7 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 			u.CacheWrite = u.Input - u.CacheRead
 		}
 		over := c.over(&o, u)
-		if over { // the reply is held to what is left, which is the run's last
+		if over { // the reply is clamped to what is left, and is the last
 			if u.Output = c.clamp(&o, u); u.Output < leastWords {
 				break
 			}
@@ -79,7 +79,7 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 		c.cached = c.context
 		c.context += c.reply + c.results
 		old = append(old, c.results)
-		if c.window > 0 && c.context > c.window { // what is old goes, whatever it costs
+		if c.window > 0 && c.context > c.window { // old results are masked, whatever it costs
 			c.context = min(c.window, c.fixed+usualSummary+c.keep*(c.reply+c.results))
 			c.cached = min(c.cached, c.fixed)
 			clear(old)
@@ -88,8 +88,9 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 		if !c.compacts || !c.priced || len(old) <= c.keep {
 			continue
 		}
-		// The rule of package window: what is old is left out when carrying it has
-		// cost as much as leaving it out will, which has the rest written anew.
+		// The rule of package window: old results are masked once carrying them
+		// has cost as much as masking them will, which rewrites the rest of the
+		// cache.
 		left, recent := float64(n-i-1), c.keep*(c.reply+c.results)
 		spare += max(0, old[len(old)-1-c.keep]-maskBytes/4)
 		rent += read * float64(spare)
@@ -119,13 +120,13 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 	return o
 }
 
-// usualSummary is how many tokens stand for what is left out.
+// usualSummary is the assumed size of a summary in tokens.
 const usualSummary = 1500
 
-// leastWords is the shortest reply that is asked for.
+// leastWords is the smallest reply limit in tokens.
 const leastWords = 16
 
-// over reports whether a turn, and what judges take to it, does not fit under the ceilings.
+// over reports whether a turn, with its judges, exceeds the limits.
 func (c *course) over(o *Outcome, u pawl.Usage) bool {
 	cost := c.price.Cost(u)
 	if c.aside != nil {
@@ -135,7 +136,7 @@ func (c *course) over(o *Outcome, u pawl.Usage) bool {
 	return c.most.Tokens > 0 && o.Tokens+u.Total() > c.most.Tokens || c.priced && c.most.Cost > 0 && o.dollars+cost > c.most.Cost
 }
 
-// clamp is how long the reply to a request may be for it to fit.
+// clamp returns the longest reply with which a request stays within the limits.
 func (c *course) clamp(o *Outcome, u pawl.Usage) int {
 	n := u.Output
 	if c.most.Tokens > 0 {
@@ -154,24 +155,24 @@ func (c *course) clamp(o *Outcome, u pawl.Usage) int {
 	return n
 }
 
-// A Forecast is what more turns of a run may come to, if it goes on as its
-// latest turns did.
+// A Forecast is the cost of more turns of a run that continues like its latest
+// turns.
 type Forecast struct {
 	Iterations int      `json:"iterations"`
-	Low        Outcome  `json:"low"`    // as if nothing more were said than now
-	Likely     Outcome  `json:"likely"` // growing as it did
-	High       Outcome  `json:"high"`   // as its dearest turns
-	Raise      []string `json:"raise"`  // the ceilings that the likely one needs raised, as --limit takes them
+	Low        Outcome  `json:"low"`    // if the requests stop growing
+	Likely     Outcome  `json:"likely"` // if they grow as before
+	High       Outcome  `json:"high"`   // if every turn costs as much as the most expensive ones
+	Raise      []string `json:"raise"`  // the limits to raise for Likely, in the form of --limit
 }
 
-// usualAhead is how many turns a report looks ahead.
+// usualAhead is how many turns a report forecasts.
 const usualAhead = 10
 
-// lookBack is how many of the latest turns a forecast goes by.
+// lookBack is how many of the latest turns a forecast uses.
 const lookBack = 8
 
-// Ahead is what n more turns may cost. There is none for a run without two
-// replies that say what they used.
+// Ahead returns the cost of n more turns, and false if fewer than two replies
+// have reported usage.
 func (r Report) Ahead(n int) (Forecast, bool) {
 	turns := r.Spending.Turns
 	if len(turns) < 2 || n < 1 {
@@ -222,8 +223,8 @@ func (r Report) Ahead(n int) (Forecast, bool) {
 	return f, true
 }
 
-// rounded is a number a little above v, with two figures, for a ceiling; small
-// ones stay what they are.
+// rounded rounds v up to two significant digits, for use as a limit; small
+// numbers are exact.
 func rounded(v float64) float64 {
 	unit := 1.0
 	for v/unit >= 1000 {

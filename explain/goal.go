@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
-// A Goal is how the goal of a run moved. Baseline and Latest are nil as long
-// as it was not measured: before the first turn, and ever.
+// A Goal is how the goal of a run moved. Baseline and Latest are nil while the
+// goal is not measured: before the first turn, and ever.
 type Goal struct {
-	Success  string     `json:"success"` // its condition, as source
+	Success  string     `json:"success"` // the success condition, as source
 	Trend    string     `json:"trend"`   // of the latest change: improving, flat, regressing or unknown
 	Baseline *float64   `json:"baseline"`
 	Latest   *float64   `json:"latest"`
@@ -23,8 +23,8 @@ type Goal struct {
 	Failed   []Approach `json:"failed"`
 }
 
-// An Approach is a turn that made the goal's measure worse, or broke something:
-// the one before the measure, not the one that was made after it was known.
+// An Approach is a turn that made the goal's measure worse or broke something.
+// Calls are those of the turn before the measurement.
 type Approach struct {
 	Iteration int      `json:"iteration"`
 	Calls     []string `json:"calls"`
@@ -35,7 +35,7 @@ type Approach struct {
 	calls []phrase
 }
 
-// goal reads off a state how its goal moved; nil: it has none.
+// goal returns how a run's goal moved; nil: the run has none.
 func goal(s *pawl.State) *Goal {
 	source := s.Declaration().Goal
 	if source == "" {
@@ -57,7 +57,7 @@ func goal(s *pawl.State) *Goal {
 				g.Failed = append(g.Failed, Approach{Iteration: t.Iteration, From: last.Value, To: now.Value, Broke: nonNil(broke)})
 			}
 		}
-		last = cmp.Or(reading(t.Drift), now, last) // what the next turn begins at
+		last = cmp.Or(reading(t.Drift), now, last) // the measure at the start of the next turn
 	}
 	if last != nil {
 		g.Latest = &last.Value
@@ -77,7 +77,7 @@ func reading(m *pawl.Measure) *gauge.Measure {
 	return &gauge.Measure{Value: unsigned(m.Value), Open: m.Open}
 }
 
-// called fills in what the failed approaches called.
+// called adds the calls of the failed approaches.
 func (g *Goal) called(s *pawl.State) {
 	at := map[int]*Approach{}
 	for i := range g.Failed {
@@ -107,7 +107,7 @@ func nonNil(words []string) []string {
 	return words
 }
 
-// mostFailed is how many failed approaches a page shows: the latest.
+// mostFailed is how many failed approaches a page shows, latest first.
 const mostFailed = 5
 
 func (r *Report) goal(b *strings.Builder) {
@@ -149,8 +149,8 @@ func (r *Report) goal(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// parts says in words what is fixed, what is broken, and what was there to be
-// seen only when something that hid it was out of the way.
+// parts describes what was fixed, what was broken, and what became visible
+// because a fault that hid it was fixed.
 func parts(fixed, broke, shown []string) (list []string) {
 	if len(fixed) > 0 {
 		list = append(list, "fixed "+names(fixed, 5))

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// The purposes and names of the policies that judge, as they stand in the log.
+// The purposes and names of the judging policies in the log.
 const (
 	judgeReflexion = "judge.reflexion"
 	judgeGrounding = "judge.grounding"
@@ -17,7 +17,7 @@ const (
 	judgeSteer     = "judge.steer"
 )
 
-// whyJudge is what a judge's call was made for; empty: it is none.
+// whyJudge returns the purpose of a judge's call; empty: it is not one.
 func whyJudge(p pawl.Purpose) phrase {
 	switch p {
 	case pawl.PurposeJudge:
@@ -62,7 +62,7 @@ func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
 	return "the answer is grounded", phrase("nothing unsupported was found" + by(e.By))
 }
 
-// told says what hint a judgement gave.
+// told describes the hint of a judgement.
 func (f *fold) told(hint string, t *tally) phrase {
 	if hint == "" {
 		return ""
@@ -71,8 +71,8 @@ func (f *fold) told(hint string, t *tally) phrase {
 	return phrase("; the model is told: " + said(hint))
 }
 
-// ruled explains what a policy that judges noted for itself, and reports whether
-// it was one. Only what was found about a call says more than the entry beside it.
+// ruled explains the note of a judging policy, and reports whether it is one.
+// Only a verdict on a call adds anything to its entry.
 func ruled(e pawl.Noted) (subject, why phrase, is bool) {
 	switch e.By {
 	case judgeReflexion, judgeGrounding, judgeCausal:
@@ -87,7 +87,7 @@ func ruled(e pawl.Noted) (subject, why phrase, is bool) {
 	return "", "", false
 }
 
-// causes is a graph of what led to what, as far as it is shown.
+// causes is a graph of causes, as far as a page shows it.
 type causes struct {
 	Nodes []struct {
 		ID   string
@@ -101,7 +101,7 @@ type causes struct {
 	Contradictions []struct{ Tool, First, Then, Was, Is string }
 }
 
-// readCauses reads a graph; false: it is none that can be shown.
+// readCauses reads a graph; false: it cannot be shown.
 func readCauses(raw json.RawMessage) (c causes, ok bool) {
 	return c, json.Unmarshal(raw, &c) == nil && c.Nodes != nil
 }
@@ -122,10 +122,10 @@ func (f *fold) caused(e pawl.CausesFound) (subject, why phrase) {
 	return "what led to what", phrase(strings.Join(what, ", "))
 }
 
-// What a page shows of what led to what.
+// The most edges a page shows.
 const mostCauses = 20
 
-// led shows what led to what.
+// led writes the graph of causes.
 func (r *Report) led(b *strings.Builder) {
 	c, ok := readCauses(r.Causes)
 	if r.Causes == nil || !ok {

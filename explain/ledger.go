@@ -5,18 +5,18 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
-// A ledger knows, in bytes, what a conversation consists of: it takes in what
-// the transcript does, and forgets what a compaction leaves out.
+// A ledger counts the bytes of a conversation: it adds what the transcript
+// adds, and removes what a compaction removes.
 type ledger struct {
 	pinned int
-	now    stretch   // all of it
-	head   stretch   // before the first reply that is shown as it was
-	course []stretch // each such reply, with what followed it
+	now    stretch   // the whole conversation
+	head   stretch   // before the first reply that is not summarised
+	course []stretch // each reply that is not summarised, with its results
 	turn   int       // replies before the course
-	asked  int       // bytes of what the run was asked, which stays
+	asked  int       // bytes of the input, which no compaction removes
 	calls  map[string]*result
-	masked map[string]bool // Read calls, by content, whose latest result was left out
-	again  map[string]bool // ids of calls that were made again because of that
+	masked map[string]bool // Read calls, by content, whose latest result was masked
+	again  map[string]bool // ids of calls repeated because of masking
 	key    []byte
 }
 
@@ -32,20 +32,20 @@ func (s *stretch) add(o stretch) {
 // bytes is the length of a stretch.
 func (s stretch) bytes() int { return s.verbatim + s.results + s.summaries }
 
-// result is the answer to a call, as it stands in the conversation.
+// result is the result of a call in the conversation.
 type result struct {
-	turn  int // the reply it belongs to
+	turn  int // the turn of the call
 	bytes int
-	key   string // what it read; empty: it is not of a Read call
+	key   string // identifies what a Read call reads; empty: not a Read
 }
 
-// What a result that is left out and a summary's frame take, about.
+// Approximate bytes of a masked result and of a summary's frame.
 const (
 	maskBytes  = 100
 	frameBytes = 90
 )
 
-// declare counts what is sent with every request.
+// declare counts the parts sent with every request.
 func (l *ledger) declare(d *pawl.Declaration) {
 	l.pinned = len(d.Prompt) + len(d.Output)
 	for i := range d.Tools {
@@ -64,7 +64,7 @@ func (l *ledger) say(s stretch) {
 
 func (l *ledger) said(text string) { l.say(stretch{verbatim: len(text)}) }
 
-// listen takes in what an entry adds to the conversation.
+// listen adds an entry's part of the conversation.
 func (l *ledger) listen(e *pawl.Entry, after *pawl.State) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted:
@@ -131,7 +131,7 @@ func (l *ledger) reply(e *pawl.ModelReplied) {
 	l.say(stretch{verbatim: n})
 }
 
-// started remembers what a call reads, to know it again.
+// started records what a call reads, to recognise it later.
 func (l *ledger) started(e *pawl.ToolStarted) {
 	r := l.call(e.Call)
 	if e.Effect != pawl.Read {
@@ -171,7 +171,7 @@ func (l *ledger) answer(id string, bytes int) {
 	r.bytes = bytes
 }
 
-// place adds to the results of a turn; of one that is summarised, to nothing.
+// place adds to the results of a turn, unless the turn is summarised.
 func (l *ledger) place(turn, bytes int) {
 	switch i := turn - l.turn; {
 	case i >= 0 && i < len(l.course):
@@ -184,8 +184,7 @@ func (l *ledger) place(turn, bytes int) {
 	l.now.results += bytes
 }
 
-// compact leaves out what a compaction does, and returns how many bytes the
-// conversation is shorter.
+// compact applies a compaction, and returns the bytes it saved.
 func (l *ledger) compact(e *pawl.ContextCompacted) (saved int) {
 	before := l.now.bytes()
 	for _, id := range e.Masked {
@@ -208,7 +207,7 @@ func (l *ledger) compact(e *pawl.ContextCompacted) (saved int) {
 	return before - l.now.bytes()
 }
 
-// summarise puts a summary in the place of all but the latest replies.
+// summarise replaces all but the latest replies with a summary.
 func (l *ledger) summarise(bytes, kept int) {
 	gone := max(0, len(l.course)-kept)
 	l.turn += gone

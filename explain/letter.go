@@ -5,7 +5,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// outside explains what did not come from the machine.
+// outside explains an external event.
 func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "letter"}
 	switch e := e.Event.(type) {
@@ -41,7 +41,7 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 	f.push(d)
 }
 
-// hook explains what a hook directed, and what it comes to.
+// hook explains a hook's directive and its effect.
 func (f *fold) hook(d *Decision, e pawl.HookDirected) {
 	d.Step, d.subject, d.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), phrase(said(e.Reason))
 	switch {
@@ -49,21 +49,22 @@ func (f *fold) hook(d *Decision, e pawl.HookDirected) {
 		d.outcome = append(d.outcome, phrasef("entry %d stands: %s", e.Entry, said(e.Refused)))
 	case e.Entry == 0 || e.Direction != "retry":
 	case e.Call != "":
-		d.outcome = append(d.outcome, phrasef("%s is to run again; the model is not told what entry %d says of it", name(f.label(e.Call)), e.Entry))
+		d.outcome = append(d.outcome, phrasef("%s is to run again; the result in entry %d is not shown to the model", name(f.label(e.Call)), e.Entry))
 	default:
 		d.outcome = append(d.outcome, phrasef("the reply in entry %d does not count; the model is to be asked again", e.Entry))
 	}
 }
 
 func (f *fold) letter(d *Decision, event pawl.Event) {
-	// The machine takes an answered call for something that may have changed the world.
+	// The machine treats an answered call as one that may have changed
+	// something.
 	over := func(call string) {
 		f.answered = append(f.answered, call)
 		f.acted = append(f.acted, call)
 	}
 	switch e := event.(type) {
 	case pawl.CancelRequested:
-		d.subject, d.why = phrase("cancel"+by(e.By)), "somebody asked the run to end"
+		d.subject, d.why = phrase("cancel"+by(e.By)), "cancellation was requested"
 		if e.Reason != "" {
 			d.why = phrase(said(e.Reason))
 		}
@@ -105,7 +106,8 @@ func (f *fold) letter(d *Decision, event pawl.Event) {
 	}
 }
 
-// resumed says who took the run up, how long it stood still, and what was lost.
+// resumed explains a resume: the new owner, how long the run was idle, and the
+// calls that were lost.
 func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	d.tally.resumes++
 	f.back = true
@@ -113,7 +115,7 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	still := d.Time.Sub(before.Time())
 	switch status := before.Status(); {
 	case len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
-		d.why = "the fork is taken up"
+		d.why = "the fork is started"
 	case status == pawl.Running && before.InFlight():
 		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), lasting(still))
 	case status == pawl.Running:
@@ -121,7 +123,7 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	default:
 		d.why = phrasef("the run was %v for %s", status, lasting(still))
 	}
-	f.because("the run was taken up again")
+	f.because("the run was resumed")
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
 		d.outcome = append(d.outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, figure.Group(called.Reserved)))
@@ -141,15 +143,16 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	}
 }
 
-// fate is what becomes of a call that was running when its owner went.
+// fate describes what happens to a call that was running when its owner was
+// lost.
 func fate(c pawl.CallState) string {
 	if c.Effect == pawl.Write {
-		return "a doubt, since a write is never repeated unasked"
+		return "in doubt, since a write is never repeated unasked"
 	}
 	return "driven again, since its tool is " + c.Effect.String()
 }
 
-// inFlight is what the log has the beginning of and not the end.
+// inFlight lists the model and tool calls without an end in the log.
 func (f *fold) inFlight() (out []phrase) {
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)

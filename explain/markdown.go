@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// What a page shows of a long run, unless everything is asked for.
+// How much of a long run a page shows, unless [Options].Full is set.
 const (
 	headIterations = 3
 	tailIterations = 5
-	leastFolded    = 3 // iterations it is worth leaving out
+	leastFolded    = 3 // fewer iterations are not worth folding
 	headSteps      = 8
 	tailSteps      = 5
 	headLines      = 5
@@ -23,8 +23,8 @@ const (
 	mostAnswer     = 4 << 10
 )
 
-// Markdown is the report for people, in one to two pages however long the run
-// was, unless [Options].Full asks for all of it.
+// Markdown returns the report for people, one to two pages long however long
+// the run was, unless [Options].Full is set.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	r.head(&b)
@@ -73,8 +73,8 @@ var statusWords = map[pawl.Status]string{
 	pawl.WaitingApproval:   "It is parked until a person approves or denies a call.",
 	pawl.WaitingInput:      "It is parked until a person answers a question.",
 	pawl.WaitingClientTool: "It is parked until the client hands in the result of a call.",
-	pawl.WaitingDoubt:      "It is parked until somebody says whether a write took place.",
-	pawl.Expired:           "It waited for somebody, and the time for that is over.",
+	pawl.WaitingDoubt:      "It waits until a person says whether a write took place.",
+	pawl.Expired:           "The request it waited for has expired.",
 	pawl.Denied:            "A person denied a call, and the agent is to stop at that.",
 	pawl.PlanFailed:        "The model's replies were rejected, several turns in a row.",
 	pawl.Failed:            "Something it needs is broken or refused.",
@@ -135,7 +135,7 @@ func (r *Report) answer(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n", fence(r.long(r.Answer)))
 }
 
-// long is a text of several lines, whole if it is not too long.
+// long returns a text of several lines, truncated if it is too long.
 func (r *Report) long(text string) string {
 	text = clean(text)
 	if r.opt.Full {

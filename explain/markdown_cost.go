@@ -38,7 +38,7 @@ func (r *Report) spending(b *strings.Builder) {
 	r.failed(b)
 }
 
-// seconds is a duration of so many seconds, exact to the nanosecond.
+// seconds converts seconds to a duration, exact to the nanosecond.
 func seconds(v float64) time.Duration {
 	return time.Duration(math.Round(v * float64(time.Second)))
 }
@@ -59,7 +59,7 @@ func (r *Report) parts(b *strings.Builder) {
 	}
 }
 
-// spent tells what the tokens were.
+// spent describes what the tokens were used for.
 func (r *Report) spent(b *strings.Builder) {
 	s := &r.Spending
 	all := 0
@@ -99,7 +99,8 @@ func (r *Report) spent(b *strings.Builder) {
 	}
 }
 
-// ahead tells what going on would cost; empty: it cannot go on, or nobody knows.
+// ahead describes what continuing would cost; empty: the run cannot continue,
+// or the cost is unknown.
 func (r *Report) ahead() string {
 	if r.Forecast == nil || !r.Resumable && r.Status != pawl.Running && r.Status != pawl.Interrupted {
 		return ""
@@ -122,7 +123,7 @@ func were(n int) string {
 	return "were"
 }
 
-// String says in a line how the cache did; empty: no provider spoke of one.
+// String describes the cache on one line; empty: no provider reported on it.
 func (c *Cache) String() string {
 	if c.HitRate == nil {
 		return ""
@@ -157,8 +158,7 @@ func (c *Cache) misses() string {
 	return line
 }
 
-// String says in a line what shortening the conversation came to; empty: it
-// was never shortened.
+// String describes the compactions on one line; empty: there were none.
 func (c *Compaction) String() string {
 	if c.Times == 0 {
 		return ""

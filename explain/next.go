@@ -15,17 +15,16 @@ import (
 )
 
 // A Place is where commands about a run are typed, and what they can do there.
-// The zero Place is a shell on the machine of the database that pawl uses by
-// default.
+// The zero Place is a shell on the machine with pawl's default database.
 type Place struct {
-	// Flags are words behind every command, such as --server and an address.
+	// Flags are appended to every command, such as --server and an address.
 	Flags []string
-	// Server says that a server drives the runs. It takes limits from outside, and
-	// makes agents of recorded specs only.
+	// Server reports that a server drives the runs. It accepts limits, and
+	// creates agents only from recorded specs.
 	Server bool
 }
 
-// Command is a command as it is typed at the place.
+// Command returns a command as typed at the place.
 func (p Place) Command(words ...string) string {
 	return p.typed(shells(words))
 }
@@ -37,7 +36,7 @@ func (p Place) typed(command string) string {
 	return command + " " + shells(p.Flags)
 }
 
-// shells is words as they are typed at a shell; those that begin with -- are flags.
+// shells quotes words for a shell; words that begin with -- are flags.
 func shells(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -48,18 +47,19 @@ func shells(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// An origin is where the agent of a run comes from, which says who can make it again.
+// An origin is the source of the run's agent, which determines who can create
+// it again.
 type origin int
 
 const (
-	byProgram origin = iota // a Go program, which nothing else can stand in for
-	bySpec                  // a spec, which the log records
+	byProgram origin = iota // a Go program, which only the program itself can create
+	bySpec                  // a spec, which is in the log
 	byFix                   // pawl fix, with a working copy
 )
 
 func originOf(source string) origin {
 	var of struct{ Kind string }
-	_ = json.Unmarshal([]byte(source), &of) // a program may write anything there
+	_ = json.Unmarshal([]byte(source), &of) // the content is up to the program
 	switch of.Kind {
 	case "spec":
 		return bySpec
@@ -69,16 +69,16 @@ func originOf(source string) origin {
 	return byProgram
 }
 
-// An adviser lists what can be done about a run, the likeliest first. Every command
-// works as it stands, once its words in capitals are replaced.
+// An adviser lists what can be done about a run, the most likely action first.
+// Every command can be typed as it is, after replacing its words in capitals.
 type adviser struct {
 	r       *Report
-	run     string // as it is typed
+	run     string // as typed
 	origin  origin
-	orphan  bool // a child of a run that is gone, so that what it inherited is not known
-	rules   bool // its model is a set of rules, which reads no text
+	orphan  bool // an ancestor was deleted, so the inherited settings are unknown
+	rules   bool // the model is rule-based and reads no text
 	actions []Action
-	missed  phrase // why a command that would help cannot be typed here
+	missed  phrase // why a useful command is not available at this place
 }
 
 // next lists what can be done about a run.
@@ -108,8 +108,9 @@ func (r *Report) adviser() *adviser {
 	return &adviser{r: r, run: shell(r.Run), origin: r.origin, orphan: r.opt.Orphan, rules: r.rules, actions: []Action{}}
 }
 
-// Raised is how the run goes on under other limits, which are as in a [Forecast];
-// false: it does not go on, or they are none.
+// Raised returns the action that continues the run with the given limits, in
+// the form of [Forecast]; false: the run cannot continue, or there are no
+// limits.
 func (r Report) Raised(limits []string) (Action, bool) {
 	if !r.Resumable || r.Status.Waiting() || len(limits) == 0 {
 		return Action{}, false
@@ -122,13 +123,13 @@ func (r Report) Raised(limits []string) (Action, bool) {
 	return a.actions[0], true
 }
 
-// stands advises by where the run stands.
+// stands advises by the run's status.
 func (a *adviser) stands(s *pawl.State) {
 	r := a.r
 	const retry = "to try again as it is"
 	switch r.Status {
 	case pawl.Success:
-		if s.LastStep() == "" { // known steps have nothing further to answer
+		if s.LastStep() == "" { // a workflow has nothing more to answer
 			a.fork("INPUT", "to ask for something further, in a new run that knows all of this")
 		}
 	case pawl.Exhausted:
@@ -174,7 +175,7 @@ func (a *adviser) stands(s *pawl.State) {
 	}
 }
 
-// add lists a command, once.
+// add adds a command, once.
 func (a *adviser) add(command string, why phrase) {
 	command = a.r.opt.Place.typed(command)
 	if !slices.ContainsFunc(a.actions, func(other Action) bool { return other.Command == command }) {
@@ -182,23 +183,22 @@ func (a *adviser) add(command string, why phrase) {
 	}
 }
 
-// resume lists the command that has the run go on, which of a child is that of the
-// run it descends from. A child that has ended has given its result, so what goes
-// on is a fork of it.
+// resume adds the command that resumes the run; for a child, its root. A child
+// that has ended has returned its result, so it can only be forked.
 func (a *adviser) resume(why phrase, flags ...string) {
 	if a.r.opt.Root != "" && !a.orphan {
 		if a.r.Status.Ended() {
 			a.fork("", why+"; in a run of its own, for the run that called it has its result", flags...)
 			return
 		}
-		flags = nil // it goes on with the run it descends from
+		flags = nil // flags of the child do not apply to its root
 	}
 	if flags, why, ok := a.may("resumes", flags, why); ok {
 		a.add(strings.Join(append([]string{"pawl resume", shell(a.goesOn())}, flags...), " "), why)
 	}
 }
 
-// goesOn is the run that is resumed to have this one go on.
+// goesOn returns the run that must be resumed to continue this one.
 func (a *adviser) goesOn() string {
 	if a.r.opt.Root != "" && !a.orphan {
 		return a.r.opt.Root
@@ -206,12 +206,12 @@ func (a *adviser) goesOn() string {
 	return a.r.Run
 }
 
-// fork lists the command that goes on in a run of its own, with an input if there is one.
+// fork adds the command that continues in a new run, with an optional input.
 func (a *adviser) fork(input string, why phrase, flags ...string) {
 	if a.origin == byFix && (a.rules && input != "" || a.r.Status == pawl.Success) {
-		return // rules read no input, and the working copy of a fix that is done is gone
+		return // rules read no input, and a finished fix has no working copy
 	}
-	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--allow-change" }) // a fork needs no leave
+	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--allow-change" }) // a fork may always change
 	flags, why, ok := a.may("forks", flags, why)
 	if !ok {
 		return
@@ -224,8 +224,8 @@ func (a *adviser) fork(input string, why phrase, flags ...string) {
 	a.add(strings.Join(words, " "), why)
 }
 
-// may says with which flags the run can be resumed or forked from where the commands
-// are typed, if it can.
+// may returns the flags with which the run can be resumed or forked at the
+// place, and false if it cannot.
 func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase, bool) {
 	named := func(names ...string) bool {
 		return slices.ContainsFunc(flags, func(f string) bool {
@@ -242,7 +242,7 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 		a.missed = "; it goes on where its working copy is, with: " + typed("pawl resume "+a.run)
 		return nil, why, false
 	case a.origin == byFix && named("--spec"):
-		return nil, why, false // it has none to change
+		return nil, why, false // it has no stop condition to change
 	case far && named("--spec", "--model", "--stop"):
 		a.missed = "; it goes on where its database is, with: " + typed("pawl resume "+a.run+" "+strings.Join(flags, " "))
 		return nil, why, false
@@ -259,7 +259,7 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 	return flags, why, true
 }
 
-// typed is a command within a reason.
+// typed marks a command within a reason.
 func typed(command string) phrase { return phrase(mark(openName, command, 2000)) }
 
 // waiting lists how to answer what the run and its children wait for.
@@ -279,7 +279,7 @@ func (a *adviser) waiting(s *pawl.State) {
 			a.add("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too")
 		}
 	}
-	if len(a.actions) == 0 { // the log does not say for what it waits
+	if len(a.actions) == 0 { // the log does not say what it waits for
 		a.resume("to go on")
 	}
 }
@@ -312,11 +312,12 @@ func (a *adviser) answer(all []pawl.Pending) {
 	}
 }
 
-// leafSource is a leaf of a stop condition that compares a count with a bound.
+// leafSource matches a leaf of a stop condition that compares a count with a
+// limit.
 var leafSource = regexp.MustCompile(`^(iterations|tokens|cost|elapsed|tool_calls) (>=|>|==) ([0-9.a-z]+)$`)
 
-// exhausted raises what was met: the ceiling, the stop condition, or both.
-// A stop condition that goes on to hold would end the run again at once.
+// exhausted suggests raising what was reached: the limit, the stop condition,
+// or both. A condition that still holds would end the run again at once.
 func (a *adviser) exhausted(s *pawl.State) {
 	kind, stopToo := refusal(s)
 	var flags []string
@@ -331,7 +332,7 @@ func (a *adviser) exhausted(s *pawl.State) {
 	a.resume(why, flags...)
 }
 
-// raise is enough of a ceiling for a few more turns.
+// raise returns a limit that suffices for a few more turns.
 func raise(s *pawl.State, kind string) string {
 	l := s.Limits()
 	spent, _ := s.Cost()
@@ -352,14 +353,14 @@ func raise(s *pawl.State, kind string) string {
 	return kind + "=+5"
 }
 
-// What is said of the request that a ceiling in tokens or dollars refused.
+// The text about a request that a token or dollar limit refused.
 var (
 	neededTokens  = regexp.MustCompile(`the next request needs about ([0-9,]+) and ([0-9]+) for a reply$`)
 	neededDollars = regexp.MustCompile(`the next request costs about \$([0-9.]+) before its reply$`)
 )
 
-// refusedRequest is what the request that was not sent would have taken; zero where
-// the log does not say. Before the first reply there is nothing else to go by.
+// refusedRequest returns the tokens and dollars of the refused request; zero if
+// the log does not say. Before the first reply this is the only measure.
 func refusedRequest(detail string) (tokens int, dollars float64) {
 	if m := neededTokens.FindStringSubmatch(detail); m != nil {
 		in, _ := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
@@ -372,7 +373,7 @@ func refusedRequest(detail string) (tokens int, dollars float64) {
 	return tokens, dollars
 }
 
-// round raises n to two figures, as people write limits.
+// round rounds n up to two significant digits.
 func round(n int) int {
 	unit := 1
 	for n/unit >= 100 {
@@ -381,7 +382,7 @@ func round(n int) int {
 	return (n + unit - 1) / unit * unit
 }
 
-// raiseStop is the stop condition with the leaf that held raised.
+// raiseStop returns the stop condition with the deciding leaf raised.
 func raiseStop(s *pawl.State) string {
 	leaf, source := s.Verdict().Leaf, s.StopSource()
 	m := leafSource.FindStringSubmatch(leaf)
@@ -405,12 +406,12 @@ func raiseStop(s *pawl.State) string {
 	return shell(strings.Replace(source, leaf, m[1]+" "+m[2]+" "+bound, 1))
 }
 
-// failed says what would help against what failed.
+// failed advises on a failed run.
 func (a *adviser) failed(s *pawl.State) {
 	r := a.r
 	if r.Reason.Leaf == "doubt" {
 		a.answer(r.Pending)
-		a.resume("to go on once the doubt is settled")
+		a.resume("to continue once the doubt is settled")
 		return
 	}
 	anotherModel := func(why phrase) { a.resume(why, "--model PROVIDER/NAME", "--allow-change") }
@@ -446,10 +447,10 @@ func (a *adviser) failed(s *pawl.State) {
 	a.resume(why)
 }
 
-// bare is a word no shell reads anything into.
+// bare matches a word that needs no quoting in a shell.
 var bare = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)
 
-// shell is a word as it is typed at a POSIX shell.
+// shell quotes a word for a POSIX shell.
 func shell(word string) string {
 	word = oneLine(word)
 	if bare.MatchString(word) && !strings.HasPrefix(word, "-") {

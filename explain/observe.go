@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
-// observe explains a look at the world, and what it said of the goal.
+// observe explains an observation and its effect on the goal.
 func (f *fold) observe(d *Decision) {
 	d.Step, d.subject = "observe", "the world"
 	switch {
@@ -44,8 +44,8 @@ func (f *fold) observe(d *Decision) {
 	f.acted, f.back = nil, false
 }
 
-// unsigned is a value without the sign that zero has where a metric counts down
-// to it. None is recorded any more, but logs have it.
+// unsigned replaces the negative zero that old logs have where a metric counts
+// down to zero.
 func unsigned(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -53,8 +53,8 @@ func unsigned(v float64) float64 {
 	return v
 }
 
-// measured says how the goal moved: by its number, and by the identity of what
-// is still wrong, so that mending one thing and breaking another shows.
+// measured describes how the goal moved, by its number and by the names of the
+// open items, so that fixing one thing and breaking another shows.
 func (f *fold) measured(e pawl.Measured, t *tally) phrase {
 	before := f.measure
 	f.measure = &e

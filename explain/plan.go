@@ -11,24 +11,24 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// A Plan is what a run of an agent may cost, before it runs. Low is the least
-// that makes sense, Likely rests on the assumptions, and Ceiling is what the
-// limits let it have, which it cannot go over.
+// A Plan is the projected cost of a run, before it starts. Low is the lowest
+// plausible cost, Likely rests on the assumptions, and Ceiling is the most that
+// the limits permit.
 type Plan struct {
 	Agent       string     `json:"agent"`
 	Model       string     `json:"model"`
 	Low         Outcome    `json:"low"`
 	Likely      Outcome    `json:"likely"`
 	Ceiling     Outcome    `json:"ceiling"`
-	Parts       Parts      `json:"parts"` // of the likely one
+	Parts       Parts      `json:"parts"` // of Likely
 	Compaction  bool       `json:"compaction"`
-	Otherwise   Outcome    `json:"otherwise"` // likely, with compaction off where it is on, and the other way round
+	Otherwise   Outcome    `json:"otherwise"` // Likely with compaction turned off if it is on, and vice versa
 	Limits      PlanLimits `json:"limits"`
 	Assumptions []string   `json:"assumptions"`
-	Missing     []string   `json:"missing"` // what the run may spend besides, within the same limits
+	Missing     []string   `json:"missing"` // other costs, within the same limits
 }
 
-// Parts are the tokens of a plan by what they are.
+// Parts are the tokens of a plan by kind.
 type Parts struct {
 	Pinned   int `json:"pinned"`
 	Verbatim int `json:"verbatim"`
@@ -37,7 +37,7 @@ type Parts struct {
 	Output   int `json:"output"`
 }
 
-// PlanLimits are the ceilings of a plan. CostUSD is nil when there is none.
+// PlanLimits are the limits of a plan. CostUSD is nil if there is none.
 type PlanLimits struct {
 	Iterations int           `json:"iterations"`
 	Tokens     int           `json:"tokens"`
@@ -45,16 +45,16 @@ type PlanLimits struct {
 	CostUSD    *pawl.Decimal `json:"cost_usd"`
 }
 
-// PlanOptions are what a declaration does not say. The zero value is right.
+// PlanOptions are facts that a declaration does not contain. The zero value is
+// right.
 type PlanOptions struct {
-	Input      string // what the run is asked
-	Iterations int    // turns the likely run has; zero: half of what it may have, at least two and at most twenty
-	Result     int    // tokens a turn's results have; zero: 1200, or what the tools may return
+	Input      string // the run's input
+	Iterations int    // turns of the likely run; zero: half of the limit, at least two and at most twenty
+	Result     int    // tokens of results per turn; zero: 1200, or the most the tools may return
 }
 
-// What a turn is taken to be. Replies and results are those of the agents that
-// compaction was simulated with: 300 tokens of reasoning and call, results of
-// lognormal length with a mean of 1,200.
+// Assumptions about a turn, from the simulations of compaction: 300 tokens of
+// reasoning and call, results of lognormal length with a mean of 1,200 tokens.
 const (
 	perToken    = 4 // bytes
 	usualReply  = 300
@@ -67,8 +67,8 @@ const (
 	usualKeep   = 5
 )
 
-// PlanOf plans a run of a machine's agent. Nothing is called. The first request
-// has the size for which a run sets its tokens aside, without its margin.
+// PlanOf plans a run of a machine's agent. It calls nothing. The first request
+// has the size that a run reserves for it, without the margin.
 func PlanOf(m *pawl.Machine, o *PlanOptions) Plan {
 	if o == nil {
 		o = &PlanOptions{}
@@ -77,12 +77,12 @@ func PlanOf(m *pawl.Machine, o *PlanOptions) Plan {
 	started := pawl.Entry{Seq: 1, Event: pawl.RunStarted{Declaration: d, Input: o.Input}}
 	state := new(pawl.State)
 	state.Fold(started)
-	steps := d.Steps != nil // whose requests have neither tools nor the conversation
+	steps := d.Steps != nil // their requests have neither tools nor a conversation
 	_, bytes := m.Estimate(state, &pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Bare: steps, Alone: steps}})
 	return planOf(&d, bytes, o)
 }
 
-// planOf plans a run whose first request has a number of bytes.
+// planOf plans a run whose first request has the given number of bytes.
 func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	l := d.Limits
 	p := Plan{Agent: d.Agent, Model: d.Model.Name, Limits: PlanLimits{Iterations: l.Iterations, Tokens: l.Tokens, Time: l.Time.String()}, Missing: []string{}}
@@ -101,7 +101,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	turns, result := usual(o, l.Iterations, single, most, d.Observes)
 	least := min(turns, 2)
 	var known steps
-	if json.Unmarshal(d.Steps, &known) == nil && known != nil { // they send no tools, and each says its prompt
+	if json.Unmarshal(d.Steps, &known) == nil && known != nil { // they send no tools, and each has its own prompt
 		var asked, bytes int
 		least, asked, bytes = known.asks()
 		if o.Iterations == 0 {
@@ -143,7 +143,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 		p.Parts.Results += rest - said
 	})
 	p.Parts.Asides = p.Likely.Tokens - p.Parts.Pinned - p.Parts.Verbatim - p.Parts.Results - p.Parts.Output
-	if p.Likely.Tokens < p.Low.Tokens || p.Likely.Iterations < p.Low.Iterations { // its first turns do not fit under a ceiling
+	if p.Likely.Tokens < p.Low.Tokens || p.Likely.Iterations < p.Low.Iterations { // a limit ends it in the first turns
 		p.Low = p.Likely
 	}
 	other := c
@@ -154,7 +154,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	return p
 }
 
-// usual is how many turns a run is taken to have, and the tokens of their results.
+// usual returns the assumed number of turns and the tokens of their results.
 func usual(o *PlanOptions, limit int, single bool, most int, observes bool) (turns, result int) {
 	switch turns = o.Iterations; {
 	case single || most == 0 && !observes && turns == 0:
@@ -174,8 +174,8 @@ func usual(o *PlanOptions, limit int, single bool, most int, observes bool) (tur
 	return min(turns, limit), result
 }
 
-// compacts reports whether the conversation is shortened when that pays, how many
-// turns of it stay, and how many tokens of it a request may have; zero: any number.
+// compacts reports whether the conversation is compacted when that pays, how
+// many turns are kept, and the most tokens of a request; zero: no limit.
 func compacts(d *pawl.Declaration) (pays bool, keep, window int) {
 	for _, policy := range d.Policies {
 		rest, ok := strings.CutPrefix(policy, "context(keep ")
@@ -196,15 +196,15 @@ func compacts(d *pawl.Declaration) (pays bool, keep, window int) {
 		}
 		return pays, keep, window
 	}
-	return true, usualKeep, 0 // as the engine adds it
+	return true, usualKeep, 0 // the engine's default
 }
 
-// judges is what the models that policies bring take to a turn; nil: nothing.
+// judges returns the cost per turn of the policies' models; nil: none.
 func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
 	var u pawl.Usage
 	dollars := 0.0
 	for i := range d.Advisers {
-		sums := func(policy string) bool { // which is asked when it pays, not at every turn
+		sums := func(policy string) bool { // a summary model is not asked at every turn
 			return strings.HasPrefix(policy, "context(") && strings.HasSuffix(policy, fmt.Sprintf("by %q)", d.Advisers[i].Name))
 		}
 		if slices.ContainsFunc(d.Policies, sums) {
@@ -222,8 +222,8 @@ func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
 	return func() (pawl.Usage, float64) { return u, dollars }
 }
 
-// ceiling is what the limits let a run have: all its tokens, at the dearest
-// price any of them can have, and no more dollars than it may spend.
+// ceiling returns the most that the limits permit: all tokens at the highest
+// price of any of them, within the dollar limit.
 func ceiling(d *pawl.Declaration) Outcome {
 	o := Outcome{Iterations: d.Limits.Iterations, Tokens: d.Limits.Tokens}
 	if d.Loop == "single" {
@@ -254,7 +254,7 @@ func ceiling(d *pawl.Declaration) Outcome {
 	return o
 }
 
-// assume says what the plan rests on.
+// assume lists the plan's assumptions.
 func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, result int, c course) {
 	say := func(format string, args ...any) { p.Assumptions = append(p.Assumptions, fmt.Sprintf(format, args...)) }
 	tools := ""
@@ -300,7 +300,7 @@ func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, 
 		say("ceiling: every token at $%g a million, the dearest there is; limits.cost sets a lower one", p.Ceiling.dollars*1e6/float64(max(1, p.Ceiling.Tokens)))
 	}
 	for i := range d.Tools {
-		if of := d.Tools[i].Agent; of != "" && (d.Steps == nil || !strings.HasPrefix(of, d.Agent+"-")) { // branches of known steps are counted
+		if of := d.Tools[i].Agent; of != "" && (d.Steps == nil || !strings.HasPrefix(of, d.Agent+"-")) { // branches of a workflow are counted already
 			p.Missing = append(p.Missing, "what the agent "+d.Tools[i].Agent+" spends")
 		}
 	}

@@ -2,7 +2,7 @@ package explain
 
 import "encoding/json"
 
-// steps are known steps, as a declaration has them, as far as they ask a model.
+// steps are the declared steps of a workflow that ask a model.
 type steps []struct {
 	If     string `json:"if"`
 	Single *struct {
@@ -17,14 +17,15 @@ type steps []struct {
 	Do       steps            `json:"do"`
 }
 
-// What a plan takes for granted of steps that are made more than once.
+// Assumed numbers of repetitions.
 const (
 	usualItems  = 3
 	usualRounds = 2
 )
 
-// asks is how often steps ask a model: at least, and as a rule, when every
-// condition holds and the longest case is taken. bytes are those of their prompts.
+// asks returns how often the steps ask a model: at least, and likely, with
+// every condition true and the longest case selected. bytes are those of their
+// prompts.
 func (s steps) asks() (low, likely, bytes int) {
 	for i := range s {
 		step := &s[i]
@@ -43,7 +44,7 @@ func (s steps) asks() (low, likely, bytes int) {
 		if step.Do != nil {
 			a, b, n := step.Do.asks()
 			times := usualItems
-			if step.ForEach == "" { // as long as something holds
+			if step.ForEach == "" { // a while loop
 				least, times = least+a, min(usualRounds, max(1, step.Max))
 			}
 			rule, size = rule+b*times, size+n*times
@@ -56,7 +57,7 @@ func (s steps) asks() (low, likely, bytes int) {
 	return low, likely, bytes
 }
 
-// longest is what the longest of several cases asks, and at least the shortest.
+// longest returns the numbers of the shortest and of the longest case.
 func longest(cases map[string]steps, otherwise steps) (low, likely, bytes int) {
 	low, likely, bytes = otherwise.asks()
 	for _, c := range cases {

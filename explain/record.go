@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// record explains facts that the pure part decided.
+// record explains facts that the machine recorded.
 func (f *fold) record(d *Decision) {
 	d.Step = "record"
 	for i, e := range f.step {
@@ -26,8 +26,8 @@ func (f *fold) record(d *Decision) {
 	}
 }
 
-// ladder reports whether an event is where the policy no_progress keeps count of
-// its hints and questions, which stand beside it.
+// ladder reports whether an event is the note in which the policy no_progress
+// counts its hints and questions.
 func ladder(event pawl.Event) bool {
 	note, ok := event.(pawl.Noted)
 	return ok && note.By == "no_progress"
@@ -106,7 +106,7 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	return phrase(name(pawl.Entry{Event: event}.Type())), ""
 }
 
-// looped reads the note in which the machine keeps the calls a loop makes.
+// looped reads the note with the calls that a loop makes.
 func looped(e pawl.Noted) (subject, why phrase, is bool) {
 	var calls []struct{ Call, Tool, Step string }
 	if e.By != "__loop__" || json.Unmarshal(e.Value, &calls) != nil {
@@ -158,7 +158,7 @@ func (f *fold) finish(d *Decision) {
 
 func stopped(d *Decision, e pawl.RunStopped) {
 	d.Step, d.subject, d.why = "finish", phrase(e.Status.Words()), phrase(said(e.Detail))
-	if e.Status != pawl.PlanFailed { // whose leaf is its name
+	if e.Status != pawl.PlanFailed { // there the leaf is the status
 		d.why = phrasef("%s decided: ", name(e.Leaf)) + d.why
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Ceilings are what the run has used of what bounds it.
+// Ceilings are a run's limits, and how much of each it has used.
 type Ceilings struct {
 	Iterations Ceiling `json:"iterations"`
 	Tokens     Ceiling `json:"tokens"`
@@ -19,8 +19,8 @@ type Ceilings struct {
 	ToolErrors Ceiling `json:"tool_errors"`
 }
 
-// A Ceiling is one bound. Limit is nil where there is none. Refused says that
-// it refused the step that would have come next.
+// A Ceiling is one limit. Limit is nil if there is none. Refused reports that
+// the limit refused the run's next step.
 type Ceiling struct {
 	Used    pawl.Decimal  `json:"used"`
 	Limit   *pawl.Decimal `json:"limit"`
@@ -48,9 +48,9 @@ func ceilings(s *pawl.State) Ceilings {
 	}
 }
 
-// refusal names the ceiling that ended the run, empty when none did, and says
-// whether the stop condition has a leaf that reads the same: raising the
-// ceiling alone would then not help.
+// refusal returns the limit that ended the run, empty if none did, and reports
+// whether the stop condition has a leaf with the same count: then raising the
+// limit alone does not help.
 func refusal(s *pawl.State) (kind string, stopToo bool) {
 	v, l := s.Verdict(), s.Limits()
 	if v.Status != pawl.Exhausted && v.Status != pawl.NoProgress {
@@ -77,8 +77,8 @@ func refusal(s *pawl.State) (kind string, stopToo bool) {
 	return word, strings.Contains(s.StopSource(), v.Leaf)
 }
 
-// account books what an entry cost to the part it was for. It takes the
-// difference the fold made, so that the parts always add up to the whole.
+// account adds the cost of an entry to its part. It uses the difference of the
+// state's totals, so that the parts always add up.
 func (f *fold) account(e pawl.Entry, was spent) {
 	part := ""
 	calls, failed := f.state.ModelCalls()-was.calls, 0
@@ -94,7 +94,7 @@ func (f *fold) account(e pawl.Entry, was spent) {
 		f.flight = &e
 	case pawl.ModelReplied:
 		f.flight, part = nil, string(ev.Purpose)
-		if called == nil { // a log without the intent says less
+		if called == nil { // the log lacks the call's entry
 			f.money.Tokens.Asides.add(ev.Reply.Usage.Input, 0)
 			f.money.Tokens.Output.add(ev.Reply.Usage.Output, ev.Cost)
 		}
@@ -122,7 +122,7 @@ func (f *fold) account(e pawl.Entry, was spent) {
 	p.dollars += now.cost - was.cost
 	f.cost[part] = p
 	switch e.Event.(type) {
-	case pawl.ModelReplied: // its own books are kept
+	case pawl.ModelReplied: // recorded separately
 	case pawl.ChildStopped:
 		f.money.Tokens.Children.add(now.usage.Total()-was.usage.Total(), now.cost-was.cost)
 	default:
@@ -142,7 +142,7 @@ func spentBy(s *pawl.State) spent {
 	return spent{s.ModelCalls(), s.Usage(), cost}
 }
 
-// called is the model call in flight, and when it was sent.
+// called returns the model call in flight, and when it was sent.
 func (f *fold) called() (*pawl.ModelCalled, time.Time) {
 	if f.flight == nil {
 		return nil, time.Time{}
@@ -162,8 +162,8 @@ func (f *fold) fail(e pawl.Entry, ev pawl.ModelFailed) {
 	f.failures = append(f.failures, failure)
 }
 
-// person makes an owner readable. Owners are opaque here; those that are JSON
-// with a user, a host and a process id are written as people say it.
+// person formats an owner for people. An owner is opaque text; JSON with a
+// user, a host and a process id is formatted nicely.
 func person(owner string) string {
 	var o struct {
 		User, Host string
@@ -185,7 +185,7 @@ func person(owner string) string {
 	return strings.TrimSpace(who)
 }
 
-// sameNumber reports whether a text is a number, however it is written.
+// sameNumber reports whether a text is the number n, in any notation.
 func sameNumber(text string, n float64) bool {
 	is, err := strconv.ParseFloat(text, 64)
 	return err == nil && pawl.Decimal(is).String() == pawl.Decimal(n).String()

@@ -8,31 +8,32 @@ import (
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
-// Spending says what a run's tokens and dollars went to. The shares of Tokens
-// add up to all that the run used. What a request's input cost is laid upon its
-// parts by their length.
+// Spending breaks down a run's tokens and dollars. The shares of Tokens add up
+// to the total. The cost of a request's input is divided among its parts by
+// length.
 type Spending struct {
 	Tokens     Tokens         `json:"tokens"`
 	Cache      Cache          `json:"cache"`
 	Compaction Compaction     `json:"compaction"`
-	Models     []ModelShare   `json:"models"` // in the order they were first asked
-	Turns      []TurnSpending `json:"turns"`  // replies to turns, in order
+	Models     []ModelShare   `json:"models"` // in the order of their first call
+	Turns      []TurnSpending `json:"turns"`  // one per reply to a turn, in order
 }
 
-// Tokens are a run's tokens by what they were.
+// Tokens are a run's tokens by kind.
 type Tokens struct {
 	Pinned    Share `json:"pinned"`    // prompt, tools and output schema, sent with every request
-	Summaries Share `json:"summaries"` // of what the model does not see any more
-	Verbatim  Share `json:"verbatim"`  // what people, the model and the run itself said
+	Summaries Share `json:"summaries"` // replace parts that the model no longer sees
+	Verbatim  Share `json:"verbatim"`  // text of people, the model and the run itself
 	Results   Share `json:"results"`   // of tools and observations
-	Asides    Share `json:"asides"`    // what judges and summaries were asked beside the conversation
+	Asides    Share `json:"asides"`    // requests of judges and summaries, outside the conversation
 	Output    Share `json:"output"`    // of every model
-	Reasoning Share `json:"reasoning"` // of the output; no share of its own
-	Failed    Share `json:"failed"`    // attempts that brought no reply, in and out
-	Children  Share `json:"children"`  // runs of other agents, in and out
+	Reasoning Share `json:"reasoning"` // part of Output, not added again
+	Failed    Share `json:"failed"`    // attempts without a reply, input and output
+	Children  Share `json:"children"`  // child runs, input and output
 }
 
-// A Share is some of a run's tokens. CostUSD is nil when the run has no price.
+// A Share is a part of a run's tokens. CostUSD is nil when the run has no
+// price.
 type Share struct {
 	Tokens  int           `json:"tokens"`
 	CostUSD *pawl.Decimal `json:"cost_usd"`
@@ -40,13 +41,12 @@ type Share struct {
 	dollars float64
 }
 
-// Cache is what became of input that providers can keep. A hit is input that
-// was read from a cache. The rest is new, or else was sent before and billed
-// again: because it had expired, because what stood before it was left out,
-// because another model or view was asked, or, which is avoidable, for none of
-// these reasons.
+// Cache breaks down input by caching. A hit was read from a cache. The rest is
+// new, or was sent before and billed again: because it had expired, because a
+// compaction removed text before it, because another model or view was asked,
+// or, avoidably, for none of these reasons.
 type Cache struct {
-	HitRate   *float64      `json:"hit_rate"` // of all input of replies, 0 to 1; nil: no provider spoke of a cache
+	HitRate   *float64      `json:"hit_rate"` // of all input of replies, 0 to 1; nil: no provider reported cache use
 	Read      int           `json:"read_tokens"`
 	Written   int           `json:"write_tokens"`
 	New       int           `json:"new_tokens"`
@@ -54,26 +54,26 @@ type Cache struct {
 	Compacted int           `json:"compacted_tokens"`
 	Switched  int           `json:"switched_tokens"`
 	Avoidable Share         `json:"avoidable"`
-	SavedUSD  *pawl.Decimal `json:"saved_usd"` // by the cache, against none; below nothing when writing cost more
+	SavedUSD  *pawl.Decimal `json:"saved_usd"` // compared with no cache; negative if writing cost more
 
 	saved float64
 }
 
-// Compaction is what shortening the conversation cost, and what it saved.
+// Compaction is what compacting the conversation cost, and what it saved.
 type Compaction struct {
 	Times    int           `json:"times"`
-	Masked   int           `json:"masked"`  // results left out
+	Masked   int           `json:"masked"`  // masked results
 	Summary  Share         `json:"summary"` // the calls that wrote summaries
-	Rewrite  Share         `json:"rewrite"` // input that was billed again, since what stood before it was left out
-	Reread   Share         `json:"reread"`  // results of calls that were made again because theirs was left out
+	Rewrite  Share         `json:"rewrite"` // input billed again because text before it was removed
+	Reread   Share         `json:"reread"`  // results of calls repeated because of masking
 	Rereads  int           `json:"rereads"`
-	Saved    Share         `json:"saved"` // input of later requests, at what it would have cost
+	Saved    Share         `json:"saved"` // input that later requests saved, at its price
 	CostUSD  *pawl.Decimal `json:"cost_usd"`
-	NetUSD   *pawl.Decimal `json:"net_usd"` // saved, without what it cost
+	NetUSD   *pawl.Decimal `json:"net_usd"` // saved, minus the cost
 	Requests int           `json:"requests"`
 }
 
-// A ModelShare is what one model was asked.
+// A ModelShare is the use of one model.
 type ModelShare struct {
 	Model           string `json:"model"`
 	Calls           int    `json:"calls"`
@@ -94,7 +94,7 @@ type TurnSpending struct {
 	CostUSD         *pawl.Decimal `json:"cost_usd"`
 
 	dollars float64
-	shorter bool // the conversation was shortened before it
+	shorter bool // the conversation was compacted before the reply
 }
 
 func (s *Share) add(tokens int, dollars float64) {
@@ -102,29 +102,29 @@ func (s *Share) add(tokens int, dollars float64) {
 	s.dollars += dollars
 }
 
-// spender books what each model call cost to what it was for.
+// spender adds the cost of each model call to its share.
 type spender struct {
 	Spending
 	ledger
 	decl    pawl.Declaration
-	models  map[string]int // place in Models
+	models  map[string]int // index in Models
 	warm    map[string]warmth
 	talked  bool
-	cached  bool // some provider spoke of a cache
+	cached  bool // a provider reported cache use
 	input   int  // tokens of all replies
-	gone    int  // bytes that compactions took off the conversation, and have not come back
+	gone    int  // bytes that compactions removed and that were not added again
 	serving int  // which fallback replied to the latest turn; zero: the agent's model
-	fresh   bool // the conversation was shortened, and not sent since
+	fresh   bool // the conversation was compacted and not sent since
 }
 
 // warmth is what a cache may hold of a conversation.
 type warmth struct {
 	tokens int
 	at     time.Time
-	cuts   int // compactions before it
+	cuts   int // compactions before the request
 }
 
-// add takes an entry in, before the books of its part are written.
+// add records an entry, before the fold books its part.
 func (p *spender) add(e *pawl.Entry, after *pawl.State, called *pawl.ModelCalled, sent time.Time) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted:
@@ -149,7 +149,7 @@ func (p *spender) add(e *pawl.Entry, after *pawl.State, called *pawl.ModelCalled
 	p.listen(e, after)
 }
 
-// model is what a call asked.
+// model returns the model of a call.
 func (p *spender) model(c *pawl.ModelCalled) *pawl.ModelInfo {
 	for i := range p.decl.Advisers {
 		if c.Model != "" && p.decl.Advisers[i].Name == c.Model {
@@ -176,10 +176,10 @@ func (p *spender) share(c *pawl.ModelCalled) *ModelShare {
 	return &p.Models[i]
 }
 
-// price is that of the model that was asked last for a turn.
+// price returns the price of the model last used for a turn.
 func (p *spender) price() *pawl.Price { return p.model(&pawl.ModelCalled{Fallback: p.serving}).Price }
 
-// bill lays a reply's tokens and dollars upon what they were.
+// bill divides a reply's tokens and dollars among the shares.
 func (p *spender) bill(e *pawl.ModelReplied, c *pawl.ModelCalled, iteration int, sent, replied time.Time) {
 	u := e.Reply.Usage
 	var price pawl.Price
@@ -213,8 +213,8 @@ func (p *spender) bill(e *pawl.ModelReplied, c *pawl.ModelCalled, iteration int,
 	}
 }
 
-// spread lays input upon the parts of the request, by their bytes. What
-// rounding leaves over goes to the largest.
+// spread divides input among the parts of the request by bytes. The largest
+// part gets the rounding remainder.
 func (p *spender) spread(input int, dollars float64, c *pawl.ModelCalled) {
 	if c.View.Alone {
 		p.Tokens.Asides.add(input, dollars)
@@ -253,7 +253,7 @@ func (p *spender) spread(input int, dollars float64, c *pawl.ModelCalled) {
 	parts[most].share.add(left, rest)
 }
 
-// fail books an attempt that brought nothing, or children, at what was booked for it.
+// fail adds a failed attempt, or children, with the amount booked for them.
 func (p *spender) fail(c *pawl.ModelCalled, tokens int, dollars float64) {
 	p.Tokens.Failed.add(tokens, dollars)
 	if c != nil {
@@ -263,7 +263,7 @@ func (p *spender) fail(c *pawl.ModelCalled, tokens int, dollars float64) {
 	}
 }
 
-// close says what it came to. Dollars are shown only when all of them are known.
+// close returns the totals. Dollars are shown only when all of them are known.
 func (p *spender) close(known bool) Spending {
 	s := p.Spending
 	s.Models, s.Turns = slices.Clone(s.Models), slices.Clone(s.Turns)
@@ -297,12 +297,12 @@ func (p *spender) close(known bool) Spending {
 	return s
 }
 
-// Parts yields the parts that the tokens of a run add up to, by name, in the
-// order they stand in a request.
+// Parts yields the shares that add up to the run's tokens, with their names, in
+// the order of a request.
 func (t *Tokens) Parts(yield func(string, Share) bool) {
 	_ = yield("pinned", t.Pinned) && yield("summaries", t.Summaries) && yield("verbatim", t.Verbatim) && yield("results", t.Results) &&
 		yield("asides", t.Asides) && yield("failed", t.Failed) && yield("children", t.Children) && yield("output", t.Output)
 }
 
-// decimal is a sum of dollars without the error of sums in binary.
+// decimal rounds a sum of dollars to remove the error of binary addition.
 func decimal(dollars float64) *pawl.Decimal { return new(pawl.Decimal(meter.Dollars(dollars))) }

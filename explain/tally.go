@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// tally counts what a stretch of a run did, for the middle that is not shown.
+// tally counts the steps of the middle part that a page does not show.
 type tally struct {
 	turns, again, calls, errors, reused, refused, asked, doubts int
 	failures, rejected, hints, letters, resumes, broke          int

@@ -12,18 +12,18 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// A phrase is a line of ours with words of others in it. Theirs stand between
-// marks, which are control characters and so cannot occur in them: clean takes
-// those out. Where the line is shown decides what becomes of the marks.
+// A phrase is a line of this package's text with foreign text in it. Control
+// characters, which clean removes from foreign text, mark where it begins and
+// ends. The output format decides how to render the marks.
 type phrase string
 
 const (
-	openName = '\x01' // a name or a piece of data
-	openText = '\x02' // something said
+	openName = '\x01' // a name or data
+	openText = '\x02' // prose
 	closing  = '\x03'
 )
 
-// name marks a short piece of foreign text: a tool, an id, arguments.
+// name marks short foreign text: a tool, an id, arguments.
 func name(s string) string { return mark(openName, s, 120) }
 
 // said marks foreign prose.
@@ -36,7 +36,7 @@ func mark(open rune, s string, most int) string {
 	return string(open) + shorten(oneLine(s), most) + string(closing)
 }
 
-// readable is the text of a JSON string and the JSON of any other value.
+// readable returns the text of a JSON string and the JSON of any other value.
 func readable(raw json.RawMessage) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
@@ -47,7 +47,7 @@ func readable(raw json.RawMessage) string {
 
 func phrasef(format string, args ...any) phrase { return phrase(fmt.Sprintf(format, args...)) }
 
-// plain is the phrase for JSON and other machines: names bare, what was said in quotes.
+// plain renders the phrase for JSON: names bare, prose in quotes.
 func (p phrase) plain() string {
 	var b strings.Builder
 	b.Grow(len(p))
@@ -71,7 +71,7 @@ func (p phrase) plain() string {
 	return b.String()
 }
 
-// markdown is the phrase with everything foreign in code spans.
+// markdown renders the phrase with all foreign text in code spans.
 func (p phrase) markdown() string {
 	var b strings.Builder
 	rest := string(p)
@@ -88,7 +88,7 @@ func (p phrase) markdown() string {
 	}
 }
 
-// span is a code span that holds text, whatever backticks are in it.
+// span returns a code span with the text, whatever backticks it contains.
 func span(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(empty)"
@@ -100,7 +100,7 @@ func span(text string) string {
 	return ticks + text + ticks
 }
 
-// fence is a code block that holds text, whatever fences are in it.
+// fence returns a code block with the text, whatever fences it contains.
 func fence(text string) string {
 	ticks := strings.Repeat("`", max(3, longestRun(text)+1))
 	return ticks + "text\n" + strings.TrimRight(text, "\n") + "\n" + ticks + "\n"
@@ -119,9 +119,8 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// clean takes out what acts on a terminal or on the reader's eye instead of
-// being read: escape sequences, control characters, and the marks that turn the
-// direction of writing or show nothing at all.
+// clean removes characters that act on a terminal or deceive the reader: escape
+// sequences, control characters, direction marks and invisible characters.
 func clean(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -151,14 +150,15 @@ func clean(s string) string {
 	return b.String()
 }
 
-// unseen are format characters, but for the two joiners that scripts and emoji need.
+// unseen reports format characters, except the two joiners that scripts and
+// emoji need.
 func unseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
 }
 
-// escapeLen is the length of the escape sequence s begins with, as ECMA-48 has
-// it: CSI with parameters, a string ended by BEL or ST, or two bytes. A string
-// that never ends is taken to end with its line, so that it hides no more.
+// escapeLen returns the length of the escape sequence at the start of s
+// (ECMA-48): CSI with parameters, a string ended by BEL or ST, or two bytes. An
+// unterminated string ends with its line, so that it hides no more.
 func escapeLen(s string) int {
 	if len(s) < 2 {
 		return len(s)
@@ -204,8 +204,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(clean(s)), " ")
 }
 
-// isLine reports whether a text is words of printable ASCII with a space between
-// each two, as most are.
+// isLine reports whether a text consists of printable ASCII words with single
+// spaces, as most do.
 func isLine(s string) bool {
 	space := true
 	for i := range len(s) {
@@ -217,7 +217,8 @@ func isLine(s string) bool {
 	return !space || s == ""
 }
 
-// shorten keeps the beginning and the end of a text of more than most characters.
+// shorten keeps the beginning and the end of a text of more than most
+// characters.
 func shorten(s string, most int) string {
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s

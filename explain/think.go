@@ -12,13 +12,13 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// maxStrikes is how many replies of one iteration the machine may turn down.
+// maxStrikes is how many replies of one iteration the machine may reject.
 const maxStrikes = 3
 
 func (f *fold) think(d *Decision) {
 	d.Step = "think"
 	called, ok := f.step[0].Event.(pawl.ModelCalled)
-	if !ok { // an outcome without its intent: the log tells no more
+	if !ok { // an outcome without its intent
 		d.subject, d.why = "model call", "its beginning is not in the log"
 	} else {
 		if d.subject = phrase(name(string(called.Purpose))); called.View.Step != "" {
@@ -58,7 +58,7 @@ func (f *fold) think(d *Decision) {
 	}
 }
 
-// whyThink is what made the machine call the model.
+// whyThink returns the reason for a model call.
 func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 	failed, ok := f.before.Failure()
 	if missed, _ := f.before.Missed(c.Purpose); missed.Class != 0 {
@@ -110,13 +110,13 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 	return "the run goes on"
 }
 
-// inStep reports whether the turn being told of is a step of the loop's.
+// inStep reports whether the turn is a step of a workflow.
 func (f *fold) inStep() bool {
 	called, ok := f.step[0].Event.(pawl.ModelCalled)
 	return ok && called.View.Step != ""
 }
 
-// fallbackName is the name of the nth fallback.
+// fallbackName returns the name of the nth fallback.
 func (f *fold) fallbackName(n int) string {
 	if all := f.decl.Fallback; n <= len(all) {
 		return all[n-1].Name
@@ -147,7 +147,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	}
 	text := e.Reply.Text()
 	if f.decl.Strategy == pawl.JSON && len(calls) > 0 {
-		thinking, text = thinking+thoughtOf(text), "" // the text is the call, and stands there
+		thinking, text = thinking+thoughtOf(text), "" // the text is the call, which is shown
 	}
 	if thinking != "" {
 		out = append(out, phrase("thought: "+said(thinking)))
@@ -201,8 +201,8 @@ func failure(e pawl.ModelFailed, took time.Duration) phrase {
 	return p
 }
 
-// thoughtOf is the thought of a reply under the JSON strategy. Prose with a
-// brace or two may stand before the object; more than that is not looked through.
+// thoughtOf returns the thought in a reply of the JSON strategy. It tolerates
+// prose with a few braces before the object.
 func thoughtOf(text string) string {
 	var plan struct{ Thought string }
 	for range 20 {

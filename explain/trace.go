@@ -12,53 +12,53 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A Result is a run's result with what its agent asks to be shown besides.
+// A Result is a run's result with the additional parts that its agent requests.
 type Result struct {
 	pawl.Result
 
 	// Context has the answer under @KEY, KEY being the agent's ResultKey, once
-	// the run has succeeded or its model has handed in an answer at a limit. Nil:
+	// the run has succeeded or its model has given an answer at a limit. Nil:
 	// the agent has no such key.
 	Context map[string]Answer `json:"context,omitzero"`
-	// Trace is what [Trace] says. Nil: the agent does not ask for it.
+	// Trace is the result of [Trace]. Nil: the agent does not request it.
 	Trace []Thought `json:"trace,omitzero"`
 }
 
-// An Answer is what a model handed in with __complete__. Its confidence is from
-// 0 to 1, and 1 when the model did not say how sure it is.
+// An Answer is a model's answer by __complete__. Its confidence is from 0 to 1,
+// and 1 if the model gave none.
 type Answer struct {
 	Answer     json.RawMessage `json:"answer"`
 	Confidence float64         `json:"confidence"`
 	Summary    string          `json:"summary"`
 }
 
-// A Thought is one thing that a model wanted and what came of it.
+// A Thought is one action of a model with its result.
 type Thought struct {
 	Iteration   int             `json:"iteration"` // from 1
 	Timestamp   time.Time       `json:"timestamp"` // of the reply
 	Thought     string          `json:"thought"`
-	Action      string          `json:"action"`       // empty: the reply called nothing
-	ActionInput json.RawMessage `json:"action_input"` // as it ran; null without an action
-	Observation json.RawMessage `json:"observation"`  // the result, or what went wrong; null: nothing yet
+	Action      string          `json:"action"`       // empty: the reply made no call
+	ActionInput json.RawMessage `json:"action_input"` // as executed; null without an action
+	Observation json.RawMessage `json:"observation"`  // the result or the error; null: none yet
 	Success     bool            `json:"success"`
 }
 
-// mostSeen is how many bytes of an observation a trace shows.
+// mostSeen is the most bytes of an observation in a trace.
 const mostSeen = 4 << 10
 
-// ResultOf folds a log into the run's result and what its agent asks to be shown
-// with it. It costs O(entries); errors are those of [Of].
+// ResultOf folds a log into the run's result with the additional parts that its
+// agent requests. It costs O(entries); errors are those of [Of].
 func ResultOf(entries iter.Seq2[pawl.Entry, error]) (Result, error) {
 	r, err := Of(entries, nil)
 	return r.Result, err
 }
 
-// Trace is the reasoning of a run in its order: a Thought for every call that
-// its model made, those of rejected replies included, and for every
-// reply that made none. Whether the agent asks for it makes no difference. What
-// looks like a secret is taken out, by name out of the action inputs too, and of
-// long observations the beginning and the end are shown. It costs O(entries); an
-// error comes with the trace of the entries before it.
+// Trace returns the reasoning of a run in order: a Thought for every call that
+// its model made, including those of rejected replies, and for every reply
+// without calls. It does not depend on the agent's request for a trace.
+// Apparent secrets are removed, in action inputs also by key name, and long
+// observations are truncated in the middle. It costs O(entries); an error comes
+// with the trace of the entries before it.
 func Trace(entries iter.Seq2[pawl.Entry, error]) ([]Thought, error) {
 	s := new(pawl.State)
 	t := tracing{on: true}
@@ -78,7 +78,7 @@ func Trace(entries iter.Seq2[pawl.Entry, error]) ([]Thought, error) {
 	return t.thoughts(s), nil
 }
 
-// tracing gathers the replies of a run.
+// tracing collects the replies of a run.
 type tracing struct {
 	on      bool
 	replies []replied
@@ -124,7 +124,8 @@ func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 	}
 }
 
-// planned is the thought of a reply in which one JSON object is the plan.
+// planned returns the thought of a reply that contains one JSON object, the
+// plan.
 func planned(text string) string {
 	for i, c := range text {
 		var plan struct {
@@ -137,7 +138,7 @@ func planned(text string) string {
 	return text
 }
 
-// thoughts tells what came of the replies.
+// thoughts returns the replies with the results of their calls.
 func (t *tracing) thoughts(s *pawl.State) []Thought {
 	all := make([]Thought, 0, len(t.replies))
 	for _, r := range t.replies {
@@ -165,7 +166,7 @@ func (t *tracing) thoughts(s *pawl.State) []Thought {
 	return all
 }
 
-// shown is a result, or what there is instead, as a trace shows it.
+// shown returns a result, or the text instead of it, as a trace shows it.
 func shown(result json.RawMessage, instead string) json.RawMessage {
 	if instead != "" || result == nil {
 		cut, _ := excerpt.Cut(redact.Text(instead), mostSeen)
@@ -177,19 +178,19 @@ func shown(result json.RawMessage, instead string) json.RawMessage {
 		return result
 	}
 	text := string(result)
-	_ = json.Unmarshal(result, &text) // of a text its own, of anything else its JSON
+	_ = json.Unmarshal(result, &text) // a string's text, or any other value's JSON
 	cut, _ := excerpt.Cut(text, mostSeen)
 	result, _ = json.Marshal(cut)
 	return result
 }
 
-// answers is the context of a result.
+// answers returns the context of a result.
 func answers(s *pawl.State, r pawl.Result, key string) map[string]Answer {
 	if key == "" {
 		return nil
 	}
 	all := map[string]Answer{}
-	// What was handed in and then refuted may stand in the log still.
+	// An answer that was refuted later may still be in the log.
 	handed := Answer{Confidence: 1}
 	value, _ := s.Note(completeTool, "completion")
 	switch {

@@ -10,19 +10,20 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// AgentAs makes the agent of a run that is looked at again, of the spec that
-// the run recorded. It connects to nobody: what depends on more than the text of
-// the spec and of those of its agents is as the run declared it. That is the tools
-// of MCP servers, what the files of skills say, and agents that have such; none of
-// them can be called.
+// AgentAs returns the agent of a recorded run, for reading the run again. It
+// connects to no server: whatever depends on more than the text of the spec and
+// of its agents' specs is as the run declared it. This includes the tools of
+// MCP servers, the content of skills, and agents that have these; none of them
+// can be called.
 //
-// Further declarations are those of child runs, from the run's own to one that is
-// to be looked at itself: its agent is then whole.
+// children are the declarations of child runs, from the run's own child down to
+// the one to read, whose agent is then complete.
 func (s *Spec) AgentAs(r *Registry, run pawl.Declaration, children ...pawl.Declaration) (pawl.Agent, error) {
 	return s.as(run, children).Agent(r)
 }
 
-// as is the spec as runs declared it and, the next of them in place, its agents.
+// as returns the spec with the tools a run declared, and likewise for the next
+// of its children.
 func (s *Spec) as(run pawl.Declaration, children []pawl.Declaration) *Spec {
 	as := *s
 	as.declared = append([]pawl.ToolInfo{}, run.Tools...)
@@ -45,18 +46,18 @@ func (s *Spec) as(run pawl.Declaration, children []pawl.Declaration) *Spec {
 	return &as
 }
 
-// made reports whether the source of an agent is that of this spec.
+// made reports whether the source of an agent is this spec.
 func (s *Spec) made(source string) bool {
 	var rec record
 	return json.Unmarshal([]byte(source), &rec) == nil && rec.Kind == recordKind && rec.Dir == s.base && rec.Path == s.path && rec.Document == s.doc.text
 }
 
-// outside reports whether what the agent declares depends on more than texts.
+// outside reports whether the agent's declaration depends on more than text.
 func (s *Spec) outside() bool {
 	return len(s.servers) > 0 || len(s.skills) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.outside() })
 }
 
-// asDeclared is a tool as a run declared it, if one is looked at again.
+// asDeclared returns a tool as a recorded run declared it.
 func (s *Spec) asDeclared(t pawl.Tool) pawl.Tool {
 	i := slices.IndexFunc(s.declared, func(info pawl.ToolInfo) bool { return info.Name == t.Info().Name })
 	if i < 0 {
@@ -68,7 +69,7 @@ func (s *Spec) asDeclared(t pawl.Tool) pawl.Tool {
 	return absent{s.declared[i]}
 }
 
-// absent is a tool that cannot be called.
+// absent is a declared tool that cannot be called.
 type absent struct{ info pawl.ToolInfo }
 
 func (t absent) Info() pawl.ToolInfo { return t.info }
@@ -77,7 +78,7 @@ func (t absent) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, fmt.Errorf("the tool %s is only looked at", t.info.Name)
 }
 
-// absentAgent is an agent as a tool, as it was declared.
+// absentAgent is a declared sub-agent that cannot be called.
 type absentAgent struct {
 	pawl.Delegate
 	info pawl.ToolInfo

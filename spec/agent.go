@@ -12,10 +12,12 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// Agent makes the agent, its model from the registry. The error is [Problems]:
-// the model is unknown or has no price, or it makes no sense with the rest.
+// Agent creates the agent with a model from the registry. The error is
+// [Problems]: the model is unknown or has no price, or it conflicts with the
+// rest of the spec.
 //
-// It connects to nobody. Where the spec names MCP servers, the agent is for
+// Agent connects to no server. If the spec names MCP servers, the agent can be
+// inspected but not run; use [Spec.Open].
 // looking at and not for running; see [Spec.Open].
 func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 	if r == nil {
@@ -28,8 +30,8 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 	return a, nil
 }
 
-// assemble puts the agent together and checks it. Without a registry the model
-// is a stand-in; an agent of another that names none has its caller's.
+// assemble creates the agent and checks it. Without a registry the model is a
+// placeholder; a sub-agent without a model has its caller's.
 func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	a := pawl.Agent{
@@ -90,12 +92,12 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	return a, d.problems
 }
 
-// conditions parses the stop condition and the goal's, and checks them in the
-// agent, which by then has all they may be about.
+// conditions parses the stop condition and the goal's, and checks them against
+// the completed agent.
 func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	stopText, from := s.stop, d
 	if s.opt.Stop != "" {
-		from = &document{src: newSource("stop", "")} // of no lines: what is wrong is told with the column that the parser has
+		from = &document{src: newSource("stop", "")} // has no lines: problems have the parser's column
 		stopText = &node{kind: text, text: s.opt.Stop}
 	}
 	if s.goal != nil {
@@ -136,7 +138,8 @@ func (d *document) check(what string, n *node, c pawl.Condition, a pawl.Agent) {
 	}
 }
 
-// contradictions tells what the machine would refuse, at its place.
+// contradictions reports what the machine would refuse, at its place in the
+// file.
 func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	if _, single := a.Loop.(pawl.SingleCall); single {
 		const drop = "loop single offers no tools (drop them, or write loop: react)"
@@ -158,8 +161,8 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	}
 }
 
-// rest tells what the machine objects to beyond that, at the key it is about
-// as far as its words tell.
+// rest reports the machine's other objections, at the key that the message
+// names.
 func (s *Spec) rest(d *document, a pawl.Agent) {
 	_, err := pawl.NewMachine(a)
 	if err == nil {

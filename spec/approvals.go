@@ -9,11 +9,11 @@ import (
 	"github.com/pawl-run/pawl/approval"
 )
 
-// gate is a rule of a spec about approvals, and where it stands.
+// gate is an approval rule of a spec, and its place.
 type gate struct {
 	key    string
 	at     *node
-	src    *source // where that is
+	src    *source // the text with that place
 	tool   string  // the tool or the pattern
 	policy pawl.Policy
 }
@@ -64,7 +64,8 @@ func (f fields) readGate(tool string) (gate, bool) {
 }
 
 // readWitness reads the files that an approver relies on. A name is relative to
-// where commands run; with ./ before it, to the spec's directory, as a program's is.
+// the directory in which commands run; with ./ before it, to the spec's
+// directory, as for programs.
 func (s *Spec) readWitness(f fields) []string {
 	names, at := f.words("witness", "[ledger.csv]")
 	var all []string
@@ -87,7 +88,7 @@ func (s *Spec) readWitness(f fields) []string {
 	return all
 }
 
-// witness is where a witness is.
+// witness returns the path of a witness.
 func (s *Spec) witness(name string) string {
 	switch {
 	case filepath.IsAbs(name):
@@ -98,7 +99,7 @@ func (s *Spec) witness(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
-// policies adds the spec's gates to the agent.
+// policies adds the spec's approval rules to the agent.
 func (s *Spec) policies(a *pawl.Agent) {
 	a.Approvals = s.approvals
 	for _, g := range s.gates {
@@ -106,7 +107,7 @@ func (s *Spec) policies(a *pawl.Agent) {
 	}
 }
 
-// checkGates tells what is wrong with the gates in the agent.
+// checkGates reports the problems of the approval rules.
 func (s *Spec) checkGates(d *document, a pawl.Agent) {
 	for _, g := range s.gates {
 		c, ok := g.policy.(pawl.Checker)
@@ -115,7 +116,7 @@ func (s *Spec) checkGates(d *document, a pawl.Agent) {
 		}
 		if err := c.Check(a); err != nil {
 			in := &document{src: g.src}
-			in.expression(g.key, g.at, errors.Unwrap(err)) // without the rule, which stands at the place
+			in.expression(g.key, g.at, errors.Unwrap(err)) // without the rule's text, which is at that place
 			d.problems = append(d.problems, in.problems...)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// The bounds of memory in a cage.
+// The limits of memory in a cage.
 const (
 	leastMemory = 1 << 20
 	mostMemory  = 1 << 40
@@ -67,8 +67,8 @@ func (s *Spec) caged(f fields, key string) (all []string) {
 	return all
 }
 
-// checkCage tells what of the cage this machine cannot enforce, if there is
-// somebody to put in it.
+// checkCage reports the parts of the cage that this machine cannot enforce, if
+// the spec runs commands.
 func (s *Spec) checkCage(d *document, a pawl.Agent) {
 	if s.cage == nil || !s.commands(a) {
 		return
@@ -80,7 +80,7 @@ func (s *Spec) checkCage(d *document, a pawl.Agent) {
 	}
 }
 
-// commands reports whether the spec runs any.
+// commands reports whether the spec runs commands.
 func (s *Spec) commands(a pawl.Agent) bool {
 	for _, t := range a.Tools {
 		if t.Info().Cage != "" {
@@ -90,7 +90,7 @@ func (s *Spec) commands(a pawl.Agent) bool {
 	return s.observe != nil || s.goal != nil
 }
 
-// cageFiles looks for the files of the cage.
+// cageFiles checks that the files of the cage exist.
 func (s *Spec) cageFiles(d *document) {
 	files := s.root.get("cage").get("files")
 	for _, key := range []string{"read", "write"} {
@@ -107,9 +107,9 @@ func (s *Spec) cageFiles(d *document) {
 	}
 }
 
-// enter has a command run in its cage, if it has one, and returns what to call
-// when it has ended. The program and the files that its author names with it may
-// be read in any case.
+// enter makes a command run in its cage, if it has one, and returns the
+// function to call when it has ended. The command may always read its program
+// and the files that its author names with it.
 func (c command) enter(run *process.Command) (leave func(), err error) {
 	if c.cage == nil {
 		return func() {}, nil
@@ -124,5 +124,5 @@ func (c command) enter(run *process.Command) (leave func(), err error) {
 	}
 	run.Env = o.Env(run.Env)
 	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
-	return func() { _ = o.Close() }, nil // what cannot be removed is in the place for what is temporary
+	return func() { _ = o.Close() }, nil // files that cannot be removed are in the temporary directory
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// A command that observes or measures has what a tool has by default.
+// The defaults of commands that observe or measure, equal to those of tools.
 const (
 	commandTime   = 60 * time.Second
 	commandOutput = 16 << 10
 )
 
-// command is a program that looks at the world.
+// command is a program that observes or measures.
 type command struct {
 	argv []string
 	dir  string
@@ -33,7 +33,7 @@ type command struct {
 
 func (s *Spec) command(argv []string) command { return command{argv, s.dir, s.Env, s.cage} }
 
-// run returns what the program prints.
+// run returns the program's output.
 func (c command) run(ctx context.Context) (out string, truncated bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("no result within %v: %w", commandTime, context.DeadlineExceeded))
 	defer cancel()
@@ -49,7 +49,7 @@ func (c command) run(ctx context.Context) (out string, truncated bool, err error
 	}
 	defer leave()
 	exit, err := process.Run(ctx, run)
-	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
+	_, _ = toOut.Close(), toErr.Close() // an excerpt accepts any input
 	switch {
 	case err != nil:
 		return "", false, fmt.Errorf("%s: %w", c.argv[0], err)
@@ -68,7 +68,7 @@ func (c command) run(ctx context.Context) (out string, truncated bool, err error
 // observer is observe: {command: …}.
 type observer struct{ command }
 
-// Observe gives what the command prints, and as data too if it is JSON.
+// Observe returns the command's output, also as data if it is JSON.
 func (o observer) Observe(ctx context.Context) (pawl.Observation, error) {
 	out, truncated, err := o.run(ctx)
 	if err != nil {
@@ -84,7 +84,8 @@ func (o observer) Observe(ctx context.Context) (pawl.Observation, error) {
 // metric is goal: {metric: {command: …}}.
 type metric struct{ command }
 
-// Measure reads what the command prints: a number, or {"value": N, "open": ["id", …]}.
+// Measure parses the command's output: a number, or {"value": N, "open": ["id",
+// …]}.
 func (m metric) Measure(ctx context.Context, _ pawl.Observation) (pawl.Measure, error) {
 	out, truncated, err := m.run(ctx)
 	if err != nil {

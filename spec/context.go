@@ -30,7 +30,7 @@ func (s *Spec) readContext(f fields) {
 	}
 }
 
-// plan adds what plans the conversation.
+// plan adds the policy that compacts the conversation.
 func (j *judges) plan(a *pawl.Agent, model func(any) pawl.Model) {
 	if j.context == nil {
 		return

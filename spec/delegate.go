@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// delegate is an agent of another file, as a tool.
+// delegate is an agent from another file, used as a tool.
 type delegate struct {
 	spec    *Spec
 	options tool.AgentOptions
@@ -21,17 +21,17 @@ type delegate struct {
 	gated   bool
 }
 
-// family is what a spec and the specs of its agents have in common.
+// family is shared by a spec and the specs of its agents.
 type family struct {
-	files map[string]string // their documents by their absolute path, as they were read
-	known bool              // the files were recorded: nothing else is read
-	trail []string          // the specs that lead here, this one last
+	files map[string]string // documents by absolute path
+	known bool              // files are complete, because they were recorded
+	trail []string          // the chain of specs up to this one
 }
 
-// member reports whether the spec is that of another's agent.
+// member reports whether the spec is that of a sub-agent.
 func (m *family) member() bool { return len(m.trail) > 1 }
 
-// readDelegate reads an entry that makes an agent a tool.
+// readDelegate reads an entry that uses an agent as a tool.
 func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	kind, table := "agent", agentToolKeys
 	if item.get("workflow") != nil {
@@ -60,7 +60,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 		return
 	}
 	if kind == "workflow" && d.spec.flow == nil {
-		f.problem(file.place, "%s is no workflow (write agent: %s)", file.text, file.text)
+		f.problem(file.place, "%s is not a workflow (write agent: %s)", file.text, file.text)
 	}
 	name, at := d.options.Name, item.get("name")
 	if at == nil {
@@ -83,7 +83,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	}
 }
 
-// member reads the spec of an agent. What is wrong with it is told at its places.
+// member reads the spec of an agent, and reports its problems at their places.
 func (s *Spec) member(f fields, file *node) *Spec {
 	path := filepath.Clean(file.text)
 	if !filepath.IsAbs(path) {
@@ -96,7 +96,7 @@ func (s *Spec) member(f fields, file *node) *Spec {
 	document, err := s.family.read(path)
 	if err != nil {
 		if broken, ok := errors.AsType[*fs.PathError](err); ok {
-			err = broken.Err // the path is as it was written, not as it was found
+			err = broken.Err // report the path as written in the spec
 		}
 		f.problem(file.place, "agent %s: %v (name a spec, relative to this one)", file.text, err)
 		return nil
@@ -129,9 +129,9 @@ func (s *Spec) member(f fields, file *node) *Spec {
 	return sub
 }
 
-// alone reports the keys that say how runs of this agent are started, which
-// nobody does where it is another's. What was recorded is read as it is: such a
-// run must be resumed.
+// alone reports keys that only matter when a run is started directly, which a
+// sub-agent's is not. Recorded specs are not checked, because their runs must
+// be resumable.
 func (s *Spec) alone(f fields) {
 	if !s.family.member() || s.family.known {
 		return
@@ -145,8 +145,8 @@ func (s *Spec) alone(f fields) {
 	}
 }
 
-// read reads a document once: what is made of it, and what is recorded of it,
-// is the same text.
+// read reads a document once, so that the spec and its record have the same
+// text.
 func (m *family) read(path string) (string, error) {
 	if text, ok := m.files[path]; ok {
 		return text, nil
@@ -154,7 +154,7 @@ func (m *family) read(path string) (string, error) {
 	if m.known {
 		return "", os.ErrNotExist
 	}
-	f, err := os.Open(path) //nolint:gosec // whoever names the file may read it
+	f, err := os.Open(path) //nolint:gosec // the caller that names the file may read it
 	if err != nil {
 		return "", err
 	}
@@ -167,10 +167,10 @@ func (m *family) read(path string) (string, error) {
 	return string(data), nil
 }
 
-// name is what the model calls the agent.
+// name returns the tool's name.
 func (d *delegate) name() string { return cmp.Or(d.options.Name, d.spec.Name) }
 
-// tool makes the agent a tool. One that names no model asks its caller's.
+// tool returns the agent as a tool. An agent without a model uses its caller's.
 func (d *delegate) tool(r *Registry, caller pawl.Model) (pawl.Tool, Problems) {
 	agent, problems := d.spec.assemble(r, caller)
 	return tool.Agent(agent, &d.options), problems

@@ -1,4 +1,4 @@
-// Package spec makes agents of YAML and JSON files.
+// Package spec creates agents from YAML and JSON files.
 //
 //	name: procurement
 //	model: anthropic/claude-sonnet-4-5
@@ -11,8 +11,8 @@
 //	    effect: read
 //	stop: tool_called("submit_po") || iterations >= 10
 //
-// Which models a spec can name is up to the program, so that it links no
-// provider it does not use:
+// The program registers the models that a spec can name, so that it links only
+// the providers it uses:
 //
 //	registry := &spec.Registry{Models: map[string]spec.Provider{
 //		"anthropic": func(name string) (pawl.Model, error) { return anthropic.New(name, nil), nil },
@@ -21,21 +21,21 @@
 //	…
 //	agent, err := s.Agent(registry)
 //
-// Everything that is wrong with a spec is told at once, each thing with its
-// place: see [Problems].
+// Reading a spec reports all its problems at once, each with its place: see
+// [Problems].
 //
 // # Paths
 //
 // The program of a command that starts with ./ is relative to the spec's
-// directory, and so is a later argument that starts with ./ and is a file
-// there. The key dir, relative to the same directory, is where commands run. A
-// model script:FILE in a spec is relative to it as well; one that is given from
-// outside, in [Options] or [Registry], is relative to the working directory.
+// directory, and so is a later argument that starts with ./ and names a file
+// there. The key dir, relative to the same directory, is the working directory
+// of commands. A model script:FILE in a spec is relative to the spec too; in
+// [Options] or [Registry] it is relative to the working directory.
 //
-// # What is read
+// # Formats
 //
-// A file whose name ends in .json is strict JSON, any other is YAML, of which
-// anchors, aliases, merge keys, tags and keys that are no scalars are refused:
-// a spec is to be read by people, and should not be able to grow. A spec has at
-// most 1 MiB. Nothing is converted: 5 is no text and "5" no number.
+// A file whose name ends in .json is strict JSON, any other is YAML without
+// anchors, aliases, merge keys, tags and keys that are not scalars, because a
+// spec is for people to read and must not expand. A spec has at most 1 MiB.
+// Values are not converted: 5 is not text and "5" is not a number.
 package spec

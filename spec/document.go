@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// mostBytes is how long a spec may be.
+// mostBytes is the largest size of a spec.
 const mostBytes = 1 << 20
 
-// document is a spec while it is read: its text, and what is wrong with it.
+// document is a spec being read: its text and its problems.
 type document struct {
 	text     string
 	src      *source
@@ -23,7 +23,7 @@ func (d *document) problem(p place, format string, args ...any) {
 	d.problems = append(d.problems, Problem{d.src.file, p.line, p.column, fmt.Sprintf(format, args...)})
 }
 
-// about tells what is wrong with an option, or else with a place in the file.
+// about adds a problem with an option, or with a place in the file.
 func (d *document) about(outside bool, option string, p place, format string, args ...any) {
 	if !outside {
 		d.problem(p, format, args...)
@@ -32,13 +32,13 @@ func (d *document) about(outside bool, option string, p place, format string, ar
 	d.problems = append(d.problems, Problem{option, 0, 0, fmt.Sprintf(format, args...)})
 }
 
-// plainLines ends each line of a text with LF: the YAML reader loses count of
-// lines that end in CR LF, and keeps the CR. A CR alone ends a line too.
+// plainLines ends each line of a text with LF, also those that end in a single
+// CR: the YAML reader loses count of lines that end in CR LF, and keeps the CR.
 func plainLines(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
 }
 
-// readDocument reads the values of a file; the node is nil if it has no form at all.
+// readDocument parses a file; the node is nil if its syntax is invalid.
 func readDocument(file, content string) (*document, *node) {
 	content = plainLines(content)
 	d := &document{text: content, src: newSource(file, content)}
@@ -62,7 +62,7 @@ func readDocument(file, content string) (*document, *node) {
 	return d, root
 }
 
-// unique drops keys that are given twice, and tells.
+// unique drops duplicate keys, and reports them.
 func (d *document) unique(n *node) {
 	if n == nil {
 		return
@@ -84,8 +84,8 @@ func (d *document) unique(n *node) {
 	}
 }
 
-// expression tells what is wrong with an expression that stands in a text, each
-// fault at its own place in the file.
+// expression reports the errors of an expression in a text, each at its place
+// in the file.
 func (d *document) expression(what string, n *node, err error) {
 	for _, e := range parts(err) {
 		if fault, ok := e.(*expr.Error); ok && fault.Column > 0 {
@@ -98,7 +98,7 @@ func (d *document) expression(what string, n *node, err error) {
 	}
 }
 
-// parts takes apart what errors.Join has put together.
+// parts splits an error from errors.Join.
 func parts(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

@@ -16,17 +16,17 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// An Effective is the agent of a run as a spec. It is immutable.
+// An Effective is the agent of a run in the form of a spec. It is immutable.
 type Effective struct {
 	root  *node
-	notes []string // what a spec cannot say
+	notes []string // parts that a spec cannot express
 }
 
-// Of writes the agent of a run as a spec: what the log declares, with the model,
-// the stop condition, the limits and the labels that are in force, and of a run
-// that came from a spec what only that says, such as the programs of its tools.
-// Paths are absolute, so it may be kept anywhere. What looks like a secret is
-// taken out.
+// Of returns the agent of a run as a spec: the declaration in the log, with the
+// model, the stop condition, the limits and the labels in force. For a run of a
+// spec it adds what only the spec contains, such as the programs of tools.
+// Paths are absolute, so the result can be kept anywhere. Apparent secrets are
+// removed.
 func Of(s *pawl.State) Effective {
 	d := s.Declaration()
 	e := Effective{root: &node{kind: mapping}}
@@ -76,8 +76,8 @@ func Of(s *pawl.State) Effective {
 	return e
 }
 
-// String is the spec as YAML. What a spec cannot say, such as functions of a
-// program and its policies, are comments.
+// String returns the spec as YAML. Parts that a spec cannot express, such as Go
+// functions and policies, are comments.
 func (e Effective) String() string {
 	var b strings.Builder
 	for _, note := range e.notes {
@@ -87,7 +87,7 @@ func (e Effective) String() string {
 	return b.String()
 }
 
-// MarshalJSON is the spec without the comments.
+// MarshalJSON returns the spec without the comments.
 func (e Effective) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e.root.json(&b)
@@ -109,7 +109,7 @@ func (e *Effective) set(key string, value *node) {
 	}
 }
 
-// model is the model with how it is asked.
+// model returns the model with its parameters.
 func (e *Effective) model(d pawl.Declaration, origin *Spec) *node {
 	m := &node{kind: mapping}
 	name, base := d.Model.Name, ""
@@ -119,7 +119,7 @@ func (e *Effective) model(d pawl.Declaration, origin *Spec) *node {
 		}
 	}
 	if origin != nil && origin.asksNobody() && name == describe(standIn{}).Name {
-		return nil // a workflow that needs no model
+		return nil // a workflow without a model
 	}
 	if file, ok := strings.CutPrefix(name, scriptProvider+"/"); ok && origin == nil {
 		e.note("model: %s, a script named %s that stood somewhere", name, file)
@@ -164,7 +164,7 @@ func (e *Effective) fallback(d pawl.Declaration, origin *Spec) *node {
 	return all
 }
 
-// declared fills in what the log says of an agent that a program made.
+// declared adds what the log declares about an agent created by a Go program.
 func (e *Effective) declared(d pawl.Declaration) {
 	e.set("name", textNode(d.Agent))
 	if d.Description != "" {
@@ -219,7 +219,7 @@ func (e *Effective) declared(d pawl.Declaration) {
 	}
 }
 
-// tools writes those that a spec can say; the others are functions of a program.
+// tools adds the tools that a spec can express; the others are Go functions.
 func (e *Effective) tools(declared []pawl.ToolInfo) {
 	all, own := &node{kind: list}, map[pawl.Trust]*node{0: {kind: list}, pawl.Trusted: {kind: list}, pawl.Untrusted: {kind: list}}
 	for _, t := range declared {
@@ -233,7 +233,7 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 		case isOwn(t):
 			label := max(t.Trust, pawl.Trusted)
 			if label == max(ownTools[t.Name](&Spec{dir: "."}).Info().Trust, pawl.Trusted) {
-				label = 0 // as it labels itself
+				label = 0 // the tool's own default
 			}
 			own[label].items = append(own[label].items, textNode(t.Name))
 		default:
@@ -257,7 +257,7 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 	}
 }
 
-// isOwn reports whether a tool is one that comes with Pawl.
+// isOwn reports whether a tool is built into Pawl.
 func isOwn(t pawl.ToolInfo) bool {
 	make, ok := ownTools[t.Name]
 	if !ok {
@@ -318,8 +318,8 @@ func limitsNode(l pawl.Limits) *node {
 	return n
 }
 
-// scriptIn is the name of a model with its file's path, if it is a script,
-// relative to nothing.
+// scriptIn returns the name of a model, with an absolute path if it is a
+// script.
 func scriptIn(name, base string) string {
 	file, ok := strings.CutPrefix(name, scriptProvider+":")
 	if !ok || filepath.IsAbs(file) || base == "" {
@@ -343,7 +343,7 @@ func jsonNode(raw json.RawMessage) *node {
 
 func (n *node) put(key string, value *node) { n.pairs = append(n.pairs, pair{key: key, value: value}) }
 
-// mapTexts is a copy of the node with its texts changed.
+// mapTexts returns a copy of the node with its texts changed.
 func (n *node) mapTexts(change func(string) string) *node {
 	if n == nil {
 		return nil

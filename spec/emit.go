@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// yaml writes a mapping as YAML that reads back as the same values: a key a
-// line, what is short beside its key and what is long below it.
+// yaml writes a mapping as YAML that parses to the same values: one key per
+// line, short values on the line of their key and long ones below it.
 func (n *node) yaml(b *strings.Builder, indent string) {
 	for _, p := range n.pairs {
 		b.WriteString(indent + word(p.key) + ":")
@@ -15,7 +15,7 @@ func (n *node) yaml(b *strings.Builder, indent string) {
 	}
 }
 
-// shortest is how long a value may be to stand on the line of its key.
+// shortest is the longest value on the line of its key.
 const shortest = 72
 
 // below writes the value of a key, and ends its line.
@@ -61,7 +61,7 @@ func (n *node) dashed(b *strings.Builder, indent string) {
 	b.WriteString(indent + "- " + strings.TrimPrefix(inner.String(), indent+"  "))
 }
 
-// inline writes a value as it may stand on one line, in brackets or not.
+// inline returns a value in the form for one line.
 func (n *node) inline() string {
 	var parts []string
 	switch n.kind {
@@ -89,7 +89,7 @@ var (
 	taken    = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n|nan|inf)$`)
 )
 
-// word writes a text, in JSON's quotes if it needs any, which are YAML's too.
+// word quotes a text if needed, with JSON's quotes, which are also YAML's.
 func word(s string) string {
 	if bareWord.MatchString(s) && !taken.MatchString(s) {
 		return s
@@ -109,7 +109,7 @@ var plainLine = regexp.MustCompile(`^([0-9]+(ms|s|m|h|KB|MB|GB)|[A-Za-z][^\x00-\
 
 var printable = regexp.MustCompile(`^[^\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}]*$`)
 
-// literal reports whether lines can stand below a | as they are.
+// literal reports whether lines can be written unchanged below a |.
 func literal(lines []string) bool {
 	if strings.HasPrefix(lines[0], " ") || lines[0] == "" {
 		return false

@@ -10,19 +10,19 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// fields reads the keys of one mapping. A key that is not there leaves its
-// variable alone; one with a wrong value tells and does so too.
+// fields reads the keys of one mapping. A missing key leaves its variable
+// unchanged, and so does a wrong value, which is reported.
 type fields struct {
 	*document
 	n *node
 	t *table
 }
 
-// fields opens a mapping with the keys of a table. Of what is no mapping it reads
-// nothing.
+// fields reads a mapping with the keys of a table. It reads nothing from other
+// kinds of values.
 func (d *document) fields(t *table, n *node) fields { return d.titled(t.title, t, n) }
 
-// titled is fields of a mapping that is called otherwise than its table.
+// titled is fields for a mapping with another title than its table's.
 func (d *document) titled(what string, t *table, n *node) fields {
 	known := t.names()
 	if n.kind == 0 {
@@ -46,10 +46,10 @@ func (d *document) titled(what string, t *table, n *node) fields {
 	return fields{d, n, t}
 }
 
-// mostListed is how many keys are listed for somebody who wrote another one.
+// mostListed is how many valid keys are listed for an unknown one.
 const mostListed = 16
 
-// belongs says where keys belong that are often put elsewhere.
+// belongs maps keys to the place where they belong.
 var belongs = map[string]string{
 	"iterations": "limits", "max_iterations": "limits, as iterations", "tokens": "limits", "time": "limits", "cost": "limits",
 	"tool_errors": "limits", "depth": "limits", "margin": "limits",
@@ -60,7 +60,7 @@ var belongs = map[string]string{
 	"command": "a tool, observe or goal.metric", "env": "the spec", "dir": "the spec", "system": "the spec, as prompt",
 }
 
-// value is the node of a key if it is of the kind that is wanted.
+// value returns the node of a key if it is of the wanted kind.
 func (f fields) value(key string, want kind, example string) *node {
 	n := f.n.get(key)
 	if n == nil || n.kind == 0 {
@@ -73,7 +73,7 @@ func (f fields) value(key string, want kind, example string) *node {
 	return n
 }
 
-// need tells which required keys are not there.
+// need reports required keys that are missing.
 func (f fields) need(what string) {
 	for _, k := range f.t.keys {
 		if k.needed {
@@ -82,14 +82,15 @@ func (f fields) need(what string) {
 	}
 }
 
-// lacks tells when a key is not there.
+// lacks reports that a key is missing.
 func (f fields) lacks(what, key string) {
 	if f.n.get(key) == nil && !f.misspelt(key) {
 		f.problem(f.n.place, "%s has no %s (%s)", what, key, needs[key])
 	}
 }
 
-// misspelt reports whether a key is there under a name that is told to be it.
+// misspelt reports whether a key is present under a name that is reported as
+// misspelt.
 func (f fields) misspelt(key string) bool {
 	known := f.t.names()
 	return slices.ContainsFunc(f.n.pairs, func(p pair) bool {
@@ -192,9 +193,9 @@ func (f fields) duration(key string, to *time.Duration) {
 	v, err := time.ParseDuration(n.text)
 	switch {
 	case err != nil:
-		f.problem(n.place, "%s is %q, which is no duration (write one such as 30s or 1h30m)", key, n.text)
+		f.problem(n.place, "%s is %q, which is not a duration (write one such as 30s or 1h30m)", key, n.text)
 	case v <= 0:
-		f.problem(n.place, "%s is %s (it must be longer than nothing)", key, n.text)
+		f.problem(n.place, "%s is %s (it must be positive)", key, n.text)
 	default:
 		*to = v
 	}
@@ -202,7 +203,7 @@ func (f fields) duration(key string, to *time.Duration) {
 
 var units = map[string]int64{"": 1, "B": 1, "KB": 1 << 10, "KIB": 1 << 10, "MB": 1 << 20, "MIB": 1 << 20, "GB": 1 << 30, "GIB": 1 << 30}
 
-// size reads a number of bytes. A KB is 1024 of them, as in the default of 16KB.
+// size reads a number of bytes. A KB is 1024 bytes, as in the default of 16KB.
 func (f fields) size(key string, to *int) {
 	var v int64
 	f.sizeWithin(key, &v, 1, 1<<30, "1B", "1GB")
@@ -211,7 +212,8 @@ func (f fields) size(key string, to *int) {
 	}
 }
 
-// sizeWithin reads one between two bounds, of which the names are told.
+// sizeWithin reads a size between two limits, whose names appear in the
+// problem.
 func (f fields) sizeWithin(key string, to *int64, least, most float64, leastName, mostName string) {
 	const example = "a size such as 16KB or 1MB"
 	n := f.n.get(key)
@@ -225,7 +227,7 @@ func (f fields) sizeWithin(key string, to *int64, least, most float64, leastName
 	unit, known := units[strings.ToUpper(strings.TrimSpace(n.text[len(digits):]))]
 	v, ok := new(big.Rat).SetString(digits)
 	if !known || !ok || len(digits) > 20 || strings.ContainsAny(digits, "/_xeE") {
-		f.problem(n.place, "%s is %q, which is no size (write %s)", key, n.text, example)
+		f.problem(n.place, "%s is %q, which is not a size (write %s)", key, n.text, example)
 		return
 	}
 	v.Mul(v, new(big.Rat).SetInt64(unit))
@@ -237,7 +239,7 @@ func (f fields) sizeWithin(key string, to *int64, least, most float64, leastName
 	*to = int64(bytes)
 }
 
-// choice reads one of the few words of a key; zero is none of them.
+// choice reads one of the words of a key; zero if it is none of them.
 func (f fields) choice(key string, to *int) {
 	words := f.t.words(key)
 	n := f.value(key, text, strings.Join(words, " or "))
@@ -251,7 +253,7 @@ func (f fields) choice(key string, to *int) {
 	f.problem(n.place, "%s is %q%s", key, n.text, expr.DidYouMean(n.text, words))
 }
 
-// words reads a list of texts, and where each stands.
+// words reads a list of texts, with the place of each.
 func (f fields) words(key, example string) (all []string, at []*node) {
 	n := f.value(key, list, "a list such as "+example)
 	if n == nil {

@@ -82,7 +82,7 @@ func (f fields) topics() (rule guard.Rule, ok bool) {
 	return rule, true
 }
 
-// label reads whose words the results of a tool are.
+// label reads the trust label of a tool's results.
 func (f fields) label(to *pawl.Trust) {
 	label := 0
 	if f.choice("trust", &label); label > 0 {
@@ -90,7 +90,8 @@ func (f fields) label(to *pawl.Trust) {
 	}
 }
 
-// labelled puts the labels of builtin tools and of those of servers into the agent.
+// labelled adds the labels of builtin tools and of tools of servers to the
+// agent.
 func (s *Spec) labelled(a *pawl.Agent) {
 	trust := maps.Clone(s.trust)
 	for _, server := range s.servers {
@@ -106,7 +107,7 @@ func (s *Spec) labelled(a *pawl.Agent) {
 	a.Trust = trust
 }
 
-// flows reads names of arguments that the schema of a tool must have.
+// flows reads names of arguments, which must exist in the schema of the tool.
 func (f fields) flows(input json.RawMessage, key string) []string {
 	if f.n.get(key) == nil {
 		return nil
@@ -114,7 +115,7 @@ func (f fields) flows(input json.RawMessage, key string) []string {
 	names, at := f.words(key, "[recipient]")
 	var schema struct{ Properties map[string]json.RawMessage }
 	if json.Unmarshal(input, &schema) != nil {
-		return names // which is told elsewhere
+		return names // reported elsewhere
 	}
 	for i, name := range names {
 		if _, ok := schema.Properties[name]; !ok {

@@ -2,16 +2,16 @@ package spec
 
 import "github.com/pawl-run/pawl/internal/expr"
 
-// A Hook is a hook that a spec names, for the program to make and to return from
-// the HooksOf of the engine that drives the agent.
+// A Hook is a hook named in a spec. The program creates it and returns it from
+// HooksOf of the engine that drives the agent.
 type Hook struct {
 	Name     string // log or retry
-	JSON     bool   // of log: a JSON object for every entry, instead of lines for people
+	JSON     bool   // of log: one JSON object per entry, instead of text lines
 	Attempts int    // of retry: the most in a run
 }
 
-// readHooks reads the list of what watches a run from beside it: each entry is
-// a word, or a mapping of one word to its options. Who steers a run is a policy.
+// readHooks reads the list of hooks: each entry is a word, or a mapping of one
+// word to its options. Steering is a policy, not a hook.
 func (s *Spec) readHooks(f fields) {
 	const example = "[log, {retry: {attempts: 3}}, {steer: {policy: Never write to anybody outside the company.}}]"
 	n := f.value("hooks", list, "a list such as "+example)
@@ -55,8 +55,8 @@ func (s *Spec) readHooks(f fields) {
 	}
 }
 
-// HooksOf returns the hooks of the agent of a source: none if the source is not
-// of a spec.
+// HooksOf returns the hooks in the source of an agent: none if the source is
+// not of a spec.
 func HooksOf(source string) []Hook {
 	s := readAgain(source)
 	if s == nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-run/pawl/progress"
 )
 
-// isHyphen reports whether a document is a loop of Hyphen's rather than a spec.
+// isHyphen reports whether a document is a Hyphen loop rather than a spec.
 func isHyphen(root *node) bool {
 	t := root.get("type")
 	return t != nil && t.text == "loop" && root.get("properties") != nil
 }
 
-// hyphenInput is what such a loop is asked when nothing else is given: its
-// objective stands in the prompt.
+// hyphenInput is the default input of such a loop, whose objective is in the
+// prompt.
 const hyphenInput = "Given the above, what is your next step?"
 
 // alwaysThere are the tools that such a loop has without declaring them.
@@ -32,7 +32,7 @@ func (s *Spec) readHyphen(f fields) {
 	said := f.n.get("properties")
 	if mode := said.get("mode"); mode != nil && mode.text == "foreach" && said.get("objective") == nil {
 		f.problem(mode.place, "mode is %q, a step over the data of a Hyphen workflow and not an agent (a loop document that runs by itself has mode react)", mode.text)
-		s.model.unreadable = true // nothing else is looked at
+		s.model.unreadable = true // nothing else is checked
 		return
 	}
 	p := f.fields(hyphenLoopKeys, f.n.get("properties"))
@@ -71,7 +71,7 @@ func (s *Spec) readHyphen(f fields) {
 	s.readHyphenTools(p)
 }
 
-// agentNameOf makes the name of an agent of that of its file.
+// agentNameOf returns the name of an agent by that of its file.
 func agentNameOf(path string) string {
 	name := strings.ToLower(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	name = strings.Trim(strings.Map(func(r rune) rune {
@@ -83,15 +83,15 @@ func agentNameOf(path string) string {
 	return cmp.Or(name, "hyphen")
 }
 
-// onStuck is what the policy against going round in circles is made of.
+// onStuck configures the stuck detection of a Hyphen document.
 type onStuck struct {
 	window int
 	then   progress.Then
 	hint   string
 }
 
-// readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all turns
-// that are equal, Pawl those after the first.
+// readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all equal
+// turns, Pawl those after the first.
 func (s *Spec) readOnStuck(f fields) {
 	turns, action, hint := 3, 0, ""
 	if n := f.n.get("on_stuck"); n != nil {
@@ -102,14 +102,14 @@ func (s *Spec) readOnStuck(f fields) {
 	}
 	then := []progress.Then{progress.Fail, progress.Fail, progress.Escalate, progress.Hint}[action]
 	if then != progress.Hint {
-		hint = "" // with any other action Hyphen does not know it
+		hint = "" // Hyphen ignores it with any other action
 	}
 	s.onStuck = &onStuck{max(1, turns-1), then, hint}
 	policy := progress.NoProgress(s.onStuck.window, then, hint)
 	s.stuck = &policy
 }
 
-// readHyphenTools reads the allow-list.
+// readHyphenTools reads the list of tools.
 func (s *Spec) readHyphenTools(f fields) {
 	list := f.value("tools", list, `a list such as [{"type": "action", "name": "lookup_ticket"}]`)
 	if list == nil {
@@ -154,7 +154,7 @@ func (s *Spec) readHyphenTools(f fields) {
 		}
 		first[name] = at.place.line
 		switch {
-		case kind == 1 && alwaysThere[name]: // always there, and some declare them all the same
+		case kind == 1 && alwaysThere[name]: // some documents declare these tools anyway
 		case kind == 1:
 			s.action(t.document, at, name, library)
 		default:
@@ -163,13 +163,13 @@ func (s *Spec) readHyphenTools(f fields) {
 	}
 }
 
-// action adds the tool of a name in the library.
+// action adds a tool of the library by name.
 func (s *Spec) action(d *document, at *node, name string, library *Spec) {
 	if library == nil {
 		if s.opt.Tools == "" && s.opt.shelf == nil {
 			d.problem(at.place, "the action %s is looked up by name (give --tools FILE with a list of tools)", name)
 		}
-		return // or the file cannot be read, which is told
+		return // or the file cannot be read, which is reported
 	}
 	gated := func() {
 		for _, g := range library.gates {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readJSON reads a strict JSON document. YAML would do, being nearly a
-// superset, but its reader takes trailing commas and misplaces what follows a tab.
+// readJSON reads a strict JSON document. The YAML reader could read it, but
+// accepts trailing commas and misplaces tokens after a tab.
 func (d *document) readJSON() *node {
 	dec := json.NewDecoder(strings.NewReader(d.text))
 	dec.UseNumber()
@@ -30,7 +30,7 @@ type jsonReader struct {
 	dec *json.Decoder
 }
 
-// next is the place of the token to be read.
+// next returns the place of the next token.
 func (r *jsonReader) next() place {
 	i := int(r.dec.InputOffset())
 	for i < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[i]) >= 0 {
@@ -39,7 +39,7 @@ func (r *jsonReader) next() place {
 	return r.src.offset(r.text, i)
 }
 
-// value reads one value; nil after a fault, which ends the reading.
+// value reads one value; nil after an error, which ends the reading.
 func (r *jsonReader) value(depth int) *node {
 	at := r.next()
 	if depth > mostDepth {
@@ -103,7 +103,7 @@ func (r *jsonReader) container(n *node, open json.Delim, depth int) *node {
 	return n
 }
 
-// broken tells a fault of syntax.
+// broken reports a syntax error.
 func (r *jsonReader) broken(err error) {
 	var syntax *json.SyntaxError
 	switch {
@@ -116,7 +116,7 @@ func (r *jsonReader) broken(err error) {
 	}
 }
 
-// plainFault adds to what the library found what is most often meant.
+// plainFault adds the usual cause to a message of the library.
 func (r *jsonReader) plainFault(message string) string {
 	i := r.src.index(r.next())
 	var sign rune
@@ -136,7 +136,7 @@ func (r *jsonReader) plainFault(message string) string {
 	return message
 }
 
-// quote writes a text as JSON, leaving <, > and & as they are.
+// quote writes a text as JSON, with <, > and & unchanged.
 func quote(b *bytes.Buffer, s string) {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)

@@ -6,18 +6,18 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// judges is what a spec says of who judges its runs.
+// judges is the configuration of the policies that judge.
 type judges struct {
 	reflexion *judge.ReflexionOptions
 	grounding *judge.GroundingOptions
 	steer     *judge.SteerOptions
-	policy    string // what calls are judged by
+	policy    string // the text by which calls are judged
 	causal    bool
 	context   *window.Options
 	models    map[any]seat // of the options above
 }
 
-// seat is a model of a judge that stands somewhere in a spec.
+// seat is the name and place of a judge's model in a spec.
 type seat struct {
 	name  string
 	place place
@@ -39,7 +39,7 @@ func (s *Spec) readJudge(f fields) {
 		r.flag("on_error", &onError)
 		r.flag("on_loop", &onLoop)
 		if o.Every = every; every == 0 {
-			o.Every = -1 // only for the other reasons
+			o.Every = -1 // judge only after errors and loops
 		}
 		o.IgnoreErrors, o.IgnoreLoops = !onError, !onLoop
 		if every == 0 && !onError && !onLoop {
@@ -61,7 +61,7 @@ func (s *Spec) readJudge(f fields) {
 	}
 }
 
-// part opens a key that holds a mapping, or true for one that says nothing.
+// part reads a key that holds a mapping, or true for an empty one.
 func (f fields) part(key, example string, t *table) (fields, bool) {
 	n := f.n.get(key)
 	switch {
@@ -76,7 +76,7 @@ func (f fields) part(key, example string, t *table) (fields, bool) {
 	return f.fields(t, n), true
 }
 
-// judgedBy reads the model that judges.
+// judgedBy reads the model of a judge.
 func (s *Spec) judgedBy(f fields, o any) {
 	var m seat
 	if f.text("model", &m.name); m.name != "" {
@@ -97,8 +97,8 @@ func (s *Spec) readSteer(f fields) {
 	s.judgedBy(f, o)
 }
 
-// judge adds the policies that judge, each with its model. One that several are
-// to ask is made once.
+// judge adds the policies that judge, each with its model. A model shared by
+// several is created once.
 func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 	made := map[string]pawl.Model{}
 	model := func(o any) pawl.Model {

@@ -2,40 +2,39 @@ package spec
 
 import "slices"
 
-// A table has the keys of one mapping of the language. The reader of a spec
-// knows a mapping by its table and nothing else, the published schema and the
-// reference are written from it, so the three cannot come apart.
+// A table has the keys of one mapping of the language. The reader of a spec,
+// the published schema and the reference all use it, so they agree.
 type table struct {
-	name  string // among the definitions of the schema
-	title string // of what it is, in problems: "the spec", "limits"
+	name  string // in the definitions of the schema
+	title string // its name in problems: "the spec", "limits"
 	about string
 	keys  []key
-	more  object // what the schema says of it besides its keys
+	more  object // parts of the schema other than the keys
 }
 
-// A key is one of them.
+// A key is a key of a table.
 type key struct {
 	name      string
 	value     shape
-	otherwise string // what holds without it; empty: nothing does
-	about     string // what it says, as one sentence without its end
-	inGo      string // where a program says the same: Type.Field, or a function
+	otherwise string // the default; empty: none
+	about     string // its meaning, as one sentence without the full stop
+	inGo      string // the Go equivalent: Type.Field, or a function
 	needed    bool
 }
 
-// A shape is what the value of a key may be. Which texts are right may be more
-// than a shape can say.
+// A shape is the type of a key's value. It need not describe all conditions on
+// texts.
 type shape struct {
 	says   string // in the reference
 	schema object // JSON Schema
 	words  []string
-	tables []*table // it refers to
+	tables []*table // referenced tables
 }
 
-// object is a JSON Schema, or a part of one.
+// object is a JSON Schema or a part of one.
 type object = map[string]any
 
-// names of the keys, in their order.
+// names returns the names of the keys in their order.
 func (t *table) names() []string {
 	all := make([]string, len(t.keys))
 	for i, k := range t.keys {
@@ -44,7 +43,7 @@ func (t *table) names() []string {
 	return all
 }
 
-// words are those that a key may have as its value.
+// words returns the allowed words of a key.
 func (t *table) words(name string) []string {
 	if i := slices.IndexFunc(t.keys, func(k key) bool { return k.name == name }); i >= 0 {
 		return t.keys[i].value.words
@@ -75,7 +74,7 @@ func aCount(least int) shape {
 	return shape{says: "whole number", schema: object{"type": "integer", "minimum": least}}
 }
 
-// aMeasure is a number that is not negative, or more than nothing.
+// aMeasure is a number that is not negative, or positive.
 func aMeasure(positive bool) shape {
 	if positive {
 		return shape{says: "number", schema: object{"type": "number", "exclusiveMinimum": 0}}
@@ -107,7 +106,7 @@ func listOf(s shape) shape {
 	return shape{says: "list of " + s.says, schema: object{"type": "array", "items": s.schema}, tables: s.tables}
 }
 
-// mapOf is a mapping with keys of the author's choice.
+// mapOf is a mapping with arbitrary keys.
 func mapOf(s shape) shape {
 	return shape{says: "mapping to " + s.says, schema: object{"type": "object", "additionalProperties": s.schema}, tables: s.tables}
 }

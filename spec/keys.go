@@ -58,7 +58,7 @@ var modelKeys = &table{name: "model", title: "model", about: "The model, and how
 	{name: "fallback", value: wordList, about: "models to turn to when this one cannot serve", inGo: "pawl.Agent.Fallback"},
 }}
 
-// ceilingKeys are those that a policy may set as well.
+// ceilingKeys are the limits that a policy may also set.
 var ceilingKeys = []key{
 	{name: "iterations", value: shape{says: "whole number up to 10,000", schema: object{"type": "integer", "minimum": 1, "maximum": mostIterations}},
 		otherwise: "20", about: "model turns", inGo: "pawl.Limits.Iterations"},
@@ -116,7 +116,7 @@ var groundingKeys = &table{name: "grounding", title: "grounding", about: "How th
 }}
 
 var contextKeys = &table{name: "context", title: "context", about: "What the model sees of a long conversation.", keys: []key{
-	{name: "keep", value: aCount(0), otherwise: "5", about: "the latest replies, with what came of them, that are never left out by price", inGo: "window.Options.Keep"},
+	{name: "keep", value: aCount(0), otherwise: "5", about: "the latest replies, with the results of their calls, that are never left out by price", inGo: "window.Options.Keep"},
 	{name: "pins", value: wordList, about: "facts that stand in the prompt, which is never left out", inGo: "window.Pin"},
 	{name: "max_tokens", value: aCount(1), otherwise: "what the model takes", about: "the most tokens of one request, as estimated", inGo: "window.Options.MaxTokens"},
 	{name: "summary_model", value: aModel, otherwise: "the agent's own", about: "the model that writes summaries", inGo: "window.Options.Model"},
@@ -171,7 +171,7 @@ var webhookKeys = &table{name: "webhook", title: "a webhook", about: "A place th
 	{name: "events", value: eventList, otherwise: "all", about: "what it is told of", inGo: "webhook.Hook.Events"},
 }}
 
-// eventList has what a webhook can be told of.
+// eventList is a list of events for a webhook.
 var eventList = shape{says: "list of `" + strings.Join(webhook.EventNames, "`, `") + "`",
 	schema: object{"type": "array", "minItems": 1, "uniqueItems": true, "items": object{"enum": anyOf(webhook.EventNames)}}}
 
@@ -191,7 +191,7 @@ var longKeys = &table{name: "long", title: "long", about: "Dollars a million tok
 	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Tier.CacheWrite"},
 }}
 
-// The keys of a policy, which is no spec and not part of its schema.
+// The keys of a policy, which is not a spec and not part of its schema.
 var (
 	policyKeys = &table{name: "policy", title: "the policy", about: "What an organisation holds agents to.", keys: []key{
 		{name: "limits", value: in(policyLimitKeys), about: "ceilings", inGo: "spec.Policy.Lower"},

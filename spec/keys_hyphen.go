@@ -1,6 +1,6 @@
 package spec
 
-// The keys of a Hyphen loop document, which is a spec in other words.
+// The keys of a Hyphen loop document, an alternative form of a spec.
 var (
 	hyphenKeys = &table{name: "hyphen", title: "the Hyphen document", about: "A loop as Hyphen declares it.", keys: []key{
 		{name: "type", needed: true, value: oneOf("loop"), about: "what makes it one", inGo: "spec.Load"},

@@ -1,12 +1,13 @@
 package spec
 
-// stepTables are the kinds of steps, told apart by the key that says what they do.
+// stepTables are the kinds of steps, distinguished by the key that names their
+// action.
 var stepTables = []*table{singleStepKeys, toolStepKeys, agentStepKeys, workflowStepKeys, switchStepKeys, parallelStepKeys, eachStepKeys, whileStepKeys}
 
 // stepKinds are those keys, in the order of the tables.
 var stepKinds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while"}
 
-// stepSchema refers to the tables by name: steps stand within steps.
+// stepSchema refers to the tables by name, because steps are nested.
 var stepSchema, caseSchema = listOfSteps(1), listOfSteps(0)
 
 func listOfSteps(least int) object {
@@ -18,7 +19,7 @@ func listOfSteps(least int) object {
 }
 
 var (
-	// stepList is what stands under steps, and innerSteps what stands under do.
+	// stepList is the shape of steps, innerSteps that of do.
 	stepList = shape{
 		says: "list of steps: [single](#single-step), [tool](#tool-step), [agent](#agent-step), [workflow](#workflow-step), [switch](#switch-step), " +
 			"[parallel](#parallel-step), [for_each](#for_each-step) or [while](#while-step)",
@@ -29,7 +30,7 @@ var (
 	aTemplate  = shape{says: "text with `{{…}}`", schema: object{"type": "string", "pattern": `\S`}}
 )
 
-// stepTable is the table of a kind of step, which is a type in Go.
+// stepTable returns the table of a kind of step, which is a type in Go.
 func stepTable(kind, about, inGo string, keys ...key) *table {
 	return &table{name: kind + "-step", title: "step", about: about, keys: append([]key{
 		{name: "id", needed: true, value: shape{says: "up to 40 letters, digits, _ and -", schema: object{"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,40}$"}},

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// toolList is what stands under tools. The kinds of entries are told apart by
-// their keys.
+// toolList is the shape of tools. The keys of an entry determine its kind.
 var toolList = shape{
 	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool), [workflow](#workflow-tool) or [mcp](#mcp-tool)",
 	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(workflowToolKeys).schema, in(mcpToolKeys).schema}}},
@@ -19,7 +18,7 @@ var effectWord = oneOf("read", "idempotent", "write")
 var trustWord = oneOf("trusted", "untrusted")
 
 var toolKeys = &table{
-	name: "tool", title: "tool", about: "A tool: a program, or, with `client: true`, something that whoever started the run does.",
+	name: "tool", title: "tool", about: "A tool: a program, or, with `client: true`, something that the client that started the run does.",
 	keys: []key{
 		{name: "name", needed: true, value: shape{says: "up to 64 letters, digits, _ and -", schema: object{"type": "string", "pattern": "^(_?[a-zA-Z0-9-][a-zA-Z0-9_-]{0,62}|_)$"}},
 			about: "what the model calls it", inGo: "pawl.ToolInfo.Name"},
@@ -32,9 +31,9 @@ var toolKeys = &table{
 		{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of the output the model sees, its beginning and its end", inGo: "tool.CommandOptions.MaxOutput"},
 		{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may run in a run", inGo: "tool.CommandOptions.MaxCalls"},
 		{name: "max_parallel", value: aCount(1), otherwise: "as many as the agent's", about: "calls of it that run at once; a write runs alone", inGo: "tool.CommandOptions.MaxParallel"},
-		{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.CommandOptions.Alone"},
+		{name: "parallel", value: aFlag, otherwise: "true", about: "run in parallel with other calls; a write never does", inGo: "tool.CommandOptions.Alone"},
 		{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck, as when polling", inGo: "tool.CommandOptions.Exempt"},
-		{name: "on_doubt", value: oneOf("ask", "fail", "tell"), otherwise: "ask", about: "what to do when nobody knows whether a write took place: ask a person, end the run, or tell the model", inGo: "tool.CommandOptions.OnDoubt"},
+		{name: "on_doubt", value: oneOf("ask", "fail", "tell"), otherwise: "ask", about: "what to do when it is unknown whether a write took place: ask a person, end the run, or tell the model", inGo: "tool.CommandOptions.OnDoubt"},
 		{name: "trust", value: trustWord, otherwise: "trusted", about: "whose words its results are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Trust"},
 		{name: "reaches", value: wordList, otherwise: "what looks like an address", about: "arguments that say where a call goes, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Reaches"},
 		{name: "content", value: wordList, otherwise: "by their names, such as `body`", about: "arguments that are prose for a reader, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.CommandOptions.Content"},
@@ -48,7 +47,7 @@ var toolKeys = &table{
 	},
 }
 
-// commandOnly are the keys that say how a program runs.
+// commandOnly are the keys that configure a program.
 var commandOnly = []string{"command", "timeout", "max_output", "max_calls", "max_parallel", "parallel", "on_doubt"}
 
 func forbidden(names []string) object {
@@ -73,7 +72,7 @@ var workflowToolKeys = &table{name: "workflow-tool", title: "workflow", about: "
 	{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "tool.Agent"},
 }, runKeys...)}
 
-// runKeys are those of a tool whose calls are runs.
+// runKeys are the keys of a tool whose calls are runs.
 var runKeys = []key{
 	{name: "name", value: shape{says: "up to 64 letters, digits, _ and -", schema: object{"type": "string"}}, otherwise: "its own", about: "what the model calls it", inGo: "tool.AgentOptions.Name"},
 	{name: "description", value: aText, otherwise: "its own", about: "what it does and when to use it", inGo: "tool.AgentOptions.Description"},
@@ -81,7 +80,7 @@ var runKeys = []key{
 	{name: "max_output", value: aSize, otherwise: "16KB", about: "how much of the answer the model sees", inGo: "tool.AgentOptions.MaxOutput"},
 	{name: "max_calls", value: aCount(1), otherwise: "no limit", about: "how often it may be asked in a run", inGo: "tool.AgentOptions.MaxCalls"},
 	{name: "max_parallel", value: aCount(1), otherwise: "as many as the agent's", about: "calls of it that run at once; a write runs alone", inGo: "tool.AgentOptions.MaxParallel"},
-	{name: "parallel", value: aFlag, otherwise: "true", about: "run beside other calls; a write never does", inGo: "tool.AgentOptions.Alone"},
+	{name: "parallel", value: aFlag, otherwise: "true", about: "run in parallel with other calls; a write never does", inGo: "tool.AgentOptions.Alone"},
 	{name: "stuck", value: oneOf("exempt"), about: "equal calls are no sign of being stuck", inGo: "tool.AgentOptions.Exempt"},
 	{name: "trust", value: trustWord, otherwise: "untrusted if the results of one of its tools are", about: "whose words its answers are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.AgentOptions.Trust"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
@@ -120,7 +119,7 @@ var whenKeys = &table{name: "approval", title: "approval", about: "A gate on one
 	{name: "when", needed: true, value: aCondition, about: "a condition on arguments, as in `args.amount > 100`", inGo: "approval.When"},
 }}
 
-// argumentSchema is a JSON Schema of an object.
+// argumentSchema is the JSON Schema of an object.
 var argumentSchema = shape{says: "JSON Schema", schema: object{"type": "object", "properties": object{
 	"type": object{"not": object{"enum": []any{"array", "string", "number", "integer", "boolean", "null"}}},
 }}}

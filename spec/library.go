@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// shelf is a file of tools, as it was read.
+// shelf is a file of tools that has been read.
 type shelf struct {
 	Path     string `json:"path"`
 	Dir      string `json:"dir"`
@@ -34,9 +34,9 @@ func openShelf(path string) (*shelf, error) {
 	return &shelf{path, dir, string(data)}, nil
 }
 
-// library reads the file of tools that was given from outside, a list as it
-// stands under tools in a spec; paths in it are relative to it. Nil: there is
-// none, or it is of no form.
+// library reads the file of tools given in the options, a list as under tools
+// in a spec; paths in it are relative to it. Nil: there is no file, or its
+// syntax is invalid.
 func (s *Spec) library(d *document) *Spec {
 	if s.opt.shelf == nil {
 		if s.opt.Tools == "" {
@@ -66,7 +66,7 @@ func (s *Spec) library(d *document) *Spec {
 	return l
 }
 
-// workflow adds a workflow that is a tool.
+// workflow adds a workflow as a tool.
 func (s *Spec) workflow(d *document, at *node, id string) {
 	if s.opt.Workflows == "" {
 		d.problem(at.place, "the workflow %s is looked up by name (give --workflows DIR with a spec of that name)", id)
@@ -99,11 +99,11 @@ func (s *Spec) workflow(d *document, at *node, id string) {
 	d.problem(at.place, "there is no workflow %s in %s (put a spec there, as %s.yaml)", id, s.opt.Workflows, id)
 }
 
-// has reports whether there is a file to be read.
+// has reports whether a file exists.
 func (m *family) has(path string) bool {
 	if _, ok := m.files[path]; ok || m.known {
 		return ok
 	}
-	_, err := os.Stat(path) //nolint:gosec // whoever names the file may read it
+	_, err := os.Stat(path) //nolint:gosec // the caller that names the file may read it
 	return err == nil
 }

@@ -16,39 +16,39 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// An MCPServer is a server of the Model Context Protocol as a spec names it,
-// whose tools are the agent's under NAME__tool. It is a program or a place.
+// An MCPServer is a server of the Model Context Protocol named in a spec. The
+// agent has its tools as NAME__tool. It is a program or a URL.
 type MCPServer struct {
 	Name string
 
 	Command []string   // the program and its arguments
-	Dir     string     // where it runs
-	Env     []string   // the variables it gets, whose values are secrets
-	Cage    *tool.Cage // what the program is held to; nil: to what the user may
+	Dir     string     // its working directory
+	Env     []string   // names of the variables it gets; their values are secrets
+	Cage    *tool.Cage // nil: the program has the user's rights
 
 	URL   string // of a server that is reached by streamable HTTP
 	Token string // the variable that holds its bearer token; empty: none
 
-	Trusted   bool     // take the effects of its tools from what it says of them
-	Allow     []string // the tools that are offered, as it calls them; nil: all
+	Trusted   bool     // take the effects of its tools from their annotations
+	Allow     []string // the server's names of the tools to offer; nil: all
 	Timeout   time.Duration
 	MaxOutput int
-	// MaxParallel is how many calls of one of its tools may run at once; zero: as
-	// many as the agent allows.
+	// MaxParallel is the most concurrent calls of one of its tools; zero: the
+	// agent's limit.
 	MaxParallel int
-	Identity    string // what the server is, as the spec was written; its tools are pinned to it
+	Identity    string // identifies the server as written in the spec, for pinning its tools
 
 	at    place
-	trust pawl.Trust // what its tools are labelled; zero: as it is trusted or not
-	only  []*node    // the tools that a Hyphen document names, as the model calls them; nil: all
+	trust pawl.Trust // label of its tools' results; zero: determined by Trusted
+	only  []*node    // the tools that a Hyphen document names, as NAME__tool; nil: all
 }
 
-// A Connector connects to a server and gives its tools, with what ends the
-// connection. It is called by [Spec.Open] and by nothing else, since it starts
-// what somebody else has written. ctx bounds the connecting.
+// A Connector connects to a server and returns its tools and a function that
+// ends the connection. Only [Spec.Open] calls it, because it starts programs
+// that the spec names. ctx bounds the connecting.
 type Connector func(ctx context.Context, s MCPServer) (tools []pawl.Tool, end func() error, err error)
 
-// serverName is what mcp.Names wants, asked here where the place is known.
+// serverName repeats the check of mcp.Names, because here the place is known.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`)
 
 // longestServer leaves room for the names of tools.
@@ -78,7 +78,7 @@ func (s *Spec) readServer(f fields, item *node) {
 	}
 	if command := n.get("command"); command != nil {
 		server.Command = s.argv(m, "command", "[npx, -y, some-server]")
-		for _, word := range command.items { // as it was written, wherever the spec lies
+		for _, word := range command.items { // as written, wherever the spec is
 			server.Identity += word.text + "\x00"
 		}
 	}
@@ -114,7 +114,7 @@ func (s *Spec) readServer(f fields, item *node) {
 	}
 }
 
-// checkServer tells what is wrong with the way to a server.
+// checkServer reports problems with the address of a server.
 func (f fields) checkServer(m fields, server *MCPServer) {
 	command, address := m.n.get("command"), m.n.get("url")
 	switch {
@@ -144,10 +144,10 @@ func (f fields) checkServer(m fields, server *MCPServer) {
 	server.Identity = server.URL
 }
 
-// Open makes the agent, as [Spec.Agent] does, and connects to the MCP servers of
-// the spec by the registry's connector, which starts those that are programs.
-// end disconnects them again, and is to be called when no run of the agent goes
-// on. The error is [Problems], or a server's.
+// Open creates the agent like [Spec.Agent], and connects to the MCP servers of
+// the spec with the registry's connector, which starts those that are programs.
+// Call end to disconnect when no run of the agent continues. The error is
+// [Problems], or a server's.
 func (s *Spec) Open(ctx context.Context, r *Registry) (a pawl.Agent, end func() error, err error) {
 	var ends []func() error
 	end = func() error {
@@ -171,12 +171,13 @@ func (s *Spec) Open(ctx context.Context, r *Registry) (a pawl.Agent, end func() 
 	return a, end, nil
 }
 
-// remotely reports whether there are MCP servers, here or with an agent.
+// remotely reports whether this spec or one of its agents has MCP servers.
 func (s *Spec) remotely() bool {
 	return len(s.servers) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.remotely() })
 }
 
-// connected is the spec with its servers connected to, and those of its agents.
+// connected returns the spec, and those of its agents, connected to their
+// servers.
 func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error) (*Spec, error) {
 	c := *s
 	c.remote = map[string][]pawl.Tool{}
@@ -208,7 +209,7 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 	return &c, nil
 }
 
-// chosen are the tools of a server that are wanted of it.
+// chosen returns the tools of a server that the spec offers.
 func (s *Spec) chosen(server MCPServer, tools []pawl.Tool) (chosen []pawl.Tool, err error) {
 	if server.only == nil {
 		return tools, nil
@@ -228,7 +229,7 @@ func (s *Spec) chosen(server MCPServer, tools []pawl.Tool) (chosen []pawl.Tool, 
 	return chosen, d.problems.sorted().asError()
 }
 
-// spoken are the names of a server's tools that the spec speaks of.
+// spoken returns the tools of a server that the spec names.
 func (s *Spec) spoken(server MCPServer) map[string]bool {
 	names := map[string]bool{}
 	for _, want := range server.only {
@@ -250,8 +251,8 @@ func (s *Spec) spoken(server MCPServer) map[string]bool {
 	return names
 }
 
-// remoteTools are the tools of the MCP servers: as they are once connected to,
-// else one for each that the spec speaks of, so that the rest can be checked
+// remoteTools returns the tools of the MCP servers or, before connecting, one
+// placeholder for each tool the spec names, so that the rest can be checked
 // without starting anything.
 func (s *Spec) remoteTools() (all []pawl.Tool) {
 	for _, server := range s.servers {
@@ -278,6 +279,6 @@ func (s *Spec) remoteTools() (all []pawl.Tool) {
 	return all
 }
 
-// standsForAll ends the name of a tool that stands for those of a server of which the
-// spec names none.
+// standsForAll ends the name of the placeholder for a server of which the spec
+// names no tools.
 const standsForAll = "__any"

@@ -89,7 +89,7 @@ func TestWarningsOfMembers(t *testing.T) {
 		got = append(got, strings.ReplaceAll(w.String(), dir+"/", ""))
 	}
 	const want = "own.yaml:3:7: the variable PAWL_NOT_SET is not set (commands run without it)\n" +
-		"step.yaml:4:45: there is no file ./gone beside the spec"
+		"step.yaml:4:45: there is no file ./gone in the spec's directory"
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("it warns\n%s\nand not\n%s", text, want)
 	}

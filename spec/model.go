@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/internal/prices"
 )
 
-// readModel reads the model: a name, or a mapping with more.
+// readModel reads the model: a name, or a mapping.
 func (s *Spec) readModel(f fields) {
 	n := f.n.get("model")
 	switch {
@@ -44,14 +44,14 @@ func (s *Spec) readModel(f fields) {
 	}
 }
 
-// temperature reads how much chance there is to be.
+// temperature reads the sampling temperature.
 func (f fields) temperature(to *pawl.Sampling) {
 	if f.measure("temperature", &to.Temperature, "0.2") && to.Temperature == 0 {
 		to.Temperature = -1 // zero leaves it to the provider, negative is exactly zero
 	}
 }
 
-// modelName is the model that is meant, and what its files are relative to.
+// modelName returns the name of the model, and the directory of its files.
 func (s *Spec) modelName(r *Registry) (name, dir string) {
 	switch {
 	case s.opt.Model != "":
@@ -64,11 +64,11 @@ func (s *Spec) modelName(r *Registry) (name, dir string) {
 	return "", ""
 }
 
-// makeModel makes the model, or a stand-in for one that cannot be made. The
-// limits may change with its price.
+// makeModel creates the model, or a placeholder if that fails. Its price may
+// change the limits.
 func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pawl.Limits) pawl.Model {
 	if s.model.name == "" && s.family.member() {
-		if caller == nil { // which is not known yet
+		if caller == nil { // the caller is not known yet
 			return standIn{}
 		}
 		name := describe(caller).Name
@@ -90,15 +90,15 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 	return s.makeOne(d, r, given, dir, s.model.place, limits)
 }
 
-// asksNobody reports whether the spec is a workflow that names no model and has
-// no step that needs one.
+// asksNobody reports whether the spec is a workflow without a model and without
+// a step that needs one.
 func (s *Spec) asksNobody() bool {
 	needs := func(d delegate) bool { return d.spec.model.name == "" && !d.spec.asksNobody() }
 	return s.flow != nil && !s.flow.asks && s.model.name == "" && s.opt.Model == "" && !slices.ContainsFunc(s.agents, needs)
 }
 
-// makeFallback makes the models to turn to. Whoever names a model on the command
-// line wants that one and no other.
+// makeFallback creates the fallback models. A model named on the command line
+// has none.
 func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all []pawl.Model) {
 	if r == nil || s.opt.Model != "" {
 		return nil
@@ -109,7 +109,7 @@ func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all 
 	return all
 }
 
-// makeOne makes the model of a name that stands at a place.
+// makeOne creates the model with a name at a place.
 func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
 	bad := func(err error) pawl.Model {
 		d.about(dir == "", "model", at, "%v", err)
@@ -129,8 +129,8 @@ func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, li
 	return s.atPrice(d, model, given, name, s.outdated(r, provider, name), limits)
 }
 
-// atPrice is a model at the price that it has here: the spec's own, or else what
-// price_staleness makes of one of the table that may be outdated.
+// atPrice returns a model with its price in this spec: the spec's own, or the
+// price table's, to which price_staleness applies if it is outdated.
 func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdated bool, limits *pawl.Limits) pawl.Model {
 	info := describe(model)
 	price, own := s.price(given, name, info)
@@ -156,7 +156,7 @@ func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdat
 	return model
 }
 
-// price is the price of a model, and whether it is the spec's own.
+// price returns the price of a model, and whether it is the spec's own.
 func (s *Spec) price(given, name string, info pawl.ModelInfo) (*pawl.Price, bool) {
 	_, short, _ := strings.Cut(info.Name, "/")
 	for _, key := range []string{given, info.Name, name, short} {
@@ -176,7 +176,8 @@ func (s *Spec) outdated(r *Registry, provider, name string) bool {
 	return listed && r.now().Sub(prices.AsOf()) > outdated
 }
 
-// find is the place of the value under a path of keys, or of what is nearest to it.
+// find returns the place of the value at a path of keys, or of its nearest
+// ancestor.
 func (s *Spec) find(keys ...string) place {
 	n := s.root
 	for _, key := range keys {

@@ -2,19 +2,19 @@ package spec
 
 import "bytes"
 
-// A node is one value of a document, whichever syntax it was written in.
+// A node is one value of a document in either syntax.
 type node struct {
 	kind  kind
 	style style
 	place place
-	text  string // of a text its value, of a number or boolean its JSON
+	text  string // a text's value, a number's or boolean's JSON
 	pairs []pair
 	items []*node
 }
 
 type pair struct {
 	key   string
-	place place // of the key
+	place place // the key's place
 	value *node
 }
 
@@ -23,7 +23,8 @@ type place struct{ line, column int }
 
 type kind int
 
-// The zero kind is of a value that was refused, of which nothing more is said.
+// The zero kind is a refused value, about which no further problems are
+// reported.
 const (
 	null kind = 1 + iota
 	boolean
@@ -38,7 +39,7 @@ var kinds = []string{"", "empty", "a boolean", "a number", "text", "a list", "a 
 // String names the kind as in "prompt is a list".
 func (k kind) String() string { return kinds[k] }
 
-// style is how a text was written, which one needs to find a part of it in the file.
+// style is how a text was written, for finding a part of it in the file.
 type style int
 
 const (
@@ -61,7 +62,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// name is the text under the key name.
+// name returns the text of the key name.
 func (n *node) name() string {
 	if name := n.get("name"); name != nil {
 		return name.text

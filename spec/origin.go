@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// originOf is the spec that a run's agent came from; nil: it came from none.
+// originOf returns the spec that a run's agent came from; nil: none.
 func originOf(source string) *Spec {
 	if !IsSource(source) {
 		return nil
 	}
 	s, err := ParseSource(source, nil)
 	if err != nil {
-		return nil // it was a spec for another version
+		return nil // a spec of another version
 	}
 	return s
 }
 
-// effective is the document with absolute paths; a Hyphen document becomes a
-// spec.
+// effective returns the document with absolute paths, and a Hyphen document as
+// a spec.
 func (s *Spec) effective() *node {
 	root := s.root.mapTexts(func(s string) string { return s })
 	if s.onStuck != nil {
@@ -108,7 +108,7 @@ func (s *Spec) scripted(holder *node) {
 	}
 }
 
-// asSpec is a Hyphen document in the words of a spec.
+// asSpec converts a Hyphen document to a spec.
 func (s *Spec) asSpec() *node {
 	n := &node{kind: mapping}
 	n.put("name", textNode(s.Name))
@@ -154,8 +154,8 @@ func (s *Spec) asSpec() *node {
 	return n
 }
 
-// taken is an entry of the file of tools as far as a Hyphen document names what
-// it has; nil: it does not.
+// taken returns the part of an entry of the file of tools that a Hyphen
+// document uses; nil: none.
 func (s *Spec) taken(item *node) *node {
 	item = item.mapTexts(func(s string) string { return s })
 	for _, t := range s.tools {
@@ -188,7 +188,7 @@ func (s *Spec) taken(item *node) *node {
 		names := &node{kind: list}
 		for _, want := range server.only {
 			name := strings.TrimPrefix(want.text, server.Name+"__")
-			for _, own := range server.Allow { // which may have other characters
+			for _, own := range server.Allow { // they may have other characters
 				if strings.Map(func(r rune) rune {
 					if toolName.MatchString(string(r)) {
 						return r

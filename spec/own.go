@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/tool/files"
 )
 
-// ownTools are the tools that come with Pawl, by name.
+// ownTools are the tools built into Pawl, by name.
 var ownTools = map[string]func(*Spec) pawl.Tool{
 	"ask_human":    func(*Spec) pawl.Tool { return tool.AskHuman() },
 	"read_more":    func(*Spec) pawl.Tool { return tool.ReadMore() },
@@ -26,7 +26,7 @@ var ownTools = map[string]func(*Spec) pawl.Tool{
 	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&s.fetch) },
 }
 
-// readOwn reads an entry that names tools that come with Pawl.
+// readOwn reads an entry that names builtin tools.
 func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 	f = f.titled("tool", builtinKeys, item)
 	names := f.value("builtin", list, "a list of names, such as [ask_human]")

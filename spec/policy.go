@@ -15,9 +15,8 @@ import (
 	"github.com/pawl-run/pawl/internal/glob"
 )
 
-// A Policy is what an organisation holds every agent to, whatever its spec
-// says: ceilings, the models that may be asked, tools that are denied, and tools
-// that a person must approve.
+// A Policy is an organisation's rules for every agent, whatever its spec:
+// limits, allowed models, denied tools, and tools that a person must approve.
 //
 //	limits: {iterations: 50, tokens: 1000000, time: 1h, cost: 5.00}
 //	models: [anthropic/*, mechanic]      # no other may be asked
@@ -27,8 +26,8 @@ import (
 //	  - {effect: write}
 //	  - {tool: submit_po, when: args.amount > 100}
 //
-// It can only tighten: it lowers ceilings and never raises one, and what it does
-// not mention is as the spec has it. It is immutable.
+// A policy can only tighten: it lowers limits and never raises one, and it does
+// not change what it does not mention. It is immutable.
 type Policy struct {
 	name   string
 	text   string
@@ -40,7 +39,7 @@ type Policy struct {
 	root   *node
 }
 
-// wildcard is a pattern and where it stands.
+// wildcard is a pattern and its place.
 type wildcard struct {
 	pattern string
 	place   place
@@ -48,12 +47,12 @@ type wildcard struct {
 
 // policyGate is one item under gates.
 type policyGate struct {
-	tool, when string // by tool; when may be empty
+	tool, when string // a gate by tool; when may be empty
 	effect     pawl.Effect
 }
 
 // LoadPolicy reads the policy in a file. Its error is [Problems], unless the
-// file cannot be read at all.
+// file cannot be read.
 func LoadPolicy(path string) (*Policy, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,8 +66,8 @@ func LoadPolicy(path string) (*Policy, error) {
 	return ParsePolicy(path, data)
 }
 
-// ParsePolicy reads a policy. Its name is that of its file, which says whether
-// it is JSON, and need not exist. The error is [Problems].
+// ParsePolicy parses a policy. The name is that of its file, which determines
+// whether it is JSON and need not exist. The error is [Problems].
 func ParsePolicy(name string, data []byte) (*Policy, error) {
 	d, root := readDocument(name, string(data))
 	p := &Policy{name: name, text: d.text, src: d.src}
@@ -162,25 +161,25 @@ func (f fields) patterns(key, example string) (all []wildcard) {
 	return all
 }
 
-// stubTool is for checking a rule before there is an agent.
+// stubTool is for checking a rule without an agent.
 type stubTool struct {
 	pawl.Tool
 	name string
 }
 
-// Info has a name and takes any arguments.
+// Info returns a declaration that accepts any arguments.
 func (s stubTool) Info() pawl.ToolInfo {
 	return pawl.ToolInfo{Name: s.name, Input: []byte(`{"type":"object","additionalProperties":true}`)}
 }
 
-// fitted is an agent with a tool that fits the pattern.
+// fitted returns an agent with a tool that matches the pattern.
 func fitted(pattern string) pawl.Agent {
 	name := strings.NewReplacer("*", "", "?", "a").Replace(pattern)
 	return pawl.Agent{Tools: []pawl.Tool{stubTool{name: name}}}
 }
 
-// standing tells what is wrong with a rule whatever the agent, and reports
-// whether nothing is.
+// standing reports the problems of a rule that do not depend on the agent, and
+// returns whether there are none.
 func (d *document) standing(key string, at place, rule pawl.Policy, pattern string) bool {
 	return d.standingAt(key, &node{kind: null, place: at}, rule, pattern)
 }
@@ -197,12 +196,11 @@ func (d *document) standingAt(key string, n *node, rule pawl.Policy, pattern str
 	return err == nil
 }
 
-// Source is the file's name and content, to be recorded with a run.
+// Source returns the file's name and content, for recording with a run.
 func (p *Policy) Source() (name, document string) { return p.name, p.text }
 
-// Lower returns the limits with those above the policy's ceilings lowered to
-// them. A zero, which stands for a default, stays; but no ceiling on cost is
-// above any.
+// Lower returns the limits, reduced to the policy's where they are higher. A
+// zero means a default and stays, except that no limit on cost is reduced too.
 func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
 	least := func(to *int, most int) {
 		if most > 0 && *to > most {
@@ -222,10 +220,9 @@ func (p *Policy) Lower(l pawl.Limits) pawl.Limits {
 	return l
 }
 
-// Apply returns the agent under the policy. Rules about tools the agent does not
-// have add nothing to it. The error is [Problems], at their places in the
-// policy: a model that is not allowed, or one without a price under a ceiling
-// in dollars.
+// Apply returns the agent under the policy. Rules about tools the agent does
+// not have add nothing. The error is [Problems], at their places in the policy:
+// a model that is not allowed, or one without a price under a dollar limit.
 func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	d := &document{text: p.text, src: p.src}
 	m, err := pawl.NewMachine(a)
@@ -258,7 +255,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	return a, nil
 }
 
-// rules are those of the policy that are about the agent.
+// rules returns the policy's rules that apply to the agent.
 func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 	fits := func(pattern string) bool {
 		return anyTool(a, func(i pawl.ToolInfo) bool { return glob.Match(pattern, i.Name) })
@@ -274,34 +271,33 @@ func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 			rules = append(rules, approval.ForEffect(g.effect))
 		case g.effect != 0 || !fits(g.tool):
 		case g.when == "" || wrong(approval.When(g.tool, g.when), a):
-			// A tool without the arguments that the condition is about is asked
-			// about whenever it is called.
+			// If a tool lacks the arguments that the condition uses, every call
+			// of it needs approval.
 			rules = append(rules, approval.For(g.tool))
 		default:
 			rules = append(rules, approval.When(g.tool, g.when))
 		}
 	}
-	// A policy that says more than the one before has then all of its rules in
-	// their order, wherever it says more.
+	// Sorted, the rules of a stricter policy contain those of the previous one
+	// in the same order.
 	slices.SortFunc(rules, func(a, b pawl.Policy) int { return cmp.Compare(a.String(), b.String()) })
 	return rules
 }
 
-// has reports whether a tool of the agent has the effect, be it because it
-// declares none.
+// has reports whether a tool of the agent has the effect, possibly by default.
 func has(a pawl.Agent, effect pawl.Effect) bool {
 	return anyTool(a, func(i pawl.ToolInfo) bool { return cmp.Or(i.Effect, pawl.Write) == effect })
 }
 
-// anyTool reports whether something holds for a tool of the agent, or of an agent
-// that is a tool of it: its rules hold for those as well.
+// anyTool reports whether something holds for a tool of the agent or of a
+// sub-agent, to which the agent's rules also apply.
 func anyTool(a pawl.Agent, holds func(pawl.ToolInfo) bool) bool {
 	return slices.ContainsFunc(append(members(a), a), func(a pawl.Agent) bool {
 		return slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return holds(t.Info()) })
 	})
 }
 
-// members are the agents that are tools of an agent, and of those.
+// members returns the sub-agents of an agent, recursively.
 func members(a pawl.Agent) (all []pawl.Agent) {
 	for _, t := range a.Tools {
 		if d, ok := t.(pawl.Delegate); ok {
@@ -317,8 +313,8 @@ func wrong(rule pawl.Policy, a pawl.Agent) bool {
 	return ok && c.Check(a) != nil
 }
 
-// allowed reports whether a model fits one of the patterns. Scripted models may
-// be written as in a spec, script:FILE.
+// allowed reports whether a model matches one of the patterns. Scripted models
+// may be written as in a spec, script:FILE.
 func allowed(patterns []wildcard, model string) bool {
 	names := []string{model}
 	if file, ok := strings.CutPrefix(model, scriptProvider+"/"); ok {
@@ -337,8 +333,9 @@ func patternsOf(all []wildcard) string {
 	return strings.Join(words, ", ")
 }
 
-// Looser lists in what the policy allows more than another one that a run began
-// under, each as a sentence without its end; none: it is at least as strict.
+// Looser lists in what the policy is looser than another one under which a run
+// began, each as a sentence without the full stop; none: it is at least as
+// strict.
 func (p *Policy) Looser(than *Policy) (ways []string) {
 	say := func(format string, args ...any) { ways = append(ways, fmt.Sprintf(format, args...)) }
 	ceiling(say, "iterations", than.limits.Iterations, p.limits.Iterations)
@@ -368,7 +365,7 @@ func (p *Policy) Looser(than *Policy) (ways []string) {
 	return ways
 }
 
-// within reports whether all that fits a pattern is known to fit another.
+// within reports whether a pattern matches only what another matches.
 func within(pattern, other string) bool {
 	const wild = "*?"
 	if pattern == other || !strings.ContainsAny(pattern, wild) && glob.Match(other, pattern) {
@@ -388,7 +385,7 @@ func ceiling[T int | float64 | time.Duration](say func(string, ...any), name str
 	}
 }
 
-// String names the gate as in "delete_* is not gated".
+// String returns the gate as in "delete_* is not gated".
 func (g policyGate) String() string {
 	switch {
 	case g.effect != 0:

@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// A Problem is one thing that is wrong with a spec, and where. Line and Column
-// count from 1, columns in characters. For what came from outside a file, File
-// names the option (model, stop or limits) and Line is zero. Line is also zero for
-// a file that cannot be read.
+// A Problem is one error in a spec, with its place. Line and Column count from
+// 1, columns in characters. For an option, File is its name (model, stop or
+// limits) and Line is zero. Line is also zero for a file that cannot be read.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Message string `json:"message"` // what is wrong (what would be right)
+	Message string `json:"message"` // what is wrong (how to fix it)
 }
 
-// String is FILE:LINE:COLUMN: MESSAGE, or OPTION: MESSAGE.
+// String returns FILE:LINE:COLUMN: MESSAGE, or OPTION: MESSAGE.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.File + ": " + p.Message
@@ -26,9 +25,9 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
-// Problems is everything that is wrong with a spec, in the order of the file.
-// As an error it prints one problem a line.
-type Problems []Problem //nolint:errname // it is what check prints before it is an error
+// Problems are all errors in a spec, in the order of the file. As an error it
+// prints one problem per line.
+type Problems []Problem //nolint:errname // pawl check prints it, too
 
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
@@ -38,7 +37,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted returns the problems in the order of the file, without repetitions.
+// sorted returns the problems in the order of the file, without duplicates.
 func (p Problems) sorted() Problems {
 	p = slices.Clone(p)
 	slices.SortStableFunc(p, func(a, b Problem) int {
@@ -47,8 +46,8 @@ func (p Problems) sorted() Problems {
 	return slices.Compact(p)
 }
 
-// asError is nil when there is nothing wrong: an empty list in an error would
-// look like one.
+// asError returns nil if there are no problems, since an empty list in an error
+// is not nil.
 func (p Problems) asError() error {
 	if len(p) == 0 {
 		return nil

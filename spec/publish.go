@@ -6,10 +6,10 @@ import (
 	"maps"
 )
 
-// Schema is the JSON Schema (2020-12) of specs, for editors and whoever writes
-// specs by program. It is written from the tables that specs are read by: a spec
-// that reads well is valid, and one of a wrong shape is not. Conditions, names of
-// models and what contradicts itself only reading a spec tells.
+// Schema returns the JSON Schema (2020-12) of specs, for editors and programs
+// that write specs. It is generated from the tables that the reader uses: a
+// spec without problems is valid, and one with a wrong type is not. Only
+// reading a spec checks conditions, names of models and contradictions.
 func Schema() []byte {
 	defs := object{}
 	for _, t := range roots {
@@ -28,7 +28,7 @@ func Schema() []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	if err := e.Encode(root); err != nil {
-		panic("spec: " + err.Error()) // the tables are our own, and constant
+		panic("spec: " + err.Error()) // the tables are constant
 	}
 	return b.Bytes()
 }
@@ -36,7 +36,7 @@ func Schema() []byte {
 // roots are the tables of whole documents.
 var roots = []*table{specKeys, hyphenKeys}
 
-// define adds a table, and those that it refers to.
+// define adds a table, and the tables it refers to.
 func define(t *table, defs object) {
 	if defs[t.name] != nil {
 		return
@@ -59,7 +59,7 @@ func define(t *table, defs object) {
 	maps.Copy(def, t.more)
 }
 
-// describe is the schema of a key's value, with what it is about.
+// describe returns the schema of a key's value, with its description.
 func (k key) describe() object {
 	s := object{"description": k.about}
 	if k.otherwise != "" {

@@ -36,7 +36,7 @@ func (s *Spec) read(f fields) {
 	s.serial = !parallel
 	f.count("max_parallel", &s.maxParallel, 1, "10")
 	s.readCage(f)
-	s.readLoop(f) // whose steps work in the cage
+	s.readLoop(f) // the steps run in the cage
 	s.readTools(f)
 	s.readSkills(f)
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
@@ -111,7 +111,7 @@ func (s *Spec) readLimits(f fields) {
 	}
 }
 
-// ceilings reads the limits that only get stricter by getting lower.
+// ceilings reads the limits that are stricter the lower they are.
 func (f fields) ceilings(to *pawl.Limits) {
 	f.count("iterations", &to.Iterations, 1, "20")
 	if to.Iterations > mostIterations {
@@ -120,7 +120,7 @@ func (f fields) ceilings(to *pawl.Limits) {
 	f.count("tokens", &to.Tokens, 1, "500000")
 	f.duration("time", &to.Time)
 	if f.measure("cost", &to.Cost, "2.00") && to.Cost == 0 {
-		f.problem(f.n.get("cost").place, "cost is 0 (it must be more than nothing; leave it out for no ceiling)")
+		f.problem(f.n.get("cost").place, "cost is 0 (it must be positive; leave it out for no limit)")
 	}
 	f.count("tool_errors", &to.ToolErrors, 1, "3")
 	f.count("depth", &to.Depth, 1, "10")

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Unready lists the models of a spec that cannot be called at all, since their keys
-// are missing: its own and those it falls back to, those of its judges and of its
-// summaries, and all of these of its agents. A run that needs one of them fails.
+// Unready lists the models of a spec that cannot be called, because their keys
+// are missing: its own, the fallbacks, those of its judges and summaries, and
+// all of these of its agents. A run that needs one of them fails.
 func (s *Spec) Unready(r *Registry) Problems {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	for _, m := range s.named(r) {
 		provider, name, err := r.resolve(m.name, m.dir)
 		if err != nil {
-			continue // which is a problem of the spec
+			continue // reported as a problem of the spec
 		}
 		model, err := r.Models[provider](name)
 		if keyed, ok := model.(Readiness); err == nil && ok {
@@ -28,14 +28,14 @@ func (s *Spec) Unready(r *Registry) Problems {
 	return d.problems.sorted()
 }
 
-// named is a model that a spec names, or the command line in its stead, and what its
-// files are relative to; empty for the command line.
+// named is a model named in a spec or on the command line, with the directory
+// of its files; empty for the command line.
 type named struct {
 	name, dir string
 	place     place
 }
 
-// named are the models of the spec, those of its agents apart.
+// named returns the models of the spec without those of its agents.
 func (s *Spec) named(r *Registry) (all []named) {
 	if r == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// record is what [pawl.Agent].Source holds of a spec: enough to make the agent
-// again where neither the file nor the flags are at hand.
+// record is the content of [pawl.Agent].Source for a spec: enough to create the
+// agent again without the file and the flags.
 type record struct {
 	Kind     string `json:"kind"` // spec
 	Path     string `json:"path"`
@@ -18,9 +18,9 @@ type record struct {
 	Document string `json:"document"`
 	// Files are the specs of its agents, by path.
 	Files map[string]string `json:"files,omitempty"`
-	// Live says that files may be read that are not among them.
+	// Live permits reading files that are not among them.
 	Live   bool    `json:"live,omitempty"`
-	Model  string  `json:"model,omitempty"` // what replaced or completed the document's
+	Model  string  `json:"model,omitempty"` // replaces or completes the document's
 	Stop   string  `json:"stop,omitempty"`
 	Limits *limits `json:"limits,omitempty"`
 
@@ -50,7 +50,7 @@ func (r *record) family() *family {
 	return m
 }
 
-// record writes the source of the agent.
+// record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
 	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Tools: s.opt.shelf, Around: s.opt.around}
 	if s.opt.Workflows != "" {
@@ -59,7 +59,7 @@ func (s *Spec) record(r *Registry) string {
 			rec.Workflows = abs
 		}
 	}
-	if name, dir := s.modelName(r); dir == "" { // it comes from outside, and so do its paths
+	if name, dir := s.modelName(r); dir == "" { // its path is relative to the working directory
 		rec.Model = absolute(name)
 	}
 	if l := s.opt.Limits; l != (pawl.Limits{}) {
@@ -69,7 +69,7 @@ func (s *Spec) record(r *Registry) string {
 		}
 	}
 	b, err := json.Marshal(rec)
-	if err != nil { // numbers that JSON cannot hold, which the machine refuses anyway
+	if err != nil { // numbers that JSON cannot represent; the machine refuses them
 		return ""
 	}
 	return string(b)
@@ -88,16 +88,15 @@ func absolute(model string) string {
 	return prefix + file
 }
 
-// IsSource reports whether a [pawl.Agent].Source is that of a spec.
+// IsSource reports whether a [pawl.Agent].Source is a spec's.
 func IsSource(source string) bool {
 	var rec record
 	return json.Unmarshal([]byte(source), &rec) == nil && rec.Kind == recordKind
 }
 
-// ParseSource reads a spec again from the [pawl.Agent].Source that was recorded
-// in a run, with what was said from outside then: the model, were it only the
-// registry's default at the time, the stop condition and the limits. Of o only
-// the registry is used.
+// ParseSource reads a spec from the [pawl.Agent].Source recorded in a run, with
+// the options of that time: the model, even if it was the registry's default,
+// the stop condition and the limits. Of o it uses only the registry.
 func ParseSource(source string, o *Options) (*Spec, error) {
 	var rec record
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
@@ -120,8 +119,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	return Parse(rec.Path, []byte(rec.Document), &again)
 }
 
-// readAgain reads the spec of a source as far as it can be read. Nil: there is
-// none.
+// readAgain reads the spec of a source as far as possible; nil: there is none.
 func readAgain(source string) *Spec {
 	var rec record
 	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
@@ -131,9 +129,9 @@ func readAgain(source string) *Spec {
 	return s
 }
 
-// SecretsOf returns the secrets of the agent of a source, as [Spec.Secrets] does.
-// It returns nil for a source that is not of a spec, and does not mind what else
-// is wrong with the spec.
+// SecretsOf returns the secrets of the agent of a source, as [Spec.Secrets]
+// does. It returns nil for a source that is not a spec's, and ignores other
+// problems of the spec.
 func SecretsOf(source string) map[string]string {
 	s := readAgain(source)
 	if s == nil {

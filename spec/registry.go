@@ -16,31 +16,33 @@ import (
 	"github.com/pawl-run/pawl/internal/prices"
 )
 
-// A Provider makes the model of a name. The name is what a spec says after the
-// provider's own: "claude-sonnet-4-5", or for script:FILE the path of the file.
-// It must not call the model. One that cannot be called for want of a key is made
-// all the same: it implements [Readiness].
+// A Provider creates the model with a name. The name is the part after the
+// provider's: "claude-sonnet-4-5", or for script:FILE the path of the file. It
+// must not call the model. It also creates a model whose key is missing, which
+// then implements [Readiness].
 type Provider func(name string) (pawl.Model, error)
 
-// Readiness is implemented by models that know whether they can be called at all.
+// Readiness is implemented by models that know whether they can be called.
 type Readiness interface {
-	// Ready returns what is missing, such as a key, and what to do about it. It
-	// calls nobody.
+	// Ready returns an error that names what is missing, such as a key, and the
+	// remedy. It makes no calls.
 	Ready() error
 }
 
-// A Registry is what a program has for its specs. It may be shared once filled.
+// A Registry is what a program provides for its specs. It may be shared once
+// filled.
 type Registry struct {
 	// Models are the providers by name: "anthropic", "openai", "google", and
 	// "script" and "mechanic" for the models that are written script:FILE and
 	// mechanic. The last gets an empty name.
 	Models map[string]Provider
-	// Default is the model of specs that name none; empty: they must.
+	// Default is the model of specs that name none; empty: specs must name one.
 	Default string
-	// MCP connects to the MCP servers that specs name; nil: none can be.
+	// MCP connects to the MCP servers that specs name; nil: specs may name
+	// none.
 	MCP Connector
-	// Now is the present time, to tell whether the price table is out of date.
-	// Nil is [time.Now].
+	// Now returns the time for judging the age of the price table. Nil is
+	// [time.Now].
 	Now func() time.Time
 }
 
@@ -51,13 +53,13 @@ func (r *Registry) now() time.Time {
 	return r.Now()
 }
 
-// The models that are written otherwise than provider/name.
+// The models that are not written as provider/name.
 const (
 	scriptProvider = "script"
 	mechanic       = "mechanic"
 )
 
-// resolve finds the provider of a model and its name there. Names of files are
+// resolve returns the provider of a model and its name there. File names are
 // relative to dir; empty is the working directory.
 func (r *Registry) resolve(model, dir string) (provider, name string, err error) {
 	registered := slices.Sorted(maps.Keys(r.Models))
@@ -86,7 +88,7 @@ func (r *Registry) resolve(model, dir string) (provider, name string, err error)
 	return provider, name, nil
 }
 
-// bare finds the provider of a name that comes without.
+// bare returns the provider of a model name without one.
 func bare(model string) (string, error) {
 	candidates := func(rows []prices.Row) string {
 		var names []string
@@ -112,13 +114,13 @@ func bare(model string) (string, error) {
 	return "", fmt.Errorf("model %q is ambiguous (write one of %s)", model, candidates(rows))
 }
 
-// priced is a model under another price than its own; nil is none.
+// priced is a model with another price; nil is none.
 type priced struct {
 	pawl.Model
 	price *pawl.Price
 }
 
-// Describe is the model's own but for the price.
+// Describe returns the model's description with the other price.
 func (p priced) Describe() pawl.ModelInfo {
 	info := describe(p.Model)
 	info.Price = p.price
@@ -132,8 +134,8 @@ func describe(m pawl.Model) pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "func"}
 }
 
-// standIn is in the place of a model that cannot be made, so that the rest of
-// an agent can be checked.
+// standIn replaces a model that cannot be created, so that the rest of an agent
+// can be checked.
 type standIn struct{}
 
 func (standIn) Describe() pawl.ModelInfo {

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 )
 
-// JSON writes the document of a spec, in YAML or JSON by the name of its file, as
-// JSON, keys in their order. What it says is not looked at. The error is [Problems].
+// JSON converts the document of a spec, in YAML or JSON by the name of its
+// file, to JSON with the keys in order. It does not check the content. The
+// error is [Problems].
 func JSON(name string, data []byte) (json.RawMessage, error) {
 	d, root := readDocument(name, string(data))
 	if err := d.problems.sorted().asError(); err != nil || root == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// schema reads a JSON Schema. What is wrong within it is told at its place.
+// schema reads a JSON Schema, and reports its problems at their places.
 func (f fields) schema(key string) json.RawMessage {
 	n := f.value(key, mapping, "a JSON Schema, as in {type: object, properties: {…}}")
 	if n == nil {
@@ -41,11 +41,11 @@ func (f fields) schema(key string) json.RawMessage {
 	return nil
 }
 
-// schemaTypes are those of JSON Schema.
+// schemaTypes are the types of JSON Schema.
 var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// follow finds the node that a JSON pointer leads to, or the last one on the way,
-// and the key of it; empty: it is an item of a list, or the node itself.
+// follow returns the node at a JSON pointer, or the last one on the way, and
+// its key; empty: it is an item of a list, or the node itself.
 func (n *node) follow(pointer string) (_ *node, last string) {
 	unescape := strings.NewReplacer("~0", "~", "~1", "/")
 	for i, token := range strings.Split(pointer, "/") {
@@ -68,7 +68,8 @@ func (n *node) follow(pointer string) (_ *node, last string) {
 	return n, last
 }
 
-// arguments reads the JSON Schema of a tool's arguments, which are one object.
+// arguments reads the JSON Schema of a tool's arguments, which must be an
+// object.
 func (f fields) arguments(key string) json.RawMessage {
 	schema := f.schema(key)
 	if schema == nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// Secrets are the values of the variables under env, and of the tokens of MCP
-// servers, here and in the specs of its agents, as they are set now, by name. An
-// engine that is to run the agent is given them as its Secrets. Those that are
-// not set, or cannot be kept out of texts, are not among them; [Spec.Warnings]
-// tells of both.
+// Secrets returns the current values, by name, of the variables under env and
+// of the tokens of MCP servers, in this spec and those of its agents. Give them
+// to the engine that runs the agent as its Secrets. Variables that are not set,
+// or whose values cannot be removed from texts, are left out; [Spec.Warnings]
+// reports both.
 func (s *Spec) Secrets() map[string]string { return secrets(slices.Concat(s.Env, s.beyond)) }
 
 func secrets(names []string) map[string]string {
@@ -24,17 +24,17 @@ func secrets(names []string) map[string]string {
 	return values
 }
 
-// unsafe says why a value cannot be kept out of texts.
+// unsafe returns why a value cannot be removed from texts.
 func unsafe(name, value string) error {
 	_, err := redact.New(map[string]string{name: value})
 	return err
 }
 
-// known are the secrets of what is printed by a program that gets them.
+// known returns the secrets of variables whose programs may print them.
 func known(names []string) *redact.Secrets {
 	if len(names) == 0 {
 		return nil
 	}
-	all, _ := redact.New(secrets(names)) // each was looked at
+	all, _ := redact.New(secrets(names)) // each was checked
 	return all
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
-// The keys of the head of a SKILL.md. Those of other programs' are left alone.
+// The keys of the head of a SKILL.md. Keys of other programs are ignored.
 var skillKeys = &table{name: "skill", title: "the head of a skill", about: "The YAML at the beginning of a `SKILL.md`. Other keys are passed over.", keys: []key{
 	{name: "name", needed: true, value: shape{says: "up to 64 letters a-z, digits, hyphens", schema: object{"type": "string"}}, about: "the name of its folder", inGo: "skill.Skill.Name"},
 	{name: "description", needed: true, value: aText, about: "what it is for and when to use it, in at most 1024 bytes", inGo: "skill.Skill.Description"},
@@ -26,7 +26,7 @@ var skillKeys = &table{name: "skill", title: "the head of a skill", about: "The 
 	{name: "metadata", value: shape{says: "mapping", schema: object{"type": "object"}}, about: "for people", inGo: "skill.Skill"},
 }}
 
-// What may be called a skill, and how long its description may be.
+// Limits of a skill's name and description.
 var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 const (
@@ -35,9 +35,9 @@ const (
 	mostSkills   = 100
 )
 
-// Skills finds the skills of a folder: the folder itself, if there is a SKILL.md
-// in it, or else those of its folders in which there is one. The error is
-// [Problems], at their places in the files.
+// Skills returns the skills of a folder: the folder itself if it has a
+// SKILL.md, else its subfolders that have one. The error is [Problems], at
+// their places in the files.
 func Skills(dir string) ([]skill.Skill, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Spec) readSkills(f fields) {
 	}
 }
 
-// skillsIn adds the skills of a folder that stands somewhere.
+// skillsIn adds the skills of a folder.
 func (s *Spec) skillsIn(d *document, at *node) {
 	dir := filepath.Clean(at.text)
 	shown := dir
@@ -107,7 +107,8 @@ func (s *Spec) skillsIn(d *document, at *node) {
 	}
 }
 
-// folders are those with a skill in them: the directory itself or some of its.
+// folders returns the folders with a skill: the directory itself or some of its
+// subfolders.
 func (m *family) folders(dir string) (all []string, err error) {
 	if m.known {
 		for path := range m.files {
@@ -132,7 +133,7 @@ func (m *family) folders(dir string) (all []string, err error) {
 	return all, err
 }
 
-// readSkill reads a SKILL.md, which must not lead out of its folder.
+// readSkill reads a SKILL.md, whose path must not leave its folder.
 func (m *family) readSkill(folder string) (string, error) {
 	path := filepath.Join(folder, skill.File)
 	if _, ok := m.files[path]; ok || m.known {
@@ -157,7 +158,7 @@ func readSkill(path, dir, content string) (one skill.Skill, problems Problems) {
 	if !ok {
 		return one, Problems{{path, 1, 1, "the skill has no head (begin it with ---, name and description, and --- again)"}}
 	}
-	d, root := readDocument(path, "\n"+head) // which keeps its lines
+	d, root := readDocument(path, "\n"+head) // the line break keeps the line numbers
 	if root == nil || root.kind == 0 {
 		return one, d.problems.sorted()
 	}
@@ -187,7 +188,7 @@ func readSkill(path, dir, content string) (one skill.Skill, problems Problems) {
 	return one, d.problems.sorted()
 }
 
-// allowedTools reads names between spaces, or a list of them.
+// allowedTools reads names separated by spaces, or a list of names.
 func (f fields) allowedTools() []string {
 	const key = "allowed-tools"
 	n := f.n.get(key)
@@ -210,10 +211,10 @@ func (f fields) allowedTools() []string {
 	return append([]string{}, names...)
 }
 
-// unskilled warns of skills whose tools the agent does not have.
+// unskilled warns about skills whose tools the agent does not have.
 func (s *Spec) unskilled(d *document) {
 	if len(s.servers) > 0 {
-		return // which may have them
+		return // the servers may have the tools
 	}
 	a, _ := s.assemble(nil, nil)
 	for _, one := range s.skills {

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// source is the text of a spec as its reader sees it: in characters and lines.
+// source is the text of a spec in characters and lines.
 type source struct {
 	file  string
 	runes []rune
-	lines []int // where each line begins
+	lines []int // the index of each line
 }
 
 func newSource(file, text string) *source {
@@ -26,7 +26,8 @@ func newSource(file, text string) *source {
 	return s
 }
 
-// index is where in the text a place is; -1 if there is no such place.
+// index returns the index of a place in the text; -1 if the place does not
+// exist.
 func (s *source) index(p place) int {
 	if p.line < 1 || p.line > len(s.lines) || p.column < 1 {
 		return -1
@@ -46,14 +47,14 @@ func (s *source) place(index int) place {
 	return place{line + 1, index - s.lines[line] + 1}
 }
 
-// offset is the place of a byte of the text.
+// offset returns the place of a byte of the text.
 func (s *source) offset(text string, byteOffset int) place {
 	return s.place(utf8.RuneCountInString(text[:min(byteOffset, len(text))]))
 }
 
-// within finds the place of a character of a text node, counted from 1. It
-// reads value and source side by side, because quotes, escapes, folding and
-// indentation make them differ. When they part, it reports false.
+// within returns the place of a character of a text node, counted from 1. It
+// reads value and source in parallel, because quotes, escapes, folding and
+// indentation make them differ, and returns false if they do not match.
 func (s *source) within(n *node, column int) (place, bool) {
 	i := s.index(n.place)
 	if i < 0 {
@@ -62,7 +63,7 @@ func (s *source) within(n *node, column int) (place, bool) {
 	switch n.style {
 	case single, double:
 		i++
-	case block: // what stands below the line of the | or >
+	case block: // the text below the line with | or >
 		if n.place.line >= len(s.lines) {
 			return n.place, false
 		}
@@ -106,7 +107,7 @@ func (s *source) blanks(i int) int {
 	return i
 }
 
-// width is how many characters at i stand for r; zero: they do not.
+// width returns how many characters at i represent r; zero: they do not.
 func (s *source) width(n *node, i int, r rune) int {
 	if i >= len(s.runes) {
 		return 0
@@ -129,8 +130,8 @@ func (s *source) width(n *node, i int, r rune) int {
 	return 0
 }
 
-// escape is how long the escape is that src begins with, if it stands for r. Of
-// YAML's many those are known that JSON has too.
+// escape returns the length of the escape at the start of src if it represents
+// r. It knows those of YAML's escapes that JSON has too.
 func escape(src []rune, next, r rune) int {
 	switch next {
 	case '"', '\\', '/':

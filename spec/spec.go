@@ -14,34 +14,34 @@ import (
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
-// A Spec is an agent as a file describes it. It is immutable and safe for
-// concurrent use; the fields are for reading.
+// A Spec is an agent described in a file. It is immutable and safe for
+// concurrent use; the fields are read-only.
 type Spec struct {
 	Name        string
 	Description string
 	Labels      map[string]string
-	Input       string   // what to run on when nothing else is said; empty: nothing
-	Thread      string   // the conversation that runs are part of; empty: each has its own
+	Input       string   // the default input; empty: none
+	Thread      string   // the conversation of its runs; empty: each has its own
 	Env         []string // names of variables that commands get; their values are secrets
-	Hooks       []Hook   // what watches its runs, see [HooksOf]
+	Hooks       []Hook   // see [HooksOf]
 	Webhooks    []Webhook
 
-	path        string // as it was named
+	path        string // as given by the caller
 	base        string // the spec's directory, absolute
-	dir         string // where commands run, absolute
+	dir         string // working directory of commands, absolute
 	prompt      string
 	pins        []string
 	model       model
 	loop        pawl.Loop
-	flow        *flow // nil: it is no workflow
+	flow        *flow // nil: not a workflow
 	json        bool  // strategy: json
 	output      []byte
 	tools       []toolSpec
-	own         []string // tools that come with Pawl
+	own         []string // builtin tools
 	agents      []delegate
-	members     []*Spec // of agents that are tools or steps
+	members     []*Spec // specs of agents that are tools or steps
 	untold      []untold
-	beyond      []string // of what env names in the specs of agents, what this one's does not
+	beyond      []string // names under env in the specs of agents that this spec does not have
 	fetch       fetch.Options
 	cage        *tool.Cage
 	builtin     bool
@@ -69,15 +69,15 @@ type Spec struct {
 	approvals pawl.Approvals
 	resultKey string
 	skills    []skill.Skill
-	reads     pawl.Tool       // by which the model reads them, as they were then
-	declared  []pawl.ToolInfo // of a run that is looked at again; nil: none is
-	shelved   *Spec           // the file of tools of a Hyphen document; nil: there is none
+	reads     pawl.Tool       // reads the skills, as declared
+	declared  []pawl.ToolInfo // the tools of a recorded run; nil: none
+	shelved   *Spec           // the file of tools of a Hyphen document; nil: none
 	servers   []MCPServer
-	remote    map[string][]pawl.Tool // of the servers, by name; nil: not connected to
-	onStuck   *onStuck               // of a Hyphen document; nil: it is none
+	remote    map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
+	onStuck   *onStuck               // of a Hyphen document; nil: not one
 }
 
-// model is what a spec says of its model.
+// model is the model section of a spec.
 type model struct {
 	name       string
 	place      place
@@ -86,47 +86,47 @@ type model struct {
 	unreadable bool
 }
 
-// goal is what a spec says of its goal.
+// goal is the goal section of a spec.
 type goal struct {
 	metric  []string
 	success *node
 }
 
-// What to do about prices that are out of date.
+// The actions on outdated prices.
 const (
 	staleWarn = 1 + iota
 	staleTokenOnly
 	staleRefuse
 )
 
-// Options are what may be said of a spec from outside, such as by flags. The
-// zero value says nothing.
+// Options replace or complete parts of a spec, such as by flags. The zero value
+// changes nothing.
 type Options struct {
-	// Registry has the models. With one, what is wrong with the model is told
-	// together with everything else; without, [Spec.Agent] tells it.
+	// Registry has the models. With one, problems with the model are reported
+	// with all others; without, [Spec.Agent] reports them.
 	Registry *Registry
 	// Model replaces the spec's, in the same notation.
 	Model string
 	// Stop replaces the spec's stop condition.
 	Stop string
-	// Limits replace those of the spec's that they set.
+	// Limits replace those limits of the spec that they set.
 	Limits pawl.Limits
 
-	// Tools is a file with a list of tools, as it stands under tools in a spec, in
-	// which the actions of a Hyphen loop document are looked up.
+	// Tools is a file with a list of tools, as under tools in a spec, that has
+	// the actions of a Hyphen loop document.
 	Tools string
-	// Workflows is a directory with specs, in which the workflows of such a
-	// document are looked up.
+	// Workflows is a directory with specs that has the workflows of such a
+	// document.
 	Workflows string
 
-	dir    string  // the spec's directory; empty: that of its name
+	dir    string  // the spec's directory; empty: the name's
 	shelf  *shelf  // the file of tools, when it has been read
-	family *family // whose spec it is an agent's; nil: its own
-	around *around // the cage it works in; nil: none
+	family *family // of the spec whose agent it is; nil: its own
+	around *around // the cage around it; nil: none
 }
 
 // Load reads the spec in a file. Its error is [Problems], unless the file
-// cannot be read at all.
+// cannot be read.
 func Load(path string, o *Options) (*Spec, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -140,9 +140,9 @@ func Load(path string, o *Options) (*Spec, error) {
 	return Parse(path, data, o)
 }
 
-// Parse reads a spec. Its name is that of its file, which says what paths are
-// relative to and whether it is JSON, and need not exist. The error is
-// [Problems].
+// Parse parses a spec. The name is that of its file, which determines the
+// directory of its paths and whether it is JSON, and need not exist. The error
+// is [Problems].
 func Parse(name string, data []byte, o *Options) (*Spec, error) {
 	s, problems := parse(name, data, o)
 	if err := problems.sorted().asError(); err != nil {

@@ -282,12 +282,12 @@ tools:
 	}
 	want := []string{
 		"spec.yaml:3:22: the variable PAWL_SPEC_UNSET is not set (commands run without it)",
-		"spec.yaml:3:39: secret PAWL_SPEC_SHORT has 3 bytes, and one of fewer than 6 cannot be kept out of texts; make it longer, or do not call it a secret; commands get it, and where they print it the log has it",
+		"spec.yaml:3:39: secret PAWL_SPEC_SHORT has 3 bytes, and one of fewer than 6 cannot be kept out of texts; make it longer, or do not call it a secret; commands get it, and their output in the log will contain it if they print it",
 		"spec.yaml:4:6: there is no directory none (commands run in it)",
 		"spec.yaml:6:41: ./x.sh cannot be executed (chmod +x it, or name its interpreter first)",
-		"spec.yaml:7:41: there is no file ./y.sh beside the spec",
+		"spec.yaml:7:41: there is no file ./y.sh in the spec's directory",
 		"spec.yaml:8:63: the witness y is not there (it counts as missing; what makes it appear voids an approval)",
-		"spec.yaml:8:66: the witness / is no file (calls that need approval would be refused)",
+		"spec.yaml:8:66: the witness / is not a file (calls that need approval would be refused)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -11,16 +11,16 @@ import (
 	"github.com/pawl-run/pawl/workflow"
 )
 
-// flow is the steps of a workflow as they were read.
+// flow is the steps of a workflow.
 type flow struct {
 	at    *node
 	steps []stepSpec
-	asks  bool    // a step of it asks the workflow's model
-	runs  []*Spec // of the agents and workflows that are steps
+	asks  bool    // a step asks the workflow's model
+	runs  []*Spec // specs of the agents and workflows that are steps
 	byID  map[string][]*node
 }
 
-// stepSpec makes a step, once the agents of its kind can be made.
+// stepSpec creates a step, given a function that creates agents.
 type stepSpec func(agent func(*Spec) pawl.Agent) workflow.Step
 
 func stepsOf(specs []stepSpec, agent func(*Spec) pawl.Agent) []workflow.Step {
@@ -34,7 +34,7 @@ func stepsOf(specs []stepSpec, agent func(*Spec) pawl.Agent) []workflow.Step {
 	return steps
 }
 
-// readFlow reads the steps, and whether there should be any.
+// readFlow reads the steps, and reports whether there should be any.
 func (s *Spec) readFlow(f fields, wanted bool) {
 	n := f.n.get("steps")
 	switch {
@@ -118,7 +118,7 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	}
 }
 
-// unknownStep tells what a step lacks that does nothing.
+// unknownStep reports what is missing in a step without an action.
 func (s *Spec) unknownStep(f fields, n *node) {
 	if n.kind != mapping {
 		if n.kind != 0 {
@@ -135,8 +135,7 @@ func (s *Spec) unknownStep(f fields, n *node) {
 	f.problem(n.place, "the step does nothing (give it one of %s)", strings.Join(stepKinds, ", "))
 }
 
-// expression reads one: the language is read by the workflow, which knows what
-// there is to speak of.
+// expression reads an expression, which the workflow parses and checks.
 func (f fields) expression(key string) string {
 	n := f.n.get(key)
 	if n != nil && n.kind == boolean {
@@ -176,14 +175,14 @@ func toolStep(f fields, id, when string) stepSpec {
 	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 }
 
-// decoded is the value as encoding/json reads it, its numbers as they are written.
+// decoded returns the value as encoding/json does, with its numbers as written.
 func (n *node) decoded() (v any) {
 	var b bytes.Buffer
 	n.json(&b)
 	d := json.NewDecoder(&b)
 	d.UseNumber()
 	if d.Decode(&v) != nil {
-		return nil // which a node cannot be
+		return nil // not possible
 	}
 	return v
 }
@@ -207,7 +206,7 @@ func (s *Spec) runStep(f fields, id, when, kind string) stepSpec {
 		return nil
 	}
 	if kind == "workflow" && sub.flow == nil {
-		f.problem(file.place, "%s is no workflow (write agent: %s)", file.text, file.text)
+		f.problem(file.place, "%s is not a workflow (write agent: %s)", file.text, file.text)
 	}
 	s.flow.runs = append(s.flow.runs, sub)
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
@@ -274,8 +273,8 @@ func (s *Spec) eachStep(f fields, id, when string) stepSpec {
 	}
 }
 
-// runs makes the agent a workflow, if the spec is one, and tells what is wrong
-// with its steps at their places.
+// runs makes the agent a workflow, if the spec is one, and reports the problems
+// of its steps at their places.
 func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 	if s.flow == nil {
 		return
@@ -286,7 +285,7 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 		return agent
 	})...)
 	if len(s.doc.problems) > 0 {
-		return // steps may be missing, and what refers to them is not what is wrong
+		return // steps may be missing, so references to them are not the problem
 	}
 	for _, err := range parts(a.Loop.(*workflow.Loop).Check(*a)) {
 		e, ok := errors.AsType[*workflow.Error](err)
@@ -307,8 +306,8 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 	}
 }
 
-// place is the value that is wrong. Of two steps of one id it is that of the one
-// that has such a key, or the second.
+// place returns the wrong value. Of two steps with the same id it is the step
+// with such a key, or the second.
 func (w *flow) place(e *workflow.Error) *node {
 	found := w.at
 	for _, n := range w.byID[e.Step] {

@@ -2,15 +2,15 @@ package spec
 
 import "github.com/pawl-run/pawl"
 
-// unheld warns of a data-flow guard that never holds anything: it begins with the
-// first untrusted text, and no tool of the spec brings any.
+// unheld warns about a data-flow guard that never holds a call, because no tool
+// of the spec returns untrusted text.
 func (s *Spec) unheld(d *document) {
 	if s.dataFlow && !s.family.member() && !s.taints() {
-		d.problem(s.root.get("guard").get("data_flow").place, "data_flow holds no call: nothing that the agent reads is untrusted (label the tools that read what anybody may have written: trust: untrusted)")
+		d.problem(s.root.get("guard").get("data_flow").place, "data_flow holds no call: nothing that the agent reads is untrusted (label the tools that read text of unknown authors: trust: untrusted)")
 	}
 }
 
-// taints reports whether a tool brings untrusted text.
+// taints reports whether a tool returns untrusted text.
 func (s *Spec) taints() bool {
 	for _, name := range s.own {
 		trust := s.trust[name]
@@ -31,7 +31,7 @@ func (s *Spec) taints() bool {
 			return true
 		}
 	}
-	for _, m := range s.members { // which are guarded with it, as tools and as steps
+	for _, m := range s.members { // the guard also applies to these
 		if m.taints() {
 			return true
 		}

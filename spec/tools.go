@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// What the machine asks of names, and of limits. It is asked here as well,
-// because here its place is known.
+// The machine's rules for names and limits, checked here as well because the
+// place is known.
 var (
 	agentName = regexp.MustCompile(`^[a-z0-9-]+$`)
 	toolName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -26,7 +26,7 @@ const (
 	mostMargin     = 10
 )
 
-// toolSpec is a tool as a spec declares it.
+// toolSpec is a tool declared in a spec.
 type toolSpec struct {
 	name, description string
 	client            bool
@@ -34,7 +34,7 @@ type toolSpec struct {
 	input             json.RawMessage
 	options           tool.CommandOptions
 	gate              gate
-	gated             bool // there is one
+	gated             bool // gate is set
 }
 
 func (s *Spec) readTools(f fields) {
@@ -157,8 +157,8 @@ func (s *Spec) argv(f fields, key, example string) []string {
 	return argv
 }
 
-// literal makes text of the numbers and booleans of a list, as they were
-// written: the arguments of a program are words, so no other meaning is lost.
+// literal converts the numbers and booleans of a list to text as written: the
+// arguments of a program are words.
 func (s *Spec) literal(n *node) {
 	for _, item := range n.items {
 		if item.kind != number && item.kind != boolean {
@@ -177,8 +177,8 @@ func (s *Spec) literal(n *node) {
 }
 
 // beside resolves an element of a command that starts with ./ against the
-// spec's directory. An argument may mean something else by it, as ./... does,
-// and is left alone unless there is such a file.
+// spec's directory. An argument may mean something else, as ./... does, and
+// stays unless such a file exists.
 func (s *Spec) beside(i int, arg string) string {
 	if !strings.HasPrefix(arg, "./") {
 		return arg

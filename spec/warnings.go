@@ -8,12 +8,12 @@ import (
 	"github.com/pawl-run/pawl/internal/prices"
 )
 
-// Warnings lists what does not keep a spec from running but is likely not
-// meant: a variable under env that is not set or too short to be kept secret, a
-// model whose key is missing, a directory or a program beside the spec that is not
-// there, prices that are out of date. They are warnings because a spec is also
-// checked where its secrets and programs are not. The specs of its agents are included. It looks at the
-// environment and the files at each call; r may be nil.
+// Warnings lists what does not keep a spec from running but is probably a
+// mistake: a variable under env that is not set or too short to be kept secret,
+// a model whose key is missing, a missing directory or program, outdated
+// prices. A spec may be checked on a machine without its secrets and programs.
+// The specs of its agents are included. Each call reads the environment and the
+// files; r may be nil.
 func (s *Spec) Warnings(r *Registry) []Problem {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	if env := s.root.get("env"); env != nil {
@@ -22,7 +22,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			if !set {
 				d.problem(n.place, "the variable %s is not set (commands run without it)", n.text)
 			} else if err := unsafe(n.text, value); err != nil {
-				d.problem(n.place, "%v; commands get it, and where they print it the log has it", err)
+				d.problem(n.place, "%v; commands get it, and their output in the log will contain it if they print it", err)
 			}
 		}
 	}
@@ -30,7 +30,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		if value := os.Getenv(server.Token); server.Token != "" && value == "" {
 			d.problem(server.at, "the variable %s is not set (the MCP server %s is called without a token)", server.Token, server.Name)
 		} else if err := unsafe(server.Token, value); server.Token != "" && err != nil {
-			d.problem(server.at, "%v; where the MCP server %s says it the log has it", err, server.Name)
+			d.problem(server.at, "%v; the log will contain it if the MCP server %s returns it", err, server.Name)
 		}
 	}
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
@@ -64,7 +64,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	return d.problems.sorted()
 }
 
-// unparallel warns of a limit on calls at once that no call of a command reaches,
+// unparallel warns about a parallel limit of a command that has no effect,
 // because the command is a write.
 func (s *Spec) unparallel(d *document) {
 	tools := s.root.get("tools")
@@ -74,13 +74,13 @@ func (s *Spec) unparallel(d *document) {
 	for _, t := range tools.items {
 		n, effect := t.get("max_parallel"), t.get("effect")
 		if n != nil && t.get("command") != nil && (effect == nil || effect.text == "write") {
-			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is none, declare its effect)", t.name())
+			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
 		}
 	}
 }
 
-// programs looks for those that start with ./, of tools with these names only
-// unless that is nil.
+// programs checks that programs that start with ./ exist, of the named tools,
+// or of all if used is nil.
 func (s *Spec) programs(d *document, used map[string]bool) {
 	holders := []*node{s.root.get("observe"), s.root.get("goal").get("metric")}
 	if tools := s.root.get("tools"); tools != nil {
@@ -100,14 +100,14 @@ func (s *Spec) programs(d *document, used map[string]bool) {
 		n := argv.items[0]
 		switch info, err := os.Stat(filepath.Join(s.base, n.text)); {
 		case err != nil:
-			d.problem(n.place, "there is no file %s beside the spec", n.text)
+			d.problem(n.place, "there is no file %s in the spec's directory", n.text)
 		case info.IsDir() || info.Mode()&0o111 == 0:
 			d.problem(n.place, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
 		}
 	}
 }
 
-// relied looks for the witnesses of the same tools.
+// relied checks that the witnesses of the same tools exist.
 func (s *Spec) relied(d *document, used map[string]bool) {
 	tools := s.root.get("tools")
 	if tools == nil {
@@ -123,13 +123,13 @@ func (s *Spec) relied(d *document, used map[string]bool) {
 			case err != nil:
 				d.problem(n.place, "the witness %s is not there (it counts as missing; what makes it appear voids an approval)", n.text)
 			case !info.Mode().IsRegular():
-				d.problem(n.place, "the witness %s is no file (calls that need approval would be refused)", n.text)
+				d.problem(n.place, "the witness %s is not a file (calls that need approval would be refused)", n.text)
 			}
 		}
 	}
 }
 
-// age tells when the price of the model comes from a table that is out of date.
+// age warns if the price of the model comes from an outdated table.
 func (s *Spec) age(d *document, r *Registry) {
 	given, dir := s.modelName(r)
 	provider, name, err := r.resolve(given, dir)
@@ -145,7 +145,7 @@ func (s *Spec) age(d *document, r *Registry) {
 	}
 	became := "costs are estimates"
 	if s.stale == staleTokenOnly {
-		became = "nothing is priced, and a ceiling on cost is not held"
+		became = "nothing is priced, and a limit on cost has no effect"
 	}
 	d.problem(s.model.place, "the price of %s is of %s, more than 90 days ago, so %s (give it under prices)", given, prices.AsOf().Format("2006-01-02"), became)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-run/pawl/webhook"
 )
 
-// A Webhook is a place that a spec wants to be told of its runs.
+// A Webhook is a URL that a spec wants notified of its runs.
 type Webhook struct {
 	URL    string
-	Secret string          // the variable that holds what notices are signed with
-	Events []webhook.Event // what it is told of; nil: everything
+	Secret string          // the variable with the key that signs notices
+	Events []webhook.Event // the events to report; nil: all
 
 	at place
 }
@@ -36,7 +36,7 @@ func (s *Spec) readWebhooks(f fields) {
 		}
 		if h.text("url", &w.URL); w.URL != "" {
 			if err := webhook.CheckURL(w.URL); err != nil {
-				h.problem(item.get("url").place, "url is no place to post to (%v)", err)
+				h.problem(item.get("url").place, "url cannot be posted to (%v)", err)
 			}
 		}
 		h.text("secret", &w.Secret)
@@ -63,16 +63,16 @@ func (s *Spec) readWebhooks(f fields) {
 	}
 }
 
-// untold is a webhook in the spec of another's agent. It is not called: the runs
-// of such an agent are parts of a run of the outermost agent, whose own webhooks
-// are called.
+// untold is a webhook in the spec of a sub-agent. It is not called: the
+// sub-agent's runs are parts of a run of the outermost agent, whose own
+// webhooks are called.
 type untold struct {
 	url, file string
 	at        place
 }
 
-// unheard reports the webhooks of this spec's agents, unless this spec has them
-// as well.
+// unheard reports the webhooks of this spec's agents that this spec does not
+// have.
 func (s *Spec) unheard(d *document) {
 	for _, u := range s.untold {
 		if !slices.ContainsFunc(s.Webhooks, func(w Webhook) bool { return w.URL == u.url }) {
@@ -82,9 +82,9 @@ func (s *Spec) unheard(d *document) {
 	}
 }
 
-// checkSecret looks at the variable that has a webhook's secret. Without it
-// nobody could tell a notice from a forged one, so nothing is run. Who reads
-// again what was run need not have it.
+// checkSecret checks the variable with a webhook's secret. Without it a
+// receiver could not detect forged notices, so the spec does not run. Reading a
+// recorded run does not need it.
 func (s *Spec) checkSecret(f fields, n *node, name string) {
 	if name == "" {
 		return
@@ -105,8 +105,8 @@ func (s *Spec) checkSecret(f fields, n *node, name string) {
 	}
 }
 
-// WebhooksOf are the webhooks of the agent of a source. A source that is none
-// has none, and so has one that this version cannot read.
+// WebhooksOf returns the webhooks in the source of an agent: none if the source
+// is not a spec's, or this version cannot read it.
 func WebhooksOf(source string) []Webhook {
 	s := readAgain(source)
 	if s == nil {

@@ -9,13 +9,14 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// around is the cage that a spec's agents are in, since whoever has them work is.
+// around is the cage around a spec's agents, which is that of the spec that
+// uses them.
 type around struct {
-	Dir  string     `json:"dir"` // what its files are relative to, absolute
+	Dir  string     `json:"dir"` // directory of its files, absolute
 	Cage *tool.Cage `json:"cage"`
 }
 
-// to is the cage with its files relative to another directory.
+// to returns the cage with its files relative to another directory.
 func (a *around) to(dir string) *tool.Cage {
 	if a == nil {
 		return nil
@@ -48,9 +49,9 @@ func relocate(c *tool.Cage, from, to string) *tool.Cage {
 	return &moved
 }
 
-// within puts the spec's cage into the one it works in: what it leaves out is
-// that one's, and what it says may only be tighter. Links are followed as they
-// are now; when a command starts the kernel holds it to both.
+// within combines the spec's cage with the one around it: missing parts are
+// inherited, and others may only be tighter. It resolves links as they are now;
+// when a command starts, the kernel enforces both cages.
 func (s *Spec) within(f fields) {
 	outer := s.opt.around.to(s.dir)
 	switch {
@@ -77,7 +78,8 @@ func (s *Spec) within(f fields) {
 	own.Within = outer
 }
 
-// beneath wants the files of a cage to be among those of the one around it.
+// beneath requires that the files of a cage are among those of the cage around
+// it.
 func (s *Spec) beneath(f fields, named *node, key string, roots []string, says string) {
 	if named == nil {
 		return
@@ -93,7 +95,7 @@ func (s *Spec) beneath(f fields, named *node, key string, roots []string, says s
 	}
 }
 
-// led is where a path leads, as far as there is something.
+// led resolves the existing part of a path.
 func led(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -104,9 +106,9 @@ func led(path string) string {
 	return path
 }
 
-// Cages says in words what the kernel of this machine holds the spec's commands
-// and MCP servers to, and how, and those of its agents where that is something
-// else; none: to nothing but what the user may.
+// Cages describes what the kernel of this machine enforces for the spec's
+// commands and MCP servers, and for those of its agents if that differs; empty:
+// nothing beyond the user's rights.
 func (s *Spec) Cages() (all []string) {
 	if s.cage != nil {
 		who := "commands"
@@ -120,7 +122,7 @@ func (s *Spec) Cages() (all []string) {
 			if i == 0 && of.cage != nil && s.cage != nil && of.cage.Describe() == s.cage.Describe() {
 				continue
 			}
-			if said = name + ": " + said; !slices.Contains(all, said) { // several steps may run one agent
+			if said = name + ": " + said; !slices.Contains(all, said) { // several steps may run the same agent
 				all = append(all, said)
 			}
 		}
@@ -136,7 +138,7 @@ func (s *Spec) Cages() (all []string) {
 	return all
 }
 
-// cageNode is the cage as a spec that stands for itself says it.
+// cageNode returns the cage as written in an independent spec.
 func (s *Spec) cageNode() *node {
 	in := s.cage.Inner()
 	n := &node{kind: mapping}
@@ -145,7 +147,7 @@ func (s *Spec) cageNode() *node {
 		for key, names := range map[string][]string{"read": in.Files.Read, "write": in.Files.Write} {
 			all := &node{kind: list}
 			for _, name := range names {
-				all.items = append(all.items, textNode(filepath.Clean(name))) // ./ would be the directory of that spec
+				all.items = append(all.items, textNode(filepath.Clean(name))) // ./ would mean the directory of that spec
 			}
 			if len(all.items) > 0 {
 				files.put(key, all)

@@ -16,7 +16,7 @@ import (
 
 // readYAML reads one YAML document.
 func (d *document) readYAML() (root *node) {
-	// The library is careful, and yet what it reads was written by anybody.
+	// The library may panic on untrusted input.
 	defer func() {
 		if p := recover(); p != nil {
 			d.problem(place{1, 1}, "this cannot be read as YAML: %v", p)
@@ -48,8 +48,8 @@ func (d *document) readYAML() (root *node) {
 	return nil
 }
 
-// The parser works in recursion and looks through all keys of a mapping for
-// each, so what it is given has to be bounded in depth and number.
+// The parser is recursive and compares all keys of a mapping with each other,
+// so the input is limited in depth and number.
 const (
 	mostTokens = 60_000
 	mostDepth  = 100
@@ -95,8 +95,8 @@ func (d *document) syntax(err error) {
 	d.problem(place{1, 1}, "%v", err)
 }
 
-// plainFault says what the library found in the words of somebody who writes a
-// spec, with what is most often meant. What is not known here stays as it is.
+// plainFault translates a message of the library for authors of specs, with the
+// usual cause. Unknown messages stay unchanged.
 func plainFault(message string) string {
 	for _, f := range faults {
 		if strings.Contains(message, f.found) {
@@ -106,12 +106,12 @@ func plainFault(message string) string {
 	return message
 }
 
-// faults are those that happen to everybody; the first that fits counts.
+// faults are the common errors; the first match counts.
 var faults = []struct{ found, said string }{
 	{"found character '\t'", "a tab stands where a line is indented (use spaces)"},
 	{"mapping value is not allowed", "there is a colon where none can be (put a text with a colon and a space in quotes, and indent the keys of a mapping alike)"},
 	{"value is not allowed in this context", "there is a value where none can be (put a text that goes on after a quote, a bracket or a * in quotes, and indent the keys of a mapping alike)"},
-	{"could not find flow map content", "this is no mapping (put a text that begins with a brace in quotes)"},
+	{"could not find flow map content", "this is not a mapping (put a text that begins with a brace in quotes)"},
 	{"',' or '}' must be specified", "a comma or } is missing before this (write {KEY: VALUE, KEY: VALUE})"},
 	{"',' or ']' must be specified", "a comma or ] is missing before this (write [VALUE, VALUE])"},
 	{"could not find flow mapping end token '}'", "} is missing at the end of this (write {KEY: VALUE, KEY: VALUE})"},
@@ -124,8 +124,8 @@ var faults = []struct{ found, said string }{
 	{"unexpected key name", "there is no colon in this line (write KEY: VALUE, with a space before the value)"},
 }
 
-// position is where a node begins. The library has a mapping begin at its first
-// colon, and words begin at the tab before them.
+// position returns the place where a node begins. For the library a mapping
+// begins at its first colon, and a word at the tab before it.
 func (d *document) position(n ast.Node) place {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -144,7 +144,7 @@ func (d *document) position(n ast.Node) place {
 	return p
 }
 
-// convert makes a node of the library's, of no kind if it is refused.
+// convert converts a node of the library; a refused one has the zero kind.
 func (d *document) convert(n ast.Node, depth int) *node {
 	out := &node{place: d.position(n)}
 	refuse := func(format string, args ...any) *node {
@@ -198,7 +198,7 @@ func (d *document) convert(n ast.Node, depth int) *node {
 	case *ast.TagNode:
 		return refuse("tags are not supported (leave %s out; quotes make a text)", n.Start.Value)
 	default:
-		return refuse("%s is no value for a spec (write text, a number, true, false, a list or a mapping)", strings.TrimSpace(n.String()))
+		return refuse("%s is not a value for a spec (write text, a number, true, false, a list or a mapping)", strings.TrimSpace(n.String()))
 	}
 	return out
 }
@@ -215,26 +215,26 @@ func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
 		d.problem(where, "merge keys are not supported (write the keys out)")
 		return
 	default:
-		d.problem(where, "this key is no plain word (write KEY: VALUE)")
+		d.problem(where, "this key is not a plain word (write KEY: VALUE)")
 		return
 	}
 	out.pairs = append(out.pairs, pair{key, where, d.convert(n.Value, depth+1)})
 }
 
-// decimal is what YAML 1.2's core schema and JSON both call a number, and a few
-// forms that only YAML does.
+// decimal matches the numbers that YAML 1.2's core schema and JSON share, and a
+// few that only YAML has.
 var (
 	decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 	strict  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
-// number keeps a number as JSON writes it, to the last digit where it can.
+// number keeps a number as JSON writes it, exactly where possible.
 func (d *document) number(out *node, s string) *node {
 	out.kind, out.text = number, s
 	if strict.MatchString(s) {
 		return out
 	}
-	const most = 1000 // digits, beyond which converting takes its time
+	const most = 1000 // digits; converting more is slow
 	bare := strings.ReplaceAll(s, "_", "")
 	if whole, ok := new(big.Int).SetString(strings.TrimPrefix(bare[:min(len(bare), most)], "+"), base(bare)); ok && len(bare) < most {
 		out.text = whole.String()
@@ -248,8 +248,8 @@ func (d *document) number(out *node, s string) *node {
 	return &node{place: out.place}
 }
 
-// base is that of a whole number. A leading zero alone means nothing, as in
-// YAML 1.2; the octal numbers of YAML 1.1 have surprised enough people.
+// base returns the base of a whole number. A leading zero alone does not make
+// it octal, as in YAML 1.2.
 func base(s string) int {
 	s = strings.TrimLeft(s, "+-")
 	if len(s) > 1 && s[0] == '0' && strings.ContainsAny(s[1:2], "xobXOB") {

@@ -49,7 +49,7 @@ func (l *Limits) Say(name, value string, relative bool) error {
 		to.Depth, err = count(value)
 	case "time":
 		if to.Time, err = time.ParseDuration(value); err == nil && to.Time <= 0 {
-			err = errors.New("it must be longer than nothing")
+			err = errors.New("it must be positive")
 		}
 	case "cost":
 		if to.Cost, err = strconv.ParseFloat(value, 64); err != nil {
