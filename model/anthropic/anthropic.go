@@ -1,4 +1,5 @@
-// Package anthropic is a model behind Anthropic's Messages API, always streamed.
+// Package anthropic implements models behind Anthropic's Messages API, always
+// streamed.
 //
 // What it sends: each message's results first, then the rest; neighbouring
 // messages of one role as one; calls and results under the run's own ids, which
@@ -12,17 +13,17 @@
 // though its messages have calls, which the API refuses, the tools called are
 // declared by name and the choice of tools is none.
 //
-// ThinkingTokens below 1024 ask for no thinking, because the API takes no
-// smaller budget; models since Claude 4.6 decide on their own how much they
-// think, so for them any budget just turns thinking on. A request for thinking
-// drops the temperature, which the API would refuse. A request that is refused
-// for its thinking, as when another model began the turn or a signature no longer
-// counts, is sent once more without any; a refusal costs nothing.
+// ThinkingTokens below 1024 turn thinking off, because the API takes no smaller
+// budget; models since Claude 4.6 decide how much to think, so for them any
+// budget just turns thinking on. A request for thinking drops the temperature,
+// which the API would refuse. A request that is refused for its thinking, as
+// when another model began the turn or a signature is no longer valid, is sent
+// once more without it; a refusal costs nothing.
 //
-// An output schema is sent as the API's own output format when the model has
-// one and the schema is within what it can promise; otherwise it is left to
-// validation of the reply. Options of the sampling are put into the request
-// under their own names and replace what stands there; null takes it out.
+// An output schema is sent as the API's output format if the model supports it
+// and the API guarantees all of the schema; otherwise only the reply is
+// validated. Options of the sampling are put into the request under their own
+// names and replace existing fields; null removes a field.
 package anthropic
 
 import (
@@ -52,27 +53,27 @@ var vendor = &provider.Vendor{
 	Classify: classify,
 }
 
-// Options are what a model may be given beside its name.
+// Options configure a model. The zero value is right.
 type Options struct {
 	APIKey     string       // empty: ANTHROPIC_API_KEY
 	BaseURL    string       // without /v1; empty: ANTHROPIC_BASE_URL, or Anthropic's own
 	HTTPClient *http.Client // nil: http.DefaultClient; no redirect is followed
 	Price      *pawl.Price  // nil: that of the price table at Anthropic, none elsewhere
 
-	// Key gives the key in the place of APIKey, for keys that change while runs
-	// go on. It is asked before each request, with an empty refused, and may
-	// answer from memory. When the API refuses a key with 401, it is asked once
-	// more, with that key; if it gives another, the request is sent once more with
-	// that. Otherwise, and when it fails at first, the call fails with class auth.
-	// It may be called by many runs at once, and its ctx ends with the call.
+	// Key returns the key, in place of APIKey, for keys that change during a
+	// run. It is called before each request, with an empty refused, and may
+	// cache the key. When the API refuses a key with 401, it is called once
+	// more with that key; if it returns another, the request is sent once more
+	// with that. Otherwise, and when Key fails, the call fails with class auth.
+	// It may be called concurrently, and its ctx ends with the call.
 	Key func(ctx context.Context, refused string) (string, error)
 }
 
-// A Model is one of Anthropic's models. It may be used by many runs at once.
+// A Model is one of Anthropic's models. It is safe for concurrent use.
 type Model struct{ server provider.Server }
 
-// New makes the model of a name, such as claude-sonnet-5. The environment is
-// read here, once. A missing key shows when the model is first called.
+// New returns the model with a name, such as claude-sonnet-5. It reads the
+// environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
@@ -80,16 +81,16 @@ func New(name string, o *Options) *Model {
 	return &Model{vendor.Server("anthropic", name, provider.Options(*o))}
 }
 
-// Describe names the model anthropic/NAME, where its requests go, and its price
-// when that is given, or is in the price table and they go to Anthropic.
+// Describe returns the name anthropic/NAME, the endpoint, and the price if it
+// is given, or if it is in the price table and requests go to Anthropic.
 func (m *Model) Describe() pawl.ModelInfo {
-	// As [Model.body] writes them, with three marks for the cache.
+	// The sizes of what [Model.body] writes, with three marks for the cache.
 	return m.server.Describe(pawl.Wire{Frame: 400 + len(m.server.Name), Message: 150, Tool: 100, Prompt: toolPrompt(m.server.Name)})
 }
 
-// toolPrompt is how many tokens the system prompt has that Anthropic adds to
-// requests with tools: 530 for Claude 3 Opus, 346 at most for the other models
-// that its documentation lists, which differ by the choice of tools
+// toolPrompt is the number of tokens that Anthropic adds to the system prompt
+// of requests with tools: 530 for Claude 3 Opus, at most 346 for the other
+// models in its documentation, depending on the choice of tools
 // (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview#pricing).
 func toolPrompt(model string) int {
 	if strings.HasPrefix(model, "claude-3-opus") {
@@ -102,7 +103,7 @@ func toolPrompt(model string) int {
 // It sends nothing.
 func (m *Model) Ready() error { return m.server.Ready() }
 
-// Stream sends the request and yields the reply as it comes.
+// Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return m.server.Stream(ctx, r, "/v1/messages", func(refused error) ([]byte, provider.Reader, error) {
 		if refused != nil && !forThinking(refused) {

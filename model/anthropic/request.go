@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// What the API takes of pictures (its guide to vision): 5 MB each, measured in
-// base64, and 32 MB in a request, of which some are for the rest of it.
+// The API's limits on pictures (its guide to vision): 5 MB each in base64, and
+// 32 MB per request, part of which is for the rest of the request.
 var limits = provider.Limits{
 	Types:    []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
 	Each:     5 << 20,
@@ -25,8 +25,8 @@ var limits = provider.Limits{
 
 const minThinking = 1024
 
-// Generations of models that differ in what they take. Both patterns list the
-// past, so that a model that is new to them gets what is new.
+// Generations of models with different capabilities. Both patterns list old
+// models, so that unknown ones count as new.
 var (
 	budgeted   = regexp.MustCompile(`^claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}|$))`)
 	schemaless = regexp.MustCompile(`^claude-(3|(opus|sonnet)-4(-0|-20\d{6}|$))`)
@@ -34,7 +34,7 @@ var (
 )
 
 type message struct {
-	Content []any  `json:"content"` // of type *part, or thinking as it came
+	Content []any  `json:"content"` // of type *part, or unchanged thinking
 	Role    string `json:"role"`
 }
 
@@ -70,14 +70,14 @@ type tool struct {
 	Description string          `json:"description,omitempty"`
 }
 
-// body is the request as JSON; unless it may recall, without any thinking.
+// body returns the request as JSON, without thinking unless recall is set.
 func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 	limit := provider.Limit(r)
 	req := map[string]any{"model": m.server.Name, "max_tokens": limit, "stream": true, "messages": m.messages(r.Messages, r.Marks, recall)}
 	if strings.TrimSpace(r.System) != "" {
 		req["system"] = []*part{{Type: "text", Text: r.System, Cache: cached}}
 	}
-	// The temperature depends on the thinking.
+	// Thinking excludes a temperature.
 	budget := min(r.Sampling.ThinkingTokens, limit-1)
 	switch thinks := recall && budget >= minThinking && !m.unled(r.Messages); {
 	case thinks && strings.HasPrefix(m.server.Name, "claude-") && !budgeted.MatchString(m.server.Name):
@@ -109,7 +109,8 @@ func tools(infos []pawl.ToolInfo) []tool {
 	return list
 }
 
-// calledTools declares the tools that messages call, in the order of their first call.
+// calledTools declares the tools called in the messages, in the order of their
+// first call.
 func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 	var infos []pawl.ToolInfo
 	seen := map[string]bool{}
@@ -124,13 +125,13 @@ func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 	return infos
 }
 
-// messages are the turns of the conversation.
+// messages returns the turns of the conversation.
 //
-// The API takes four marks, looks no further back than twenty blocks from each,
-// and finds only what had a mark before: so beside prompt and last message, those
-// places have one that earlier requests had, or later ones will look for.
+// The API allows four marks for the cache, and searches twenty blocks back from
+// each for an earlier mark. So the prompt, the last message, and the marked
+// places of earlier and later requests get one.
 func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []message) {
-	var place []int // in the list, by turn
+	var place []int // index in the list, by turn
 	for role, parts := range limits.Turns(msgs) {
 		if n := len(place); n > 0 {
 			place[n-1] = len(list) - 1
@@ -143,7 +144,7 @@ func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []
 			continue
 		}
 		blocks := asked(parts)
-		if n := len(list); n > 0 && list[n-1].Role == "user" { // what was between them said nothing
+		if n := len(list); n > 0 && list[n-1].Role == "user" { // an empty turn was between them
 			blocks = append(list[n-1].Content, blocks...)
 			list = list[:n-1]
 		}
@@ -153,7 +154,7 @@ func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []
 		mark(list[n-1].Content)
 	}
 	if len(place) != len(msgs) {
-		return list // turns were joined, which those of a run never are
+		return list // turns were joined, which never happens in a run
 	}
 	for _, n := range marks[:min(len(marks), 2)] {
 		if n > 0 && n < len(place) && place[n-1] >= 0 && place[n-1] < len(list)-1 {
@@ -163,9 +164,9 @@ func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []
 	return list
 }
 
-// unled reports whether a call of the turn that goes on has no thinking before
-// it, as when another model made it. The API refuses such a turn for as long as
-// thinking is asked for, so then none is, until the turn is over.
+// unled reports whether a call of the current turn has no thinking before it,
+// as when another model made it. The API refuses such a turn while thinking is
+// on, so it is off until the turn is over.
 func (m *Model) unled(msgs []pawl.Message) bool {
 	for _, msg := range slices.Backward(msgs) {
 		calls, led, answers := false, false, false
@@ -190,8 +191,8 @@ func (m *Model) unled(msgs []pawl.Message) bool {
 	return false
 }
 
-// mark asks for everything up to the last block to be cached. An empty result
-// and thinking take no mark, so it goes before them.
+// mark marks everything up to the last block for the cache. An empty result and
+// thinking cannot be marked; then the mark goes before them.
 func mark(blocks []any) {
 	for _, b := range slices.Backward(blocks) {
 		if p, ok := b.(*part); ok && (p.Type != "tool_result" || len(p.Content) > 0) {
@@ -201,7 +202,7 @@ func mark(blocks []any) {
 	}
 }
 
-// said is an assistant's turn. Thinking must not be the end of it.
+// said returns an assistant's turn. It must not end with thinking.
 func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
 	end := 0
 	for _, p := range parts {
@@ -227,9 +228,9 @@ func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
 	return list[:end]
 }
 
-// recalled is an opaque part as it goes back, nil if it cannot, and whether it is
-// thinking. Of parts without the name of a model, only
-// what is thinking by its form can be this model's.
+// recalled returns an opaque part to send back, nil if it cannot be sent, and
+// whether it is thinking. A part without the name of a model is sent back only
+// if it has the form of this API's thinking.
 func (m *Model) recalled(t pawl.Thinking) (block json.RawMessage, thought bool) {
 	var had struct{ Type, Signature, Data string }
 	if t.Model != "" && t.Model != m.server.Full || !provider.Opaque(t.Opaque) || json.Unmarshal(t.Opaque, &had) != nil {
@@ -244,7 +245,8 @@ func (m *Model) recalled(t pawl.Thinking) (block json.RawMessage, thought bool) 
 	return t.Opaque, false
 }
 
-// asked is a user's turn. Results must open the message that answers calls.
+// asked returns a user's turn. Results must come first in the message that
+// answers calls.
 func asked(parts []pawl.Part) []any {
 	var results, rest []any
 	for _, p := range parts {
@@ -259,7 +261,7 @@ func asked(parts []pawl.Part) []any {
 			rest = append(rest, image(p))
 		}
 	}
-	if len(results)+len(rest) == 0 { // a turn that was taken must not go missing
+	if len(results)+len(rest) == 0 { // a turn must not disappear
 		return []any{text(provider.Empty)}
 	}
 	return append(results, rest...)
@@ -282,6 +284,6 @@ func image(i pawl.Image) *part {
 	return &part{Type: "image", Source: &source{i.Data, i.Type, "base64"}}
 }
 
-// id prefers the run's own name of a call, which is unique and made of letters
-// that the API takes.
+// id returns the run's own id of a call if there is one: it is unique, and
+// valid for the API.
 func id(own, ref string) string { return provider.Name(cmp.Or(own, ref)) }

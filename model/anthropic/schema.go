@@ -10,15 +10,15 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// What the API promises of a schema: these keywords, and these formats of text.
+// The keywords and text formats that the API guarantees.
 var (
 	promised = []string{"$defs", "additionalProperties", "allOf", "anyOf", "const", "description", "enum", "format", "items", "minItems", "pattern", "properties", "required", "title", "type"}
 	formats  = []any{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 )
 
-// format is a schema in the form that the API promises to keep to. It promises
-// only closed objects, so a schema with an open one is left to validation: the
-// model would be kept from writing what the schema allows.
+// format returns a schema in the form that the API guarantees. It guarantees
+// only closed objects, so a schema with an open one is only validated: the
+// model could not write all that the schema allows.
 func (m *Model) format(schema json.RawMessage) (map[string]any, bool) {
 	if schema == nil || !strings.HasPrefix(m.server.Name, "claude-") || schemaless.MatchString(m.server.Name) {
 		return nil, false
@@ -32,8 +32,9 @@ func (m *Model) format(schema json.RawMessage) (map[string]any, bool) {
 	return doc, promise(doc)
 }
 
-// promise puts a schema, and those in it, into the form that the API takes, and
-// reports whether it can be. What the API does not promise goes into the description.
+// promise converts a schema, recursively, to the form that the API takes, and
+// reports whether that is possible. Keywords without a guarantee go into the
+// description.
 func promise(schema any) bool {
 	s, ok := schema.(map[string]any)
 	if !ok {

@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// state is how far a stream has come. It must pass through all of them:
+// state is the state of a stream. A complete stream passes through all of them:
 //
 //	waiting   message_start        → writing
 //	writing   content_block_*      → writing
 //	writing   message_delta with a stop reason → stopping
 //	stopping  message_stop         → finished
 //
-// Anything else that matters is an error; pings and events of kinds unknown
-// here change nothing. Only finished is a reply.
+// Any other relevant event is an error; pings and unknown kinds of events
+// change nothing. The reply is complete in state finished.
 type state int
 
 const (
@@ -27,25 +27,25 @@ const (
 	finished
 )
 
-// A turn gathers one reply from the events of its stream.
+// A turn builds one reply from the events of its stream.
 type turn struct {
 	provider.Turn
 	state  state
 	blocks []*block
 	stop   string
-	fresh  int // input tokens that no cache had a part in
+	fresh  int // input tokens neither read from nor written to a cache
 }
 
-// A block is one content block on its way.
+// A block is a content block being received.
 type block struct {
 	content
 	index           int
-	first           json.RawMessage // the block as it was announced
+	first           json.RawMessage // the block as it began
 	open            bool
 	text, signature strings.Builder
 }
 
-// A content is what a block is announced with.
+// A content is the start of a block.
 type content struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -134,7 +134,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 			return nil, t.Broken("message_stop without a stop reason")
 		}
 		for _, b := range t.blocks {
-			// A block may be left open when the reply met its limit, but no other way.
+			// A block may stay open only if the reply reached its limit.
 			if b.open && t.stop != "max_tokens" {
 				return nil, t.Broken(fmt.Sprintf("message_stop inside block %d", b.index))
 			}
@@ -144,8 +144,8 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	return nil, nil
 }
 
-// count assigns what an event says of usage. The numbers are totals of the
-// whole message, so they are never added up; one that is left out says nothing.
+// count sets the usage from an event. The numbers are totals of the message, so
+// they are not added; a missing one changes nothing.
 func (t *turn) count(u usage) {
 	set := func(n *int, v int) {
 		if v > 0 {
@@ -176,7 +176,7 @@ func (t *turn) begin(index int, raw json.RawMessage) ([]pawl.Chunk, error) {
 		return nil, t.Broken(fmt.Sprintf("block %d begun twice", index))
 	}
 	b := &block{index: index, first: raw, open: true}
-	_ = json.Unmarshal(raw, &b.content) // what does not fit is of a kind unknown here, and goes back as it came
+	_ = json.Unmarshal(raw, &b.content) // an unknown kind of block is sent back unchanged
 	t.blocks = append(t.blocks, b)
 	switch b.Type {
 	case "text":
@@ -209,7 +209,7 @@ func (t *turn) grow(b *block, d delta) ([]pawl.Chunk, error) {
 	case "text citations_delta":
 		return nil, nil
 	}
-	// A part of the reply that cannot be kept would be missing from every later request.
+	// Losing a part of the reply would change every later request.
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("a %s in a %s block is unknown here", d.Type, b.Type))
 }
 
@@ -225,15 +225,15 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 			}
 		case "tool_use":
 			if text == "" {
-				text = string(b.Input) // some servers announce a call whole
+				text = string(b.Input) // some servers send a whole call at its start
 			}
 			parts = append(parts, pawl.Call{Ref: b.ID, Tool: b.Name, Args: provider.Args(text)})
-			torn = !json.Valid([]byte(text)) // nothing at all may be what is left of something
+			torn = !json.Valid([]byte(text)) // an empty text may be truncated, too
 		case "thinking":
 			parts = append(parts, pawl.Thinking{Text: text, Opaque: b.thinking(), Model: t.Model})
 		default:
-			// Redacted thinking, and whatever else arrives in one piece, is not
-			// for reading but has to be sent back in its place.
+			// Redacted thinking and other blocks that arrive in one piece are
+			// not readable, but must be sent back in place.
 			parts = append(parts, pawl.Thinking{Opaque: b.first, Model: t.Model})
 		}
 	}
@@ -252,10 +252,9 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("stop reason %q is unknown here", provider.Clip(t.stop)))
 }
 
-// thinking is the block as it goes back: as announced, with what the deltas
-// added. The announcement is kept where deltas have nothing to say, so that a
-// key unknown here goes back too. Thinking that was cut off before its
-// signature would be refused, so it does not go back.
+// thinking returns the block to send back: as it began, with the deltas added,
+// so that unknown keys are kept. Thinking without a signature was cut off and
+// would be refused, so it is not sent back.
 func (b *block) thinking() json.RawMessage {
 	if b.signature.Len() == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// A fault is what a server says of an error, in the form of google.rpc.Status.
+// A fault is an error from a server, in the form of google.rpc.Status.
 type fault struct {
 	Code    int      `json:"code"`
 	Status  string   `json:"status"`
@@ -18,8 +18,8 @@ type fault struct {
 	Details []detail `json:"details"`
 }
 
-// A detail is whatever of google.rpc.ErrorInfo, RetryInfo and QuotaFailure
-// helps; each has keys of its own.
+// A detail has the relevant keys of google.rpc.ErrorInfo, RetryInfo and
+// QuotaFailure.
 type detail struct {
 	Reason     string      `json:"reason"`
 	RetryDelay string      `json:"retryDelay"`
@@ -30,8 +30,8 @@ type violation struct {
 	QuotaID string `json:"quotaId"`
 }
 
-// spoken reads {"error": {…}}, the same in a list, and the {"error": "…"} of
-// servers that only resemble Google's.
+// spoken parses {"error": {…}}, the same in a list, and the {"error": "…"} of
+// servers that imitate Google's.
 func spoken(body []byte) (fault, bool) {
 	raw, ok := provider.Spoken(body)
 	if !ok {
@@ -41,7 +41,7 @@ func spoken(body []byte) (fault, bool) {
 	if json.Unmarshal(raw, &f.Message) == nil {
 		return f, true
 	}
-	// What does not fit is left out; the rest still tells.
+	// Fields of another type are ignored.
 	if _ = json.Unmarshal(raw, &f); f.Message == "" && f.Status == "" {
 		f.Message = string(raw)
 	}
@@ -59,7 +59,7 @@ var statuses = map[string]pawl.Class{
 	"INTERNAL":            pawl.ClassOverloaded,
 	"DEADLINE_EXCEEDED":   pawl.ClassOverloaded,
 	"ABORTED":             pawl.ClassOverloaded,
-	"CANCELLED":           pawl.ClassOverloaded, // by the server: a call cut short by us sees no answer
+	"CANCELLED":           pawl.ClassOverloaded, // by the server: a call canceled here gets no answer
 	"DATA_LOSS":           pawl.ClassOverloaded,
 	"UNAUTHENTICATED":     pawl.ClassAuth,
 	"PERMISSION_DENIED":   pawl.ClassAuth,
@@ -70,12 +70,12 @@ var statuses = map[string]pawl.Class{
 	"UNIMPLEMENTED":       pawl.ClassInvalid,
 }
 
-// classify sorts an error by the status it names, because proxies change those of
-// HTTP and events have none, and else by that of HTTP.
+// classify classifies an error by the status in the body, because proxies
+// change HTTP statuses and events have none, and otherwise by the HTTP status.
 func classify(e *pawl.ModelError, status int, body []byte) bool {
 	f, told := spoken(body)
 	e.Message = provider.Message(f.Message, status, body)
-	if status < 400 { // told inside a success
+	if status < 400 { // an error within a successful response
 		e.Class = provider.OfStatus(f.Code)
 	}
 	if class, ok := statuses[f.Status]; ok {
@@ -85,7 +85,7 @@ func classify(e *pawl.ModelError, status int, body []byte) bool {
 	return told
 }
 
-// refined tells apart what the API puts under one status.
+// refined distinguishes errors that the API reports with one status.
 func (f fault) refined(class pawl.Class) pawl.Class {
 	said := strings.ToLower(f.Message)
 	has := func(words ...string) bool {

@@ -11,8 +11,9 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// What the API takes of pictures (https://ai.google.dev/gemini-api/docs/image-understanding):
-// 20 MB in a request, of which some are for the rest of it.
+// The API's limits on pictures
+// (https://ai.google.dev/gemini-api/docs/image-understanding): 20 MB per
+// request, part of which is for the rest of the request.
 var limits = provider.Limits{
 	Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"},
 	Count: 3600,
@@ -20,24 +21,25 @@ var limits = provider.Limits{
 }
 
 const (
-	// What all models that think take as a budget: 2.5 Flash-Lite has the
-	// highest floor, the Flash models have the lowest ceiling.
+	// The budgets that all thinking models accept: 2.5 Flash-Lite has the
+	// highest minimum, the Flash models have the lowest maximum.
 	minThinking = 512
 	maxThinking = 24576
 
-	// Any signature of this text is taken for that of a call which the model did
-	// not make (https://ai.google.dev/gemini-api/docs/thought-signatures).
+	// A documented signature for calls that the model did not make
+	// (https://ai.google.dev/gemini-api/docs/thought-signatures).
 	unsigned = "skip_thought_signature_validator"
 )
 
-// Generations of models that differ in what they take. Both patterns list the
-// past, so that a model that is new to them gets what is new.
+// Generations of models with different capabilities. Both patterns list old
+// models, so that unknown ones count as new.
 var (
 	beforeThree = regexp.MustCompile(`^gemini-[12]\b`)
 	thoughtless = regexp.MustCompile(`^gemini-(1|2\.0)\b`)
 )
 
-// Options that the API has beside generationConfig, and those that are the run's.
+// Options that belong next to generationConfig, and those that only the run
+// sets.
 var (
 	beside = []string{"cachedContent", "labels", "safetySettings", "serviceTier", "store", "toolConfig"}
 	owned  = []string{"model", "contents", "systemInstruction", "tools", "generationConfig", "maxOutputTokens", "candidateCount"}
@@ -48,7 +50,7 @@ func (m *Model) modern() bool {
 	return strings.HasPrefix(m.server.Name, "gemini-") && !beforeThree.MatchString(m.server.Name)
 }
 
-// body is the request as JSON.
+// body returns the request as JSON.
 func (m *Model) body(r pawl.Request) ([]byte, error) {
 	limit := provider.Limit(r)
 	config := map[string]any{"maxOutputTokens": limit}
@@ -86,8 +88,8 @@ func (m *Model) body(r pawl.Request) ([]byte, error) {
 	})
 }
 
-// camel is the name of a field as the API writes it; it reads max_output_tokens
-// for maxOutputTokens as well.
+// camel returns the API's name of a field: maxOutputTokens also for
+// max_output_tokens.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {
@@ -102,7 +104,7 @@ type declaration struct {
 	Parameters  json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-// A content is a message, its parts of type part or as they came.
+// A content is a message; its parts are of type part, or unchanged.
 type content struct {
 	Role  string `json:"role,omitempty"`
 	Parts []any  `json:"parts"`
@@ -110,7 +112,7 @@ type content struct {
 
 type part map[string]any
 
-// contents turns neighbours of one role into one content.
+// contents joins consecutive messages of one role into one content.
 func (m *Model) contents(msgs []pawl.Message) []content {
 	list := []content{}
 	for role, parts := range limits.Turns(msgs) {
@@ -129,7 +131,7 @@ func (m *Model) contents(msgs []pawl.Message) []content {
 
 func (m *Model) assistant(parts []pawl.Part) []any {
 	var list []any
-	var held map[string]json.RawMessage // what belongs to the next part, by its kind
+	var held map[string]json.RawMessage // fields of the next part, by its kind
 	called := false
 	add := func(kind string, value any) {
 		p := part{kind: value}
@@ -196,13 +198,13 @@ func (m *Model) user(parts []pawl.Part) []any {
 		}
 	}
 	all := slices.Concat(results, pictures, rest)
-	if len(all) == 0 { // a turn that was taken must not go missing
+	if len(all) == 0 { // a turn must not disappear
 		all = append(all, part{"text": provider.Empty})
 	}
 	return all
 }
 
-// response is a result as the object that the API wants.
+// response returns a result as the object that the API requires.
 func response(r pawl.ToolResult) part {
 	var value any = r.Content
 	if !json.Valid(r.Content) {

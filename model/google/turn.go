@@ -12,24 +12,24 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// A turn gathers one reply from the events of its stream. An orderly end is the
-// end of a reply after a finish reason or a blocked prompt, and breaks it off
-// before. Some models name a finish reason in every event, so parts and usage may
-// follow one; the last reason counts.
+// A turn builds one reply from the events of its stream. The end of the stream
+// is orderly after a finish reason or a blocked prompt. Some models send a
+// finish reason in every event, so parts and usage may follow one; the last
+// reason counts.
 type turn struct {
 	provider.Turn
 	pieces   []*piece
-	stopping bool   // a finish reason, or that the prompt is blocked, has come
+	stopping bool   // a finish reason or a blocked prompt was received
 	stop     string // the finish reason; empty: the prompt was blocked
-	why      string // what the provider adds to it
+	why      string // the provider's explanation
 }
 
-// A piece is a part of the reply on its way.
+// A piece is a part of the reply being received.
 type piece struct {
 	kind string // "text", "thought", "functionCall" or "part"
 	text strings.Builder
 	call call
-	rest map[string]json.RawMessage // what the part has beside these
+	rest map[string]json.RawMessage // the part's other fields
 }
 
 type call struct {
@@ -39,7 +39,7 @@ type call struct {
 	WillContinue bool            `json:"willContinue"`
 }
 
-// An event is what a chunk may carry.
+// An event is the content of a chunk.
 type event struct {
 	Candidates     []candidate `json:"candidates"`
 	PromptFeedback struct {
@@ -58,10 +58,10 @@ type candidate struct {
 }
 
 type usage struct {
-	Prompt   int `json:"promptTokenCount"` // cached ones too
+	Prompt   int `json:"promptTokenCount"` // including cached tokens
 	Cached   int `json:"cachedContentTokenCount"`
 	ToolUse  int `json:"toolUsePromptTokenCount"`
-	Answer   int `json:"candidatesTokenCount"` // without thoughts
+	Answer   int `json:"candidatesTokenCount"` // excluding thoughts
 	Thoughts int `json:"thoughtsTokenCount"`
 }
 
@@ -73,7 +73,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, err
 	}
 	if u := ev.Usage; u != nil {
-		// A total, in every event: assigned, never added.
+		// Each event has the totals, so they are assigned and not added.
 		t.Told = true
 		t.Usage = pawl.Usage{
 			Input: u.Prompt + u.ToolUse, CacheRead: u.Cached,
@@ -104,8 +104,8 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	return chunks, nil
 }
 
-// grow adds a part. Parts of one kind in a row are one piece, unless one of them
-// carries more than its text: what it carries belongs to it alone.
+// grow adds a part. Consecutive parts of one kind form one piece, unless one of
+// them has fields other than its text, which belong to it alone.
 func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -128,7 +128,7 @@ func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 		return pawl.Chunk{Call: p.call.Name}, nil
 	}
 	if fields["text"] == nil && fields["thoughtSignature"] != nil && len(fields) == 1 {
-		fields["text"] = json.RawMessage(`""`) // left out on the way, since it is empty
+		fields["text"] = json.RawMessage(`""`) // an empty text is omitted on the wire
 	}
 	var text string
 	if json.Unmarshal(fields["text"], &text) != nil {
@@ -177,7 +177,7 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
 }
 
-// parts are a piece as the log keeps it; see the package.
+// parts returns the piece in the form of the log; see the package comment.
 func (p *piece) parts(model string) []pawl.Part {
 	opaque := func(key, text string) pawl.Thinking {
 		return pawl.Thinking{Text: text, Opaque: provider.Marshal(map[string]any{key: p.rest}), Model: model}
@@ -197,7 +197,7 @@ func (p *piece) parts(model string) []pawl.Part {
 		return append(list, opaque("part", ""))
 	case len(p.rest) == 0:
 		return append(list, pawl.Text{Text: text})
-	case strings.TrimSpace(text) == "": // a text that no log keeps
+	case strings.TrimSpace(text) == "": // the log keeps no empty text
 		p.rest["text"] = provider.Marshal(text)
 		return append(list, opaque("part", ""))
 	}

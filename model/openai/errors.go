@@ -10,20 +10,20 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// A fault is what a server says of an error.
+// A fault is an error from a server.
 type fault struct {
 	kinds   []string // its code and its type
 	status  int      // the code, where it is a number
-	param   string   // the part of the request that it is about
+	param   string   // the parameter that caused it
 	message string
 }
 
-// Error says what the server said.
+// Error returns the server's message.
 func (f fault) Error() string { return f.message }
 
-// spoken reads the forms that servers give an error: {"error": {…}} of OpenAI,
-// the same in a list, {"error": "…"}, and {"detail": …} or {"message": …}, the
-// latter with a code and a type perhaps, beside nothing that would make it a reply.
+// spoken parses the forms of errors: OpenAI's {"error": {…}}, the same in a
+// list, {"error": "…"}, and {"detail": …} or {"message": …}, the last possibly
+// with a code and a type, if nothing else makes it a reply.
 func spoken(body []byte) (fault, bool) {
 	if raw, ok := provider.Spoken(body); ok {
 		return read(raw), true
@@ -103,7 +103,7 @@ var kinds = map[string]pawl.Class{
 	"vector_store_timeout":           pawl.ClassOverloaded,
 }
 
-// vague are kinds that say something only where no status does.
+// vague are kinds that matter only without a status.
 var vague = map[string]pawl.Class{
 	"invalid_request_error": pawl.ClassInvalid,
 	"invalid_image":         pawl.ClassInvalid,
@@ -116,12 +116,12 @@ var vague = map[string]pawl.Class{
 	"empty_image_file":      pawl.ClassInvalid,
 }
 
-// classify sorts an error by what the server calls it, then by its status, and at
-// last by the words that stand for the two that matter to the run.
+// classify classifies an error by the server's code and type, then by its
+// status, and finally by words in its message.
 func classify(e *pawl.ModelError, status int, body []byte) bool {
 	f, told := spoken(body)
 	e.Message, e.Err = provider.Message(f.message, status, body), f
-	if status < 400 { // told inside a success
+	if status < 400 { // an error within a successful response
 		e.Class = provider.OfStatus(f.status)
 	}
 	for _, kind := range f.kinds {
@@ -141,7 +141,7 @@ func classify(e *pawl.ModelError, status int, body []byte) bool {
 	case e.Class == pawl.ClassRateLimit && (strings.Contains(said, "exceeded your current quota") || strings.Contains(said, "insufficient balance")):
 		e.Class = pawl.ClassQuota
 	case e.Class == pawl.ClassQuota && e.RetryAfter > 0 && slices.Contains(f.kinds, "usage_limit_reached"):
-		e.Class = pawl.ClassRateLimit // a plan's allowance, which comes back by itself
+		e.Class = pawl.ClassRateLimit // a plan's allowance, which is restored automatically
 	}
 	return told
 }

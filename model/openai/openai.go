@@ -1,32 +1,33 @@
-// Package openai is a model behind one of two APIs of OpenAI and of servers that
-// imitate it, always streamed: [New] speaks Chat Completions, [NewResponses] the
+// Package openai implements models behind two APIs of OpenAI and of compatible
+// servers, always streamed: [New] uses Chat Completions, [NewResponses] the
 // Responses API.
 //
-// Chat Completions are one in name more than in detail, so what is sent is what
-// most servers take:
+// Servers implement Chat Completions differently, so requests use what most of
+// them accept:
 //
-//   - The ceiling of a reply is max_completion_tokens at OpenAI, whose reasoning
+//   - The limit of a reply is max_completion_tokens at OpenAI, whose reasoning
 //     models refuse the older name, and max_tokens elsewhere, where the newer
-//     one is often ignored. [Options.MaxTokensKey] decides otherwise. A request
-//     that is refused for the one name is sent once more under the other; when
-//     the server takes that, later requests have it at once.
-//   - An output schema goes as response_format json_schema, not strict, since
-//     strict mode refuses most schemas; the reply is validated anyway.
-//   - ThinkingTokens has no counterpart and is not sent; set reasoning_effort
-//     or what the server knows among the options.
+//     one is often ignored. [Options.MaxTokensKey] overrides this. A request
+//     that is refused because of the name is sent once more with the other; if
+//     the server accepts that, later requests use it.
+//   - An output schema is sent as response_format json_schema, not strict,
+//     because strict mode refuses most schemas; the reply is validated anyway.
+//   - ThinkingTokens has no equivalent and is not sent; set reasoning_effort
+//     or the server's own option.
 //   - Calls keep the provider's ids where they are unique, because some servers
-//     take no others, and get the run's own where they are not.
-//   - Reasoning that came as reasoning_content or reasoning goes back under that
-//     name with the calls it led to, because some servers refuse the results of
-//     calls without it. Elsewhere it is left out.
-//   - Pictures in results follow in a user message, for results can only be text.
+//     accept no others, and get the run's own where they are not.
+//   - Reasoning received as reasoning_content or reasoning is sent back under
+//     that name with its calls, because some servers refuse the results of
+//     calls without it. Reasoning without calls is left out.
+//   - Pictures in results follow in a user message, because results can only
+//     be text.
 //
 // Options of the sampling are put into the request under their own names and
-// replace what stands there; null takes it out, as in {"stream_options": null}
-// for a server that does not know it.
+// replace existing fields; null removes a field, as in {"stream_options": null}
+// for a server that does not support it.
 //
-// A stream is whole when a finish reason has come and then [DONE] or an orderly
-// end; some servers leave [DONE] out.
+// A stream is complete after a finish reason and then [DONE] or an orderly end;
+// some servers omit [DONE].
 //
 // In both, whatever stands in the conversation is sent as something the API
 // takes: names of tools that break its rules with _ in them, arguments that are
@@ -97,8 +98,8 @@ type Model struct {
 	limit  atomic.Value // the server's name for the limit of a reply, a string
 }
 
-// New makes the model of a name, such as gpt-5-mini. The environment is read
-// here, once. A missing key shows when the model is first called.
+// New returns the model with a name, such as gpt-5-mini. It reads the
+// environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
@@ -115,15 +116,15 @@ func New(name string, o *Options) *Model {
 	return m
 }
 
-// Describe names the model openai/NAME, where its requests go, and its price
-// when that is given, or is in the price table and they go to OpenAI or Azure.
+// Describe returns the name openai/NAME, the endpoint, and the price if it is
+// given, or if it is in the price table and requests go to OpenAI or Azure.
 func (m *Model) Describe() pawl.ModelInfo { return describe(&m.server) }
 
 // Ready returns an error if the model cannot be called because its key is missing.
 // It sends nothing.
 func (m *Model) Ready() error { return m.server.Ready() }
 
-// Stream sends the request and yields the reply as it comes.
+// Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		first, _ := m.limit.Load().(string)
@@ -138,7 +139,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			body, err := m.body(r, name)
 			return body, &turn{}, err
 		}) {
-			if err == nil && name != first { // the server takes this one
+			if err == nil && name != first { // the server accepts this name
 				m.limit.Store(name)
 			}
 			if !yield(c, err) {
@@ -148,7 +149,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 	}
 }
 
-// The names that servers have for the limit of a reply.
+// The servers' names for the limit of a reply.
 const (
 	olderLimit = "max_tokens"
 	newerLimit = "max_completion_tokens"
@@ -161,11 +162,11 @@ func otherLimit(name string) string {
 	return newerLimit
 }
 
-// unsupported are the ways in which servers say that they do not know a parameter.
+// unsupported matches the messages for unknown parameters.
 var unsupported = regexp.MustCompile(`(?i)unsupported|unrecogni[sz]ed|unknown|unexpected|extra|instead|\b(not|n't) (supported|permitted|allowed|recogni[sz]ed)`)
 
-// forLimit reports whether a request was refused for its name of the limit. That
-// the limit is too high is another matter, which the other name would not change.
+// forLimit reports whether a request was refused because of its name for the
+// limit, and not because the limit is too high.
 func forLimit(err error, name string) bool {
 	me, ok := errors.AsType[*pawl.ModelError](err)
 	f, said := errors.AsType[fault](err)

@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// What OpenAI takes of pictures (its guide to images and vision): 50 MB in a
-// request, of which some are for the rest of it. Servers that take less say so
-// in an error; those that take more are not asked.
+// OpenAI's limits on pictures (its guide to images and vision): 50 MB per
+// request, part of which is for the rest of the request. Servers with lower
+// limits return an error.
 var limits = provider.Limits{
 	Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
 	Each:  20 << 20,
@@ -28,7 +28,7 @@ type message struct {
 	Calls   []call `json:"tool_calls,omitempty"`
 	CallID  string `json:"tool_call_id,omitempty"`
 
-	// What a model thought, under the name it came with.
+	// The model's thinking, under the name it was received with.
 	Reasoning        string `json:"reasoning,omitempty"`
 	ReasoningContent string `json:"reasoning_content,omitempty"`
 }
@@ -36,7 +36,7 @@ type message struct {
 type content struct {
 	Type  string `json:"type"`
 	Text  string `json:"text,omitempty"`
-	Image any    `json:"image_url,omitempty"` // an image, or in Responses its URL
+	Image any    `json:"image_url,omitempty"` // an image; in Responses its URL
 }
 
 type image struct {
@@ -63,8 +63,8 @@ type tool struct {
 
 var owned = []string{"model", "messages", "tools", "stream", olderLimit, newerLimit, "n"}
 
-// body is the request as JSON, with the limit of the reply under the server's
-// name for it.
+// body returns the request as JSON, with the server's name for the limit of the
+// reply.
 func (m *Model) body(r pawl.Request, limitKey string) ([]byte, error) {
 	req := map[string]any{
 		"model":          m.server.Name,
@@ -100,8 +100,8 @@ func tools(infos []pawl.ToolInfo) []tool {
 	return list
 }
 
-// messages turns neighbours of one role into one message, except that each
-// result is a message of its own and those stand right behind the calls.
+// messages joins consecutive messages of one role, except that each result is a
+// message of its own, directly after the calls.
 func (m *Model) messages(r pawl.Request) []message {
 	var list []message
 	if strings.TrimSpace(r.System) != "" {
@@ -147,8 +147,8 @@ func (m *Model) assistant(parts []pawl.Part, ids map[string]string) message {
 	return msg
 }
 
-// recall adds the reasoning of an opaque part, which is an object of the one
-// key it came under.
+// recall adds the reasoning of an opaque part, an object whose only key is the
+// name it was received with.
 func (m *message) recall(opaque json.RawMessage) {
 	var had struct {
 		Reasoning        string `json:"reasoning"`
@@ -204,8 +204,8 @@ func picture(i pawl.Image) content {
 	return content{Type: "image_url", Image: image{dataURL(i)}}
 }
 
-// callIDs says under which id each call goes: the provider's, if it is unique and
-// not longer than most, or the run's own.
+// callIDs returns the id to send for each call: the provider's, if it is unique
+// and at most most bytes long, or the run's own.
 func callIDs(msgs []pawl.Message, most int) map[string]string {
 	ids, taken := map[string]string{}, map[string]bool{}
 	for _, msg := range msgs {
@@ -219,7 +219,7 @@ func callIDs(msgs []pawl.Message, most int) map[string]string {
 	return ids
 }
 
-// answered is the id of the call that a result answers.
+// answered returns the id of the call that a result answers.
 func answered(r pawl.ToolResult, ids map[string]string) string {
 	k := cmp.Or(r.Call, r.Ref)
 	if id, paired := ids[k]; paired {
@@ -228,7 +228,7 @@ func answered(r pawl.ToolResult, ids map[string]string) string {
 	return k
 }
 
-// told is the text of a result.
+// told returns the text of a result.
 func told(r pawl.ToolResult) string {
 	if text := r.Text(); strings.TrimSpace(text) != "" {
 		return text

@@ -13,37 +13,34 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// Responses is a model of OpenAI, or of a server that imitates it, spoken to
-// through the Responses API. It may be used by many runs at once.
+// Responses is a model of OpenAI or of a compatible server, used through the
+// Responses API. It is safe for concurrent use.
 //
-// It is a type of its own, under a name of its own, and no mode of [Model],
-// because what a model thought through one API means nothing to the other: a log
-// must say which of the two it was.
+// It is a separate type with a separate name, because reasoning from one API is
+// meaningless to the other, so a log must show which was used.
 //
-// Nothing is stored by the provider: each request carries the whole conversation
-// with store false. Reasoning models are asked for their reasoning encrypted,
-// and it goes back byte for byte right before the call or the text it led to.
-// What led to nothing, or cannot be read without what the provider would have
-// stored, stays out. A request that is refused for its reasoning, as when keys
-// of two organisations take turns, is sent once more without any; a refusal costs
-// nothing.
+// The provider stores nothing: each request has the whole conversation, with
+// store false. Reasoning models return their reasoning encrypted, and it goes
+// back byte for byte directly before its call or text. Reasoning without one,
+// or that only the provider's storage could resolve, is left out. A request
+// that is refused because of its reasoning, as when keys of two organisations
+// alternate, is sent once more without it; a refusal costs nothing.
 //
-// Calls keep the provider's ids where they are unique. Pictures of results stand
-// in the results. An output schema goes as text.format json_schema, not strict,
-// since strict mode refuses most schemas; the reply is validated anyway.
-// ThinkingTokens have no counterpart and are not sent; the option reasoning_effort
-// stands for reasoning.effort, as in Chat Completions. Other options of the
-// sampling are put into the request under their own names and replace what
-// stands there; null takes it out, as in {"include": null} for a server that does
-// not know it.
+// Calls keep the provider's ids where they are unique. Pictures are inside the
+// results. An output schema is sent as text.format json_schema, not strict,
+// because strict mode refuses most schemas; the reply is validated anyway.
+// ThinkingTokens have no equivalent and are not sent; the option
+// reasoning_effort sets reasoning.effort, as in Chat Completions. Other options
+// of the sampling are put into the request under their own names and replace
+// existing fields; null removes a field, as in {"include": null} for a server
+// that does not support it.
 //
-// A stream is whole with response.completed or response.incomplete, and not
-// without.
+// A stream is complete only after response.completed or response.incomplete.
 type Responses struct{ server provider.Server }
 
-// NewResponses makes the model of a name, such as gpt-5-mini. The environment is
-// read here, once. A missing key shows when the model is first called.
-// MaxTokensKey of the options is for Chat Completions alone.
+// NewResponses returns the model with a name, such as gpt-5-mini. It reads the
+// environment once. A missing key is reported by the first call of the model.
+// MaxTokensKey of the options is only for Chat Completions.
 func NewResponses(name string, o *Options) *Responses {
 	if o == nil {
 		o = &Options{}
@@ -51,15 +48,16 @@ func NewResponses(name string, o *Options) *Responses {
 	return &Responses{newServer("openai-responses", name, o)}
 }
 
-// Describe names the model openai-responses/NAME, where its requests go, and its price
-// when that is given, or is in the price table and they go to OpenAI or Azure.
+// Describe returns the name openai-responses/NAME, the endpoint, and the price
+// if it is given, or if it is in the price table and requests go to OpenAI or
+// Azure.
 func (m *Responses) Describe() pawl.ModelInfo { return describe(&m.server) }
 
 // Ready returns an error if the model cannot be called because its key is missing.
 // It sends nothing.
 func (m *Responses) Ready() error { return m.server.Ready() }
 
-// Stream sends the request and yields the reply as it comes.
+// Stream sends the request and yields the reply as it arrives.
 func (m *Responses) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return m.server.Stream(ctx, r, "/responses", func(refused error) ([]byte, provider.Reader, error) {
 		if refused != nil && !forReasoning(refused) {

@@ -9,27 +9,27 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// A response gathers one reply from the events of its stream. Items come one by
-// one: added, grown by deltas, done. One of the events response.completed,
-// incomplete, failed and cancelled ends the stream, and nothing else does.
-// Events of kinds unknown here change nothing.
+// A response builds one reply from the events of its stream. Items arrive one
+// by one: added, extended by deltas, done. Only the events response.completed,
+// incomplete, failed and cancelled end the stream. Unknown kinds of events
+// change nothing.
 type response struct {
 	provider.Turn
 	items  []*output
-	status string // how it ended: completed or incomplete; empty: it has not
+	status string // completed or incomplete; empty: not ended
 	reason string // why it is incomplete
 }
 
-// An output is one item on its way.
+// An output is an item being received.
 type output struct {
 	outputItem
 	index *int
 	text  strings.Builder // of a message, of thinking or of arguments, so far
 	no    strings.Builder // a refusal
-	raw   json.RawMessage // the whole item, once it is done
+	raw   json.RawMessage // the whole item, when done
 }
 
-// An outputItem is what an item may have.
+// An outputItem has the relevant fields of an item.
 type outputItem struct {
 	Type      string  `json:"type"`
 	ID        string  `json:"id"`
@@ -80,7 +80,7 @@ type responsesUsage struct {
 func (r *response) Ends(error) bool { return r.Ended }
 
 func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
-	if string(data) == "[DONE]" { // some servers end every stream so
+	if string(data) == "[DONE]" { // some servers end every stream with it
 		return nil, r.Failed(pawl.ClassTruncated, "the stream ended before the reply did")
 	}
 	var ev responsesEvent
@@ -90,7 +90,7 @@ func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, err
 	}
 	if ev.Response != nil && ev.Response.Usage != nil {
-		// A total: assigned, never added.
+		// The event has the totals, so they are assigned and not added.
 		u := ev.Response.Usage
 		r.Told = true
 		r.Usage = pawl.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputHas.Cached, Reasoning: u.OutputHas.Reasoning}
@@ -129,7 +129,7 @@ func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
 func (r *response) begin(ev responsesEvent) []pawl.Chunk {
 	o := &output{index: ev.Index}
 	if json.Unmarshal(ev.Item, &o.outputItem) != nil {
-		return nil // what it is, it says again when it is done
+		return nil // the done event repeats it
 	}
 	o.text.WriteString(o.Arguments)
 	r.items = append(r.items, o)
@@ -150,10 +150,10 @@ func (r *response) end(ev responsesEvent) ([]pawl.Chunk, error) {
 	return nil, nil
 }
 
-// open is the item that an event belongs to: of those that are not done and of
-// its kind, the one with its index and its id, or one of the two, or else, when
-// the event has neither, the latest. Indices can be all the same and ids another
-// one in each event, with some servers.
+// open returns the item of an event. Among the unfinished items of its kind, it
+// is the one with the event's index and id, or with one of the two, or, if the
+// event has neither, the latest. Some servers send the same index in all
+// events, or a new id in each.
 func (r *response) open(ev responsesEvent, kind string) *output {
 	var found *output
 	best := -1
@@ -177,8 +177,8 @@ func (r *response) open(ev responsesEvent, kind string) *output {
 	return found
 }
 
-// close takes the last event. A server may say of a response that is completed
-// that it is not, so its status counts before the event's name.
+// close handles the last event. Some servers send response.completed with
+// another status; the status counts.
 func (r *response) close(ev responsesEvent) error {
 	end := strings.TrimPrefix(ev.Type, "response.")
 	if ev.Response == nil {
@@ -196,11 +196,11 @@ func (r *response) close(ev responsesEvent) error {
 		if len(ev.Response.Error) > 0 && string(ev.Response.Error) != "null" {
 			return provider.Told(provider.Marshal(map[string]any{"error": ev.Response.Error}))
 		}
-		return r.Failed(pawl.ClassUnknown, "the response failed, and nothing says why")
+		return r.Failed(pawl.ClassUnknown, "the response failed without a reason")
 	case "cancelled":
 		return r.Failed(pawl.ClassOverloaded, "the provider cancelled the response")
 	default:
-		return r.Failed(pawl.ClassUnknown, "nothing says how the response ended")
+		return r.Failed(pawl.ClassUnknown, "the response ended without a status")
 	}
 	r.fill(ev.Response.Output)
 	for _, o := range r.items {
@@ -212,7 +212,7 @@ func (r *response) close(ev responsesEvent) error {
 	return nil
 }
 
-// fill takes the items from the last event where they did not come whole before.
+// fill takes the items of the last event that were not received completely.
 func (r *response) fill(whole []json.RawMessage) {
 	missing := len(r.items) == 0
 	for _, o := range r.items {
@@ -270,7 +270,7 @@ func (r *response) Reply() (*pawl.Reply, error) {
 	return nil, r.Failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
 }
 
-// said is an item's text: the whole of it once it is done, and before what has come.
+// said returns an item's text, or the part received so far.
 func (o *output) said() string {
 	if o.raw == nil {
 		return o.text.String()

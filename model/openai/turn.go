@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// state is how far a stream has come:
+// state is the state of a stream:
 //
 //	writing   a delta                  → writing
 //	writing   a finish reason          → stopping
 //	stopping  usage, or an empty delta → stopping
 //	stopping  [DONE]                   → finished
 //
-// An error object ends it anywhere. An orderly end of the stream counts as
-// [DONE] when stopping and as broken off before.
+// An error object ends it in any state. An orderly end of the stream counts as
+// [DONE] in state stopping; before, the stream is truncated.
 type state int
 
 const (
@@ -26,7 +26,7 @@ const (
 	finished
 )
 
-// A turn gathers one reply from the events of its stream.
+// A turn builds one reply from the events of its stream.
 type turn struct {
 	provider.Turn
 	state  state
@@ -35,16 +35,16 @@ type turn struct {
 	refuse strings.Builder
 }
 
-// A part is a piece of the reply on its way: text, thinking or a call.
+// A part is a part of the reply being received: text, thinking or a call.
 type part struct {
-	kind      string // "text", "call", or the key that thinking came under
+	kind      string // "text", "call", or the key of the thinking
 	index     *int
 	id, name  string
 	text      strings.Builder
 	announced bool
 }
 
-// An event is what a chunk may carry.
+// An event is the content of a chunk.
 type event struct {
 	Choices []struct {
 		Index        int     `json:"index"`
@@ -78,7 +78,7 @@ type fragment struct {
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
-	PromptHit  int `json:"prompt_cache_hit_tokens"` // what some servers call cached_tokens
+	PromptHit  int `json:"prompt_cache_hit_tokens"` // some servers' name for cached_tokens
 	PromptHas  struct {
 		Cached  int `json:"cached_tokens"`
 		Written int `json:"cache_write_tokens"`
@@ -101,7 +101,8 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, err
 	}
 	if u := ev.Usage; u != nil {
-		// A total, on some servers in every chunk: assigned, never added.
+		// Some servers send the totals in every chunk, so they are assigned and
+		// not added.
 		t.Told = true
 		t.Usage = pawl.Usage{
 			Input: u.Prompt, Output: u.Completion,
@@ -128,7 +129,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 func (t *turn) grow(d delta) []pawl.Chunk {
 	var chunks []pawl.Chunk
 	for _, th := range []struct{ key, text string }{{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}} {
-		// Servers that send both send the same twice.
+		// Servers that send both keys send the same text twice.
 		if th.text != "" && (th.key == "reasoning_content" || d.ReasoningContent == "") {
 			t.last(th.key).text.WriteString(th.text)
 			chunks = append(chunks, pawl.Chunk{Thinking: th.text})
@@ -159,7 +160,7 @@ func (t *turn) grow(d delta) []pawl.Chunk {
 	return chunks
 }
 
-// last is the part that is being written, if it is of a kind, or a new one.
+// last returns the part being written if it has the kind, else a new one.
 func (t *turn) last(kind string) *part {
 	if n := len(t.parts); n > 0 && t.parts[n-1].kind == kind {
 		return t.parts[n-1]
@@ -169,10 +170,10 @@ func (t *turn) last(kind string) *part {
 	return p
 }
 
-// call finds the call a fragment belongs to: by its index, or without one by
-// its id, or else the last. Because some servers number every call 0, or none, a
-// new id begins a new call all the same, and so does another name without an id,
-// and a name with arguments after arguments that are complete.
+// call returns the call of a fragment: by index, otherwise by id, otherwise the
+// last. Some servers number every call 0 or not at all, so a new id also starts
+// a new call, and so does another name without an id, and a name with arguments
+// after complete arguments.
 func (t *turn) call(f fragment) *part {
 	var found *part
 	for _, p := range t.parts {
@@ -215,7 +216,7 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 			if p.name == "" {
 				return nil, t.Broken("a call without a name")
 			}
-			torn = !json.Valid([]byte(text)) // nothing at all may be what is left of something
+			torn = !json.Valid([]byte(text)) // an empty text may be truncated, too
 			parts = append(parts, pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(text)})
 		default:
 			opaque := provider.Marshal(map[string]string{p.kind: text})

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// New checks a script and makes a model of it. The document is not kept.
+// New checks a script and returns a model of it. It does not keep the document.
 func New(doc *Script) (*Model, error) {
 	m := &Model{name: doc.Name, repeat: doc.Repeat}
 	if m.name == "" {
@@ -141,11 +141,11 @@ func compile(path string, r Reply) (reply, error) {
 	return p, nil
 }
 
-// A source is a call as written, from which the turn's call is made.
+// A source is a call as written, which yields the call of a turn.
 type source struct {
 	tool, id string
 	raw      *string
-	args     any // made of JSON's own types
+	args     any // of the types of encoding/json
 }
 
 func newSource(c Call) (source, error) {
@@ -163,7 +163,7 @@ func newSource(c Call) (source, error) {
 		return s, fmt.Errorf("args have no JSON form: %w", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // large integers must arrive as they were written
+	dec.UseNumber() // keeps large integers exact
 	if err := dec.Decode(&s.args); err != nil {
 		return s, fmt.Errorf("args have no JSON form: %w", err)
 	}
@@ -175,7 +175,7 @@ const mark = "{{turn}}"
 func (s source) call(turn int) pawl.Call {
 	call := pawl.Call{Ref: s.id, Tool: s.tool}
 	if s.raw == nil {
-		call.Args, _ = marshal(replace(s.args, turn)) // JSON's own types always marshal
+		call.Args, _ = marshal(replace(s.args, turn)) // these types always marshal
 		return call
 	}
 	text := fill(*s.raw, turn)
@@ -212,7 +212,7 @@ func replace(v any, turn int) any {
 	return v
 }
 
-// marshal leaves <, > and & as they are, which json.Marshal does not.
+// marshal is json.Marshal without escaping <, > and &.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

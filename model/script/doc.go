@@ -1,11 +1,11 @@
-// Package script is a model that answers from a file, for tests, documentation
-// and demonstrations: `--model script:FILE`.
+// Package script implements a model that answers from a file, for tests,
+// documentation and demonstrations: `--model script:FILE`.
 //
-// A script is YAML or JSON and lists replies. Which one is given depends on the
-// request alone, never on what the process did before, so a run may be killed
-// and resumed anywhere and still hears the same. The turn is one more than the
-// number of assistant messages in the request and of those that a summary in it
-// stands for, and the nth reply answers turn n.
+// A script is YAML or JSON and lists replies. The reply depends only on the
+// request, never on earlier calls, so a run that is killed and resumed at any
+// point gets the same replies. The turn is one more than the number of
+// assistant messages in the request, including those that a summary replaces,
+// and the nth reply answers turn n.
 //
 //	replies:
 //	  - text: Let me look.                      # streamed, then part of the reply
@@ -34,22 +34,21 @@
 //	                    stands alone: the nth attempt at this turn gets the nth
 //	                    of these, further attempts the last
 //
-// A reply must say something: `text: ""` makes an empty one on purpose.
+// A reply must not be empty by accident: `text: ""` makes an empty one.
 //
-// A call is {tool: NAME, args: VALUE, id: TEXT}. args is any value and becomes
-// JSON with sorted keys; left out it is {}. id is what the provider calls the
-// call and may repeat. The tool need not exist. raw: TEXT in place of args is
-// what the model wrote, byte for byte, which may be JSON of any kind ('[1,2]',
-// '{"a":1,"a":2}') or no JSON at all ('{"a":'), which becomes a JSON string like
-// any unreadable arguments (see [pawl.Call]).
+// A call is {tool: NAME, args: VALUE, id: TEXT}. args is any value, sent as
+// JSON with sorted keys; without it, {}. id is the provider's id of the call
+// and may repeat. The tool need not exist. raw: TEXT in place of args is the
+// model's exact text, which may be any JSON ('[1,2]', '{"a":1,"a":2}') or
+// invalid JSON ('{"a":'), which becomes a JSON string like any unreadable
+// arguments (see [pawl.Call]).
 //
-// {{turn}} in text, thinking, raw and the strings of args (their keys not) is
-// replaced by the turn number, so that a script without end can ask for
-// something new each time. A string in args that is "{{turn}}" and nothing else
-// becomes a number; write "{{turn}}" in quotes, because YAML reads a bare { as
-// a mapping.
+// {{turn}} in text, thinking, raw and the strings of args (but not their keys)
+// is replaced by the turn number, so that an endless script can ask for
+// something new each time. A string in args that is only "{{turn}}" becomes a
+// number; quote it, because YAML reads a bare { as a mapping.
 //
-// Beside replies, a script may have:
+// Besides replies, a script may have:
 //
 //	repeat: last        after the last reply: last (again), all (start over) or
 //	                    none, the default: the call fails and tells how many there are

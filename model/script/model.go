@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Model answers from a script. It holds no state and may be used by many
-// runs at once.
+// A Model answers from a script. It holds no state and is safe for concurrent
+// use.
 type Model struct {
 	name     string
 	replies  [][]reply // by turn, then by attempt
@@ -24,11 +24,11 @@ type Model struct {
 	price    *pawl.Price
 }
 
-// landing is what a script without a landing says when a run met a ceiling.
+// landing is the default answer at a limit.
 const landing = "This is as far as I got before the run met its limit."
 
-// Replies makes a model that gives these replies, one a turn, and fails on the
-// turn after the last.
+// Replies returns a model that gives these replies, one per turn, and fails on
+// the turn after the last.
 func Replies(replies ...pawl.Reply) *Model {
 	m := &Model{name: "replies"}
 	for _, r := range replies {
@@ -37,12 +37,12 @@ func Replies(replies ...pawl.Reply) *Model {
 	return m
 }
 
-// Describe names the model script/NAME. It sends nothing anywhere.
+// Describe returns the name script/NAME.
 func (m *Model) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "script/" + m.name, Price: m.price}
 }
 
-// Stream gives the reply for the request's turn, purpose and attempt.
+// Stream yields the reply for the request's turn, purpose and attempt.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		turn := 1
@@ -55,7 +55,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 		}
 		var attempts []reply
 		var err error
-		if r.Step != "" { // whose conversation begins with it
+		if r.Step != "" { // a step's conversation begins with its request
 			attempts, err = m.step(&r, turn)
 			turn += max(r.Turn, 1) - 1
 		}
@@ -66,13 +66,13 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{}, err)
 			return
 		}
-		// A request made by hand may leave its attempt at zero.
+		// A request from a test may have attempt zero.
 		i := min(max(r.Attempt, 1), len(attempts)) - 1
 		attempts[i].stream(ctx, r, attempts[i].at(turn, "script/"+m.name), turn, yield)
 	}
 }
 
-// step is the reply to a step of a workflow, by the round it is in; nil: the
+// step returns the replies to a step of a workflow in its round; nil: the
 // script has none for it.
 func (m *Model) step(r *pawl.Request, again int) ([]reply, error) {
 	id, rounds, _ := strings.Cut(r.Step, "@")
@@ -91,7 +91,7 @@ func (m *Model) step(r *pawl.Request, again int) ([]reply, error) {
 	return list[min(max(round+again-2, 0), len(list)-1)], nil
 }
 
-// summarised is how many replies a summary in a message says it stands for.
+// summarised returns the number of replies that a summary replaces.
 func summarised(m pawl.Message) (n int) {
 	for _, p := range m.Parts {
 		if t, ok := p.(pawl.Text); ok && strings.HasPrefix(t.Text, "[") {
@@ -130,8 +130,8 @@ func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
 	return nil, invalid("script %s has %d %s and this is turn %d; add one, or repeat: last or all", m.name, n, noun, turn)
 }
 
-// A reply is one attempt of a scripted turn, checked: either given whole from
-// Go, or written in a document.
+// A reply is one checked attempt of a scripted turn: either given in Go, or
+// written in a document.
 type reply struct {
 	given *pawl.Reply
 
@@ -146,8 +146,8 @@ type reply struct {
 	fail           *pawl.ModelError
 }
 
-// at makes the reply for a turn. Its parts are the caller's, for many runs may
-// be given the same one.
+// at returns the reply for a turn. Its parts are copies, because many runs may
+// get the same reply.
 func (p *reply) at(turn int, model string) pawl.Reply {
 	if p.given != nil {
 		r := *p.given
@@ -216,7 +216,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// split makes the chunks of parts, each text in n pieces of whole runes.
+// split returns the chunks of parts, each text in n pieces of whole runes.
 func split(parts []pawl.Part, n int) []pawl.Chunk {
 	var chunks []pawl.Chunk
 	for _, part := range parts {
@@ -241,7 +241,7 @@ func split(parts []pawl.Part, n int) []pawl.Chunk {
 	return chunks
 }
 
-// lastUser is everything the last user message tells a model as text.
+// lastUser returns all text in the last user message.
 func lastUser(msgs []pawl.Message) string {
 	for _, msg := range slices.Backward(msgs) {
 		if msg.Role != pawl.User {

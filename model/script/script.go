@@ -14,11 +14,11 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Script is the document of a scripted model; the package comment says what
-// each key means.
+// A Script is the document of a scripted model; for its keys see the package
+// comment.
 type Script struct {
-	// Name is what Describe calls the model, after "script/". [Parse] and [Load]
-	// take it from the file; empty stands for "unnamed".
+	// Name is the name in Describe, after "script/". [Parse] and [Load] set it
+	// from the file; empty means "unnamed".
 	Name string `yaml:"-"`
 
 	Replies  []Reply                  `yaml:"replies"`
@@ -28,8 +28,8 @@ type Script struct {
 	Price    *Price                   `yaml:"price"`
 }
 
-// A Reply is one answer, or with Attempts one answer for each attempt.
-// Text is a pointer because a reply may be empty on purpose.
+// A Reply is one answer, or with Attempts one answer for each attempt. Text is
+// a pointer because a reply may be empty on purpose.
 type Reply struct {
 	Text     *string         `yaml:"text"`
 	Thinking string          `yaml:"thinking"`
@@ -44,8 +44,8 @@ type Reply struct {
 	Attempts []Reply         `yaml:"attempts"`
 }
 
-// A Call asks for a tool, with Args as any value that has a JSON form or with
-// Raw as the very text the model wrote.
+// A Call calls a tool, with Args as any value that has a JSON form, or with Raw
+// as the model's exact text.
 type Call struct {
 	Tool string  `yaml:"tool"`
 	ID   string  `yaml:"id"`
@@ -67,7 +67,7 @@ type Error struct {
 	Class      pawl.Class    `yaml:"class"`
 	Message    string        `yaml:"message"`
 	RetryAfter time.Duration `yaml:"retry_after"`
-	Usage      *Usage        `yaml:"usage"` // all that is billed; nil: the provider does not say
+	Usage      *Usage        `yaml:"usage"` // all that is billed; nil: not reported
 }
 
 // Price is a [pawl.Price].
@@ -88,7 +88,7 @@ type Tier struct {
 	CacheWrite float64 `yaml:"cache_write"`
 }
 
-// Load reads the script in a file.
+// Load reads a script from a file.
 func Load(path string) (*Model, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -97,7 +97,7 @@ func Load(path string) (*Model, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a script. Its name is used in errors and, without its
+// Parse parses a script. The name appears in errors and, without its
 // directories, in [Model.Describe].
 func Parse(name string, data []byte) (*Model, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
@@ -119,8 +119,8 @@ func Parse(name string, data []byte) (*Model, error) {
 	return m, nil
 }
 
-// where puts the place of a YAML error as file:line:column, in one line; the
-// library's own form draws an excerpt.
+// where formats a YAML error as file:line:column on one line; the library's own
+// form draws an excerpt.
 func where(name string, err error) string {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {

@@ -9,41 +9,39 @@ import (
 	"io"
 )
 
-// The most bytes one event may have. An event is a few words of a reply, or a
-// picture.
+// The most bytes of one event, which is a few words of a reply, or a picture.
 const maxEvent = 8 << 20
 
-// ErrEventTooLong says that a server sent an event no reply needs.
+// ErrEventTooLong is the error for an event longer than any reply needs.
 var ErrEventTooLong = errors.New("an event is longer than " + fmt.Sprint(maxEvent) + " bytes")
 
-// ErrHalfEvent says that a stream came to an orderly end inside an event. It is
-// an [io.ErrUnexpectedEOF], which alone also stands for a broken connection.
+// ErrHalfEvent is the error for a stream that ended inside an event. It is an
+// [io.ErrUnexpectedEOF], which also stands for a broken connection.
 var ErrHalfEvent = fmt.Errorf("the stream ended inside an event: %w", io.ErrUnexpectedEOF)
 
-// Events reads the data of server-sent events, by the parsing rules of the HTML
+// Events reads the data of server-sent events by the parsing rules of the HTML
 // standard (9.2.6): lines end in LF, CRLF or CR, a byte order mark may come
 // first, a line that begins with a colon is a comment, the data lines of an
-// event are joined by LF, and an event counts only once an empty line ends it.
-// Names, ids and retry times are not used by any provider here.
+// event are joined by LF, and an empty line ends an event. No provider here
+// uses names, ids and retry times.
 //
-// One thing is beyond the standard: some servers break into a stream with a
-// bare JSON object. Lines that are no field and together are one count as the
-// data of an event, for they tell why the stream ends.
+// As an extension, lines that are not fields but together form a JSON object
+// are an event: some servers send an error this way before they end the stream.
 type Events struct {
 	r     *bufio.Reader
 	begun bool
-	cr    bool // whether the last line ended in CR, so that LF belongs to it
+	cr    bool // the last line ended in CR, so a following LF belongs to it
 	data  bytes.Buffer
-	some  bool // whether a data line has come
+	some  bool // a data line was received
 	stray bytes.Buffer
 }
 
-// NewEvents reads the events of a body.
+// NewEvents returns a reader of the events of a body.
 func NewEvents(r io.Reader) *Events { return &Events{r: bufio.NewReader(r)} }
 
-// Next returns the data of the next event, valid until it is called again. The
-// error is [io.EOF] after an orderly end, and [ErrHalfEvent] after an end inside
-// an event.
+// Next returns the data of the next event, valid until the next call. The error
+// is [io.EOF] after an orderly end, and [ErrHalfEvent] after an end inside an
+// event.
 func (e *Events) Next() ([]byte, error) {
 	e.data.Reset()
 	e.stray.Reset()
@@ -92,7 +90,7 @@ func (e *Events) take(line []byte) {
 	}
 }
 
-// line returns the next line; with an error, what there was of one.
+// line returns the next line; with an error, the partial line.
 func (e *Events) line() ([]byte, error) {
 	var line []byte
 	for {

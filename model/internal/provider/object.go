@@ -72,8 +72,8 @@ func (f *fixer) text(s string) []byte {
 	return Marshal(s)
 }
 
-// Opaque reports whether a part that a provider wants back as it came can be
-// sent at all: it is an object, and its text is UTF-8.
+// Opaque reports whether an opaque part can be sent back: it is an object in
+// valid UTF-8.
 func Opaque(raw json.RawMessage) bool {
 	b := bytes.TrimSpace(raw)
 	return len(b) > 0 && b[0] == '{' && json.Valid(b) && utf8.Valid(b)

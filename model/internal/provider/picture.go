@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"image"
-	_ "image/gif"  // knows the size of a picture
-	_ "image/jpeg" // as above
-	_ "image/png"  // as above
+	_ "image/gif"  // decodes sizes of pictures
+	_ "image/jpeg" // likewise
+	_ "image/png"  // likewise
 	"net/http"
 	"slices"
 	"strings"
@@ -16,33 +16,33 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Limits are what a provider takes of pictures. A request with one that breaks
-// them is refused as a whole, and so is every later request of its conversation.
-// Zero is no limit.
+// Limits are a provider's limits on pictures. It refuses a request with a
+// picture outside them, and so every later request of the conversation. Zero is
+// no limit.
 type Limits struct {
 	Types []string // media types
 	Each  int      // bytes of one, in base64, which is what providers measure
 	Side  int      // pixels of its longer side
 
 	Count int // pictures in a request
-	Total int // bytes of all of them in base64; what else a request has needs room beside them
+	Total int // bytes of all of them in base64; the rest of the request needs space, too
 
-	// A request with more than Many pictures takes only those with sides of at
-	// most ManySide.
+	// A request with more than Many pictures accepts only those with sides of
+	// at most ManySide.
 	Many, ManySide int
 }
 
-// Sent is what goes on the wire in the place of a picture: the picture, under
-// the type it really has, or a note that says why not.
+// Sent is what is sent for a picture: the picture with its actual type, or a
+// note with the reason why not.
 type Sent struct {
 	Type string
-	Note string // empty: it is sent
+	Note string // empty: the picture is sent
 }
 
-// Fit decides for all pictures of a request, in their order, which are sent.
-// When there are too many, the oldest are left out, and more of them at once
-// than there need be, so that the next few pictures change nothing before them:
-// what a provider has cached of a conversation ends where it first differs.
+// Fit decides which pictures of a request, in order, are sent. If there are too
+// many, the oldest are left out, and more than necessary at once, so that the
+// next few pictures change nothing before them: a provider's cache of a
+// conversation ends at the first difference.
 func (l Limits) Fit(pictures []pawl.Image) []Sent {
 	sent := make([]Sent, len(pictures))
 	sides := make([]int, len(pictures))
@@ -80,7 +80,7 @@ func (l Limits) Fit(pictures []pawl.Image) []Sent {
 	return sent
 }
 
-// alone judges a picture by itself.
+// alone checks a single picture.
 func (l Limits) alone(p pawl.Image) (s Sent, side int) {
 	s.Type = p.Type
 	config, kind, err := measure(p.Data)
@@ -105,7 +105,7 @@ func (l Limits) alone(p pawl.Image) (s Sent, side int) {
 	return s, side
 }
 
-// steps is how much of an excess is taken away: whole quarters of the limit.
+// steps rounds an excess up to whole quarters of the limit.
 func steps(excess, limit int) int {
 	if excess <= 0 || limit <= 0 {
 		return 0
@@ -122,12 +122,12 @@ func encoded(p pawl.Image) int { return base64.StdEncoding.EncodedLen(len(p.Data
 
 func size(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
 
-// readable are the types whose size can be told.
+// readable are the types whose size can be determined.
 var readable = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 func detect(data []byte) string { return http.DetectContentType(data) }
 
-// measure reads a picture's size and true type from its beginning.
+// measure reads a picture's size and actual type from its header.
 func measure(data []byte) (image.Config, string, error) {
 	if c, ok := webp(data); ok {
 		return c, "image/webp", nil
@@ -136,8 +136,8 @@ func measure(data []byte) (image.Config, string, error) {
 	return c, "image/" + strings.ToLower(kind), err
 }
 
-// webp reads the size from the first chunk of a WebP file (RFC 9649, 2.5 to 2.7),
-// which the standard library cannot.
+// webp reads the size from the first chunk of a WebP file (RFC 9649, 2.5 to
+// 2.7), which the standard library does not support.
 func webp(d []byte) (image.Config, bool) {
 	if len(d) < 30 || string(d[:4]) != "RIFF" || string(d[8:12]) != "WEBP" {
 		return image.Config{}, false

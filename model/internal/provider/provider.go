@@ -1,7 +1,7 @@
-// Package provider is what the adapters of model providers have in common. A
-// [Server] sends requests and reads event streams; an adapter gives it a [Vendor],
-// which says how the provider is addressed and what its errors mean, the body of
-// each request, and a [Reader] that makes a reply of the events.
+// Package provider is shared by the adapters of model providers. A [Server]
+// sends requests and reads event streams; an adapter provides a [Vendor], with
+// the provider's addresses and error codes, the body of each request, and a
+// [Reader] that builds a reply from the events.
 package provider
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Bounds on the body of an error. A server that never ends one would otherwise
-// hold the run.
+// Limits on reading the body of an error. A server that never ends one must not
+// block the run.
 const (
 	maxBody  = 16 << 10
 	bodyTime = 5 * time.Second
@@ -25,8 +25,8 @@ const (
 	drainTime = 100 * time.Millisecond
 )
 
-// Body reads the beginning of an error's body and closes it. What cannot be
-// read in time or size is left out.
+// Body reads the beginning of an error's body, within limits of time and size,
+// and closes it.
 func Body(rc io.ReadCloser) []byte {
 	t := time.AfterFunc(bodyTime, func() { rc.Close() })
 	defer t.Stop()
@@ -35,9 +35,8 @@ func Body(rc io.ReadCloser) []byte {
 	return b
 }
 
-// Drain reads what little is left of a body whose stream has ended, and closes
-// it. A connection is used again only when its body was read to the end, and the
-// next request would otherwise begin with another one.
+// Drain reads the rest of a body whose stream has ended, and closes it. Only
+// then can the next request reuse the connection.
 func Drain(rc io.ReadCloser) {
 	t := time.AfterFunc(drainTime, func() { rc.Close() })
 	defer t.Stop()
@@ -45,8 +44,7 @@ func Drain(rc io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, rc, maxBody)
 }
 
-// Clip shortens a text of unknown origin to one that fits an error, in valid
-// UTF-8 and on one line.
+// Clip shortens untrusted text for use in an error, to one line of valid UTF-8.
 func Clip(s string) string {
 	const most = 500
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
@@ -60,9 +58,9 @@ func Clip(s string) string {
 	return s[:n] + "…"
 }
 
-// Args is what a model wrote as the arguments of a call, as JSON: nothing
-// stands for no arguments, JSON for itself, any other text for a JSON string,
-// which validation will refuse.
+// Args returns a model's text of arguments as JSON: an empty text is no
+// arguments, JSON stays unchanged, other text becomes a JSON string, which
+// validation refuses.
 func Args(text string) json.RawMessage {
 	if strings.TrimSpace(text) == "" {
 		return json.RawMessage("{}")
@@ -85,8 +83,8 @@ func Marshal(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Nothing says what is known of a reply that says nothing but cost something. A
-// few tokens are billed for the end of a turn alone.
+// Nothing describes a reply without content that cost something. A few tokens
+// are billed for just ending a turn.
 func Nothing(u pawl.Usage) string {
 	const end = 4
 	if u.Output-u.Reasoning > end {
@@ -95,7 +93,7 @@ func Nothing(u pawl.Usage) string {
 	return "the reply has neither text nor calls"
 }
 
-// Silent says that a reply met its limit of so many tokens too early.
+// Silent describes a reply that reached its limit before any content.
 func Silent(limit int) string {
 	return fmt.Sprintf("the reply met its limit of %d tokens before it said anything; let it have more", limit)
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Empty stands for a turn or result without content, which some servers refuse.
+// Empty replaces an empty turn or result, which some servers refuse.
 const Empty = "(empty)"
 
-// Limit is the most tokens that the reply to a request may have.
+// Limit returns the most tokens of the reply to a request.
 func Limit(r pawl.Request) int {
 	return cmp.Or(max(r.MaxTokens, 0), max(r.Sampling.MaxTokens, 0), 4096)
 }
 
-// Encode is a request as JSON, with the further options of the sampling under
-// their own names: each replaces what the request has there, and null takes it
-// out. Owned are the names that only the run sets. An option that put takes is
-// left to put. Keys are sorted, so that equal requests are equal bytes; schemas
-// keep their own order.
+// Encode returns a request as JSON with the sampling options under their own
+// names: each replaces a field of the request, and null removes it. Only the
+// run sets the names in owned. An option for which put returns true is not set
+// again. Keys are sorted, so that equal requests are equal bytes; schemas keep
+// their order.
 func Encode(req map[string]any, options map[string]json.RawMessage, owned []string, put func(name string, v json.RawMessage) bool) ([]byte, error) {
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		v := options[k]
@@ -45,7 +45,7 @@ func Encode(req map[string]any, options map[string]json.RawMessage, owned []stri
 	return b.Bytes(), nil
 }
 
-// Put sets an option, or takes it out when it is null.
+// Put sets an option, or removes it if it is null.
 func Put(req map[string]any, name string, v json.RawMessage) {
 	if string(v) == "null" {
 		delete(req, name)
@@ -54,8 +54,8 @@ func Put(req map[string]any, name string, v json.RawMessage) {
 	}
 }
 
-// Turns yields the parts of neighbouring messages of one role together, with
-// pictures as the provider takes them; see [Limits.Fit].
+// Turns yields the parts of consecutive messages of one role together, with
+// pictures as the provider accepts them; see [Limits.Fit].
 func (l Limits) Turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
 	return func(yield func(pawl.Role, []pawl.Part) bool) {
 		msgs := l.fitting(msgs)
@@ -72,8 +72,8 @@ func (l Limits) Turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
 	}
 }
 
-// fitting is the conversation with a text in the place of every picture that
-// cannot be sent, and the others under the type they really have.
+// fitting returns the conversation with a text in place of every picture that
+// cannot be sent, and the others with their actual types.
 func (l Limits) fitting(msgs []pawl.Message) []pawl.Message {
 	var all []pawl.Image
 	for _, msg := range msgs {
@@ -110,7 +110,7 @@ func (l Limits) fitting(msgs []pawl.Message) []pawl.Message {
 	return out
 }
 
-// thinned is a result with notes in the place of pictures.
+// thinned returns a result with notes in place of pictures.
 func thinned(r pawl.ToolResult, sent []Sent) pawl.ToolResult {
 	images, text := r.Images, r.Text()
 	r.Images = nil

@@ -18,25 +18,25 @@ import (
 	"github.com/pawl-run/pawl/internal/prices"
 )
 
-// A Vendor is what one provider's servers have in common.
+// A Vendor describes a provider.
 type Vendor struct {
-	Name     string   // in the price table
-	Endpoint string   // the base URL unless another is given
-	Hosts    []string // where the price table holds; see [At]
+	Name     string   // the provider's name in the price table
+	Endpoint string   // the default base URL
+	Hosts    []string // hosts to which the price table applies; see [At]
 	Keys     []string // environment variables with the key; the first that is set counts
 	Base     string   // the environment variable with the base URL
 
-	// Header adds what each request has to carry; key is empty when there is none.
+	// Header adds the headers of each request; key is empty if there is none.
 	Header func(h http.Header, key string)
 
-	// Classify fills in the class, message and cause of an error from a body, and
-	// reports whether the body speaks of an error at all. The status is 0 for an
-	// event of a stream. The error has the class of its status and the wait that
-	// the provider asks for; the wait of a class that is not transient is dropped.
+	// Classify sets the class, message and cause of an error from a body, and
+	// reports whether the body contains an error. The status is 0 for an event
+	// of a stream. Initially the error has the class of its status and the
+	// provider's wait; a wait is dropped if the class is not transient.
 	Classify func(e *pawl.ModelError, status int, body []byte) bool
 }
 
-// Options are those that all adapters have. See their own for the meaning.
+// Options are the options of all adapters, which document them.
 type Options struct {
 	APIKey     string
 	BaseURL    string
@@ -45,7 +45,7 @@ type Options struct {
 	Key        func(ctx context.Context, refused string) (string, error)
 }
 
-// A Server is where a model's requests go. Many runs may use it at once.
+// A Server sends a model's requests. It is safe for concurrent use.
 type Server struct {
 	Name   string // the model's name at the provider
 	Full   string // the same with a prefix, such as openai/gpt-5-mini
@@ -57,7 +57,7 @@ type Server struct {
 	key    func(ctx context.Context, refused string) (string, error)
 }
 
-// Server makes the server of a model. It reads the environment.
+// Server returns the server of a model. It reads the environment.
 func (v *Vendor) Server(prefix, name string, o Options) Server {
 	s := Server{
 		Name: name, Full: prefix + "/" + name, vendor: v, client: Client(o.HTTPClient),
@@ -76,9 +76,9 @@ func (v *Vendor) Server(prefix, name string, o Options) Server {
 // Official reports whether requests go to the provider itself.
 func (s *Server) Official() bool { return At(s.base, s.vendor.Hosts...) }
 
-// Describe names the model and its endpoint. The price is the one given, or the
-// table's when requests go to the provider itself: elsewhere a name may be any
-// model's.
+// Describe returns the model's name and endpoint. The price is the given one,
+// or the table's if requests go to the provider itself: on other servers a name
+// may mean any model.
 func (s *Server) Describe(wire pawl.Wire) pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire}
 	if r, ok := prices.Lookup(s.vendor.Name, s.Name); ok && s.price == nil && s.Official() {
@@ -96,7 +96,7 @@ func (s *Server) Ready() error {
 	return nil
 }
 
-// open posts a request and returns only a response that is an event stream. When
+// open posts a request and returns only a response that is an event stream. If
 // the key is refused and there is another, it posts once more with that.
 func (s *Server) open(ctx context.Context, path string, body []byte) (*http.Response, error) {
 	if err := s.Ready(); err != nil {
@@ -108,7 +108,7 @@ func (s *Server) open(ctx context.Context, path string, body []byte) (*http.Resp
 	}
 	res, stale, err := s.post(ctx, path, key, body)
 	if stale && key != "" {
-		// The refusal helps more than what a key service says of its own failure.
+		// Report the refusal rather than the failure of the key function.
 		if other, lost := s.keyFor(ctx, key); lost == nil && other != "" && other != key {
 			res, _, err = s.post(ctx, path, other, body)
 		}
@@ -123,7 +123,7 @@ func (s *Server) keyFor(ctx context.Context, refused string) (string, error) {
 	return s.key(ctx, refused)
 }
 
-// post also reports whether the request was refused for its key.
+// post also reports whether the request was refused because of its key.
 func (s *Server) post(ctx context.Context, path, key string, body []byte) (res *http.Response, stale bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -145,15 +145,15 @@ func (s *Server) post(ctx context.Context, path, key string, body []byte) (res *
 	}
 	text := Body(res.Body)
 	e, told := s.refused(res.StatusCode, res.Header, text)
-	if !told && res.StatusCode < 300 { // such as the page of a proxy that wants a login
+	if !told && res.StatusCode < 300 { // such as a proxy's login page
 		e = &pawl.ModelError{Class: pawl.ClassUnknown, Message: "the answer is " + cmp.Or(kind, "of no type") + ", not an event stream: " + Clip(string(text))}
 	}
 	stale = res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusBadRequest && e.Class == pawl.ClassAuth
 	return nil, stale, e
 }
 
-// refused is the error that a status, headers and a body stand for, and whether
-// the body speaks of one.
+// refused returns the error for a status, headers and a body, and whether the
+// body contains one.
 func (s *Server) refused(status int, h http.Header, body []byte) (*pawl.ModelError, bool) {
 	e := &pawl.ModelError{Class: OfStatus(status), RetryAfter: Wait(h, body, time.Now())}
 	told := s.vendor.Classify(e, status, body)
@@ -163,8 +163,8 @@ func (s *Server) refused(status int, h http.Header, body []byte) (*pawl.ModelErr
 	return e, told
 }
 
-// Spoken is what a body says of an error: E of {"error": E}, which may stand in a
-// list. It reports whether there is one.
+// Spoken returns E of a body {"error": E}, possibly in a list, and reports
+// whether there is one.
 func Spoken(body []byte) (json.RawMessage, bool) {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -177,8 +177,8 @@ func Spoken(body []byte) (json.RawMessage, bool) {
 	return doc.Error, ok
 }
 
-// Message is what an error says: the provider's words, or else the status and
-// the beginning of the body.
+// Message returns the provider's message, or the status and the beginning of
+// the body.
 func Message(said string, status int, body []byte) string {
 	if said = Clip(said); said != "" {
 		return said
@@ -186,12 +186,13 @@ func Message(said string, status int, body []byte) string {
 	return Clip(strings.TrimSpace(http.StatusText(status) + " " + string(body)))
 }
 
-// Invalid is the error of a request that cannot be sent as it is.
+// Invalid returns the error for a request that cannot be sent.
 func Invalid(format string, args ...any) *pawl.ModelError {
 	return &pawl.ModelError{Class: pawl.ClassInvalid, Message: Clip(fmt.Sprintf(format, args...))}
 }
 
-// OfStatus is the class of an HTTP status; of one that is no error, ClassUnknown.
+// OfStatus returns the class of an HTTP status; ClassUnknown if it is not an
+// error.
 func OfStatus(status int) pawl.Class {
 	switch {
 	case status == 429:

@@ -13,32 +13,32 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Reader makes a reply of the events of one stream. It embeds a [Turn].
+// A Reader builds a reply from the events of one stream. It embeds a [Turn].
 type Reader interface {
-	// Event takes the data of an event, valid until it returns, and returns what
-	// there is to show. Nil is a sign of life; an empty slice is not even that. An
-	// event that tells an error is returned as [Told].
+	// Event processes the data of an event, valid until it returns, and returns
+	// the chunks to show. Nil shows that the stream is alive; an empty slice
+	// does not. For an event that contains an error it returns [Told].
 	Event(data []byte) ([]pawl.Chunk, error)
 
 	// Ends reports whether the reply ends here: before the next event when err is
 	// nil, and else when the stream ended, with io.EOF or [ErrHalfEvent].
 	Ends(err error) bool
 
-	// Reply is the whole of a stream that has ended.
+	// Reply returns the complete reply after the stream has ended.
 	Reply() (*pawl.Reply, error)
 
 	turn() *Turn
 }
 
-// Told is the body of an error that came inside a stream.
+// Told is the body of an error inside a stream.
 type Told []byte
 
 func (t Told) Error() string { return string(t) }
 
-// Stream sends a request and yields the reply as it comes. The function next
-// makes the body and the reader of an attempt: first with nil, and once more with
-// the error of an attempt that failed before it showed anything. That error
-// stands when next returns it, or the same body.
+// Stream sends a request and yields the reply as it arrives. The function next
+// creates the body and the reader of an attempt: first with nil, and once more
+// with the error of an attempt that failed before it yielded anything. If next
+// returns that error, or the same body, Stream fails with it.
 func (s *Server) Stream(ctx context.Context, r pawl.Request, path string, next func(refused error) ([]byte, Reader, error)) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		begun, left := false, false
@@ -67,7 +67,7 @@ func (s *Server) Stream(ctx context.Context, r pawl.Request, path string, next f
 	}
 }
 
-// attempt shows the reply to one request, until show returns false.
+// attempt passes the reply to one request to show, until show returns false.
 func (s *Server) attempt(ctx context.Context, path string, body []byte, r Reader, show func(pawl.Chunk) bool) error {
 	res, err := s.open(ctx, path, body)
 	if err != nil {
@@ -112,18 +112,19 @@ func (s *Server) attempt(ctx context.Context, path string, body []byte, r Reader
 	return err
 }
 
-// A Turn is what the readers of all wires know of a reply on its way.
+// A Turn is the state shared by the readers of all wires.
 type Turn struct {
-	Model string // its full name
+	Model string // the model's full name
 	Limit int    // the most tokens the request allowed
 	Usage pawl.Usage
-	Told  bool // the usage came
-	Ended bool // the provider has ended the reply, so that the usage is all it bills
+	Told  bool // the usage was received
+	Ended bool // the provider has ended the reply, so the usage is complete
 }
 
 func (t *Turn) turn() *Turn { return t }
 
-// ended is the error of a stream that ended before its reply was whole.
+// ended returns the error for a stream that ended before its reply was
+// complete.
 func (t *Turn) ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -140,12 +141,12 @@ func (t *Turn) ended(err error) error {
 	return e
 }
 
-// Failed is an error of an attempt that cost what is known so far.
+// Failed returns the error of an attempt with the usage so far.
 func (t *Turn) Failed(class pawl.Class, message string) *pawl.ModelError {
 	return &pawl.ModelError{Class: class, Message: message, Usage: t.Usage, Billed: t.Told && t.Ended}
 }
 
-// Broken is the error of a stream that breaks the rules of its wire.
+// Broken returns the error for a stream that violates its protocol.
 func (t *Turn) Broken(how string) *pawl.ModelError {
 	return t.Failed(pawl.ClassTruncated, "the stream is broken: "+how)
 }
@@ -164,9 +165,9 @@ func (t *Turn) Decode(data []byte, event any, told func(data []byte) bool) error
 	return nil
 }
 
-// Finish completes a reply that the provider calls finished. The arguments of its
-// last call are torn when they are not JSON: some servers call a reply finished
-// when its limit cut the last call off.
+// Finish completes a reply that the provider calls finished. torn: the
+// arguments of its last call are not JSON, because some servers call a reply
+// finished when its limit truncated the last call.
 func (t *Turn) Finish(parts []pawl.Part, torn bool) (*pawl.Reply, error) {
 	r := &pawl.Reply{Parts: parts, Stop: pawl.StopEnd, Usage: t.Usage}
 	says, calls := said(parts)
@@ -181,7 +182,7 @@ func (t *Turn) Finish(parts []pawl.Part, torn bool) (*pawl.Reply, error) {
 	return r, nil
 }
 
-// Cut completes a reply that met its limit.
+// Cut completes a reply that reached its limit.
 func (t *Turn) Cut(parts []pawl.Part) (*pawl.Reply, error) {
 	if says, calls := said(parts); !says && !calls {
 		return nil, t.Failed(pawl.ClassEmpty, Silent(t.Limit))
@@ -189,7 +190,7 @@ func (t *Turn) Cut(parts []pawl.Part) (*pawl.Reply, error) {
 	return t.Stop(parts, pawl.StopLength)
 }
 
-// Stop completes a reply that ended for a reason which needs no text.
+// Stop completes a reply that needs no text because of its stop reason.
 func (t *Turn) Stop(parts []pawl.Part, why pawl.StopReason) (*pawl.Reply, error) {
 	return &pawl.Reply{Parts: parts, Stop: why, Usage: t.Usage}, nil
 }

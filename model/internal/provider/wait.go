@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// The longest wait that is believed.
+// The longest accepted wait.
 const longest = 365 * 24 * time.Hour
 
-// Wait is how long an error asks to wait before the next request; zero: it asks
-// for nothing. The first of these that says something counts:
+// Wait returns how long an error asks to wait before the next request; zero: it
+// does not say. The first of these counts:
 //
 //   - Retry-After-Ms in milliseconds, or Retry-After in seconds or as an HTTP
 //     date (RFC 9110, 10.2.3). What they say counts even when it is zero or lies
@@ -27,9 +27,9 @@ const longest = 365 * 24 * time.Hour
 //     x-ratelimit-reset-* and anthropic-ratelimit-*-reset; the longest of them.
 //     They come last because they say when all of a limit is back, not when some is.
 //
-// A moment counts from the response's own Date, or else from now, so that a
-// wrong clock on either side does not matter. No wait is below nothing or above
-// a year.
+// A moment is relative to the response's Date, or else to now, so that a wrong
+// clock on either side does not matter. A wait is at least zero and at most a
+// year.
 func Wait(h http.Header, body []byte, now time.Time) time.Duration {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date
@@ -53,8 +53,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return parseWait(h.Get("Retry-After"), time.Second, now)
 }
 
-// inLimits looks at limits that are used up. The two providers name them
-// x-ratelimit-reset-tokens and anthropic-ratelimit-tokens-reset.
+// inLimits reads the reset times of exhausted limits. The two providers name
+// them x-ratelimit-reset-tokens and anthropic-ratelimit-tokens-reset.
 func inLimits(h http.Header, now time.Time) time.Duration {
 	var most time.Duration
 	for name, values := range h {
@@ -72,8 +72,8 @@ func inLimits(h http.Header, now time.Time) time.Duration {
 	return most
 }
 
-// fields are the names of waits in bodies, without case and underscores, and
-// the unit of those that are plain numbers.
+// fields are the names of waits in bodies, without case and underscores, with
+// the unit of plain numbers.
 var fields = map[string]time.Duration{
 	"retryafter":        time.Second,
 	"retryafterseconds": time.Second,
@@ -106,7 +106,7 @@ func inFields(body []byte, now time.Time) time.Duration {
 				walk(e, unit)
 			}
 		case map[string]any:
-			if unit != 0 { // as protocol buffers write a duration
+			if unit != 0 { // the form of a protocol buffers duration
 				walk(v["seconds"], unit)
 			}
 			for k, e := range v {
@@ -155,8 +155,9 @@ func inWords(body []byte, now time.Time) time.Duration {
 	return most
 }
 
-// parseWait reads a number, a span as in 1m30s, or a moment. A number too large
-// to be a wait in its unit is a moment in seconds or milliseconds since 1970.
+// parseWait parses a number, a span such as 1m30s, or a moment. A number too
+// large for a wait in its unit is a moment in seconds or milliseconds since
+// 1970.
 func parseWait(s string, unit time.Duration, now time.Time) (time.Duration, bool) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
@@ -208,7 +209,7 @@ func parseSpan(s string) (time.Duration, bool) {
 }
 
 func duration(n float64, unit time.Duration) time.Duration {
-	if !(n > 0) { // also NaN
+	if !(n > 0) { // also false for NaN
 		return 0
 	}
 	return time.Duration(min(n*float64(unit), float64(longest)))
