@@ -41,7 +41,6 @@
 package google
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -111,10 +110,13 @@ func (m *Model) Describe() pawl.ModelInfo {
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	name := m.server.Name
 	return m.server.Stream(ctx, r, "/v1beta/models/"+name+":streamGenerateContent?alt=sse", func(refused error) ([]byte, provider.Reader, error) {
-		if name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, "..") {
+		switch {
+		case refused != nil:
+			return nil, nil, refused
+		case name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, ".."):
 			return nil, nil, provider.Invalid("%q is not the name of a model", name)
 		}
 		body, err := m.body(r)
-		return body, &turn{}, cmp.Or(refused, err)
+		return body, &turn{}, err
 	})
 }
