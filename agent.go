@@ -135,22 +135,3 @@ func (s *Strategy) UnmarshalText(b []byte) error { return strategies.Unmarshal(s
 
 // observes reports whether an Observe step does anything.
 func (a *Agent) observes() bool { return a.Observer != nil || a.Goal != nil }
-
-// SetsConfidence reports whether anything in the agent ever sets the
-// confidence that a condition may ask for: the __complete__ tool, or a policy
-// or loop with a method SetsConfidence() bool that says so.
-func (a Agent) SetsConfidence() bool {
-	if a.Builtins || a.Strategy == JSON {
-		return true
-	}
-	sets := func(v any) bool {
-		c, ok := v.(interface{ SetsConfidence() bool })
-		return ok && c.SetsConfidence()
-	}
-	for _, p := range a.Policies {
-		if sets(p) {
-			return true
-		}
-	}
-	return sets(a.Loop)
-}

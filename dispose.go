@@ -126,11 +126,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 			if why == "" {
 				return nil, nil // one valid call is enough; the others are refused on their own
 			}
-			whys = append(whys, why)
-		}
-		for i := range s.open {
-			c := &s.open[i]
-			reasons = append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, whys[i]))
+			whys, reasons = append(whys, why), append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, why))
 		}
 		return reasons, whys
 	case reply.Stop == StopPause:

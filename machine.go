@@ -87,23 +87,23 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 	model := describe(a.Model)
 	errs = append(errs, a.Limits.check(model.Price)...)
+	priced := func(what string, info ModelInfo) {
+		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
+			bad("limits: Cost is $%v, but the %s %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), what, info.Name)
+		}
+	}
 	var fallback []ModelInfo
 	for i, f := range a.Fallback {
 		if f == nil {
 			bad("fallback %d: there is no model; drop it", i+1)
 		}
-		info := describe(f)
-		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
-			bad("limits: Cost is $%v, but the fallback %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), info.Name)
-		}
-		fallback = append(fallback, info)
+		fallback = append(fallback, describe(f))
+		priced("fallback", fallback[i])
 	}
 	advisers, advice, wrong := a.advisers()
 	m.advisers, errs = advisers, append(errs, wrong...)
 	for _, info := range advice {
-		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
-			bad("limits: Cost is $%v, but the adviser %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), info.Name)
-		}
+		priced("adviser", info)
 	}
 	errs = append(errs, m.arm()...)
 	if m.single && len(a.Tools) > 0 {
@@ -142,8 +142,7 @@ func NewMachine(a Agent) (*Machine, error) {
 		return nil, fmt.Errorf("agent %q: %w", a.Name, errors.Join(errs...))
 	}
 
-	m.decl.Model, m.decl.Fallback, m.decl.Advisers = model, fallback, advice
-	m.declare()
+	m.declare(model, fallback, advice)
 	m.base = len(m.system(View{}))
 	if m.agent.Strategy == Native {
 		for _, t := range m.offer {
@@ -162,11 +161,11 @@ func NewMachine(a Agent) (*Machine, error) {
 	return m, nil
 }
 
-// declare fills in what is declared of the agent besides its models.
-func (m *Machine) declare() {
+// declare fills in what is declared of the agent.
+func (m *Machine) declare(model ModelInfo, fallback, advisers []ModelInfo) {
 	a := &m.agent
 	m.decl = Declaration{
-		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: m.decl.Model, Fallback: m.decl.Fallback, Advisers: m.decl.Advisers,
+		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Advisers: advisers,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
@@ -298,8 +297,10 @@ func (m *Machine) arm() (errs []error) {
 
 // add prepares a tool.
 func (m *Machine) add(t Tool, own bool) error {
-	if err := check(t, &m.agent); err != nil {
-		return err
+	if c, ok := t.(Checker); ok {
+		if err := c.Check(m.agent); err != nil {
+			return err
+		}
 	}
 	a := &armed{tool: t, info: t.Info().withDefaults()}
 	info := &a.info
@@ -356,19 +357,13 @@ func (m *Machine) check() (errs []error) {
 		}
 	}
 	for _, part := range parts {
-		if err := check(part, &m.agent); err != nil {
-			errs = append(errs, err)
+		if c, ok := part.(Checker); ok {
+			if err := c.Check(m.agent); err != nil {
+				errs = append(errs, err)
+			}
 		}
 	}
 	return errs
-}
-
-// check asks a part what is wrong with it, if it can tell.
-func check(part any, a *Agent) error {
-	if c, ok := part.(Checker); ok {
-		return c.Check(*a)
-	}
-	return nil
 }
 
 // Waits reports whether the agent declares anything that can park a run until

@@ -527,11 +527,12 @@ func (s *State) Baseline() (Measure, bool) {
 func (s *State) Machine() int { return s.declared().Machine }
 
 // Call returns a call by its id. It costs O(calls of the present turn).
-func (s *State) Call(id string) (CallState, bool) {
-	if c, ok := s.call(id); ok {
-		return c.state(), true
+func (s *State) Call(id string) (c CallState, ok bool) {
+	of, ok := s.call(id)
+	if ok {
+		c = of.state()
 	}
-	return CallState{}, false
+	return c, ok
 }
 
 // Succeeded counts the calls of a tool that succeeded.

@@ -25,9 +25,20 @@ func located(at expr.Node, source string, want func(pawl.Agent) error) func(pawl
 	}
 }
 
+// wantConfidence looks for what sets a confidence: the __complete__ tool, or a
+// policy or loop with a method SetsConfidence() bool that reports true.
 func wantConfidence(a pawl.Agent) error {
-	if a.SetsConfidence() {
+	if a.Builtins || a.Strategy == pawl.JSON {
 		return nil
+	}
+	parts := []any{a.Loop}
+	for _, p := range a.Policies {
+		parts = append(parts, p)
+	}
+	for _, part := range parts {
+		if c, ok := part.(interface{ SetsConfidence() bool }); ok && c.SetsConfidence() {
+			return nil
+		}
 	}
 	return errors.New("nothing in the agent sets a confidence (add a reflexion policy, or the built-in tools for __complete__)")
 }
