@@ -237,30 +237,14 @@ func TestChildDepth(t *testing.T) {
 // A child whose log is not in this journal, though its parent knows how far it
 // came, may have done what it would do again.
 func TestChildGone(t *testing.T) {
-	from, to, l := newTap(), newTap(), &ledger{}
+	from, l := newTap(), &ledger{}
 	agent := boss(paying(l))
 	h, err := engine.New(from, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ends(t, h, pawl.WaitingApproval)
-	lease, err := to.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "copy", TTL: 1e9, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := pawl.Batch{Run: "r", Epoch: lease.Epoch, Head: pawl.Head{Run: "r"}}
-	for row, err := range from.Read(t.Context(), "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch.Records = append(batch.Records, row.Data)
-	}
-	if err := to.Append(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := to.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "copy", Epoch: lease.Epoch}); err != nil {
-		t.Fatal(err)
-	}
+	to := &tap{Journal: cut(t, recorded(t, from))}
 	if h, err = engine.New(to, nil).Resume(t.Context(), agent, "r", nil); err != nil {
 		t.Fatal(err)
 	}

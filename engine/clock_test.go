@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -117,14 +116,7 @@ func TestNotRunTooEarly(t *testing.T) {
 				}
 				lines = append(lines, line)
 			}
-			moved := memory.New()
-			if _, err := moved.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "x", TTL: 1, New: true}); err != nil {
-				t.Fatal(err)
-			}
-			if err := moved.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, Records: lines}); err != nil {
-				t.Fatal(err)
-			}
-			_, err := engine.New(moved, nil).Replay(t.Context(), agent, "r")
+			_, err := engine.New(cut(t, lines), nil).Replay(t.Context(), agent, "r")
 			return err
 		}
 		if err := replayed(0); err != nil {

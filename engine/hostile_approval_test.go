@@ -190,26 +190,3 @@ func TestApproverLeftBehind(t *testing.T) {
 	}
 	sound(t, eng, j, agent, "r")
 }
-
-// The time a person takes is not the run's: a run may wait for hours for an
-// approver and still have its time.
-func TestApprovingIsNotRunning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j, l := newTap(), new(ledger)
-		agent := payer(l, call("pay", 1))
-		agent.Limits.Time = time.Minute
-		slow := engine.ApproverFunc(func(context.Context, engine.Request) (engine.Decision, error) {
-			time.Sleep(3 * time.Hour)
-			return engine.Decision{Approve: true, By: "ada"}, nil
-		})
-		eng := engine.New(j, &engine.Options{Approver: slow, Patience: -1})
-		h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := h.Wait(t.Context())
-		if err != nil || res.Status != pawl.Success || l.len() != 1 || res.ElapsedMS > 1000 {
-			t.Errorf("%v after %d ms of its own, %v; it took place %d times", res.Status, res.ElapsedMS, err, l.len())
-		}
-	})
-}

@@ -234,57 +234,6 @@ func TestPokedAsleep(t *testing.T) {
 	}
 }
 
-// A Write in progress is let finish when its run is parked, and cut short, with
-// a doubt, when it is cancelled.
-func TestShelter(t *testing.T) {
-	for _, cancel := range []bool{false, true} {
-		in, out := make(chan struct{}), make(chan struct{})
-		cut := false
-		agent := pawl.Agent{Name: "writer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{
-			fake{name: "pay", effect: pawl.Write, run: func(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
-				close(in)
-				select {
-				case <-ctx.Done():
-					cut = true
-					return pawl.Output{}, ctx.Err()
-				case <-out:
-					return pawl.Output{JSON: []byte("1")}, ctx.Err()
-				}
-			}}}}
-		j := newTap()
-		e := engine.New(j, nil)
-		ctx, park := context.WithCancel(t.Context())
-		h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-in
-		park()
-		time.Sleep(10 * time.Millisecond)
-		if cancel {
-			if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
-				t.Fatal(err)
-			}
-			ends(t, h, pawl.Cancelled)
-			if !cut {
-				t.Error("the Write was not cut short")
-			}
-			ends(t, resume(t, e, agent), pawl.WaitingDoubt)
-			if err := e.Happened(t.Context(), "r", "c_1", "x", []byte("1")); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			close(out)
-			ends(t, h, pawl.Paused)
-			if cut {
-				t.Error("the Write was cut short")
-			}
-		}
-		ends(t, resume(t, e, agent), pawl.Success)
-		sound(t, e, j, agent, "r")
-	}
-}
-
 // A filter that panics ends its run as failed. The run can be resumed, and the
 // process lives.
 func TestPanics(t *testing.T) {

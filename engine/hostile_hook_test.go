@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -146,52 +145,6 @@ func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, las
 	}
 	sound(t, e, j, agent, "r")
 	return s
-}
-
-// A reply is made again until the hook is content, a call that may be run again
-// is, and a Write is not.
-func TestHookRetries(t *testing.T) {
-	l := new(ledger)
-	agent, last := retried(t, func(inv pawl.Invocation) { l.add(inv) })
-	agent.Tools[0] = fake{name: "look", effect: pawl.Read, run: func(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
-		l.add(inv)
-		return pawl.Output{JSON: fmt.Appendf(nil, "%d", inv.Attempt)}, nil
-	}}
-	j := newTap()
-	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{hookFunc(picky)}})
-	ends(t, begin(t, e, agent), pawl.Success)
-	s := whole(t, e, j, agent, last)
-	for c := range s.Calls() {
-		ran := l.count(c.Tool + " " + c.ID)
-		want := map[string]int{"look": 2, "put": 2, "pay": 1}[c.Tool]
-		switch {
-		case c.ID == "c_2" || c.ID == "c_3": // they stood in the plan that was not sure
-			want = 0
-		case c.Of != "":
-			want = 0
-		}
-		if ran != want {
-			t.Errorf("%s %s ran %d times, want %d", c.Tool, c.ID, ran, want)
-		}
-		if c.Tool == "look" && want > 0 && string(c.Result) != "2" {
-			t.Errorf("%s has the result of run %s", c.ID, c.Result)
-		}
-	}
-	if s.ToolCalls() != 8 {
-		t.Errorf("%d calls ran, want 8: one that is run again counts once", s.ToolCalls())
-	}
-	refused := 0
-	for entry := range engine.Entries(t.Context(), j, "r", 1) {
-		if d, ok := entry.Event.(pawl.HookDirected); ok && d.Direction == "retry refused" {
-			refused++
-			if c, _ := s.Call(d.Call); c.Tool != "pay" || !strings.Contains(d.Refused, "read or idempotent") {
-				t.Errorf("%+v", d)
-			}
-		}
-	}
-	if refused != 2 {
-		t.Errorf("%d retries were refused, want those of the two payments", refused)
-	}
 }
 
 // Wherever the log of such a run ends, going on applies each direction once: a

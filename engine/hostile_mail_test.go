@@ -61,30 +61,6 @@ func ends(t *testing.T, h *engine.Handle, want pawl.Status) pawl.Result {
 	return res
 }
 
-// A letter posted elsewhere is read although a later one was read first.
-func TestLettersOutOfOrder(t *testing.T) {
-	j, g := newTap(), newGate()
-	here, there := engine.New(j, nil), engine.New(j, nil)
-	agent := clerk(g, []pawl.Call{call("client", 1), call("client", 2), call("gate", 1)})
-	h := begin(t, here, agent)
-	<-g.in
-	if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := here.Submit(t.Context(), "r", "c_2", "x", json.RawMessage(`2`)); err != nil {
-		t.Fatal(err)
-	}
-	g.out <- struct{}{}
-	res, err := wait(t, h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.Status == pawl.WaitingClientTool { // it parked before its engine looked into the mailbox
-		ends(t, resume(t, here, agent), pawl.Success)
-	}
-	sound(t, here, j, agent, "r")
-}
-
 // A letter that comes between the reading of the mail and the first step is read.
 func TestLetterWhileResuming(t *testing.T) {
 	j, g := newTap(), newGate()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -18,26 +17,10 @@ func TestResumeAnywhere(t *testing.T) {
 	full := newTap()
 	h := begin(t, engine.New(full, nil), spender(func(pawl.Invocation) {}))
 	ends(t, h, pawl.Success)
-	var records [][]byte
-	for row, err := range full.Read(t.Context(), "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, row.Data)
-	}
+	records := recorded(t, full)
 	for k := 1; k < len(records); k++ {
 		for _, happened := range []bool{true, false} {
-			j, l := newTap(), new(ledger)
-			lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Hour, New: true})
-			if err == nil {
-				err = j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: records[:k]})
-			}
-			if err == nil {
-				_, err = j.Claim(t.Context(), pawl.Claim{Run: "r", Epoch: lease.Epoch})
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			j, l := cut(t, records[:k]), new(ledger)
 			old, err := engine.Load(t.Context(), j, "r")
 			if err != nil {
 				t.Fatal(err)
@@ -167,51 +150,4 @@ func TestHookCancelledResumes(t *testing.T) {
 	ends(t, begin(t, e, agent), pawl.Cancelled)
 	ends(t, resume(t, e, agent), pawl.Success)
 	sound(t, e, j, agent, "r")
-}
-
-// A host that drives a run step by step meets the same ceilings.
-func TestStepsEnd(t *testing.T) {
-	for name, agent := range map[string]pawl.Agent{
-		"model": {Name: "broken", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-			return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassNetwork, Message: "no"}
-		})},
-		"tools": {Name: "broken", Model: turns([]pawl.Call{call("no", 1)}, []pawl.Call{call("no", 2)}, []pawl.Call{call("no", 3)}, []pawl.Call{call("no", 4)}, []pawl.Call{call("no", 5)}),
-			Tools: []pawl.Tool{fake{name: "no", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) { return pawl.Output{}, errors.New("no") }}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			straight := newTap()
-			quickly := &engine.Options{Backoff: func(int) time.Duration { return 0 }}
-			want, err := wait(t, begin(t, engine.New(straight, quickly), agent))
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := newTap()
-			e := engine.New(j, quickly)
-			ctx, park := context.WithCancel(t.Context())
-			j.on(func(_ pawl.Batch, write func() error) error { park(); return write() })
-			h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ends(t, h, pawl.Paused)
-			s, err := engine.Load(t.Context(), j, "r")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for seq, n := s.Seq(), 0; !s.Status().Ended(); n++ {
-				if seq, err = e.Step(t.Context(), agent, "r", seq); err != nil {
-					t.Fatal(err)
-				}
-				if s, err = engine.Load(t.Context(), j, "r"); err != nil {
-					t.Fatal(err)
-				}
-				if n > 50 {
-					t.Fatal("it never ends")
-				}
-			}
-			if s.Verdict().Leaf != want.Verdict.Leaf {
-				t.Errorf("step by step: %v; at one go: %v", s.Verdict(), want.Verdict)
-			}
-		})
-	}
 }

@@ -17,39 +17,6 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// Of many who decide at once, one has decided; the run goes on once, and whoever
-// said something else is told.
-func TestDecideTogether(t *testing.T) {
-	w := serve(t, nil)
-	for range 5 {
-		run := w.begin(admin, "payer")
-		var said [8]int
-		var all sync.WaitGroup
-		for i := range said {
-			all.Go(func() {
-				what := []string{"approve", "deny"}[i%2]
-				res, _ := w.send(request{token: admin, method: "POST", path: "/v1/runs/" + run.Run + "/calls/c_1/" + what + "?wait=true", body: `{}`})
-				said[i] = res.StatusCode
-			})
-		}
-		all.Wait()
-		r := w.until(run.Run, pawl.Success)
-		approved := r.ToolCalls == 1
-		for i, status := range said {
-			if want := map[bool]int{true: 200, false: 409}[approved == (i%2 == 0)]; status != want {
-				t.Errorf("approved %v, and number %d was told %d: %v", approved, i, status, said)
-			}
-		}
-		log := string(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events", "", 200))
-		if n := strings.Count(log, `"type":"approval.decided"`); n != 1 {
-			t.Errorf("it was decided %d times", n)
-		}
-		if n := strings.Count(log, `"type":"tool.started"`); approved && n != 1 || !approved && n != 0 {
-			t.Errorf("approved %v, and it ran %d times", approved, n)
-		}
-	}
-}
-
 // Runs start, are listed, resumed, cancelled and forked by many at once, and
 // nothing is the server's fault.
 func TestTogether(t *testing.T) {

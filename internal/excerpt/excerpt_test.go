@@ -150,26 +150,6 @@ func TestBrokenSpoolCostsOnlyTheSpool(t *testing.T) {
 	}
 }
 
-func TestGigabyteInFixedMemory(t *testing.T) {
-	chunk := bytes.Repeat([]byte("0123456789abcde\n"), 1<<12)
-	b := New(16<<10, io.Discard)
-	b.Write(chunk)
-	writes := (1 << 30) / len(chunk)
-	if testing.Short() {
-		writes /= 64
-	}
-	if n := testing.AllocsPerRun(1, func() {
-		for range writes / 2 {
-			b.Write(chunk)
-		}
-	}); n > 16 { // of our own there are none; the runtime and other goroutines may have a few
-		t.Errorf("%v allocations for %d writes, want none of our own", n, writes/2)
-	}
-	if kept := cap(b.first) + cap(b.last); kept > 20<<10 {
-		t.Errorf("%d bytes kept, want about the limit", kept)
-	}
-}
-
 func BenchmarkBuffer(b *testing.B) {
 	chunk := bytes.Repeat([]byte("0123456789abcde\n"), 1<<12)
 	buf := New(0, nil)

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -197,53 +196,9 @@ func TestDaemonHoldsPipes(t *testing.T) {
 	}
 }
 
-// peak samples the memory in use while f runs.
-func peak(f func()) uint64 {
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	done := make(chan struct{})
-	var most uint64
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		for {
-			runtime.ReadMemStats(&now)
-			most = max(most, now.HeapAlloc)
-			select {
-			case <-done:
-				return
-			case <-time.After(20 * time.Millisecond):
-			}
-		}
-	})
-	f()
-	close(done)
-	wait.Wait()
-	return most - min(most, before.HeapAlloc)
-}
-
 type counter struct{ n int64 }
 
 func (c *counter) Write(b []byte) (int, error) { c.n += int64(len(b)); return len(b), nil }
-
-func TestGigabyteInFixedMemory(t *testing.T) {
-	const size = 1 << 30
-	var out counter
-	c := helper(t, "flood", strconv.Itoa(size))
-	c.Stdout = &out
-	var exit Exit
-	var err error
-	used := peak(func() { exit, _, err = outcome(t, t.Context(), c) })
-	if err != nil || exit.Code != 0 || exit.Signal != "" {
-		t.Fatalf("%+v, %v", exit, err)
-	}
-	if out.n != size {
-		t.Errorf("%d bytes arrived, want %d", out.n, size)
-	}
-	if used > 8<<20 {
-		t.Errorf("took %d bytes of memory, want at most 8 MiB", used)
-	}
-}
 
 func TestStdin(t *testing.T) {
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB, more than a pipe holds
@@ -376,20 +331,6 @@ func TestSlowWriterLosesNothing(t *testing.T) {
 	if out.Len() != size {
 		t.Errorf("%d bytes arrived, want %d", out.Len(), size)
 	}
-}
-
-func TestHundredAtOnce(t *testing.T) {
-	var wait sync.WaitGroup
-	for i := range 100 {
-		wait.Go(func() {
-			text := fmt.Sprintf("command %d", i)
-			exit, output, err := outcome(t, t.Context(), helper(t, "print", text))
-			if err != nil || exit.Code != 0 || output != text {
-				t.Errorf("%d: %+v, %q, %v", i, exit, output, err)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 func TestEnvironmentIsExact(t *testing.T) {

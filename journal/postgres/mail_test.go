@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -77,29 +76,6 @@ func TestManyLetters(t *testing.T) {
 	}
 	if n != 1500 {
 		t.Errorf("%d letters came", n)
-	}
-}
-
-// TestRemovedWhileRead removes a run that somebody is reading: he is told that
-// there is no such run, not that its log is damaged.
-func TestRemovedWhileRead(t *testing.T) {
-	j, _ := prepared(t)
-	for n := range uint64(3) {
-		if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1 + n, Records: [][]byte{make([]byte, 1<<20)}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	n, last := 0, error(nil)
-	for _, err := range j.Read(t.Context(), "r", 0) {
-		if n++; n == 1 {
-			if err := j.Remove(t.Context(), "r", 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		last = err
-	}
-	if !errors.Is(last, pawl.ErrUnknownRun) || strings.Contains(last.Error(), "damaged") {
-		t.Errorf("after %d records the error is %v", n, last)
 	}
 }
 

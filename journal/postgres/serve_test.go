@@ -186,62 +186,11 @@ tools:
 	if r, err := one.Replay(ctx, run.Run); err != nil || !r.Agrees {
 		t.Error(r, err)
 	}
-	together(t, one, serving(t, database, "quick.yaml"))
+
 	if err := one.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	if state, err := one.cmd.Process.Wait(); err != nil || state.Sys().(syscall.WaitStatus).ExitStatus() != 130 {
 		t.Error(state, err)
 	}
-}
-
-// together asks two servers for the same at once: there is one run for a key, and
-// it goes on once.
-func together(t *testing.T, sites ...*site) {
-	t.Helper()
-	ctx := t.Context()
-	var all sync.WaitGroup
-	for n := range 8 {
-		all.Go(func() {
-			var at [2]pawl.Result
-			var pair sync.WaitGroup
-			for i, s := range sites {
-				pair.Go(func() {
-					r, err := s.StartAndWait(ctx, client.StartRun{Agent: "quick", Input: "Pick.", IdempotencyKey: fmt.Sprint("ticket-", n)})
-					at[i] = r
-					switch {
-					case err != nil || r.Status == pawl.Success: // the other was through with it already
-					case r.Status != pawl.WaitingClientTool:
-						err = fmt.Errorf("it is %v", r.Status)
-					default:
-						_, err = s.Submit(ctx, r.Run, "c_1", client.Submit{Result: []byte(`{"n":1}`)})
-					}
-					for err == nil && at[i].Status != pawl.Success { // the other may just be taking it up
-						at[i], err = s.Wait(ctx, r.Run)
-					}
-					if err != nil {
-						t.Errorf("%d at %d: %v", n, i, err)
-					}
-				})
-			}
-			pair.Wait()
-			if at[0].Run != at[1].Run {
-				t.Errorf("one key has the runs %s and %s", at[0].Run, at[1].Run)
-			}
-			resumed := 0
-			for e, err := range sites[0].Entries(ctx, at[0].Run, 0) {
-				if err != nil {
-					t.Error(err)
-					break
-				}
-				if _, ok := e.Event.(pawl.RunResumed); ok {
-					resumed++
-				}
-			}
-			if resumed != 1 {
-				t.Errorf("%d: it was resumed %d times", n, resumed)
-			}
-		})
-	}
-	all.Wait()
 }

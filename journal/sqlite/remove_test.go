@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -49,40 +48,6 @@ func TestRemovedElsewhere(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestRemovedWhileRead checks that a log which goes away halfway does not look
-// like a short one.
-func TestRemovedWhileRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	j := openAt(t, path, nil)
-	l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := pawl.Batch{Run: "r", Epoch: l.Epoch}
-	for i := range 1000 {
-		b.Records = append(b.Records, fmt.Append(nil, i))
-	}
-	for ; b.After < 3000; b.After += 1000 {
-		if err := j.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for r, err := range j.Read(t.Context(), "r", 0) {
-		if errors.Is(err, pawl.ErrUnknownRun) && r.Seq == 0 {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Seq == 1 {
-			if err := j.Remove(t.Context(), "r", l.Epoch); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	t.Error("the log ended as if there was no more")
 }
 
 // TestCompact removes most of a database and gives the room back, with another

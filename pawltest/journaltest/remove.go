@@ -2,6 +2,8 @@ package journaltest
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -99,6 +101,25 @@ var removals = []rule{
 			}
 		}
 		c.same(1, done, "how many removed it")
+	}},
+	{"remove/read", "a reader of a run that is removed gets the whole log or learns that the run is gone", func(c *check) {
+		l := c.claim("r")
+		var records []string
+		for i := range 1000 {
+			records = append(records, fmt.Sprint(i, strings.Repeat("x", 3000)))
+		}
+		c.ok(errors.Join(c.add(l, 0, records...), c.add(l, 1000, records...)), "appending")
+		n := 0
+		for r, err := range c.Read(c.Context(), "r", 1) {
+			if err != nil {
+				c.is(err, pawl.ErrUnknownRun, "reading on")
+				return
+			}
+			if n++; r.Seq == 1 {
+				c.ok(c.shredder().Remove(c.Context(), "r", l.Epoch), "removing")
+			}
+		}
+		c.same(2000, n, "how many records were read")
 	}},
 	{"remove/reopened", "what was removed stays removed over a restart", func(c *check) {
 		l := c.claim("r")

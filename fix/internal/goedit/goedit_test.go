@@ -2,20 +2,16 @@ package goedit
 
 import (
 	"bytes"
-	"context"
 	"go/format"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -232,63 +228,6 @@ func TestNeeded(t *testing.T) {
 			t.Errorf("%s: %v, %v, candidates (-whole +read):\n%s", name, err1, err2, d)
 		}
 	}
-}
-
-// TestRepair tries edits in their order until the module's tests pass.
-func TestRepair(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("the go command is not here, and CI must have it")
-		}
-		t.Skip("the go command is not in PATH")
-	}
-	t.Parallel()
-	for _, name := range []string{"stack", "guardnegated"} {
-		c := readFaulty(t, filepath.Join("testdata", "corpus", name+".txtar"))
-		edits, err := Candidates(c.files, c.hints, &Options{Limit: 6})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		write := func(p string, b []byte) {
-			to := filepath.Join(dir, filepath.FromSlash(p))
-			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(to, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for p, f := range c.files {
-			write(p, f.Data)
-		}
-		if passes(t, dir) {
-			t.Fatalf("%s passes with its fault", name)
-		}
-		fixed := slices.IndexFunc(edits, func(e Edit) bool {
-			after, err := Apply(c.files[e.File].Data, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(e.File, after)
-			ok := passes(t, dir)
-			write(e.File, c.files[e.File].Data)
-			return ok
-		})
-		if fixed < 0 {
-			t.Errorf("%s: none of the first %d edits makes the tests pass", name, len(edits))
-		}
-	}
-}
-
-func passes(t *testing.T, dir string) bool {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-timeout=5s", "./...")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local")
-	return cmd.Run() == nil
 }
 
 func FuzzCandidates(f *testing.F) {

@@ -1,5 +1,5 @@
 // Package faults holds nothing but tests: they run the command pawl fix, in a process of its own and without a key, on
-// the modules of testdata/faults, kill it, and give it real modules with a fault sown into them.
+// the modules of testdata/faults, and kill it.
 //
 // The tests of every day take a sample. With PAWL_PROOF set all modules are taken; one alone with
 //

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,9 +78,7 @@ func TestFix(t *testing.T) {
 				if len(changed) > 0 || f.Applied || f.Diff != "" {
 					t.Errorf("%s, but %v are touched", f.Status, changed)
 				}
-				if f.Reason.Detail == "" {
-					t.Error("it does not say why it failed")
-				}
+				u.explains(f.Reason.Detail)
 			default:
 				if !slices.Equal(changed, files(f.Diff)) {
 					t.Errorf("%v are changed; the difference is\n%s", changed, f.Diff)
@@ -158,5 +157,30 @@ func TestFailsWithoutATrace(t *testing.T) {
 	}
 	if changed := differing(before, print(t, u.project)); len(changed) > 0 {
 		t.Errorf("%v are touched", changed)
+	}
+}
+
+var stillFailing = regexp.MustCompile(`Still failing: (.+?)[.]?$`)
+
+// explains checks that the tests that an explanation names as failing do fail.
+func (u *user) explains(why string) {
+	u.t.Helper()
+	if why == "" {
+		u.t.Error("it does not say why it failed")
+		return
+	}
+	named := stillFailing.FindStringSubmatch(strings.TrimSpace(why))
+	if named == nil {
+		return // it is about something else: a ceiling, or time
+	}
+	out, err := tests(u.t, u.project)
+	if err == nil {
+		u.t.Errorf("it says %q, but all tests pass", why)
+	}
+	for id := range strings.SplitSeq(named[1], ", ") {
+		_, name, ok := strings.Cut(filepath.Base(id), ".")
+		if ok && !strings.Contains(out, name) && !strings.Contains(out, "panic:") { // after a panic the rest is not run
+			u.t.Errorf("it says that %s fails, which nothing shows", id)
+		}
 	}
 }
