@@ -1,6 +1,6 @@
-// Package approvallink makes the tokens of links to requests for approval from a
-// key, so that whoever has the key can make the link to a request and know it
-// again, also when the process is gone that asked.
+// Package approvallink derives the tokens of links to approval requests from a
+// key. A process with the key can create and recognise the link to any request,
+// also after the process that asked has ended.
 package approvallink
 
 import (
@@ -11,22 +11,22 @@ import (
 	"encoding/binary"
 )
 
-// KeySize is how many bytes a key has.
+// KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// NewKey makes a key.
+// NewKey returns a random key.
 func NewKey() []byte {
 	key := make([]byte, KeySize)
-	_, _ = rand.Read(key) // which never fails
+	_, _ = rand.Read(key) // never fails
 	return key
 }
 
-// Token is the token of the link to one request: the one for a call of a run that
-// was made with the token of that hash, which no other request has. Empty: there is
-// no key, or the request has no hash, so that it could not be told from the next.
+// Token returns the token of the link to one request: a call of a run, and the
+// hash of the request's own token, which is unique. It is empty if there is no
+// key, or the request has no hash, which would make requests indistinguishable.
 //
-// It is HMAC-SHA-256 (RFC 2104) of the three, each behind its length, cut to 192
-// bits. Nothing of the key can be learnt from it.
+// It is HMAC-SHA-256 (RFC 2104) of the three, each preceded by its length,
+// truncated to 192 bits. It reveals nothing about the key.
 func Token(key []byte, run, call, hash string) string {
 	if len(key) == 0 || hash == "" {
 		return ""
@@ -39,7 +39,7 @@ func Token(key []byte, run, call, hash string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:24])
 }
 
-// Fits reports whether a token is that of the link to a request.
+// Fits reports whether a token belongs to the link to a request.
 func Fits(token string, key []byte, run, call, hash string) bool {
 	want := Token(key, run, call, hash)
 	return want != "" && hmac.Equal([]byte(token), []byte(want))

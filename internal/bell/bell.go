@@ -1,4 +1,4 @@
-// Package bell tells whoever listens which of many things have changed.
+// Package bell notifies listeners which of many things have changed.
 package bell
 
 import (
@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// A Bell is rung by those who change things and heard by those who watch them.
-// Ringing waits for nobody, and costs next to nothing while nobody listens. The
-// zero value is ready; a Bell must not be copied.
+// A Bell passes notifications of changes to listeners. Ringing never blocks,
+// and costs almost nothing without listeners. The zero value is ready; a Bell
+// must not be copied.
 type Bell struct {
-	// First is called when somebody begins to listen and nobody did, and what it
-	// returns when nobody does any more. It may begin what rings, and must not ring
-	// before it returns. Nil: nothing is to be done.
+	// First is called when the first listener begins, and the function it
+	// returns when the last one ends. It may start the source of notifications,
+	// which must not ring before First returns. Nil: nothing is called.
 	First func() (last func())
 
 	heard  atomic.Int32
@@ -24,17 +24,18 @@ type Bell struct {
 	closed bool
 }
 
-// ear keeps what a listener has not been told yet.
+// ear holds a listener's pending notifications.
 type ear struct {
 	changed map[string]bool
 	wake    chan struct{}
 }
 
-// mostChanged is how many names are kept for a listener; with more, it is told
+// mostChanged is the most names held for a listener; with more, it is notified
 // that anything may have changed.
 const mostChanged = 1000
 
-// Ring says that a thing has changed; the empty name: anything may have.
+// Ring notifies the listeners that a thing has changed; the empty name:
+// anything may have.
 func (b *Bell) Ring(name string) {
 	if b.heard.Load() == 0 {
 		return
@@ -46,9 +47,9 @@ func (b *Bell) Ring(name string) {
 	}
 }
 
-// Listen yields the names of what has changed, until ctx ends or the bell is
-// closed. The empty name comes first: what was changed before is not told of.
-// Names that come while the caller is at work are kept, each once.
+// Listen yields the names of things that have changed, until ctx ends or the
+// bell is closed. The empty name comes first, for earlier changes. Names that
+// arrive while the caller is busy are held, each once.
 func (b *Bell) Listen(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		e := &ear{wake: make(chan struct{}, 1)}
@@ -79,7 +80,7 @@ func (b *Bell) Listen(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
-// Close ends all listening, and any that would begin.
+// Close ends all present and future listening.
 func (b *Bell) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +116,7 @@ func (b *Bell) leave(e *ear) {
 	}
 }
 
-// tell keeps a name for e; the bell is locked.
+// tell holds a name for e; the bell is locked.
 func (e *ear) tell(name string) {
 	if e.changed == nil {
 		e.changed = make(map[string]bool)

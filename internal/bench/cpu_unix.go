@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpu returns the processor time this process has used. On a busy machine it
-// says what work costs, where a clock says how long the work had to wait.
+// cpu returns the processor time of this process, which does not include
+// waiting on a busy machine.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// crowd is 10,000 runs at once, of ten turns each, with a model that takes 20 ms:
-// 220 ms is ideal. Each crowd has a process of its own, whose memory is the crowd's.
+// crowd is 10,000 concurrent runs of ten turns each, with a model that takes 20
+// ms: 220 ms is ideal. Each crowd has its own process, to measure its memory.
 func crowd(b *bench) {
 	const ideal = 0.22
 	runs := b.size(10_000)
@@ -42,8 +42,8 @@ func crowd(b *bench) {
 
 const crowdEnv = "PAWL_BENCH_CROWD"
 
-// apart drives a crowd in a process of its own. Its bytes are the most memory that
-// process ever had.
+// apart drives a crowd in its own process, whose peak memory is the cost's
+// bytes.
 func apart(ctx context.Context, kind string, runs int) (c cost, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -59,8 +59,8 @@ func apart(ctx context.Context, kind string, runs int) (c cost, err error) {
 	return c, err
 }
 
-// crowded is what that process does instead of measuring. It returns false in any
-// other process.
+// crowded runs the crowd in that process. It returns false in any other
+// process.
 func crowded(ctx context.Context, out io.Writer) (bool, error) {
 	var kind string
 	var runs int
@@ -93,7 +93,8 @@ func crowded(ctx context.Context, out io.Writer) (bool, error) {
 	return true, b.err
 }
 
-// peakRSS is the most memory the process has had, where the system says; else 0.
+// peakRSS returns the process's peak memory, or 0 if the system does not report
+// it.
 func peakRSS() (bytes int) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// file is the newest file.
+// file returns the name of the newest file.
 func (b *bench) file() string { return filepath.Join(b.dir, fmt.Sprintf("%d.db", b.files)) }
 
 func (b *bench) newFile() string {
@@ -35,7 +35,7 @@ func (b *bench) open(normal bool) (j *sqlite.Journal) {
 	return j
 }
 
-// commits is a journal that keeps the bytes of each commit.
+// commits is a journal that records the bytes of each commit.
 type commits struct {
 	*memory.Journal
 	data [][]byte
@@ -46,7 +46,7 @@ func (c *commits) Append(ctx context.Context, b pawl.Batch) error {
 	return c.Journal.Append(ctx, b)
 }
 
-// A bare program has one connection and one statement.
+// bare is a minimal program with one connection and one statement.
 type bare struct {
 	do  *sqlite3.Stmt
 	seq int64
@@ -70,13 +70,13 @@ func (b *bench) bareOn(file, setup, statement string) *bare {
 	return f
 }
 
-// appends is a bare program with a table of its own.
+// appends is a minimal program with its own table.
 func (b *bench) appends(synchronous string) *bare {
 	return b.bareOn(b.newFile(), `PRAGMA journal_mode = WAL; PRAGMA synchronous = `+synchronous+`; CREATE TABLE log (seq INTEGER PRIMARY KEY, data BLOB)`,
 		`INSERT INTO log VALUES (?, ?)`)
 }
 
-// append commits each piece by itself.
+// append commits each piece separately.
 func (f *bare) append(commits [][]byte) error {
 	for _, data := range commits {
 		f.seq++
@@ -93,7 +93,7 @@ func (f *bare) append(commits [][]byte) error {
 	return nil
 }
 
-// reads is a bare program that reads the rows of a run.
+// reads is a minimal program that reads the rows of a run.
 func (b *bench) reads(file string) *bare {
 	return b.bareOn(file, "", `SELECT data FROM batches WHERE id BETWEEN (SELECT ref FROM runs WHERE id = ?1) << 32
 		AND ((SELECT ref FROM runs WHERE id = ?1) << 32) + 4294967295 ORDER BY id`)

@@ -1,7 +1,7 @@
-// Bench measures Pawl beside the least that the same work can cost, and prints
-// one table: what was measured, the goal, whether the goal is met, and the floor.
-// What is compared takes turns in one process, and a figure is the median of the
-// rounds, so that ratios hold on a busy machine.
+// Bench measures Pawl against the minimal cost of the same work, and prints one
+// table: the measurement, the goal, whether the goal is met, and the minimum.
+// Compared works alternate in one process, and a figure is the median of the
+// rounds, so that ratios are valid on a busy machine.
 //
 //	go run ./internal/bench
 //	go run ./internal/bench -rows '^A|start' -rounds 15
@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// bench is one measuring. After its first error it does nothing more.
+// bench is one execution. After its first error it does nothing more.
 type bench struct {
 	ctx    context.Context
 	out    io.Writer
@@ -99,11 +99,11 @@ type bench struct {
 	divide int
 	dir    string // for files
 	files  int
-	opened []func() error // how to close what is open
+	opened []func() error // functions that close open resources
 	err    error
 }
 
-// try does what must be done before something is measured.
+// try prepares a measurement.
 func (b *bench) try(work func() error) {
 	if b.err == nil {
 		b.err = b.ctx.Err()
@@ -126,7 +126,7 @@ func (b *bench) close() {
 // size returns n, or less of it under -small.
 func (b *bench) size(n int) int { return max(1, n/b.divide) }
 
-// turns is how many turns the runs of a loop have.
+// turns returns the numbers of turns of a loop's runs.
 func (b *bench) turns() []int {
 	if b.divide > 1 {
 		return []int{10}
@@ -134,8 +134,8 @@ func (b *bench) turns() []int {
 	return []int{10, 100, 1000}
 }
 
-// A cost is what one work took: seconds by the clock and of the processor, and
-// what was allocated.
+// A cost is the cost of one work: seconds by the clock and of the processor,
+// and allocations.
 type cost struct{ clock, cpu, allocs, bytes float64 }
 
 func byClock(c cost) float64  { return c.clock }
@@ -148,7 +148,7 @@ func (b *bench) measure(work func() error) cost {
 	if b.err != nil {
 		return cost{}
 	}
-	runtime.GC() // what others left behind is not this work's
+	runtime.GC() // free the garbage of other works
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	at, used := time.Now(), cpu()
@@ -159,8 +159,7 @@ func (b *bench) measure(work func() error) cost {
 	return c
 }
 
-// alternate does each work once a round, in turn, and returns what each cost in
-// each round.
+// alternate does each work once per round, in turn, and returns the costs.
 func (b *bench) alternate(rounds int, works ...func() error) [][]cost {
 	all := make([][]cost, len(works))
 	for range rounds {
@@ -171,7 +170,7 @@ func (b *bench) alternate(rounds int, works ...func() error) [][]cost {
 	return all
 }
 
-// typical is the median of the rounds.
+// typical returns the median of the rounds.
 func typical(rounds []cost, of func(cost) float64) float64 {
 	v := make([]float64, len(rounds))
 	for i, c := range rounds {
@@ -180,8 +179,7 @@ func typical(rounds []cost, of func(cost) float64) float64 {
 	return median(v)
 }
 
-// ratio is the median of how many times as much one work cost as the other in
-// the same round.
+// ratio returns the median ratio of two works' costs in the same round.
 func ratio(ours, floor []cost, of func(cost) float64) float64 {
 	v := make([]float64, len(ours))
 	for i := range ours {
@@ -195,7 +193,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// line prints a figure, whose goal is the most it may be.
+// line prints a figure, whose goal is a maximum.
 func (b *bench) line(work string, measured float64, unit string, goal float64, beside string) {
 	if b.err != nil {
 		return
@@ -211,7 +209,7 @@ func (b *bench) print(cells ...any) {
 	fmt.Fprintf(b.out, "| %-40s | %12s | %6s | %-3s | %s |\n", cells...)
 }
 
-// digits writes a figure with three digits where it has as many.
+// digits formats a figure with up to three digits.
 func digits(v float64) string {
 	switch {
 	case math.IsNaN(v), math.IsInf(v, 0):

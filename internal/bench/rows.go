@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// loop is what an iteration (one model turn with one tool call) costs in memory.
+// loop measures an iteration (one model turn with one tool call) in memory.
 func loop(b *bench) {
 	goals, kB := map[int]float64{10: 6.5, 100: 5, 1000: 5}, map[int]float64{10: 4, 100: 2.5, 1000: 2.5}
 	for _, n := range b.turns() {
@@ -31,8 +31,8 @@ func loop(b *bench) {
 	}
 }
 
-// durable is the loop with each step on disk before its effect, beside a bare
-// program that appends the same bytes at the same commit points.
+// durable measures the loop with each step on disk before its effect, against a
+// minimal program that appends the same bytes at the same commit points.
 func durable(b *bench) {
 	for _, mode := range []struct {
 		name       string
@@ -57,7 +57,7 @@ func durable(b *bench) {
 	}
 }
 
-// parallel is one turn with 50 calls of a tool that takes 10 ms.
+// parallel measures one turn with 50 calls of a tool that takes 10 ms.
 func parallel(b *bench) {
 	const takes = 10 * time.Millisecond
 	c := b.alternate(5*b.rounds, b.whole(batch(50, takes)), func() error {
@@ -71,7 +71,7 @@ func parallel(b *bench) {
 	b.line("D  50 calls of 10 ms", typical(c[0], byClock)*1e3, " ms", 11, "floor "+digits(typical(c[1], byClock)*1e3)+" ms")
 }
 
-// stream is what a chunk costs while the run is watched, all of the run included.
+// stream measures a chunk of a watched run, including the rest of the run.
 func stream(b *bench) {
 	const turns, chunks = 10, 200
 	runs := b.size(100)
@@ -99,7 +99,7 @@ func stream(b *bench) {
 	b.line("E  chunks lost", said*float64(b.rounds)-float64(arrived), "", 0, fmt.Sprintf("of %.0f", said*float64(b.rounds)))
 }
 
-// start is a run that answers at once.
+// start measures a run that answers at once.
 func start(b *bench) {
 	runs := b.size(1000)
 	c := b.alternate(b.rounds, times(runs, b.whole(counter(0))), times(runs, func() error {
@@ -111,11 +111,11 @@ func start(b *bench) {
 	b.line("the same, allocations", each(0, byAllocs), "", 40, "its one iteration included; not prepared "+digits(each(1, byAllocs)))
 }
 
-// resume resumes a run of 500 iterations, to where it waits again.
+// resume measures resuming a run of 500 iterations until it waits again.
 func resume(b *bench) {
 	turns, times := b.size(500), 3*b.rounds
 	j := b.open(true)
-	for i := range times { // a run each, since resuming makes a log longer
+	for i := range times { // separate runs, since resuming makes a log longer
 		b.try(func() error { return b.run(j, asking(turns), fmt.Sprint(i), pawl.WaitingInput) })
 	}
 	rows, ours, bare := b.reads(b.file()), 0, 0
@@ -133,7 +133,7 @@ func resume(b *bench) {
 		fmt.Sprintf("bare reading of its rows %s ms; by CPU %s ×", digits(typical(c[1], byClock)*1e3), digits(ratio(c[0], c[1], byCPU))))
 }
 
-// parked is what runs that wait leave behind in the process that parked them.
+// parked measures the memory that waiting runs keep in their process.
 func parked(b *bench) {
 	runs, j := b.size(1000), b.open(true)
 	park := func() error { return b.run(j, asking(1), "", pawl.WaitingInput) }
@@ -144,7 +144,7 @@ func parked(b *bench) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc, runtime.NumGoroutine()
 	}
-	b.try(park) // what the first one sets up is not the others'
+	b.try(park) // exclude the setup of the first run
 	before, goroutines := settled()
 	b.try(times(runs, park))
 	after, more := settled()
@@ -152,7 +152,7 @@ func parked(b *bench) {
 		fmt.Sprintf("and %d goroutines for %d runs", more-goroutines, runs))
 }
 
-// thread is the start of a run that continues a thread of 1,000.
+// thread measures starting a run that continues a thread of 1,000.
 func thread(b *bench) {
 	talk := agent(pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil }))
 	for _, kind := range []struct {
@@ -179,7 +179,7 @@ func thread(b *bench) {
 	}
 }
 
-// turn is one turn with many calls.
+// turn measures one turn with many calls.
 func turn(b *bench) {
 	each := func(n int) float64 {
 		return typical(b.alternate(min(b.rounds, 3), b.whole(batch(n, 0)))[0], byBytes) / float64(n) / 1e3
@@ -188,7 +188,7 @@ func turn(b *bench) {
 	b.line(fmt.Sprintf("a turn of %d calls, each", many), each(many), " kB", 10, "of 50 calls, each "+digits(each(50))+" kB")
 }
 
-// explained is what pawl explain does.
+// explained measures explain.
 func explained(b *bench) {
 	j, turns := b.open(true), b.size(9998)
 	b.try(func() error { return b.run(j, counter(turns), "r", pawl.Success) })

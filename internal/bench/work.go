@@ -35,8 +35,8 @@ func sum(args []byte) ([]byte, error) {
 
 var errHistory = errors.New("the history did not come along")
 
-// counting asks for add with fresh arguments on each of n turns and then
-// answers. It checks that the whole history comes along.
+// counting calls add with new arguments on each of n turns and then answers. It
+// checks that each request has the whole history.
 func counting(n int) pawl.ModelFunc {
 	return func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		turn := len(r.Messages) / 2
@@ -56,8 +56,8 @@ func agent(m pawl.Model, tools ...pawl.Tool) pawl.Agent {
 	return pawl.Agent{Name: "bench", Model: m, Tools: tools, Limits: pawl.Limits{Iterations: 10_000, Tokens: 1 << 40}}
 }
 
-// floor is the least a loop can be: append to a slice, look the tool up, decode
-// its arguments.
+// floor is a minimal loop: append to a slice, look the tool up, decode its
+// arguments.
 func floor(ctx context.Context, model pawl.ModelFunc) error {
 	tools := map[string]func([]byte) ([]byte, error){"add": sum}
 	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "go"}}}}}
@@ -94,7 +94,7 @@ func slow(m pawl.ModelFunc) pawl.ModelFunc {
 	}
 }
 
-// streaming says so many words before each reply.
+// streaming streams the given number of words before each reply.
 type streaming struct {
 	chunks int
 	then   pawl.ModelFunc
@@ -112,7 +112,7 @@ func (m streaming) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Ch
 	}
 }
 
-// keep is the least that can be done with a stream: keep what it says.
+// keep is the minimal work with a stream: keep its text.
 func (m streaming) keep(ctx context.Context, r pawl.Request) (reply pawl.Reply, err error) {
 	var text []byte
 	for chunk, err := range m.Stream(ctx, r) {
@@ -138,7 +138,8 @@ func (w waiting) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{JSON: json.RawMessage("1")}, nil
 }
 
-// batch is an agent whose first reply has n calls of a tool that takes a while.
+// batch returns an agent whose first reply has n calls of a tool that takes a
+// while.
 func batch(n int, takes time.Duration) pawl.Agent {
 	calls := make([]pawl.Call, n)
 	for i := range calls {
@@ -164,7 +165,7 @@ func times(n int, work func() error) func() error {
 	}
 }
 
-// run drives a run on a journal until it ends or is parked.
+// run drives a run on a journal until it ends or waits.
 func (b *bench) run(j pawl.Journal, a pawl.Agent, id string, want pawl.Status) error {
 	h, err := engine.New(j, nil).Start(b.ctx, a, "go", &engine.StartOptions{ID: id})
 	if err != nil {
@@ -185,7 +186,7 @@ func ended(r pawl.Result, want pawl.Status, err error) error {
 	return err
 }
 
-// prepare makes an agent ready for many runs.
+// prepare prepares an agent for many runs.
 func (b *bench) prepare(a pawl.Agent) (p *engine.Prepared) {
 	b.try(func() (err error) {
 		p, err = engine.Prepare(a)
@@ -203,7 +204,7 @@ func (b *bench) whole(a pawl.Agent) func() error {
 	}
 }
 
-// bare is a run of the floor.
+// bare is a run of the minimal loop.
 func (b *bench) bare(m pawl.ModelFunc) func() error {
 	return func() error { return floor(b.ctx, m) }
 }

@@ -1,10 +1,10 @@
 // Package beneath reads, changes, lists and searches text files beneath a
-// directory for somebody who is not trusted with paths: a model.
+// directory for a model, which is not trusted with paths.
 //
-// Where a path leads is decided by the kernel, as [os.Root] asks it to, never by
-// comparing names: neither dots nor links lead out. Only regular files are opened
-// for long; a pipe or device that somebody put there holds nobody up. Errors are
-// written for the model: they name the path it gave, not where the directory is.
+// The kernel resolves paths, through [os.Root], so neither dots nor links lead
+// out of the directory. Only regular files are read; a pipe or device cannot
+// block. Errors are written for the model: they name the path it gave, and do
+// not reveal the directory.
 package beneath
 
 import (
@@ -25,15 +25,15 @@ import (
 	"unicode/utf8"
 )
 
-// Largest is the size of the largest file that is handled: far above that of
-// source, and small enough to be in memory a few times.
+// Largest is the size in bytes of the largest file that is handled: far larger
+// than source files, and small enough to be in memory several times.
 const Largest = 4 << 20
 
-// temporary begins the names of files that are being written.
+// temporary is the prefix of the names of files being written.
 const temporary = ".pawl-"
 
 // Local checks a path and returns it cleaned; empty is the directory itself. It
-// is a first look, which tells mistakes plainly. What holds is the root.
+// only gives clear errors early; the root enforces the limits.
 func Local(name string) (string, error) {
 	if name == "" {
 		name = "."
@@ -47,12 +47,11 @@ func Local(name string) (string, error) {
 	return path.Clean(name), nil
 }
 
-// mostLevels is how deep the directories of a new file may be.
+// mostLevels is the maximal depth of the directories of a new file.
 const mostLevels = 32
 
-// New checks the path of a file that is to be made, as Local cleaned it: a person
-// who reads the name must see all of it, and programs that walk the directories
-// must come to an end.
+// New checks the path of a new file, cleaned by Local: a person must be able to
+// see all of the name, and programs that walk the directories must terminate.
 func New(name string) error {
 	unseen := func(r rune) bool {
 		return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Z, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
@@ -72,13 +71,13 @@ func New(name string) error {
 }
 
 // Read returns the content and the permissions of a text file of at most
-// [Largest] bytes. A link is followed as long as it stays beneath the root.
+// [Largest] bytes. It follows links that stay beneath the root.
 func Read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	name, err := Local(name)
 	if err != nil {
 		return nil, 0, err
 	}
-	file, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block the opening
+	file, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would block
 	if err != nil {
 		return nil, 0, Plainly(name, err)
 	}
@@ -90,7 +89,7 @@ func Read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	case info.IsDir():
 		return nil, 0, fmt.Errorf("%s is a directory; list_files shows what is in it", name)
 	case !info.Mode().IsRegular():
-		return nil, 0, fmt.Errorf("%s is no regular file", name)
+		return nil, 0, fmt.Errorf("%s is not a regular file", name)
 	case info.Size() > Largest:
 		return nil, 0, fmt.Errorf("%s has %d bytes; files above %d are not handled", name, info.Size(), Largest)
 	}
@@ -106,9 +105,8 @@ func Read(root *os.Root, name string) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// Write puts a file in the place of another, or where there is none, in one
-// step: whoever looks sees the old content or the new one, and after a crash it
-// is one of them. A link is replaced, not followed.
+// Write creates or replaces a file atomically: readers, also after a crash, see
+// the old content or the new one. A link is replaced, not followed.
 func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	temp := path.Join(path.Dir(name), temporary+rand.Text())
 	file, err := root.OpenFile(filepath.FromSlash(temp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -126,13 +124,14 @@ func Write(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// dependencies are directories of other people's code, seen only when asked for.
+// dependencies reports directories of third-party code, which are only visited
+// on request.
 func dependencies(name string) bool {
 	base := path.Base(name)
 	return base == "vendor" || base == "node_modules" || base == ".git"
 }
 
-// walk visits what lies beneath a path, in order, without following links.
+// walk visits the files beneath a path, in order, without following links.
 func walk(ctx context.Context, root *os.Root, name string, visit func(name string, d fs.DirEntry) error) error {
 	name, err := Local(name)
 	if err != nil {
@@ -145,7 +144,7 @@ func walk(ctx context.Context, root *os.Root, name string, visit func(name strin
 		case err != nil && p == name:
 			return err
 		case err != nil:
-			return nil // one that cannot be read, or is gone by now, is not there
+			return nil // skip a file that cannot be read or was removed
 		}
 		if err := visit(p, d); err != nil {
 			return err
@@ -158,8 +157,8 @@ func walk(ctx context.Context, root *os.Root, name string, visit func(name strin
 	return Plainly(name, err)
 }
 
-// Plainly says what is wrong with a path in a model's words, without telling
-// where the root is.
+// Plainly returns an error about a path in words for a model, without revealing
+// the root.
 func Plainly(name string, err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError

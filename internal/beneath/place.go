@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Place finds the only occurrence of a text in the content of a file, where
-// something else is to take its place. If there is none or there are several,
-// the error shows what is there, so that whoever wrote the text can mend it.
+// Place finds the only occurrence of a text in the content of a file, for
+// replacing it. If there is none or there are several, the error shows similar
+// places, so that the model can correct the text.
 func Place(name, content, old, with string) (int, error) {
 	at := occurrences(content, old)
 	switch {
@@ -25,10 +25,10 @@ func Place(name, content, old, with string) (int, error) {
 	return at[0], nil
 }
 
-// mostOccurrences is how many places are told of a text that occurs too often.
+// mostOccurrences is how many occurrences an error lists.
 const mostOccurrences = 8
 
-// occurrences returns where a text occurs, overlaps included.
+// occurrences returns the offsets of a text, overlaps included.
 func occurrences(s, part string) (at []int) {
 	for i := 0; part != "" && len(at) < mostOccurrences; {
 		j := strings.Index(s[i:], part)
@@ -41,7 +41,7 @@ func occurrences(s, part string) (at []int) {
 	return at
 }
 
-// around shows each place with the line before it, which may tell them apart.
+// around shows each place with the line before it, to distinguish them.
 func around(s string, at []int) string {
 	lines := strings.Split(s, "\n")
 	var parts []string
@@ -66,8 +66,8 @@ func lineNumbers(s string, at []int) string {
 	return b.String()
 }
 
-// nearest tells what in a file is most like a text that was not found: the
-// usual mistakes are white space and half-remembered names.
+// nearest describes the part of a file most similar to a text that was not
+// found: usual mistakes are white space and half-remembered names.
 func nearest(s, from string) string {
 	lines, want := strings.Split(s, "\n"), strings.Split(strings.Trim(from, "\n"), "\n")
 	if at, line := spaced(lines, want); at >= 0 {
@@ -79,7 +79,7 @@ func nearest(s, from string) string {
 		first++
 	}
 	best, score := -1, 0.0
-	const most = 20_000 // lines looked at
+	const most = 20_000 // lines compared
 	bags := make([]map[string]int, 0, mostShown)
 	for _, w := range want[first:min(len(want), first+mostShown)] {
 		bags = append(bags, pairs(bare(w)))
@@ -89,7 +89,7 @@ func nearest(s, from string) string {
 		if x == 0 {
 			continue
 		}
-		// Lines that follow decide between those that are alike.
+		// The following lines decide between equally similar ones.
 		for j, bag := range bags[1:] {
 			if i+j+1 < len(lines) {
 				x += likeness(bag, pairs(bare(lines[i+j+1]))) / float64(4*len(bags))
@@ -108,7 +108,7 @@ func nearest(s, from string) string {
 // mostShown is how many lines of a file an error shows.
 const mostShown = 6
 
-// shown are lines of a file with their numbers, from one on.
+// shown formats lines of a file with their numbers.
 func shown(lines []string, from, n int) string {
 	var b strings.Builder
 	for i := from; i < min(from+n, len(lines)); i++ {
@@ -121,8 +121,8 @@ func shown(lines []string, from, n int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// spaced finds lines that are equal to those wanted but for white space:
-// where they begin, and the first of them that differs; -1: nowhere.
+// spaced finds lines that equal the wanted ones except for white space: their
+// index, and that of the first different line; -1: none.
 func spaced(lines, want []string) (at, differs int) {
 	if bare(strings.Join(want, "")) == "" {
 		return -1, 0
@@ -132,7 +132,7 @@ func spaced(lines, want []string) (at, differs int) {
 		for j, w := range want {
 			have := bare(lines[i+j])
 			is := have == bare(w)
-			if !is && j == 0 { // old may begin and end within a line
+			if !is && j == 0 { // the text may begin and end within a line
 				is = len(want) > 1 && bare(w) != "" && strings.HasSuffix(have, bare(w)) || len(want) == 1 && strings.Contains(have, bare(w))
 			} else if !is && j == len(want)-1 {
 				is = strings.HasPrefix(have, bare(w))
@@ -155,7 +155,7 @@ func spaced(lines, want []string) (at, differs int) {
 	return -1, 0
 }
 
-// whiteSpace names how the white space of two lines differs.
+// whiteSpace describes how the white space of two lines differs.
 func whiteSpace(have, want string) string {
 	indent := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, " \t"))] }
 	switch h, w := indent(have), indent(want); {
@@ -173,7 +173,7 @@ func whiteSpace(have, want string) string {
 	return "there is white space between words that differs"
 }
 
-// bare drops all white space.
+// bare removes all white space.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -183,7 +183,7 @@ func bare(s string) string {
 	}, s)
 }
 
-// pairs counts the pairs of neighbouring bytes.
+// pairs counts the pairs of adjacent bytes.
 func pairs(s string) map[string]int {
 	n := make(map[string]int, len(s))
 	for i := range len(s) - 1 {
@@ -192,8 +192,8 @@ func pairs(s string) map[string]int {
 	return n
 }
 
-// likeness is Dice's coefficient of two bags of pairs: from 0, nothing in
-// common, to 1, all.
+// likeness is Dice's coefficient of two bags of pairs: from 0 for nothing in
+// common to 1 for equal.
 func likeness(a, b map[string]int) float64 {
 	common, all := 0, 0
 	for p, n := range a {

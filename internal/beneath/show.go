@@ -25,11 +25,12 @@ const (
 )
 
 // Part returns lines start to end of a text file, counted from 1; zero is its
-// beginning, or its end. With numbers each line begins with its own and a tab. If
-// it is not all of the file, a last line in square brackets says which part.
+// beginning, or its end. With numbers each line begins with its number and a
+// tab. If lines are missing, a last line in square brackets says which part is
+// shown.
 func Part(root *os.Root, name string, start, end int, numbers bool) (string, error) {
 	if start < 0 || end < 0 || end > 0 && end < start {
-		return "", fmt.Errorf("lines %d to %d are no range; lines count from 1", start, end)
+		return "", fmt.Errorf("lines %d to %d are not a range; lines count from 1", start, end)
 	}
 	data, _, err := Read(root, name)
 	if err != nil {
@@ -56,7 +57,7 @@ func Part(root *os.Root, name string, start, end int, numbers bool) (string, err
 		shown++
 	}
 	text := b.String()
-	if len(text) > ReadLimit+20 { // a number may stand before it
+	if len(text) > ReadLimit+20 { // a number may precede it
 		return "", fmt.Errorf("line %d of %s has %d bytes; lines above %d are not shown", first, name, len(text), ReadLimit)
 	}
 	if first == 1 && shown == len(lines) {
@@ -68,8 +69,8 @@ func Part(root *os.Root, name string, start, end int, numbers bool) (string, err
 	return text + fmt.Sprintf("[lines %d to %d of %d]", first, shown, len(lines)), nil
 }
 
-// List names the files beneath a directory, one a line and in order. A name that
-// ends in / is a directory of other people's code, whose content is not listed.
+// List lists the files beneath a directory, one per line in order. A name that
+// ends in / is a directory of third-party code, whose content is not listed.
 func List(ctx context.Context, root *os.Root, name string) (string, error) {
 	var b strings.Builder
 	left := 0
@@ -106,7 +107,7 @@ func List(ctx context.Context, root *os.Root, name string) (string, error) {
 	return b.String(), nil
 }
 
-// shownName is a name on one line: a file may be called what looks like several.
+// shownName returns a name on one line, since names may contain line breaks.
 func shownName(name string) string {
 	if strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
 		return strconv.Quote(name)
@@ -114,25 +115,25 @@ func shownName(name string) string {
 	return name
 }
 
-// errEnough ends what is not needed any more.
+// errEnough ends a walk early.
 var errEnough = errors.New("enough")
 
 // Search finds the lines beneath a path that match a regular expression in RE2
-// syntax, each shown as path:line: text. What is no text is passed over.
+// syntax, in the form path:line: text. It skips files that are not text.
 func Search(ctx context.Context, root *os.Root, name, expr string) (string, error) {
 	re, err := pattern.Compile(expr)
 	if err != nil {
 		return "", fmt.Errorf("pattern: %w; it is a regular expression in RE2 syntax", err)
 	}
 	var b strings.Builder
-	var long []string // lines that the pattern is too large for
+	var long []string // lines too long for the pattern
 	err = walk(ctx, root, name, func(p string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() {
 			return nil
 		}
 		data, _, err := Read(root, p)
 		if err != nil {
-			return nil // no text
+			return nil // not text
 		}
 		lines := bufio.NewScanner(bytes.NewReader(data))
 		lines.Buffer(nil, Largest+1)

@@ -1,4 +1,4 @@
-// Package blame says whose code panicked.
+// Package blame names the user code that panicked.
 package blame
 
 import (
@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// A Panic is the value of a panic, with the code that it came from.
+// A Panic is the value of a panic, with the code it came from.
 type Panic struct { //nolint:errname // it is the value of a panic, and only printed as an error
-	Code  string // such as "the loop review"; empty: not known
+	Code  string // such as "the loop review"; empty: unknown
 	At    string // the file and line, such as "loop.go:12"
 	Value any
 	Stack []byte
 }
 
-// On is deferred around a call of code that a user of the library wrote. If that
-// code panics, On panics again with a *Panic that names it. kind is a word such as
-// "loop"; part is a text or the value whose method is called, which has the name.
+// On is deferred around a call of a library user's code. If that code panics,
+// On panics again with a *Panic that names it. kind is a word such as "loop";
+// part is its name, or the value whose method is called.
 func On(kind string, part any) {
-	if p := recover(); p != nil { //nolint:revive // On is what is deferred
+	if p := recover(); p != nil { //nolint:revive // On is itself deferred
 		again := Of(p)
 		if again.Code == "" {
 			again.Code = "the " + kind + " " + name(part)
@@ -30,8 +30,8 @@ func On(kind string, part any) {
 	}
 }
 
-// Of is a recovered value as a Panic, or what else ended the code. It is called by
-// the deferred function, while the stack of the code stands.
+// Of returns a recovered value as a Panic. The deferred function must call it
+// while the panicking stack exists.
 func Of(value any) *Panic {
 	if p, ok := value.(*Panic); ok {
 		return p
@@ -39,7 +39,7 @@ func Of(value any) *Panic {
 	return &Panic{At: place(), Value: value, Stack: debug.Stack()}
 }
 
-// Error says who panicked, where, and the first line of the value.
+// Error returns the code, the place, and the first line of the value.
 func (p *Panic) Error() string {
 	code := p.Code
 	if code == "" {
@@ -51,15 +51,15 @@ func (p *Panic) Error() string {
 	return code + " panicked: " + p.Said()
 }
 
-// Said is the first line of the value.
+// Said returns the first line of the value.
 func (p *Panic) Said() string {
 	const most = 300
 	line, _, _ := strings.Cut(strings.TrimSpace(fmt.Sprint(p.Value)), "\n")
 	return strings.ToValidUTF8(line[:min(len(line), most)], "")
 }
 
-// place is where the code stood that panicked or ended its goroutine: below the
-// frames of that.
+// place returns the place in the code that panicked or ended its goroutine,
+// without the runtime's frames.
 func place() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -77,7 +77,7 @@ func place() string {
 	}
 }
 
-// name is what a part calls itself; its type, if it panics at that, too.
+// name returns the name of a part; its type, if its name panics too.
 func name(part any) (name string) {
 	const most = 100
 	defer func() {

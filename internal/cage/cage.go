@@ -1,10 +1,10 @@
 // Package cage confines a command by means of the kernel: to some files, to no
-// network, to so much memory and so many processes.
+// network, and to limits on memory and processes.
 //
-// Most of that a process can only do to itself, and for good. So the program is
-// started once more in the command's place, with its new process confines itself
-// and then becomes the command: [Enter] does that there, [Cage.Open] prepares it
-// here.
+// A process can only impose most of these on itself, irrevocably. So the
+// program starts itself in the command's place; the new process confines itself
+// and then executes the command: [Enter] does this in the new process,
+// [Cage.Open] prepares it in the parent.
 package cage
 
 import (
@@ -15,39 +15,39 @@ import (
 	"strings"
 )
 
-// A Cage is what a command is held to. The zero value holds it to nothing.
+// A Cage is the confinement of a command. The zero value confines nothing.
 type Cage struct {
-	// Files, if set, names all files that the command may use besides those that
-	// programs need to run at all; see [System].
+	// Files, if set, are the only files that the command may use, in addition
+	// to those that all programs need; see [System].
 	Files *Files
 	// NoNetwork forbids connections of any kind.
 	NoNetwork bool
-	// Memory is how many bytes of private memory each process may have; zero is
-	// without limit.
+	// Memory is the most bytes of private memory of each process; zero is
+	// unlimited.
 	Memory int64
-	// Processes is how many processes and threads there may be at once; zero is
-	// without limit.
+	// Processes is the most simultaneous processes and threads; zero is
+	// unlimited.
 	Processes int
-	// Outer are the files of the cages around this one. What the command uses must
-	// be among those of each.
+	// Outer are the files of the cages around this one. The command may use
+	// only files that are among those of each.
 	Outer []Files `json:",omitempty"`
 }
 
-// Files are files and directories, with what is beneath them. What may be read
-// may also be executed, what may be written may also be read.
+// Files are files and directories with their content. Files to read may also be
+// executed, files to write may also be read.
 type Files struct {
 	Read, Write []string
 }
 
-// String names the files.
+// String lists the files.
 func (f Files) String() string {
 	return fmt.Sprintf("read [%s], write [%s]", strings.Join(f.Read, ", "), strings.Join(f.Write, ", "))
 }
 
-// LeastMemory is less than what any program runs in.
+// LeastMemory is less than any program needs.
 const LeastMemory = 1 << 20
 
-// Wrong returns what makes no sense.
+// Wrong returns the errors in the cage.
 func (c Cage) Wrong() (errs []error) {
 	all := c.Outer
 	if c.Files != nil {
@@ -69,7 +69,7 @@ func (c Cage) Wrong() (errs []error) {
 	return errs
 }
 
-// Within returns the cage inside another: a command in it is held to both.
+// Within returns the cage inside another: both confine a command in it.
 func (c Cage) Within(o Cage) Cage {
 	if c.Files == nil {
 		c.Files, c.Outer = o.Files, append(c.Outer[:len(c.Outer):len(c.Outer)], o.Outer...)
@@ -86,8 +86,8 @@ func (c Cage) Within(o Cage) Cage {
 	return c
 }
 
-// Reading returns the cage with files that may be read besides, whatever cages
-// are around it.
+// Reading returns the cage with additional readable files, which apply to the
+// cages around it too.
 func (c Cage) Reading(files ...string) Cage {
 	if c.Files == nil || len(files) == 0 {
 		return c
@@ -105,8 +105,8 @@ func (c Cage) Reading(files ...string) Cage {
 	return c
 }
 
-// In returns the cage with its files, and those of the cages around it, relative
-// to a directory.
+// In returns the cage with its files, and those of the cages around it, made
+// absolute relative to a directory.
 func (c Cage) In(dir string) (Cage, error) {
 	within := func(names []string) ([]string, error) {
 		all := make([]string, len(names))
@@ -150,8 +150,8 @@ func (c Cage) In(dir string) (Cage, error) {
 	return c, nil
 }
 
-// Of returns the cage of a program that its author has written down: its files
-// are relative to a directory, and the arguments that are files may be read.
+// Of returns the cage of a program given by its author: its files are relative
+// to a directory, and arguments that are files may be read.
 func (c Cage) Of(argv []string, dir string) (Cage, error) {
 	in, err := c.In(dir)
 	if err != nil || in.Files == nil {
@@ -172,14 +172,14 @@ func (c Cage) Of(argv []string, dir string) (Cage, error) {
 	return in.Reading(named...), nil
 }
 
-// Describe says what the cage holds a command to, and by which means on this
-// machine, in words for the log: one clause for each part.
+// Describe describes for the log what the cage restricts and by which means on
+// this machine, one clause for each part.
 func (c Cage) Describe() string {
 	m := c.means()
 	return c.clauses(func(what, by string) string { return what + " (" + by + ")" }, &m)
 }
 
-// String says what the cage holds a command to.
+// String describes what the cage restricts.
 func (c Cage) String() string {
 	return c.clauses(func(what, _ string) string { return what }, &means{})
 }
@@ -205,16 +205,15 @@ func (c Cage) clauses(one func(what, by string) string, m *means) string {
 	return strings.Join(parts, "; ")
 }
 
-// means are the names of what enforces each part.
+// means are the names of the mechanisms that enforce each part.
 type means struct{ privileges, files, network, memory, processes string }
 
-// errNotEnabled is what is missing in a program that does not begin with Enter.
+// errNotEnabled is the error of a program that does not call Enter.
 var errNotEnabled = errors.New("its cage needs the program to be started once more; have main call tool.Supervise first")
 
-// System are the files that every command in a cage may read, and execute:
+// System are the files that every command in a cage may read and execute:
 // programs and libraries, and what the C library, resolvers and language
-// runtimes look for. Nothing here is a user's or secret. Those that are not there
-// are passed over.
+// runtimes need. None belong to a user or are secret. Missing ones are skipped.
 var System = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone",
@@ -225,5 +224,5 @@ var System = []string{
 	"/dev/random", "/dev/urandom",
 }
 
-// systemWrite are the devices that every command may write as well.
+// systemWrite are the devices that every command may also write.
 var systemWrite = []string{"/dev/null", "/dev/zero", "/dev/full"}

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groups is the directory beneath which control groups can be made that count
-// processes; empty: there is none. Of version 2 it is that of the group above
-// one's own, since a group that has processes itself cannot give controllers to
-// others (cgroups(7), "no internal processes"); of version 1 one's own.
+// groups returns the directory in which control groups that count processes can
+// be created; empty: none. In version 2 it is the parent of this process's
+// group, since a group with processes cannot delegate controllers (cgroups(7),
+// "no internal processes"); in version 1 it is the group itself.
 var groups = sync.OnceValue(func() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -46,7 +46,7 @@ var groups = sync.OnceValue(func() string {
 	return ""
 })
 
-// makeGroup makes a control group in which there may be so many processes.
+// makeGroup creates a control group limited to most processes.
 func makeGroup(most int) (string, error) { return groupIn(groups(), most) }
 
 func groupIn(dir string, most int) (string, error) {
@@ -61,9 +61,9 @@ func groupIn(dir string, most int) (string, error) {
 	return group, nil
 }
 
-// removeGroup ends what is left in a group, such as a process that has left the
-// command's session, and removes it when the last is gone, which the kernel notes
-// a little later than others see it.
+// removeGroup kills the processes left in a group, such as one that has left
+// the command's session, and removes the group when the kernel has noticed that
+// all are gone.
 func removeGroup(group string) error {
 	var err error
 	for range 20 {

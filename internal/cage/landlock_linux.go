@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What Landlock knows to forbid, and since which version; see landlock(7) and
+// What Landlock can restrict, and since which version; see landlock(7) and
 // Documentation/userspace-api/landlock.rst of the kernel.
 const (
-	leastLandlock = 3 // before it a file outside could be truncated
+	leastLandlock = 3 // older versions allow truncating any file
 	netLandlock   = 4
 	ioctlLandlock = 5
 	scopeLandlock = 6 // abstract sockets and signals
@@ -25,11 +25,11 @@ const (
 	mayMake   = unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
 		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
-	mayMakeDevices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK // given to nobody
-	ofFiles        = mayRun | mayChange                                                     // what can be done to what is no directory
+	mayMakeDevices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK // never allowed
+	ofFiles        = mayRun | mayChange                                                     // rights that apply to files
 )
 
-// landlockVersion is that of the kernel; zero: it has none.
+// landlockVersion returns the kernel's version; zero: it has no Landlock.
 func landlockVersion() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -38,10 +38,10 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// landlock forbids this thread all files but those of the cage and of each that
-// is around it: the kernel puts one ruleset upon the other, and what a thread does
-// must be in all of them. Without files to forbid it is confined all the same as
-// far as the kernel can: then it cannot look into or signal processes outside.
+// landlock forbids this thread all files but those of the cage and of each cage
+// around it: the kernel combines rulesets, and an access must be allowed by all
+// of them. Even without files it restricts what the kernel can: inspecting and
+// signalling processes outside.
 func (s *step) landlock(program string) error {
 	if err := s.layer(s.Cage.Files, program); err != nil {
 		return err
@@ -54,14 +54,14 @@ func (s *step) landlock(program string) error {
 	return nil
 }
 
-// layer puts one ruleset upon those there are.
+// layer adds a ruleset.
 func (s *step) layer(files *Files, program string) error {
 	version := landlockVersion()
 	if files != nil && version < leastLandlock {
 		return fmt.Errorf("the kernel's Landlock has version %d; a cage of files needs %d", version, leastLandlock)
 	}
 	var attr unix.LandlockRulesetAttr
-	size := uintptr(8) // as much of it as the version knows
+	size := uintptr(8) // the size that the version knows
 	if files != nil {
 		attr.Handled_access_fs = mayRead | mayChange | mayMake | mayMakeDevices
 		if version >= ioctlLandlock {
@@ -137,8 +137,8 @@ func unusable(key, path string, err error) error {
 	return fmt.Errorf("its cage names %s under %s: %w", path, key, err)
 }
 
-// allow makes a rule for what a path leads to now. A link that is put in its
-// place later leads nowhere.
+// allow adds a rule for the present target of a path. It does not apply to a
+// later one.
 func (r ruleset) allow(path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine is what is asked of this machine. Tests put another in its place.
+// machine is the interface to this machine's kernel. Tests replace it.
 var machine = struct {
 	landlock func() int
 	filters  func() bool
@@ -21,7 +21,7 @@ var machine = struct {
 	root     func() bool
 }{landlockVersion, filters, starts, groups, func() bool { return os.Getuid() == 0 }}
 
-// Missing returns why this machine cannot hold a command to the cage; nil: it can.
+// Missing returns why this machine cannot enforce the cage; nil: it can.
 func (c Cage) Missing() error {
 	var errs []error
 	lacks := func(part, needs string) {
@@ -46,7 +46,7 @@ func (c Cage) Missing() error {
 	return errors.Join(errs...)
 }
 
-// means names what would enforce each part here.
+// means returns the names of what would enforce each part.
 func (c Cage) means() means {
 	m := means{privileges: "no_new_privs, capabilities dropped", files: "landlock, seccomp", network: "seccomp", memory: "rlimit", processes: "rlimit in a user namespace"}
 	if c.namespaces()&unix.CLONE_NEWNET != 0 {
@@ -61,13 +61,13 @@ func (c Cage) means() means {
 	return m
 }
 
-// The ways to count processes.
+// The ways to limit processes.
 const (
 	inNamespace = 1 + iota // RLIMIT_NPROC, which counts within a user namespace
-	inGroup                // the kernel does not hold root to that
+	inGroup                // for root, to which RLIMIT_NPROC does not apply
 )
 
-// counter is how processes are counted here; zero: not at all.
+// counter returns how processes are limited here; zero: not possible.
 func (c Cage) counter() int {
 	switch {
 	case machine.root() && machine.groups() != "":
@@ -78,7 +78,7 @@ func (c Cage) counter() int {
 	return 0
 }
 
-// namespaces are those that the command is to have of its own.
+// namespaces returns the namespaces of the command.
 func (c Cage) namespaces() uintptr {
 	var flags uintptr
 	if c.Processes > 0 && !machine.root() {
@@ -102,11 +102,11 @@ var (
 	probed = map[uintptr]bool{}
 )
 
-// starts reports whether a process can be started in namespaces of its own, by
-// doing so once: what forbids it is spread over the kernel, its settings, its
-// security modules and whatever container this is.
+// starts reports whether a process can be started in new namespaces, by trying
+// once: the kernel, its settings, security modules and containers may all
+// forbid it.
 func starts(flags uintptr) bool {
-	if !enabled.Load() { // then nobody there would know what is asked
+	if !enabled.Load() { // the new process would not handle the test
 		return false
 	}
 	probes.Lock()
@@ -129,7 +129,8 @@ func starts(flags uintptr) bool {
 	return works
 }
 
-// Namespaces has a process start in namespaces of its own, as the same user.
+// Namespaces returns attributes that start a process in new namespaces as the
+// same user.
 func Namespaces(flags uintptr) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Cloneflags: flags}
 	if flags&unix.CLONE_NEWUSER != 0 {
@@ -139,20 +140,20 @@ func Namespaces(flags uintptr) *syscall.SysProcAttr {
 	return attr
 }
 
-// An Opening is a cage that stands open for one command.
+// An Opening is a cage prepared for one command.
 type Opening struct {
-	// Argv is what the program is called in the command's place; the file to
-	// execute and the command's own argv follow.
+	// Argv is the program's argv in the command's place, followed by the file
+	// to execute and the command's argv.
 	Argv []string
-	// Attr is how it is started.
+	// Attr has the attributes for starting it.
 	Attr  *syscall.SysProcAttr
-	dir   string // of the command's own; empty: it has none
+	dir   string // the command's private directory; empty: none
 	group string
 }
 
-// Open prepares the cage, whose files are absolute, for one command. With program
-// the command's program is one of the files, wherever it is. Close must be called
-// when the command has ended.
+// Open prepares the cage, whose files are absolute, for one command. With
+// program, the command's program is one of the files, wherever it is. Close
+// must be called when the command has ended.
 func (c Cage) Open(program bool) (*Opening, error) {
 	o := &Opening{Attr: Namespaces(c.namespaces())}
 	s := step{Cage: c, Program: program}
@@ -187,8 +188,8 @@ func (c Cage) Open(program bool) (*Opening, error) {
 	return o, nil
 }
 
-// Env is the environment of the command: its home and the place for temporary
-// files are a directory of its own, if its files are caged.
+// Env returns the environment of the command. If its files are caged, HOME and
+// TMPDIR are its private directory.
 func (o *Opening) Env(env []string) []string {
 	if o.dir == "" {
 		return env
@@ -196,7 +197,7 @@ func (o *Opening) Env(env []string) []string {
 	return own(env, o.dir)
 }
 
-// Close removes what was made for the command.
+// Close removes what was created for the command.
 func (o *Opening) Close() error {
 	var errs []error
 	if o.dir != "" {
@@ -208,8 +209,7 @@ func (o *Opening) Close() error {
 	return errors.Join(errs...)
 }
 
-// Explain says what the step reported, which is nothing if the command was
-// started.
+// Explain parses the step's report, which is empty if the command was started.
 func Explain(said []byte) (errno syscall.Errno, reason string) {
 	if len(said) == 0 {
 		return 0, ""

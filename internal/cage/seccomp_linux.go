@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// architectures are those whose system calls the filter knows to tell apart, and
-// what the kernel calls them.
+// architectures are those whose system calls the filter supports, with the
+// kernel's numbers for them.
 var architectures = map[string]uint32{
 	"amd64":   unix.AUDIT_ARCH_X86_64,
 	"arm64":   unix.AUDIT_ARCH_AARCH64,
@@ -18,25 +18,25 @@ var architectures = map[string]uint32{
 	"loong64": unix.AUDIT_ARCH_LOONGARCH64,
 }
 
-// x32 marks the calls of a second interface that amd64 may have.
+// x32 marks the calls of amd64's second interface.
 const x32 = 0x40000000
 
-// filters reports whether the kernel can filter system calls here.
+// filters reports whether the kernel can filter system calls.
 func filters() bool {
 	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action))) //nolint:gosec // the kernel is handed a struct
 	return errno == 0 && architectures[runtime.GOARCH] != 0
 }
 
-// Offsets into what a filter sees of a call, struct seccomp_data.
+// Offsets in a filter's input, struct seccomp_data.
 const (
 	seenNumber    = 0
 	seenArch      = 4
 	seenArguments = 16 // eight bytes each; the lower half first on these architectures
 )
 
-// A rule refuses a system call, unless each of its arguments that the rule looks
-// at has one of the values that are allowed.
+// A rule refuses a system call, unless each of the arguments it checks has one
+// of the allowed values.
 type rule struct {
 	call   uint32
 	errno  unix.Errno
@@ -45,12 +45,12 @@ type rule struct {
 
 type allowed struct {
 	argument uint32
-	mask     uint32 // of the bits that count; zero: all
+	mask     uint32 // bits to compare; zero: all
 	values   []uint32
 }
 
-// itself are the calls that change another process which they name by its id, and
-// which Landlock does not restrict. The id 0 is the caller's own thread.
+// itself are the calls that change another process by id and that Landlock does
+// not restrict. The id 0 is the calling thread.
 var itself = []rule{
 	{unix.SYS_PRLIMIT64, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
 	{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, []allowed{{0, 0, []uint32{0}}}},
@@ -64,8 +64,7 @@ var itself = []rule{
 const ioprioProcess = 1 // IOPRIO_WHO_PROCESS; see ioprio_set(2)
 
 // shared are the calls by which processes share memory, semaphores and messages
-// under names that the whole machine sees, and the keys that the kernel keeps for
-// the user.
+// under names visible to the whole machine, and the kernel's keys of the user.
 var shared = []uint32{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL,
 	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
@@ -74,10 +73,11 @@ var shared = []uint32{
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 }
 
-// rules are those of the cage. A cage of files or without a network leaves out
-// most of all the Unix sockets of the user's other programs, such as Docker, D-Bus
-// and an SSH agent, of which Landlock does not know. A pair of sockets is connected
-// to nothing else, unless it is of datagrams, which can be sent to any address.
+// rules returns the rules of the cage. A cage of files or without a network
+// above all excludes the Unix sockets of the user's other programs, such as
+// Docker, D-Bus and an SSH agent, which Landlock does not restrict. A socket
+// pair is connected only to itself, except a pair of datagram sockets, which
+// can send to any address.
 func (c Cage) rules() []rule {
 	all := slices.Clone(itself)
 	for _, call := range shared {
@@ -92,14 +92,14 @@ func (c Cage) rules() []rule {
 	}
 	return append(all, socket,
 		rule{unix.SYS_SOCKETPAIR, unix.EACCES, []allowed{{0, 0, []uint32{unix.AF_UNIX}}, {1, socketType, []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET}}}},
-		rule{call: unix.SYS_IO_URING_SETUP, errno: unix.ENOSYS}) // which makes sockets of its own
+		rule{call: unix.SYS_IO_URING_SETUP, errno: unix.ENOSYS}) // it creates sockets
 }
 
-// socketType masks the flags out of the type of a socket.
+// socketType masks the flags in the type of a socket.
 const socketType = 0xf
 
-// filter has the kernel refuse this thread, and everything it starts, what the
-// rules refuse, and calls over interfaces that the rules do not know.
+// filter makes the kernel refuse, for this thread and everything it starts,
+// what the rules refuse, and calls over unknown interfaces.
 func (c Cage) filter() error {
 	program := program(c.rules())
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
@@ -109,7 +109,7 @@ func (c Cage) filter() error {
 	return nil
 }
 
-// program writes rules as the kernel executes them; see seccomp(2).
+// program encodes rules for the kernel; see seccomp(2).
 func program(rules []rule) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
@@ -118,8 +118,8 @@ func program(rules []rule) []unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 	}
 	refuse := func(errno unix.Errno) unix.SockFilter { return give(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
-	// equal goes on here if what is loaded is the value, and skips so many
-	// instructions if not; or the other way round.
+	// equal skips yes instructions if the loaded value equals value, and no
+	// instructions if not.
 	equal := func(value uint32, yes, no int) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: uint8(yes), Jf: uint8(no), K: value}
 	}

@@ -206,7 +206,7 @@ func FuzzCanonical(f *testing.F) {
 			return
 		}
 		if err != nil {
-			// encoding/json mends bad text into U+FFFD, so its tokens hold one.
+			// encoding/json repairs bad text into U+FFFD, so its tokens hold one.
 			text := strings.Contains(err.Error(), "surrogate") || strings.Contains(err.Error(), "UTF-8")
 			if text && !strings.Contains(fmt.Sprint(decoded(t, doc)), "\uFFFD") && !faulty(doc) || !text && !faulty(doc) {
 				t.Fatalf("refused: %v", err)

@@ -7,34 +7,35 @@ import (
 	"io"
 )
 
-// Buffer is a writer that keeps the first and the last half of its limit, counts all bytes and
-// takes their digest. It never needs more memory than the limit and never refuses a write, so it
-// can stand behind any command. It must be used from one goroutine at a time.
+// Buffer is a writer that keeps the first and the last half of its limit,
+// counts all bytes and computes their digest. It never needs more memory than
+// the limit and never refuses a write, so it can receive any command's output.
+// It must be used from one goroutine at a time.
 type Buffer struct {
-	whole       io.Writer // nil: nobody wants the whole
+	whole       io.Writer // nil: the whole is discarded
 	err         error     // of whole
-	head, tail  int       // how much of each is kept
+	head, tail  int       // bytes kept of each
 	first, last []byte    // last is a ring once it is full
-	next        int       // where in last the next byte goes, which is where its oldest is
+	next        int       // index in last of the next byte, which replaces the oldest
 	total       int64
 	sum         hash.Hash
 }
 
 // New returns a Buffer that keeps at most limit bytes; zero or less is [DefaultLimit].
 //
-// If the stream turns out longer than that, all of it goes to whole: what came so far at the
-// moment of overflow, the rest as it comes. So whole, which may be nil, sees either nothing or
-// everything, and a stream that fits costs nothing but its bytes.
+// If the stream is longer than that, all of it is written to whole: the earlier
+// part at the moment of overflow, the rest as it arrives. So whole, which may
+// be nil, gets either nothing or everything.
 func New(limit int, whole io.Writer) *Buffer {
 	head, tail := halves(limit)
 	return &Buffer{whole: whole, head: head, tail: tail, sum: sha256.New()}
 }
 
-// Write takes all of p. It always succeeds; see [Buffer.Err].
+// Write accepts all of p. It always succeeds; see [Buffer.Err].
 func (b *Buffer) Write(p []byte) (int, error) {
 	n := len(p)
 	if b.whole != nil && b.total+int64(n) > int64(b.head+b.tail) {
-		if !b.Truncated() { // nothing is left out yet, and the ring has not turned
+		if !b.Truncated() { // nothing is dropped yet, and the ring has not wrapped
 			b.spool(b.first)
 			b.spool(b.last)
 		}
@@ -50,7 +51,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// keep moves the end of the stream on by p.
+// keep appends p to the end of the stream.
 func (b *Buffer) keep(p []byte) {
 	if len(p) >= b.tail {
 		b.last = append(b.last[:0], p[len(p)-b.tail:]...)
@@ -74,25 +75,27 @@ func (b *Buffer) spool(p []byte) {
 	}
 }
 
-// Err returns the error of the writer for the whole stream, which gets nothing more after it.
+// Err returns the error of the writer for the whole stream, which gets nothing
+// more after it.
 func (b *Buffer) Err() error { return b.err }
 
 // Total returns the number of bytes written.
 func (b *Buffer) Total() int64 { return b.total }
 
-// Truncated reports whether the text leaves anything out.
+// Truncated reports whether bytes were dropped.
 func (b *Buffer) Truncated() bool { return b.total > int64(b.head+b.tail) }
 
 // Digest returns the SHA-256 of all bytes written, in hexadecimal.
 func (b *Buffer) Digest() string { return hex.EncodeToString(b.sum.Sum(nil)) }
 
-// String returns the text: everything if it fits the limit, else the beginning, a line that says
-// how many bytes are left out and the digest of the whole, and the end. Both are cut at line ends
-// where one is near and never within a character. Bytes that are not UTF-8 become U+FFFD. Marker
-// and replacements come on top of the limit.
+// String returns the text: everything if it fits the limit, else the beginning,
+// a line with the number of dropped bytes and the digest of the whole, and the
+// end. It cuts at ends of lines where possible, and never within a character.
+// Invalid UTF-8 becomes U+FFFD. The line and replacements are in addition to
+// the limit.
 //
-// The marker is for readers. A program asks [Buffer.Truncated], since any text may contain a line
-// that looks like it.
+// The line is for readers. Programs must use [Buffer.Truncated], since any text
+// may contain such a line.
 func (b *Buffer) String() string {
 	last := string(b.last[b.next:]) + string(b.last[:b.next])
 	if !b.Truncated() {

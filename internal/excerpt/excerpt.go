@@ -1,5 +1,5 @@
-// Package excerpt keeps the beginning and the end of a long text in a fixed amount of memory, and
-// says plainly what was left out between them.
+// Package excerpt keeps the beginning and the end of a long text in a fixed
+// amount of memory, and reports what was dropped between them.
 package excerpt
 
 import (
@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultLimit is the number of bytes kept when none is given.
+// DefaultLimit is the default number of bytes kept.
 const DefaultLimit = 16 << 10
 
-// Cut returns s as an excerpt of at most limit bytes of it (zero or less is [DefaultLimit]) and
-// whether anything was left out. It is what a [Buffer] with that limit would give for s.
+// Cut returns an excerpt of at most limit bytes of s (zero or less is
+// [DefaultLimit]) and reports whether anything was dropped. It equals the text
+// of a [Buffer] with that limit.
 func Cut(s string, limit int) (string, bool) {
 	head, tail := halves(limit)
 	if len(s) <= head+tail {
@@ -35,7 +36,7 @@ func Short(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// halves divides a limit between beginning and end.
+// halves splits a limit between beginning and end.
 func halves(limit int) (head, tail int) {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -43,7 +44,7 @@ func halves(limit int) (head, tail int) {
 	return limit / 2, limit - limit/2
 }
 
-// render joins head and tail of a stream that had more in between.
+// render joins the head and tail of a longer stream.
 func render(head, tail string, total int64, sum []byte) string {
 	head, tail = endAtBoundary(head), beginAtBoundary(tail)
 	left := total - int64(len(head)) - int64(len(tail))
@@ -57,11 +58,11 @@ func render(head, tail string, total int64, sum []byte) string {
 	return b.String()
 }
 
-// valid replaces each run of bytes that is not UTF-8 by one U+FFFD.
+// valid replaces each run of invalid UTF-8 by one U+FFFD.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// endAtBoundary shortens a head so that it ends after a line, if that costs at most a quarter of
-// it, else so that it does not end within a character.
+// endAtBoundary shortens a head so that it ends after a line, if that costs at
+// most a quarter of it, else so that it does not end within a character.
 func endAtBoundary(s string) string {
 	if i := strings.LastIndexByte(s, '\n') + 1; i > 0 && i >= len(s)-len(s)/4 {
 		return s[:i]

@@ -8,9 +8,8 @@
 // Comparisons do not chain. There is no arithmetic, so a hyphen may stand
 // inside a name (steps.fetch-data.output).
 //
-// The package knows nothing about what names mean: [Eval] takes values and
-// functions from an [Env], and a caller with a meaning of its own walks the
-// tree instead.
+// The package does not define what names mean: [Eval] takes values and
+// functions from an [Env]; other callers walk the tree.
 package expr
 
 import (
@@ -21,13 +20,12 @@ import (
 // Node is one node of a parsed expression: [*Number], [*Duration], [*String],
 // [*Bool], [*Null], [*Path], [*Call], [*Not], [*Compare], [*And] or [*Or].
 type Node interface {
-	// Column is where the node stands in its source, counted in runes from 1.
-	// An operator stands where its sign does.
+	// Column is the node's position in its source, counted in runes from 1. An
+	// operator's is that of its sign.
 	Column() int
 
-	// String is source that parses back to the same tree: one blank around
-	// binary operators, no parenthesis that is not needed, literals spelled
-	// as they were written.
+	// String returns source that parses to the same tree: one blank around
+	// binary operators, no unneeded parentheses, literals as written.
 	String() string
 
 	precedence() precedence
@@ -49,14 +47,14 @@ type Number struct {
 type Duration struct {
 	At
 	Value time.Duration
-	Text  string // as written; empty stands for the shortest spelling
+	Text  string // as written; empty means the shortest spelling
 }
 
 // String is a string literal.
 type String struct {
 	At
 	Value string
-	Text  string // as written, with its quotes; empty stands for Quote(Value)
+	Text  string // as written, with its quotes; empty means Quote(Value)
 }
 
 // Bool is true or false.
@@ -70,8 +68,8 @@ type Null struct {
 	At
 }
 
-// Path is a name and what is looked up below it: args, args.amount,
-// steps.fetch.output["a key"][0].
+// Path is a name with keys or indices: args, args.amount, steps.fetch.output["a
+// key"][0].
 type Path struct {
 	At
 	Root string
@@ -117,8 +115,8 @@ type Or struct {
 	Terms []Node
 }
 
-// MakeOr joins terms with ||. As || associates, the terms of a term that is an
-// Or itself are taken in its place; a single term is returned as it is.
+// MakeOr joins terms with ||. A term that is an Or itself is replaced by its
+// terms; a single term is returned unchanged.
 func MakeOr(at At, terms ...Node) Node {
 	if len(terms) == 1 {
 		return terms[0]
@@ -173,7 +171,8 @@ func (o Op) String() string {
 	return opText[o]
 }
 
-// Flip is the comparison that holds for (b, a) exactly when o holds for (a, b).
+// Flip returns the comparison that holds for (b, a) exactly when o holds for
+// (a, b).
 func (o Op) Flip() Op {
 	switch o {
 	case Lt:
@@ -188,8 +187,8 @@ func (o Op) Flip() Op {
 	return o
 }
 
-// Holds reports whether the comparison holds for two values that order as c
-// says: negative for less, zero for equal, positive for greater.
+// Holds reports whether the comparison holds for two values with the order c:
+// negative for less, zero for equal, positive for greater.
 func (o Op) Holds(c int) bool {
 	switch o {
 	case Eq:

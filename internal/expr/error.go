@@ -2,10 +2,10 @@ package expr
 
 import "fmt"
 
-// Error is a fault in an expression, found while parsing, checking or
+// Error is an error in an expression, found while parsing, checking or
 // evaluating it.
 type Error struct {
-	Column  int // of the fault, counted in runes from 1; zero when there is no source
+	Column  int // counted in runes from 1; zero without source
 	Message string
 }
 
@@ -16,7 +16,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
 }
 
-// Errorf makes an Error at a column.
+// Errorf returns an Error at a column.
 func Errorf(column int, format string, args ...any) *Error {
 	return &Error{Column: column, Message: fmt.Sprintf(format, args...)}
 }

@@ -15,14 +15,14 @@ import (
 // []any or map[string]any, as encoding/json decodes them.
 type Value = any
 
-// Env gives names and functions their meaning.
+// Env defines names and functions.
 type Env struct {
 	Values map[string]Value
 	Funcs  map[string]func(args []Value) (Value, error)
 }
 
-// Check reports the first name or function of n that env does not have, with
-// its column and the nearest one it has. Of env only the keys matter.
+// Check reports the first unknown name or function of n, with its column and
+// the nearest known one. It uses only the keys of env.
 func Check(n Node, env Env) error {
 	for n := range All(n) {
 		switch n := n.(type) {
@@ -43,14 +43,14 @@ func unknown(column int, what, name string, known []string) *Error {
 	return Errorf(column, "unknown %s %s%s", what, name, DidYouMean(name, known))
 }
 
-// Eval evaluates n. What a path does not find is null.
+// Eval evaluates n. A path to a missing value is null.
 //
-// Numbers are compared by value and exactly (1 == 1.0), lists and objects
-// member by member; == between different types is false. Only numbers,
-// strings (by bytes) and durations have an order, each among their own: < and
-// its kin are false when a side is null and an error for anything else. &&, ||
-// and ! take true, false and null, which counts as false, evaluate no more
-// than they need, and yield true or false. Errors are all *Error.
+// Numbers are compared by exact value (1 == 1.0), lists and objects member by
+// member; == between different types is false. Only numbers, strings (by bytes)
+// and durations are ordered, each with their own type: <, <=, > and >= are
+// false if a side is null and an error for other types. &&, || and ! take true,
+// false and null, which counts as false, evaluate no more operands than needed,
+// and return true or false. Errors are all *Error.
 func Eval(n Node, env Env) (Value, error) {
 	switch n := n.(type) {
 	case *Number:
@@ -94,7 +94,7 @@ func Holds(n Node, env Env) (bool, error) {
 	return b, nil
 }
 
-// all is && over terms when unit is true, and || when it is false.
+// all evaluates && over terms if unit is true, and || if it is false.
 func all(terms []Node, env Env, unit bool) (Value, error) {
 	for _, n := range terms {
 		if holds, err := Holds(n, env); err != nil || holds != unit {

@@ -28,7 +28,7 @@ type token struct {
 	span  time.Duration
 }
 
-// describe names the token in an error.
+// describe names the token for an error.
 func (t token) describe() string {
 	switch t.kind {
 	case end:
@@ -39,10 +39,11 @@ func (t token) describe() string {
 	return t.src
 }
 
-// signs in an order in which no sign comes before a longer one it begins.
+// signs are ordered so that no sign comes before a longer one with the same
+// start.
 var signs = []string{"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")", "[", "]", ",", "."}
 
-// slips maps what other languages write to what this one does.
+// slips maps operators of other languages to hints.
 var slips = map[string]string{
 	"=": `write == to compare`,
 	"&": `write && for and`,
@@ -95,7 +96,7 @@ func lex(source string) ([]token, error) {
 	}
 }
 
-// peek is the rune n places ahead, or -1 beyond the end.
+// peek returns the rune n places ahead, or -1 beyond the end.
 func (l *lexer) peek(n int) rune {
 	if l.pos+n < len(l.src) {
 		return l.src[l.pos+n]
@@ -195,10 +196,9 @@ func (l *lexer) digits() {
 	}
 }
 
-// quoted scans a double-quoted string. Its escapes are those of JSON, but for
-// \b and \f, which would be control characters: they, and a backslash before
-// anything else, stand for themselves. So a regular expression means the same
-// whether its backslashes are doubled or not.
+// quoted scans a double-quoted string. Its escapes are those of JSON except \b
+// and \f: these, and a backslash before any other character, stay unchanged. So
+// a regular expression means the same with single or double backslashes.
 func (l *lexer) quoted() (token, error) {
 	start := l.pos
 	var b strings.Builder

@@ -3,16 +3,15 @@ package expr
 import "strconv"
 
 const (
-	// MaxSource is the longest source Parse takes, in bytes.
+	// MaxSource is the longest source Parse accepts, in bytes.
 	MaxSource = 64 << 10
 
-	// MaxDepth is how deeply parentheses, calls and negations may nest.
+	// MaxDepth is the maximal nesting of parentheses, calls and negations.
 	MaxDepth = 100
 )
 
-// Parse parses an expression. Its errors are all *Error. It does not check
-// that names and functions exist: that is for [Check], or for who gives them
-// a meaning.
+// Parse parses an expression. Its errors are all *Error. It does not check that
+// names and functions exist; see [Check].
 func Parse(source string) (Node, error) {
 	if len(source) > MaxSource {
 		return nil, Errorf(1, "the expression has %d bytes (%d are allowed)", len(source), MaxSource)
@@ -29,8 +28,8 @@ func Parse(source string) (Node, error) {
 	if t := p.peek(); t.kind != end {
 		return nil, p.trailing(t)
 	}
-	// Printing adds blanks. What is printed must always parse back, so the
-	// limit holds for the print as well.
+	// Printing adds blanks. The printed form must parse, so the limit applies
+	// to it as well.
 	if printed := len(n.String()); printed > MaxSource {
 		return nil, Errorf(1, "the expression has %d bytes when blanks are added (%d are allowed)", printed, MaxSource)
 	}
@@ -45,7 +44,7 @@ type parser struct {
 
 func (p *parser) peek() token { return p.tokens[p.pos] }
 
-// take steps over the sign s when it comes next.
+// take consumes the sign s if it comes next.
 func (p *parser) take(s string) bool {
 	if t := p.peek(); t.kind != sign || t.src != s {
 		return false
@@ -62,7 +61,7 @@ func (p *parser) expect(s, where string) error {
 	return Errorf(t.col, "expected %s %s, found %s", s, where, t.describe())
 }
 
-// words are what other languages write for an operator.
+// words maps words of other languages to operators.
 var words = map[string]string{"and": "&&", "or": "||", "not": "!", "is": "==", "AND": "&&", "OR": "||", "NOT": "!"}
 
 func (p *parser) trailing(t token) error {
@@ -120,7 +119,7 @@ func (p *parser) comparison() (Node, error) {
 	return &Compare{At: At(t.col), Op: op, X: x, Y: y}, nil
 }
 
-// operator steps over a comparison sign when one comes next.
+// operator consumes a comparison sign if one comes next.
 func (p *parser) operator() (Op, bool) {
 	if t := p.peek(); t.kind == sign {
 		for op := Eq; op <= Ge; op++ {
@@ -176,7 +175,7 @@ func (p *parser) primary() (Node, error) {
 	return nil, Errorf(t.col, "expected a name, a value, ! or (, found %s", t.describe())
 }
 
-// named parses what begins with the name t: a literal, a call or a path.
+// named parses a literal, a call or a path that begins with the name t.
 func (p *parser) named(t token) (Node, error) {
 	switch t.src {
 	case "true", "false":
@@ -218,7 +217,7 @@ func (p *parser) args(function string) ([]Node, error) {
 	}
 }
 
-// key parses .name, ["name"] or [0] when one comes next.
+// key parses .name, ["name"] or [0] if one comes next.
 func (p *parser) key() (Key, bool, error) {
 	switch {
 	case p.take("."):

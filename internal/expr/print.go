@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// precedence says what needs parentheses: an operand that binds less tightly
-// than its place asks for.
+// precedence decides which operands need parentheses: those that bind less
+// tightly than their position requires.
 type precedence int
 
 const (
@@ -97,9 +97,9 @@ func bracket(n Node, least precedence) string {
 	return n.String()
 }
 
-// Quote writes a string as a literal: in backquotes when it holds a backslash
-// and can be, for regular expressions read better so, else in double quotes.
-// What is not UTF-8 becomes U+FFFD.
+// Quote writes a string as a literal: in backquotes if it has a backslash and
+// they are possible, which is more readable for regular expressions, else in
+// double quotes. Invalid UTF-8 becomes U+FFFD.
 func Quote(s string) string {
 	s = strings.ToValidUTF8(s, string(utf8.RuneError))
 	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || isControl(r) }) {
@@ -128,8 +128,8 @@ func Quote(s string) string {
 	return b.String()
 }
 
-// FormatDuration is the shortest spelling of a duration: 2m where
-// [time.Duration.String] has 2m0s.
+// FormatDuration returns the shortest spelling of a duration: 2m where
+// [time.Duration.String] returns 2m0s.
 func FormatDuration(d time.Duration) string {
 	if d <= 0 {
 		return d.String()

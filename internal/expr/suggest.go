@@ -7,9 +7,9 @@ import (
 	"github.com/pawl-run/pawl/internal/typo"
 )
 
-// Nearest is the known name that name was most likely meant to be, or "" when
-// none is near: at most a third of its letters, and at least one, may differ.
-// Of equally near ones the first in alphabetical order is taken.
+// Nearest returns the known name most similar to name, or "" if none is near:
+// at most a third of its letters, and at least one, may differ. Of equally near
+// ones it returns the first in alphabetical order.
 func Nearest(name string, known []string) string {
 	best, least := "", max(1, len([]rune(name))/3)+1
 	for _, k := range slices.Sorted(slices.Values(known)) {
@@ -20,8 +20,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// DidYouMean is " (did you mean X?)" when a known name is near, else the known
-// names, else "".
+// DidYouMean returns " (did you mean X?)" if a known name is near, else the
+// known names, else "".
 func DidYouMean(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return " (did you mean " + near + "?)"

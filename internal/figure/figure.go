@@ -1,4 +1,4 @@
-// Package figure writes numbers and durations for people to read.
+// Package figure formats numbers and durations for people.
 package figure
 
 import (
@@ -35,8 +35,8 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Dollars writes an amount of money with four decimals, or a smaller one than those
-// can show with two digits that are not zero.
+// Dollars formats an amount of money with four decimals, or a smaller one with
+// two significant digits.
 func Dollars(v float64) string {
 	sign, digits := "", 4
 	if v < 0 {

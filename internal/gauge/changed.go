@@ -2,9 +2,9 @@ package gauge
 
 import "fmt"
 
-// Changed names what differs between two measures, for a person: which names
-// are no longer open, which are newly open and, where these are the same, the
-// value. A nil measure is one that could not be taken.
+// Changed describes the difference between two measures for a person: the names
+// no longer open, those newly open and, if these are equal, the value. A nil
+// measure was not taken.
 func Changed(before, now *Measure) (what []string) {
 	switch {
 	case before == nil && now == nil:

@@ -1,5 +1,5 @@
-// Package gauge compares measures of a goal: which of two is the better one,
-// and what came to be fixed and broken between them, by identity.
+// Package gauge compares measures of a goal: which of two is better, and what
+// was fixed and broken between them, by name.
 package gauge
 
 import (
@@ -7,21 +7,21 @@ import (
 	"strconv"
 )
 
-// A Measure is one reading: a value, and the names of what is still wrong.
+// A Measure is one reading: a value, and the names of the open items.
 type Measure struct {
 	Value float64
 	Open  []string
 }
 
-// A Scale knows which values a goal is after.
+// A Scale is the set of values that a goal aims at.
 type Scale struct{ least, most []float64 }
 
-// bound is a comparison of the metric as conditions print it.
+// bound matches a comparison of the metric in a condition.
 var bound = regexp.MustCompile(`\bmetric (==|>=|<=|>|<) (-?[0-9][0-9.eE+-]*)`)
 
-// ScaleOf reads off the source of a success condition whether higher or lower
-// values are better, or those near a bound. Where it says nothing of the metric,
-// as a condition that is a function of the program, higher ones are.
+// ScaleOf derives from the source of a success condition whether higher or
+// lower values are better, or those near a bound. Without a comparison of the
+// metric, as for a Go function, higher values are better.
 func ScaleOf(success string) (s Scale) {
 	for _, m := range bound.FindAllStringSubmatch(success, -1) {
 		v, err := strconv.ParseFloat(m[2], 64)
@@ -38,7 +38,7 @@ func ScaleOf(success string) (s Scale) {
 	return s
 }
 
-// gap is how far a value is from where the goal wants it, up to a constant.
+// gap returns the distance of a value from the goal, up to a constant.
 func (s Scale) gap(v float64) (gap float64) {
 	switch {
 	case len(s.most) == 0:
@@ -55,8 +55,8 @@ func (s Scale) gap(v float64) (gap float64) {
 	return gap
 }
 
-// Reached reports whether a value is where the goal wants it, as far as its
-// condition tells; nothing better can come then.
+// Reached reports whether a value satisfies the condition's comparisons; no
+// value is better then.
 func (s Scale) Reached(v float64) bool {
 	for _, b := range s.least {
 		if !(v >= b) {
@@ -71,8 +71,8 @@ func (s Scale) Reached(v float64) bool {
 	return len(s.least)+len(s.most) > 0
 }
 
-// Compare returns +1 when a is better than b, -1 when it is worse and 0 when
-// neither is: by value or, at the same distance, by how much is open.
+// Compare returns +1 if a is better than b, -1 if it is worse and 0 otherwise:
+// by value or, at the same distance, by the number of open items.
 func (s Scale) Compare(a, b Measure) int {
 	switch x, y := s.gap(a.Value), s.gap(b.Value); {
 	case x < y:
@@ -89,7 +89,7 @@ func (s Scale) Compare(a, b Measure) int {
 	return 0
 }
 
-// Trend is where a goal is going.
+// Trend is the direction of a goal's measure.
 type Trend int
 
 // The trends.
@@ -108,9 +108,9 @@ func (t Trend) String() string {
 	return [...]string{"unknown", "improving", "flat", "regressing"}[t-Unknown]
 }
 
-// Trend says what became of the goal from one measure to the next. Identity
-// goes before the value: to break anything is a regression whatever else was
-// fixed, and to fix something is none, although more may show that it hid.
+// Trend compares two measures. Names count before the value: breaking anything
+// is a regression whatever else was fixed, and fixing something is not,
+// although it may reveal hidden faults.
 func (s Scale) Trend(before, now Measure) Trend {
 	fixed, broke, _ := Moved(before.Open, now.Open)
 	switch c := s.Compare(now, before); {

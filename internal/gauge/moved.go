@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Moved says how what is open changed from one measure to the next, by
-// identity: what is fixed, what is broken, and what was there to be seen only
-// when something that hid it was out of the way. Who mends an import has not
+// Moved compares the open items of two measures by name: those fixed, those
+// broken, and those that became visible because a fault that hid them was
+// fixed. Fixing an import does not break the tests that can now fail.
 // broken the tests that can fail from then on.
 func Moved(before, now []string) (fixed, broke, shown []string) {
 	if slices.Equal(before, now) {
-		return nil, nil, nil // as after most turns
+		return nil, nil, nil // the usual case
 	}
 	fixed = Apart(before, now)
 	for _, id := range Apart(now, before) {
@@ -24,7 +24,7 @@ func Moved(before, now []string) (fixed, broke, shown []string) {
 	return fixed, broke, shown
 }
 
-// Apart are the words of a that are not in b, in the order of a.
+// Apart returns the words of a that are not in b, in the order of a.
 func Apart(a, b []string) (out []string) {
 	known := make(map[string]bool, len(b))
 	for _, w := range b {
@@ -38,9 +38,9 @@ func Apart(a, b []string) (out []string) {
 	return out
 }
 
-// hidden reports whether one of the gone stood for an identity. "P [build]", or
-// whatever is in the brackets, stands for all of P, as "[setup]" does for
-// everything; a file for the tests in it, and a test for its parts.
+// hidden reports whether one of the fixed items hid another. "P [build]", with
+// any word in the brackets, hides all of P, as "[setup]" hides everything; a
+// file hides the tests in it, and a test its parts.
 func hidden(id string, gone []string) bool {
 	for _, g := range gone {
 		whole, inner := g, "/:"

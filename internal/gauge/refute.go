@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Refute tells a model that claims to be done how the goal stands. now is the
-// latest reading, and measured whether the goal could be measured since; base is
-// the one before the first turn, nil: there is none. Runs of older machines are
-// told what they always were.
+// Refute returns the text for a model that claims to be done while the goal is
+// not met. now is the latest measure, and measured reports whether the goal
+// could be measured since; base is the measure before the first turn, nil:
+// none. Runs of older machines keep their text.
 func Refute(goal string, base *Measure, now Measure, measured bool, machine int) string {
 	hint := "You said you are done, but the goal is not reached: " + goal + " does not hold"
 	if measured {

@@ -1,6 +1,6 @@
-// Package glob matches names against patterns in which * stands for any
-// characters, also none, and ? for any one. There is nothing else to them: no
-// classes, no escapes, and no character that * stops at.
+// Package glob matches names against patterns in which * matches any
+// characters, including none, and ? any one. There are no classes and no
+// escapes, and * matches every character.
 package glob
 
 import (
@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Match reports whether the whole name fits the pattern. Its time is at most
-// the product of their lengths: where a * turns out to have taken too little,
-// only the last one is given more, for an earlier one could not do better.
+// Match reports whether the whole name matches the pattern. It takes at most
+// the product of their lengths: after a mismatch only the last * is extended,
+// since extending an earlier one would not help.
 func Match(pattern, name string) bool {
-	star, kept := -1, 0 // where to go on after the last *, and what it leaves of the name
+	star, kept := -1, 0 // where to continue after the last *, in pattern and name
 	p, n := 0, 0
 	for n < len(name) {
 		switch {
@@ -35,7 +35,7 @@ func Match(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// Any reports whether the name fits one of the patterns.
+// Any reports whether the name matches one of the patterns.
 func Any(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if Match(p, name) {
@@ -45,9 +45,9 @@ func Any(patterns []string, name string) bool {
 	return false
 }
 
-// Alike lists what a pattern might have been meant to be, given the names there
-// are: each name itself and, where the pattern has a *, what of the name could
-// stand before it.
+// Alike lists what a pattern may have been meant to be, given the existing
+// names: each name and, if the pattern has a *, the part of the name that can
+// precede it.
 func Alike(pattern string, names []string) []string {
 	known := append([]string{}, names...)
 	before, rest, open := strings.Cut(pattern, "*")

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Schema is of the arguments in the lists below.
+// Schema is the schema of the arguments in the lists below.
 const Schema = `{"type":"object","properties":{"text":{"type":"string"},"n":{"type":"integer"},"flag":{"type":"boolean"},"list":{"type":"array","items":{"type":"string"}},"any":{}},"required":["text"]}`
 
-// Strings are texts that mean something to a program that reads too much into them.
+// Strings are texts with a special meaning to careless programs.
 var Strings = []string{
 	"-rf", "--", "--help", "-", "-c", "--output=/tmp/x", "@/etc/passwd", "$HOME", "${HOME}", "$(id)", "`id`", "; id", "| id", "& id", "&& id", "|| id", "> x", "< /etc/passwd", "2>&1", "*", "?", "[a-z]", "~", "!!", "#", "%s%n", "%00",
 	"a\nb", "a\r\nb", "\n", "\t", " ", "  a  ", "", "'", "\"", "\\", "\\\\", "\\n", "'; id; '", "\"; id; \"", "a'b\"c", "{{secret:X}}", "{{input}}", "${IFS}id", "$'\\x41'", "\x1b[2J", "\x07", "\x7f", "\u202egnp", "\u200b", "\ufeff", "é", "日本", "🦀",
@@ -18,7 +18,7 @@ var Strings = []string{
 	"\u2028", strings.Repeat("a", 100_000), strings.Repeat("../", 1000), strings.Repeat("\\", 999), strings.Repeat("\"", 999), strings.Repeat("{", 2000),
 }
 
-// Good are arguments that fit the schema, however odd they look.
+// Good returns unusual arguments that match the schema.
 func Good() []string {
 	all := []string{
 		`{"text":""}`, " \n\t{ \"text\" : \"a\" }\r\n ", `{"text":"\u0041\/\b\f\n\r\t\"\\"}`, `{"text":"\ud83e\udd80"}`, `{"\u0074ext":"a"}`, `{"text":"a\u0000b"}`, `{"text":"a","n":0}`, `{"text":"a","n":-0}`, `{"text":"a","n":1.0}`,
@@ -32,7 +32,7 @@ func Good() []string {
 	return all
 }
 
-// Bad are texts that are no arguments for the schema.
+// Bad returns texts that are not arguments for the schema.
 func Bad() []string {
 	const whole = `{"text":"a","n":1,"flag":true,"list":["a"],"any":{"b":null}}`
 	all := []string{

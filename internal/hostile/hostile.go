@@ -1,5 +1,5 @@
-// Package hostile makes lists of what an attacker might write, for tests: paths
-// that would lead out of a directory, places on the network that nobody should be
-// fetched from, and arguments that are not what a schema asks for. The lists are
-// made by rules and are the same each time; each has hundreds of entries.
+// Package hostile generates an attacker's inputs for tests: paths that would
+// lead out of a directory, hosts that must not be fetched, and arguments that
+// do not match a schema. The lists are the same each time and have hundreds of
+// entries.
 package hostile

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// inside are addresses that nobody should be fetched from: this machine, its
-// network, and where clouds hand out credentials.
+// inside are addresses that must not be fetched: this machine, its network, and
+// the services where clouds hand out credentials.
 var inside = [][4]byte{{127, 0, 0, 1}, {127, 255, 255, 254}, {10, 0, 0, 1}, {172, 16, 0, 1}, {192, 168, 1, 1}, {169, 254, 169, 254}, {100, 100, 100, 200}, {168, 63, 129, 16}, {0, 0, 0, 0}}
 
-// Hosts are spellings of hosts as they may stand in a URL which lead to an address
-// inside, for somebody at least: a resolver, a C library, a browser. Names that
-// only resolve there are among them.
+// Hosts returns spellings of hosts in a URL that some resolver, C library or
+// browser maps to an inside address, including names that resolve to one.
 func Hosts() []string {
 	all := []string{
 		"localhost", "LOCALHOST", "localhost.", "localhost.localdomain", "ip6-localhost", "foo.localhost", "127.0.0.1.", "0", "0x0", "00", "[::]", "[::1]", "[0:0:0:0:0:0:0:1]", "[::0001]",
@@ -46,8 +45,8 @@ func Hosts() []string {
 	return slices.Compact(all)
 }
 
-// URLs are ways to name a host and port that make it look like another, or that
-// are read in two ways.
+// URLs returns URLs that make a host and port look like another, or that
+// parsers read differently.
 func URLs(host, port string) []string {
 	at := host + ":" + port
 	return []string{

@@ -10,13 +10,14 @@ import (
 	"syscall"
 )
 
-// Secret is what stands in the files outside of a jail.
+// Secret is the content of the files outside of a jail.
 const Secret = "the secret"
 
-// Jail makes a directory in top with everything in it that might lead out: links to files
-// and directories, near and far, through each other and in circles, to devices and
-// to a pipe. Beside it is outside, a directory with the file secret. In the jail are
-// in.txt and sub/in.txt, which hold "inside", and good-link, which leads to one.
+// Jail creates a directory in top with everything that may lead out of it:
+// links to files and directories, near and far, through each other and in
+// circles, to devices and to a pipe. Next to it is outside, a directory with
+// the file secret. In the jail are in.txt and sub/in.txt, which contain
+// "inside", and good-link, which leads to one.
 func Jail(top string) (dir, outside string, err error) {
 	dir, outside = filepath.Join(top, "dir"), filepath.Join(top, "outside")
 	for name, text := range map[string]string{"secret": Secret, "outside/secret": Secret, "dir/in.txt": "inside\n", "dir/sub/in.txt": "inside\n"} {
@@ -39,7 +40,7 @@ func Jail(top string) (dir, outside string, err error) {
 		"link-zero": "/dev/zero", "link-pipe": "../outside/pipe", "link-dots": "./././../secret", "link-slashes": "..//secret", "link-through": "link-dir/secret",
 		"link-home": "~/secret", "sub/link-back": "../sub/../../outside", "link-fd": "/dev/fd/0", "link-10": "../secret",
 	}
-	for n := range 50 { // more than a kernel follows
+	for n := range 50 { // more than the kernel follows
 		links[fmt.Sprintf("link-%d", 11+n)] = fmt.Sprintf("link-%d", 10+n)
 	}
 	for name, to := range links {
@@ -50,18 +51,18 @@ func Jail(top string) (dir, outside string, err error) {
 	return dir, outside, nil
 }
 
-// Links are the names in a jail that lead out of it, or nowhere.
+// Links are the names in a jail that lead out of it, or to nothing.
 var links = []string{
 	"link-file", "link-dir", "link-up", "sub/link-up2", "sub/link-to-parent", "link-nowhere", "link-abs", "link-absdir", "link-root", "link-proc", "link-cwd",
 	"link-self", "link-chain", "sub/next", "link-relative", "link-loop", "link-a", "link-zero", "link-pipe", "link-dots", "link-slashes", "link-through",
 	"link-home", "sub/link-back", "link-fd", "link-10", "link-11", "link-20", "link-45", "link-60",
 }
 
-// Paths are ways to leave a jail, if anything believed them, with another one to
-// the directory outside. None names a file in it.
+// Paths returns paths that might lead out of a jail, and to the directory
+// outside. None names a file in the jail.
 func Paths(outside string) []string {
 	all := []string{
-		// Absolute, and what other programs would make absolute.
+		// Absolute paths, and paths that other programs make absolute.
 		"/", "//", "///etc/passwd", "/etc/passwd", "//etc/passwd", "/./etc/passwd", "/proc/self/environ", "/proc/self/root/etc/passwd", "/proc/self/cwd/../secret", "/proc/1/root/etc/passwd",
 		"/proc/self/fd/0", "/dev/stdin", "/dev/zero", "/dev/fd/0", "/dev/tcp/127.0.0.1/80", "/dev/full", "/sys/kernel", "~/.ssh/id_rsa", "~root/.profile", "~", "$HOME/secret", "${HOME}/secret",
 		"$(pwd)/../secret", "`pwd`/../secret", "%HOME%/secret", "file:///etc/passwd", "file:../secret", "http://127.0.0.1/secret",
@@ -69,10 +70,10 @@ func Paths(outside string) []string {
 		// Windows forms.
 		`C:\secret`, `C:secret`, `c:/secret`, `\\server\share\secret`, `//server/share/secret`, `\\?\C:\secret`, `\\.\PhysicalDrive0`, `\??\C:\secret`, `\secret`, `..\secret`, `sub\..\..\secret`, `..\/secret`, `../\secret`,
 		"NUL", "CON", "aux.txt", "COM1", "LPT1:", "secret::$DATA", "secret:stream", "PROGRA~1", "..\\..\\..\\etc\\passwd",
-		// What does not belong into a path.
+		// Characters that do not belong in a path.
 		"\x00", "secret\x00.txt", "in.txt\x00/../../secret", "..\x00/secret", "..\x00", "in.txt\n../secret", "\n../secret", "../secret\n", "in.txt\r", "\t../secret", "in.txt\x1b[2J",
 	}
-	// Dots and slashes that are none, or were once.
+	// Characters similar to dots and slashes, or decoded to them.
 	for _, dots := range []string{
 		"%2e%2e", "%2E%2E", "%252e%252e", "..%00", ".%2e", "．．", "․․", "‥", "…", "。。", "．.", ".\u200b.", ".\u00ad.", "\u202e..", "..\u202e", ".\u0338.", "\ufeff..", "..\ufeff",
 		"%c0%ae%c0%ae", "%u002e%u002e", "&#46;&#46;", "\\x2e\\x2e", "\\056\\056", " ..", ".. ", ". .", "...", "....", ".. /..", "..;", "..;/..", "..#", "..?", "..:", "..*", "[.][.]", "{.,.}",
@@ -81,7 +82,7 @@ func Paths(outside string) []string {
 			all = append(all, dots+slash+"secret")
 		}
 	}
-	// Up, from everywhere, in every spelling, and over the top.
+	// Up, from everywhere, in every spelling, and beyond the root.
 	for _, from := range []string{"", "./", ".//", "sub/", "sub//", "./sub/./", "sub/../", "in.txt/", "none/", "good-link/", "link-dir/", "link-up/", "sub/link-up2/", "link-loop/", "link-nowhere/", "link-proc/self/"} {
 		for _, up := range []string{"../", "..//", ".././", "../sub/../", "../dir/../"} {
 			for n := 1; n <= 3; n++ {

@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// Dollars rounds an amount to billionths of a dollar, the least that a token can
-// cost, so that a sum of prices prints as the decimal that it is.
+// Dollars rounds an amount to billionths of a dollar, the lowest price of a
+// token, so that a sum of prices prints as an exact decimal.
 func Dollars(amount float64) float64 {
-	if math.Abs(amount) >= 1e6 { // beyond, a float has no such digits
+	if math.Abs(amount) >= 1e6 { // a larger float has no such digits
 		return amount
 	}
-	return math.Round(amount*1e9)/1e9 + 0 // which has no minus zero
+	return math.Round(amount*1e9)/1e9 + 0 // adding 0 removes a negative zero
 }
 
-// Counted is an amount as a machine counts it, and Written as its texts have it:
-// those before 3 did not round.
+// Counted returns an amount as the machine of a number counts it, and Written
+// as its texts show it: machines before 3 did not round.
 func Counted(amount float64, machine int) float64 {
 	if machine < 3 {
 		return amount
@@ -33,11 +33,11 @@ func Written(amount float64, machine int) string {
 	return Decimal(amount).String()
 }
 
-// A Decimal is a number that is printed, and written as JSON, in full: with nine
-// digits after the point at most, and never with an exponent.
+// A Decimal is a number that prints, also in JSON, with at most nine decimals
+// and never with an exponent.
 type Decimal float64
 
-// String is the number in full.
+// String returns the number in full.
 func (d Decimal) String() string { return string(d.append(nil)) }
 
 func (d Decimal) append(b []byte) []byte {

@@ -1,41 +1,41 @@
-// Package meter estimates the tokens of a request from what a model counted
-// before, and for what.
+// Package meter estimates the tokens of a request from the counts a model
+// reported for earlier ones.
 package meter
 
 import "slices"
 
-// A Meter is what one model counted for what it was sent. Before its first
-// reply a run estimates without it; from then on only what was added to the
-// conversation since is estimated, at the rate at which the model counted
-// lately, and more by as much as it was lately off. The rate and its error are
-// kept as TCP keeps the round trip time and its variance (V. Jacobson,
-// Congestion Avoidance and Control, 1988), but of sums rather than of ratios, so
-// that a short message weighs little. They are whole numbers: those are the same
+// A Meter holds the token counts that one model reported. Before the first
+// reply a run estimates without it; afterwards only additions to the
+// conversation are estimated, at the model's recent rate of tokens per byte,
+// plus the recent error. Rate and error are updated like TCP's round trip time
+// and variance (V. Jacobson, Congestion Avoidance and Control, 1988), but for
+// sums instead of ratios, so that a short message weighs little. They are
+// integers, because replay on another machine must compute the same.
 // on every machine, and a log is decided again on another.
 type Meter struct {
 	model    string
 	fallback int
 
-	tokens int // counted, the older the less
-	bytes  int // that they were counted for
-	off    int // by how many tokens they were not what was expected
-	input  int // tokens of the last request of the conversation; zero: it does not begin the next
+	tokens int // reported, older ones weighted less
+	bytes  int // that the tokens were reported for
+	off    int // recent error of the estimate, in tokens
+	input  int // tokens of the last request; zero: the next request does not begin with it
 	sent   int // its bytes
 }
 
-// most bounds what a meter learns from, so that its products do not overflow.
+// most limits the inputs, so that products do not overflow.
 const most = 1 << 28
 
-// firstWeight is how many bytes the first request counts for, since what was
-// added to a conversation says more of what will be added than prompt and tools do.
+// firstWeight is the weight of the first request in bytes, since additions to a
+// conversation predict later additions better than prompt and tools do.
 const firstWeight = 1024
 
-// Known reports whether the model has counted anything yet. Expect needs it.
+// Known reports whether the model has reported any count. Expect requires it.
 func (g *Meter) Known() bool { return g.bytes > 0 }
 
-// Expect is the tokens that a request is likely to have, with the margin on what
-// has not been counted yet. It expects no more than four bytes a token, so that
-// a margin of three has a token for each byte, and no less than one.
+// Expect returns the expected tokens of a request, with the margin on the
+// estimated part. It assumes between one and four bytes per token, so that a
+// margin of three suffices for one token per byte.
 func (g *Meter) Expect(bytes int, talk bool, margin float64) int {
 	known, fresh := 0, bytes
 	if talk && g.input > 0 && bytes >= g.sent {
@@ -46,15 +46,15 @@ func (g *Meter) Expect(bytes int, talk bool, margin float64) int {
 	return known + n + int(float64(n)*margin)
 }
 
-// Learn records what a model counted for a request. talk says that the next
-// request of the conversation begins with it.
+// Learn records the reported tokens of a request. talk: the next request of the
+// conversation begins with it.
 func (g *Meter) Learn(input, bytes int, talk bool) {
 	t, b := input, bytes
 	if talk && g.input > 0 && bytes > g.sent {
 		t, b = max(0, input-g.input), bytes-g.sent
 	}
 	if t = min(t, b); b > 0 && b <= most {
-		if g.bytes == 0 { // to the first request, a provider adds some text of its own
+		if g.bytes == 0 { // providers add text of their own to the first request
 			if t = min(t, b/2); b > firstWeight {
 				t, b = t*firstWeight/b, firstWeight
 			}
@@ -69,14 +69,14 @@ func (g *Meter) Learn(input, bytes int, talk bool) {
 	}
 }
 
-// Meters are the meters of a run: of the agent's model, and of the few others.
+// Meters are a run's meters: for the agent's model, and for the few others.
 type Meters struct {
 	own   Meter
 	other []Meter
 }
 
-// Of returns the meter of an adviser by its name, or of a fallback by its number,
-// or of the agent's model; an empty one when that model has not counted yet.
+// Of returns the meter of an adviser by name, of a fallback by number, or of
+// the agent's model; an empty one if that model has reported nothing yet.
 func (g *Meters) Of(adviser string, fallback int) Meter {
 	if adviser == "" && fallback == 0 {
 		return g.own
@@ -89,7 +89,7 @@ func (g *Meters) Of(adviser string, fallback int) Meter {
 	return Meter{model: adviser, fallback: fallback}
 }
 
-// Set keeps a model's meter.
+// Set stores a model's meter.
 func (g *Meters) Set(now Meter) {
 	if now.model == "" && now.fallback == 0 {
 		g.own = now
@@ -107,7 +107,8 @@ func (g *Meters) Set(now Meter) {
 // Clone returns meters that are independent of g.
 func (g *Meters) Clone() Meters { return Meters{g.own, slices.Clone(g.other)} }
 
-// Part forgets where the conversation stood: the next request begins otherwise.
+// Part resets the position in the conversation: the next request begins
+// differently.
 func (g *Meters) Part() {
 	g.own.input = 0
 	for i := range g.other {

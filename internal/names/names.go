@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// Of gives a closed set that starts at one its text, so that every enum
-// prints, marshals and reads back the same way and an unknown name says which
-// ones there are.
+// Of holds the names of a closed set of constants that starts at one, so that
+// every enum prints and parses the same way, and the error for an unknown name
+// lists the known ones.
 type Of[T ~int] struct {
 	what string
 	list []string
 }
 
-// Make returns the names of a set, what for errors; the first is that of one.
+// Make returns the names of a set; what names the set in errors, and the first
+// name is that of the constant 1.
 func Make[T ~int](what string, list []string) Of[T] { return Of[T]{what, list} }
 
-// String returns the name of a value, or its number where it has none.
+// String returns the name of a value, or its number if it has none.
 func (n Of[T]) String(v T) string {
 	if v >= 1 && int(v) <= len(n.list) {
 		return n.list[v-1]

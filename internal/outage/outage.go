@@ -1,22 +1,22 @@
-// Package outage tells what cannot be reached for now from what is wrong: it is
-// asked again later, and then as it was.
+// Package outage distinguishes temporary failures to reach a service, which are
+// retried unchanged, from other errors.
 package outage
 
 import "errors"
 
-// Error says of an error that it is one of reaching something. It reads as the
-// error itself.
+// Error marks an error as a failure to reach a service. It reads as the wrapped
+// error.
 type Error struct{ Err error }
 
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Unavailable returns true. Errors of others may have the method, too.
+// Unavailable returns true. Errors of other packages may have the method, too.
 func (e *Error) Unavailable() bool { return true }
 
-// Is reports whether an error says of itself that something cannot be reached.
+// Is reports whether an error is a failure to reach a service.
 func Is(err error) bool {
 	says, ok := errors.AsType[interface {
 		error

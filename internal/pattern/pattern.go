@@ -1,7 +1,7 @@
-// Package pattern is regular expressions of other people's, with a bound on the
-// work that one match can take. Package regexp needs time in proportion to the
-// size of the expression times the length of the text, and a match cannot be
-// interrupted: 9,900 instructions on 900 kB take minutes.
+// Package pattern limits the work of matching untrusted regular expressions.
+// Package regexp needs time proportional to the size of the expression times
+// the length of the text, and a match cannot be interrupted: 9,900 instructions
+// on 900 kB take minutes.
 package pattern
 
 import (
@@ -10,7 +10,7 @@ import (
 	"regexp/syntax"
 )
 
-// The bounds. An instruction takes up to 20 ns for each byte of a text, so a
+// The limits. An instruction takes up to 20 ns for each byte of a text, so a
 // match takes about a second at most.
 const (
 	mostInstructions = 5000
@@ -23,8 +23,8 @@ type Pattern struct {
 	size int
 }
 
-// Compile reads an expression in the syntax of package regexp. One that is
-// compiled to more than 5,000 instructions is an error.
+// Compile compiles an expression in the syntax of package regexp. An expression
+// of more than 5,000 instructions is an error.
 func Compile(expr string) (*Pattern, error) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -45,20 +45,21 @@ func Compile(expr string) (*Pattern, error) {
 	return &Pattern{re, size}, nil
 }
 
-// Size is the number of instructions.
+// Size returns the number of instructions.
 func (p *Pattern) Size() int { return p.size }
 
-// Reach is the length of the longest text, in bytes, that the pattern is matched
-// against.
+// Reach returns the length in bytes of the longest text that the pattern is
+// matched against.
 func (p *Pattern) Reach() int { return mostSteps / p.size }
 
-// MatchString reports whether a text matches. A text beyond Reach does not.
+// MatchString reports whether a text matches. A text longer than Reach does
+// not.
 func (p *Pattern) MatchString(text string) bool {
 	return len(text) <= p.Reach() && p.re.MatchString(text)
 }
 
-// FindString is the leftmost match in a text; empty: there is none, or the text
-// is beyond Reach.
+// FindString returns the leftmost match in a text; empty: there is none, or the
+// text is longer than Reach.
 func (p *Pattern) FindString(text string) string {
 	if len(text) > p.Reach() {
 		return ""
@@ -66,5 +67,5 @@ func (p *Pattern) FindString(text string) string {
 	return p.re.FindString(text)
 }
 
-// String is the expression.
+// String returns the expression.
 func (p *Pattern) String() string { return p.re.String() }

@@ -1,6 +1,6 @@
-// Package prices is a dated table of what models cost, and of which names there
-// are. The rows come from the public genai-prices data (see NOTICE); the
-// command in gen makes the table and says how to bring it up to date.
+// Package prices is a dated table of models with their prices. The rows come
+// from the public genai-prices data (see NOTICE); the command in gen generates
+// the table and documents how to update it.
 package prices
 
 import (
@@ -17,8 +17,8 @@ import (
 //go:embed prices.json
 var data []byte
 
-// A Row is one model. Prices are dollars a million tokens; a zero CacheRead or
-// CacheWrite means that the provider names no price of its own for it.
+// A Row is one model. Prices are dollars per million tokens; a zero CacheRead
+// or CacheWrite means that the provider has no separate price for it.
 type Row struct {
 	Provider   string   `json:"provider"` // anthropic, openai or google
 	Name       string   `json:"name"`     // the provider's name of the model
@@ -30,8 +30,8 @@ type Row struct {
 	Long       Long     `json:"long"` // zero: the price does not depend on length
 }
 
-// Long are the prices of a request whose input has more than From tokens,
-// cached or not. They hold for all of it, not for what is above From.
+// Long has the prices of a request whose input has more than From tokens,
+// cached or not. They apply to all of its tokens.
 type Long struct {
 	From       int     `json:"from"`
 	Input      float64 `json:"input"`
@@ -59,20 +59,20 @@ var load = sync.OnceValue(func() *table {
 	return t
 })
 
-// AsOf is the day the table's prices were published, in UTC.
+// AsOf returns the day of the table's prices, in UTC.
 func AsOf() time.Time { return load().asOf }
 
-// Source names what the table was made of, with its version.
+// Source returns the source of the table, with its version.
 func Source() string { return load().Source }
 
-// dated is what providers append to a name for a version of the same model at
-// the same price: a date, a three-digit release or the word latest.
+// dated matches the suffixes of versions of the same model at the same price: a
+// date, a three-digit release or the word latest.
 var dated = regexp.MustCompile(`[-@](\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
 
 // Lookup finds a provider's model by its name, an alias, or either of them with
-// a date or "-latest" appended. A row of the exact name wins, because some
-// dated versions have a price of their own. Beginnings of names do not count:
-// the next version of a model is another model.
+// a date or "-latest" appended. A row with the exact name wins, because some
+// dated versions have a different price. Prefixes of names do not match: the
+// next version of a model is another model.
 func Lookup(provider, name string) (Row, bool) {
 	for _, n := range []string{name, dated.ReplaceAllString(name, "")} {
 		for _, r := range load().Rows {
@@ -84,8 +84,8 @@ func Lookup(provider, name string) (Row, bool) {
 	return Row{}, false
 }
 
-// Find lists the models that a name without a provider may mean: none when it
-// is unknown, several when more than one provider has it.
+// Find lists the models that a name without a provider may mean: none if it is
+// unknown, several if more than one provider has it.
 func Find(bare string) []Row {
 	var found []Row
 	for _, p := range []string{"anthropic", "openai", "google"} {
@@ -96,9 +96,8 @@ func Find(bare string) []Row {
 	return found
 }
 
-// Near lists the models whose names have something of an unknown name in them,
-// for an error that suggests: those that contain it, or else those that share
-// its first word. It is empty when nothing is near.
+// Near lists the models whose names are similar to an unknown one, for
+// suggestions: those that contain it, or else those that share its first word.
 func Near(bare string) []Row {
 	bare = strings.ToLower(bare)
 	word, _, _ := strings.Cut(bare, "-")
@@ -116,21 +115,21 @@ func Near(bare string) []Row {
 	return nil
 }
 
-// defaults are models of the middle: able to run a loop of tools, and not the
-// dearest of their provider.
+// defaults are mid-range models: able to run a loop of tools, and not their
+// provider's most expensive.
 var defaults = map[string]string{
 	"anthropic": "claude-sonnet-5",
 	"openai":    "gpt-6-sol",
 	"google":    "gemini-3.8-flash",
 }
 
-// Default is the model to use of a provider when only its key is set; it has a
+// Default returns the model to use if only a provider's key is set; it has a
 // row. Empty: the provider is unknown.
 func Default(provider string) string { return defaults[provider] }
 
 func (r Row) called(name string) bool { return r.Name == name || slices.Contains(r.Aliases, name) }
 
-// clone keeps the table from being changed through a row handed out.
+// clone prevents changes to the table through a returned row.
 func (r Row) clone() Row {
 	r.Aliases = slices.Clone(r.Aliases)
 	return r

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markEach sets close-on-exec on each open descriptor above 2 that the directory lists.
+// markEach sets close-on-exec on each open descriptor above 2 that the
+// directory lists.
 func markEach(dir string) {
 	open, err := os.Open(dir)
 	if err != nil {

@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// passed are the variables of the present environment that every command gets: enough to find
-// programs, caches, a character set and a place for temporary files, and nothing that is secret.
+// passed are the variables of the present environment that every command gets:
+// enough to find programs, caches, a character set and a directory for
+// temporary files. None is secret.
 var passed = []string{"PATH", "HOME", "LANG", "TMPDIR"}
 
-// CleanEnv returns PATH, HOME, LANG and TMPDIR as far as they are set in the present environment,
-// and the extra variables. An extra one is NAME=value, or NAME to pass that variable on if it is
-// set. Of several with one name the last counts. The result is sorted and never nil.
+// CleanEnv returns PATH, HOME, LANG and TMPDIR if set in the present
+// environment, and the extra variables. An extra one is NAME=value, or NAME to
+// pass that variable on if it is set. Of several with one name the last counts.
+// The result is sorted and never nil.
 func CleanEnv(extra ...string) []string {
 	values := map[string]string{}
 	for _, entry := range slices.Concat(passed, extra) {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func play(part, arg string) {
-	if part != "deaf" {
+	if part != "stubborn" {
 		ready()
 	}
 	switch part {
@@ -53,12 +53,12 @@ func play(part, arg string) {
 		<-asked
 		fmt.Println("bye")
 		os.Exit(7)
-	case "deaf": // ignores SIGTERM, and so do its children and theirs
+	case "stubborn": // ignores SIGTERM, and so do its children and theirs
 		signal.Ignore(syscall.SIGTERM)
 		if depth, _ := strconv.Atoi(arg); depth > 0 {
-			spawn("deaf", strconv.Itoa(depth-1), nil)
+			spawn("stubborn", strconv.Itoa(depth-1), nil)
 		}
-		fmt.Println("deaf", arg)
+		fmt.Println("stubborn", arg)
 		ready()
 		sleep()
 	case "leave": // exits at once; a child stays and holds the pipes

@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// Identity names one process for good, where a process id alone is given to others in time: id,
-// start time and the boot it was started in.
+// Identity identifies a process permanently, although process ids are reused:
+// by id, start time and the boot it was started in.
 type Identity struct {
 	PID int
-	// Start is the kernel's start time: on Linux clock ticks since boot, on macOS microseconds of
-	// the wall clock. It is only ever compared.
+	// Start is the kernel's start time: on Linux clock ticks since boot, on
+	// macOS microseconds of the wall clock. It is only compared for equality.
 	Start uint64
-	// Boot tells the running system, and on Linux the process-id namespace, in which PID means
-	// something.
+	// Boot identifies the running system and, on Linux, the process-id
+	// namespace of PID.
 	Boot string
 }
 
 // Self returns the identity of the calling process.
 var Self = sync.OnceValues(func() (Identity, error) { return Identify(os.Getpid()) })
 
-// Identify returns the identity of a process of this system. The error wraps fs.ErrNotExist if
-// there is none with that id.
+// Identify returns the identity of a process of this system. The error wraps
+// fs.ErrNotExist if no process has that id.
 func Identify(pid int) (Identity, error) {
 	start, _, err := lookUp(pid)
 	if err != nil {
@@ -37,7 +37,8 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: start, Boot: boot}, nil
 }
 
-// Boot names the running system and, on Linux, the process-id namespace; empty if it cannot be told.
+// Boot identifies the running system and, on Linux, the process-id namespace;
+// empty if that is impossible.
 func Boot() string {
 	boot, err := bootID()
 	if err != nil {
@@ -46,16 +47,16 @@ func Boot() string {
 	return boot
 }
 
-// Gone reports whether the process is known to have ended. It is false for a process of another
-// host, container or boot, of which nothing can be known from here, and for the zero Identity.
-// A zombie is gone: it will not do anything any more.
+// Gone reports whether the process is known to have ended. It is false for a
+// process of another host, container or boot, which cannot be observed from
+// here, and for the zero Identity. A zombie counts as gone.
 func (id Identity) Gone() bool {
 	alive, known := id.look()
 	return known && !alive
 }
 
-// Alive reports whether the process is known to be running. Of a process that cannot be seen from
-// here, neither Alive nor Gone is true.
+// Alive reports whether the process is known to be running. For a process that
+// cannot be observed, both Alive and Gone are false.
 func (id Identity) Alive() bool {
 	alive, known := id.look()
 	return known && alive
@@ -76,12 +77,12 @@ func (id Identity) look() (alive, known bool) {
 	return start == id.Start && !zombie, true
 }
 
-// String gives the identity as PID.START.BOOT, which [ParseIdentity] reads.
+// String returns PID.START.BOOT, which [ParseIdentity] parses.
 func (id Identity) String() string {
 	return fmt.Sprintf("%d.%d.%s", id.PID, id.Start, id.Boot)
 }
 
-// ParseIdentity reads what [Identity.String] printed.
+// ParseIdentity parses the result of [Identity.String].
 func ParseIdentity(s string) (Identity, error) {
 	wrong := fmt.Errorf("process identity %q: want PID.START.BOOT", s)
 	parts := strings.SplitN(s, ".", 3)

@@ -81,7 +81,7 @@ func TestGone(t *testing.T) {
 
 // An orphan is a command whose owner died. Here the owner is this process, which looks away.
 func TestEndOrphan(t *testing.T) {
-	c := helper(t, "deaf", "1")
+	c := helper(t, "stubborn", "1")
 	cmd := exec.Command(c.Argv[0])
 	cmd.Env, cmd.SysProcAttr = c.Env, &syscall.SysProcAttr{Setsid: true}
 	out, err := cmd.StdoutPipe()
@@ -95,7 +95,7 @@ func TestEndOrphan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(out, make([]byte, len("deaf 0\ndeaf 1\n"))); err != nil {
+	if _, err := io.ReadFull(out, make([]byte, len("stubborn 0\ndeaf 1\n"))); err != nil {
 		t.Fatal(err)
 	}
 	reused := id

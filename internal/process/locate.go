@@ -4,9 +4,9 @@ package process
 
 import "path/filepath"
 
-// Locate returns the file that [Run] would execute for c now, as an absolute
-// path or one relative to the present directory. It runs nothing; its error is a
-// [*StartError].
+// Locate returns the file that [Run] would execute for c now, as a path that is
+// absolute or relative to the present directory. It runs nothing; its error is
+// a [*StartError].
 func Locate(c Command) (string, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return "", &StartError{Reason: "the command is empty; its first element must name a program"}

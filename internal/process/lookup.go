@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// locate returns the path to execute for c. The PATH that counts is the command's own, which is
-// why exec.LookPath, which reads the caller's, does not serve. Relative and empty entries of PATH
-// are passed over: they would let the working directory decide what "go" means.
+// locate returns the path to execute for c. It searches the command's own PATH,
+// unlike exec.LookPath, which uses the caller's. It skips relative and empty
+// entries of PATH: the working directory must not determine what "go" means.
 func locate(c Command) (string, error) {
 	name := c.Argv[0]
 	fail := func(err error, format string, args ...any) (string, error) {
@@ -43,7 +43,7 @@ func locate(c Command) (string, error) {
 		case info.Mode()&0o111 == 0:
 			return fail(fs.ErrPermission, "%s is not executable; chmod +x it or name its interpreter first", full)
 		}
-		return name, nil // relative still: the child resolves it after changing directory
+		return name, nil // still relative: the child resolves it after changing directory
 	}
 	path := ""
 	for _, entry := range c.Env {
@@ -70,7 +70,7 @@ func locate(c Command) (string, error) {
 	return fail(fs.ErrNotExist, "not found in PATH (%s)%s", path, hint)
 }
 
-// refused explains why the kernel would not execute what locate found.
+// refused explains why the kernel did not execute the file.
 func refused(name string, err error) error {
 	reason := err.Error()
 	switch {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// pipeDelay is how long a pipe may stay open after the session is gone. Only a process that
-	// has left the session can still hold it.
+	// pipeDelay is how long a pipe may stay open after the session is gone.
+	// Only a process that has left the session can still hold it.
 	pipeDelay = 250 * time.Millisecond
-	// pipeSize bounds what a pipe may still contain then: Linux gives 64 KiB, and 1 MiB at most to
-	// a process that asks without privilege; macOS gives 64 KiB.
+	// pipeSize is the most bytes a pipe may still contain then: Linux has 64
+	// KiB, and 1 MiB at most for an unprivileged process; macOS has 64 KiB.
 	pipeSize = 1 << 20
 	copySize = 64 << 10
 )
 
-// pipes are the three descriptors of a command and our ends of them.
+// pipes are the three descriptors of a command and the parent's ends of them.
 type pipes struct {
 	child  [3]*os.File
 	stdin  *os.File
@@ -30,7 +30,7 @@ type pipes struct {
 	wait   sync.WaitGroup
 }
 
-// stream carries one pipe's bytes to a writer.
+// stream copies one pipe to a writer.
 type stream struct {
 	name string
 	from *os.File
@@ -81,7 +81,7 @@ func (p *pipes) add(fd int, name string, to io.Writer) error {
 	return nil
 }
 
-// same compares two writers, of which either may be of a type that cannot be compared.
+// same compares two writers, whose types may not be comparable.
 func same(a, b io.Writer) (equal bool) {
 	defer func() { _ = recover() }()
 	return a == b
@@ -101,24 +101,24 @@ func (p *pipes) abandon() {
 func (p *pipes) closeChild() {
 	for _, f := range p.child {
 		if f != nil {
-			f.Close() // twice for a shared one, which is harmless
+			f.Close() // closes a shared one twice, which is harmless
 		}
 	}
 }
 
-// start begins to move bytes; the command holds its own ends by now.
+// start begins to copy; the command has its own ends by now.
 func (p *pipes) start(stdin []byte, feed func(io.Writer)) {
 	p.closeChild()
 	switch {
 	case feed != nil:
-		go func() { // not waited for: it may wait for something that only the feeder can end
+		go func() { // Run does not wait for it: only the feeder may be able to end it
 			feed(p.stdin)
 			p.stdin.Close()
 		}()
 	case p.stdin != nil:
 		p.wait.Go(func() {
-			// A command that does not want its input is no failure: EPIPE when it has closed it,
-			// the deadline when it has ended without reading.
+			// A command that does not read its input has not failed: the write
+			// ends with EPIPE when the command closes it, or with the deadline.
 			_, _ = p.stdin.Write(stdin)
 			p.stdin.Close()
 		})
@@ -128,8 +128,8 @@ func (p *pipes) start(stdin []byte, feed func(io.Writer)) {
 	}
 }
 
-// finish waits for the end of the streams, for a little while, then breaks them off. It returns
-// the errors of the writers.
+// finish waits briefly for the end of the streams, then breaks them off. It
+// returns the errors of the writers.
 func (p *pipes) finish() error {
 	if p.stdin != nil {
 		_ = p.stdin.SetWriteDeadline(time.Now()) // fails if already closed
@@ -163,16 +163,17 @@ func (s *stream) carry() {
 	}
 }
 
-// write hands bytes on until the writer fails; from then on they are dropped, so that the command
-// does not notice.
+// write writes bytes until the writer fails; from then on they are dropped, so
+// that the command is not affected.
 func (s *stream) write(b []byte) {
 	if len(b) > 0 && s.err == nil {
 		_, s.err = s.to.Write(b)
 	}
 }
 
-// drain takes what is in the pipe now and never waits. Without it a slow writer would cost the
-// command the last of its output when the deadline passes.
+// drain reads the present content of the pipe without waiting. Without it, the
+// end of the output would be lost if the deadline passed because of a slow
+// writer.
 func (s *stream) drain(buf []byte) {
 	raw, err := s.from.SyscallConn()
 	if err != nil {

@@ -117,7 +117,7 @@ func TestKill(t *testing.T) {
 	}{
 		{"hangs", "hang", "", "hanging", Exit{Code: -1, Signal: "SIGTERM", Killed: true}, "hanging", 0},
 		{"ends in order", "orderly", "", "ready", Exit{Code: 7, Killed: true}, "bye", 0},
-		{"ignores TERM and forks", "deaf", "2", "deaf 2", Exit{Code: -1, Signal: "SIGKILL", Killed: true}, "deaf 0", grace},
+		{"ignores TERM and forks", "stubborn", "2", "stubborn 2", Exit{Code: -1, Signal: "SIGKILL", Killed: true}, "stubborn 0", grace},
 		{"floods", "flood", "1000000000000", "0123", Exit{Code: -1, Signal: "SIGTERM", Killed: true}, "0123", 0},
 	}
 	for _, tt := range tests {
@@ -150,7 +150,7 @@ func TestGrandchildHoldsPipes(t *testing.T) {
 	for _, part := range []string{"leave", "group"} {
 		t.Run(part, func(t *testing.T) {
 			t.Parallel()
-			c := helper(t, part, "deaf")
+			c := helper(t, part, "stubborn")
 			c.Grace = grace
 			began := time.Now()
 			exit, output, err := outcome(t, t.Context(), c)

@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Line joins a program and its second process, which outlives it; see
-// [Respawn]. Over it any number of connections are made, each independent of the
-// others. It is safe for concurrent use.
+// A Line connects a program with its second process, which outlives it; see
+// [Respawn]. It carries any number of independent connections. It is safe for
+// concurrent use.
 type Line struct{ conn *net.UnixConn }
 
-// Respawn starts the program of this process once more, in a session of its
-// own, with name as its only argument and with nothing of this process but PATH,
-// HOME, LANG and TMPDIR. There it calls [Respawned].
+// Respawn starts the program of this process again, in its own session, with
+// name as its only argument and only PATH, HOME, LANG and TMPDIR of the
+// environment. The second process calls [Respawned].
 //
-// The second process finds the other end of the line closed when this one dies.
+// The second process sees the line closed when this one dies.
 func Respawn(name string) (*Line, error) {
 	program, err := itself()
 	if err != nil {
@@ -38,8 +38,8 @@ func Respawn(name string) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not our standard error either: who waits for the end of it would wait for
-	// the second process too.
+	// Do not pass on standard error: a reader that waits for its end would wait
+	// for the second process too.
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		conn.Close()
@@ -58,7 +58,7 @@ func Respawn(name string) (*Line, error) {
 	return &Line{conn}, nil
 }
 
-// itself is the program that runs, on Linux even if its file was replaced since.
+// itself returns the running program, on Linux even if its file was replaced.
 func itself() (string, error) {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe", nil
@@ -66,12 +66,12 @@ func itself() (string, error) {
 	return os.Executable()
 }
 
-// lineFD is where the second process finds the line.
+// lineFD is the line's descriptor in the second process.
 const lineFD = 3
 
-// Respawned returns the line, if this process was started by [Respawn] with that
-// name. Nothing a user says can look like it: the name is the zeroth argument,
-// no other follows, and the descriptor is a socket.
+// Respawned returns the line, if this process was started by [Respawn] with
+// that name. No command line of a user looks like it: the name is argv[0], no
+// argument follows, and the descriptor is a socket.
 func Respawned(name string) (*Line, bool) {
 	if len(os.Args) != 1 || os.Args[0] != name {
 		return nil, false
@@ -86,7 +86,7 @@ func Respawned(name string) (*Line, bool) {
 	return &Line{conn}, true
 }
 
-// Dial makes a connection. It does not wait until the other side takes it.
+// Dial opens a connection. It does not wait until the other side accepts it.
 func (l *Line) Dial() (net.Conn, error) {
 	ours, theirs, err := pair()
 	if err != nil {
@@ -126,10 +126,10 @@ func (l *Line) Accept() (net.Conn, error) {
 	return unixConn(os.NewFile(uintptr(fds[0]), "connection"))
 }
 
-// Close ends the line, not the connections that were made over it.
+// Close closes the line, but not its connections.
 func (l *Line) Close() error { return l.conn.Close() }
 
-// pair makes two sockets that are joined and that no command inherits.
+// pair returns two connected sockets that no command inherits.
 func pair() (ours, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -143,7 +143,7 @@ func pair() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs"), nil
 }
 
-// unixConn makes a connection of a socket, whose file it closes.
+// unixConn converts a socket to a connection and closes its file.
 func unixConn(f *os.File) (*net.UnixConn, error) {
 	defer f.Close()
 	conn, err := net.FileConn(f)
@@ -153,7 +153,7 @@ func unixConn(f *os.File) (*net.UnixConn, error) {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
 		conn.Close()
-		return nil, fmt.Errorf("%s is no socket of this machine", f.Name())
+		return nil, fmt.Errorf("%s is not a Unix socket", f.Name())
 	}
 	return u, nil
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killSettle is how long SIGKILL may take to be seen to have worked. Together with pipeDelay it
-// stays below the second that Run promises.
+// killSettle is how long the effect of SIGKILL may take. Together with
+// pipeDelay it is below the second that Run promises.
 const killSettle = 500 * time.Millisecond
 
 func run(ctx context.Context, c Command) (Exit, error) {
@@ -27,13 +27,14 @@ func run(ctx context.Context, c Command) (Exit, error) {
 	}
 	markCloseOnExec()
 	began := time.Now()
-	// A session rather than only a process group: it has no controlling terminal, so nothing can
-	// stop to ask for a password, and jobs that a shell with job control puts into groups of their
-	// own can still be found by their session.
+	// The command gets a session and not only a process group: without a
+	// controlling terminal nothing can stop to ask for a password, and jobs
+	// that a shell puts into groups of their own can still be found by session.
 	//
-	// No Pdeathsig: Linux sends it when the *thread* that forked ends, and Go ends a thread whose
-	// goroutine exits while locked to it. A command could be killed by an unrelated goroutine's end.
-	// A caller that dies leaves its commands to whoever resumes its work, see [Identity.End].
+	// There is no Pdeathsig: Linux sends it when the *thread* that forked ends,
+	// and Go ends a thread whose goroutine exits while locked to it, so an
+	// unrelated goroutine could kill a command. The process that resumes the
+	// work of a dead caller ends its commands, see [Identity.End].
 	proc, told, err := start(path, c, pipes.child[:])
 	if err != nil {
 		pipes.abandon()
@@ -69,8 +70,9 @@ func run(ctx context.Context, c Command) (Exit, error) {
 	case <-ctx.Done():
 		exit.Killed = !hasExited()
 	}
-	// The first process is dead but not reaped until the session is clear: its entry in the process
-	// table keeps the id from being given to somebody else, who would then get our signals.
+	// The first process is dead but not reaped until the session is empty: its
+	// entry in the process table keeps its id from being reused for a process
+	// that would then get these signals.
 	gone := true
 	if exit.Killed {
 		gone = endSession(proc.Pid, hasExited, c.Grace)
@@ -102,10 +104,11 @@ func run(ctx context.Context, c Command) (Exit, error) {
 	return exit, failed
 }
 
-// endSession ends every process of the session: SIGTERM, at most grace later SIGKILL. It reports
-// whether all are gone, the leader (of which leaderGone tells) included.
+// endSession ends every process of the session: SIGTERM, at most grace later
+// SIGKILL. It reports whether all are gone, including the leader, whose state
+// leaderGone reports.
 func endSession(session int, leaderGone func() bool, grace time.Duration) bool {
-	// SIGCONT, as a stopped process would get around to SIGTERM only when continued.
+	// SIGCONT lets a stopped process handle SIGTERM.
 	tell(session, syscall.SIGTERM)
 	tell(session, syscall.SIGCONT)
 	if settled(session, leaderGone, grace, 0) {
@@ -114,7 +117,8 @@ func endSession(session int, leaderGone func() bool, grace time.Duration) bool {
 	return settled(session, leaderGone, killSettle, syscall.SIGKILL)
 }
 
-// settled waits until the session is empty, sending sig, if any, at every look.
+// settled waits until the session is empty, sending sig, if any, with each
+// check.
 func settled(session int, leaderGone func() bool, limit time.Duration, sig syscall.Signal) bool {
 	deadline := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 25*time.Millisecond) {
@@ -132,8 +136,9 @@ func settled(session int, leaderGone func() bool, limit time.Duration, sig sysca
 	}
 }
 
-// tell sends sig to the group of the session's leader at one stroke, then to the members of
-// other groups one by one. Errors mean that there is nobody left, or somebody who is not ours.
+// tell sends sig to the group of the session's leader at once, then to the
+// members of other groups one by one. It ignores errors: the process is gone or
+// belongs to another user.
 func tell(session int, sig syscall.Signal) {
 	_ = syscall.Kill(-session, sig)
 	for _, m := range members(session) {

@@ -20,16 +20,16 @@ func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != syscall.EINTR {
-			return // ended, or reaped by somebody else
+			return // ended, or reaped elsewhere
 		}
 	}
 }
 
-// members lists the processes of a session that are not zombies. Zombies must not count: one whose
-// parent never waits, as in a container without an init, would be waited for until the grace is
-// over. That is also why kill(-group, 0) does not serve as the question.
+// members lists the processes of a session that are not zombies. A zombie whose
+// parent never waits, as in a container without an init, would otherwise delay
+// the end until the grace is over; kill(-group, 0) counts zombies, too.
 //
-// getsid on every id of /proc is much cheaper than reading every stat file.
+// getsid on every id of /proc is much faster than reading every stat file.
 func members(session int) []member {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -58,7 +58,7 @@ func leadsSession(pid int) bool {
 	return err == nil && sid == pid
 }
 
-// stat is what is needed of /proc/PID/stat, see proc_pid_stat(5).
+// stat has the needed fields of /proc/PID/stat, see proc_pid_stat(5).
 type stat struct {
 	group  int
 	start  uint64
@@ -70,7 +70,8 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	// The second field is the program's name in parentheses and may itself contain any of them.
+	// The second field is the program's name in parentheses, which may itself
+	// contain parentheses and blanks.
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 {
 		return stat{}, fmt.Errorf("/proc/%d/stat has no program name", pid)
@@ -96,13 +97,14 @@ func lookUp(pid int) (start uint64, zombie bool, err error) {
 	return s.start, s.zombie, err
 }
 
-// isNotExist includes ESRCH, which reading a stat file gives when the process ends meanwhile.
+// isNotExist includes ESRCH, the error of reading a stat file when the process
+// ends meanwhile.
 func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
 }
 
-// bootID is the kernel's random id of this boot and the process-id namespace, since two containers
-// of one host share the boot but not the meaning of an id.
+// bootID returns the kernel's random id of this boot and the process-id
+// namespace, since containers of one host share the boot but not process ids.
 var bootID = sync.OnceValues(func() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -115,7 +117,7 @@ var bootID = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(boot)) + "/" + strings.Trim(namespace, "pid:[]"), nil
 })
 
-// markCloseOnExec keeps descriptors that this process inherited from reaching a command.
+// markCloseOnExec keeps commands from inheriting this process's descriptors.
 func markCloseOnExec() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) != nil { // Linux before 5.11
 		markEach("/proc/self/fd")

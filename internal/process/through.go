@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// mostTold is how much a step may tell.
+// mostTold is the most bytes of a step's report.
 const mostTold = 4 << 10
 
-// start starts the command, or the step before it, and returns the descriptor on which the step
-// tells why there is no command; nil: there is no step.
+// start starts the command, or the step before it, and returns the descriptor
+// with the step's report; nil: there is no step.
 func start(path string, c Command, files []*os.File) (proc *os.Process, told *os.File, err error) {
 	attr := &os.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files}
 	if c.Through == nil {
@@ -41,12 +41,13 @@ func start(path string, c Command, files []*os.File) (proc *os.Process, told *os
 	return proc, told, nil
 }
 
-// notStarted says why the step did not become the command. It is asked when the process is gone.
+// notStarted returns why the step did not execute the command. The process must
+// be gone.
 func (c Command) notStarted(told *os.File) error {
 	if told == nil {
 		return nil
 	}
-	_ = told.SetReadDeadline(time.Now().Add(pipeDelay)) // it cannot be open any more
+	_ = told.SetReadDeadline(time.Now().Add(pipeDelay)) // the writing end is closed by now
 	said, _ := io.ReadAll(io.LimitReader(told, mostTold))
 	switch errno, reason := c.Through.Explain(said); {
 	case reason != "":

@@ -35,7 +35,7 @@ func unsupported() error {
 // Locate always fails on this system.
 func Locate(Command) (string, error) { return "", unsupported() }
 
-// Line is of no use on this system.
+// Line is unusable on this system.
 type Line struct{}
 
 // Respawn always fails on this system.

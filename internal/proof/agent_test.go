@@ -83,8 +83,8 @@ func do(calls ...string) (list []pawl.Call) {
 }
 
 // errand has everything in it that a kill may hit: single calls, a batch of
-// Reads and Idempotents, Writes alone and between Reads, one that can be asked
-// what came of it, a provider that is overloaded, a conversation that becomes
+// Reads and Idempotents, Writes alone and between Reads, one that can report
+// its outcome, a provider that is overloaded, a conversation that becomes
 // too long, a call that needs approval beside one that needs an answer, one that
 // needs neither and a child run that waits for an approval of its own, a
 // repetition that is answered from the log, and children beside each other.
@@ -236,7 +236,7 @@ func (h hand) done(inv pawl.Invocation) bool {
 	return slices.ContainsFunc(h.world.notes("ledger"), func(l []string) bool { return l[ledgerKey] == inv.Key })
 }
 
-// A sure hand can say what came of a call.
+// A sure hand can report the outcome of a call.
 type sure struct{ hand }
 
 func (h sure) Reconcile(_ context.Context, inv pawl.Invocation) (out pawl.Output, happened bool, err error) {

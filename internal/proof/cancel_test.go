@@ -70,8 +70,8 @@ func TestKillCancel(t *testing.T) {
 }
 
 // TestKillCancelled kills the owner of a run that is being cancelled while a
-// Write runs. Whoever takes it up cancels it, and nothing starts any more; who
-// goes on with it all the same is told of the Write.
+// Write runs. Resuming the run cancels it, and nothing starts any more; resuming
+// it again reports the Write.
 func TestKillCancelled(t *testing.T) {
 	for _, when := range []string{"before tool pay|1", "after tool pay|1"} {
 		c := newCell(t)

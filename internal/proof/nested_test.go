@@ -58,7 +58,7 @@ func TestPaidTwice(t *testing.T) {
 	}
 }
 
-// settlements counts how often somebody said what came of a call in doubt.
+// settlements counts the resolutions of calls in doubt.
 func (c *cell) settlements(t *testing.T) (n int) {
 	t.Helper()
 	for _, typ := range c.types(t) {

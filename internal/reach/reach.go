@@ -1,7 +1,6 @@
-// Package reach keeps connections that are made for somebody else's sake away
-// from this machine, its network and the metadata service of its cloud: the URL
-// is another's word, and so is what a name server makes of its host. What counts
-// is the address that the kernel is about to connect to.
+// Package reach prevents connections to this machine, its network and its
+// cloud's metadata service when a URL is untrusted, and so are the DNS answers
+// for its host. It checks the address that the kernel is about to connect to.
 package reach
 
 import (
@@ -15,10 +14,10 @@ import (
 	"syscall"
 )
 
-// blocked are the IPv4 networks that are not the public Internet, from IANA's
-// Special-Purpose Address Registry (RFC 6890 and its updates), with what is said
-// of them. The last is no special network but serves credentials to the machines
-// of a cloud (Azure's wire server).
+// blocked are the IPv4 networks outside the public Internet, from IANA's
+// Special-Purpose Address Registry (RFC 6890 and its updates), with their
+// descriptions. The last is not a special network, but serves credentials to
+// the machines of a cloud (Azure's wire server).
 var blocked = []struct{ network, what string }{
 	{"0.0.0.0/8", "this host"},
 	{"10.0.0.0/8", "private"},
@@ -36,14 +35,14 @@ var blocked = []struct{ network, what string }{
 	{"224.0.0.0/4", "multicast"},
 	{"240.0.0.0/4", "reserved"},
 	{"168.63.129.16/32", linkLocal},
-	// Of IPv6 only global unicast is public, and of that not these.
+	// In IPv6 only global unicast is public, except these networks.
 	{"2001::/23", "special"},
 	{"2001:db8::/32", "for documentation"},
 	{"2002::/16", "an IPv4 address in disguise"},
 	{"3fff::/20", "for documentation"},
 }
 
-// linkLocal is what is said of addresses by which clouds hand out credentials.
+// linkLocal describes the addresses by which clouds hand out credentials.
 const linkLocal = "link-local or a metadata service"
 
 var (
@@ -60,7 +59,7 @@ func parsed() []netip.Prefix {
 	return all
 }
 
-// Special says what kind of address it is, if it is not a public one.
+// Special describes an address that is not public; empty: it is public.
 func Special(a netip.Addr) string {
 	a = a.WithZone("").Unmap()
 	for i, n := range networks {
@@ -80,13 +79,13 @@ func Special(a netip.Addr) string {
 	case a.IsMulticast():
 		return "multicast"
 	case !globalScope.Contains(a):
-		return "not public" // with IPv4 in disguise: mapped, compatible, NAT64
+		return "not public" // including embedded IPv4: mapped, compatible, NAT64
 	}
 	return ""
 }
 
-// A Host is one that is allowed: a name, all beneath a name, or an
-// address; with a port or without.
+// A Host is an allowed host: a name, all names beneath one, or an address; with
+// or without a port.
 type Host struct {
 	name string // lower case; empty: an address
 	any  bool   // *.name
@@ -94,8 +93,8 @@ type Host struct {
 	port string // empty: any
 }
 
-// ParseHost reads an entry such as docs.example.org, *.example.org, 10.0.0.7 or
-// [::1]:8080.
+// ParseHost parses an entry such as docs.example.org, *.example.org, 10.0.0.7
+// or [::1]:8080.
 func ParseHost(text string) (h Host, err error) {
 	wrong := fmt.Errorf("allow has %q; give a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080", text)
 	name := text
@@ -119,10 +118,10 @@ func ParseHost(text string) (h Host, err error) {
 	return h, nil
 }
 
-// canonical is a host's name as it is compared.
+// canonical normalises a host's name for comparison.
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// Is reports whether a host and port that a URL names are meant.
+// Is reports whether the entry matches a URL's host and port.
 func (h Host) Is(name, port string) bool {
 	if h.port != "" && h.port != port {
 		return false
@@ -131,26 +130,26 @@ func (h Host) Is(name, port string) bool {
 		return h.addr == a.WithZone("").Unmap()
 	}
 	name = canonical(name)
-	if h.any { // which is what lies beneath, and not the name itself
+	if h.any { // names beneath, not the name itself
 		return strings.HasSuffix(name, "."+h.name)
 	}
 	return h.name != "" && name == h.name
 }
 
-// A Dialer connects to public addresses, and to hosts that are allowed. Its zero
-// value allows no others.
+// A Dialer connects to public addresses, and to allowed hosts. The zero value
+// allows no others.
 type Dialer struct {
-	// Allow has hosts that may be on a private network or on this machine, since
-	// whoever allows them knows. What hands out credentials must be allowed by its
-	// address: a name that resolves to it is more likely an attack.
+	// Allow has hosts that may be on a private network or on this machine. A
+	// service that hands out credentials must be allowed by its address: a name
+	// that resolves to it is more likely an attack.
 	Allow []Host
-	// Lookup, in tests, says where a name leads.
+	// Lookup replaces name resolution in tests.
 	Lookup func(host string) string
 }
 
-// DialContext connects, and fails with a *RefusedError where it may not. The address
-// is checked by the last one who sees it before the kernel does, so that no
-// spelling of an address and no change of mind of a name server goes past.
+// DialContext connects, or fails with a *RefusedError. It checks the address
+// last before the kernel uses it, so neither spellings of an address nor
+// changing DNS answers evade the check.
 func (d *Dialer) DialContext(ctx context.Context, network, to string) (net.Conn, error) {
 	name, port, err := net.SplitHostPort(to)
 	if err != nil {
@@ -169,8 +168,8 @@ func (d *Dialer) DialContext(ctx context.Context, network, to string) (net.Conn,
 	return dialer.DialContext(ctx, network, to)
 }
 
-// connectable says why an address may not be connected to for the sake of a host
-// that a URL names.
+// connectable returns the reason why an address may not be used for a URL's
+// host; nil: it may.
 func (d *Dialer) connectable(name, port string, a netip.Addr) error {
 	what := Special(a)
 	if what == "" {
@@ -185,8 +184,8 @@ func (d *Dialer) connectable(name, port string, a netip.Addr) error {
 	return &RefusedError{fmt.Sprintf("%s has the address %s, which is %s; only public addresses are connected to, and hosts that were allowed", name, a, what)}
 }
 
-// A RefusedError says which host or address is not connected to, and why.
+// A RefusedError is the refusal of a host or address, with the reason.
 type RefusedError struct{ Why string }
 
-// Error says why.
+// Error returns the reason.
 func (r *RefusedError) Error() string { return r.Why }

@@ -1,50 +1,51 @@
-// Package sabotage breaks what the journals and the engine promise, one promise
-// at a time, so that it can be seen that a test notices. Nothing of it is in a
-// normal build: there [On] is constant false, and the compiler leaves out
-// whatever depends on it. A build with the tag sabotage breaks the promise that
+// Package sabotage breaks promises of the journals and the engine, one at a
+// time, to verify that a test notices. It has no effect in a normal build:
+// there [On] is constant false, and the compiler removes the code that depends
+// on it. A build with the tag sabotage breaks the promise named in the
+// environment:
 // the environment names:
 //
 //	go test -tags sabotage -c -o engine.test ./engine
 //	cd engine && PAWL_SABOTAGE=intent ../engine.test -test.run TestAppendFails
 //
-// Mutation tools were no way here: most of the promises are kept by several
-// lines that must go together, and a mutant that nothing can notice is no news.
+// Mutation tools do not fit: several lines together keep most of the promises,
+// and a mutant without an effect shows nothing.
 package sabotage
 
-// A Switch names a promise and is what PAWL_SABOTAGE says to break it.
+// A Switch names a promise; PAWL_SABOTAGE holds the name of the one to break.
 type Switch string
 
-// Of the journals.
+// Promises of the journals.
 const (
 	Fsync   Switch = "fsync"   // an append is on the disk when it returns
-	Records Switch = "records" // a record that is not what was appended is not handed out
-	Pages   Switch = "pages"   // bytes that changed on the disk are not taken for what was written
-	Epoch   Switch = "epoch"   // who lost the lease appends nothing
-	After   Switch = "after"   // a batch goes where its writer believes the end to be
-	Letters Switch = "letters" // one letter for each request, whoever is quicker
+	Records Switch = "records" // a damaged record is not returned
+	Pages   Switch = "pages"   // a damaged page is detected
+	Epoch   Switch = "epoch"   // an owner without the lease cannot append
+	After   Switch = "after"   // a batch is appended only at its expected seq
+	Letters Switch = "letters" // one signal for each request; the first counts
 	Lease   Switch = "lease"   // a run with a live owner is not taken over
 )
 
-// Of the engine.
+// Promises of the engine.
 const (
-	Intent    Switch = "intent"    // nothing runs before the log says so
-	Request   Switch = "request"   // no model is called before the log says so
+	Intent    Switch = "intent"    // no tool runs before the log records it
+	Request   Switch = "request"   // no model is called before the log records it
 	Booking   Switch = "booking"   // a model call lost in flight is booked at its reservation
 	Repeat    Switch = "repeat"    // a lost Write is not driven again
-	Key       Switch = "key"       // an attempt more has the same idempotency key
+	Key       Switch = "key"       // a further attempt has the same idempotency key
 	Reuse     Switch = "reuse"     // an equal call that succeeded is answered from the log
-	Consume   Switch = "consume"   // a decision is about one call
-	Stale     Switch = "stale"     // a letter is about the request it was written for
-	Witness   Switch = "witness"   // what was approved still is so when it starts
+	Consume   Switch = "consume"   // a decision applies to one call
+	Stale     Switch = "stale"     // a signal applies only to its request
+	Witness   Switch = "witness"   // the preconditions of an approval still hold at the start
 	Heartbeat Switch = "heartbeat" // a live owner keeps its run
-	Change    Switch = "change"    // a run does not go on under another agent
-	Newer     Switch = "newer"     // a log of a newer build is not gone on with
-	Sum       Switch = "sum"       // an export that was changed is not imported
-	Torn      Switch = "torn"      // a run whose end is missing does not go on
-	Scrub     Switch = "scrub"     // no secret gets into the log
+	Change    Switch = "change"    // a run does not continue with a changed agent
+	Newer     Switch = "newer"     // a newer build's log is not continued
+	Sum       Switch = "sum"       // a changed export is not imported
+	Torn      Switch = "torn"      // a run whose end is missing does not continue
+	Scrub     Switch = "scrub"     // the log contains no secret
 )
 
-// All is every switch there is.
+// All returns every switch.
 func All() []Switch {
 	return []Switch{
 		Fsync, Records, Pages, Epoch, After, Letters, Lease,

@@ -4,5 +4,5 @@ package spool
 
 import "io/fs"
 
-// Identity knows of nothing but names on this system, which runs no commands.
+// Identity returns "" on this system, which runs no commands.
 func Identity(fs.FileInfo) string { return "" }

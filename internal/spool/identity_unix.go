@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Identity tells a file from another that takes its name: device and inode.
+// Identity identifies a file independently of its name: by device and inode.
 func Identity(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprint(s.Dev, " ", s.Ino)

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A Promise says of an attempt that it is recorded in a directory before it
-// starts, or never starts. It is given before the attempt is announced, and its
-// text stands in the log beside the announcement.
+// A Promise states that an attempt is recorded in a directory before it starts,
+// or never starts. It is made before the attempt is announced, and its text is
+// in the log with the announcement.
 type Promise struct {
 	ID   string // of the directory, see [Dir.ID]
 	At   time.Time
@@ -20,21 +20,22 @@ type Promise struct {
 	Path string // of the directory; empty in promises of older builds
 }
 
-// Promise gives the promise of a directory on a running system, which boot names.
+// Promise returns the promise of a directory on the running system that boot
+// identifies.
 func (d Dir) Promise(boot string, now time.Time) (Promise, error) {
 	id, err := d.ID(boot)
 	return Promise{ID: id, At: now.UTC(), Boot: short(boot), Path: d.path}, err
 }
 
-// String gives the promise as [ParsePromise] reads it.
+// String returns the text for [ParsePromise].
 func (p Promise) String() string {
 	return strings.Join([]string{p.ID, p.At.Format(time.RFC3339Nano), p.Boot, p.Path}, " ")
 }
 
-// ParsePromise reads the text of a promise. It reports false for anything else,
-// such as what a tool of another make says of who supervises it.
+// ParsePromise parses a promise. It returns false for anything else, such as
+// the text of another kind of supervisor.
 func ParsePromise(text string) (p Promise, ok bool) {
-	fields := strings.SplitN(text, " ", 4) // the last one may have spaces
+	fields := strings.SplitN(text, " ", 4) // the last field may contain spaces
 	if len(fields) != 2 && len(fields) != 4 || fields[0] == "" {
 		return Promise{}, false
 	}
@@ -52,18 +53,18 @@ func (p Promise) About(d Dir, boot string) bool {
 	return err == nil && id == p.ID
 }
 
-// startWithin is how long after its promise an attempt may begin. Somebody on
-// another host, who cannot reach the directory, so knows when it cannot any more;
-// skew is how far the clocks of two hosts may differ.
+// startWithin is how long after its promise an attempt may begin. A process on
+// another host, which cannot read the directory, thereby knows when the attempt
+// can no longer begin; skew is the largest clock difference between hosts.
 const startWithin, skew = 20 * time.Second, 5 * time.Second
 
-// Expired reports whether the attempt may not begin any more, on the system where
-// the promise was given.
+// Expired reports whether the attempt may no longer begin, on the system of the
+// promise.
 func (p Promise) Expired(now time.Time) bool { return now.Sub(p.At) > startWithin }
 
-// Open is how long the attempt may still begin on another system than this one.
-// It is zero for a promise of this system: if it is about no directory here, that
-// directory is gone, and whoever was to record there finds so.
+// Open returns how long the attempt may still begin on another system. It is
+// zero for a promise of this system: if no directory here matches it, that
+// directory is gone, and the process that was to record the attempt will fail.
 func (p Promise) Open(boot string, now time.Time) time.Duration {
 	if p.Path == "" || p.Boot == short(boot) {
 		return 0
@@ -72,19 +73,19 @@ func (p Promise) Open(boot string, now time.Time) time.Duration {
 	return max(0, min(most, most-now.Sub(p.At)))
 }
 
-// Holds reports whether the absence of a record in the directory proves that the
-// attempt was not begun: nothing was swept away since the promise was given.
+// Holds reports whether a missing record proves that the attempt did not begin:
+// nothing was removed from the directory since the promise.
 func (p Promise) Holds(d Dir) bool {
 	since, err := d.Since()
 	return err == nil && !p.At.Before(since)
 }
 
-// ID tells the directory from every other, now: from another that took its name,
-// from its copy, and from one on another host, in another container or before the
-// machine was started last, whose records may have been lost or be out of reach.
+// ID distinguishes the directory from every other: one that took its name, a
+// copy, and one on another host, in another container or before the last boot,
+// whose records may be lost or unreachable.
 func (d Dir) ID(boot string) (string, error) {
 	if boot == "" {
-		return "", errors.New("spool: the running system cannot be told from others")
+		return "", errors.New("spool: the running system has no boot id")
 	}
 	drawn, err := d.Drawn()
 	if err != nil {
@@ -97,7 +98,7 @@ func (d Dir) ID(boot string) (string, error) {
 	return short(drawn + "\n" + Identity(info) + "\n" + boot), nil
 }
 
-// short is a digest that is long enough to tell a few things apart.
+// short is a digest that suffices to distinguish a few values.
 func short(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])

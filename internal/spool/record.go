@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Begin says that a command is about to be started, and by whom.
+// Begin records that a command is about to be started, and by which process.
 type Begin struct {
 	Attempt
-	Supervisor string        `json:"supervisor"` // the process that runs it, for good
+	Supervisor string        `json:"supervisor"` // the identity of the process that runs it
 	Argv       string        `json:"argv"`       // digest
 	At         time.Time     `json:"at"`
 	Timeout    time.Duration `json:"timeout"`
 }
 
-// Exit says how a command ended and what it printed.
+// Exit records how a command ended and what it printed.
 type Exit struct {
 	Code    int           `json:"code"`
 	Signal  string        `json:"signal,omitempty"`
-	Refused *Refusal      `json:"refused,omitempty"` // it could not be started
-	Error   string        `json:"error,omitempty"`   // what else went wrong
+	Refused *Refusal      `json:"refused,omitempty"` // why it could not be started
+	Error   string        `json:"error,omitempty"`   // any other error
 	Cut     Cut           `json:"cut,omitempty"`
 	Out     Said          `json:"out"`
 	Err     Said          `json:"err"`
@@ -36,16 +36,16 @@ type Refusal struct {
 	Reason  string `json:"reason"`
 }
 
-// Cut is why a command was ended before it ended by itself.
+// Cut is why a command was ended early.
 type Cut int
 
-// The reasons; zero: it was not.
+// The reasons; zero: it was not ended early.
 const (
-	Late    Cut = 1 + iota // its time was over
-	Stopped                // somebody wanted it
+	Late    Cut = 1 + iota // it timed out
+	Stopped                // it was cancelled
 )
 
-// String returns the reason in a word.
+// String returns the reason as a word.
 func (c Cut) String() string {
 	switch c {
 	case Late:
@@ -64,16 +64,16 @@ type Said struct {
 	Digest    string `json:"digest"` // SHA-256 of all of it
 }
 
-// Fate is what a file says of an attempt.
+// Fate is the content of an attempt's file.
 type Fate struct {
 	Begin   *Begin
-	Process string // of the command, for good; empty: not known
+	Process string // the command's identity; empty: unknown
 	Exit    *Exit
 	Never   *Attempt
-	Torn    bool // behind this comes what cannot be read
+	Torn    bool // unreadable data follows
 }
 
-// attempt is which one it is about.
+// attempt returns the attempt that the file is about.
 func (f Fate) attempt() (Attempt, bool) {
 	switch {
 	case f.Begin != nil:
@@ -84,13 +84,13 @@ func (f Fate) attempt() (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// About reports whether it is about this attempt.
+// About reports whether the file is about this attempt.
 func (f Fate) About(a Attempt) bool {
 	is, ok := f.attempt()
 	return ok && is == a
 }
 
-// record is one of its members.
+// record is one record of a file.
 type record struct {
 	Begin   *Begin   `json:"begin,omitempty"`
 	Process string   `json:"process,omitempty"`
@@ -98,17 +98,17 @@ type record struct {
 	Never   *Attempt `json:"never,omitempty"`
 }
 
-// A File is the file of an attempt that goes on.
+// A File is the file of a running attempt.
 type File struct{ f *os.File }
 
-// Running notes the command's process. It is not made durable: no process
-// outlives the loss of what was only written.
+// Running records the command's process. It is not synced: no process outlives
+// the loss of unsynced data.
 func (f *File) Running(process string) error { return write(f.f, record{Process: process}) }
 
-// Exited notes how the command ended; from here on others can read it.
+// Exited records how the command ended; from here on others can read it.
 func (f *File) Exited(e *Exit) error { return write(f.f, record{Exit: e}) }
 
-// Close makes everything durable.
+// Close syncs the file.
 func (f *File) Close() error {
 	err := f.f.Sync()
 	if e := f.f.Close(); err == nil {
@@ -120,16 +120,16 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Records are framed: the length of what follows the frame, and the CRC-32C
-// (Castagnoli) of length and content, both of four bytes, the lower one first.
+// Records are framed: the length of the content, and the CRC-32C (Castagnoli)
+// of length and content, both as four bytes in little-endian order.
 const frame = 8
 
-// mostRecord bounds what a damaged length can make us believe.
+// mostRecord limits the length that a damaged frame can claim.
 const mostRecord = 1 << 30
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// write appends a record at one stroke.
+// write appends a record in one write.
 func write(f *os.File, r record) error {
 	content, err := json.Marshal(r)
 	if err != nil {
@@ -169,8 +169,8 @@ func parse(data []byte) (f Fate) {
 	return f
 }
 
-// add takes in the first record of each kind: there is one of each at most. Of
-// the two that decide about the attempt, the one that comes first counts.
+// add adds the first record of each kind. Of the two records that decide the
+// attempt, the earlier one counts.
 func (f *Fate) add(r record) {
 	if f.Never != nil {
 		return

@@ -1,11 +1,11 @@
-// Package spool keeps what is known of commands apart from the process that
-// wants to know: one small file for each attempt at a call, written by who runs
-// the command and read by whoever takes the run up after a crash.
+// Package spool records commands outside of the process that started the run:
+// one small file for each attempt at a call, written by the process that runs
+// the command and read by the one that resumes the run after a crash.
 //
-// A file is created before its command starts, by name and exclusively, and its
-// first record decides whether the command starts at all. Whoever must know that
-// it will not writes "never" into a file that is not there or still empty; then
-// the command cannot start any more, however late somebody comes to start it.
+// A file is created exclusively before its command starts, and its first record
+// decides whether the command starts at all. To prevent a start, a process
+// writes "never" into a file that is missing or still empty; then the command
+// cannot start any more, however late its supervisor tries.
 package spool
 
 import (
@@ -24,14 +24,14 @@ import (
 // Dir is a directory of such files.
 type Dir struct{ path string }
 
-// At is the directory of that name, which need not be there.
+// At returns the directory of that name, which need not exist.
 func At(path string) Dir { return Dir{path} }
 
-// Path is its name.
+// Path returns its name.
 func (d Dir) Path() string { return d.path }
 
-// Make makes the directory, for its user only, and notes in it since when it is
-// kept; see [Dir.Since].
+// Make creates the directory, for its user only, and records when; see
+// [Dir.Since].
 func (d Dir) Make(now time.Time) error {
 	if _, err := d.Since(); err == nil {
 		d.draw()
@@ -40,7 +40,7 @@ func (d Dir) Make(now time.Time) error {
 	if err := os.MkdirAll(d.path, 0o700); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	// Who else could write here could say that a payment was never made.
+	// Another user with write access could forge the absence of a payment.
 	info, err := os.Stat(d.path)
 	if err == nil && info.Mode().Perm()&0o022 != 0 {
 		err = fmt.Errorf("%s can be written by others; chmod 700 it", d.path)
@@ -55,9 +55,9 @@ func (d Dir) Make(now time.Time) error {
 
 const drawnName = "drawn"
 
-// draw writes down the number that tells the directory from others, once: of
-// several who do at a time one is first. Without it nothing can be proven by the
-// absence of a record, and all else goes on.
+// draw writes the number that identifies the directory, once: of several
+// concurrent processes one wins. Without it a missing record proves nothing,
+// and everything else works.
 func (d Dir) draw() {
 	path := filepath.Join(d.path, drawnName)
 	if _, err := os.Stat(path); err == nil {
@@ -74,7 +74,7 @@ func (d Dir) draw() {
 	_ = os.Remove(f.Name())
 }
 
-// Drawn is a number that no other directory was given when it was made. A copy has it, too.
+// Drawn returns the directory's unique number. A copy has the same.
 func (d Dir) Drawn() (string, error) {
 	text, err := os.ReadFile(filepath.Join(d.path, drawnName))
 	if err != nil {
@@ -91,8 +91,8 @@ type Attempt struct {
 	Number int    `json:"number"`
 }
 
-// name is the attempt's file: the digest of its run, by which the files of a run
-// are found, and that of all of it.
+// name returns the name of the attempt's file: the digest of its run, by which
+// the files of a run are found, and the digest of the attempt.
 func (a Attempt) name() string {
 	whole := digest(fmt.Sprintf("%q %q %q %d", a.Run, a.Call, a.Key, a.Number))
 	return prefix(a.Run) + whole[:32] + ending
@@ -107,9 +107,9 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Begin creates the attempt's file and returns when that is durable. The error
-// wraps fs.ErrExist if there is one, or if somebody has fenced the attempt before
-// the file had a record: then the command must not be started.
+// Begin creates the attempt's file and syncs it. The error wraps fs.ErrExist if
+// the file exists, or if another process has fenced the attempt before the
+// first record was written: then the command must not be started.
 func (d Dir) Begin(b Begin) (*File, error) {
 	f, err := d.create(b.Attempt, record{Begin: &b})
 	if err != nil {
@@ -126,9 +126,9 @@ func (d Dir) Begin(b Begin) (*File, error) {
 	return &File{f}, nil
 }
 
-// Fence keeps an attempt that was not begun from being begun, durably, and
-// returns what is known of it from then on: that it never was, or who began it.
-// Only of a file that is damaged is neither known.
+// Fence durably keeps an attempt from starting if it has not, and returns what
+// is known of it: that it never started, or which process started it. Both are
+// unknown only for a damaged file.
 func (d Dir) Fence(a Attempt) (Fate, error) {
 	f, err := d.create(a, record{Never: &a})
 	if err == nil {
@@ -141,7 +141,8 @@ func (d Dir) Fence(a Attempt) (Fate, error) {
 	if _, known := fate.attempt(); known || err != nil {
 		return fate, err
 	}
-	// Whoever created it has not written yet, or was killed before that.
+	// The process that created the file has not written yet, or was killed
+	// before that.
 	if f, err = os.OpenFile(filepath.Join(d.path, a.name()), os.O_WRONLY|os.O_APPEND, 0); err != nil {
 		return Fate{}, fmt.Errorf("spool: %w", err)
 	}
@@ -180,17 +181,17 @@ func (d Dir) Read(a Attempt) (Fate, error) {
 	return parse(data), nil
 }
 
-// Forget removes what is known of a run's calls, except of those to be kept and
-// of those of which too little is known to tell. What says "never" stays until
-// it is swept: without it a process that was stopped on its way to the command,
-// and goes on only now, would start it.
+// Forget removes the files of a run's calls, except those to keep and those
+// that cannot be identified. A file that says "never" stays until it is swept:
+// without it, a process that was stopped just before starting the command could
+// still start it.
 func (d Dir) Forget(run string, keep func(call string) bool) error {
 	var errs []error
 	for _, name := range d.files(prefix(run)) {
 		path := filepath.Join(d.path, name)
 		data, err := os.ReadFile(path)
 		if err != nil {
-			continue // another has removed it
+			continue // another process has removed it
 		}
 		if b := parse(data).Begin; b != nil && b.Run == run && !keep(b.Call) {
 			errs = append(errs, os.Remove(path))
@@ -199,12 +200,12 @@ func (d Dir) Forget(run string, keep func(call string) bool) error {
 	return errors.Join(errs...)
 }
 
-// coarse is how much earlier than the clock says a file may seem to be written:
-// no file system counts in more than two seconds.
+// coarse is how much earlier than the clock a file's time may be: file systems
+// have a resolution of at most two seconds.
 const coarse = 2 * time.Second
 
-// Sweep removes what has not been touched since then. Of runs older than that
-// nothing is known any more, and Since says so before the first file goes.
+// Sweep removes files not modified since a time. It first moves the time of
+// Since, so that missing records of older runs prove nothing.
 func (d Dir) Sweep(before time.Time) error {
 	var old []string
 	for _, name := range d.files("") {
@@ -231,7 +232,7 @@ func (d Dir) Sweep(before time.Time) error {
 }
 
 func (d Dir) files(prefix string) (names []string) {
-	entries, _ := os.ReadDir(d.path) // what cannot be read has nothing to be removed
+	entries, _ := os.ReadDir(d.path) // an unreadable directory has nothing to remove
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), ending) {
 			names = append(names, e.Name())
@@ -242,8 +243,8 @@ func (d Dir) files(prefix string) (names []string) {
 
 const sinceName = "since"
 
-// Since is from when on the directory is complete. That it has no file of an
-// attempt says nothing about runs that were begun before.
+// Since returns the time from which the directory is complete. A missing file
+// proves nothing about attempts before it.
 func (d Dir) Since() (time.Time, error) {
 	text, err := os.ReadFile(filepath.Join(d.path, sinceName))
 	if err != nil {

@@ -63,8 +63,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Whoever fences an attempt that was not begun has kept it from being made, also
-// when its file is there and nothing has been written into it yet.
+// Fencing an attempt keeps it from starting, also if its file exists and is still
+// empty.
 func TestFence(t *testing.T) {
 	d, _ := written(t)
 	for number, prepare := range map[int]func(path string) error{

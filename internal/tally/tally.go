@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Tally counts calls by tool. It is a plain list, since a run uses few tools.
+// A Tally counts calls by tool. It is a list, since a run uses few tools.
 type Tally []Count
 
-// Count is what was counted of one tool.
+// Count is the counts of one tool.
 type Count struct {
 	Tool           string
 	Ran, Succeeded int

@@ -1,6 +1,6 @@
-// Package traceparent carries a place in a distributed trace from whoever knows
-// of it to whatever talks to the outside, without either knowing the other: in a
-// context, and on the wires as W3C Trace Context has it
+// Package traceparent passes a position in a distributed trace from the
+// packages that know it to those that make requests, without a dependency
+// between them: in a context, and on the wire as W3C Trace Context
 // (https://www.w3.org/TR/trace-context/).
 package traceparent
 
@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// A Parent is a place in a trace: the values of the headers traceparent and
+// A Parent is a position in a trace: the values of the headers traceparent and
 // tracestate. The zero Parent is none.
 type Parent struct {
 	ID    string // traceparent
 	State string // tracestate; empty: none
 }
 
-// The names by which a Parent is known in HTTP and in the metadata of MCP, and
-// in the environment of a command.
+// The names of a Parent's values in HTTP, in the metadata of MCP, and in the
+// environment of a command.
 const (
 	Header   = "traceparent"
 	State    = "tracestate"
@@ -27,13 +27,12 @@ const (
 	StateVar = "TRACESTATE"
 )
 
-// mostState bounds what is passed on of a tracestate, in bytes: the least that
-// the recommendation asks everybody to pass on.
+// mostState is the most bytes of a tracestate that are passed on: the minimum
+// that the recommendation requires.
 const mostState = 512
 
-// Parse takes a place in a trace from the two values. What is not one, or is of
-// a version that does not exist, is none. Of later versions the part that is as
-// in version 00 counts.
+// Parse parses the two values. An invalid value, or an unknown version, yields
+// the zero Parent. Of later versions, the part defined in version 00 is used.
 func Parse(id, state string) Parent {
 	id = strings.TrimSpace(id)
 	if len(id) < 55 || len(id) > 55 && (id[:2] == "00" || id[55] != '-') {
@@ -53,14 +52,14 @@ func Parse(id, state string) Parent {
 		return Parent{}
 	}
 	if state = strings.TrimSpace(state); len(state) > mostState || strings.ContainsFunc(state, unprintable) {
-		state = "" // which may be left out; half of one may not
+		state = "" // it may be dropped, but not truncated
 	}
 	return Parent{ID: "00" + id[2:], State: state}
 }
 
 func unprintable(r rune) bool { return r < ' ' || r > '~' }
 
-// Of makes a Parent of the ids of a trace and a span, and the flags.
+// Of returns the Parent with the ids of a trace and a span, and the flags.
 func Of(trace [16]byte, span [8]byte, flags byte, state string) Parent {
 	b := make([]byte, 0, 55)
 	b = append(b, "00-"...)
@@ -72,20 +71,20 @@ func Of(trace [16]byte, span [8]byte, flags byte, state string) Parent {
 	return Parent{ID: string(b), State: state}
 }
 
-// Split takes a valid Parent apart; ok is false for the zero Parent.
+// Split returns the parts of a valid Parent; ok is false for the zero Parent.
 func (p Parent) Split() (trace [16]byte, span [8]byte, flags byte, ok bool) {
 	if Parse(p.ID, "").ID != p.ID || p.ID == "" {
 		return trace, span, 0, false
 	}
 	var f [1]byte
-	_, _ = hex.Decode(trace[:], []byte(p.ID[3:35])) // Parse has looked
+	_, _ = hex.Decode(trace[:], []byte(p.ID[3:35])) // Parse has checked it
 	_, _ = hex.Decode(span[:], []byte(p.ID[36:52]))
 	_, _ = hex.Decode(f[:], []byte(p.ID[53:]))
 	return trace, span, f[0], true
 }
 
-// Into returns an environment that says where in the trace a command is, in the
-// place of what it said before. The zero Parent leaves it as it is.
+// Into returns an environment with the Parent in place of any other. The zero
+// Parent leaves it unchanged.
 func (p Parent) Into(environ []string) []string {
 	if p.ID == "" {
 		return environ
@@ -102,7 +101,7 @@ func (p Parent) Into(environ []string) []string {
 
 type key struct{}
 
-// With returns a context in which p is the place in the trace.
+// With returns a context with p as its position in the trace.
 func With(ctx context.Context, p Parent) context.Context {
 	if p.ID == "" {
 		return ctx
@@ -110,7 +109,7 @@ func With(ctx context.Context, p Parent) context.Context {
 	return context.WithValue(ctx, key{}, p)
 }
 
-// From is the place in the trace that a context has; zero: none.
+// From returns the context's position in the trace; zero: none.
 func From(ctx context.Context) Parent {
 	p, _ := ctx.Value(key{}).(Parent)
 	return p

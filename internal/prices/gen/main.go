@@ -101,7 +101,7 @@ func main() {
 	}
 }
 
-// table writes the table anew, all of it or nothing.
+// table rewrites the table, all of it or nothing.
 func table(args []string, name, date string) error {
 	if len(args) != 1 {
 		return errors.New("want one source: a file, an address, or - for standard input")
