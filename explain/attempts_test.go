@@ -6,7 +6,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-const mending = `
+const fixing = `
 replies:
   - {text: Trying a few., calls: [{tool: try_edits, args: {edits: []}}, {tool: search, args: {q: A}}]}
   - {calls: [{tool: edit_file, args: {path: sum.go, old: "func Of() {\n\treturn a - b\n}", new: "func Of() {\n\treturn a * b\n}"}}]}
@@ -20,7 +20,7 @@ replies:
 // tests say.
 func mender(l *lab) pawl.Agent {
 	a := one(l, `{text: x}`)
-	a.Model = scripted(l.t, mending)
+	a.Model = scripted(l.t, fixing)
 	edit := tool("edit_file", pawl.Write, func(_ context.Context, args map[string]any) (string, error) {
 		if args["path"] == "no" {
 			return "", context.DeadlineExceeded
@@ -28,7 +28,7 @@ func mender(l *lab) pawl.Agent {
 		return `"replaced"`, nil
 	})
 	try := tool("try_edits", pawl.Read, func(context.Context, map[string]any) (string, error) {
-		return `{"summary":"12 edits tried, none mends anything.","runs":3}`, nil
+		return `{"summary":"12 edits tried, none fixes anything.","runs":3}`, nil
 	})
 	a.Tools = []pawl.Tool{search(), edit, try, tool("write_file", pawl.Write, instant)}
 	a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {

@@ -55,10 +55,10 @@ var scenes = []scene{
 		a := one(l, `{text: All done.}`)
 		a.Model = scripted(l.t, `
 replies:
-  - {text: I shall mend A., calls: [{tool: search, args: {q: A}}]}
-  - {text: I shall mend B., calls: [{tool: search, args: {q: B}}]}
+  - {text: I shall fix A., calls: [{tool: search, args: {q: A}}]}
+  - {text: I shall fix B., calls: [{tool: search, args: {q: B}}]}
   - {text: All done.}
-  - {text: I shall mend C., calls: [{tool: search, args: {q: C}}]}
+  - {text: I shall fix C., calls: [{tool: search, args: {q: C}}]}
 `)
 		a.Tools = []pawl.Tool{search()}
 		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGolden(t *testing.T) {
 	for _, sc := range slices.Concat(scenes, ruts) {
@@ -58,7 +58,7 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); go test -update writes it anew\n%s", file, diff)
+		t.Errorf("%s differs (-want +got); go test -update rewrites it\n%s", file, diff)
 	}
 }
 

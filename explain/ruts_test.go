@@ -23,7 +23,7 @@ var ruts = []scene{
 			return "", fmt.Errorf("a.go: %q is not in the file", args["old"])
 		}))
 		a.Limits.ToolErrors = 10
-		return l.run(a, "Mend it.")
+		return l.run(a, "Fix it.")
 	}, nil},
 	{"stuck-monologue", pawl.NoProgress, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: It is done.}`, pay())

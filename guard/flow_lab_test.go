@@ -277,7 +277,7 @@ func (f fake) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
 // lasting is a journal in memory that passes for one that outlives the process.
 type lasting struct{ *memory.Journal }
 
-// outcome is what came of a scenario.
+// outcome is the result of a scenario.
 type outcome struct {
 	result pawl.Result
 	ran    []pawl.Call

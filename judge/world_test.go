@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A did is a call of a run and what came of it. An error begins with "error ".
+// A did is a call of a run with its result. An error begins with "error ".
 type did struct {
 	tool, args, result string
 	effect             pawl.Effect

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
-// trailOf reads turns, oldest first. A letter is what came of a turn, a dot an
+// trailOf reads turns, oldest first. A letter is the result of a turn, a dot an
 // answer; !x is its fault, ~x its thought, * says that it changed something, and
 // =v that it left the goal at v, with what is open behind colons.
 func trailOf(text string) trail {
@@ -123,7 +123,7 @@ func TestPatterns(t *testing.T) {
 		{"A=-1 B=-2 C=-2", "none"},
 		{"A=5 B=4 C=3 D=4", "none"},
 		{"A=5 B=4 . C=3 D=2", "metric_worse(2) of 4 turns, 3 times"},
-		{"A=-1:b[x] B=-9:b.1:b.2 C=-10:b.1:b.2:b.3 D=-11:b.1:b.2:b.3:b.4", "none"}, // a mended build
+		{"A=-1:b[x] B=-9:b.1:b.2 C=-10:b.1:b.2:b.3 D=-11:b.1:b.2:b.3:b.4", "none"}, // a fixed build
 
 		{"A*=0 B*=0 C*=0 D*=0 E*=0 F*=0 G*=0 H*=0 I*=0 J*=0 K*=0", "none"},
 		{"A*=0 B*=0 C*=0 D*=0 E*=0 F*=0 G*=0 H*=0 I*=0 J*=0 K*=0 L*=0", "metric_flat(12) of 12 turns, 12 times"},

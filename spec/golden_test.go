@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl/model/script"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 // registry has models that call nobody.
 func registry() *Registry {

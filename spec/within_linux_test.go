@@ -48,8 +48,8 @@ func agentNamed(t *testing.T, a pawl.Agent, name string) pawl.Agent {
 	return a.Tools[i].(pawl.Delegate).Agent()
 }
 
-// Agents work in the cage of whoever has them work, in their own besides, and in
-// both also when their runs are taken up by themselves.
+// Sub-agents run in the cage of their caller and in their own, also when their
+// runs are resumed directly.
 func TestAgentsAreCaged(t *testing.T) {
 	dir := inACage(t, map[string]string{
 		"plain": "", "tight": "cage: {files: {read: [own]}, memory: 512MB}\n", "elsewhere": "dir: ../out\ncage: {processes: 9}\n",

@@ -40,7 +40,7 @@ func (w *world) add(events ...pawl.Event) {
 
 func (w *world) wait(d time.Duration) { w.now = w.now.Add(d) }
 
-// call is what a turn does: what the model asked for, what ran, what came of it.
+// call is what a turn does: what the model asked for, what ran, and the result.
 type call struct {
 	tool, args, edited string
 	status             pawl.ToolStatus // zero: a person answers the call with args

@@ -21,8 +21,8 @@ func greet(_ context.Context, p person) (string, error) {
 	return "Hello, " + p.Name + "!", nil
 }
 
-// answer stands where a language model would: it calls the tool, and then
-// repeats what came of it.
+// answer replaces a language model: it calls the tool, and then repeats the
+// result.
 func answer(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	last := r.Messages[len(r.Messages)-1]
 	for _, part := range last.Parts {

@@ -14,7 +14,7 @@ import (
 )
 
 // A Stage is one model call. In its Prompt, {{input}} stands for the run's
-// input and {{NAME}} for what came of an earlier stage.
+// input and {{NAME}} for the result of an earlier stage.
 type Stage struct {
 	Name   string // its tag in the log; none of the machine's own
 	Prompt string
@@ -89,7 +89,7 @@ func (l Loop) Next(s *pawl.State) pawl.Step {
 }
 
 // think asks the model what the stage asks, and nothing else. Names are
-// replaced all at once: what came of a stage is no template.
+// replaced all at once: the result of a stage is not a template.
 func (stage Stage) think(purpose pawl.Purpose, known []string) pawl.Step {
 	prompt := strings.NewReplacer(known...).Replace(stage.Prompt)
 	return pawl.Think{Purpose: purpose, View: pawl.View{Prompt: prompt, Alone: true, Bare: true}}

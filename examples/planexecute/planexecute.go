@@ -97,7 +97,7 @@ func (c course) execute(s *pawl.State) pawl.Step {
 	}
 	var view pawl.View
 	if s.Iteration() == c.Turn { // it is not begun; later turns find it in the conversation
-		view.Prompt = fmt.Sprintf("Carry out step %d of %d: %s\nThen say what came of it.", c.Done+1, len(c.Steps), c.Steps[c.Done])
+		view.Prompt = fmt.Sprintf("Carry out step %d of %d: %s\nThen report the result.", c.Done+1, len(c.Steps), c.Steps[c.Done])
 	}
 	return pawl.Think{Purpose: pawl.PurposeTurn, View: view}
 }

@@ -1,5 +1,5 @@
-// Package voting is a loop written outside of Pawl: a question is put to the
-// model several times, each time anew, and the majority decides.
+// Package voting is a loop written outside of Pawl: it asks the model a question
+// several times, independently, and the majority decides.
 package voting
 
 import (

@@ -59,7 +59,7 @@ func (t worldTool) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, err
 	return pawl.Output{JSON: result}, nil
 }
 
-// result is what came of the call with a key, and whether it took place.
+// result is the result of the call with a key, and whether it took place.
 func (w *World) result(key string) (json.RawMessage, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
