@@ -88,7 +88,7 @@ func (e *Engine) drop(d *driver) {
 		}
 	}
 	e.mu.Unlock()
-	close(d.ended)
+	close(d.gone)
 }
 
 // heartbeat is one beat.

@@ -8,7 +8,7 @@ import (
 )
 
 // policy says what may import what. It is a statement of intent: a build that
-// breaks it is mended by moving code, not by editing these lines. The same text
+// breaks it is fixed by moving code, not by editing these lines. The same text
 // stands in CONTRIBUTING.md, for people.
 //
 // A word names a package and everything below it; where several fit, the
