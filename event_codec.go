@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -256,48 +255,6 @@ func (e *Entry) Normalise() error {
 	}
 	e.Event = v.(Event)
 	return nil
-}
-
-// Verify reports how the entry differs from what is read of it as written; nil:
-// it does not.
-func (e Entry) Verify() error {
-	line, err := e.AppendJSON(nil)
-	if err != nil {
-		return err
-	}
-	back, err := DecodeEntry(line)
-	if err != nil {
-		return err
-	}
-	if at := difference(reflect.ValueOf(e), reflect.ValueOf(back)); at != "" {
-		return fmt.Errorf("entry %d of run %s is not what the log says: %s differs in %s", e.Seq, e.Run, at[1:], line)
-	}
-	return nil
-}
-
-// difference returns the path of what differs deeply between two values of one type.
-func difference(a, b reflect.Value) string {
-	if reflect.DeepEqual(a.Interface(), b.Interface()) {
-		return ""
-	}
-	switch _, leaf := reflect.TypeAssert[time.Time](a); {
-	case leaf:
-	case a.Kind() == reflect.Struct:
-		for i := range a.NumField() {
-			if at := difference(a.Field(i), b.Field(i)); at != "" {
-				return "." + a.Type().Field(i).Name + at
-			}
-		}
-	case a.Kind() == reflect.Slice && a.Len() == b.Len() && a.Type().Elem().Kind() != reflect.Uint8:
-		for i := range a.Len() {
-			if at := difference(a.Index(i), b.Index(i)); at != "" {
-				return "[" + strconv.Itoa(i) + "]" + at
-			}
-		}
-	case (a.Kind() == reflect.Interface || a.Kind() == reflect.Pointer) && !a.IsNil() && !b.IsNil() && a.Elem().Type() == b.Elem().Type():
-		return difference(a.Elem(), b.Elem())
-	}
-	return " (" + a.Type().String() + ")"
 }
 
 // MarshalJSON writes the entry as in the log.

@@ -59,7 +59,7 @@ func (r *recorder) appendIn(iteration int, at uint64, events ...pawl.Event) {
 		entry := pawl.Entry{Run: r.lease.Run, Seq: r.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
 		err := entry.Normalise()
 		if err == nil && r.engine.verify {
-			err = entry.Verify()
+			err = verify(entry)
 		}
 		if err != nil {
 			r.failed = fmt.Errorf("run %s: %w", r.lease.Run, err)
