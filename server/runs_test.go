@@ -35,7 +35,7 @@ func TestStart(t *testing.T) {
 		`{"agent":"calm","input":"x","limits":{"tokens":"9e99999999"}}`:   "no whole number",
 		`{"agent":"calm","input":"x","limits":{"tool_errors":"-1"}}`:      "at least 1",
 		`{"agent":"calm","input":"x","limits":{"depth":"1.5"}}`:           "no whole number",
-		`{"agent":"calm","input":"x","limits":{"time":"-5m"}}`:            "longer than nothing",
+		`{"agent":"calm","input":"x","limits":{"time":"-5m"}}`:            "must be positive",
 		`{"agent":"calm","input":"x","limits":{"time":"9999999999999h"}}`: "invalid duration",
 		`{"agent":"calm","input":"x","labels":{"":"b"}}`:                  `label "" cannot be asked for`,
 		`{"agent":"calm","input":"x","labels":{"a=b":"c"}}`:               `label "a=b" cannot be asked for`,

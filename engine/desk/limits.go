@@ -55,7 +55,7 @@ func (l *Limits) Say(name, value string, relative bool) error {
 		if to.Cost, err = strconv.ParseFloat(value, 64); err != nil {
 			err = fmt.Errorf("%q is no number", value)
 		} else if to.Cost <= 0 || math.IsInf(to.Cost, 0) || math.IsNaN(to.Cost) {
-			err = errors.New("it must be more than nothing")
+			err = errors.New("it must be positive")
 		}
 	default:
 		err = errors.New("there is no such limit")
