@@ -172,10 +172,11 @@ const mostScratch = 64 << 10
 
 // checksum finds what SQLite does not look for: bytes that changed on the disk.
 func checksum(id int64, sizes, data []byte) int32 {
-	var key [8]byte
-	binary.BigEndian.PutUint64(key[:], uint64(id))
-	crc := crc32.Update(0, castagnoli, key[:])
-	crc = crc32.Update(crc, castagnoli, sizes)
+	crc := ^uint32(0)
+	for shift := 56; shift >= 0; shift -= 8 { // crc32.Update of its eight bytes, which would leave the stack
+		crc = castagnoli[byte(crc)^byte(uint64(id)>>shift)] ^ crc>>8
+	}
+	crc = crc32.Update(^crc, castagnoli, sizes)
 	return int32(crc32.Update(crc, castagnoli, data))
 }
 
