@@ -2,124 +2,132 @@ package redact
 
 import (
 	"encoding/base64"
-	"slices"
+	"math"
 	"strings"
 )
 
-// A shape is how the keys of a vendor look: a prefix that nothing else has, and
-// then at least so many characters of an alphabet. They are taken from the
+// A shape is how the keys of a vendor look: one of the prefixes, which nothing
+// else has, and then at least so many characters of an alphabet. They are taken from the
 // vendors' own pages on secret scanning and key formats.
 type shape struct {
-	kind, prefix string
+	kind, prefix string // prefixes, with spaces between them
 	least        int
 	alphabet     alphabet
 	digit        bool // there must be one, since the prefix may begin words too
+
+	then []part // what follows the characters
+	most int    // characters before it
 }
+
+// A part of a key is a text and so many characters of an alphabet, or more.
+type part struct {
+	begin    string
+	least    int
+	alphabet alphabet
+	longer   bool
+}
+
+const discord = "discord_token" // begins with a number in base64
 
 // alphabet says which bytes a key is made of.
 type alphabet func(byte) bool
 
 func upper(c byte) bool  { return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' }
 func lowHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
-func alnum(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
+func digit(c byte) bool  { return c >= '0' && c <= '9' }
+func alnum(c byte) bool  { return digit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func word(c byte) bool   { return alnum(c) || c == '_' || c == '-' }
 func path(c byte) bool   { return word(c) || c == '/' }
 func dotted(c byte) bool { return word(c) || c == '.' }
 
 var shapes = []shape{
-	{"anthropic_key", "sk-ant-", 20, word, false},
-	{"openai_key", "sk-", 20, word, true}, // openrouter's and others' too
-	{"aws_access_key", "AKIA", 16, upper, false},
-	{"aws_access_key", "ASIA", 16, upper, false},
-	{"azure_key", "AccountKey=", 40, func(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }, false},
-	{"databricks_token", "dapi", 32, lowHex, false},
-	{"digitalocean_token", "dop_v1_", 32, lowHex, false},
-	{"doppler_token", "dp.pt.", 30, alnum, false},
-	{"figma_token", "figd_", 30, word, false},
-	{"github_token", "ghp_", 30, alnum, false},
-	{"github_token", "gho_", 30, alnum, false},
-	{"github_token", "ghu_", 30, alnum, false},
-	{"github_token", "ghs_", 30, alnum, false},
-	{"github_token", "ghr_", 30, alnum, false},
-	{"github_token", "github_pat_", 40, word, false},
-	{"gitlab_token", "glpat-", 20, dotted, false},
-	{"google_key", "AIza", 35, word, false},
-	{"google_secret", "GOCSPX-", 20, word, false},
-	{"google_token", "ya29.", 20, word, false},
-	{"grafana_token", "glsa_", 30, word, false},
-	{"groq_key", "gsk_", 30, alnum, false},
-	{"huggingface_token", "hf_", 30, alnum, false},
-	{"linear_key", "lin_api_", 30, alnum, false},
-	{"newrelic_key", "NRAK-", 20, upper, false},
-	{"notion_token", "ntn_", 30, alnum, false},
-	{"npm_token", "npm_", 36, alnum, false},
-	{"perplexity_key", "pplx-", 30, alnum, false},
-	{"postman_key", "PMAK-", 30, word, false},
-	{"pypi_token", "pypi-AgE", 40, word, false},
-	{"replicate_token", "r8_", 30, alnum, false},
-	{"sendgrid_key", "SG.", 40, dotted, false},
-	{"shopify_token", "shpat_", 30, lowHex, false},
-	{"shopify_token", "shpss_", 30, lowHex, false},
-	{"slack_token", "xoxa-", 10, word, true},
-	{"slack_token", "xoxb-", 10, word, true},
-	{"slack_token", "xoxp-", 10, word, true},
-	{"slack_token", "xoxr-", 10, word, true},
-	{"slack_token", "xoxs-", 10, word, true},
-	{"slack_token", "xapp-", 10, word, true},
-	{"square_token", "sq0atp-", 20, word, false},
-	{"square_secret", "sq0csp-", 20, word, false},
-	{"stripe_key", "sk_live_", 16, alnum, false},
-	{"stripe_key", "sk_test_", 16, alnum, false},
-	{"stripe_key", "rk_live_", 16, alnum, false},
-	{"stripe_key", "rk_test_", 16, alnum, false},
-	{"stripe_secret", "whsec_", 20, alnum, false},
-	{"supabase_key", "sbp_", 30, alnum, false},
-	{"tailscale_key", "tskey-", 20, word, false},
-	{"vault_token", "hvs.", 20, word, false},
-	{"xai_key", "xai-", 30, alnum, false},
-	{"age_key", "AGE-SECRET-KEY-1", 40, upper, false},
-	{"atlassian_token", "ATATT3", 60, func(c byte) bool { return word(c) || c == '=' }, false},
-	{"brevo_key", "xkeysib-", 64, word, false},
-	{"docker_token", "dckr_pat_", 20, word, false},
-	{"heroku_key", "HRKU-", 36, word, false},
-	{"langsmith_key", "lsv2_", 32, word, false},
-	{"mailgun_key", "key-", 32, lowHex, false},
-	{"pinecone_key", "pcsk_", 40, word, false},
-	{"planetscale_token", "pscale_tkn_", 30, dotted, false},
-	{"planetscale_token", "pscale_pw_", 30, dotted, false},
-	{"pulumi_token", "pul-", 40, lowHex, false},
-	{"rubygems_key", "rubygems_", 48, lowHex, false},
-	{"sentry_token", "sntrys_", 40, func(c byte) bool { return word(c) || c == '+' || c == '/' || c == '=' }, false},
-	{"slack_webhook", "hooks.slack.com/services/", 30, path, false},
-	{"tavily_key", "tvly-", 20, word, false},
-	{"twilio_key", "SK", 32, lowHex, false},
-	{"twilio_account", "AC", 32, lowHex, false},
-	{"discord_webhook", "discord.com/api/", 85, path, false}, // webhooks/, a number of 17 digits or more and 68 characters
-	{"discord_webhook", "discordapp.com/api/", 85, path, false},
-	{"dropbox_token", "sl.", 100, dotted, false},
-	{"hubspot_token", "pat-na1-", 36, word, false},
-	{"hubspot_token", "pat-na2-", 36, word, false},
-	{"hubspot_token", "pat-eu1-", 36, word, false},
-	{"netlify_token", "nfp_", 36, alnum, false},
-	{"onepassword_token", "ops_eyJ", 100, word, false},
-	{"square_token", "EAAA", 56, word, false},
+	{"anthropic_key", "sk-ant-", 20, word, false, nil, 0},
+	{"openai_key", "sk-", 20, word, true, nil, 0}, // openrouter's and others' too
+	{"aws_access_key", "AKIA ASIA", 16, upper, false, nil, 0},
+	{"azure_key", "AccountKey=", 40, func(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }, false, nil, 0},
+	{"databricks_token", "dapi", 32, lowHex, false, nil, 0},
+	{"digitalocean_token", "dop_v1_", 32, lowHex, false, nil, 0},
+	{"doppler_token", "dp.pt.", 30, alnum, false, nil, 0},
+	{"figma_token", "figd_", 30, word, false, nil, 0},
+	{"github_token", "ghp_ gho_ ghu_ ghs_ ghr_", 30, alnum, false, nil, 0},
+	{"github_token", "github_pat_", 40, word, false, nil, 0},
+	{"gitlab_token", "glpat-", 20, dotted, false, nil, 0},
+	{"google_key", "AIza", 35, word, false, nil, 0},
+	{"google_secret", "GOCSPX-", 20, word, false, nil, 0},
+	{"google_token", "ya29.", 20, word, false, nil, 0},
+	{"grafana_token", "glsa_", 30, word, false, nil, 0},
+	{"groq_key", "gsk_", 30, alnum, false, nil, 0},
+	{"huggingface_token", "hf_", 30, alnum, false, nil, 0},
+	{"linear_key", "lin_api_", 30, alnum, false, nil, 0},
+	{"newrelic_key", "NRAK-", 20, upper, false, nil, 0},
+	{"notion_token", "ntn_", 30, alnum, false, nil, 0},
+	{"npm_token", "npm_", 36, alnum, false, nil, 0},
+	{"perplexity_key", "pplx-", 30, alnum, false, nil, 0},
+	{"postman_key", "PMAK-", 30, word, false, nil, 0},
+	{"pypi_token", "pypi-AgE", 40, word, false, nil, 0},
+	{"replicate_token", "r8_", 30, alnum, false, nil, 0},
+	{"sendgrid_key", "SG.", 40, dotted, false, nil, 0},
+	{"shopify_token", "shpat_ shpss_", 30, lowHex, false, nil, 0},
+	{"slack_token", "xoxa- xoxb- xoxp- xoxr- xoxs- xapp-", 10, word, true, nil, 0},
+	{"square_token", "sq0atp-", 20, word, false, nil, 0},
+	{"square_secret", "sq0csp-", 20, word, false, nil, 0},
+	{"stripe_key", "sk_live_ sk_test_ rk_live_ rk_test_", 16, alnum, false, nil, 0},
+	{"stripe_secret", "whsec_", 20, alnum, false, nil, 0},
+	{"supabase_key", "sbp_", 30, alnum, false, nil, 0},
+	{"tailscale_key", "tskey-", 20, word, false, nil, 0},
+	{"vault_token", "hvs.", 20, word, false, nil, 0},
+	{"xai_key", "xai-", 30, alnum, false, nil, 0},
+	{"age_key", "AGE-SECRET-KEY-1", 40, upper, false, nil, 0},
+	{"atlassian_token", "ATATT3", 60, func(c byte) bool { return word(c) || c == '=' }, false, nil, 0},
+	{"brevo_key", "xkeysib-", 64, word, false, nil, 0},
+	{"docker_token", "dckr_pat_", 20, word, false, nil, 0},
+	{"heroku_key", "HRKU-", 36, word, false, nil, 0},
+	{"langsmith_key", "lsv2_", 32, word, false, nil, 0},
+	{"mailgun_key", "key-", 32, lowHex, false, nil, 0},
+	{"pinecone_key", "pcsk_", 40, word, false, nil, 0},
+	{"planetscale_token", "pscale_tkn_ pscale_pw_", 30, dotted, false, nil, 0},
+	{"pulumi_token", "pul-", 40, lowHex, false, nil, 0},
+	{"rubygems_key", "rubygems_", 48, lowHex, false, nil, 0},
+	{"sentry_token", "sntrys_", 40, func(c byte) bool { return word(c) || c == '+' || c == '/' || c == '=' }, false, nil, 0},
+	{"slack_webhook", "hooks.slack.com/services/", 30, path, false, nil, 0},
+	{"tavily_key", "tvly-", 20, word, false, nil, 0},
+	{"twilio_key", "SK", 32, lowHex, false, nil, 0},
+	{"twilio_account", "AC", 32, lowHex, false, nil, 0},
+	{"discord_webhook", "discord.com/api/ discordapp.com/api/", 85, path, false, nil, 0}, // webhooks/, a number of 17 digits or more and 68 characters
+	{"dropbox_token", "sl.", 100, dotted, false, nil, 0},
+	{"hubspot_token", "pat-na1- pat-na2- pat-eu1-", 36, word, false, nil, 0},
+	{"netlify_token", "nfp_", 36, alnum, false, nil, 0},
+	{"onepassword_token", "ops_eyJ", 100, word, false, nil, 0},
+	{"square_token", "EAAA", 56, word, false, nil, 0},
+	{"telegram_token", "", 8, digit, false, []part{{":", 35, word, false}}, 10},
+	{"telegram_token", "bot", 8, digit, false, []part{{":", 35, word, false}}, 10}, // in a URL
+	{"airtable_token", "pat", 14, alnum, false, []part{{".", 64, lowHex, false}}, 14},
+	{"resend_key", "re_", 8, alnum, false, []part{{"_", 24, alnum, false}}, 8},
+	{"mailchimp_key", "", 32, lowHex, false, []part{{"-us", 1, digit, true}}, 32},
+	{"mailgun_key", "", 32, lowHex, false, []part{{"-", 8, lowHex, false}, {"-", 8, lowHex, false}}, 32},
+	{discord, "", 23, word, false, []part{{".", 6, word, false}, {".", 27, word, true}}, 28},
 }
 
-// byFirst are the shapes by the first byte of their prefix.
-var byFirst = func() (by [256][]shape) {
+// byFirst are the shapes by the first byte of their prefix, with one prefix each,
+// and shortest is how short the shortest key is. All else that [Tokens] finds is
+// longer, or has a colon in it.
+var byFirst, shortest = func() (by [256][]shape, least int) {
+	least = math.MaxInt
 	for _, s := range shapes {
-		by[s.prefix[0]] = append(by[s.prefix[0]], s)
+		for prefix := range strings.SplitSeq(s.prefix, " ") {
+			s.prefix = prefix
+			if s.then == nil {
+				least = min(least, len(prefix)+s.least)
+			}
+			for c := range by {
+				if prefix != "" && prefix[0] == byte(c) || prefix == "" && s.alphabet(byte(c)) {
+					by[c] = append(by[c], s)
+				}
+			}
+		}
 	}
-	return by
+	return by, least
 }()
-
-// shortest is how short the shortest key of a vendor is. All else that [Tokens]
-// finds is longer, or has a colon in it.
-var shortest = slices.MinFunc(shapes, func(a, b shape) int { return a.size() - b.size() }).size()
-
-func (s shape) size() int { return len(s.prefix) + s.least }
 
 // Tokens finds what by its own shape can hardly be anything but a secret: keys
 // of vendors, JSON web tokens, what follows the word Bearer, private keys, and
@@ -138,9 +146,7 @@ func Tokens(s string) (spans []Span) {
 			span = webToken(s, i)
 		}
 		if span.End == 0 && alnum(s[i]) && begins(s, i) {
-			if span = vendor(s, i); span.End == 0 {
-				span = unprefixed(s, i)
-			}
+			span = vendor(s, i)
 		}
 		if span.End == 0 {
 			if i++; i < len(s) && !begins(s, i) {
@@ -171,69 +177,35 @@ func run(s string, i int, in alphabet) int {
 	return i
 }
 
+// vendor finds a key of a vendor.
 func vendor(s string, i int) Span {
-	for _, shape := range byFirst[s[i]] {
+	rest, list := s[i:], byFirst[s[i]]
+	for k := range list {
+		shape := &list[k]
 		from := i + len(shape.prefix)
-		if !strings.HasPrefix(s[i:], shape.prefix) {
+		if len(shape.prefix) > 1 && !strings.HasPrefix(rest, shape.prefix) {
 			continue
 		}
 		end := run(s, from, shape.alphabet)
-		if end-from < shape.least || shape.digit && !strings.ContainsAny(s[from:end], "0123456789") {
+		first := s[from:end]
+		if len(first) < shape.least {
 			continue
 		}
-		return Span{shape.kind, i, end}
-	}
-	return Span{}
-}
-
-// unprefixed is a key of a vendor whose keys all begin otherwise and have a form
-// of their own: of a Telegram bot (its number, a colon, 35 characters; in a URL
-// behind bot), of Mailgun (32, 8 and 8 hexadecimal digits), of Mailchimp (32 and a
-// data centre), of Airtable (pat and 14 characters, 64 hexadecimal digits), of
-// Resend (re, 8 and 24 characters), of a Discord bot (its number in base64, 6
-// characters, 27 or more).
-func unprefixed(s string, i int) Span {
-	switch {
-	case strings.HasPrefix(s[i:], "bot"):
-		i += len("bot")
-	case strings.HasPrefix(s[i:], "pat"):
-		name := run(s, i, alnum)
-		if name-i == 17 && strings.HasPrefix(s[name:], ".") && run(s, name+1, lowHex)-name-1 == 64 {
-			return Span{"airtable_token", i, name + 65}
-		}
-	case strings.HasPrefix(s[i:], "re_"):
-		first := run(s, i+3, alnum)
-		if first-i == 11 && strings.HasPrefix(s[first:], "_") {
-			if end := run(s, first+1, alnum); end-first-1 == 24 {
-				return Span{"resend_key", i, end}
+		fits := (!shape.digit || strings.ContainsAny(first, "0123456789")) &&
+			(shape.then == nil || len(first) <= shape.most)
+		for _, p := range shape.then {
+			if fits = fits && strings.HasPrefix(s[end:], p.begin); fits {
+				from := end + len(p.begin)
+				end = run(s, from, p.alphabet)
+				fits = end-from >= p.least && (end-from == p.least || p.longer)
 			}
 		}
-	}
-	digits := run(s, i, func(c byte) bool { return c >= '0' && c <= '9' })
-	if n := digits - i; n >= 8 && n <= 10 && digits < len(s) && s[digits] == ':' {
-		if end := run(s, digits+1, word); end-digits-1 == 35 {
-			return Span{"telegram_token", i, end}
+		if !fits || shape.then != nil && end < len(s) && alnum(s[end]) {
+			continue
 		}
-	}
-	if hex := run(s, i, lowHex); hex-i == 32 && strings.HasPrefix(s[hex:], "-") {
-		if end := run(s, hex+1, alnum); strings.HasPrefix(s[hex:], "-us") && end > hex+3 && strings.Trim(s[hex+3:end], "0123456789") == "" {
-			return Span{"mailchimp_key", i, end}
-		}
-		middle := run(s, hex+1, lowHex)
-		if middle-hex-1 == 8 && strings.HasPrefix(s[middle:], "-") {
-			if end := run(s, middle+1, lowHex); end-middle-1 == 8 && (end == len(s) || !word(s[end])) {
-				return Span{"mailgun_key", i, end}
-			}
-		}
-	}
-	const leastDiscord, mostDiscord = 23, 28 // of a number of 17 to 20 digits
-	if first := run(s, i, word); first-i >= leastDiscord && first-i <= mostDiscord && strings.HasPrefix(s[first:], ".") {
-		number, err := base64.RawURLEncoding.DecodeString(s[i:first])
-		middle := run(s, first+1, word)
-		if err == nil && strings.Trim(string(number), "0123456789") == "" && middle-first-1 == 6 && strings.HasPrefix(s[middle:], ".") {
-			if end := run(s, middle+1, word); end-middle-1 >= 27 {
-				return Span{"discord_token", i, end}
-			}
+		number, err := base64.RawURLEncoding.DecodeString(first)
+		if shape.kind != discord || err == nil && run(string(number), 0, digit) == len(number) {
+			return Span{shape.kind, i, end}
 		}
 	}
 	return Span{}
