@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // Review checks the text that a model is about to read, the calls it makes, and
@@ -216,30 +217,10 @@ func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 // plain returns the keys, strings and numbers of a JSON document, one per line.
 // A key precedes its value, so nothing in either is missed.
 func plain(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	var text string
-	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+	if text := jsonin.Plain(raw); text != string(raw) {
 		return text
 	}
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.UseNumber()
 	var b strings.Builder
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			break
-		}
-		switch t := token.(type) {
-		case string:
-			b.WriteString(t)
-		case json.Number:
-			b.WriteString(t.String())
-		default:
-			continue
-		}
-		b.WriteByte('\n')
-	}
+	jsonin.Scalars(raw, func(_ byte, text string) { b.WriteString(text + "\n") })
 	return b.String()
 }

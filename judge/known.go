@@ -180,17 +180,10 @@ func scalars(raw json.RawMessage, yield func(string)) {
 		yield(text)
 		return
 	}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	for t, err := d.Token(); err == nil; t, err = d.Token() {
-		switch t := t.(type) {
-		case string:
-			yield(t)
-		case json.Number:
-			if v, err := t.Float64(); err == nil && strings.ContainsAny(t.String(), "eE") {
-				t = json.Number(strconv.FormatFloat(v, 'f', -1, 64)) // 1e6
-			}
-			yield(t.String())
+	jsonin.Scalars([]byte(text), func(kind byte, t string) {
+		if v, err := strconv.ParseFloat(t, 64); kind == '0' && err == nil && strings.ContainsAny(t, "eE") {
+			t = strconv.FormatFloat(v, 'f', -1, 64) // 1e6
 		}
-	}
+		yield(t)
+	})
 }

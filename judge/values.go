@@ -1,12 +1,12 @@
 package judge
 
 import (
-	"bytes"
-	"encoding/json"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // trivial are words common in all results.
@@ -48,35 +48,14 @@ func apart(r rune) bool {
 
 // valuesJSON yields the values of the scalars in a document.
 func valuesJSON(raw []byte, yield func(string)) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var keys []bool // for each level of nesting: is it an object?
-	key := false    // is the next string a key?
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return
+	jsonin.Scalars(raw, func(kind byte, text string) {
+		switch {
+		case kind == '"':
+			values(text, yield)
+		case kind == '0' && digits(text) >= 3:
+			yield(plainNumber(text))
 		}
-		switch t := t.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				keys = append(keys, t == '{')
-			} else {
-				keys = keys[:len(keys)-1]
-			}
-			key = len(keys) > 0 && keys[len(keys)-1]
-			continue
-		case string:
-			if !key {
-				values(t, yield)
-			}
-		case json.Number:
-			if digits(t.String()) >= 3 {
-				yield(plainNumber(t.String()))
-			}
-		}
-		key = len(keys) > 0 && keys[len(keys)-1] && !key
-	}
+	})
 }
 
 func isNumber(s string) bool {

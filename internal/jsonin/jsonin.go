@@ -92,6 +92,43 @@ func Answer(text string, schema bool) json.RawMessage {
 	return Quote(strings.TrimSpace(text))
 }
 
+// Scalars yields the keys, strings and numbers of a JSON document in their order,
+// with k for a key and else what [wire.Reader.Kind] says. Of what is no JSON it
+// yields those before the fault.
+func Scalars(raw []byte, yield func(kind byte, text string)) {
+	r := wire.NewReader(raw)
+	scalars(&r, yield)
+}
+
+func scalars(r *wire.Reader, yield func(kind byte, text string)) {
+	var text []byte
+	kind := r.Kind()
+	switch kind {
+	case '{':
+		for r.Open(); r.More(); scalars(r, yield) {
+			if key := r.Key(); r.OK() {
+				yield('k', string(key))
+			}
+		}
+		return
+	case '[':
+		for r.List(); r.Element(); {
+			scalars(r, yield)
+		}
+		return
+	case '"':
+		text = r.Text()
+	case '0':
+		text = r.Number()
+	default:
+		r.Skip()
+		return
+	}
+	if r.OK() {
+		yield(kind, string(text))
+	}
+}
+
 // White counts the bytes of white space between the tokens of a JSON text.
 func White(raw []byte) (n int) { return len(raw) - len(wire.Compact(raw)) }
 

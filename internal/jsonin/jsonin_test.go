@@ -91,3 +91,16 @@ func TestThought(t *testing.T) {
 		}
 	}
 }
+
+func TestScalars(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"a":["x",1.50,{"b":null}],"c":true,"\u0064":""}`: `k:a ":x 0:1.50 k:b k:c k:d ":`,
+		`"only"`: `":only`, `[]`: ``, `[1,"a`: `0:1`, `{"a" 1}`: ``, "": ``,
+	} {
+		var got []string
+		jsonin.Scalars([]byte(doc), func(kind byte, text string) { got = append(got, string(kind)+":"+text) })
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s yields %q, want %s", doc, got, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 var opaques = []rule{
@@ -90,32 +91,13 @@ func hidden(parts []pawl.Part) []json.RawMessage {
 	return list
 }
 
-// leaves lists the strings in a JSON text that are no keys, in their order; text
-// that is not JSON has none.
+// leaves lists the strings in a JSON text that are no keys, in their order.
 func leaves(raw []byte) (list []string) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	var value func() bool
-	value = func() bool {
-		tok, err := dec.Token()
-		switch tok := tok.(type) {
-		case string:
-			if tok != "" {
-				list = append(list, tok)
-			}
-		case json.Delim:
-			for dec.More() {
-				if tok == '{' {
-					_, err = dec.Token() // the key
-				}
-				if err != nil || !value() {
-					return false
-				}
-			}
-			_, err = dec.Token()
+	jsonin.Scalars(raw, func(kind byte, text string) {
+		if kind == '"' && text != "" {
+			list = append(list, text)
 		}
-		return err == nil
-	}
-	value()
+	})
 	return list
 }
 
