@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // A phrase is a line of this package's text with foreign text in it. Control
@@ -30,19 +31,10 @@ func name(s string) string { return mark(openName, s, 120) }
 func said(s string) string { return mark(openText, s, 240) }
 
 // data marks JSON.
-func data(raw json.RawMessage) string { return mark(openName, readable(raw), 160) }
+func data(raw json.RawMessage) string { return mark(openName, jsonin.Plain(raw), 160) }
 
 func mark(open rune, s string, most int) string {
 	return string(open) + shorten(oneLine(s), most) + string(closing)
-}
-
-// readable returns the text of a JSON string and the JSON of any other value.
-func readable(raw json.RawMessage) string {
-	var s string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
 }
 
 func phrasef(format string, args ...any) phrase { return phrase(fmt.Sprintf(format, args...)) }

@@ -1,12 +1,11 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // How much of a run a judge is shown: at most about 5,000 tokens, however long
@@ -130,9 +129,6 @@ func ran(c pawl.CallState) json.RawMessage {
 // String returns the document. It does not escape angle brackets: no browser
 // reads it.
 func (b brief) String() string {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(b) // finite numbers and strings always encode
-	return strings.TrimSpace(out.String())
+	out, _ := wire.Marshal(b) // strings and finite numbers always encode
+	return string(out)
 }

@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // What of a result's pictures is handed on.
@@ -60,20 +59,11 @@ func output(r *sdk.CallToolResult) (pawl.Output, error) {
 	}
 	var err error
 	if r.StructuredContent != nil {
-		out.JSON, err = marshal(r.StructuredContent)
+		out.JSON, err = wire.Marshal(r.StructuredContent)
 	} else {
-		out.JSON, err = marshal(text)
+		out.JSON, err = wire.Marshal(text)
 	}
 	return out, err
-}
-
-// marshal writes a value with <, > and & as they are.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }
 
 func embedded(c *sdk.EmbeddedResource) string {

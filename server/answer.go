@@ -17,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -233,10 +234,8 @@ func kindOf(value string) string {
 
 // write writes a document.
 func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
-	var data bytes.Buffer
-	enc := json.NewEncoder(&data)
-	enc.SetEscapeHTML(false) // nobody may take it for a page
-	if err := enc.Encode(v); err != nil {
+	data, err := wire.Marshal(v)
+	if err != nil {
 		s.log.Error("answer cannot be written", "error", err)
 		http.Error(w, "", http.StatusInternalServerError)
 		return
@@ -246,7 +245,7 @@ func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * s.patient))
 	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
-	_, _ = w.Write(data.Bytes()) // who does not want it any more is not missed
+	_, _ = w.Write(append(data, '\n')) // who does not want it any more is not missed
 }
 
 // askAgain is when it is worth asking again what could not be answered for now,

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // readJSON reads a strict JSON document. The YAML reader could read it, but
@@ -138,8 +140,6 @@ func (r *jsonReader) plainFault(message string) string {
 
 // quote writes a text as JSON, with <, > and & unchanged.
 func quote(b *bytes.Buffer, s string) {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string always has a JSON form
-	b.Truncate(b.Len() - 1)
+	raw, _ := wire.Marshal(s) // a string always has a JSON form
+	b.Write(raw)
 }

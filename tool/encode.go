@@ -29,13 +29,10 @@ func encode(result any) (pawl.Output, error) {
 		}
 		text = r
 	default:
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(r); err != nil {
+		var err error
+		if text, err = wire.Marshal(r); err != nil {
 			return pawl.Output{}, fmt.Errorf("the tool's result cannot be written as JSON: %w", err)
 		}
-		text = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	}
 	text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	if !wire.Valid(text, mostNested) { // it is JSON

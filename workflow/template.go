@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A template is a text with references. All are replaced at once: a {{ in a
@@ -108,11 +108,8 @@ func asText(v any) (string, error) {
 // encode returns a value as JSON. It does not escape HTML: models and people
 // read it.
 func encode(v any) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
+	b, err := wire.Marshal(v)
+	return string(b), err
 }
 
 // A tree is a JSON value with templates in it.

@@ -1,9 +1,7 @@
 package mechanic
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/goedit"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // The tools it needs, by name, as the test-fix agent declares them.
@@ -260,11 +259,6 @@ func do(thought string, calls []pawl.Call) pawl.Reply {
 // call asks for a tool. Code is full of characters that HTML would escape, and
 // is to be read in the log as it is.
 func call(tool string, args any) pawl.Call {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(args) != nil {
-		return pawl.Call{Tool: tool} // strings and numbers always marshal
-	}
-	return pawl.Call{Tool: tool, Args: bytes.TrimSpace(b.Bytes())}
+	raw, _ := wire.Marshal(args) // strings and numbers always marshal
+	return pawl.Call{Tool: tool, Args: raw}
 }

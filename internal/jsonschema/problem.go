@@ -1,7 +1,6 @@
 package jsonschema
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Problem is one thing that is wrong with a document.
@@ -96,13 +97,11 @@ func lookup(value any, path []string) any {
 // literal writes a value as compact JSON, which is what its reader will write
 // back.
 func literal(value any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	b, err := wire.Marshal(value)
+	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
 
 func quote(s string) string { return literal(s) }

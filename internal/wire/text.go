@@ -210,6 +210,18 @@ func Quote(s string) json.RawMessage {
 	return raw
 }
 
+// Marshal is json.Marshal without the escapes of HTML: for models, people and
+// logs, which no browser reads.
+func Marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
 // Text is a text with replacement characters for the bytes that are not UTF-8.
 func Text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 

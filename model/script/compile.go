@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // New checks a script and returns a model of it. It does not keep the document.
@@ -158,7 +159,7 @@ func newSource(c Call) (source, error) {
 	case c.Args == nil:
 		return s, nil
 	}
-	raw, err := marshal(c.Args)
+	raw, err := wire.Marshal(c.Args)
 	if err != nil {
 		return s, fmt.Errorf("args have no JSON form: %w", err)
 	}
@@ -175,12 +176,12 @@ const mark = "{{turn}}"
 func (s source) call(turn int) pawl.Call {
 	call := pawl.Call{Ref: s.id, Tool: s.tool}
 	if s.raw == nil {
-		call.Args, _ = marshal(replace(s.args, turn)) // these types always marshal
+		call.Args, _ = wire.Marshal(replace(s.args, turn)) // these types always marshal
 		return call
 	}
 	text := fill(*s.raw, turn)
 	if call.Args = json.RawMessage(text); !json.Valid(call.Args) {
-		call.Args, _ = marshal(text)
+		call.Args, _ = wire.Marshal(text)
 	}
 	return call
 }
@@ -210,15 +211,4 @@ func replace(v any, turn int) any {
 		return out
 	}
 	return v
-}
-
-// marshal is json.Marshal without escaping <, > and &.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

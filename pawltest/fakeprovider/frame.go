@@ -3,6 +3,8 @@ package fakeprovider
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A part is what a frame does in its stream.
@@ -51,13 +53,11 @@ func (f frame) bytes(eol string) []byte {
 // marshal is json.Marshal without escapes for HTML. Raw JSON that is none, such
 // as what a fault made of arguments, is written as a string.
 func marshal(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	b, err := wire.Marshal(v)
+	if err != nil {
 		panic("fakeprovider: " + err.Error()) // all that is sent is made here
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }
 
 // rawOr is text as JSON, or as a JSON string when it is none.

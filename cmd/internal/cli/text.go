@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // escapes are the sequences of ECMA-48: CSI with its parameters, strings ended
@@ -89,13 +89,10 @@ func gistJSON(raw json.RawMessage) string {
 
 // printJSON writes one document on one line.
 func printJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
+	b, err := wire.Marshal(v)
+	if err == nil {
+		_, err = w.Write(legibleJSON(append(b, '\n')))
 	}
-	_, err := w.Write(legibleJSON(b.Bytes()))
 	return err
 }
 
