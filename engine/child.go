@@ -17,15 +17,15 @@ import (
 // be read when Run has returned.
 type child struct {
 	pawl.Tool
-	engine *Engine
-	parent string
-	run    string
-	agent  pawl.Agent
-	input  string
-	nonce  string // sets the keys of its calls apart, as it does its parent's
-	stood  bool   // its parent's log says where it stood once
-	taints bool   // what it is asked comes of what is not trusted
-	hooks  []Hook
+	engine   *Engine
+	parent   string
+	run      string
+	agent    pawl.Agent
+	input    string
+	nonce    string // sets the keys of its calls apart, as it does its parent's
+	recorded bool   // its parent's log has a child.stopped of it
+	taints   bool   // what it is asked comes of what is not trusted
+	hooks    []Hook
 
 	result  pawl.Result
 	state   *pawl.State
@@ -75,7 +75,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case state.Seq() == 0 && c.stood:
+	case state.Seq() == 0 && c.recorded:
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
@@ -169,10 +169,10 @@ func (e *Engine) loadChild(ctx context.Context, run string) (s *pawl.State, canc
 
 // children are the calls of a run that are runs of their own.
 type children struct {
-	rec   *recorder
-	stood map[string]bool           // those of which the run's log says where they stood
-	heard map[string]int64          // the last signal each was delivered here
-	waits map[string][]pawl.Pending // what each waits for
+	rec      *recorder
+	recorded map[string]bool           // those with a child.stopped in the run's log
+	heard    map[string]int64          // the last signal each was delivered here
+	waits    map[string][]pawl.Pending // what each waits for
 }
 
 // of makes a call a run of its own, and returns the entry that says so. What it is
@@ -187,7 +187,7 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	start, _ := r.state.Start()
 	t.child = &child{
 		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.disposed.Child, agent: agent, input: input, nonce: start.Nonce,
-		stood: k.stood[t.disposed.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
+		recorded: k.recorded[t.disposed.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
 	}
 	t.tool = t.child
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.disposed.Child, Agent: agent.Name, Limits: agent.Limits}

@@ -24,23 +24,23 @@ type driver struct {
 	steps      int            // how many more to take; negative: any number
 	found      uint64         // the last entry when the run was claimed
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
-	keep       bool           // what is streamed, for the handle's first watcher
+	early      bool           // keep what is streamed for the handle's first watcher
 	modelCall  *modelCall     // memory for the next one
 	toolCall   *toolCall
 	life       *life         // what handles on the run hold
 	detach     func() bool   // from the end of the run's context
-	gone       chan struct{} // closed when the run is not driven any more
+	ended      chan struct{} // closed when the run is not driven any more
 }
 
 // newDriver is for a run that was claimed. Of a nil machine, nothing is known of
 // the agent.
 func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
-	d := &driver{gone: make(chan struct{})}
+	d := &driver{ended: make(chan struct{})}
 	r := &d.rec
 	r.engine, r.machine, r.clean, r.state = e, m, e.cleaner(m), new(pawl.State)
 	r.lease.Lease, r.lease.engine = l, e
 	if m != nil {
-		r.talk = window.NewTranscript(m.Agent().Strategy)
+		r.transcript = window.NewTranscript(m.Agent().Strategy)
 	}
 	d.inbox.wake, d.inbox.effects, d.effects.driver = make(chan struct{}, 1), &d.effects, d
 	d.effects.running = d.effects.one[:0]

@@ -80,7 +80,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		r.lease.release()
 		return nil, err
 	}
-	d.keep = o.Watch
+	d.early = o.Watch
 	return e.launch(ctx, d, -1)
 }
 

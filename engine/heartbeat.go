@@ -88,7 +88,7 @@ func (e *Engine) drop(d *driver) {
 		}
 	}
 	e.mu.Unlock()
-	close(d.gone)
+	close(d.ended)
 }
 
 // heartbeat is one beat.

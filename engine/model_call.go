@@ -49,7 +49,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		c = new(modelCall)
 	}
 	*c = modelCall{
-		rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, request: r.machine.Request(r.state, *t, r.talk),
+		rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, request: r.machine.Request(r.state, *t, r.transcript),
 		live: pawl.Entry{Run: r.lease.Run, At: r.state.Seq(), Time: r.state.Time(), Iteration: t.Iteration},
 	}
 	c.effect = effect{work: c, limit: r.engine.opt.Call, grace: time.Second, intent: c.live.At}

@@ -29,9 +29,9 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // past is what a run continues: where the run before it stood, and the messages of
 // all before it.
 type past struct {
-	state *pawl.State
-	talk  *window.Transcript
-	runs  int // whose messages these are
+	state      *pawl.State
+	transcript *window.Transcript
+	runs       int // whose messages these are
 }
 
 // firstOf is the first event of a run.
@@ -72,7 +72,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		of, c = c.Run, start.Continues
 	}
 	slices.Reverse(chain)
-	p := past{state: new(pawl.State), talk: window.NewTranscript(pawl.Native)}
+	p := past{state: new(pawl.State), transcript: window.NewTranscript(pawl.Native)}
 	for i, c := range chain {
 		if i > 0 {
 			p.state = p.state.Next()
@@ -90,7 +90,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 			}
 			whole.Fold(entry)
 			if c.Seq == 0 || entry.Seq <= c.Seq {
-				p.talk.Add(entry, p.state)
+				p.transcript.Add(entry, p.state)
 			}
 		}
 		switch {
@@ -101,14 +101,14 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		case p.state.Machine() > pawl.MachineNumber:
 			return past{}, fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", c.Run, p.state.Machine(), pawl.MachineNumber)
 		}
-		p.talk.Next(p.state, i+1, clean.parts)
+		p.transcript.Next(p.state, i+1, clean.parts)
 	}
 	return p, nil
 }
 
 // before is the state a run begins in that has this past.
 func (p *past) before() *pawl.State {
-	if p.talk == nil {
+	if p.transcript == nil {
 		return new(pawl.State)
 	}
 	return p.state.Next()

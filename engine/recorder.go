@@ -25,15 +25,15 @@ type recorder struct {
 	clean   cleaner
 	base    context.Context // the values of the run's context, without its end
 
-	state   *pawl.State
-	talk    *window.Transcript
-	runs    int          // that this one continues
-	pending []pawl.Entry // appended, not yet durable
-	copied  int          // how many of them, in front, another run wrote
-	durable uint64       // the last durable entry
-	failed  error        // why nothing can be recorded any more
-	hooks   hooks
-	feed    feed
+	state      *pawl.State
+	transcript *window.Transcript
+	runs       int          // that this one continues
+	pending    []pawl.Entry // appended, not yet durable
+	copied     int          // how many of them, in front, another run wrote
+	durable    uint64       // the last durable entry
+	failed     error        // why nothing can be recorded any more
+	hooks      hooks
+	feed       feed
 }
 
 // append adds events to the log. They are folded at once, and durable after the
@@ -76,7 +76,7 @@ func (r *recorder) appendIn(iteration int, at uint64, events ...pawl.Event) {
 // fold folds an entry into the state and the conversation.
 func (r *recorder) fold(e pawl.Entry) {
 	r.state.Fold(e)
-	r.talk.Add(e, r.state)
+	r.transcript.Add(e, r.state)
 }
 
 // flush makes everything appended durable. Until it returns nil, nothing that
@@ -151,8 +151,8 @@ const maxBuffer = 64 << 10
 
 // continues has the conversation go on with that of an earlier run.
 func (r *recorder) continues(p *past) {
-	if p != nil && p.talk != nil {
-		r.state, r.talk, r.runs = p.before(), p.talk, p.runs
+	if p != nil && p.transcript != nil {
+		r.state, r.transcript, r.runs = p.before(), p.transcript, p.runs
 	}
 }
 

@@ -35,9 +35,9 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 		return Sent{}, err
 	}
 	var r Sent
-	state, talk := p.before(), p.talk
-	if talk == nil {
-		talk = window.NewTranscript(pawl.Native)
+	state, transcript := p.before(), p.transcript
+	if transcript == nil {
+		transcript = window.NewTranscript(pawl.Native)
 	}
 	latest := map[pawl.Purpose]uint64{}
 	for entry, err := range entriesFor(ctx, j, run, state) {
@@ -45,7 +45,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			return Sent{}, err
 		}
 		state.Fold(entry)
-		talk.Add(entry, state)
+		transcript.Add(entry, state)
 		called, is := entry.Event.(pawl.ModelCalled)
 		switch e := entry.Event.(type) {
 		case pawl.ContextCompacted:
@@ -60,7 +60,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 			return Sent{}, fmt.Errorf("run %s, entry %d is %s: %w", run, seq, entry.Type(), ErrNoRequest)
 		}
 		r.Entry, r.Called, r.State = entry, called, state
-		r.Request, r.Model = state.Request(called, entry.Iteration, talk)
+		r.Request, r.Model = state.Request(called, entry.Iteration, transcript)
 		return r, nil
 	}
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)

@@ -67,7 +67,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	d.requests.reissue, d.keep = true, o != nil && o.Watch
+	d.requests.reissue, d.early = true, o != nil && o.Watch
 	return e.launch(ctx, d, -1)
 }
 
@@ -168,7 +168,7 @@ func load(ctx context.Context, d *driver) error {
 			return err
 		}
 		if start, ok := entry.Event.(pawl.RunStarted); ok {
-			r.talk = window.NewTranscript(start.Declaration.Strategy)
+			r.transcript = window.NewTranscript(start.Declaration.Strategy)
 			p, err := e.past(ctx, run, start.Continues, r.clean)
 			if err != nil {
 				return err
@@ -210,10 +210,10 @@ func recall(d *driver, e pawl.Entry) {
 	h := &d.rec.hooks
 	switch ev := e.Event.(type) {
 	case pawl.ChildStopped:
-		if d.children.stood == nil {
-			d.children.stood = map[string]bool{}
+		if d.children.recorded == nil {
+			d.children.recorded = map[string]bool{}
 		}
-		d.children.stood[ev.Child] = true
+		d.children.recorded[ev.Child] = true
 	case pawl.RunStopped:
 		d.requests.ended = d.rec.state.Epoch()
 	case pawl.Noted:

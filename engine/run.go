@@ -15,7 +15,7 @@ import (
 type Handle struct {
 	*life
 	found bool
-	kept  atomic.Pointer[watcher] // from before the first step; nil: not asked for, or taken
+	early atomic.Pointer[watcher] // from before the first step; nil: not asked for, or taken
 }
 
 // life is one ownership of a run, for its handles.
@@ -89,7 +89,7 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 		if r.driver == nil {
 			return
 		}
-		watch := r.kept.Swap(nil)
+		watch := r.early.Swap(nil)
 		if watch == nil {
 			watch = r.driver.rec.feed.watch()
 		}

@@ -104,7 +104,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	d := b.engine.newDriver(b.machine, l)
 	r := &d.rec
 	r.continues(p)
-	r.hooks.driven, r.hooks.above, d.keep = b.driven, b.hooks, b.Watch
+	r.hooks.driven, r.hooks.above, d.early = b.driven, b.hooks, b.Watch
 	err := r.lease.caught(func() error { // a filter may panic
 		r.appendIn(0, 0, b.first(ctx, r, p))
 		return nil
@@ -129,8 +129,8 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	if b.ID == "" { // it was derived
 		start.Nonce = rand.Text()[:8]
 	}
-	if p != nil && p.talk != nil {
-		start.Continues = p.talk.Continue(p.state)
+	if p != nil && p.transcript != nil {
+		start.Continues = p.transcript.Continue(p.state)
 	}
 	return start
 }
@@ -153,8 +153,8 @@ func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, err
 	}
 	d.steps, d.detach = steps, context.AfterFunc(ctx, d.inbox.notify)
 	h := &Handle{life: d.life}
-	if d.keep {
-		h.kept.Store(d.rec.feed.watch())
+	if d.early {
+		h.early.Store(d.rec.feed.watch())
 	}
 	go d.run(d.drive)
 	return h, nil

@@ -72,7 +72,7 @@ func (b *beginning) place(ctx context.Context, p *past) (id, after, found string
 		}
 		return id, "", "", nil
 	}
-	if p.talk != nil {
+	if p.transcript != nil {
 		after = p.state.Run()
 		for s, ok := p.state, b.Key != ""; ok; s, ok = s.Earlier() {
 			if start, _ := s.Start(); start.Key == b.Key {
@@ -109,7 +109,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 		if found != "" {
 			return b.find(ctx, found)
 		}
-		if p.talk == nil || p.state.Run() != after {
+		if p.transcript == nil || p.state.Run() != after {
 			if p, err = b.past(ctx, id, after); err != nil {
 				return nil, err
 			}
@@ -183,7 +183,7 @@ func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error
 	}
 }
 
-// last fails if the run of a session that was claimed is not the last of its
+// last fails if a run that was claimed is not the last of its
 // thread, or is about to be no more.
 func (e *Engine) last(ctx context.Context, r *recorder) error {
 	start, _ := r.state.Start()

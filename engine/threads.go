@@ -46,7 +46,7 @@ func (t *Threads) keep(r *recorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.drop(start.Thread)
-	t.ended = append(t.ended, ended{past{r.state, r.talk, r.runs + 1}, start.Thread, r.engine.opt.Secrets})
+	t.ended = append(t.ended, ended{past{r.state, r.transcript, r.runs + 1}, start.Thread, r.engine.opt.Secrets})
 	held := 0
 	for i, e := range slices.Backward(t.ended) {
 		if held += e.runs; held > mostRemembered && i < len(t.ended)-1 {
@@ -82,6 +82,6 @@ func (t *Threads) take(ctx context.Context, b *beginning) past {
 	if err != nil || is.Nonce != was.Nonce {
 		return past{}
 	}
-	e.talk.Next(e.state, e.runs, clean.parts)
+	e.transcript.Next(e.state, e.runs, clean.parts)
 	return e.past
 }

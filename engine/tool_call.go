@@ -29,7 +29,7 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 		case pawl.Ask:
 			r.append(at, d.requests.ask(c))
 		default:
-			if c.Do != pawl.Hand || holds(r, at, c) {
+			if c.Do != pawl.Hand || stillApproved(r, at, c) {
 				r.append(at, c.Facts()...)
 			}
 		}
@@ -163,12 +163,12 @@ func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, error) {
 // changed.
 func (t *toolCall) prepare(r *recorder) bool {
 	c, info := t.disposed, t.disposed.Info()
-	left := overdue(r, t.at, c) // as the entries have it: making them durable may take long
+	left := timeFor(r, t.at, c) // as the entries have it: making them durable may take long
 	if left <= 0 {
 		return false
 	}
 	if c.Approved {
-		if !holds(r, t.at, c) {
+		if !stillApproved(r, t.at, c) {
 			return false
 		}
 		left = timeLeft(r.state, time.Now())
@@ -206,10 +206,10 @@ func (t *toolCall) prepare(r *recorder) bool {
 	return true
 }
 
-// overdue returns what is left of the run's time. The machine goes by the log, so
+// timeFor returns what is left of the run's time. The machine goes by the log, so
 // when nothing is left and the log does not say so yet, the call whose turn it is
 // says it.
-func overdue(r *recorder, at uint64, c *pawl.Disposed) time.Duration {
+func timeFor(r *recorder, at uint64, c *pawl.Disposed) time.Duration {
 	left := timeLeft(r.state, time.Now())
 	if left <= 0 && r.state.Elapsed() < r.state.Limits().Time {
 		r.append(at, c.NotRun())
@@ -217,9 +217,9 @@ func overdue(r *recorder, at uint64, c *pawl.Disposed) time.Duration {
 	return left
 }
 
-// holds looks, as the last thing before a call is started, whether what was
+// stillApproved looks, as the last thing before a call starts, whether what was
 // approved is still so. If not, that is recorded and the call does not start.
-func holds(r *recorder, at uint64, d *pawl.Disposed) bool {
+func stillApproved(r *recorder, at uint64, d *pawl.Disposed) bool {
 	if !d.Approved {
 		return true
 	}
