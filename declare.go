@@ -194,8 +194,7 @@ func (l Limits) String() string {
 // own gives the info a price of its own.
 func (m *ModelInfo) own() {
 	if m.Price != nil {
-		price := *m.Price
-		m.Price = &price
+		m.Price = new(*m.Price)
 	}
 }
 

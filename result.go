@@ -102,8 +102,7 @@ func ResultOf(s *State) Result {
 		r.CostUSD = new(Decimal(cost))
 	}
 	if s.confident {
-		confidence := s.confidence
-		r.Confidence = &confidence
+		r.Confidence = new(s.confidence)
 	}
 	if s.paused != nil && s.status == s.paused.Status {
 		r.Reason.Detail = s.paused.Reason
@@ -114,44 +113,29 @@ func ResultOf(s *State) Result {
 		return r
 	}
 	r.Steps = make([]Summary, 0, len(s.turns))
-	if c, ok := s.first(); ok && c.Iteration == 0 { // the loop's, before any turn
+	if c, ok := s.call(callID(1)); ok && c.Iteration == 0 { // the loop's, before any turn
 		r.Steps = append(r.Steps, Summary{Calls: []CallSummary{}})
 	}
 	for _, t := range s.turns {
-		step := Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []CallSummary{}}
-		r.Steps = append(r.Steps, step)
+		r.Steps = append(r.Steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []CallSummary{}})
 	}
 	// Calls come in the order of their turns: those of one stand side by side in
 	// one list of all.
 	all := make([]CallSummary, 0, len(s.calls)+len(s.open))
 	i := 0
-	add := func(c *call) {
-		for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
-			i++
+	for _, list := range [...][]call{s.calls, s.open} {
+		for k := range list {
+			c := &list[k]
+			for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
+				i++
+			}
+			if i < len(r.Steps) && r.Steps[i].Iteration == c.Iteration {
+				all = append(all, CallSummary{c.ID, c.Tool, c.outcome()})
+				r.Steps[i].Calls = all[len(all)-1-len(r.Steps[i].Calls) : len(all) : len(all)]
+			}
 		}
-		if i < len(r.Steps) && r.Steps[i].Iteration == c.Iteration {
-			all = append(all, CallSummary{c.ID, c.Tool, c.outcome()})
-			r.Steps[i].Calls = all[len(all)-1-len(r.Steps[i].Calls) : len(all) : len(all)]
-		}
-	}
-	for _, c := range s.calls {
-		add(&c)
-	}
-	for k := range s.open {
-		add(&s.open[k])
 	}
 	return r
-}
-
-// first is the run's first call.
-func (s *State) first() (call, bool) {
-	if len(s.calls) > 0 {
-		return s.calls[0], true
-	}
-	if len(s.open) > 0 {
-		return s.open[0], true
-	}
-	return call{}, false
 }
 
 // output is the structured answer, when the agent declares one.
@@ -207,16 +191,14 @@ func (s *State) pendings() []Pending {
 			continue
 		}
 		if !c.Expires.IsZero() {
-			at := c.Expires
-			p.ExpiresAt = &at
+			p.ExpiresAt = new(c.Expires)
 		}
 		list = append(list, p)
 	}
 	if q := s.question; q != nil {
 		p := Pending{Run: s.run, Kind: "input", Call: q.Call, Args: json.RawMessage("{}"), Reason: q.Question}
 		if !q.Expires.IsZero() {
-			at := q.Expires
-			p.ExpiresAt = &at
+			p.ExpiresAt = new(q.Expires)
 		}
 		list = append(list, p)
 	}

@@ -247,8 +247,7 @@ func (s *State) Start() (RunStarted, bool) {
 	start := *s.start
 	start.Declaration, start.Labels = start.Declaration.clone(), maps.Clone(start.Labels)
 	if start.Continues != nil {
-		continues := *start.Continues
-		start.Continues = &continues
+		start.Continues = new(*start.Continues)
 	}
 	return start, true
 }
