@@ -29,7 +29,7 @@ const (
 )
 
 var guards = []guard{
-	{sabotage.Fsync, sqlite, "TestCutAtEverySync"},
+	{sabotage.Fsync, sqlite, "TestSyncFailsOnce"},
 	{sabotage.Fsync, sqlite, "TestFaults/sync"},
 	{sabotage.Records, sqlite, "TestAltered/data"},
 	{sabotage.Pages, sqlite, "TestFlipped"},
