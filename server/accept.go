@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// prefers reports whether a request would have its answer in a form other than
-// JSON: one of its headers Accept names it, and none before names JSON.
+// prefers reports whether a request prefers the media type to JSON: its Accept headers
+// name that type, and not JSON before it.
 func prefers(r *http.Request, media string) bool {
 	for _, accept := range r.Header.Values("Accept") {
 		for part := range strings.SplitSeq(accept, ",") {

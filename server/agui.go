@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// followed answers with a run as AG-UI events.
+// followed streams a run as AG-UI events.
 func (s *Server) followed(x *exchange) (any, error) {
 	h, err := s.find(x)
 	if err != nil {
@@ -18,15 +18,15 @@ func (s *Server) followed(x *exchange) (any, error) {
 	return nil, s.agui(x, h.Run)
 }
 
-// agui sends a run as AG-UI events from its beginning until it has ended or waits
-// for somebody; a run that was shut down is waited for. With a cursor, as a
-// snapshot has it in seq and one more, what was said up to there is not said again.
+// agui sends a run as AG-UI events from its beginning until it has ended or waits; it
+// waits for a run that a shutdown paused. With a cursor, which is a snapshot's seq plus
+// one, events up to there are left out.
 func (s *Server) agui(x *exchange, run string) error {
 	after, err := position(x.Request)
 	if err != nil {
 		return err
 	}
-	r, _, err := s.hubs.enter(x.Request.Context(), run, 0)
+	r, _, err := s.broadcasters.enter(x.Request.Context(), run, 0)
 	if errors.Is(err, errClosed) {
 		return refusal(http.StatusServiceUnavailable, err.Error())
 	}
@@ -58,7 +58,7 @@ func (s *Server) agui(x *exchange, run string) error {
 				continue
 			}
 			e, err := pawl.DecodeEntry(f.line)
-			if err != nil { // the log of a build yet to come
+			if err != nil { // the log of a newer build
 				return errors.Join(err, say([]aguiEvent{{Type: "RUN_ERROR", Message: err.Error(), Code: "unreadable"}}), out.flush())
 			}
 			events := a.add(e, f.line)
@@ -81,18 +81,18 @@ func (s *Server) agui(x *exchange, run string) error {
 		}
 		pending, err := engine.Pending(ctx, s.journal, &a.state)
 		if err != nil {
-			pending = nil // the log of a child is gone
+			pending = nil // the log of a child does not exist
 		}
 		var events []aguiEvent
 		if hidden {
 			events = a.reopened()
 		}
-		return true, say(append(events, a.end(veiledPending(pending))...))
+		return true, say(append(events, a.end(redactedPending(pending))...))
 	})
 	return nil
 }
 
-// reopened begins the stream of a client that has seen the beginning already.
+// reopened begins the stream for a client that already has its beginning.
 func (a *aguiRun) reopened() []aguiEvent {
 	step := a.step
 	a.events = nil
@@ -105,10 +105,10 @@ func (a *aguiRun) reopened() []aguiEvent {
 	return a.events
 }
 
-// veiledPending is what is waited for without what looks like a secret.
-func veiledPending(pending []pawl.Pending) []pawl.Pending {
+// redactedPending is pending without secrets.
+func redactedPending(pending []pawl.Pending) []pawl.Pending {
 	for i := range pending {
-		pending[i].Args, pending[i].Token = veiled(pending[i].Args), ""
+		pending[i].Args, pending[i].Token = redacted(pending[i].Args), ""
 	}
 	return pending
 }

@@ -33,8 +33,7 @@ type aguiEvent struct {
 	Code        string       `json:"code,omitempty"`
 }
 
-// aguiState is what a client keeps of a run. Seq is the entry it stands after,
-// behind which a stream can be gone on with.
+// aguiState is a client's state of a run. A stream can resume after entry Seq.
 type aguiState struct {
 	Run        string        `json:"run"`
 	Agent      string        `json:"agent"`
@@ -55,14 +54,14 @@ type aguiCeilings struct {
 	CostUSD    *pawl.Decimal `json:"cost_usd"`
 }
 
-// aguiOutcome is how a run ended: success, cancelled, or interrupt by what it waits for.
+// aguiOutcome is how a run ended: success, cancelled, or interrupt with what it waits for.
 type aguiOutcome struct {
 	Type       string          `json:"type"`
 	Interrupts []aguiInterrupt `json:"interrupts,omitempty"`
 }
 
-// aguiInterrupt is something that a run waits for. Metadata says of which run and
-// call, for the answer.
+// aguiInterrupt is something that a run waits for. Metadata names the run and the call
+// for the answer.
 type aguiInterrupt struct {
 	ID         string         `json:"id"`
 	Reason     string         `json:"reason"`
@@ -72,7 +71,7 @@ type aguiInterrupt struct {
 	Metadata   map[string]any `json:"metadata"`
 }
 
-// aguiReasons are the protocol's words for what is waited for, where it has any.
+// aguiReasons are the protocol's reasons for what a run waits for, if it has one.
 var aguiReasons = map[string]string{"approval": "tool_call", "input": "input_required", "client_tool": "pawl:client_tool", "doubt": "pawl:doubt"}
 
 func interruptOf(p pawl.Pending) aguiInterrupt {
@@ -88,11 +87,10 @@ func interruptOf(p pawl.Pending) aguiInterrupt {
 	return i
 }
 
-// aguiID is an id that no other run of a thread gives to anything: calls are
-// counted by run.
+// aguiID is an id that is unique in a thread: calls are counted per run.
 func aguiID(run, what string) string { return run + ":" + what }
 
-// snapshot is the state as a client sees it.
+// snapshot is the state sent to clients.
 func snapshot(s *pawl.State) *aguiState {
 	l := s.Limits()
 	out := &aguiState{

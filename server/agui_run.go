@@ -8,30 +8,30 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// aguiRun makes AG-UI events of a run's entries and the pieces between them: what
-// they are is decided by the entries alone. However often a run was paused and
-// taken up again, it is one run, from RUN_STARTED to what end says of it.
+// aguiRun turns a run's entries and the pieces between them into AG-UI events, which
+// depend only on the entries. A run that was paused and resumed is still one run, from
+// RUN_STARTED to what end returns.
 type aguiRun struct {
 	state  pawl.State
 	events []aguiEvent
-	at     int64 // of the entry, in milliseconds
+	at     int64 // the entry's time in milliseconds
 
-	step    string // that was started
-	call    uint64 // the model call whose pieces are shown; zero: none is
+	step    string // the current step
+	call    uint64 // the model call whose pieces are shown; zero: none
 	text    aguiMessage
 	thought aguiMessage
-	open    []string // calls that were shown without a result
+	open    []string // calls shown without a result
 	shown   map[string]bool
 }
 
-// aguiMessage is a message that is being said.
+// aguiMessage is a message in progress.
 type aguiMessage struct {
-	id   string // set: it was begun
+	id   string // set: the message was begun
 	said string
 }
 
-// add takes an entry, or a piece of a reply, and returns what came of it. line is
-// the entry as it stands in the log.
+// add handles an entry, or a piece of a reply, and returns its events. line is the
+// entry as in the log.
 func (a *aguiRun) add(e pawl.Entry, line []byte) []aguiEvent {
 	a.events = nil
 	a.at = e.Time.UnixMilli()
@@ -55,7 +55,7 @@ func (a *aguiRun) add(e pawl.Entry, line []byte) []aguiEvent {
 	case pawl.ToolStarted:
 		a.offer(pawl.Call{ID: ev.Call, Tool: ev.Tool, Args: ev.Args}, "")
 		a.custom(e, line)
-	case pawl.ToolFinished, pawl.ToolReused, pawl.RunStopped: // told by what comes of them
+	case pawl.ToolFinished, pawl.ToolReused, pawl.RunStopped: // results and end report these
 	default:
 		a.custom(e, line)
 	}
@@ -72,7 +72,7 @@ func (a *aguiRun) put(e aguiEvent) {
 	a.events = append(a.events, e)
 }
 
-// begin opens the run, with what it was asked.
+// begin opens the run, with its input.
 func (a *aguiRun) begin(ev pawl.RunStarted) {
 	a.shown = map[string]bool{}
 	a.opened(ev)
@@ -93,7 +93,7 @@ func (a *aguiRun) opened(ev pawl.RunStarted) {
 	a.put(aguiEvent{Type: "RUN_STARTED", ThreadID: thread, RunID: a.state.Run(), ParentRunID: ev.Parent})
 }
 
-// called begins a turn, whose reply is shown; what judges and shortens is not.
+// called begins a turn. Only turns of the loop are shown, not judgements or compaction.
 func (a *aguiRun) called(e pawl.Entry, ev pawl.ModelCalled) {
 	a.call = 0
 	if ev.Purpose != pawl.PurposeTurn && ev.Purpose != pawl.PurposeLanding {
@@ -162,7 +162,7 @@ func (a *aguiRun) endText() {
 	a.text = aguiMessage{}
 }
 
-// replied says what of a reply was not said while it was made.
+// replied sends the rest of a reply that was not streamed.
 func (a *aguiRun) replied(ev pawl.ModelReplied) {
 	if a.call == 0 {
 		return
@@ -178,7 +178,7 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 	a.endThinking()
 	if left, goesOn := strings.CutPrefix(text, a.text.said); goesOn {
 		a.say(left)
-	} else { // the whole was redacted otherwise than its pieces
+	} else { // the whole was redacted differently from its pieces
 		a.withdraw("")
 		a.text.id = a.messageID("-whole")
 		a.put(aguiEvent{Type: "TEXT_MESSAGE_START", MessageID: a.text.id, Role: "assistant"})
@@ -194,7 +194,7 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 	a.call = 0
 }
 
-// rest is what of a text was not said yet; nothing, if it was said otherwise.
+// rest is the unsent part of a text; empty if the sent part differs.
 func rest(whole, said string) string {
 	left, ok := strings.CutPrefix(whole, said)
 	if !ok {
@@ -203,7 +203,7 @@ func rest(whole, said string) string {
 	return left
 }
 
-// failed ends what a reply that broke off had said, and says that it does not count.
+// failed ends the message of a broken reply and withdraws it.
 func (a *aguiRun) failed(ev pawl.ModelFailed, line []byte) {
 	if a.call == 0 {
 		return
@@ -214,7 +214,7 @@ func (a *aguiRun) failed(ev pawl.ModelFailed, line []byte) {
 	a.call = 0
 }
 
-// withdraw says that the message being said does not count.
+// withdraw says that the current message is void.
 func (a *aguiRun) withdraw(why string) {
 	id := a.text.id
 	a.endText()
@@ -247,7 +247,7 @@ func (a *aguiRun) offer(c pawl.Call, message string) {
 	a.put(aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
 }
 
-// results shows what has come of calls.
+// results shows the results of calls.
 func (a *aguiRun) results(seq uint64) {
 	left := a.open[:0]
 	for _, id := range a.open {
@@ -268,7 +268,7 @@ func (a *aguiRun) results(seq uint64) {
 	a.open = left
 }
 
-// custom passes an event of ours on as it is.
+// custom passes an event on unchanged.
 func (a *aguiRun) custom(e pawl.Entry, line []byte) {
 	a.put(aguiEvent{Type: "CUSTOM", Name: e.Type(), Value: dataOf(line)})
 }
@@ -281,8 +281,8 @@ func dataOf(line []byte) json.RawMessage {
 	return e.Data
 }
 
-// end says how the run stands now that there are no more entries: it has ended, or
-// waits for what is pending.
+// end says how the run stands after its last entry: it has ended, or waits for what is
+// pending.
 func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 	a.events = nil
 	a.endThinking()
@@ -303,7 +303,7 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 		for _, p := range pending {
 			last.Outcome.Interrupts = append(last.Outcome.Interrupts, interruptOf(p))
 		}
-		if len(pending) == 0 { // a child waits whose log is not here
+		if len(pending) == 0 { // a child waits whose log is missing
 			last.Outcome.Interrupts = []aguiInterrupt{{ID: a.state.Run(), Reason: "pawl:" + r.Status.String(), Metadata: map[string]any{"run": a.state.Run()}}}
 		}
 	case r.Status == pawl.Success:

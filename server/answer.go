@@ -21,10 +21,10 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// mostBody is the most that a request may say.
+// mostBody is the size limit of a request's body.
 const mostBody = 1 << 20
 
-// ServeHTTP answers a request.
+// ServeHTTP handles a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	rec := &recorder{ResponseWriter: w}
@@ -35,17 +35,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 			s.log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			if rec.status == 0 {
-				s.refuse(rec, r, refusal(http.StatusInternalServerError, "the server is at fault; its log says more"))
+				s.refuse(rec, r, refusal(http.StatusInternalServerError, "internal error; see the server's log"))
 			}
 		}
 		s.log.Debug("answered", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(begun), "from", r.RemoteAddr)
 	}()
 	harden(w.Header())
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // the connection may have one of the request before
+	_ = control.SetWriteDeadline(time.Time{}) // the connection may have the deadline of an earlier request
 	if r.ContentLength != 0 {
-		// Also of a body that nobody reads: the connection is not free before it has
-		// come. What cannot set it is no connection.
+		// Unread bodies need the deadline, too: the connection is not free before they have
+		// arrived. An error means that there is no connection.
 		_ = control.SetReadDeadline(begun.Add(s.patient))
 	}
 	if err := s.guard(r); err != nil {
@@ -55,7 +55,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(rec, r)
 }
 
-// recorder is a writer of which it is known what was answered.
+// recorder is a writer that remembers the status.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -78,8 +78,7 @@ func (w *recorder) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// answer checks what a request may do and says, has the route do it, and writes
-// what comes of it.
+// answer checks a request, calls its route, and writes the result.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, to *route) {
 	x := &exchange{ResponseWriter: w, Request: r}
 	err := s.admit(x, to)
@@ -118,22 +117,22 @@ func (s *Server) admit(x *exchange, to *route) error {
 	case x.key != nil:
 	case token == "" || !strings.EqualFold(kind, "bearer"):
 		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl"`)
-		return refusal(http.StatusUnauthorized, "there is no token; it is sent as a bearer token in the header Authorization")
+		return refusal(http.StatusUnauthorized, "the request has no token; send it as a bearer token in the header Authorization")
 	default:
 		x.key = s.keyOf(token)
 	}
 	if x.key == nil {
 		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl", error="invalid_token"`)
-		return refusal(http.StatusUnauthorized, "the token is none of this server's")
+		return refusal(http.StatusUnauthorized, "unknown token")
 	}
 	if !x.key.allows(to.scope) {
 		x.ResponseWriter.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="pawl", error="insufficient_scope", scope=%q`, to.scope))
-		return refusal(http.StatusForbidden, fmt.Sprintf("the token does not allow to %v; it takes one with the scope %q", to.name, to.scope))
+		return refusal(http.StatusForbidden, fmt.Sprintf("the token does not allow %v; use a token with the scope %q", to.name, to.scope))
 	}
 	return nil
 }
 
-// read reads what a request says.
+// read reads a request's body.
 func (s *Server) read(x *exchange, to *route) error {
 	if to.body == nil {
 		return nil
@@ -149,7 +148,7 @@ func (s *Server) read(x *exchange, to *route) error {
 	}
 	if x.ContentLength != 0 {
 		if kind, _, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			return refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %q; send application/json", x.Request.Header.Get("Content-Type")))
+			return refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body has type %q; send application/json", x.Request.Header.Get("Content-Type")))
 		}
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.Request.Body, mostBody))
@@ -158,9 +157,9 @@ func (s *Server) read(x *exchange, to *route) error {
 		return tooLarge()
 	case err != nil:
 		x.ResponseWriter.Header().Set("Connection", "close")
-		return refusal(http.StatusRequestTimeout, fmt.Sprintf("the body did not come whole within %v", s.patient))
+		return refusal(http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", s.patient))
 	}
-	// From here on the connection is only read to learn that the client has gone.
+	// From here on reading only detects that the client has gone.
 	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Time{})
 	if len(data) == 0 {
 		return nil
@@ -172,31 +171,31 @@ func tooLarge() error {
 	return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d KiB", mostBody>>10))
 }
 
-// decode reads one JSON object without unknown keys. What is no JSON, has a key
-// twice or is not UTF-8 is a bad request; other faults make it invalid.
+// decode reads one JSON object. Malformed JSON, duplicate keys and invalid UTF-8 are bad
+// requests; unknown keys and wrong types make it invalid.
 func decode(data []byte, to any) error {
-	if _, err := canon.Canonical(nil, data); err != nil { // also what two readers would read as two things
-		return refusal(http.StatusBadRequest, "the body is no JSON: "+err.Error())
+	if _, err := canon.Canonical(nil, data); err != nil { // also what parsers may read differently
+		return refusal(http.StatusBadRequest, "the body is not JSON: "+err.Error())
 	}
 	if key := twice(data); key != "" {
-		return refusal(http.StatusBadRequest, fmt.Sprintf("the body has %q twice, in letters of another case", key))
+		return refusal(http.StatusBadRequest, fmt.Sprintf("the body has %q twice, differing in case", key))
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	err := d.Decode(to)
 	switch another, mistyped := errors.AsType[*json.UnmarshalTypeError](err); {
 	case mistyped && another.Field != "":
-		return invalid(fmt.Sprintf("%s is %s; GET /openapi.json says what it must be", another.Field, kindOf(another.Value)))
+		return invalid(fmt.Sprintf("%s is %s; see GET /openapi.json", another.Field, kindOf(another.Value)))
 	case mistyped, bytes.Equal(bytes.TrimSpace(data), []byte("null")):
-		return invalid("the body is no object; GET /openapi.json says what it must be")
+		return invalid("the body is not an object; see GET /openapi.json")
 	case err != nil:
-		return invalid("the body has an " + strings.TrimPrefix(err.Error(), "json: ") + "; GET /openapi.json says which there are")
+		return invalid("the body has an " + strings.TrimPrefix(err.Error(), "json: ") + "; see GET /openapi.json")
 	}
 	return nil
 }
 
-// twice is a key of an object that stands in it twice for package json, which does
-// not tell capital letters from small ones; empty: there is none.
+// twice returns a key that occurs twice in an object for package json, which ignores
+// case; empty: none does.
 func twice(data []byte) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil {
@@ -213,12 +212,12 @@ func twice(data []byte) string {
 	return ""
 }
 
-// kindOf is what a JSON value is that package json calls a number, a string, an
-// array and so on, or the number that it is.
+// kindOf describes a JSON value that package json calls a number, a string, an array
+// and so on, or returns the number.
 func kindOf(value string) string {
 	kind, which, _ := strings.Cut(value, " ")
 	if which != "" {
-		return which // a number that is too large, too small or not whole
+		return which // a number that is out of range or not an integer
 	}
 	switch kind {
 	case "array", "object":
@@ -236,35 +235,35 @@ func kindOf(value string) string {
 func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
 	data, err := wire.Marshal(v)
 	if err != nil {
-		s.log.Error("answer cannot be written", "error", err)
+		s.log.Error("cannot encode the answer", "error", err)
 		http.Error(w, "", http.StatusInternalServerError)
 		return
 	}
-	// Who does not read what he asked for is not waited for. What he has to say may
-	// be waited for before it is sent, hence twice as long.
+	// Drop a client that does not read its answer. The client may take some time to send
+	// its request first, hence twice the limit.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * s.patient))
 	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // who does not want it any more is not missed
+	_, _ = w.Write(append(data, '\n')) // the client may be gone
 }
 
-// askAgain is when it is worth asking again what could not be answered for now,
-// in seconds. A journal has been patient itself before it says so.
+// askAgain is the Retry-After for an answer that is unavailable for now, in seconds. The
+// journal itself has retried before.
 const askAgain = "2"
 
-// refuse writes a problem, as RFC 9457 has it. What broke is told to the log, and
-// to nobody else.
+// refuse writes a problem (RFC 9457). The cause of an internal error goes only to the
+// log.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	problem, ok := errors.AsType[*client.Problem](problemOf(err))
 	if !ok {
 		if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-			panic(http.ErrAbortHandler) // who asked has gone
+			panic(http.ErrAbortHandler) // the client has gone
 		}
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		told := refusal(http.StatusInternalServerError, "the server is at fault; its log says more")
+		told := refusal(http.StatusInternalServerError, "internal error; see the server's log")
 		if outage.Is(err) {
 			w.Header().Set("Retry-After", askAgain)
-			told = refusal(http.StatusServiceUnavailable, "the server cannot reach its journal of runs for now; ask again in a few seconds")
+			told = refusal(http.StatusServiceUnavailable, "the journal of runs is unavailable; retry in a few seconds")
 		}
 		problem, _ = errors.AsType[*client.Problem](told)
 	}

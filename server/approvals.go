@@ -23,10 +23,9 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// Whoever has the link to an approval may decide about it, and do nothing else.
-// What stands behind # in a link is sent to nobody, so the page reads the token
-// from there and posts it: a program that looks at links beforehand decides
-// nothing, and no log of a proxy has the token.
+// The holder of a link to an approval may decide that request and nothing else. Browsers
+// do not send the part of a URL behind #, so the page reads the token from there and
+// posts it: a program that previews links decides nothing, and no proxy logs the token.
 
 //go:embed approve
 var approvePage embed.FS
@@ -44,24 +43,24 @@ func approveFile(name, kind string) func(*Server, *exchange) (any, error) {
 	}
 }
 
-// approvalRoutes are what links to approvals lead to.
+// approvalRoutes are the routes behind links to approvals.
 func approvalRoutes() []route {
 	return []route{
 		{
-			method: http.MethodPost, path: "/v1/approvals/lookup", name: "lookup", summary: "Show what the link to an approval asks; the token of the request is all it takes",
+			method: http.MethodPost, path: "/v1/approvals/lookup", name: "lookup", summary: "Show the request behind an approval link; needs only the request's token",
 			body: &client.Link{}, reply: client.LinkedRequest{}, refuses: []int{404, 429}, do: (*Server).lookup,
 		},
 		{
-			method: http.MethodPost, path: "/v1/approvals", name: "decide", summary: "Approve or deny by a link, once; the token of the request is all it takes",
+			method: http.MethodPost, path: "/v1/approvals", name: "decide", summary: "Approve or deny by a link, once; needs only the request's token",
 			body: &client.DecideLink{}, reply: client.LinkedRequest{}, refuses: []int{404, 409, 429}, do: (*Server).decideLink,
 		},
-		{method: http.MethodGet, path: "/approve", name: "approvePage", summary: "Ask whoever has the link to an approval", media: "text/html", do: approveFile("page.html", "text/html")},
+		{method: http.MethodGet, path: "/approve", name: "approvePage", summary: "Show the page behind an approval link", media: "text/html", do: approveFile("page.html", "text/html")},
 		{method: http.MethodGet, path: "/approve.js", name: "approveScript", summary: "The script of that page", media: "text/javascript", do: approveFile("page.js", "text/javascript")},
 		{method: http.MethodGet, path: "/approve.css", name: "approveStyle", summary: "The style of that page", media: "text/css", do: approveFile("page.css", "text/css")},
 	}
 }
 
-// What has become of a request.
+// The states of a request.
 const (
 	requestOpen        = "open"
 	requestApproved    = "approved"
@@ -72,11 +71,11 @@ const (
 	requestOver        = "over"
 )
 
-// noLink is what is said of a link that fits nothing: whether it is the run, the
-// call or the token is nobody's business.
+// noLink is the error for a link that fits no request. It does not say whether the run,
+// the call or the token is wrong.
 func noLink() error {
-	return refusal(http.StatusNotFound, "there is no such request, or the link was made with a key that this server has not. Decide it with pawl approve or in the inspector, or have the servers "+
-		"that share a database share one --link-key, and the run ask again")
+	return refusal(http.StatusNotFound, "no such request, or the link was made with another server's key. Decide with pawl approve or in the inspector, or start the servers "+
+		"that share a database with the same --link-key and resume the run")
 }
 
 func (s *Server) lookup(x *exchange) (any, error) {
@@ -91,13 +90,13 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 		return nil, err
 	}
 	if in.Approve == nil {
-		return nil, invalid("say approve: true or false")
+		return nil, invalid("approve is missing; send true or false")
 	}
 	wanted := map[bool]string{true: requestApproved, false: requestDenied}[*in.Approve]
 	switch asked.State {
 	case requestOpen:
 	case wanted:
-		return asked, nil // said before, or by somebody else
+		return asked, nil // decided before
 	default:
 		return nil, refusal(http.StatusConflict, standing(asked))
 	}
@@ -111,12 +110,12 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 	}
 	if err != nil {
 		if now, _, _, looking := s.asked(x, &in.Link); looking == nil && now.State != requestOpen && now.State != wanted {
-			return nil, refusal(http.StatusConflict, standing(now)) // somebody was quicker
+			return nil, refusal(http.StatusConflict, standing(now)) // another decision came first
 		}
 		return nil, err
 	}
 	if asked.State, asked.By = wanted, by; s.forward(x.Context(), h) != nil {
-		s.log.Warn("run has its decision and does not go on", "run", in.Run) // whoever looks after runs resumes it
+		s.log.Warn("decided run cannot resume", "run", in.Run) // the next sweep resumes it
 	}
 	return asked, nil
 }
@@ -125,24 +124,24 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 func standing(r client.LinkedRequest) string {
 	switch r.State {
 	case requestApproved, requestDenied:
-		return fmt.Sprintf("it was %s already, by %s", r.State, r.By)
+		return fmt.Sprintf("the request was already %s by %s", r.State, r.By)
 	case requestExpired:
-		return "the time to decide is over; when the run goes on, it asks again, by another link"
+		return "the request has expired; when the run resumes, it asks again with another link"
 	case requestInvalidated:
-		return "what it relied on has changed; the run asks again, by another link"
+		return "the conditions of the request have changed; the run asks again with another link"
 	case requestReplaced:
-		return "it was asked again, by another link"
+		return "the request was replaced by another link"
 	}
 	return "the run has ended"
 }
 
-// asked is what a link asks, if there is something and the token is its own, and the
-// hash by which the log knows the request.
+// asked returns the request of a link if its token fits, and the hash by which the log
+// names the request.
 func (s *Server) asked(x *exchange, l *client.Link) (r client.LinkedRequest, h pawl.Head, request string, err error) {
 	ctx := x.Context()
 	if !s.links.allow(from(x.Request), time.Now()) {
 		x.ResponseWriter.Header().Set("Retry-After", "1")
-		return r, h, "", refusal(http.StatusTooManyRequests, "these are too many requests; try again in a second")
+		return r, h, "", refusal(http.StatusTooManyRequests, "too many requests; retry in a second")
 	}
 	if l.Run == "" || l.Call == "" || l.Token == "" || len(l.Run) > mostID || !utf8.ValidString(l.Run) || strings.ContainsFunc(l.Run, unicode.IsControl) {
 		return r, h, "", noLink()
@@ -165,9 +164,9 @@ func (s *Server) asked(x *exchange, l *client.Link) (r client.LinkedRequest, h p
 	return asked, h, request, err
 }
 
-// trace looks in a log for the request that a token is of, and for what has become
-// of it. at is its entry, zero if there is none, and request the hash by which the
-// log knows it.
+// trace searches a log for the request of a token, and for its state. at is the
+// request's entry, zero if there is none, and request the hash by which the log names
+// it.
 func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequest, at uint64, request string, err error) {
 	sum := sha256.Sum256([]byte(l.Token))
 	hash := []byte(hex.EncodeToString(sum[:]))

@@ -30,12 +30,12 @@ func TestLinkByKey(t *testing.T) {
 	}
 	old := link(key)
 	for _, forged := range []client.Link{link(approvallink.NewKey()), link(nil), {Run: w.begin(admin, "payer").Run, Call: old.Call, Token: old.Token}} {
-		w.refused("", "POST", "/v1/approvals", decide(forged, true, ""), 404, "share one --link-key")
+		w.refused("", "POST", "/v1/approvals", decide(forged, true, ""), 404, "same --link-key")
 	}
 	w.ask("", "GET", "/v1/runs/"+run, "", 401)
 	w.ask(old.Token, "GET", "/v1/runs/"+run, "", 401)
-	w.ask(admin, "POST", "/v1/runs/"+run+"/resume?wait=true", "{}", 200) // it asks anew
-	w.refused("", "POST", "/v1/approvals", decide(old, true, ""), 409, "asked again")
+	w.ask(admin, "POST", "/v1/runs/"+run+"/resume?wait=true", "{}", 200) // it asks again
+	w.refused("", "POST", "/v1/approvals", decide(old, true, ""), 409, "replaced")
 	fresh := link(key)
 	if r := w.look(fresh); fresh == old || r.State != "open" {
 		t.Errorf("%+v", r)
@@ -43,5 +43,5 @@ func TestLinkByKey(t *testing.T) {
 	w.ask("", "POST", "/v1/approvals", decide(fresh, true, ""), 200)
 	w.until(run, pawl.Success)
 	w.ask("", "POST", "/v1/approvals", decide(fresh, true, ""), 200)
-	w.refused("", "POST", "/v1/approvals", decide(fresh, false, ""), 409, "it was approved already, by approval link")
+	w.refused("", "POST", "/v1/approvals", decide(fresh, false, ""), 409, "the request was already approved by approval link")
 }

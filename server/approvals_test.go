@@ -60,7 +60,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("%+v", end)
 	}
 	w.ask("", "POST", "/v1/approvals", decide(l, true, ""), 200)
-	w.refused("", "POST", "/v1/approvals", decide(l, false, ""), 409, "it was approved already, by approval link")
+	w.refused("", "POST", "/v1/approvals", decide(l, false, ""), 409, "the request was already approved by approval link")
 	if r := w.look(l); r.State != "approved" || r.By != "approval link" {
 		t.Errorf("%+v", r)
 	}
@@ -75,7 +75,7 @@ func TestLinkDenies(t *testing.T) {
 	no := false
 	w.ask("", "POST", "/v1/approvals", jsonOf(client.DecideLink{Link: l, Approve: &no, Reason: "too much", By: "ann"}), 200)
 	w.until(l.Run, pawl.Success)
-	w.refused("", "POST", "/v1/approvals", decide(l, true, ""), 409, "it was denied already, by ann (approval link)")
+	w.refused("", "POST", "/v1/approvals", decide(l, true, ""), 409, "the request was already denied by ann (approval link)")
 	if log := w.ask(admin, "GET", "/v1/runs/"+l.Run+"/events", "", 200); !bytes.Contains(log, []byte("too much")) {
 		t.Errorf("the model is not told why: %s", log)
 	}
@@ -130,7 +130,7 @@ func TestForgedLinks(t *testing.T) {
 	if len(bodies) != 1 {
 		t.Errorf("what is wrong with a link can be told apart: %v", bodies)
 	}
-	w.refused("", "POST", "/v1/approvals", jsonOf(l), 422, "say approve")
+	w.refused("", "POST", "/v1/approvals", jsonOf(l), 422, "approve is missing")
 	for _, path := range []string{"/v1/runs/" + l.Run, "/v1/runs"} {
 		w.ask("", "GET", path, "", 401)
 		w.ask(l.Token, "GET", path, "", 401)
@@ -154,7 +154,7 @@ func TestStaleLinks(t *testing.T) {
 	if r := w.look(old); r.State != "replaced" {
 		t.Errorf("%+v", r)
 	}
-	w.refused("", "POST", "/v1/approvals", decide(old, true, ""), 409, "asked again")
+	w.refused("", "POST", "/v1/approvals", decide(old, true, ""), 409, "replaced")
 	w.ask(admin, "POST", "/v1/runs/"+fresh.Run+"/cancel", "{}", 200)
 	if r := w.look(fresh); r.State != "over" {
 		t.Errorf("%+v", r)
@@ -178,7 +178,7 @@ func TestStaleLinks(t *testing.T) {
 	if r := w.look(late); r.State != "expired" {
 		t.Errorf("%+v", r)
 	}
-	w.refused("", "POST", "/v1/approvals", decide(late, true, ""), 409, "time to decide is over")
+	w.refused("", "POST", "/v1/approvals", decide(late, true, ""), 409, "the request has expired")
 }
 
 // A child's call has a link of its own; the run that waits for the child goes on.

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// by is who says something: whose key it is or, where that is nobody in
-// particular, who the request says it is.
+// by is the user to record: the name of the key or, if it has none, the name in the
+// request.
 func (x *exchange) by(said string) string { return cmp.Or(x.key.Name, said, "somebody over HTTP") }
 
 func (s *Server) approve(x *exchange) (any, error) {
@@ -41,7 +41,7 @@ func (s *Server) deny(x *exchange) (any, error) {
 func (s *Server) answered(x *exchange) (any, error) {
 	in := x.body.(*client.Answer)
 	if in.Text == "" {
-		return nil, invalid("there is no text; an answer is one")
+		return nil, invalid("text is missing; send the answer")
 	}
 	return s.say(x, "input", func(ctx context.Context, at *engine.Engine, run, call string) error {
 		return at.Answer(ctx, run, call, x.by(in.By), in.Text)
@@ -51,7 +51,7 @@ func (s *Server) answered(x *exchange) (any, error) {
 func (s *Server) submit(x *exchange) (any, error) {
 	in := x.body.(*client.Submit)
 	if in.Result == nil {
-		return nil, invalid("there is no result; it is any JSON value")
+		return nil, invalid("result is missing; send any JSON value")
 	}
 	return s.say(x, "client_tool", func(ctx context.Context, at *engine.Engine, run, call string) error {
 		return at.Submit(ctx, run, call, x.by(in.By), in.Result)
@@ -61,7 +61,7 @@ func (s *Server) submit(x *exchange) (any, error) {
 func (s *Server) settle(x *exchange) (any, error) {
 	in := x.body.(*client.Settle)
 	if (in.Happened != nil) == in.DidNotHappen {
-		return nil, invalid("say either happened, with the call's result, or did_not_happen: true")
+		return nil, invalid("send either happened, with the call's result, or did_not_happen: true")
 	}
 	return s.say(x, "doubt", func(ctx context.Context, at *engine.Engine, run, call string) error {
 		if in.DidNotHappen {
@@ -71,8 +71,8 @@ func (s *Server) settle(x *exchange) (any, error) {
 	})
 }
 
-// say says something to the call of a run, or of a child of it, that waits for
-// it, and goes on with the run it descends from where nobody drives that.
+// say sends a signal to the waiting call of a run or of its child, and resumes the root
+// run if it has no owner.
 func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at *engine.Engine, run, call string) error) (any, error) {
 	ctx := x.Context()
 	h, err := s.find(x)
@@ -91,7 +91,7 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 	meant := desk.Meant(pending, run, kind, call)
 	switch {
 	case len(meant) > 1:
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("several runs that descend from %s have a call %s that waits; say it to one of them, which pending names", run, call))
+		return nil, refusal(http.StatusConflict, fmt.Sprintf("several runs under %s have a waiting call %s; address one of them, as listed in pending", run, call))
 	case len(meant) == 1 && meant[0].ExpiresAt != nil && time.Now().After(*meant[0].ExpiresAt):
 		return nil, refusal(http.StatusConflict, fmt.Sprintf("the request for %s of run %s expired at %s; resuming the run asks again", call, meant[0].Run, meant[0].ExpiresAt.UTC().Format(time.RFC3339)))
 	case len(meant) == 1:
@@ -110,9 +110,9 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 	return s.said(x, h, len(meant) == 0)
 }
 
-// said goes on with a run that has got a letter and answers what it has come to.
-// Had it got the letter before, and acted on it, the run waits for something else:
-// to go on with it would ask for that again, and make its tokens worthless.
+// said resumes a run that got a signal and returns its result. If the run had the signal
+// before and has acted on it, it now waits for something else: resuming would request
+// that again and invalidate its tokens.
 func (s *Server) said(x *exchange, h pawl.Head, before bool) (any, error) {
 	if before {
 		root, err := desk.Root(x.Context(), s.journal, h)
@@ -130,15 +130,13 @@ func (s *Server) said(x *exchange, h pawl.Head, before bool) (any, error) {
 	return s.after(x, root, driven)
 }
 
-// forward goes on with a run that has got a letter, for somebody who is not to
-// know of it.
+// forward resumes a run that got a signal, for a caller that may not see the run.
 func (s *Server) forward(ctx context.Context, h pawl.Head) error {
 	_, _, err := s.onward(ctx, h)
 	return err
 }
 
-// onward goes on with the run that one with a letter descends from, where nobody
-// drives that.
+// onward resumes the root of a run that got a signal, if it has no owner.
 func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *engine.Handle, err error) {
 	root, err := desk.Root(ctx, s.journal, h)
 	if err != nil {
@@ -151,13 +149,13 @@ func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *e
 		driven, err = s.goOn(ctx, root, desk.Limits{}, 0)
 		if now, looking := desk.Head(ctx, s.journal, root.Run); err != nil && looking == nil &&
 			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.Success || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
-			err = nil // somebody was quicker: the letter is with him
+			err = nil // another process resumed it first and reads the signal
 		}
-		if errors.Is(err, ErrElsewhere) { // which finds it when it resumes the run
+		if errors.Is(err, ErrElsewhere) { // the other program finds the signal when it resumes the run
 			return root.Run, nil, nil
 		}
 		if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok && err != nil {
-			return "", nil, refusal(problem.Status, fmt.Sprintf("run %s has it, it is recorded; but it does not go on: %s", h.Run, problem.Detail))
+			return "", nil, refusal(problem.Status, fmt.Sprintf("recorded for run %s, which cannot resume: %s", h.Run, problem.Detail))
 		}
 	}
 	return root.Run, driven, err

@@ -39,8 +39,8 @@ func TestDecide(t *testing.T) {
 	w.refused(admin, "POST", at+"/calls/c_1/settle", `{"did_not_happen":true}`, 422, "c_1")
 	w.refused(admin, "POST", at+"/calls/c_1/settle", `{}`, 422, "either")
 	w.refused(admin, "POST", at+"/calls/c_1/settle", `{"happened":1,"did_not_happen":true}`, 422, "either")
-	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":""}`, 422, "no text")
-	w.refused(admin, "POST", at+"/calls/c_1/submit", `{}`, 422, "no result")
+	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":""}`, 422, "text is missing")
+	w.refused(admin, "POST", at+"/calls/c_1/submit", `{}`, 422, "result is missing")
 	w.refused(admin, "POST", at+"/calls/c_1/approve?wait=x", `{}`, 422, "wait")
 	w.refused(reader, "POST", at+"/calls/c_1/approve", `{}`, 403, "scope")
 
@@ -177,12 +177,12 @@ func TestResume(t *testing.T) {
 	if r := w.result(admin, "POST", at+"/resume?wait=true", `{"limits":{"iterations":"+5"}}`, 200); r.Status != pawl.Success || r.Answer != "seen" {
 		t.Errorf("%+v", r)
 	}
-	w.refused(admin, "POST", at+"/resume", "", 409, "is done")
+	w.refused(admin, "POST", at+"/resume", "", 409, "has succeeded")
 	w.refused(admin, "POST", at+"/cancel", "", 409, "is over")
 
 	payer := w.begin(admin, "payer")
 	w.changed = true
-	w.refused(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve", `{}`, 409, "it is recorded; but it does not go on")
+	w.refused(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve", `{}`, 409, "which cannot resume")
 	w.changed = false
 	if r := w.result(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve?wait=true", `{}`, 200); r.Status != pawl.Success {
 		t.Errorf("saying it again does not go on: %v", r.Status)
@@ -251,7 +251,7 @@ func TestFork(t *testing.T) {
 	}
 	boss := w.begin(acme, "boss")
 	child := boss.Pending[0].Run
-	w.refused(acme, "POST", "/v1/runs/"+child+"/fork", `{"at":1}`, 409, "fork that one")
+	w.refused(acme, "POST", "/v1/runs/"+child+"/fork", `{"at":1}`, 409, "fork run")
 	if r := w.result(admin, "POST", "/v1/runs/"+child+"/fork?wait=true", `{"at":1}`, 201); strings.HasPrefix(r.Run, boss.Run) {
 		t.Errorf("%+v", r)
 	}
@@ -300,7 +300,7 @@ func TestGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until(run.Run, pawl.Success)
-	if err := next.GoOn(t.Context(), run.Run); err == nil || !strings.Contains(err.Error(), "is done") {
+	if err := next.GoOn(t.Context(), run.Run); err == nil || !strings.Contains(err.Error(), "has succeeded") {
 		t.Error(err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// How much of a log a page has.
+// The size of a page of a log.
 const (
 	usualEntries = 500
 	mostEntries  = 5000
 	pageBytes    = 4 << 20 // after which a page ends early
 )
 
-// events answers a page of a run's log, or follows it.
+// events returns a page of a run's log, or follows the log.
 func (s *Server) events(x *exchange) (any, error) {
 	h, err := s.find(x)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Server) events(x *exchange) (any, error) {
 	next := uint64(1)
 	if text := x.URL.Query().Get("cursor"); text != "" {
 		if next, err = strconv.ParseUint(text, 10, 63); err != nil || next == 0 {
-			return nil, invalid("cursor is not one that this server gave; leave it out to begin anew")
+			return nil, invalid("invalid cursor; leave it out to start from the beginning")
 		}
 	}
 	page := client.Entries{Entries: []json.RawMessage{}}
@@ -46,8 +46,7 @@ func (s *Server) events(x *exchange) (any, error) {
 			more = true
 			break
 		}
-		// As it stands in the journal, so that a log this build cannot read can be
-		// looked at.
+		// Unchanged from the journal, so that a log this build cannot decode can still be read.
 		line := redact.JSON(row.Data)
 		page.Entries = append(page.Entries, line)
 		bytes += len(line)

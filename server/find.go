@@ -11,11 +11,11 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// mostID is longer than any id of a run: children of children have long ones.
+// mostID exceeds the length of any run id: nested children have long ids.
 const mostID = 1024
 
-// find is the run that a request names by its whole id. It is the one way to a
-// run: one that the key may not know of is as unknown as one that there is not.
+// find returns the run with the full id in a request. All handlers use it: a run that
+// the key may not see does not exist for it.
 func (s *Server) find(x *exchange) (pawl.Head, error) {
 	run := x.PathValue("run")
 	if run == "" || len(run) > mostID || !utf8.ValidString(run) || strings.ContainsFunc(run, unicode.IsControl) {
@@ -29,13 +29,13 @@ func (s *Server) find(x *exchange) (pawl.Head, error) {
 	if err != nil {
 		return pawl.Head{}, err
 	}
-	if h.Seq == 0 || !visible { // claimed and not begun, it is nothing yet
+	if h.Seq == 0 || !visible { // a run that is claimed but not begun does not exist yet
 		return pawl.Head{}, pawl.ErrUnknownRun
 	}
 	return h, nil
 }
 
-// visible reports whether a key may know of a run. A child is its root's.
+// visible reports whether a key may see a run. A child belongs to its root.
 func (s *Server) visible(ctx context.Context, k *Key, h pawl.Head) (bool, error) {
 	if k == nil || len(k.Labels) == 0 {
 		return k != nil, nil
@@ -47,7 +47,7 @@ func (s *Server) visible(ctx context.Context, k *Key, h pawl.Head) (bool, error)
 	return k.sees(root), nil
 }
 
-// result is what a run has come to as it stands now. Tokens are not in it.
+// result is the current result of a run, without tokens.
 func (s *Server) result(ctx context.Context, run string) (explain.Result, error) {
 	h, err := desk.Head(ctx, s.journal, run)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl/workflow"
 )
 
-// asks reports whether an agent must be told what to do.
+// asks reports whether an agent needs an input.
 func asks(a pawl.Agent) bool {
 	flow, ok := a.Loop.(*workflow.Loop)
 	return !ok || flow.Asked()
@@ -30,16 +30,15 @@ func starting(w Work, labels map[string]string, thread, key string) func(context
 	}
 }
 
-// asked is begin for a run that is part of the trace of who asks for it, if he
-// says that he has one.
+// asked runs begin as part of the trace that the client names, if any.
 func asked(x *exchange, begin func(context.Context) (*engine.Handle, error)) func(context.Context) (*engine.Handle, error) {
 	from := traceparent.Parse(x.Request.Header.Get(traceparent.Header), x.Request.Header.Get(traceparent.State))
 	return func(ctx context.Context) (*engine.Handle, error) { return begin(traceparent.With(ctx, from)) }
 }
 
-// after answers what a run has come to: at once or, where the request says so,
-// when it has ended or waits. h is a hold on the run; nil: it is not driven by
-// this request. Only who waited is given the tokens of what the run then waits for.
+// after returns the result of a run: at once or, if the request asks to wait, when the
+// run has ended or waits. h is a hold on the run; nil: this request does not drive it.
+// Only a client that waited gets the tokens of what the run then waits for.
 func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 	if h == nil && x.wait {
 		h = s.live(run)
@@ -52,7 +51,7 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 		return nil, err
 	}
 	r, err := s.result(x.Context(), run)
-	if err == nil && r.Status == pawl.Running { // somebody was quick to go on with it
+	if err == nil && r.Status == pawl.Running { // another process has resumed it
 		var rested explain.Report
 		rested, err = desk.Rested(x.Context(), s.journal, run, s.options.Place)
 		r = rested.Result
@@ -85,7 +84,7 @@ func (s *Server) resume(x *exchange) (any, error) {
 		return nil, err
 	}
 	if root.Run != h.Run && len(in.Limits) > 0 {
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s, and goes on with it as it is; resume that one with other limits", h.Run, root.Run))
+		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s and resumes with it, unchanged; set the limits on run %[2]s", h.Run, root.Run))
 	}
 	driven, err := s.goOn(x.Context(), root, limits, 0)
 	if err != nil {
@@ -94,10 +93,10 @@ func (s *Server) resume(x *exchange) (any, error) {
 	return s.after(x, root.Run, driven)
 }
 
-// goOn goes on with a run that nobody drives; if after is not zero, only if that is
-// still its last entry.
+// goOn resumes a run without an owner; if after is not zero, only if that is still its
+// last entry.
 func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, after uint64) (*engine.Handle, error) {
-	if after == 0 && h.Status == pawl.Running && desk.Owned(h.Lease) { // else the journal, by its own clock, says so
+	if after == 0 && h.Status == pawl.Running && desk.Owned(h.Lease) { // otherwise the journal decides by its own clock
 		return nil, &pawl.HeldError{Lease: h.Lease}
 	}
 	state, err := engine.Load(ctx, s.journal, h.Run)
@@ -108,7 +107,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, afte
 	case after != 0 && state.Seq() != after:
 		return nil, pawl.ErrConflict
 	case state.Status() == pawl.Success:
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is done; fork it to go another way", h.Run))
+		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s has succeeded; fork it to continue differently", h.Run))
 	case state.Redacted():
 		return nil, fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
 	}
@@ -116,7 +115,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, afte
 	if err != nil {
 		return nil, err
 	}
-	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (desk.Limits{})} // the host may lower limits without anybody asking for it
+	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (desk.Limits{})} // the host may lower limits that the client did not change
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err
@@ -130,7 +129,7 @@ func drop(w Work) {
 	}
 }
 
-// raise are the ceilings that a run gets which goes on; zero where they stay.
+// raise returns the changed limits of a resumed run; zero: unchanged.
 func raise(w Work, s *pawl.State, limits desk.Limits) (pawl.Limits, error) {
 	next, err := limits.Over(s.Limits(), desk.PriceOf(w.Agent.Model))
 	if err != nil {
@@ -167,7 +166,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 		}
 		return nil, err
 	}
-	if s.options.Rests != nil && s.live(h.Run) == nil { // who drives it says so
+	if s.options.Rests != nil && s.live(h.Run) == nil { // otherwise the owner reports it
 		state, err := engine.Load(x.Context(), s.journal, h.Run)
 		if err != nil {
 			return nil, err
@@ -200,8 +199,8 @@ func (s *Server) fork(x *exchange) (any, error) {
 		return nil, err
 	}
 	if visible, err := s.visible(x.Context(), x.key, pawl.Head{Run: h.Run, Labels: state.Head().Labels}); err != nil || !visible {
-		// A fork is nobody's child: it would have its own labels, and be lost to who made it.
-		return nil, errors.Join(err, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s, and has none of the labels that the token is for; fork that one", h.Run, h.Parent)))
+		// A fork has no parent: it would get its own labels, and its creator could not see it.
+		return nil, errors.Join(err, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s, and lacks the labels of the token; fork run %[2]s", h.Run, h.Parent)))
 	}
 	w, err := s.host.Again(x.Context(), state, true)
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	}
 	labels := maps.Clone(in.Labels)
 	for name := range x.key.Labels {
-		delete(labels, name) // the run has what the token is for
+		delete(labels, name) // the run has the labels of the token
 	}
 	o := &engine.ForkOptions{Input: in.Input, Labels: desk.Relabelled(state, labels), AllowSpent: limits == (desk.Limits{})}
 	if o.Limits, err = raise(w, state, limits); err != nil {
@@ -220,7 +219,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
 	if err != nil && state.InFlight() && problemOf(err) == err && !outage.Is(err) {
-		return nil, invalid(err.Error()) // it says where the run can be forked instead
+		return nil, invalid(err.Error()) // the error says where the run can be forked
 	}
 	if err != nil {
 		return nil, err
@@ -228,8 +227,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	return s.after(x, fork.ID(), fork)
 }
 
-// GoOn goes on with a run that nobody drives, for whoever serves. The error says
-// why it does not.
+// GoOn resumes a run without an owner. The error says why it cannot resume.
 func (s *Server) GoOn(ctx context.Context, run string) error {
 	h, err := desk.Head(ctx, s.journal, run)
 	if err == nil {

@@ -10,23 +10,22 @@ import (
 	"strings"
 )
 
-// crossing refuses what changes something and comes from a page elsewhere.
+// crossing refuses cross-origin requests that change something.
 var crossing = http.NewCrossOriginProtection()
 
-// guard refuses what a page of somebody else's may have sent: by a name that is
-// not this server's, which is how a page gets around the rule of the same origin
-// by resolving its own name to this machine, or from another origin, which even
-// reading needs no business to do.
+// guard refuses requests that a foreign page may have sent: those for a host name that
+// this server does not have (DNS rebinding resolves a foreign name to this machine), and
+// those from another origin, including reads.
 func (s *Server) guard(r *http.Request) error {
 	if !s.called(r) {
-		return refusal(http.StatusForbidden, fmt.Sprintf("this server is not called %q; call it by an address of this machine, or serve it with --host %[1]q", r.Host))
+		return refusal(http.StatusForbidden, fmt.Sprintf("unknown host name %q; use a loopback address, or serve with --host %[1]q", r.Host))
 	}
 	if err := crossing.Check(r); err != nil {
-		return refusal(http.StatusForbidden, "it comes from another origin than this server's")
+		return refusal(http.StatusForbidden, "cross-origin request")
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) {
-			return refusal(http.StatusForbidden, fmt.Sprintf("it comes from the origin %q, which is not this server's", origin))
+			return refusal(http.StatusForbidden, fmt.Sprintf("cross-origin request from %q", origin))
 		}
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
@@ -34,16 +33,16 @@ func (s *Server) guard(r *http.Request) error {
 		return nil
 	}
 	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && !strings.HasPrefix(r.URL.Path, "/v1/") {
-		return nil // somebody followed a link to the page
+		return nil // a link to the page was followed
 	}
-	return refusal(http.StatusForbidden, "it comes from a page of another origin")
+	return refusal(http.StatusForbidden, "request from a page of another origin")
 }
 
-// called reports whether a request calls the server by a name that it has.
+// called reports whether a request uses a host name of the server.
 func (s *Server) called(r *http.Request) bool {
 	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if at != nil && at.Network() == "unix" {
-		return true // no page can get there
+		return true // pages cannot reach a socket
 	}
 	name, port := split(r.Host)
 	if isLoopback(name) && (at == nil || port == portOf(at)) {
@@ -55,8 +54,7 @@ func (s *Server) called(r *http.Request) bool {
 	})
 }
 
-// split is a header Host in its two parts; no port: the one of plain HTTP is not
-// told from the one of HTTPS.
+// split splits a Host header. A missing port is 80, for HTTPS as well.
 func split(host string) (name, port string) {
 	if name, port, err := net.SplitHostPort(host); err == nil {
 		return name, port
@@ -72,8 +70,7 @@ func portOf(a net.Addr) string {
 	return port
 }
 
-// isLoopback reports whether a name means this machine wherever it is looked up.
-// It is not looked up.
+// isLoopback reports whether a name always means this machine, without looking it up.
 func isLoopback(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -82,9 +79,8 @@ func isLoopback(name string) bool {
 	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
 }
 
-// near reports whether a request is made on this machine by somebody on it: it
-// came to an address of loopback, under such a name. One that a proxy passes on
-// has the name that it was sent to.
+// near reports whether a request was made on this machine: it came to a loopback address
+// under a loopback name. A proxied request keeps the name that it was sent to.
 func near(r *http.Request) bool {
 	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	tcp, ok := at.(*net.TCPAddr)
@@ -92,10 +88,10 @@ func near(r *http.Request) bool {
 	return ok && tcp.IP.IsLoopback() && isLoopback(name)
 }
 
-// policy is what a page here may load and do: what comes from here.
+// policy is the Content-Security-Policy: only this server's own resources.
 const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// harden says to browsers what nobody may do with an answer.
+// harden sets the security headers of an answer.
 func harden(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

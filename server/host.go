@@ -10,39 +10,38 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// ErrElsewhere is what a [Host] says of a run whose agent only another program has.
-var ErrElsewhere = errors.New("the run goes on in another program")
+// ErrElsewhere is a [Host]'s error for a run whose agent only another program has.
+var ErrElsewhere = errors.New("the run must be resumed by another program")
 
-// A Host makes the agents whose runs a server drives. Its methods are called
-// from many goroutines. A *client.Problem as error is told as it stands; any
-// other says that the world broke.
+// A Host makes the agents whose runs a server drives. Its methods must be safe for
+// concurrent use. Clients see an error that is a *client.Problem unchanged; any other
+// error is an internal error.
 type Host interface {
-	// Agents lists what may be started.
+	// Agents lists the agents that clients may start.
 	Agents(ctx context.Context) ([]client.Agent, error)
-	// Start makes the agent of that name, or, when spec is not nil, of a spec
-	// that a client brought.
+	// Start makes the agent with that name or, if spec is not nil, of a spec that a
+	// client sent.
 	Start(ctx context.Context, name string, spec json.RawMessage) (Work, error)
-	// Again makes the agent of a run again: to go on with the run, as it is now,
-	// or to fork it, as it was when the run recorded it. An error that wraps
-	// ErrElsewhere says that the run goes on in another program: what people say to
-	// it is recorded for that one.
+	// Again rebuilds the agent of a run: to resume the run, as the agent is now, or to
+	// fork it, as the run recorded the agent. An error that wraps ErrElsewhere says
+	// that another program resumes the run: signals are recorded for that one.
 	Again(ctx context.Context, s *pawl.State, fork bool) (Work, error)
-	// Desk is an engine to say something to a run with that this server does not
-	// drive. It keeps the same values out of what is said as the one that drives.
+	// Desk is an engine that sends signals to a run that this server does not drive. It
+	// scrubs the same secret values as the engine that drives the run.
 	Desk(s *pawl.State) *engine.Engine
 }
 
-// Work is an agent ready to be run.
+// Work is an agent ready to run.
 type Work struct {
 	Agent pawl.Agent
-	// Engine is to drive it, on the server's journal. Many runs may share one.
+	// Engine drives it, on the server's journal. Many runs may share one.
 	Engine *engine.Engine
-	Input  string // for a run that is given none
-	Thread string // the conversation a run belongs to that names none
-	// Lower brings ceilings that a client asks for down to those that the agent
-	// may have. Nil: it may have any.
+	Input  string // the default input
+	Thread string // the default thread
+	// Lower lowers the limits that a client asks for to the agent's maximum. Nil: no
+	// maximum.
 	Lower func(pawl.Limits) pawl.Limits
-	// Done is called once: with the run's id when it is let go of, or with none
-	// when no run was begun. Nil: nothing is to be done.
+	// Done is called once: with the run's id when the server releases the run, or with ""
+	// if no run was begun. May be nil.
 	Done func(run string)
 }

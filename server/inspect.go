@@ -13,16 +13,15 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// A Replayer is a [Host] that knows better than to ask for a run's agent as it was
-// recorded, as for a run that has had several.
+// A Replayer is a [Host] that replays runs itself, for runs that have had several agents.
 type Replayer interface {
-	// Replay decides every recorded step of a run again, as [engine.Engine.Replay]
-	// does. Steps that do not agree are told in the outcome; the error says that
-	// there is none.
+	// Replay recomputes every recorded step of a run, as [engine.Engine.Replay] does.
+	// Differences are part of the outcome; the error says that the run cannot be
+	// replayed.
 	Replay(ctx context.Context, run string) (client.Replayed, error)
 }
 
-// inspections are the operations for looking into a run.
+// inspections are the operations that look into a run.
 func inspections() []route {
 	return []route{
 		{
@@ -31,19 +30,19 @@ func inspections() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}/stop", name: "stop", summary: "Show what can end a run, and what of it holds", scope: Read,
-			query: []parameter{{"at", "the entry after which; the last one unless given"}}, reply: client.Stop{}, refuses: []int{404, 409, 422}, do: (*Server).stop,
+			query: []parameter{{"at", "the entry after which to evaluate; default: the last"}}, reply: client.Stop{}, refuses: []int{404, 409, 422}, do: (*Server).stop,
 		},
 		{
-			method: http.MethodGet, path: "/v1/runs/{run}/replay", name: "replay", summary: "Decide every recorded step of a run again; nothing is called", scope: Read,
+			method: http.MethodGet, path: "/v1/runs/{run}/replay", name: "replay", summary: "Recompute every recorded step of a run and compare; nothing is called", scope: Read,
 			reply: client.Replayed{}, refuses: []int{404, 409}, do: (*Server).replay,
 		},
 		{
-			method: http.MethodGet, path: "/v1/runs/{run}/children", name: "children", summary: "List the runs that a run's calls are, in order", scope: Read,
+			method: http.MethodGet, path: "/v1/runs/{run}/children", name: "children", summary: "List the child runs of a run, in order of their calls", scope: Read,
 			reply: client.Runs{}, refuses: []int{404}, do: (*Server).children,
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs/{run}/ag-ui", name: "agui", summary: "Follow a run as events of the Agent User Interaction Protocol", scope: Read,
-			query: []parameter{{"cursor", "behind which entry to begin: seq of a snapshot, and one more"}}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).followed,
+			query: []parameter{{"cursor", "the entry to start with: a snapshot's seq plus one"}}, media: "text/event-stream", refuses: []int{404, 422}, do: (*Server).followed,
 		},
 	}
 }
@@ -55,7 +54,7 @@ func (s *Server) request(x *exchange) (any, error) {
 	}
 	seq, err := strconv.ParseUint(x.PathValue("seq"), 10, 63)
 	if err != nil {
-		return nil, refusal(http.StatusNotFound, "there is no entry "+strconv.Quote(x.PathValue("seq")))
+		return nil, refusal(http.StatusNotFound, "no entry "+strconv.Quote(x.PathValue("seq")))
 	}
 	sent, err := engine.RequestAt(x.Context(), s.journal, h.Run, seq)
 	if errors.Is(err, engine.ErrNoRequest) {
@@ -83,15 +82,15 @@ func (s *Server) stop(x *exchange) (any, error) {
 		return nil, err
 	}
 	node := stop.Whole(state)
-	veilNode(&node)
+	redactNode(&node)
 	return client.Stop{Run: h.Run, At: at, Stop: node}, nil
 }
 
-// veilNode takes out what looks like a secret: a condition may quote anything.
-func veilNode(n *stop.Node) {
+// redactNode removes secrets: a condition may quote anything.
+func redactNode(n *stop.Node) {
 	n.Source, n.Detail = redact.Text(n.Source), redact.Text(n.Detail)
 	for i := range n.Children {
-		veilNode(&n.Children[i])
+		redactNode(&n.Children[i])
 	}
 }
 
@@ -125,7 +124,7 @@ func (s *Server) replay(x *exchange) (any, error) {
 	return out, x.Context().Err()
 }
 
-// children lists child runs as the run's own log has them.
+// children lists child runs in the order of the run's own log.
 func (s *Server) children(x *exchange) (any, error) {
 	h, err := s.find(x)
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *Server) children(x *exchange) (any, error) {
 		seen[began.Child] = true
 		child, err := headOf(x.Context(), s.journal, began.Child)
 		switch {
-		case errors.Is(err, pawl.ErrUnknownRun): // it was removed, or has not begun
+		case errors.Is(err, pawl.ErrUnknownRun): // the child was removed, or has not begun
 			continue
 		case err != nil:
 			return nil, err

@@ -10,23 +10,23 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// requestOf is a request as it is shown.
+// requestOf converts a request for clients.
 func requestOf(r engine.Sent) client.Request {
 	out := client.Request{
 		Run: r.Entry.Run, Seq: r.Entry.Seq, Previous: r.Previous, Iteration: r.Entry.Iteration,
 		Purpose: r.Purpose, Attempt: r.Attempt, Step: redact.Text(r.Step), Model: r.Model.Name,
 		System: redact.Text(r.System), Messages: []client.Message{}, Tools: []client.OfferedTool{},
-		Output: veiled(r.Output), MaxTokens: r.MaxTokens, ReservedTokens: r.Called.Reserved, Masked: []string{},
+		Output: redacted(r.Output), MaxTokens: r.MaxTokens, ReservedTokens: r.Called.Reserved, Masked: []string{},
 		Sampling: client.Sampling{Thinking: r.Sampling.ThinkingTokens},
 	}
 	if t := r.Sampling.Temperature; t != 0 {
-		out.Sampling.Temperature = new(max(t, 0)) // below zero it means exactly that
+		out.Sampling.Temperature = new(max(t, 0)) // a negative value stands for an explicit zero
 	}
 	for name, value := range r.Sampling.Options {
 		if out.Sampling.Options == nil {
 			out.Sampling.Options = map[string]json.RawMessage{}
 		}
-		out.Sampling.Options[name] = veiled(value)
+		out.Sampling.Options[name] = redacted(value)
 	}
 	if !r.Called.View.Alone {
 		out.Masked = append(out.Masked, r.Masked...)
@@ -38,7 +38,7 @@ func requestOf(r engine.Sent) client.Request {
 		})
 	}
 	for _, t := range r.Tools {
-		out.Tools = append(out.Tools, client.OfferedTool{Name: t.Name, Description: redact.Text(t.Description), Input: veiled(t.Input)})
+		out.Tools = append(out.Tools, client.OfferedTool{Name: t.Name, Description: redact.Text(t.Description), Input: redacted(t.Input)})
 	}
 	return out
 }
@@ -52,10 +52,10 @@ func partsOf(m pawl.Message, masked []string) []client.MessagePart {
 		case pawl.Thinking:
 			parts = append(parts, client.MessagePart{Type: "thinking", Text: redact.Text(p.Text)})
 		case pawl.Call:
-			parts = append(parts, client.MessagePart{Type: "call", Call: p.ID, Tool: p.Tool, Args: veiled(p.Args)})
+			parts = append(parts, client.MessagePart{Type: "call", Call: p.ID, Tool: p.Tool, Args: redacted(p.Args)})
 		case pawl.ToolResult:
 			parts = append(parts, client.MessagePart{
-				Type: "result", Call: p.Call, Tool: p.Tool, Text: redact.Text(pawl.ToolResult{Content: veiled(p.Content)}.Text()),
+				Type: "result", Call: p.Call, Tool: p.Tool, Text: redact.Text(pawl.ToolResult{Content: redacted(p.Content)}.Text()),
 				Error: p.Failed, Masked: slices.Contains(masked, p.Call),
 			})
 			for _, image := range p.Images {
@@ -72,8 +72,8 @@ func imagePart(i pawl.Image) client.MessagePart {
 	return client.MessagePart{Type: "image", Media: i.Type, Bytes: len(i.Data)}
 }
 
-// veiled is a JSON document without what looks like a secret; nil stays nil.
-func veiled(raw json.RawMessage) json.RawMessage {
+// redacted removes secrets from a JSON document; nil stays nil.
+func redacted(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}

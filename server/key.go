@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Scope is something a key allows.
+// A Scope is a set of operations that a key allows.
 type Scope int
 
 // The scopes.
@@ -32,11 +32,11 @@ func (s Scope) String() string {
 	return scopeNames[s-1]
 }
 
-// UnmarshalText reads a scope's name.
+// UnmarshalText parses a scope's name.
 func (s *Scope) UnmarshalText(text []byte) error {
 	i := slices.Index(scopeNames, string(text))
 	if i < 0 {
-		return fmt.Errorf("there is no scope %q; write %s", text, strings.Join(scopeNames, ", "))
+		return fmt.Errorf("unknown scope %q; write %s", text, strings.Join(scopeNames, ", "))
 	}
 	*s = Scope(i + 1)
 	return nil
@@ -45,19 +45,19 @@ func (s *Scope) UnmarshalText(text []byte) error {
 // A Key is a bearer token and what it allows.
 type Key struct {
 	Token string
-	// Name says whose it is. What is decided with it is recorded as decided by
-	// that name; empty: by whoever the request says.
+	// Name is the owner of the key. Decisions are recorded under that name; empty: under
+	// the name in the request.
 	Name   string
 	Scopes []Scope // nil: all
-	// Labels are those that a run must have for the key to know of it. The runs
-	// it starts get them. A child run has those of the run it descends from. Their
-	// idempotency keys and threads are their own.
+	// Labels restrict the key to runs that have them, and are given to the runs it
+	// starts. A child run has its root's labels. Idempotency keys and threads are
+	// separate for each set of labels.
 	Labels map[string]string
 }
 
 func (k *Key) allows(s Scope) bool { return k.Scopes == nil || slices.Contains(k.Scopes, s) }
 
-// sees reports whether the key may know of a run that descends from none.
+// sees reports whether the key may see a root run.
 func (k *Key) sees(root pawl.Head) bool {
 	for name, value := range k.Labels {
 		if has, ok := root.Labels[name]; !ok || has != value {
@@ -67,8 +67,8 @@ func (k *Key) sees(root pawl.Head) bool {
 	return true
 }
 
-// own is a name that only keys of the same labels can say: two tenants that call
-// something the same do not mean the same.
+// own makes a name private to keys of the same labels: two tenants may use the same name
+// for different things.
 func (k *Key) own(name string) string {
 	if name == "" || len(k.Labels) == 0 {
 		return name
@@ -77,12 +77,12 @@ func (k *Key) own(name string) string {
 	for label, value := range k.Labels {
 		values.Set(label, value)
 	}
-	prefix := values.Encode() + "/" // in which there is no other slash
+	prefix := values.Encode() + "/" // contains no other slash
 	return prefix + strings.TrimPrefix(name, prefix)
 }
 
-// hashed is a key by the digest of its token: digests are of one length, so that
-// comparing them takes the same time whatever was sent.
+// hashed is a key by the digest of its token: digests have equal lengths, so that
+// comparing them takes constant time.
 type hashed struct {
 	Key
 	sum [sha256.Size]byte
@@ -90,7 +90,7 @@ type hashed struct {
 
 func hash(keys []Key) ([]hashed, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("a server without keys serves nobody; give it at least one")
+		return nil, errors.New("a server needs at least one key")
 	}
 	var all []hashed
 	for i, k := range keys {
@@ -100,14 +100,14 @@ func hash(keys []Key) ([]hashed, error) {
 		h := hashed{Key: k, sum: sha256.Sum256([]byte(k.Token))}
 		h.Token = ""
 		if slices.ContainsFunc(all, func(o hashed) bool { return o.sum == h.sum }) {
-			return nil, fmt.Errorf("key %d (%q) has the token of another", i+1, k.Name)
+			return nil, fmt.Errorf("key %d (%q) has the same token as another key", i+1, k.Name)
 		}
 		all = append(all, h)
 	}
 	return all, nil
 }
 
-// keyOf is the key with a token; nil: there is none.
+// keyOf returns the key with a token; nil: none has it.
 func (s *Server) keyOf(token string) (found *Key) {
 	sum := sha256.Sum256([]byte(token))
 	for i := range s.keys {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A limiter holds those down who have no token: each address may ask a number of
-// times at once, and then so many times a second. It is a token bucket for each.
+// A limiter limits requests without a token, by a token bucket for each address: a burst,
+// and then a rate per second.
 type limiter struct {
 	burst, rate float64
 
@@ -21,12 +21,12 @@ type bucket struct {
 	at   time.Time
 }
 
-// mostBuckets bounds what is kept of addresses. When there are more, those that
-// have been quiet for long enough are forgotten, and if all are busy then all:
-// that lets some ask more often for once, and nobody fill the memory.
+// mostBuckets bounds the memory for addresses. Beyond it, idle addresses are forgotten,
+// or all if none is idle: some addresses then get another burst, but memory stays
+// bounded.
 const mostBuckets = 4096
 
-// allow reports whether an address may ask now.
+// allow reports whether an address may make a request now.
 func (l *limiter) allow(who string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +57,8 @@ func (l *limiter) allow(who string, now time.Time) bool {
 	return allowed
 }
 
-// from is the address that a request comes from: of IPv6 the network, of which one
-// user has all the addresses.
+// from returns the address of a request: for IPv6 its network, since one user has all
+// addresses of it.
 func from(r *http.Request) string {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// The document is OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html), made of
-// the routes and of the types that they take and give.
+// The document is OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html), made from the
+// routes and the types of their bodies.
 
 type object = map[string]any
 
-// document answers what the API is.
+// document serves the API's description.
 func (s *Server) document(x *exchange) (any, error) {
 	data, err := json.Marshal(document(routes()))
 	if err != nil {
@@ -53,7 +53,7 @@ func document(all []route) object {
 		"info": object{
 			"title":       "Pawl",
 			"version":     "1",
-			"description": "Runs of agents: start them, watch them, decide about what they wait for, and go on with them.",
+			"description": "Runs of agents: start, watch, decide and resume them.",
 			"license":     object{"name": "Apache 2.0", "identifier": "Apache-2.0"},
 		},
 		"servers":  []any{object{"url": "/"}},
@@ -62,12 +62,12 @@ func document(all []route) object {
 		"components": object{
 			"schemas":         types.components,
 			"responses":       responses,
-			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "A token of the server's. It allows one or more of read, run and decide."}},
+			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "A token of the server, with one or more of the scopes read, run and decide."}},
 		},
 	}
 }
 
-// pathOf is a path as the document has it. The pages are not of the API.
+// pathOf is a path in the document's form. Pages are not part of the API.
 func pathOf(path string) string {
 	if strings.HasSuffix(path, "...}") {
 		return "/"
@@ -85,7 +85,7 @@ func problemStatuses(all []route) []int {
 	return slices.Compact(statuses)
 }
 
-// problems are the statuses that a request of the route may be refused with.
+// problems are the statuses with which the route may refuse a request.
 func (r *route) problems() []int {
 	all := append([]int{http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable}, r.refuses...)
 	if r.scope != 0 {
@@ -141,7 +141,7 @@ func (t *schemas) operation(r *route) object {
 	return o
 }
 
-// parameter is the schema of a parameter of a query, by its name.
+// parameter is the schema of a query parameter, by its name.
 func (t *schemas) parameter(name string) object {
 	switch name {
 	case "status":

@@ -20,7 +20,7 @@ import (
 type shaky struct {
 	*sqlite.Journal
 
-	away, deaf atomic.Bool // for everything; for letters
+	away, silent atomic.Bool // for everything; for letters
 }
 
 // awayError is what a journal of somebody else's says of itself.
@@ -38,7 +38,7 @@ func (s *shaky) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, err
 }
 
 func (s *shaky) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
-	if s.deaf.Load() {
+	if s.silent.Load() {
 		return l, errAway
 	}
 	return s.Journal.Post(ctx, l)
@@ -82,14 +82,14 @@ func TestOutage(t *testing.T) {
 	away := func(method, path, body string) {
 		t.Helper()
 		status, text, after := ask(method, path, body)
-		if status != http.StatusServiceUnavailable || after == "" || !strings.Contains(text, "ask again") || strings.Contains(text, "db.internal") {
+		if status != http.StatusServiceUnavailable || after == "" || !strings.Contains(text, "retry in") || strings.Contains(text, "db.internal") {
 			t.Errorf("%s %s: %d, Retry-After %q, %s", method, path, status, after, text)
 		}
 	}
 	at := "/v1/runs/" + run.Run
-	j.deaf.Store(true)
+	j.silent.Store(true)
 	away("POST", at+"/calls/"+run.Pending[0].Call+"/approve", "{}")
-	j.deaf.Store(false)
+	j.silent.Store(false)
 	j.away.Store(true)
 	away("GET", "/v1/runs", "")
 	away("GET", at, "")

@@ -29,7 +29,7 @@ func (s *Server) metrics(x *exchange) (any, error) {
 	return nil, nil
 }
 
-// plain is the page of a server that has no others.
+// plain is the page of a server without an inspector.
 const plain = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -40,10 +40,10 @@ const plain = `<!doctype html>
 `
 
 func (s *Server) page(x *exchange) (any, error) {
-	nowhere := refusal(http.StatusNotFound, "there is nothing at "+x.URL.Path+"; GET /openapi.json says what there is")
+	nowhere := refusal(http.StatusNotFound, "no page at "+x.URL.Path+"; see GET /openapi.json")
 	if s.options.UI != nil {
 		kept := x.ResponseWriter.Header().Get("Cache-Control")
-		x.ResponseWriter.Header().Del("Cache-Control") // these are the same for everybody
+		x.ResponseWriter.Header().Del("Cache-Control") // the same for all clients
 		w := &found{ResponseWriter: x.ResponseWriter}
 		if s.options.UI.ServeHTTP(w, x.Request); w.not {
 			x.ResponseWriter.Header().Set("Cache-Control", kept)
@@ -59,8 +59,7 @@ func (s *Server) page(x *exchange) (any, error) {
 	return nil, nil
 }
 
-// found holds back that there is no such page, which is then said as everything
-// else that is refused.
+// found intercepts the not-found status, so that it becomes a problem document.
 type found struct {
 	http.ResponseWriter
 	not bool

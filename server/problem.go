@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// problemOf makes a problem of an error that says what is the matter with what was
-// asked for. Any other is left as it is: the world broke.
+// problemOf turns errors about the request into problems. Other errors are internal and
+// stay unchanged.
 func problemOf(err error) error {
 	if _, ok := errors.AsType[*client.Problem](err); ok {
 		return err
@@ -21,7 +21,7 @@ func problemOf(err error) error {
 	}
 	switch {
 	case errors.Is(err, pawl.ErrUnknownRun):
-		return refusal(http.StatusNotFound, "there is no such run; a run is named by its whole id")
+		return refusal(http.StatusNotFound, "run not found; use the full id")
 	case errors.As(err, new(*engine.SpentError)):
 		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),

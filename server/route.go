@@ -10,21 +10,21 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// A route is one operation of the API. The routes are the one place where it is
-// told: the multiplexer and the OpenAPI document are made of them.
+// A route is one operation of the API. The multiplexer and the OpenAPI document are both
+// made from the routes.
 type route struct {
 	method  string
-	path    string // as http.ServeMux has it, such as /v1/runs/{run}
+	path    string // in the syntax of http.ServeMux, such as /v1/runs/{run}
 	name    string // of the operation
 	summary string
-	scope   Scope // zero: anybody may, without a token
-	near    bool  // nor is a token needed by who asks on this machine
+	scope   Scope // zero: needs no token
+	near    bool  // needs no token from this machine
 	query   []parameter
-	body    any    // a pointer to a zero value of what is sent; nil: nothing
-	reply   any    // a zero value of what comes back
-	media   string // what comes back instead, by itself or beside the reply, written by the handler
+	body    any    // a pointer to a zero value of the body; nil: no body
+	reply   any    // a zero value of the reply
+	media   string // another form of the reply, written by the handler
 	status  int    // of success; zero: 200
-	refuses []int  // beside those that any request may be refused with
+	refuses []int  // in addition to those of every request
 	do      func(*Server, *exchange) (any, error)
 }
 
@@ -33,9 +33,9 @@ type parameter struct{ name, what string }
 
 // Parameters that several routes take.
 var (
-	waiting = parameter{"wait", "true: answer when the run has ended or waits for somebody"}
-	cursor  = parameter{"cursor", "the next of the page before"}
-	most    = parameter{"max", "at most so many"}
+	waiting = parameter{"wait", "true: answer when the run has ended or is suspended"}
+	cursor  = parameter{"cursor", "next, from the previous page"}
+	most    = parameter{"max", "the maximum number of items"}
 )
 
 // routes are the operations of the API.
@@ -54,18 +54,18 @@ func routes() []route {
 		{
 			method: http.MethodGet, path: "/v1/runs", name: "list", summary: "List runs, newest first", scope: Read,
 			query: []parameter{
-				{"status", "only runs that stand there, such as running or waiting_approval"},
+				{"status", "only runs with this status, such as running or waiting_approval"},
 				{"agent", "only runs of this agent"},
 				{"loop", "only runs of this loop"},
-				{"label", "only runs with this label, as KEY=VALUE; may be given several times"},
+				{"label", "only runs with this label, as KEY=VALUE; may be repeated"},
 				{"thread", "only runs of this conversation"},
-				{"children", "true: child runs, too"},
+				{"children", "true: include child runs"},
 				most, cursor,
 			},
 			reply: client.Runs{}, refuses: []int{409, 422}, do: (*Server).list,
 		},
 		{
-			method: http.MethodGet, path: "/v1/runs/{run}", name: "show", summary: "Show what a run has come to", scope: Read,
+			method: http.MethodGet, path: "/v1/runs/{run}", name: "show", summary: "Show a run's result so far", scope: Read,
 			reply: explain.Result{}, refuses: []int{404}, do: (*Server).show,
 		},
 		{
@@ -77,24 +77,24 @@ func routes() []route {
 			reply: explain.Report{}, media: "text/markdown", refuses: []int{404}, do: (*Server).explain,
 		},
 		{
-			method: http.MethodPost, path: "/v1/runs/{run}/resume", name: "resume", summary: "Go on with a run", scope: Run,
+			method: http.MethodPost, path: "/v1/runs/{run}/resume", name: "resume", summary: "Resume a run", scope: Run,
 			query: []parameter{waiting}, body: &client.ResumeRun{}, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).resume,
 		},
 		{
-			method: http.MethodPost, path: "/v1/runs/{run}/cancel", name: "cancel", summary: "End a run, whoever drives it", scope: Run,
+			method: http.MethodPost, path: "/v1/runs/{run}/cancel", name: "cancel", summary: "Cancel a run in any process", scope: Run,
 			query: []parameter{waiting}, body: &client.CancelRun{}, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).cancel,
 		},
 		{
-			method: http.MethodPost, path: "/v1/runs/{run}/fork", name: "fork", summary: "Begin a new run that shares a run's log up to an entry", scope: Run,
+			method: http.MethodPost, path: "/v1/runs/{run}/fork", name: "fork", summary: "Start a new run that shares a run's log up to an entry", scope: Run,
 			query: []parameter{waiting}, body: &client.ForkRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{404, 409}, do: (*Server).fork,
 		},
-		onCall("approve", "Let a held call run", &client.Approve{}, (*Server).approve),
+		onCall("approve", "Approve a call that waits for approval", &client.Approve{}, (*Server).approve),
 		onCall("deny", "Refuse a held call", &client.Deny{}, (*Server).deny),
 		onCall("answer", "Answer a question", &client.Answer{}, (*Server).answered),
 		onCall("submit", "Hand in the result of a call that the client runs", &client.Submit{}, (*Server).submit),
-		onCall("settle", "Say whether a call in doubt took place", &client.Settle{}, (*Server).settle),
+		onCall("settle", "Resolve a call with an unknown outcome", &client.Settle{}, (*Server).settle),
 		{
-			method: http.MethodGet, path: "/v1/agents", name: "agents", summary: "List what can be started", scope: Read,
+			method: http.MethodGet, path: "/v1/agents", name: "agents", summary: "List the agents that can be started", scope: Read,
 			reply: client.Agents{}, do: (*Server).agents,
 		},
 		{
@@ -102,11 +102,11 @@ func routes() []route {
 			media: "application/json", do: (*Server).document,
 		},
 		{
-			method: http.MethodGet, path: "/healthz", name: "health", summary: "Say that the server is there", scope: Read, near: true,
+			method: http.MethodGet, path: "/healthz", name: "health", summary: "Check that the server is up", scope: Read, near: true,
 			media: "text/plain", do: (*Server).health,
 		},
 		{
-			method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Show the server's metrics, as Prometheus reads them", scope: Read, near: true,
+			method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Show the server's metrics in Prometheus format", scope: Read, near: true,
 			media: "text/plain", refuses: []int{404}, do: (*Server).metrics,
 		},
 		{
@@ -116,8 +116,8 @@ func routes() []route {
 	}, inspections(), sessions(), approvalRoutes())
 }
 
-// routing makes the multiplexer. Methods are told apart by the handler of a path,
-// which can then say in one form which there are.
+// routing makes the multiplexer. The handler of a path selects the method, so that all
+// errors have the same form.
 func (s *Server) routing(all []route) (*http.ServeMux, map[string][]*route) {
 	paths := map[string][]*route{}
 	for i := range all {
@@ -128,14 +128,14 @@ func (s *Server) routing(all []route) (*http.ServeMux, map[string][]*route) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.choose(w, r, those) })
 	}
 	nowhere := func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, refusal(http.StatusNotFound, "there is nothing at "+r.URL.Path+"; GET /openapi.json says what there is"))
+		s.refuse(w, r, refusal(http.StatusNotFound, "no resource at "+r.URL.Path+"; see GET /openapi.json"))
 	}
 	mux.HandleFunc("/v1/", nowhere)
 	mux.HandleFunc("/v1/runs/{run}/", nowhere)
 	return mux, paths
 }
 
-// choose has the route of the request's method answer it.
+// choose calls the route for the request's method.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request, those []*route) {
 	methods := map[string]bool{}
 	for _, one := range those {
@@ -161,9 +161,9 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request, those []*route) 
 type exchange struct {
 	http.ResponseWriter
 	*http.Request
-	key  *Key // what the token allows; nil: the route is for anybody
-	body any  // a pointer to what was sent
-	wait bool // it wants to be answered when the run has ended or waits
+	key  *Key // of the token; nil: the route needs none
+	body any  // a pointer to the decoded body
+	wait bool // answer when the run has ended or is suspended
 }
 
 // refusal is an error with a status.

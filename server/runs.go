@@ -23,8 +23,8 @@ const (
 	mostRuns  = 200
 )
 
-// A cursor of a list names the last runs of a page, of which one may be gone when
-// the next is asked for.
+// A cursor of a list names the last few runs of a page, since some may have been removed
+// when the client asks for the next page.
 const cursorRuns = 3
 
 func cursorOf(page []client.RunLine) string {
@@ -34,7 +34,7 @@ func cursorOf(page []client.RunLine) string {
 	}
 	data, err := json.Marshal(runs)
 	if err != nil {
-		return "" // texts always marshal
+		return "" // strings always marshal
 	}
 	return base64.RawURLEncoding.EncodeToString(data)
 }
@@ -45,7 +45,7 @@ func parseCursor(text string) (runs []string, err error) {
 		err = json.Unmarshal(data, &runs)
 	}
 	if err != nil || len(runs) == 0 || len(runs) > cursorRuns {
-		return nil, invalid("cursor is not one that this server gave; leave it out to begin anew")
+		return nil, invalid("invalid cursor; leave it out to start from the beginning")
 	}
 	return runs, nil
 }
@@ -74,8 +74,8 @@ func (s *Server) explain(x *exchange) (any, error) {
 	return nil, nil
 }
 
-// list answers a page of the runs that the key may know of. A page begins behind
-// the run at which the one before it ended, so that new runs do not move it.
+// list returns a page of the runs that the key may see. A page begins after the last run
+// of the previous page, so that new runs do not shift it.
 func (s *Server) list(x *exchange) (any, error) {
 	f, size, err := s.filter(x)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Server) list(x *exchange) (any, error) {
 	}
 	page := client.Runs{Runs: []client.RunLine{}}
 	if f.Query.Labels == nil {
-		return page, nil // it asks for runs of others
+		return page, nil // the key cannot see the requested labels
 	}
 	var bad error
 	f.Skip = func(h pawl.Head) bool {
@@ -113,8 +113,8 @@ func (s *Server) list(x *exchange) (any, error) {
 	return page, bad
 }
 
-// filter reads what a request wants listed. Without labels in the query that comes
-// of it, the request wants what its key may not know of.
+// filter parses the query of a list. It returns no labels if the query asks for runs
+// that its key may not see.
 func (s *Server) filter(x *exchange) (f desk.Filter, size int, err error) {
 	q := x.URL.Query()
 	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
@@ -142,7 +142,7 @@ func (s *Server) filter(x *exchange) (f desk.Filter, size int, err error) {
 			return f, 0, err
 		}
 	}
-	if !f.Children { // children need not have the labels of the run that they descend from
+	if !f.Children { // children do not have their root's labels
 		for name, value := range x.key.Labels {
 			if other, ok := f.Query.Labels[name]; ok && other != value {
 				f.Query.Labels = nil
@@ -158,7 +158,7 @@ func (s *Server) filter(x *exchange) (f desk.Filter, size int, err error) {
 func (s *Server) start(x *exchange) (any, error) {
 	in := x.body.(*client.StartRun)
 	if (in.Agent == "") == (in.Spec == nil) {
-		return nil, invalid("name an agent or bring a spec, and not both")
+		return nil, invalid("send either agent or spec")
 	}
 	limits, err := limitsOf(in.Limits, false)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Server) start(x *exchange) (any, error) {
 		w.Input = in.Input
 	}
 	if strings.TrimSpace(w.Input) == "" && asks(w.Agent) {
-		return nil, invalid("there is no input, and the agent has none of its own")
+		return nil, invalid("input is missing, and the agent has no default input")
 	}
 	if in.Thread != "" {
 		w.Thread = in.Thread
@@ -217,12 +217,12 @@ func (s *Server) start(x *exchange) (any, error) {
 	return s.after(x, h.ID(), h)
 }
 
-// replayedHeader says that a run was there already under the key of a request. The
-// status stays that of the first time, as the IETF's draft of Idempotency-Key has
-// it, so that who lost an answer handles the next like the first.
+// replayedHeader says that the run already existed under the request's key. The status
+// stays the original one, as in the IETF draft of Idempotency-Key, so that a client that
+// lost an answer handles the second like the first.
 const replayedHeader = "Idempotent-Replayed"
 
-// limitsOf are ceilings as a client says them.
+// limitsOf parses a client's limits.
 func limitsOf(said client.Limits, relative bool) (l desk.Limits, err error) {
 	for name, raw := range said {
 		value := string(raw)
@@ -236,7 +236,7 @@ func limitsOf(said client.Limits, relative bool) (l desk.Limits, err error) {
 	return l, nil
 }
 
-// truth reads a parameter that is true or false.
+// truth parses a parameter that is true or false.
 func truth(x *exchange, name string) (bool, error) {
 	text := x.URL.Query().Get(name)
 	if text == "" {
@@ -249,8 +249,8 @@ func truth(x *exchange, name string) (bool, error) {
 	return is, nil
 }
 
-// number reads a parameter that is a count of at least one; what is above the most
-// there may be is that.
+// number parses a parameter that is a count of at least 1; larger ones are capped at
+// most.
 func number(x *exchange, name string, usual, most int) (int, error) {
 	text := x.URL.Query().Get(name)
 	if text == "" {
@@ -263,11 +263,11 @@ func number(x *exchange, name string, usual, most int) (int, error) {
 	return min(n, most), nil
 }
 
-// askable refuses labels that nobody could ask for again.
+// askable refuses labels that no query could name.
 func askable(labels map[string]string) error {
 	for name := range labels {
 		if name == "" || strings.Contains(name, "=") {
-			return invalid(fmt.Sprintf("label %q cannot be asked for as KEY=VALUE; give it a name without =", name))
+			return invalid(fmt.Sprintf("label %q cannot be queried as KEY=VALUE; use a name without =", name))
 		}
 	}
 	return nil

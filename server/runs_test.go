@@ -18,11 +18,11 @@ import (
 func TestStart(t *testing.T) {
 	w := serve(t, nil)
 	for body, words := range map[string]string{
-		`{}`:                             "name an agent or bring a spec",
-		`{"agent":"calm","spec":{}}`:     "not both",
+		`{}`:                             "send either agent or spec",
+		`{"agent":"calm","spec":{}}`:     "either agent or spec",
 		`{"agent":"nobody","input":"x"}`: "no such agent",
-		`{"agent":"calm"}`:               "there is no input",
-		`{"agent":"calm","input":" "}`:   "there is no input",
+		`{"agent":"calm"}`:               "input is missing",
+		`{"agent":"calm","input":" "}`:   "input is missing",
 		`{"agent":"calm","input":"x","limits":{"iterations":0}}`:          "limits: iterations: it must be at least 1",
 		`{"agent":"calm","input":"x","limits":{"iterations":"+5"}}`:       "nothing to add to",
 		`{"agent":"calm","input":"x","limits":{"iterations":20000}}`:      "the most is 10000",
@@ -37,8 +37,8 @@ func TestStart(t *testing.T) {
 		`{"agent":"calm","input":"x","limits":{"depth":"1.5"}}`:           "no whole number",
 		`{"agent":"calm","input":"x","limits":{"time":"-5m"}}`:            "must be positive",
 		`{"agent":"calm","input":"x","limits":{"time":"9999999999999h"}}`: "invalid duration",
-		`{"agent":"calm","input":"x","labels":{"":"b"}}`:                  `label "" cannot be asked for`,
-		`{"agent":"calm","input":"x","labels":{"a=b":"c"}}`:               `label "a=b" cannot be asked for`,
+		`{"agent":"calm","input":"x","labels":{"":"b"}}`:                  `label "" cannot be queried`,
+		`{"agent":"calm","input":"x","labels":{"a=b":"c"}}`:               `label "a=b" cannot be queried`,
 	} {
 		w.refused(admin, "POST", "/v1/runs", body, 422, words)
 	}

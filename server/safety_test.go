@@ -159,10 +159,10 @@ func TestNear(t *testing.T) {
 			t.Errorf("%s: %d %s", host, res.StatusCode, data)
 		}
 	}
-	w.refused(admin, "GET", "/metrics/x", "", 404, "nothing")
+	w.refused(admin, "GET", "/metrics/x", "", 404, "no page at")
 }
 
-// Also where nothing is in the place of a page, that is told as a problem.
+// A missing page is reported as a problem document, too.
 func TestNoSuchPage(t *testing.T) {
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<!doctype html>") })
@@ -170,7 +170,7 @@ func TestNoSuchPage(t *testing.T) {
 	if res, data := w.send(request{method: "GET", path: "/"}); res.StatusCode != http.StatusOK || string(data) != "<!doctype html>" {
 		t.Errorf("%d %s", res.StatusCode, data)
 	}
-	w.refused("", "GET", "/nosuch", "", 404, "nothing at /nosuch")
+	w.refused("", "GET", "/nosuch", "", 404, "no page at /nosuch")
 }
 
 // A run of another tenant is not there: whatever is asked about it, the answer is

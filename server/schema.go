@@ -13,18 +13,18 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// schemas are the JSON Schemas of Go types, as encoding/json reads and writes them.
-// [internal/typeschema] makes those of tools, where nothing may be null and a type
-// with a form of its own is an error; results have both.
+// schemas are the JSON Schemas of Go types in the form of encoding/json.
+// [internal/typeschema] makes those of tools, where null is not allowed and a type with
+// its own JSON form is an error; results have both.
 type schemas struct {
 	components object
 	of         map[string]reflect.Type
 }
 
-// ref refers to the schema of a value's type, which it makes if there is none.
+// ref refers to the schema of a value's type, and makes it if needed.
 func (t *schemas) ref(v any) object {
 	typ := reflect.TypeOf(v)
-	if typ.Kind() == reflect.Pointer { // what is read may hold nothing that nobody knows
+	if typ.Kind() == reflect.Pointer { // a body must not have unknown keys
 		typ = typ.Elem()
 		s := t.visit(typ)
 		if schema, ok := t.components[typ.Name()].(object); ok {
@@ -35,7 +35,7 @@ func (t *schemas) ref(v any) object {
 	return t.visit(typ)
 }
 
-// demands reports whether a body of that type must hold something.
+// demands reports whether a body of that type has required members.
 func (t *schemas) demands(body any) bool {
 	typ := reflect.TypeOf(body).Elem()
 	schema, _ := t.components[typ.Name()].(object)
@@ -58,7 +58,7 @@ func (t *schemas) visit(typ reflect.Type) object {
 		return t.visit(reflect.TypeFor[*float64]())
 	}
 	if typ.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Marshaler]()) {
-		return object{} // whatever it likes
+		return object{} // any value
 	}
 	if typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return object{"type": "string"}
@@ -101,7 +101,7 @@ func (t *schemas) named(typ reflect.Type) object {
 	if _, ok := t.of[name]; !ok {
 		t.of[name] = typ
 		schema := object{"type": "object"}
-		t.components[name] = schema // it may hold itself
+		t.components[name] = schema // it may contain itself
 		properties, required := object{}, []string{}
 		t.fields(typ, properties, &required)
 		schema["properties"] = properties
@@ -112,7 +112,7 @@ func (t *schemas) named(typ reflect.Type) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// fields adds the fields of a struct, those of embedded ones among them.
+// fields adds the fields of a struct and of embedded structs.
 func (t *schemas) fields(typ reflect.Type, properties object, required *[]string) {
 	for field := range typ.Fields() {
 		name, rest, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -155,7 +155,7 @@ func (t *schemas) status() object {
 	return object{"$ref": "#/components/schemas/Status"}
 }
 
-// limits refers to ceilings, which are numbers or texts.
+// limits refers to limits, which are numbers or texts.
 func (t *schemas) limits() object {
 	properties := object{}
 	for _, name := range []string{"iterations", "tokens", "time", "cost", "tool_errors", "depth"} {
@@ -163,12 +163,12 @@ func (t *schemas) limits() object {
 	}
 	t.components["Limits"] = object{
 		"type": "object", "properties": properties, "additionalProperties": false,
-		"description": "Ceilings: numbers or texts such as \"30m\"; \"+5\", where a run goes on, for that many more.",
+		"description": "Limits: numbers or texts such as \"30m\"; for a resumed run \"+5\" adds that many.",
 	}
 	return object{"$ref": "#/components/schemas/Limits"}
 }
 
-// entry says what an entry of a log is, and that those of a page are.
+// entry defines the schema of a log entry, for pages of a log.
 func (t *schemas) entry() {
 	number := object{"type": "integer", "minimum": 0}
 	t.components["Entry"] = object{

@@ -1,11 +1,10 @@
-// Package server serves runs over HTTP: it starts them, shows them as they go,
-// takes what people say to them, and goes on with them.
+// Package server serves runs over HTTP: it starts them, streams them, takes signals for
+// them, and resumes them.
 //
-// Every request has a bearer token, even on this machine: any page in any browser
-// here can send requests to a port of loopback. Against pages, the names a request
-// may call the server by and the origins it may come from are checked as well, and
-// nothing is ever allowed across origins. What a key may not see is not there for
-// it: a run that it may not know of is as unknown as one that never was.
+// Every request needs a bearer token, even on this machine: any page in any browser here
+// can send requests to a loopback port. Against such pages, the server also checks the
+// Host and Origin headers, and allows nothing across origins. A run that a key may not
+// see is indistinguishable from one that does not exist.
 package server
 
 import (
@@ -30,51 +29,51 @@ type Store interface {
 	pawl.Blobs
 }
 
-// Options are what may be said of a server. The zero value is right.
+// Options configure a server. The zero value is valid.
 type Options struct {
-	// Hosts are what requests may call the server, in their header Host, beside
-	// localhost and the addresses of this machine's loopback at the port that is
-	// listened on: names such as runs.example.org behind a proxy, at any port
-	// unless one is given. Over a Unix socket any name will do.
+	// Hosts are the accepted values of the Host header, in addition to localhost and
+	// the loopback addresses at the listening port: names such as runs.example.org
+	// behind a proxy, at any port unless one is given. Over a Unix socket any name is
+	// accepted.
 	Hosts []string
 	// Secure says that people reach the server by https, through a proxy. The
-	// inspector's cookie is then sent over https alone, but for names of loopback.
+	// inspector's cookie is then sent over https only, except for loopback names.
 	Secure bool
-	// UI serves the pages at /; nil: one page that says what this is. It is asked
-	// without a token, and must not say anything of any run.
+	// UI serves the pages at /; nil: a single page that names the server. It is served
+	// without a token, and must not reveal anything about runs.
 	UI http.Handler
-	// Metrics serves /metrics; nil: there is none.
+	// Metrics serves /metrics; nil: not found.
 	Metrics http.Handler
-	// LinkKey is the key that links to requests for approval are made with by who
-	// tells of runs; see package webhook. A server knows links again that were made
-	// with it, whoever made them. Empty: it knows those with the request's own token.
+	// LinkKey is the key that signs links to approvals; see package webhook. The server
+	// accepts links made with this key by any process. Empty: it accepts links with the
+	// request's own token.
 	LinkKey []byte
 	// Place is where people type the commands that results and reports advise. The
-	// zero Place is a shell beside pawl's default database.
+	// zero Place is a shell with pawl's default database.
 	Place explain.Place
-	// Rests is called with what a run has come to when this server lets go of it or
-	// ends it, before [Server.Close] returns. The tokens of what the run waits for
-	// are in it, and nowhere else. It may not take long. Nil: nobody is told.
+	// Rests is called with a run's result when this server releases or ends the run,
+	// before [Server.Close] returns. Only this result contains the tokens of what the
+	// run waits for. It must return quickly. May be nil.
 	Rests func(pawl.Result)
-	// Log is told of every request at debug, and at error of what broke. Nil:
-	// nobody is told.
+	// Log gets every request at level debug, and internal errors at level error. Nil:
+	// nothing is logged.
 	Log *slog.Logger
 }
 
-// A Server serves the runs of one journal. It is an http.Handler, to be used in
-// an http.Server whose limits are like those of [Server.Serve].
+// A Server serves the runs of one journal. It is an http.Handler; use it in an
+// http.Server with limits like those of [Server.Serve].
 type Server struct {
-	journal Store
-	host    Host
-	keys    []hashed
-	options Options
-	log     *slog.Logger
-	paths   map[string][]*route
-	mux     *http.ServeMux
-	patient time.Duration // how long a body may take
-	hubs    *hubs
-	links   limiter // for who has nothing but a link
-	logins  logins
+	journal      Store
+	host         Host
+	keys         []hashed
+	options      Options
+	log          *slog.Logger
+	paths        map[string][]*route
+	mux          *http.ServeMux
+	patient      time.Duration // the time limit for a body
+	broadcasters *broadcasters
+	links        limiter // for clients that have only a link
+	logins       logins
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelCauseFunc
@@ -85,10 +84,9 @@ type Server struct {
 	all    sync.WaitGroup
 }
 
-// New makes a server of the runs in a journal, whose agents a host makes, for
-// those who have one of the keys. The journal outlives it. A server without keys
-// would be of no use to anybody, and one with an empty token, or with the same
-// twice, of use to the wrong ones: these are errors.
+// New makes a server for the runs in a journal, whose agents host makes, for clients that
+// have one of the keys. Close does not close the journal. It is an error if there are no
+// keys, or if a token is empty or occurs twice.
 func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
@@ -103,40 +101,40 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	s.mux, s.paths = s.routing(routes())
-	s.hubs = newHubs(journal, s.follows)
+	s.broadcasters = newHubs(journal, s.follows)
 	return s, nil
 }
 
-// Close parks the runs that the server drives and waits until they are parked.
-// What is asked of it afterwards that takes driving a run is refused.
+// Close suspends the runs that the server drives and waits until they are suspended.
+// Later requests that need to drive a run are refused.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.end(errStopped)
 	s.all.Wait()
-	s.hubs.close() // who watches has seen that they are
+	s.broadcasters.close() // after the watchers have seen the suspensions
 	return nil
 }
 
-// driven is a run that is driven here, and by which engine.
+// driven is a run that is driven here, and its engine.
 type driven struct {
 	*engine.Handle
 	engine *engine.Engine
 }
 
-// live is a hold on a run that is driven here; nil: it is not. A child is driven
-// with its root, and has none of its own.
+// live is a hold on a run that is driven here; nil: it is not. A child is driven with
+// its root, and has no hold of its own.
 func (s *Server) live(run string) *engine.Handle {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.driven[run].Handle
 }
 
-// follows is a hold on a run that can be followed here, children included; nil: it
-// is not driven here.
+// follows is a hold on a run or child run that can be followed here; nil: it is not
+// driven here.
 func (s *Server) follows(run string) *engine.Handle {
-	for root, more := run, true; more; { // the ids of children begin with that of their parent
+	for root, more := run, true; more; { // a child's id begins with its parent's
 		s.mu.Lock()
 		e := s.driven[root].engine
 		s.mu.Unlock()
@@ -151,8 +149,8 @@ func (s *Server) follows(run string) *engine.Handle {
 	return nil
 }
 
-// desk is the engine to say something to a run with: the one that drives it, if it
-// is driven here, which then knows at once.
+// desk is the engine to signal a run with: if the run is driven here, the engine that
+// drives it, which then reads the signal at once.
 func (s *Server) desk(ctx context.Context, run string) (*engine.Engine, error) {
 	h, err := desk.Head(ctx, s.journal, run)
 	if err == nil {
@@ -173,11 +171,11 @@ func (s *Server) desk(ctx context.Context, run string) (*engine.Engine, error) {
 
 var (
 	errClosing = errors.New("the server is closing")
-	errStopped = errors.New("the server that drove it was stopped") // as runs say why they are paused
+	errStopped = errors.New("the server that drove it was stopped") // recorded as the reason of the pause
 )
 
-// drive begins to drive a run under the work's agent, or goes on with one, and
-// sees it to its end without anybody waiting for it.
+// drive starts or resumes a run under the work's agent, and drives it to its end in the
+// background.
 func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, error)) (*engine.Handle, error) {
 	done := w.Done
 	if done == nil {
@@ -210,7 +208,7 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 		defer s.all.Done()
 		<-h.Done()
 		r, err := h.Wait(context.Background())
-		if twice { // who took it up first looks after it
+		if twice { // the first driver watches it
 			done(h.ID())
 			return
 		}

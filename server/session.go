@@ -13,10 +13,9 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// sessions are the operations with which the inspector logs in and out. A session
-// is a cookie that no script can read and no page of another site can send: a
-// random name, for which the server knows the key until the browser is logged out
-// or the server stops.
+// sessions are the operations that log the inspector in and out. A session is a cookie
+// that scripts cannot read and other sites cannot send: a random name, which the server
+// maps to a key until the browser logs out or the server stops.
 func sessions() []route {
 	return []route{
 		{
@@ -24,7 +23,7 @@ func sessions() []route {
 			reply: client.Session{}, do: (*Server).login,
 		},
 		{
-			method: http.MethodGet, path: "/v1/session", name: "session", summary: "Say whether this browser is logged in",
+			method: http.MethodGet, path: "/v1/session", name: "session", summary: "Show whether this browser is logged in",
 			reply: client.Session{}, do: (*Server).session,
 		},
 		{
@@ -34,8 +33,8 @@ func sessions() []route {
 	}
 }
 
-// mostSessions is how many browsers are logged in at once. One more ends the
-// session of the first.
+// mostSessions is how many browsers are logged in at once. One more ends the oldest
+// session.
 const mostSessions = 1000
 
 // logins are the sessions of a server, by the digests of their names.
@@ -62,7 +61,7 @@ func (l *logins) open(k *Key) string {
 	return name
 }
 
-// key is the key of the session with a name; nil: there is none.
+// key is the key of the session with a name; nil: none has it.
 func (l *logins) key(name string) *Key {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,9 +77,9 @@ func (l *logins) end(name string) {
 	l.order = slices.DeleteFunc(l.order, func(s [sha256.Size]byte) bool { return s == sum })
 }
 
-// cookie is the session's, with a value that logs in, or with none that logs out.
-// Its name has the port: a browser sends the cookies of a host to all its ports,
-// and another server there must not log this one's users out.
+// cookie is the session's cookie, with a value to log in, or without to log out. Its name
+// contains the port: browsers send the cookies of a host to all ports, and another server
+// there must not log out this one's users.
 func (s *Server) cookie(r *http.Request, value string) *http.Cookie {
 	name, port := split(r.Host)
 	ip := net.ParseIP(strings.Trim(name, "[]"))
@@ -95,9 +94,9 @@ func (s *Server) cookie(r *http.Request, value string) *http.Cookie {
 	return c
 }
 
-// keyOfSession is the key of the session that a request has; nil: it has none. What
-// changes something must have the header Origin, which every browser sends with it,
-// and which guard has found to be this server's.
+// keyOfSession is the key of a request's session; nil: it has none. Requests that change
+// something need the header Origin, which every browser sends with them, and which guard
+// has checked.
 func (s *Server) keyOfSession(r *http.Request) *Key {
 	c, err := r.Cookie(s.cookie(r, "").Name)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead

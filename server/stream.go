@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// The times of a stream: a word is sent when there was nothing to say for so
-// long, who takes nothing for so long is let go of, and who lost the stream is to
-// come back after so long.
+// The times of a stream: when to send a heartbeat, when to drop a client that reads
+// nothing, and when a client should reconnect.
 const (
 	heartbeat = 15 * time.Second
 	stuckFor  = 30 * time.Second
 	comeBack  = "retry: 1000\n\n"
 )
 
-// stream sends a run's entries as they come, as Server-Sent Events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html), until the run
-// ends. Who comes back after the end has nothing to wait for, and is told to stay
-// away by an answer without a body.
+// stream sends a run's entries as Server-Sent Events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html) until the run ends. A
+// client that reconnects after the end gets an answer without a body, which tells it not
+// to reconnect.
 func (s *Server) stream(x *exchange, run string) error {
 	after, err := position(x.Request)
 	if err != nil {
 		return err
 	}
 	ctx := x.Request.Context()
-	r, head, err := s.hubs.enter(ctx, run, after)
+	r, head, err := s.broadcasters.enter(ctx, run, after)
 	switch {
 	case errors.Is(err, errClosed):
 		return refusal(http.StatusServiceUnavailable, err.Error())
@@ -43,8 +42,8 @@ func (s *Server) stream(x *exchange, run string) error {
 	}
 	out := newStream(x.ResponseWriter)
 	defer out.close()
-	// From here on there is nobody who could be told of an error but the client,
-	// who takes the end of the stream for a reason to come back.
+	// From here on the status is sent: an error only ends the stream, and the client
+	// reconnects.
 	_ = r.pass(ctx, out, func(out *stream, frames []frame) error {
 		for _, f := range frames {
 			if err := out.add(f.text); err != nil {
@@ -56,7 +55,7 @@ func (s *Server) stream(x *exchange, run string) error {
 	return nil
 }
 
-// streams reports whether a header Accept wants a stream of events.
+// streams reports whether an Accept header asks for an event stream.
 func streams(accept string) bool {
 	for kind := range strings.SplitSeq(accept, ",") {
 		name, _, err := mime.ParseMediaType(kind)
@@ -67,7 +66,7 @@ func streams(accept string) bool {
 	return false
 }
 
-// position is behind which entry a client wants to go on.
+// position is the entry after which a client wants to continue.
 func position(r *http.Request) (uint64, error) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		after, err := strconv.ParseUint(last, 10, 63)
@@ -82,14 +81,14 @@ func position(r *http.Request) (uint64, error) {
 	}
 	next, err := strconv.ParseUint(text, 10, 63) // as in a page of entries
 	if err != nil || next == 0 {
-		return 0, invalid("cursor is not one that this server gave; leave it out to begin anew")
+		return 0, invalid("invalid cursor; leave it out to start from the beginning")
 	}
 	return next - 1, nil
 }
 
-// pass sends what write makes of frames, each time of all that have come, until
-// the client goes, the world breaks, or enough says so, which is asked whenever
-// there is nothing to send, and told whether the run has ended.
+// pass sends what write makes of frames, each time of all available ones, until the
+// client disconnects, an error occurs, or enough returns true. enough is called whenever
+// there is nothing to send, with whether the run has ended.
 func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, frames []frame) error, enough func(ended bool) (bool, error)) error {
 	beat := time.NewTimer(heartbeat)
 	defer beat.Stop()
@@ -135,14 +134,14 @@ func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, 
 	}
 }
 
-// pause lets some more come, so that it goes with the rest: the more readers there
-// are, the more it costs to send each word by itself.
+// pause waits for more frames to send together: with many readers, separate writes are
+// expensive.
 func (r *reader) pause(ctx context.Context) bool {
-	crowd := r.hub.crowd.Load()
-	if crowd < 10 {
+	readers := r.broadcaster.count.Load()
+	if readers < 10 {
 		return true
 	}
-	t := time.NewTimer(min(time.Duration(crowd)*50*time.Microsecond, 50*time.Millisecond))
+	t := time.NewTimer(min(time.Duration(readers)*50*time.Microsecond, 50*time.Millisecond))
 	defer t.Stop()
 	select {
 	case <-t.C:

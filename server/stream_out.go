@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// stream is the writing end of an event stream. It writes and flushes many
-// events at once, and gives up on who takes nothing.
+// stream writes an event stream. It flushes many events at once, and gives up on clients
+// that do not read.
 type stream struct {
 	w    http.ResponseWriter
 	to   *http.ResponseController
-	buf  *[outBytes]byte // nil while there is nothing in it: who waits needs none
+	buf  *[outBytes]byte // nil while empty: idle streams need no buffer
 	n    int
-	sent bool // something was written that has not been flushed
+	sent bool // something was written but not flushed
 }
 
 const outBytes = 16 << 10
@@ -24,12 +24,12 @@ func newStream(w http.ResponseWriter) *stream {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy that waits for more would hold everything back
+	h.Set("X-Accel-Buffering", "no") // proxies must not buffer the stream
 	w.WriteHeader(http.StatusOK)
 	return &stream{w: w, to: http.NewResponseController(w)}
 }
 
-// add sends some text now or with what follows.
+// add sends a text now or with what follows.
 func (s *stream) add(text []byte) error {
 	for len(text) > 0 {
 		if s.buf == nil {
@@ -46,18 +46,18 @@ func (s *stream) add(text []byte) error {
 	return nil
 }
 
-// empty hands over what has been gathered. Each time there is as much time again.
+// empty writes the buffer, with a new deadline.
 func (s *stream) empty() error {
 	if s.n == 0 {
 		return nil
 	}
-	_ = s.to.SetWriteDeadline(time.Now().Add(stuckFor)) // what has none is no connection
+	_ = s.to.SetWriteDeadline(time.Now().Add(stuckFor)) // an error means there is no connection
 	_, err := s.w.Write(s.buf[:s.n])
 	s.n, s.sent = 0, true
 	return err
 }
 
-// flush sends all there is.
+// flush sends everything.
 func (s *stream) flush() error {
 	if err := s.empty(); err != nil || !s.sent {
 		return err
@@ -74,7 +74,7 @@ func (s *stream) back() {
 	}
 }
 
-// close makes the connection fit for another request.
+// close makes the connection usable for another request.
 func (s *stream) close() {
 	_ = s.to.SetWriteDeadline(time.Time{})
 	s.back()

@@ -29,7 +29,7 @@ import (
 // watchable serves the streams of a journal alone, at /RUN.
 func watchable(t testing.TB, j Store, e *engine.Engine) *httptest.Server {
 	t.Helper()
-	s := &Server{journal: j, hubs: newHubs(j, func(run string) *engine.Handle {
+	s := &Server{journal: j, broadcasters: newHubs(j, func(run string) *engine.Handle {
 		if e == nil {
 			return nil
 		}
@@ -41,7 +41,7 @@ func watchable(t testing.TB, j Store, e *engine.Engine) *httptest.Server {
 		}
 	}))
 	t.Cleanup(web.Close)
-	t.Cleanup(s.hubs.close)
+	t.Cleanup(s.broadcasters.close)
 	return web
 }
 
@@ -357,9 +357,9 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 		last++
 	}
 	add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`0`)}, pawl.Running)
-	hubs := newHubs(j, func(string) *engine.Handle { return nil })
-	defer hubs.close()
-	never, _, err := hubs.enter(t.Context(), run, 0)
+	broadcasters := newHubs(j, func(string) *engine.Handle { return nil })
+	defer broadcasters.close()
+	never, _, err := broadcasters.enter(t.Context(), run, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	if _, wait, _, _ := never.take(t.Context(), nil); wait == nil {
 		t.Fatal("there is more than was written")
 	}
-	ready, _, err := hubs.enter(t.Context(), run, 0)
+	ready, _, err := broadcasters.enter(t.Context(), run, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	if grown := heap() - before - log; grown > 2<<20 {
 		t.Errorf("for one who reads nothing %d kB more are kept than the log", grown>>10)
 	}
-	b := never.hub
+	b := never.broadcaster
 	b.mu.Lock()
 	kept := b.bytes
 	b.mu.Unlock()

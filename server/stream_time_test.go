@@ -48,7 +48,7 @@ func TestStreamInTime(t *testing.T) {
 		if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{line}, Head: pawl.Head{Run: "r", Status: pawl.Running}}); err != nil {
 			t.Fatal(err)
 		}
-		s := &Server{journal: j, hubs: newHubs(j, func(string) *engine.Handle { return nil })}
+		s := &Server{journal: j, broadcasters: newHubs(j, func(string) *engine.Handle { return nil })}
 		left := make(chan time.Duration, 2)
 		p := pipes{make(chan net.Conn), make(chan struct{})}
 		web := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +90,7 @@ func TestStreamInTime(t *testing.T) {
 			t.Errorf("who takes nothing is let go of after %v", stayed)
 		}
 		_ = never.Close()
-		s.hubs.close() // as the server ends
+		s.broadcasters.close() // as the server ends
 		if _, more := <-beats; more {
 			t.Error("a stream goes on though the server has ended")
 		}

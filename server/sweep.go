@@ -8,12 +8,11 @@ import (
 	"github.com/pawl-run/pawl/engine/desk/sweep"
 )
 
-// Sweep resumes runs of the host's agents that nobody drives, whichever process
-// drove them before: those whose owner died, those that are paused until a time
-// that has come, and those with an unread signal. Of several servers on one journal
-// one does. Sweep returns when ctx has ended or the server is closed.
-// [Server.Serve] sweeps by itself; Sweep is for a server that is the handler of
-// another http.Server.
+// Sweep resumes runs of the host's agents that have no owner, whichever process drove
+// them before: runs whose owner died, runs that are paused until a time that has come,
+// and runs with an unread signal. Of several servers on one journal one does. Sweep
+// returns when ctx has ended or the server is closed. [Server.Serve] sweeps by itself;
+// call Sweep if the server is the handler of another http.Server.
 func (s *Server) Sweep(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -22,10 +21,10 @@ func (s *Server) Sweep(ctx context.Context) {
 	sweep.Run(ctx, s.journal, sweeping{s}, &sweep.Options{Log: s.log})
 }
 
-// sweeping is the server as the driver of what a sweep finds.
+// sweeping drives the runs that a sweep finds with the server.
 type sweeping struct{ server *Server }
 
-// Agents are the names of the host's.
+// Agents are the names of the host's agents.
 func (d sweeping) Agents(ctx context.Context) (names []string, err error) {
 	agents, err := d.server.host.Agents(ctx)
 	for _, a := range agents {
@@ -34,8 +33,8 @@ func (d sweeping) Agents(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Resume leaves alone what is driven here: a lease that lapsed under its owner is
-// renewed at the owner's next heartbeat.
+// Resume skips runs that are driven here: their owner renews a lapsed lease at its next
+// heartbeat.
 func (d sweeping) Resume(ctx context.Context, h pawl.Head) error {
 	if d.server.live(h.Run) != nil {
 		return &pawl.HeldError{Lease: h.Lease}

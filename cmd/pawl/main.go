@@ -1,4 +1,4 @@
-// Command pawl runs agents and looks after their runs; pawl --help lists what it does.
+// Command pawl runs agents and manages their runs; pawl --help lists its commands.
 package main
 
 import (

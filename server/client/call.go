@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// A ResponseError is an answer that no server of runs gives: a proxy's page, or
-// another program's.
+// A ResponseError is an answer that does not come from a server of runs, such as a
+// proxy's page.
 type ResponseError struct {
 	Method string
 	URL    string
@@ -28,7 +28,7 @@ type ResponseError struct {
 	Body   string // its beginning
 }
 
-// Error says what was asked and what came back.
+// Error describes the request and the answer.
 func (e *ResponseError) Error() string {
 	text := fmt.Sprintf("%s %s: the answer is not one of a pawl server: %d %s", e.Method, e.URL, e.Status, http.StatusText(e.Status))
 	if e.Detail != "" {
@@ -43,11 +43,11 @@ func (e *ResponseError) Error() string {
 // call is one operation of the API.
 type call struct {
 	method string
-	path   []string // after the server's own
+	path   []string // below the server's own
 	query  url.Values
 	body   any  // nil: none
-	again  bool // may be asked again without harm
-	waits  bool // may take as long as it takes
+	again  bool // may be retried safely
+	waits  bool // has no time limit
 }
 
 func get(path ...string) *call { return &call{method: http.MethodGet, path: path, again: true} }
@@ -56,15 +56,15 @@ func post(body any, path ...string) *call {
 	return &call{method: http.MethodPost, path: path, body: body}
 }
 
-// How often and how soon a call is asked again. More than a moment is for whoever
-// calls: he may know better, and wants to be told.
+// How often and how soon a call is retried. Longer retries are left to the caller, who
+// may know better.
 const (
 	tries      = 4
 	firstDelay = 100 * time.Millisecond
 	mostDelay  = 5 * time.Second
 )
 
-// do asks, and reads the answer into out.
+// do sends the request and decodes the answer into out.
 func (c *Client) do(ctx context.Context, k *call, out any) error {
 	for n := 0; ; n++ {
 		after, err := c.once(ctx, k, out)
@@ -77,7 +77,7 @@ func (c *Client) do(ctx context.Context, k *call, out any) error {
 	}
 }
 
-// once asks one time. after is how long the server wants to be left alone.
+// once sends the request once. after is the server's Retry-After.
 func (c *Client) once(ctx context.Context, k *call, out any) (after time.Duration, err error) {
 	within := ctx
 	if !k.waits {
@@ -132,7 +132,7 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	if p := traceparent.From(ctx); p.ID != "" { // what is begun is part of the trace
+	if p := traceparent.From(ctx); p.ID != "" { // the run becomes part of the trace
 		r.Header.Set(traceparent.Header, p.ID)
 		if p.State != "" {
 			r.Header.Set(traceparent.State, p.State)
@@ -145,7 +145,7 @@ func (c *Client) url(k *call) *url.URL {
 	escaped := make([]string, len(k.path))
 	for i, p := range k.path {
 		escaped[i] = url.PathEscape(p)
-		if p == "." || p == ".." { // which JoinPath would take for steps
+		if p == "." || p == ".." { // JoinPath would resolve them
 			escaped[i] = strings.ReplaceAll(p, ".", "%2E")
 		}
 	}
@@ -154,7 +154,7 @@ func (c *Client) url(k *call) *url.URL {
 	return u
 }
 
-// shownURL is the URL of a call for people: with a socket in the host's place.
+// shownURL is the URL of a call for people, with the socket as its host.
 func (c *Client) shownURL(k *call) string {
 	u := c.url(k)
 	if strings.HasPrefix(c.shown, "unix:") {
@@ -163,7 +163,7 @@ func (c *Client) shownURL(k *call) string {
 	return u.String()
 }
 
-// broken makes sense of an error of the connection.
+// broken explains an error of the connection.
 func (c *Client) broken(ctx, within context.Context, k *call, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -172,25 +172,25 @@ func (c *Client) broken(ctx, within context.Context, k *call, err error) error {
 		return fmt.Errorf("%s %s: no answer within %v", k.method, c.shownURL(k), c.options.Timeout)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // which has said what was asked in other words
+		err = wrapped.Err // its message repeats the method and URL
 	}
 	return fmt.Errorf("%s %s: %w", k.method, c.shownURL(k), err)
 }
 
-// mostRefusal bounds what is read of a refusal, and mostShown what is shown of
-// one that cannot be read.
+// mostRefusal bounds what is read of a refusal, and mostShown what is shown of a
+// malformed one.
 const (
 	mostRefusal = 64 << 10
 	mostShown   = 200
 )
 
-// refusal reads why a server refused.
+// refusal decodes a server's refusal.
 func (c *Client) refusal(k *call, response *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(response.Body, mostRefusal)) // what there is of it
+	body, _ := io.ReadAll(io.LimitReader(response.Body, mostRefusal)) // whatever arrives
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	p := &Problem{}
 	if kind == "application/problem+json" && json.Unmarshal(body, p) == nil && p.Error() != "" {
-		p.Status = response.StatusCode // a proxy may have another one in mind than it says
+		p.Status = response.StatusCode // the body may come from a proxy with another status
 		return p
 	}
 	detail := ""
@@ -213,9 +213,9 @@ func isJSON(response *http.Response) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
-// passing reports whether asking again may help: the server or a proxy before
-// it is overloaded, or the connection broke. One that cannot be made at all is
-// for whoever asks: a wrong address does not become right.
+// passing reports whether a retry may help: the server or a proxy is overloaded, or the
+// connection broke. Failing to connect at all is not retried, since the address may be
+// wrong.
 func passing(err error) bool {
 	status := 0
 	if p, ok := errors.AsType[*Problem](err); ok {
@@ -233,8 +233,7 @@ func passing(err error) bool {
 	return false
 }
 
-// retryAfter is how long a server wants to be left alone, in whole seconds as
-// servers say it; the form with a date is taken for nothing said.
+// retryAfter is the server's Retry-After in seconds; the form with a date is ignored.
 func retryAfter(response *http.Response) time.Duration {
 	n, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	if err != nil || n < 0 {

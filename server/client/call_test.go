@@ -31,14 +31,14 @@ func TestNewChecksWhereTheTokenGoes(t *testing.T) {
 		"http://runs.example.org":       "unencrypted",
 		"http://127.0.0.1.example.org":  "unencrypted",
 		"http://10.0.0.7:8080":          "unencrypted",
-		"http://ann:pw@127.0.0.1":       "names a user",
-		"http://127.0.0.1/?token=x":     "has more than a path",
-		"127.0.0.1:8080":                "cannot be read",
-		"runs.example.org":              "is none of a server",
-		"ftp://127.0.0.1":               "is none of a server",
-		"http://":                       "is none of a server",
+		"http://ann:pw@127.0.0.1":       "contains a user",
+		"http://127.0.0.1/?token=x":     "has a query or fragment",
+		"127.0.0.1:8080":                "is malformed",
+		"runs.example.org":              "invalid server address",
+		"ftp://127.0.0.1":               "invalid server address",
+		"http://":                       "invalid server address",
 		"unix://pawl.sock":              "names no socket",
-		"":                              "is none of a server",
+		"":                              "invalid server address",
 	} {
 		_, err := New(address, "secret", nil)
 		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) || strings.Contains(got, "secret") || strings.Contains(got, "pw") {

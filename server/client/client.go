@@ -12,37 +12,35 @@ import (
 	"time"
 )
 
-// Options are what may be said of a client. The zero value is right.
+// Options configure a client. The zero value is valid.
 type Options struct {
-	// HTTP makes the requests; nil: a client of its own. Redirects are not
-	// followed, whatever it says: the token is for the server that was named.
+	// HTTP makes the requests; nil: a client of its own. Redirects are never followed,
+	// because the token is for the named server only.
 	HTTP *http.Client
-	// PlainHTTP allows a token to be sent unencrypted to another machine, where
-	// the way there is known to be safe.
+	// PlainHTTP allows sending a token unencrypted to another machine, over a network
+	// that is known to be safe.
 	PlainHTTP bool
-	// Timeout is how long an answer may take, those that are waited for on
-	// purpose excepted; zero: 30 seconds.
+	// Timeout bounds each request, except those that wait for a run; zero: 30 seconds.
 	Timeout time.Duration
-	// Idle is how long a stream may be silent before it is taken for dead and
-	// asked for again. Servers say something every 15 seconds; zero: 45 seconds.
+	// Idle is how long a stream may be silent before the client reconnects. Servers send
+	// a heartbeat every 15 seconds; zero: 45 seconds.
 	Idle time.Duration
-	// Patience is how long a stream that broke is tried to be had again while
-	// the server cannot be reached; zero: 2 minutes.
+	// Patience is how long a broken stream is retried while the server cannot be
+	// reached; zero: 2 minutes.
 	Patience time.Duration
 }
 
-// A Client asks one server. Its methods may be called from many goroutines.
+// A Client talks to one server. Its methods are safe for concurrent use.
 //
-// What only looks, and what does no harm when it is said twice, is asked again
-// for a moment when the server is overloaded or the connection breaks; the rest
-// is not. An error of a method is a [*Problem] when the server refused, a
-// [*ResponseError] when what answered is no such server, that of the context,
-// or one of the connection, which names the request.
+// Requests that only read, and those that are safe to repeat, are retried briefly when the
+// server is overloaded or the connection breaks. An error is a [*Problem] if the server
+// refused, a [*ResponseError] if the answer does not come from such a server, the
+// context's error, or one of the connection, which names the request.
 type Client struct {
 	http    *http.Client
 	base    *url.URL
 	token   string
-	shown   string // the server as it was named
+	shown   string // the address as given
 	options Options
 	most    int64 // bytes of an answer, or of an event of a stream
 }
@@ -54,14 +52,14 @@ const (
 	defaultPatience = 2 * time.Minute
 )
 
-// mostBytes bounds what is read of one answer. A result holds an answer and a
-// line for each call; nothing that is sensible comes near.
+// mostBytes bounds the size of one answer. A result holds an answer and a line for each
+// call; real ones are far smaller.
 const mostBytes = 64 << 20
 
 // New makes a client of the server at an address such as https://runs.example.org,
-// http://127.0.0.1:8080, or unix:///run/pawl.sock; nothing is asked yet. The
-// token may be empty where a server wants none. It is an error to send one
-// unencrypted to another machine, unless the options allow it.
+// http://127.0.0.1:8080, or unix:///run/pawl.sock, without connecting. The token may be
+// empty if the server needs none. It is an error if the token would be sent unencrypted to
+// another machine, unless the options allow it.
 func New(address, token string, o *Options) (*Client, error) {
 	c := &Client{token: token, shown: address, most: mostBytes}
 	if o != nil {
@@ -76,18 +74,18 @@ func New(address, token string, o *Options) (*Client, error) {
 		}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the token has characters that no token has, such as white space; give it as it was made")
+		return nil, errors.New("the token has invalid characters, such as white space; give it exactly as generated")
 	}
 	u, err := url.Parse(address)
-	if err != nil { // the error would show the address, and whatever stands in it
-		return nil, errors.New("the address of the server cannot be read; write http://HOST:PORT, https://HOST or unix:///PATH")
+	if err != nil { // the parser's error would show the address, which may hold a password
+		return nil, errors.New("the address of the server is malformed; write http://HOST:PORT, https://HOST or unix:///PATH")
 	}
 	transport := http.DefaultTransport
 	switch {
 	case u.User != nil:
-		return nil, errors.New("the address of the server names a user; a server is asked with a token, which is no part of its address")
+		return nil, errors.New("the address of the server contains a user; pass the token separately")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("the address %s has more than a path; leave out what stands behind it", u.Redacted())
+		return nil, fmt.Errorf("the address %s has a query or fragment; remove it", u.Redacted())
 	case u.Scheme == "unix":
 		if u.Host != "" || !filepath.IsAbs(u.Path) {
 			return nil, fmt.Errorf("the address %s names no socket; write unix:///PATH", address)
@@ -95,7 +93,7 @@ func New(address, token string, o *Options) (*Client, error) {
 		transport = toSocket(u.Path)
 		u = &url.URL{Scheme: "http", Host: "localhost"}
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("the address %q is none of a server; write http://HOST:PORT, https://HOST or unix:///PATH", address)
+		return nil, fmt.Errorf("invalid server address %q; write http://HOST:PORT, https://HOST or unix:///PATH", address)
 	case u.Scheme == "http" && token != "" && !c.options.PlainHTTP && !loopback(u.Hostname()):
 		return nil, fmt.Errorf("the token would go to %s unencrypted; use https", u.Host)
 	}
@@ -112,7 +110,7 @@ func New(address, token string, o *Options) (*Client, error) {
 	return c, nil
 }
 
-// toSocket reaches every host at a Unix domain socket.
+// toSocket connects to a Unix domain socket for every host.
 func toSocket(path string) http.RoundTripper {
 	return &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -120,8 +118,7 @@ func toSocket(path string) http.RoundTripper {
 	}}
 }
 
-// loopback reports whether a host is this machine by its very name: what a
-// name resolves to is somebody else's say.
+// loopback reports whether a host name always means this machine, without resolving it.
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
@@ -130,5 +127,5 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// String is the address of the server as it was given to [New].
+// String returns the address of the server as given to [New].
 func (c *Client) String() string { return c.shown }

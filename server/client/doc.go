@@ -1,5 +1,5 @@
-// Package client talks to a server of runs, as pawl serve is one: it starts runs,
-// follows them, decides about what they wait for, and goes on with them.
+// Package client talks to a server of runs such as pawl serve: it starts and follows runs,
+// decides what they wait for, and resumes them.
 //
 //	c, err := client.New("http://127.0.0.1:8080", token, nil)
 //	…
@@ -8,6 +8,6 @@
 //		…
 //	}
 //
-// The types here are the JSON that both sides speak; the server knows no others.
-// What it refuses is a [*Problem].
+// The types are the JSON bodies of the API, which the server uses as well. Its refusals
+// are [*Problem] errors.
 package client

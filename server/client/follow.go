@@ -15,17 +15,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Follow yields a run's log from the entry behind after on (zero: from the
-// first), what there is of it and then what comes, until the run has ended; a run
-// that waits has not. Pieces of replies that are being made come as entries
-// without a Seq, whose event is a [pawl.ModelDelta]; they are told once, to
-// whoever is there.
+// Follow yields a run's log after entry after (zero: from the first), existing entries and
+// then new ones, until the run has ended; a waiting run has not. Pieces of replies in
+// progress are entries without a Seq, whose event is a [pawl.ModelDelta]; they are live
+// only.
 //
-// A connection that breaks or falls silent is made again where it broke: no
-// entry is missed and none comes twice. Once a first one was made, the server
-// may be away for as long as the options' Patience has it. The end of ctx ends
-// the stream at once, with its cause as the error; breaking off ends it, too.
-// What a slow reader has not taken, the server keeps in the log.
+// Follow reconnects when the connection breaks or falls silent: no entry is missed or
+// repeated. After a first connection, the server may be unreachable for the options'
+// Patience. When ctx ends, the stream ends at once with the context's cause as its error.
+// What a slow reader has not taken stays in the server's log.
 func (c *Client) Follow(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		f := follower{c: c, run: run, last: after, pause: firstDelay}
@@ -35,8 +33,8 @@ func (c *Client) Follow(ctx context.Context, run string, after uint64) iter.Seq2
 	}
 }
 
-// Wait returns what a run has come to once nobody drives it any more: it has
-// ended, waits for somebody, or has lost its owner.
+// Wait returns the result of a run once it has no owner: it has ended, waits, or has lost
+// its owner.
 func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
 	r, err := c.Run(ctx, run)
 	if err != nil || !driven(r.Status) {
@@ -66,7 +64,7 @@ func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
 		select {
 		case <-word:
 		case broken = <-failed:
-		case <-time.After(lookAnyway): // nobody tells that an owner is gone
+		case <-time.After(lookAnyway): // the loss of an owner is not streamed
 		}
 		if broken != nil {
 			return pawl.Result{}, broken
@@ -79,24 +77,24 @@ func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
 
 func driven(s pawl.Status) bool { return s == pawl.Running || s == pawl.Queued }
 
-// lookAnyway is how often a run that says nothing is looked at.
+// lookAnyway is how often a silent run is polled.
 const lookAnyway = 10 * time.Second
 
-// errBrokenOff says that whoever reads a stream has had enough.
+// errBrokenOff says that the caller stopped reading the stream.
 var errBrokenOff = errors.New("broken off")
 
 // follower is one Follow.
 type follower struct {
 	c       *Client
 	run     string
-	last    uint64 // the entry that was yielded last, or that it began behind
-	stopped bool   // that entry ends the run
-	news    bool   // the present stream had an entry
-	gap     bool   // the stream before was not whole
+	last    uint64 // the last entry yielded, or the one it began after
+	stopped bool   // that entry ended the run
+	news    bool   // the current stream had an entry
+	gap     bool   // the previous stream had a gap
 	pause   time.Duration
 }
 
-// follow makes streams until one ends with the run.
+// follow opens streams until one ends with the run.
 func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) bool) error {
 	n, reached, since := 0, false, time.Now()
 	for {
@@ -127,7 +125,7 @@ func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) boo
 		case !reached && (n >= tries-1 || !passing(err)):
 			return err
 		case time.Since(since) > f.c.options.Patience:
-			return fmt.Errorf("run %s cannot be followed any more: %w", f.run, err)
+			return fmt.Errorf("following run %s failed: %w", f.run, err)
 		}
 		if err := sleep(ctx, jitter(f.pause, max(f.pause, mostDelay), n)); err != nil {
 			return err
@@ -136,8 +134,8 @@ func (f *follower) follow(ctx context.Context, yield func(pawl.Entry, error) boo
 	}
 }
 
-// over reports whether the run has ended, after a stream that ended in order
-// and had nothing after the end of the run, or nothing at all.
+// over reports whether the run has ended, after a stream that ended cleanly with nothing
+// after the end of the run, or with nothing at all.
 func (f *follower) over(ctx context.Context) (bool, error) {
 	if f.stopped {
 		return true, nil
@@ -146,7 +144,7 @@ func (f *follower) over(ctx context.Context) (bool, error) {
 	return err == nil && r.Status.Ended(), err
 }
 
-// fatal reports whether an error of a stream would be the same the next time.
+// fatal reports whether an error of a stream would recur.
 func fatal(err error) bool {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return !passing(p)
@@ -157,14 +155,14 @@ func fatal(err error) bool {
 	return errors.As(err, new(*contentError))
 }
 
-// contentError says that a stream holds what cannot be read.
+// contentError says that a stream's content is malformed.
 type contentError struct{ err error }
 
 func (e *contentError) Error() string { return e.err.Error() }
 func (e *contentError) Unwrap() error { return e.err }
 
-// stream makes one stream and yields what comes. open says that the server gave
-// it; the error is nil when it ended in order.
+// stream opens one stream and yields its entries. open says that the server accepted it;
+// the error is nil if it ended cleanly.
 func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) bool) (open bool, err error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -177,7 +175,7 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 		return false, err
 	}
 	request.Header.Set("Accept", "text/event-stream")
-	request.Header.Set("Accept-Encoding", "identity") // what compresses also holds back
+	request.Header.Set("Accept-Encoding", "identity") // compression would buffer
 	request.Header.Set("Cache-Control", "no-cache")
 	if f.last > 0 {
 		request.Header.Set("Last-Event-ID", strconv.FormatUint(f.last, 10))
@@ -187,7 +185,7 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 		return false, f.cut(ctx, within, k, err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode == http.StatusNoContent { // there is nothing to come
+	if response.StatusCode == http.StatusNoContent { // the run has ended
 		return true, nil
 	}
 	if err := f.check(k, response); err != nil {
@@ -210,7 +208,7 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 		if len(frame.data) == 0 {
 			continue
 		}
-		idle.Stop() // the reader's time is his own
+		idle.Stop() // the caller's time does not count
 		if err := f.take(frame, yield); err != nil {
 			return true, err
 		}
@@ -218,7 +216,7 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 	}
 }
 
-// cut makes sense of an error of the connection.
+// cut explains an error of the connection.
 func (f *follower) cut(ctx, within context.Context, k *call, err error) error {
 	if ctx.Err() == nil && within.Err() != nil {
 		return context.Cause(within)
@@ -226,19 +224,19 @@ func (f *follower) cut(ctx, within context.Context, k *call, err error) error {
 	return f.c.broken(ctx, ctx, k, err)
 }
 
-// check looks at the head of an answer.
+// check checks the header of an answer.
 func (f *follower) check(k *call, response *http.Response) error {
 	if response.StatusCode != http.StatusOK {
 		return f.c.refusal(k, response)
 	}
 	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind != "text/event-stream" {
-		body, _ := io.ReadAll(io.LimitReader(response.Body, mostRefusal)) // what there is of it
+		body, _ := io.ReadAll(io.LimitReader(response.Body, mostRefusal)) // whatever arrives
 		return f.c.unexpected(k, response, "no stream", body)
 	}
 	return nil
 }
 
-// take yields what a frame holds, unless it was there before.
+// take yields the entry of a frame, unless it was yielded before.
 func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
 	e, err := f.c.entry(f.run, frame.data)
 	if err != nil {
@@ -248,15 +246,15 @@ func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
 	switch {
 	case delta:
 	case e.Seq == 0:
-		return &contentError{fmt.Errorf("run %s: the server sent a %s without a place in the log", f.run, e.Type())}
+		return &contentError{fmt.Errorf("run %s: the server sent a %s without a seq", f.run, e.Type())}
 	case e.Seq <= f.last:
 		return nil
 	case e.Seq > f.last+1:
-		err := fmt.Errorf("run %s: the server sent entry %d behind entry %d", f.run, e.Seq, f.last)
+		err := fmt.Errorf("run %s: the server sent entry %d after entry %d", f.run, e.Seq, f.last)
 		if f.gap {
 			return &contentError{err}
 		}
-		f.gap = true // from where it is whole, another try
+		f.gap = true // reconnect after the last complete entry
 		return err
 	default:
 		f.last, f.news, f.gap = e.Seq, true, false
@@ -268,7 +266,7 @@ func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
 	return nil
 }
 
-// alive is a stream whose every byte puts off its end.
+// alive is a stream whose timeout restarts with every byte.
 type alive struct {
 	io.Reader
 	idle  *time.Timer

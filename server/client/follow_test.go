@@ -114,12 +114,12 @@ func TestFollowFails(t *testing.T) {
 		"unknown":       {[]http.HandlerFunc{problem(404, "there is no run X")}, "there is no run X", 0},
 		"no token":      {[]http.HandlerFunc{stream(cut, event(all[0])), problem(401, "the token is wrong")}, "the token is wrong", 0},
 		"another page":  {[]http.HandlerFunc{page(200, "<html>Hello.</html>")}, `the answer is not one of a pawl server: 200 OK, no stream: "<html>Hello.</html>"`, 0},
-		"other entries": {[]http.HandlerFunc{stream(nil, event(strings.ReplaceAll(all[0], run, "other")))}, "the server gave an entry of run other", 0},
+		"other entries": {[]http.HandlerFunc{stream(nil, event(strings.ReplaceAll(all[0], run, "other")))}, "the server sent an entry of run other", 0},
 		"newer entries": {[]http.HandlerFunc{stream(nil, event(strings.ReplaceAll(all[0], "noted", "dreamt")))}, `event type "dreamt" is unknown to this build`, 0},
-		"missing":       {[]http.HandlerFunc{stream(nil, event(all[0]), event(all[2])), stream(nil, event(all[2]))}, "the server sent entry 3 behind entry 1", 0},
+		"missing":       {[]http.HandlerFunc{stream(nil, event(all[0]), event(all[2])), stream(nil, event(all[2]))}, "the server sent entry 3 after entry 1", 0},
 		"huge":          {[]http.HandlerFunc{stream(hang, "data: "+strings.Repeat("x", 5000)+"\n")}, "an event of the stream is too large", 4096},
 		"busy":          {[]http.HandlerFunc{page(503, "<h1>busy</h1>")}, `503 Service Unavailable: "<h1>busy</h1>"`, 0},
-		"gone":          {[]http.HandlerFunc{stream(cut, event(all[0])), cut}, "cannot be followed any more", 0},
+		"gone":          {[]http.HandlerFunc{stream(cut, event(all[0])), cut}, "following run", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,7 @@ package client
 
 import "github.com/pawl-run/pawl"
 
-// LineOf is a run in a list, from what its journal keeps of it.
+// LineOf makes the list form of a run from its head.
 func LineOf(h pawl.Head) RunLine {
 	line := RunLine{h.Run, h.Agent, h.Status, h.Created, h.Iterations, nil, h.Labels}
 	if h.Priced {

@@ -11,9 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Entries yields a run's log as far as it goes now, from the entry behind after
-// on (zero: from the first), page by page. Texts are as the server shows them:
-// without what looks like a secret.
+// Entries yields a run's log as it is now, after entry after (zero: from the first), page
+// by page. The server has removed secrets.
 func (c *Client) Entries(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		for row, err := range c.Rows(ctx, run, after) {
@@ -28,12 +27,10 @@ func (c *Client) Entries(ctx context.Context, run string, after uint64) iter.Seq
 	}
 }
 
-// entriesAtOnce is how many entries are asked for with one request. Servers give
-// fewer when they are large.
+// entriesAtOnce is how many entries a page has. Servers send fewer if they are large.
 const entriesAtOnce = "2000"
 
-// Rows is [Client.Entries] without a look into them: also a log that a newer
-// build wrote can be had this way.
+// Rows is [Client.Entries] without decoding, which also works for logs of newer builds.
 func (c *Client) Rows(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
 		k := get("v1", "runs", run, "events")
@@ -50,7 +47,7 @@ func (c *Client) Rows(ctx context.Context, run string, after uint64) iter.Seq2[p
 			for _, line := range page.Entries {
 				seq, err := seqOf(line)
 				if err == nil && seq > last+1 {
-					err = fmt.Errorf("run %s: the server gave entry %d behind entry %d", run, seq, last)
+					err = fmt.Errorf("run %s: the server sent entry %d after entry %d", run, seq, last)
 				}
 				if err != nil {
 					yield(pawl.Row{}, err)
@@ -72,11 +69,11 @@ func (c *Client) Rows(ctx context.Context, run string, after uint64) iter.Seq2[p
 	}
 }
 
-// entry reads an entry that the server sent, which must be of the run.
+// entry decodes an entry from the server, and checks that it belongs to the run.
 func (c *Client) entry(run string, line []byte) (pawl.Entry, error) {
 	e, err := pawl.DecodeEntry(line)
 	if err == nil && e.Run != run {
-		err = fmt.Errorf("the server gave an entry of run %s", e.Run)
+		err = fmt.Errorf("the server sent an entry of run %s", e.Run)
 	}
 	if err != nil {
 		return pawl.Entry{}, fmt.Errorf("run %s: %w", run, err)
@@ -84,7 +81,7 @@ func (c *Client) entry(run string, line []byte) (pawl.Entry, error) {
 	return e, nil
 }
 
-// seqOf reads no more of an entry than its place.
+// seqOf decodes only the seq of an entry.
 func seqOf(line []byte) (uint64, error) {
 	var head struct {
 		Seq uint64 `json:"seq"`

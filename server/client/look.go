@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Request is what was sent to a model, rebuilt from the log. seq is that of its
+// Request returns a request to a model, rebuilt from the log. seq is that of its
 // model.called entry.
 func (c *Client) Request(ctx context.Context, run string, seq uint64) (Request, error) {
 	var out Request
@@ -14,8 +14,7 @@ func (c *Client) Request(ctx context.Context, run string, seq uint64) (Request, 
 	return out, err
 }
 
-// Stop is what can end a run, and what of it holds after an entry; zero: after
-// the last one.
+// Stop returns what can end a run, evaluated after an entry; zero: after the last one.
 func (c *Client) Stop(ctx context.Context, run string, at uint64) (Stop, error) {
 	k := get("v1", "runs", run, "stop")
 	if at > 0 {
@@ -26,15 +25,15 @@ func (c *Client) Stop(ctx context.Context, run string, at uint64) (Stop, error) 
 	return out, err
 }
 
-// Replay has every recorded step of a run decided again. Nothing is called. Steps
-// that do not agree are in what it returns, and no error.
+// Replay recomputes every recorded step of a run without calling anything. Differences are
+// in the result, not in the error.
 func (c *Client) Replay(ctx context.Context, run string) (Replayed, error) {
 	var out Replayed
 	err := c.do(ctx, get("v1", "runs", run, "replay"), &out)
 	return out, err
 }
 
-// Children lists the runs that a run's calls are, in order.
+// Children lists the child runs of a run, in order of their calls.
 func (c *Client) Children(ctx context.Context, run string) ([]RunLine, error) {
 	var out Runs
 	err := c.do(ctx, get("v1", "runs", run, "children"), &out)

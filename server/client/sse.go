@@ -8,27 +8,26 @@ import (
 	"time"
 )
 
-// A frame is one event of a stream, as "Server-sent events" of the HTML
-// standard (WHATWG, section 9.2) has it. One without data is a comment, by
-// which a server shows that it is there.
+// A frame is one event of a stream ("Server-sent events", HTML standard, section 9.2). One
+// without data is a comment, which servers send as heartbeat.
 type frame struct {
 	event string
 	data  []byte
-	retry time.Duration // how long the server wants to be left alone after the stream
+	retry time.Duration // the server's reconnection time
 }
 
 // frames reads the events of a stream.
 type frames struct {
 	in    *bufio.Reader
 	most  int64 // bytes of a frame
-	begun bool  // a line was read: a byte order mark may stand before the first
+	begun bool  // a line was read; a byte order mark is allowed only before the first
 	cr    bool  // the last line ended with a CR, to which an LF may belong
 }
 
 var errFrameTooLarge = errors.New("an event of the stream is too large")
 
-// next is the next frame; io.EOF where the stream ends between two, and
-// io.ErrUnexpectedEOF where it was cut short in one, which is then none.
+// next returns the next frame; io.EOF if the stream ends between frames, and
+// io.ErrUnexpectedEOF if it ends within one.
 func (f *frames) next() (frame, error) {
 	var out frame
 	size, begun, hasData := int64(0), false, false
@@ -64,7 +63,7 @@ func (f *frames) next() (frame, error) {
 	}
 }
 
-// line is the next line without its end: LF, CR LF or CR.
+// line returns the next line without its end: LF, CR LF or CR.
 func (f *frames) line(most int64) ([]byte, error) {
 	var line []byte
 	for {
@@ -90,7 +89,7 @@ func (f *frames) line(most int64) ([]byte, error) {
 	}
 }
 
-// digits reads a number of milliseconds; none that is above eleven days.
+// digits parses a number of milliseconds; it fails above eleven days.
 func digits(b []byte) (n int64, ok bool) {
 	for _, d := range b {
 		if d < '0' || d > '9' || n >= 1e8 {

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// jitter is the nth pause between tries: up to twice as long as the one before,
-// drawn at random so that clients that broke together do not come back together
-// ("full jitter" of "Exponential Backoff And Jitter", Marc Brooker, 2015), but
-// not from nothing, so that no pause is none.
+// jitter returns the nth pause between retries: random, with a limit that doubles, so that
+// clients do not reconnect at once ("full jitter" of "Exponential Backoff And Jitter", Marc
+// Brooker, 2015), but at least a quarter of the limit.
 func jitter(first, most time.Duration, n int) time.Duration {
 	d := min(most, first<<min(n, 16))
 	return d/4 + rand.N(d-d/4+1) //nolint:gosec // nobody gains from guessing it
 }
 
-// sleep waits, unless ctx ends.
+// sleep waits for d, unless ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,8 +1,7 @@
-// Package ui is the run inspector: the pages that a server of runs shows in a
-// browser. They are one document with one script and one style sheet, built from
-// the sources in app and embedded as built. They speak to the API of the server
-// they come from and to nobody else, which the policy they are served under holds
-// them to.
+// Package ui is the run inspector: the pages that a server of runs shows in a browser. They
+// are one document with one script and one style sheet, built from the sources in app and
+// embedded. They talk only to the API of the server they come from; their content security
+// policy enforces this.
 package ui
 
 import (
@@ -23,21 +22,21 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// policy lets the pages run their own script and style, draw their own pictures
-// and talk to their own server. What a model or a tool said is never markup, and
-// if it were, it could load nothing and send nothing anywhere.
+// policy lets the pages use their own script, style and images, and talk to their own
+// server. Text of models and tools is never inserted as markup; if it were, it could not
+// load or send anything.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// A file is one of the pages' files, ready to be sent.
+// A file is one of the pages' files, ready to send.
 type file struct {
-	plain, zipped []byte // zipped: nil where it would not be shorter
+	plain, zipped []byte // zipped: nil if not shorter
 	kind          string // Content-Type
 	tag           string
 }
 
-// files are compressed once, when the first is asked for: that takes milliseconds,
-// and a compressed copy in the repository would differ with what compressed it.
+// files are compressed once, on first use: that takes milliseconds, and a compressed copy
+// in the repository would depend on the compressor.
 var files = sync.OnceValue(func() map[string]*file {
 	all, err := load(dist)
 	if err != nil {
@@ -78,7 +77,7 @@ func load(from fs.FS) (map[string]*file, error) {
 	return all, err
 }
 
-// kind does not ask the system, whose table may say anything.
+// kind does not ask the system, whose table varies.
 func kind(name string) string {
 	switch path.Ext(name) {
 	case ".html":
@@ -93,10 +92,10 @@ func kind(name string) string {
 	return mime.TypeByExtension(path.Ext(name))
 }
 
-// Handler serves the pages: the document at / and at /index.html, what it is made
-// of under /assets/, whose names change with what is in them and which browsers
-// may keep for good. Anything else is not found. It says nothing of any run and
-// needs no token: the pages ask for one. It may be called from many goroutines.
+// Handler serves the pages: the document at / and at /index.html, and its parts under
+// /assets/, whose names change with their content, so that browsers may cache them forever.
+// Anything else is not found. The pages reveal nothing about runs and need no token; they
+// ask for one. Handler is safe for concurrent use.
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 
 func serve(w http.ResponseWriter, r *http.Request) {
@@ -142,11 +141,11 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", fmt.Sprint(len(body)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // who went away needs no answer
+		_, _ = w.Write(body) // the client may be gone
 	}
 }
 
-// takesGzip reads Accept-Encoding as RFC 9110, section 12.5.3, has it.
+// takesGzip parses Accept-Encoding (RFC 9110, section 12.5.3).
 func takesGzip(values []string) bool {
 	for one := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, weight, _ := strings.Cut(one, ";")

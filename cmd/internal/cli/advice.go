@@ -10,18 +10,18 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// place is where the user types the next command: here, about the same runs.
+// place is where the user types the next command: on this machine, for the same runs.
 func (a *app) place() explain.Place {
 	switch {
 	case a.server != "":
 		return explain.Place{Flags: []string{"--server", a.server}, Server: true}
-	case a.database == "": // what the environment says, it says to the next command too
+	case a.database == "": // the next command reads the same environment
 		return explain.Place{}
 	}
 	name := a.database
 	if u, err := url.Parse(name); err == nil && u.User != nil {
 		if _, secret := u.User.Password(); secret {
-			name = "URL" // which a terminal is not to show
+			name = "URL" // the URL may hold a password
 		}
 	}
 	return explain.Place{Flags: []string{"--database", name}}
@@ -30,8 +30,8 @@ func (a *app) place() explain.Place {
 // typed is a command about a run as the user types it.
 func (a *app) typed(words ...string) string { return a.place().Command(words...) }
 
-// advise says what can be done about a run as it stands, and recommends the first of
-// it in its result.
+// advise lists what the user can do about a run in its current state, and recommends
+// the first of it in the result.
 func (a *app) advise(ctx context.Context, r *pawl.Result) []explain.Action {
 	a.mu.Lock()
 	j := a.journal
@@ -39,37 +39,37 @@ func (a *app) advise(ctx context.Context, r *pawl.Result) []explain.Action {
 	if j == nil { // a second signal has closed it
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx) // which may have ended, to park the run
+	ctx = context.WithoutCancel(ctx) // ctx may have ended, which suspended the run
 	h, err := desk.Head(ctx, j, r.Run)
 	if err != nil {
 		return nil
 	}
 	report, err := desk.Report(ctx, j, h, a.place())
 	if err != nil || report.Status != r.Status && !report.Status.Waiting() {
-		return nil // somebody has gone on with it
+		return nil // another process has resumed it
 	}
 	r.Action = report.Action
 	return report.Next
 }
 
-// pasted is an action as a line that can be pasted into a shell.
+// pasted formats an action as a line to paste into a shell.
 func pasted(next explain.Action) string { return next.Command + " # " + next.Why }
 
-// recorded says of a run that stays as it is that it has got its letter, and what
-// has it go on.
+// recorded says that a signal is recorded for a run that this command does not
+// resume, and what resumes it.
 func (a *app) recorded(r explain.Report, news bool) {
 	switch {
 	case a.quiet:
 	case r.Status == pawl.Success, r.Status.Waiting() && !news:
 		a.sayf("run %s has it already; it is %s", r.Run, r.Status.Words())
 	case r.Status.Ended():
-		a.sayf("run %s is %s; it is recorded, %s", r.Run, r.Status.Words(), onward(r))
+		a.sayf("run %s is %s; the signal is recorded, %s", r.Run, r.Status.Words(), onward(r))
 	default:
-		a.sayf("run %s has it; %s", r.Run, onward(r))
+		a.sayf("recorded for run %s; %s", r.Run, onward(r))
 	}
 }
 
-// onward is how a run goes on, or where to look if that is not done by a command here.
+// onward says how a run resumes, or where to look if no command here resumes it.
 func onward(r explain.Report) string {
 	switch {
 	case len(r.Next) == 0:

@@ -557,7 +557,7 @@ func TestAdviceKeepsTheOptions(t *testing.T) {
 	b.Chdir(b.dir)
 	b.begin()
 	_, _, stderr := b.pawl("resume", b.run, "--spec", "y.yaml", "--limit", "iterations=+5")
-	m := regexp.MustCompile(`go on with: (pawl .*); or leave`).FindStringSubmatch(stderr)
+	m := regexp.MustCompile(`resume it with: (pawl .*); or fork`).FindStringSubmatch(stderr)
 	if m == nil {
 		t.Fatalf("nothing is advised: %s", stderr)
 	}

@@ -15,7 +15,7 @@ func (a *app) answerCommand() *cobra.Command {
 	call := ""
 	c := a.command("answer RUN TEXT [flags]", "Answer a run's question", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
 		if args[1] == "" {
-			return 0, misuse("there is no text; an answer is one")
+			return 0, misuse("the answer is empty; give a text")
 		}
 		return a.mail(ctx, args[0], p, func(to addressee) error {
 			id := call
@@ -32,14 +32,14 @@ func (a *app) answerCommand() *cobra.Command {
 			return to.posted("input", id, to.Answer(ctx, run, id, to.by, args[1]))
 		})
 	})
-	c.Flags().StringVar(&call, "id", "", "the call whose question is answered, where there are several")
+	c.Flags().StringVar(&call, "id", "", "the call to answer, if the run asks several questions")
 	p.flags(c)
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-// asked is the call whose question is meant by who names none: the only one
-// that waits or, so that a second answer is told about the first, the last one
-// that has been answered.
+// asked returns the call to answer when the user names none: the only one that
+// waits, or else the last one answered, so that a second answer gets the error
+// that names the first.
 func (to addressee) asked(ctx context.Context) (string, error) {
 	list := to.waitsFor("input")
 	switch len(list) {
@@ -59,7 +59,7 @@ func (to addressee) asked(ctx context.Context) (string, error) {
 		}
 	}
 	if last == "" {
-		return "", misuse("run %s asks nothing; it is %v", to.run, to.state.Status())
+		return "", misuse("run %s is not waiting for an answer (status: %v)", to.run, to.state.Status())
 	}
 	return last, nil
 }
@@ -87,7 +87,7 @@ func (a *app) submitCommand() *cobra.Command {
 func (a *app) settleCommand() *cobra.Command {
 	p := &post{}
 	happened, not := "", false
-	c := a.command("settle RUN CALL (--happened JSON | --did-not-happen) [flags]", "Say whether a call in doubt took place", cobra.ExactArgs(2),
+	c := a.command("settle RUN CALL (--happened JSON | --did-not-happen) [flags]", "Resolve a call with an unknown outcome", cobra.ExactArgs(2),
 		func(ctx context.Context, args []string) (int, error) {
 			if !not && !json.Valid([]byte(happened)) {
 				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
@@ -108,7 +108,7 @@ func (a *app) settleCommand() *cobra.Command {
 			})
 		})
 	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")
-	c.Flags().BoolVar(&not, "did-not-happen", false, "it did not take place; it is driven again")
+	c.Flags().BoolVar(&not, "did-not-happen", false, "it did not take place; run it again")
 	c.MarkFlagsMutuallyExclusive("happened", "did-not-happen")
 	c.MarkFlagsOneRequired("happened", "did-not-happen")
 	p.flags(c)

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// approvalsMode is what --approvals was given; empty: nothing.
+// approvalsMode is the value of --approvals; empty: not given.
 type approvalsMode string
 
 const (
@@ -34,12 +34,12 @@ func (m *approvalsMode) Set(text string) error {
 	return fmt.Errorf("write ask, park or deny")
 }
 
-// engine is the engine that drives a run of the agent as the flags have it.
+// engine makes the engine that drives a run of the agent under the given flags.
 func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	o := a.options(agent.Source)
 	a.spool(o)
 	o.Approver = a.approver(d.approvals, agent)
-	o.Patience = -1 // a person may take as long as the request stands
+	o.Patience = -1 // a person may take until the request expires
 	o.Watchers = a.watchers(false)
 	if to := a.reporting(false); to != nil {
 		o.Log = to.Log
@@ -47,27 +47,27 @@ func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	return engine.New(j, o)
 }
 
-// approver decides about calls where they are made; nil: they are for others.
+// approver decides calls at the terminal; nil: others decide them.
 func (a *app) approver(mode approvalsMode, agent pawl.Agent) engine.Approver {
 	switch {
 	case a.asks(mode):
 		return a.asker(agent)
 	case mode == modeDeny:
 		return engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
-			a.sayf("%s %s is denied, as --approvals deny has it", r.Call, r.Tool)
+			a.sayf("%s %s is denied by --approvals deny", r.Call, r.Tool)
 			return engine.Decision{Reason: "approvals are denied where this run is driven", By: engine.Self().User}, nil
 		})
 	}
 	return nil
 }
 
-// asks reports whether what a run waits for is asked here.
+// asks reports whether this process asks for what a run waits for.
 func (a *app) asks(mode approvalsMode) bool {
 	return mode == modeAsk || mode == "" && a.attended()
 }
 
-// attended reports whether a person can be asked: both what is read and what is
-// told is a terminal.
+// attended reports whether a person can be asked: input and error output are both
+// terminals.
 func (a *app) attended() bool {
 	in, ok := a.in.(*os.File)
 	if !ok || columns(in) == 0 {

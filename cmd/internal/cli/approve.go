@@ -16,7 +16,7 @@ import (
 func (a *app) approveCommand() *cobra.Command {
 	p := &post{}
 	all, edited, token, scope := false, "", "", pawl.ScopeCall
-	c := a.command("approve RUN [CALL…] [flags]", "Let calls that need approval run", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		var with json.RawMessage
 		if edited != "" {
 			if with = json.RawMessage(edited); !json.Valid(with) {
@@ -30,9 +30,9 @@ func (a *app) approveCommand() *cobra.Command {
 			Approve: true, ForRun: scope == pawl.ScopeRun, Args: with, Token: token,
 		})
 	})
-	c.Flags().StringVar(&token, "token", "", "the token of the request (default: the database is authority enough)")
-	c.Flags().StringVar(&scope, "scope", pawl.ScopeCall, "what is approved: this call, or with run every call of the run with equal arguments")
-	c.Flags().BoolVar(&all, "all", false, "every call that waits")
+	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
+	c.Flags().StringVar(&scope, "scope", pawl.ScopeCall, "how far the approval reaches: call, or run for every call of the run with equal arguments")
+	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run it with these arguments instead, as JSON")
 	p.flags(c)
 	return remotely(a.runArgument(c), "no-continue")
@@ -41,17 +41,17 @@ func (a *app) approveCommand() *cobra.Command {
 func (a *app) denyCommand() *cobra.Command {
 	p := &post{}
 	all, reason, token := false, "", ""
-	c := a.command("deny RUN [CALL…] [flags]", "Refuse calls that need approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("deny RUN [CALL…] [flags]", "Deny calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), engine.Decision{Reason: reason, Token: token})
 	})
-	c.Flags().StringVar(&token, "token", "", "the token of the request (default: the database is authority enough)")
-	c.Flags().BoolVar(&all, "all", false, "every call that waits")
-	c.Flags().StringVar(&reason, "reason", "", "why; the model is told")
+	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
+	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
+	c.Flags().StringVar(&reason, "reason", "", "the reason, which the model reads")
 	p.flags(c)
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-// rank sorts what does not hold first.
+// rank sorts false before true.
 func rank(holds bool) int {
 	if holds {
 		return 1
@@ -59,7 +59,7 @@ func rank(holds bool) int {
 	return 0
 }
 
-// single is the flag among those given that is about one call; empty: none is.
+// single returns the given flag that applies to one call only; empty: none was given.
 func single(given map[string]bool) string {
 	for _, flag := range slices.Sorted(maps.Keys(given)) {
 		if given[flag] {
@@ -69,8 +69,8 @@ func single(given map[string]bool) string {
 	return ""
 }
 
-// decide says yes or no to calls: those named, all, or the only one. The flag
-// one, if any, is about one call.
+// decide approves or denies calls: those named, all, or the only one. one is the
+// given flag, if any, that applies to a single call.
 func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, d engine.Decision) (int, error) {
 	return a.mail(ctx, args[0], p, func(to addressee) error {
 		calls := args[1:]
@@ -81,7 +81,7 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 			return misuse("name calls or give --all, not both")
 		case len(calls) > 0:
 		case len(waiting) == 0:
-			return misuse("run %s waits for no approval; it is %v", to.run, to.state.Status())
+			return misuse("run %s is not waiting for approval (status: %v)", to.run, to.state.Status())
 		case len(waiting) > 1 && !all:
 			return listing(waiting, "several calls of run %s wait; name them or give --all:", to.run)
 		default:
@@ -94,8 +94,8 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 			}
 			named = append(named, pawl.Pending{Run: run, Call: call})
 		}
-		// What cannot be decided any more is found out before anything is: whoever
-		// mistypes one of several calls has said nothing about the others.
+		// Check all calls before deciding any: a typing error in one of several must not
+		// leave the others decided.
 		open := func(p pawl.Pending) bool {
 			return slices.ContainsFunc(waiting, func(w pawl.Pending) bool {
 				return w.Run == p.Run && w.Call == p.Call && (w.ExpiresAt == nil || time.Now().Before(*w.ExpiresAt))
@@ -103,7 +103,7 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 		}
 		slices.SortStableFunc(named, func(x, y pawl.Pending) int { return rank(open(x)) - rank(open(y)) })
 		if one != "" && len(named) > 1 {
-			return listing(waiting, "%s is for one call; name it:", one)
+			return listing(waiting, "%s applies to one call; name it:", one)
 		}
 		d.By = to.by
 		for _, p := range named {

@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// asker asks the person at the terminal about calls.
+// asker asks the person at the terminal to decide calls.
 type asker struct {
 	a      *app
 	lines  *lineReader
@@ -40,7 +40,7 @@ func (a *app) asker(agent pawl.Agent) *asker {
 
 const answers = "  y approves it, r approves equal calls of this run too, e edits the arguments, n REASON denies it, l leaves it for later"
 
-// Approve implements engine.Approver. Without an answer the call is for others.
+// Approve implements engine.Approver. Without an answer others decide the call.
 func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
 	var edited json.RawMessage
 	s.drain()
@@ -60,7 +60,7 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 			if edited == nil {
 				return engine.Decision{Approve: true, ForRun: true, By: s.by}, nil
 			}
-			s.a.sayf("  edited arguments are for this call alone; y approves it")
+			s.a.sayf("  edited arguments apply to this call only; y approves it")
 		case "e", "edit":
 			args, err := s.edit(ctx, r, edited, rest)
 			if ctx.Err() != nil {
@@ -77,7 +77,7 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 			s.show(r, args)
 		case "n", "no", "deny":
 			if rest == "" {
-				s.a.sayf("  why? The model is told; an empty line gives no reason")
+				s.a.sayf("  reason for the model (an empty line gives none):")
 				if rest, err = s.next(ctx); err != nil {
 					return engine.Decision{}, err
 				}
@@ -89,27 +89,27 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 	}
 }
 
-// next is the next line typed. Where nobody types any more, or is asked no
-// longer, the matter is left to others.
+// next returns the next line typed. At the end of the input, or when the question
+// is withdrawn, others decide.
 func (s *asker) next(ctx context.Context) (string, error) {
 	line, err := s.lines.next(ctx)
 	switch {
 	case err == nil:
 		return line, nil
 	case ctx.Err() == nil && errors.Is(err, io.EOF):
-		s.a.sayf("  there is nobody to answer; it is left for later")
+		s.a.sayf("  no answer (end of input); left for later")
 	}
 	return "", engine.ErrLater
 }
 
-// drain drops what was typed before the question was there to be seen.
+// drain drops what was typed before the question was shown.
 func (s *asker) drain() {
 	if s.a.attended() {
 		s.lines.drain(s.a.in)
 	}
 }
 
-// show puts before the person all that the decision is about.
+// show prints everything the decision depends on.
 func (s *asker) show(r engine.Request, args json.RawMessage) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "approve %s? %s\n", oneLine(r.Call), oneLine(r.Tool))
@@ -137,8 +137,8 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	fmt.Fprint(s.a.err, b.String())
 }
 
-// legible is JSON for people, indented. What a terminal would act on or not
-// show stands there as an escape: whoever approves must see what will run.
+// legible is JSON for people, indented. Characters that a terminal would interpret
+// or hide are escaped: the approver must see exactly what will run.
 func legible(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {
@@ -176,7 +176,7 @@ func equalJSON(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// fits says what is wrong with edited arguments.
+// fits returns what is wrong with edited arguments.
 func (s *asker) fits(tool string, args json.RawMessage) error {
 	if !json.Valid(args) {
 		return errors.New("this is not JSON")

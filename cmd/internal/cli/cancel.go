@@ -13,16 +13,16 @@ import (
 
 func (a *app) cancelCommand() *cobra.Command {
 	reason := ""
-	c := a.command("cancel RUN [flags]", "End a run, whichever process drives it", cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("cancel RUN [flags]", "Cancel a run in any process", cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
 		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 			return a.cancel(ctx, j, h, reason)
 		})
 	})
-	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	c.Flags().StringVar(&reason, "reason", "", "the reason, for the log")
 	return remotely(a.runArgument(c))
 }
 
-// endRun asks a run to end.
+// endRun requests the cancellation of a run.
 func (a *app) endRun(ctx context.Context, j store, run, reason string) error {
 	if r, ok := j.(*remote); ok {
 		_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
@@ -55,7 +55,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 		if h.Status.Ended() {
 			a.sayf("run %s is %v", h.Run, h.Status)
 		} else {
-			a.sayf("run %s is told to end; %s ends it within a second, or when what is in flight has stopped", h.Run, desk.OwnerText(h.Lease.Owner))
+			a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, desk.OwnerText(h.Lease.Owner))
 		}
 	}
 	if !a.json {

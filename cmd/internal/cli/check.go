@@ -12,7 +12,7 @@ import (
 
 func (a *app) checkCommand() *cobra.Command {
 	d := &driving{}
-	c := a.command("check SPEC [flags]", "Check a spec and print everything that is wrong with it", cobra.ExactArgs(1),
+	c := a.command("check SPEC [flags]", "Validate a spec and print every problem", cobra.ExactArgs(1),
 		func(_ context.Context, args []string) (int, error) { return a.check(args[0], d) })
 	d.modelFlag(c)
 	d.limitFlag(c, false)
@@ -45,7 +45,7 @@ func (a *app) check(file string, d *driving) (int, error) {
 		found := struct {
 			Problems spec.Problems `json:"problems"`
 			Warnings spec.Problems `json:"warnings"`
-		}{append(spec.Problems{}, problems...), spec.Problems{}} // empty lists, not none
+		}{append(spec.Problems{}, problems...), spec.Problems{}} // empty lists rather than null
 		if err == nil {
 			found.Warnings = append(found.Warnings, flagged(s.Warnings(registry), d.model)...)
 		}
@@ -56,7 +56,7 @@ func (a *app) check(file string, d *driving) (int, error) {
 	return 0, err
 }
 
-// checkPolicy adds what is wrong with a policy, or with the spec under it.
+// checkPolicy reports what is wrong with a policy, or with the spec under it.
 func checkPolicy(file string, s *spec.Spec, registry *spec.Registry, wrong error) error {
 	policy, err := readPolicy(file)
 	if problems, ok := errors.AsType[spec.Problems](err); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 )
 
-// endChildren ends the commands of tools that still run, with next to no
-// patience: somebody has asked twice.
+// endChildren kills the commands of tools that still run, almost at once: the user
+// has asked twice.
 func endChildren() {
 	var all sync.WaitGroup
 	for _, pid := range children() {
@@ -18,7 +18,7 @@ func endChildren() {
 		if err != nil {
 			continue // it has ended
 		}
-		all.Go(func() { _ = id.End(100 * time.Millisecond) }) // what does not even end by SIGKILL is the kernel's
+		all.Go(func() { _ = id.End(100 * time.Millisecond) }) // a process that survives SIGKILL is left to the kernel
 	}
 	all.Wait()
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// children lists the processes this one has started and not yet reaped.
+// children lists the processes that this one started and has not reaped.
 func children() []int {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package cli is the command line. A command is a function of its arguments,
 // its environment and its three streams, so that tests run it without a process.
 //
-// Standard output carries the result and nothing else; what a person watches or
-// must be told goes to standard error. Exit codes are values returned to main.
+// Standard output carries the result and nothing else; progress and diagnostics go
+// to standard error. Exit codes are values returned to main.
 package cli
 
 import (
@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// app is one invocation.
+// app is one invocation of the command.
 type app struct {
 	in      io.Reader
 	out     io.Writer
@@ -27,27 +27,27 @@ type app struct {
 	database string
 	server   string
 
-	reports *reports // what is told of the runs
+	reports *reports // telemetry of the runs
 
-	code int             // of the command that ran
-	ends []func() error  // end the connections to MCP servers
-	told []chan struct{} // closed when those are told who want to know of a run
+	code       int             // of the command that ran
+	ends       []func() error  // close the connections to MCP servers
+	deliveries []chan struct{} // each closed when the webhooks of a run are done
 
 	mu      sync.Mutex
 	journal store       // open, if any
-	lines   *lineReader // of what is typed, once somebody has been asked
+	lines   *lineReader // typed input, once a question was asked
 }
 
-// Main runs one invocation and returns its exit code. The end of ctx, SIGINT
-// and SIGTERM park what is being run; a second signal leaves at once.
+// Main runs one invocation and returns its exit code. The end of ctx, SIGINT and
+// SIGTERM suspend the run; a second signal exits at once.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	// A reader that goes away may not take the run with it. The signal is caught
-	// and not ignored, since what is ignored stays so in the programs of tools.
+	// A reader that closes the pipe must not end the run. Catch the signal rather than
+	// ignoring it: child processes inherit ignored signals.
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
@@ -73,33 +73,33 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	}
 }
 
-// interruption is why a context ended: a signal.
+// interruption is the cause of a context that a signal ended.
 type interruption struct{ signal os.Signal }
 
 func (i *interruption) Error() string { return fmt.Sprintf("stopped by a signal (%v)", i.signal) }
 
-// leave ends what this process has started without waiting for it. The journal
-// is closed first: what a tool says while it is being killed must not be taken
-// for its outcome. The runs in it are then without an owner and can be resumed.
+// leave kills what this process has started without waiting for it. The journal is
+// closed first, so that what a tool prints while it is being killed is not recorded
+// as its result. The runs then have no owner and can be resumed.
 func (a *app) leave() {
 	a.mu.Lock()
 	j := a.journal
 	a.journal = nil
 	a.mu.Unlock()
 	a.err.setStatus("")
-	a.err.mute() // what fails from here on fails because of this
+	a.err.disable() // later errors are consequences of this
 	if j != nil {
 		_ = j.Close()
 	}
 	endChildren()
 }
 
-// lockedWriter is a writer for several goroutines. Nobody is any the wiser when
-// it fails: who has stopped watching does not end what is watched.
+// lockedWriter is a writer for several goroutines. It hides write errors: a reader
+// that stops watching must not end the run.
 type lockedWriter struct {
 	mu     sync.Mutex
 	w      io.Writer
-	status string // the line below all others; see setStatus
+	status string // the status lines below the output; see setStatus
 	strict bool   // it is a terminal: see inert
 	part   []byte
 }
@@ -109,7 +109,7 @@ func newLockedWriter(w io.Writer) *lockedWriter {
 	return &lockedWriter{w: w, strict: ok && columns(f) > 0}
 }
 
-func (l *lockedWriter) mute() {
+func (l *lockedWriter) disable() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.w = io.Discard
@@ -127,14 +127,14 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// paint is Write for text with colours of ours in it.
+// paint is Write for text that holds colours.
 func (l *lockedWriter) paint(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.put(l.above([]byte(text)))
 }
 
-// under is the writer itself, to ask what it is.
+// under returns the underlying writer.
 func (l *lockedWriter) under() io.Writer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +147,7 @@ func (l *lockedWriter) put(b []byte) {
 	}
 }
 
-// sayf tells the person at the terminal something in one line.
+// sayf prints one line for the person at the terminal.
 func (a *app) sayf(format string, args ...any) {
 	fmt.Fprintln(a.err, oneLine(fmt.Sprintf(format, args...)))
 }

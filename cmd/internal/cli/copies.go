@@ -17,27 +17,27 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// The working copies of fixes that have not succeeded are kept for going on
-// with them: each for a week after its run's last entry, and then as long as it
-// is among the latest few.
+// Working copies of fixes that have not succeeded are kept so that the fix can
+// resume: each for a week after its run's last entry, and longer while it is among
+// the latest few.
 const (
 	copyKept   = 7 * 24 * time.Hour
 	mostCopies = 10
-	copyMade   = 6 * time.Hour // what is not whole by then never will be
+	copyMade   = 6 * time.Hour // a copy still incomplete after this time is abandoned
 )
 
-// copyOwner is a run that may go on in a working copy. A fork shares the copy
-// of the run that it comes from, so there can be several.
+// copyOwner is a run that may resume in a working copy. A fork shares the copy of
+// its parent, so a copy can have several owners.
 type copyOwner struct {
 	Run      string `json:"run"`
 	Database string `json:"database"`
 }
 
-// ownersFile stands in the copy's state directory.
+// ownersFile is in the copy's state directory.
 func ownersFile(state string) string { return filepath.Join(state, "runs.json") }
 
-// claimCopy notes that a run works in a copy. A copy of which this cannot be
-// noted is kept as long as one whose run began when it was made.
+// claimCopy records that a run works in a copy. If that fails, the copy is kept as
+// long as one whose run began when the copy was made.
 func (a *app) claimCopy(state, run string) {
 	db, err := a.databaseName()
 	if err != nil {
@@ -69,10 +69,9 @@ func readOwners(state string) (owners []copyOwner, err error) {
 	return owners, err
 }
 
-// prune removes the working copies in a directory whose runs are gone from
-// their journals, and of those that nobody has gone on with for a week all but
-// the latest few. A copy that was cut short while it was made goes too. What
-// cannot be judged stays.
+// prune removes the working copies in a directory whose runs no longer exist, and
+// all but the latest few of those that were not resumed for a week. It removes
+// copies that were never completed, and keeps any copy it cannot judge.
 func (a *app) prune(ctx context.Context, j store, dir string, now time.Time) {
 	states, err := workspace.States(dir)
 	if err != nil {
@@ -99,12 +98,12 @@ func (a *app) prune(ctx context.Context, j store, dir string, now time.Time) {
 
 func (a *app) removeCopy(state string) {
 	if err := workspace.Remove(state); err != nil && !a.quiet {
-		a.sayf("an old working copy stays: %v", err)
+		a.sayf("cannot remove an old working copy: %v", err)
 	}
 }
 
-// lastUsed is when any of a copy's runs has last gone on; gone: all of them,
-// and there were some, are known to be no more.
+// lastUsed returns when any of a copy's runs last continued; gone: the copy had runs,
+// and none exists any more.
 func (a *app) lastUsed(ctx context.Context, j store, s workspace.State) (at time.Time, gone bool) {
 	owners, err := readOwners(s.Dir)
 	if err != nil || len(owners) == 0 {
@@ -139,7 +138,7 @@ func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, erro
 		return desk.Head(ctx, j, o.Run)
 	}
 	if onServer(o.Database) {
-		return pawl.Head{}, fmt.Errorf("%s is not the database that is open, and who may open it is not known", o.Database)
+		return pawl.Head{}, fmt.Errorf("%s is not the open database, and its credentials are unknown", o.Database)
 	}
 	if _, err := os.Stat(o.Database); errors.Is(err, fs.ErrNotExist) {
 		return pawl.Head{}, pawl.ErrUnknownRun

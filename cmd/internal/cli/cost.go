@@ -21,7 +21,7 @@ type cost struct {
 	UsedTokens int           `json:"used_tokens"`
 	CostUSD    *pawl.Decimal `json:"cost_usd"`
 	explain.Spending
-	Forecast *explain.Forecast `json:"forecast"` // null: the run has not said enough
+	Forecast *explain.Forecast `json:"forecast"` // null: too little data in the run
 }
 
 func costOf(r explain.Report, next int) cost {
@@ -48,7 +48,7 @@ func (a *app) showCost(r explain.Report, next int) error {
 	if c.CostUSD != nil {
 		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v pawl.Decimal) string { return usd(&v) }) + "\n")
 	} else {
-		b.WriteString("of no known price\n")
+		b.WriteString("price unknown\n")
 	}
 	if c.UsedTokens > 0 {
 		c.table(&b)
@@ -70,7 +70,7 @@ func failedCalls(models []explain.ModelShare) (n int) {
 	return n
 }
 
-// of is how much of a ceiling is used.
+// of is how much of a limit is used.
 func of(used string, limit *pawl.Decimal, show func(pawl.Decimal) string) string {
 	if limit == nil {
 		return used
@@ -78,7 +78,7 @@ func of(used string, limit *pawl.Decimal, show func(pawl.Decimal) string) string
 	return used + " of " + show(*limit)
 }
 
-// widest is the columns of the longest bar.
+// widest is the length of the longest bar in columns.
 const widest = 24
 
 func (c *cost) table(out io.Writer) {
@@ -111,7 +111,7 @@ func (c *cost) table(out io.Writer) {
 	flushTable(w)
 }
 
-// flushTable ends a table that is written to memory, where nothing can fail.
+// flushTable flushes a table that is written to memory, which cannot fail.
 func flushTable(w *tabwriter.Writer) { _ = w.Flush() }
 
 // ahead prints what more turns may cost.
@@ -126,7 +126,7 @@ func (c *cost) ahead(out io.Writer, r explain.Report) {
 	}
 }
 
-// outcome is tokens and dollars in a few words.
+// outcome formats tokens and dollars.
 func outcome(o explain.Outcome) string {
 	text := figure.Group(o.Tokens) + " tokens"
 	if o.CostUSD != nil {
@@ -137,7 +137,7 @@ func outcome(o explain.Outcome) string {
 
 func percent(n, all int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(max(1, all))) }
 
-// usd is an amount of dollars; a dash when nobody knows.
+// usd formats an amount of dollars; a dash if it is unknown.
 func usd(v *pawl.Decimal) string {
 	switch {
 	case v == nil:

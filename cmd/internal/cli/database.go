@@ -22,9 +22,8 @@ type store interface {
 	io.Closer
 }
 
-// open opens the database for the length of one command. A file that may not be
-// written is opened for reading: commands that only look do not notice, and the
-// others are told at their first write.
+// open opens the database for the length of one command. It opens a read-only file
+// for reading: commands that only read work, and others fail at their first write.
 func (a *app) open(ctx context.Context) (store, error) {
 	j, err := a.openStore(ctx)
 	if err != nil {
@@ -55,17 +54,17 @@ func (a *app) openStore(ctx context.Context) (store, error) {
 	return j, err
 }
 
-// tellDropped says what the database lost when a process or the computer died.
+// tellDropped reports what the database lost when a process or the computer died.
 func (a *app) tellDropped(j *sqlite.Journal, path string) {
 	switch bytes, commits := j.Dropped(); {
 	case commits > 1:
-		a.sayf("%s is damaged: behind %d bytes of its log that cannot be read, %d writes are lost; restore it from a copy if something is missing", path, bytes, commits)
+		a.sayf("%s is damaged: %d bytes of its log cannot be read, and %d writes after them are lost; restore it from a copy if something is missing", path, bytes, commits)
 	case bytes > 0:
-		a.sayf("%s: a write was cut short and never came to an end; %d bytes of it were dropped", path, bytes)
+		a.sayf("%s: dropped %d bytes of an incomplete write", path, bytes)
 	}
 }
 
-// opened makes no journal of a pointer to none.
+// opened turns a nil pointer into a nil interface.
 func opened[J store](j J, err error) (store, error) {
 	if err != nil {
 		return nil, err
@@ -73,23 +72,23 @@ func opened[J store](j J, err error) (store, error) {
 	return j, nil
 }
 
-// openReading opens for reading what could not be opened for writing. What came
-// of that is said if this fails, too.
+// openReading opens for reading what could not be opened for writing. If this fails
+// too, its error names both causes.
 func openReading(ctx context.Context, path string, writing error) (store, error) {
 	j, err := sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true})
 	if err == nil {
 		return j, nil
 	}
-	why := errors.Unwrap(err) // without the path a second time
+	why := errors.Unwrap(err) // omits the path, which writing names already
 	if _, missing := os.Stat(path); missing != nil || why == nil || strings.Contains(writing.Error(), why.Error()) {
 		return nil, writing
 	}
-	return nil, fmt.Errorf("%w; nor can it only be read: %w", writing, why)
+	return nil, fmt.Errorf("%w; it cannot be opened for reading either: %w", writing, why)
 }
 
-// withRuns is with for commands about runs that there are. A database that was named
-// and is not there is misspelled most likely: it is not made, and not taken for one
-// without runs.
+// withRuns is [app.with] for commands that need existing runs. If a named database
+// does not exist, its name is probably misspelled: withRuns fails rather than
+// creating it.
 func (a *app) withRuns(ctx context.Context, do func(store) (int, error)) (int, error) {
 	if from, named := a.namedDatabase(); a.server == "" && named != "" && !onServer(named) {
 		path, err := a.databaseURL()
@@ -97,20 +96,20 @@ func (a *app) withRuns(ctx context.Context, do func(store) (int, error)) (int, e
 			return 0, err
 		}
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return 0, misuse("%s: there is no such database: %s; pawl run makes one", from, named)
+			return 0, misuse("%s: database %s does not exist; pawl run creates it", from, named)
 		}
 	}
 	return a.with(ctx, do)
 }
 
-// with runs do on the open database and closes it afterwards.
+// with calls do on the open database and closes it afterwards.
 func (a *app) with(ctx context.Context, do func(store) (int, error)) (int, error) {
 	j, err := a.open(ctx)
 	if err != nil {
 		return 0, err
 	}
 	code, err := do(j)
-	a.awaitTold()
+	a.awaitDeliveries()
 	a.mu.Lock()
 	mine := a.journal == j
 	a.journal = nil

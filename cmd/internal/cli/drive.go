@@ -18,13 +18,13 @@ import (
 	"github.com/pawl-run/pawl/workflow"
 )
 
-// sink is where --events goes.
+// sink is the destination of --events.
 type sink struct {
 	w     io.Writer
 	close func() error
 }
 
-// openEvents opens the file for entries; nil: nobody wants them.
+// openEvents opens the file for entries; nil: --events is not given.
 func (a *app) openEvents(name string) (*sink, error) {
 	switch name {
 	case "":
@@ -39,19 +39,19 @@ func (a *app) openEvents(name string) (*sink, error) {
 	return &sink{f, f.Close}, nil
 }
 
-// begin starts or resumes a run; it is called when all that can be wrong with
-// how the command was called is known not to be.
+// begin starts or resumes a run. It is called once the command line is known to be
+// valid.
 type begin func(ctx context.Context) (*engine.Handle, error)
 
-// drive begins a run, announces its agent, and watches it to its end. Entries
-// up to after are history: they are neither shown nor streamed.
+// drive begins a run, announces its agent, and watches it to its end. Entries up to
+// after are history, which is neither shown nor streamed.
 func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) (pawl.Result, error) {
 	events, err := a.openEvents(d.events)
 	if err != nil {
 		return pawl.Result{}, err
 	}
 	if events != nil {
-		defer func() { _ = events.close() }() // each line was written when it happened
+		defer func() { _ = events.close() }() // each line was flushed when it was written
 	}
 	result, found, err := a.driveOn(ctx, agent, limits, after, events, false, begin)
 	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
@@ -69,29 +69,29 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	return result, err
 }
 
-// driveOn begins a run, or goes on with one, and watches it until it ends or waits.
-// found says that the run was there before; again, that it was driven here just now.
+// driveOn begins or resumes a run, and watches it until it ends or waits. found: the
+// run existed before; again: this process has driven it just now.
 func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
 	view := a.watchRun(agent, limits)
 	h, err := begin(ctx)
 	if err != nil {
 		return pawl.Result{}, false, err
 	}
-	if !again { // a run that was refused calls nothing
+	if !again { // a refused run calls nothing
 		a.announce(agent, limits)
 		a.warnDisabled(ctx, h.ID())
 	}
-	if h.Found() { // what it did before was shown to whoever started it
+	if h.Found() { // the first invocation has shown what it did before
 		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
 			after = was.Seq
 		}
-		a.sayf("run %s was started under this key before", h.ID())
+		a.sayf("run %s already exists under this key", h.ID())
 	} else if !a.quiet && !again {
 		a.sayf("run %s", h.ID())
 	}
 	unhook := context.AfterFunc(ctx, func() {
 		if !a.quiet {
-			a.sayf("parking run %s; what is being written is finished first (another signal leaves at once)", h.ID())
+			a.sayf("pausing run %s after the current write (another signal exits at once)", h.ID())
 		}
 	})
 	watching := context.WithoutCancel(ctx)
@@ -113,13 +113,13 @@ func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits,
 func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view view) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
-			a.sayf("pawl: the run cannot be watched any more: %v", err)
+			a.sayf("pawl: watching the run failed: %v", err)
 			return
 		}
 		if view != nil {
 			view.add(e, e.Seq <= after)
 		}
-		if e.Seq <= after { // pieces of replies have none and are not shown
+		if e.Seq <= after { // pieces of replies have no seq and are not shown
 			continue
 		}
 		if events != nil {
@@ -128,7 +128,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 				_, err = events.w.Write(append(legibleJSON(redact.JSON(line)), '\n'))
 			}
 			if err != nil {
-				a.sayf("pawl: --events: %v; the run goes on without", err)
+				a.sayf("pawl: --events: %v; the run continues without it", err)
 				events = nil
 			}
 		}
@@ -138,7 +138,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 	}
 }
 
-// warnDisabled names the tools that a run goes without because they have changed.
+// warnDisabled names the tools that a run does not offer because they have changed.
 func (a *app) warnDisabled(ctx context.Context, run string) {
 	for e, err := range engine.Entries(ctx, a.journal, run, 1) {
 		start, ok := e.Event.(pawl.RunStarted)
@@ -146,13 +146,13 @@ func (a *app) warnDisabled(ctx context.Context, run string) {
 			return
 		}
 		if names := engine.Disabled(start.Declaration); names != nil {
-			a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; look at it, and start a run with --allow-change to consent", strings.Join(names, ", "), run)
+			a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; review it, and start a run with --allow-change to accept it", strings.Join(names, ", "), run)
 		}
 		return
 	}
 }
 
-// announce says what is going to be called, where, and what it may use at most.
+// announce prints the model, where it is called, and the limits.
 func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	if a.quiet {
 		return
@@ -174,7 +174,7 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 		text += "; judged by " + strings.Join(slices.Compact(judges), " and ")
 	}
 	if text = "model " + text; describes(agent.Model).Name == workflow.NoModel {
-		text = "no model is asked"
+		text = "no model"
 	}
 	a.sayf("%s: %s; at most %v", agent.Name, text, limits)
 	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
@@ -186,11 +186,11 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	}
 }
 
-// fixPlaces says where the tests of a fix run, and where the code goes.
+// fixPlaces says where the tests of a fix run, and where the code is sent.
 func fixPlaces(from testfix.Source, m pawl.Model) string {
 	text := fmt.Sprintf("tests: %s, in a copy of %s; ", strings.Join(from.Test, " "), from.Dir)
 	if d, ok := m.(pawl.Describer); ok && d.Describe().Endpoint != "" {
-		return text + "what the model reads of the code and the tests is sent to " + d.Describe().Endpoint
+		return text + "code and test output that the model reads are sent to " + d.Describe().Endpoint
 	}
 	return text + "nothing is sent anywhere"
 }
@@ -211,14 +211,14 @@ func describes(m pawl.Model) pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "func"}
 }
 
-// conclude prints what a run has come to and returns its exit code.
+// conclude prints the result of a run and returns its exit code.
 func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
 	a.ending(ctx, &r)
 	return exitCode(r.Status), a.printResult(ctx, r)
 }
 
-// printResult prints the answer, or the whole result as JSON, with what its
-// agent asks to be shown besides.
+// printResult prints the answer, or the whole result as JSON with the context and
+// trace that the agent asks for.
 func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 	if a.json {
 		whole, err := a.whole(ctx, r)
@@ -238,7 +238,7 @@ func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 	return err
 }
 
-// ending says in a few lines how a run ended and what can be done; when quiet,
+// ending says in a few lines how a run ended and what the user can do; when quiet,
 // in one line why it did not succeed. The result recommends the same.
 func (a *app) ending(ctx context.Context, r *pawl.Result) {
 	why := r.Reason.Condition
@@ -272,7 +272,7 @@ func (a *app) ending(ctx context.Context, r *pawl.Result) {
 	}
 }
 
-// figures are what a run used, in one line.
+// figures is what a run used, in one line.
 func figures(r pawl.Result) string {
 	text := fmt.Sprintf("%s, %s, %d tokens in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), r.Usage.Input, r.Usage.Output)
 	if r.CostUSD != nil {
@@ -288,7 +288,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// pendingText is something a run waits for, in one line.
+// pendingText is one pending request, in one line.
 func pendingText(p pawl.Pending) string {
 	text := fmt.Sprintf("%s %s", p.Kind, p.Call)
 	if strings.Contains(p.Run, ".c_") {

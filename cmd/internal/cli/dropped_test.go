@@ -38,8 +38,8 @@ func TestDropped(t *testing.T) {
 		says string
 	}{
 		"whole":   {wal, ""},
-		"torn":    {wal[:len(wal)-100], "a write was cut short and never came to an end"},
-		"damaged": {flipped, "writes are lost; restore it from a copy"},
+		"torn":    {wal[:len(wal)-100], "of an incomplete write"},
+		"damaged": {flipped, "are lost; restore it from a copy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_ = os.Remove(path + "-shm")

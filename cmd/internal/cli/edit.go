@@ -14,9 +14,9 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// edit has a call's arguments edited: as JSON given beside the answer, in the
-// person's editor, or where there is none as a line of JSON. nil: they are what
-// they were in the first place.
+// edit lets the person edit a call's arguments: as JSON typed after the answer, in
+// an editor, or, without an editor, as a line of JSON. nil: the arguments are
+// unchanged.
 func (s *asker) edit(ctx context.Context, r engine.Request, edited json.RawMessage, given string) (json.RawMessage, error) {
 	args, err := json.RawMessage(given), error(nil)
 	editor := cmp.Or(s.a.getenv("VISUAL"), s.a.getenv("EDITOR"))
@@ -29,7 +29,7 @@ func (s *asker) edit(ctx context.Context, r engine.Request, edited json.RawMessa
 		}
 		args, err = s.a.editor(ctx, editor, was)
 	default:
-		s.a.sayf("  the arguments as one line of JSON; an empty line leaves them as they are")
+		s.a.sayf("  type the arguments as one line of JSON; an empty line keeps them")
 		var line string
 		line, err = s.next(ctx)
 		if args = json.RawMessage(strings.TrimSpace(line)); len(args) == 0 && err == nil {
@@ -48,13 +48,13 @@ func (s *asker) edit(ctx context.Context, r engine.Request, edited json.RawMessa
 	return args, nil
 }
 
-// editor shows a document in the person's editor and returns what becomes of it.
+// editor opens a document in the person's editor and returns the edited text.
 func (a *app) editor(ctx context.Context, command string, document json.RawMessage) (json.RawMessage, error) {
 	argv, err := words(command)
 	if err != nil {
 		return nil, fmt.Errorf("the editor %q: %w", command, err)
 	}
-	f, err := os.CreateTemp("", "pawl-*.json") // which is for the user's eyes only
+	f, err := os.CreateTemp("", "pawl-*.json") // created with mode 0600
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (a *app) editor(ctx context.Context, command string, document json.RawMessa
 	if in, ok := a.in.(*os.File); ok {
 		e.Stdin = in
 	}
-	if shown, ok := a.err.under().(*os.File); ok { // standard output is for the result
+	if shown, ok := a.err.under().(*os.File); ok { // standard output carries the result
 		e.Stdout, e.Stderr = shown, shown
 	}
 	if err := e.Run(); err != nil {

@@ -18,7 +18,7 @@ func (a *app) getenv(name string) string {
 	return value
 }
 
-// databaseURL is what --database or PAWL_DATABASE names, or the user's own file:
+// databaseURL is the database of --database or PAWL_DATABASE, or the user's default:
 // a path, or the URL of a server.
 func (a *app) databaseURL() (string, error) {
 	from, named := a.namedDatabase()
@@ -34,7 +34,7 @@ func (a *app) databaseURL() (string, error) {
 	return "", misuse("%s is %q; write sqlite:PATH or postgres://USER@HOST/NAME", from, named)
 }
 
-// namedDatabase is the database that somebody names, and where; empty: nobody does.
+// namedDatabase returns the database that a flag or variable names, and which; empty: none does.
 func (a *app) namedDatabase() (from, named string) {
 	if a.database != "" {
 		return "--database", a.database
@@ -42,13 +42,13 @@ func (a *app) namedDatabase() (from, named string) {
 	return "PAWL_DATABASE", a.getenv("PAWL_DATABASE")
 }
 
-// onServer reports whether a database is named by the URL of a server, not by a path.
+// onServer reports whether url names a database server rather than a file.
 func onServer(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// databaseName is by what a database is known again: its full path, or its URL
-// without who asks and how, where a password may be.
+// databaseName identifies a database: its full path, or its URL without user and
+// parameters, which may hold a password.
 func (a *app) databaseName() (string, error) {
 	name, err := a.databaseURL()
 	if err != nil {
@@ -59,22 +59,22 @@ func (a *app) databaseName() (string, error) {
 	}
 	u, err := url.Parse(name)
 	if err != nil {
-		return "", errors.New("the URL of the database cannot be read") // the error would say all of it
+		return "", errors.New("the URL of the database is malformed") // the parser's error would repeat the URL with its password
 	}
 	return "postgres://" + u.Host + u.Path, nil
 }
 
-// ownDatabase is where runs are kept when nobody says: under the user's state
-// directory, as the XDG Base Directory Specification has it.
+// ownDatabase is the default database: under the user's state directory, by the XDG
+// Base Directory Specification.
 func (a *app) ownDatabase() (string, error) {
 	return a.stateFile("pawl.db", "name the database with --database sqlite:PATH")
 }
 
-// stateFile is a file of ours under the user's state directory; otherwise is what to
-// do where there is none.
+// stateFile is a file under the user's state directory; otherwise says what to do if
+// that directory is unknown.
 func (a *app) stateFile(name, otherwise string) (string, error) {
 	dir := a.getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // which the specification says is to be ignored
+	if !filepath.IsAbs(dir) { // the specification says to ignore a relative path
 		home := a.getenv("HOME")
 		if home == "" {
 			return "", refused(errors.New("neither XDG_STATE_HOME nor HOME is set; " + otherwise))

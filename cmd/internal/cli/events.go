@@ -19,7 +19,7 @@ func (a *app) eventsCommand() *cobra.Command {
 				return 0, a.entries(ctx, j, h, follow)
 			})
 		})
-	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, until the run ends; a run that waits has not ended")
+	c.Flags().BoolVar(&follow, "follow", false, "print new entries until the run ends; a run that waits has not ended")
 	return looking(remotely(a.runArgument(c)))
 }
 
@@ -29,7 +29,7 @@ func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
 		if err != nil {
 			return err
 		}
-		if e.Seq == 0 { // a piece of a reply, which is in no log
+		if e.Seq == 0 { // a piece of a reply, which is not in the log
 			continue
 		}
 		line, err := e.AppendJSON(nil)
@@ -43,8 +43,8 @@ func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
 	return nil
 }
 
-// entries prints the log as it stands in the journal, byte for byte but for what
-// looks like a secret or is not to be seen, so that a log this build cannot read can still be looked at.
+// entries prints the log as it is in the journal, byte for byte except for secrets and
+// invisible characters, so that a log this build cannot decode can still be read.
 func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
 	if r, ok := j.(*remote); ok && follow {
 		return a.followRemote(ctx, r, h.Run)
@@ -78,7 +78,7 @@ func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow b
 	}
 }
 
-// pause waits for a while, unless ctx ends.
+// pause waits for d, unless ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -16,14 +16,14 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// The exit codes that are no status of a run.
+// Exit codes that do not come from a run's status.
 const (
 	exitBroken = 1 // the journal, the disk
 	exitUsage  = 2 // bad usage or a bad spec; nothing was run
 	exitPaused = 130
 )
 
-// exitCode is the exit code of a run that has come to a status.
+// exitCode returns the exit code for a run with status s.
 func exitCode(s pawl.Status) int {
 	switch s {
 	case pawl.Success:
@@ -41,10 +41,10 @@ func exitCode(s pawl.Status) int {
 	case pawl.Cancelled, pawl.Paused:
 		return exitPaused
 	}
-	return exitBroken // failed; interrupted, running and queued are no ends
+	return exitBroken // failed; interrupted, running and queued are not final
 }
 
-// fault is an error with the exit code it deserves.
+// fault is an error with its exit code.
 type fault struct {
 	code int
 	err  error
@@ -53,12 +53,12 @@ type fault struct {
 func (f *fault) Error() string { return f.err.Error() }
 func (f *fault) Unwrap() error { return f.err }
 
-// misuse is a fault of whoever typed the command.
+// misuse is an error in how the command was called.
 func misuse(format string, args ...any) error {
 	return &fault{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// refused makes a fault of usage of any error.
+// refused turns any error into one of usage.
 func refused(err error) error {
 	if err == nil {
 		return nil
@@ -66,7 +66,7 @@ func refused(err error) error {
 	return &fault{exitUsage, err}
 }
 
-// codeOf is the exit code of an error.
+// codeOf returns the exit code for an error.
 func codeOf(err error) int {
 	var f *fault
 	var held *pawl.HeldError
@@ -90,8 +90,8 @@ func codeOf(err error) int {
 	return exitBroken
 }
 
-// report tells what went wrong. Problems of a spec are told as they are, one a
-// line, so that editors find the places.
+// report prints an error. Problems of a spec are printed unchanged, one a line, so
+// that editors find the places.
 func (a *app) report(ctx context.Context, err error) int {
 	var stopped *interruption
 	if errors.As(context.Cause(ctx), &stopped) && (errors.Is(err, context.Canceled) || errors.As(err, &stopped)) {
@@ -101,20 +101,20 @@ func (a *app) report(ctx context.Context, err error) int {
 	var problems spec.Problems
 	var said *client.Problem
 	switch {
-	case errors.As(err, new(*goneError)): // and misses nothing
+	case errors.As(err, new(*goneError)): // the reader has closed standard output and misses nothing
 	case errors.As(err, &problems):
 		fmt.Fprintln(a.err, clean(problems.Error()))
 		return exitUsage
 	case errors.As(err, &held):
-		a.sayf("pawl: run %s is being driven by %s; its lease lasts until %s unless it is renewed",
+		a.sayf("pawl: run %s is being driven by %s; its lease ends at %s unless renewed",
 			held.Lease.Run, desk.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
 		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
 		if outage.Is(err) {
-			a.sayf("pawl: what is recorded there is not lost by this; try again when it can be reached, and go on with a run that was under way by pawl resume. " +
-				"Another database is named by --database or PAWL_DATABASE")
+			a.sayf("pawl: nothing recorded there is lost; try again when it can be reached, then continue an unfinished run with pawl resume. " +
+				"Select another database with --database or PAWL_DATABASE")
 		}
 	}
 	return codeOf(err)

@@ -17,7 +17,7 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	o := &archive.Options{}
-	c := a.command("export RUN [flags]", "Print a run as JSON lines that import reads, without what looks like a secret", cobra.ExactArgs(1),
+	c := a.command("export RUN [flags]", "Print a run as JSON lines for import, with likely secrets removed", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				out := bufio.NewWriter(a.out)
@@ -25,12 +25,12 @@ func (a *app) exportCommand() *cobra.Command {
 				return 0, errors.Join(err, out.Flush())
 			})
 		})
-	c.Flags().BoolVar(&o.Raw, "raw", false, "leave everything as it stands in the log, and add the blobs; only such an export can be resumed where it is imported")
+	c.Flags().BoolVar(&o.Raw, "raw", false, "export the log unredacted, with its blobs; only such an export can be resumed after import")
 	return a.runArgument(c)
 }
 
 func (a *app) importCommand() *cobra.Command {
-	return a.command("import FILE [flags]", "Make a run of what export printed; FILE may be - for standard input", cobra.ExactArgs(1),
+	return a.command("import FILE [flags]", "Import a run from the output of export; FILE may be - for standard input", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			in := io.NopCloser(a.in)
 			if args[0] != "-" {
@@ -45,7 +45,7 @@ func (a *app) importCommand() *cobra.Command {
 		})
 }
 
-// take imports a file, and says what is missing.
+// take imports a file, and reports what is missing.
 func (a *app) take(ctx context.Context, j store, name string, in io.Reader) error {
 	got, err := archive.Import(ctx, j, in)
 	if errors.As(err, new(*archive.DamagedError)) || errors.Is(err, pawl.ErrRunExists) {
@@ -56,16 +56,16 @@ func (a *app) take(ctx context.Context, j store, name string, in io.Reader) erro
 	}
 	switch missing := got.Of - got.Entries; {
 	case missing > 0:
-		a.sayf("%s breaks off: %d of %d entries are imported, %d are lost; the run can be read and forked, not resumed", name, got.Entries, got.Of, missing)
+		a.sayf("%s is truncated: imported %d of %d entries, %d are lost; the run can be read and forked, not resumed", name, got.Entries, got.Of, missing)
 	case got.Torn:
-		a.sayf("%s breaks off behind the last entry: all %d entries are imported, blobs may be missing", name, got.Entries)
+		a.sayf("%s is truncated after the last entry: imported all %d entries, blobs may be missing", name, got.Entries)
 	}
 	if got.Redacted {
 		a.sayf("%s is redacted: the run can be read, not resumed", name)
 	}
 	if got.Continues != "" && !got.Redacted {
 		if _, err := desk.Head(ctx, j, got.Continues); errors.Is(err, pawl.ErrUnknownRun) {
-			a.sayf("run %s continues run %s, which is not here: to go on with it, or to replay it, import that run too", got.Run, got.Continues)
+			a.sayf("run %s continues run %s, which is not in this database: import that run too before resuming or replaying", got.Run, got.Continues)
 		}
 	}
 	if a.json {

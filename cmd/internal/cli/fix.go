@@ -21,7 +21,7 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// fixing is how a project is to be mended.
+// fixing holds the options of pawl fix.
 type fixing struct {
 	driving
 	test       string
@@ -32,18 +32,18 @@ type fixing struct {
 
 func (a *app) fixCommand() *cobra.Command {
 	f := &fixing{}
-	c := a.command("fix [DIR] [flags]", "Mend the failing tests of the project in DIR", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("fix [DIR] [flags]", "Fix the failing tests of the project in DIR", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		dir := "."
 		if len(args) > 0 {
 			dir = args[0]
 		}
 		return a.fix(ctx, f, dir)
 	})
-	c.Long = "Mend the failing tests of the project in DIR (default: the present one). The work is done in a copy;\nits difference is applied to the project once, at the end, when every test passes."
+	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The work is done in a copy;\nits diff is applied to the project once, at the end, when every test passes."
 	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only print the difference")
-	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "let tests be edited too")
-	c.Flags().StringVar(&f.keep, "keep", "", "apply the difference also when tests still fail; best: as it was when the fewest did")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
+	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
+	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
 	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()
 	f.modelFlag(c)
 	f.limitFlag(c, false)
@@ -55,8 +55,8 @@ func (a *app) fixCommand() *cobra.Command {
 	return c
 }
 
-// joinKeep lets best stand apart from --keep: a flag whose value may be left
-// out would otherwise take it for the directory.
+// joinKeep accepts best as a separate argument after --keep: since the value of the
+// flag is optional, cobra would read it as the directory.
 func joinKeep(args []string) []string {
 	for i := 0; i+1 < len(args) && args[i] != "--"; i++ {
 		if args[i] == "--keep" && args[i+1] == testfix.Best.String() {
@@ -70,11 +70,11 @@ func joinKeep(args []string) []string {
 func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, misuse("there is no directory %s; name that of the project", dir)
+		return 0, misuse("directory %s does not exist; name the project's directory", dir)
 	case err != nil:
 		return 0, refused(err)
 	case !info.IsDir():
-		return 0, misuse("%s is no directory; name that of the project", dir)
+		return 0, misuse("%s is not a directory; name the project's directory", dir)
 	}
 	o, labels, err := a.fixOptions(f, dir)
 	if err != nil {
@@ -161,10 +161,10 @@ func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]st
 	return o, labels, nil
 }
 
-// fixState is where working copies are made: beside the runs, not with the
-// temporary files, because a run that is parked may have to wait longer than
-// those are kept. Empty, which means with the temporary files all the same: that
-// place is inside the project or is not known.
+// fixState is where working copies are made: next to the runs rather than with the
+// temporary files, because a suspended run may wait longer than those are kept.
+// Empty, which selects the temporary directory after all: the place is unknown or
+// inside the project.
 func (a *app) fixState(dir string) string {
 	own, err := a.ownDatabase()
 	if err != nil {
@@ -181,8 +181,8 @@ func (a *app) fixState(dir string) string {
 	return state
 }
 
-// fixModel is the model to mend with: the one named, else one whose key is set,
-// else the mechanic.
+// fixModel is the model for a fix: the one named, else one whose key is set, else the
+// mechanic.
 func (a *app) fixModel(named string) string {
 	for _, name := range []string{named, a.getenv("PAWL_MODEL"), a.defaultModel()} {
 		if name != "" {
@@ -190,12 +190,12 @@ func (a *app) fixModel(named string) string {
 		}
 	}
 	if !a.quiet {
-		a.sayf("no key is set and PAWL_MODEL names no model: the mechanic does the work, which is offline and rule-based and repairs Go code only")
+		a.sayf("no key is set and PAWL_MODEL names no model: using the mechanic, which is offline and rule-based and repairs Go code only")
 	}
 	return mechanic.Name
 }
 
-// fixResult is a result with the difference beside it.
+// fixResult is a result with its diff.
 type fixResult struct {
 	pawl.Result
 
@@ -204,16 +204,16 @@ type fixResult struct {
 	Flaky   []string `json:"flaky,omitempty"` // tests that fail by chance
 }
 
-// concludeFix brings what is to be kept to the project and prints it. The copy
-// stays as long as the run can be resumed.
+// concludeFix applies the diff that is to be kept to the project and prints it. The
+// copy stays as long as the run can be resumed.
 func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
-	ctx = context.WithoutCancel(ctx) // what was mended is brought home whatever happens now
+	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
 	a.ending(ctx, &r)
 	if r.Status.Ended() && r.Status != pawl.Success {
 		a.lastWords(ctx, r.Run)
 	}
 	var diff testfix.Diff
-	if r.Status.Ended() { // a run that is parked has no outcome yet
+	if r.Status.Ended() { // a suspended run has no outcome yet
 		var err error
 		if diff, err = fix.Outcome(ctx, r.Status); err != nil {
 			return 0, errors.Join(err, fix.Release())
@@ -235,7 +235,7 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 	}
 	if !a.quiet {
 		if flaky := fix.Flaky(); len(flaky) > 0 {
-			a.sayf("flaky, so no part of the goal (run twice with nothing changed, they passed once and failed once): %s", strings.Join(flaky, ", "))
+			a.sayf("flaky and ignored (they passed once and failed once without a change): %s", strings.Join(flaky, ", "))
 		}
 		switch {
 		case applied:
@@ -243,7 +243,7 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 		case !diff.Empty():
 			a.sayf("not applied: this is a dry run")
 		default:
-			a.sayf("the project is as it was")
+			a.sayf("the project is unchanged")
 		}
 	}
 	if r.Status == pawl.Success {
@@ -252,7 +252,7 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 	return exitCode(r.Status), fix.Release()
 }
 
-// lastWords shows in full what the model said last: why it could not do it.
+// lastWords prints the model's last message in full: why it could not fix the tests.
 func (a *app) lastWords(ctx context.Context, run string) {
 	a.mu.Lock()
 	j := a.journal
@@ -262,7 +262,7 @@ func (a *app) lastWords(ctx context.Context, run string) {
 	}
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
-		return // how the run ended was said above
+		return // the ending was printed above
 	}
 	if text := strings.TrimSpace(redact.Text(clean(s.LastText()))); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)

@@ -11,7 +11,7 @@ type flip struct {
 	text string
 }
 
-// mostFlips is how many tests of a kind are named at a time.
+// mostFlips is how many tests of a kind are named at once.
 const mostFlips = 12
 
 func (v *fixView) compare(open []string) []flip {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// draw writes the line beneath anew.
+// draw redraws the status line.
 func (v *fixView) draw() {
 	if v.live == nil {
 		return
@@ -14,7 +14,7 @@ func (v *fixView) draw() {
 	v.a.err.setStatus(v.painted(dim, fit(v.line(), v.live()-1)))
 }
 
-// line says how far it is: attempts, open tests, ceilings used, what is done now.
+// line is the progress: attempts, open tests, limits used, the current action.
 func (v *fixView) line() string {
 	s := &v.state
 	elapsed := s.Elapsed()
@@ -44,7 +44,7 @@ func (v *fixView) line() string {
 	return strings.Join(append(parts, oneLine(doing)), " · ")
 }
 
-// short writes a number of tokens in thousands or millions.
+// short formats a number of tokens in thousands or millions.
 func short(n int) string {
 	switch {
 	case n >= 10_000_000:

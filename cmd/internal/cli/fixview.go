@@ -10,15 +10,14 @@ import (
 	"github.com/pawl-run/pawl/fix/testfix"
 )
 
-// fixView is what is seen of a fix while it runs: a line for each test as it
-// flips, for what the model says and changes, and on a terminal, beneath them,
-// one that says how far it is.
+// fixView shows a fix while it runs: a line for each test that flips, for what the
+// model says and for each change, and on a terminal a status line below them.
 type fixView struct {
 	a      *app
 	limits pawl.Limits
-	live   func() int // columns of the terminal; nil: there is none
+	live   func() int // columns of the terminal; nil: not a terminal
 	colour bool
-	talks  bool // the model's words are worth a line each
+	talks  bool // show a line for each message of the model
 	now    func() time.Time
 
 	mu       sync.Mutex
@@ -26,13 +25,13 @@ type fixView struct {
 	since    time.Time       // when the state was folded last
 	attempts int             // edits so far
 	edited   bool            // since the latest run of the tests
-	first    map[string]bool // what was open at first; nil: not looked yet
+	first    map[string]bool // what was open at first; nil: not measured yet
 	open     []string
 	doing    string
-	stop     func() // the time from passing
+	stop     func() // stops the clock
 }
 
-// watchFix makes the view of a fix; nil: the agent is none.
+// watchFix makes the view of a fix; nil: the agent is not a fix.
 func (a *app) watchFix(agent pawl.Agent, limits pawl.Limits) *fixView {
 	if _, isFix, err := testfix.ParseSource(agent.Source); !isFix || err != nil || a.quiet {
 		return nil
@@ -48,7 +47,7 @@ func (a *app) watchFix(agent pawl.Agent, limits pawl.Limits) *fixView {
 	return v
 }
 
-// begin shows the time passing, until end.
+// begin redraws the elapsed time until end.
 func (v *fixView) begin() {
 	if v.live == nil {
 		return
@@ -71,7 +70,7 @@ func (v *fixView) end() {
 	v.a.err.setStatus("")
 }
 
-// add takes in an entry. History is not shown again.
+// add handles an entry. History is not shown.
 func (v *fixView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -94,7 +93,7 @@ func (v *fixView) add(e pawl.Entry, history bool) {
 	v.draw()
 }
 
-// take keeps the books and returns what flipped.
+// take updates the counts and returns what flipped.
 func (v *fixView) take(event pawl.Event) (flips []flip) {
 	switch e := event.(type) {
 	case pawl.ToolStarted:
@@ -130,8 +129,7 @@ func (v *fixView) take(event pawl.Event) (flips []flip) {
 	return flips
 }
 
-// trials is how many edits were tried by the tool that tries them without
-// making them.
+// trials counts the edits that the tool tried without making them.
 func trials(result json.RawMessage) int {
 	var r struct {
 		Mends   []any `json:"mends"`
@@ -145,8 +143,8 @@ func trials(result json.RawMessage) int {
 	return len(r.Mends) + len(r.Fails) + len(r.Endless) + len(r.Unbuilt)
 }
 
-// says is what an event deserves a line of its own for. What is read, and what
-// the tests print, is left to explain.
+// says returns the line for an event; empty: it gets none. What the model reads, and
+// the output of tests, is left to explain.
 func (v *fixView) says(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ModelReplied:
@@ -169,7 +167,7 @@ func (v *fixView) says(event pawl.Event) string {
 		}
 		return ""
 	case pawl.Observed:
-		if e.Failed { // and nothing is known of the tests
+		if e.Failed { // the tests did not run
 			return progressText(event)
 		}
 		return ""

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// driving are the flags of commands that drive a run.
+// driving holds the flags of commands that drive a run.
 type driving struct {
 	model  string
 	limit  []string
@@ -20,14 +20,14 @@ type driving struct {
 }
 
 func (d *driving) policyFlag(c *cobra.Command) {
-	c.Flags().StringVar(&d.policy, "policy", "", "hold the agent to this file too: ceilings, allowed models, denied and gated tools")
+	c.Flags().StringVar(&d.policy, "policy", "", "also apply this policy file: limits, allowed models, denied and gated tools")
 }
 
 func (d *driving) approvalsFlag(c *cobra.Command) {
 	c.Flags().Var(&d.approvals, "approvals", "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
 }
 
-// hyphenFlags are about the tools of Hyphen loop documents.
+// hyphenFlags adds the flags for Hyphen loop documents.
 func (d *driving) hyphenFlags(c *cobra.Command) {
 	c.Flags().StringVar(&d.tools, "tools", "", "a file with the tools that a Hyphen loop document names as actions")
 	c.Flags().StringVar(&d.workflows, "workflows", "", "a directory with the specs that a Hyphen loop document names as workflows")
@@ -38,15 +38,15 @@ func (d *driving) modelFlag(c *cobra.Command) {
 }
 
 func (d *driving) limitFlag(c *cobra.Command, relative bool) {
-	usage := "ceilings that go before the spec's, as iterations=N,tokens=N,time=30m,cost=2.00"
+	usage := "limits that override the spec's, as iterations=N,tokens=N,time=30m,cost=2.00"
 	if relative {
-		usage = "new ceilings, as iterations=N,tokens=N,time=30m,cost=2.00, or relative as iterations=+5"
+		usage = "new limits, as iterations=N,tokens=N,time=30m,cost=2.00, or relative as iterations=+5"
 	}
 	c.Flags().StringArrayVar(&d.limit, "limit", nil, usage)
 }
 
 func (d *driving) stopFlag(c *cobra.Command) {
-	c.Flags().StringVar(&d.stop, "stop", "", "a stop condition in place of the present one")
+	c.Flags().StringVar(&d.stop, "stop", "", "a stop condition that replaces the agent's")
 }
 
 func (d *driving) labelFlag(c *cobra.Command) {

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flushInput drops what was typed at a terminal and not read yet. Where it
-// cannot be, it stays.
+// flushInput drops typed input that was not read yet, where the system can.
 func flushInput(f *os.File) {
-	const read = 1 // FREAD of sys/fcntl.h: what is to be read
+	const read = 1 // FREAD of sys/fcntl.h: the input queue
 	_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, read)
 }

@@ -6,6 +6,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flushInput drops what was typed at a terminal and not read yet. Where it
-// cannot be, it stays.
+// flushInput drops typed input that was not read yet, where the system can.
 func flushInput(f *os.File) { _ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }

@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// flushInput does nothing: no file is taken for a terminal here.
+// flushInput does nothing: no file counts as a terminal on this system.
 func flushInput(*os.File) {}

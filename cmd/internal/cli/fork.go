@@ -19,7 +19,7 @@ import (
 func (a *app) forkCommand() *cobra.Command {
 	r := &resuming{}
 	var at uint64
-	c := a.command("fork RUN --at SEQ [INPUT] [flags]", "Begin a new run that shares the log of another up to entry SEQ", cobra.RangeArgs(1, 2),
+	c := a.command("fork RUN --at SEQ [INPUT] [flags]", "Start a new run that shares another run's log up to entry SEQ", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			input := ""
 			if len(args) > 1 {
@@ -33,12 +33,12 @@ func (a *app) forkCommand() *cobra.Command {
 			})
 		})
 	c.Flags().Uint64Var(&at, "at", 0, "the last entry to share")
-	_ = c.MarkFlagRequired("at") // the flag stands one line above
-	c.Flags().StringVar(&r.spec, "spec", "", "go on with the agent of this spec instead of the one the run began with")
+	_ = c.MarkFlagRequired("at") // the flag is defined above
+	c.Flags().StringVar(&r.spec, "spec", "", "continue with the agent of this spec instead of the original one")
 	r.modelFlag(c)
 	r.limitFlag(c, true)
 	r.stopFlag(c)
-	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as KEY=VALUE, beside those of the run; may be repeated")
+	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as KEY=VALUE, in addition to the run's; may be repeated")
 	r.eventsFlag(c)
 	r.policyFlag(c)
 	r.approvalsFlag(c)
@@ -80,7 +80,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	}
 	limits, err := a.raise(s, w, typed, o)
 	if err == nil && input != "" && describes(w.agent.Model).Name == mechanic.Name {
-		err = misuse("the mechanic is a set of rules and reads no input; fork run %s without one, or name a model that reads it, by --model", h.Run)
+		err = misuse("the mechanic reads no input; fork run %s without input, or name a model with --model", h.Run)
 	}
 	if err != nil {
 		w.drop()
@@ -91,14 +91,14 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 			Input: input, Labels: desk.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: r.spec != "" || r.model != "",
 		})
 		if s.InFlight() {
-			err = refused(err) // it says where the run can be forked instead
+			err = refused(err) // the error says where the run can be forked
 		}
 		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
 			command := r.words("pawl", "fork", h.Run, "--at", strconv.FormatUint(at, 10), "--spec", "SPEC")
 			if input != "" {
 				command = append(command, "INPUT")
 			}
-			err = misuse("run %s began with another agent: %s changed since; fork it with the agent it is to have now: %s", h.Run, strings.Join(changed.Parts, ", "), a.typed(command...))
+			err = misuse("the agent of run %s has changed: %s; fork the run with an agent of your choice: %s", h.Run, strings.Join(changed.Parts, ", "), a.typed(command...))
 		}
 		if err == nil && w.begun != nil {
 			w.begun(run.ID())

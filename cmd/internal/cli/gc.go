@@ -16,17 +16,17 @@ import (
 	"github.com/pawl-run/pawl/engine/desk"
 )
 
-// A sweep is one gc.
+// A sweep is one run of gc.
 type sweep struct {
 	older    string
 	statuses string
 	dry      bool
 
 	before time.Time
-	want   map[pawl.Status]bool // empty: every end of a run
+	want   map[pawl.Status]bool // empty: every final status
 }
 
-// sweepLine is a run that was removed, as JSON.
+// sweepLine is a removed run, as JSON.
 type sweepLine struct {
 	Run       string      `json:"run"`
 	Agent     string      `json:"agent"`
@@ -36,29 +36,29 @@ type sweepLine struct {
 	Removed   bool        `json:"removed"`
 }
 
-// sweepSum is what came of it all, as JSON.
+// sweepSum is the summary of a sweep, as JSON.
 type sweepSum struct {
 	Runs     int   `json:"runs"`
 	Bytes    int64 `json:"bytes"`
 	Blobs    int   `json:"blobs"`
-	Held     int   `json:"held"`      // runs that somebody has taken up
+	Held     int   `json:"held"`      // runs that another process has resumed
 	FileWas  int64 `json:"file_was"`  // bytes; zero: not known
 	FileIs   int64 `json:"file_is"`   // bytes
-	Compacts bool  `json:"compacted"` // the room was given back to the file system
+	Compacts bool  `json:"compacted"` // free pages were returned to the file system
 }
 
 func (a *app) gcCommand() *cobra.Command {
 	s := &sweep{}
-	c := a.command("gc [flags]", "Remove runs that ended long ago, with their letters and what only they refer to", cobra.NoArgs,
+	c := a.command("gc [flags]", "Delete old runs with their messages and unreferenced blobs", cobra.NoArgs,
 		func(ctx context.Context, _ []string) (int, error) {
 			if err := s.parse(time.Now()); err != nil {
 				return 0, err
 			}
 			return a.withRuns(ctx, func(j store) (int, error) { return 0, a.gc(ctx, j, s) })
 		})
-	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs that have not gone on for this long, as 30d or 12h")
+	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
 	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended)")
-	c.Flags().BoolVar(&s.dry, "dry-run", false, "only list what would be removed")
+	c.Flags().BoolVar(&s.dry, "dry-run", false, "list what would be removed")
 	return c
 }
 
@@ -77,14 +77,14 @@ func (s *sweep) parse(now time.Time) error {
 			return misuse("--status: %w", err)
 		}
 		if status == pawl.Running {
-			return misuse("--status: a run that somebody drives is not removed; cancel it first")
+			return misuse("--status: gc does not remove running runs; cancel them first")
 		}
 		s.want[status] = true
 	}
 	return nil
 }
 
-// parseAge reads a duration that may have days.
+// parseAge parses a duration that may have days.
 func parseAge(text string) (time.Duration, error) {
 	const day = 24 * time.Hour
 	var age time.Duration
@@ -95,14 +95,14 @@ func parseAge(text string) (time.Duration, error) {
 		age, err = time.ParseDuration(text)
 	}
 	if err != nil || age < 0 {
-		return 0, fmt.Errorf("%q is no age; write it as 30d, 12h or 0s", text)
+		return 0, fmt.Errorf("%q is not an age; write it as 30d, 12h or 0s", text)
 	}
 	return age, nil
 }
 
-// wants reports whether a run is to go, and under which status.
+// wants reports whether to remove a run, and under which status.
 func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, bool, error) {
-	if h.Seq == 0 { // claimed, never begun; nobody sees it
+	if h.Seq == 0 { // claimed but never begun; no command lists it
 		return 0, len(s.want) == 0 && !h.Lease.Until.After(s.before), nil
 	}
 	if h.Updated.After(s.before) || desk.Owned(h.Lease) {
@@ -147,7 +147,7 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 		if err != nil || !wanted || needed[h.Run] {
 			continue
 		}
-		if parent, there := all[h.Parent]; there && !parent.Status.Ended() { // a parent that goes on needs its child
+		if parent, there := all[h.Parent]; there && !parent.Status.Ended() { // a parent that continues needs its child
 			continue
 		}
 		line := sweepLine{h.Run, h.Agent, status, h.Updated, logSize(ctx, j, h.Run), false}
@@ -189,9 +189,9 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 	return a.sumUp(s, sum)
 }
 
-// needs are the runs that runs which stay cannot do without: those whose
-// conversations they continue, their parents, whose ids may come again, and the
-// children that they are forks of.
+// needs are the runs that the remaining runs depend on: the runs whose conversations
+// they continue, their parents, whose ids could otherwise be used again, and the
+// children they are forks of.
 func (a *app) needs(ctx context.Context, j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
 	n := needs{}
 	for _, h := range order {
@@ -210,14 +210,14 @@ func (a *app) needs(ctx context.Context, j store, s *sweep, order []pawl.Head, a
 
 type needs map[string]bool
 
-// keep has what a run that stays cannot do without stay as well.
+// keep also keeps everything that a remaining run depends on.
 func (n needs) keep(ctx context.Context, j store, h pawl.Head, all map[string]pawl.Head) error {
 	before, err := continued(ctx, j, h)
 	if err != nil {
 		return err
 	}
 	child := ""
-	if h.Parent != "" && !desk.IsChild(h) { // a fork of a child inherits what that one has
+	if h.Parent != "" && !desk.IsChild(h) { // a fork of a child inherits from that child
 		if child, err = forkedFrom(ctx, j, h.Run); err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func (n needs) keep(ctx context.Context, j store, h pawl.Head, all map[string]pa
 	return nil
 }
 
-// continued is the run that a run continues, if it does.
+// continued returns the run that a run continues, if any.
 func continued(ctx context.Context, j store, h pawl.Head) (string, error) {
 	if h.Thread == "" || h.Seq == 0 {
 		return "", nil
@@ -254,7 +254,7 @@ func continued(ctx context.Context, j store, h pawl.Head) (string, error) {
 	return "", nil
 }
 
-// followed reports whether a run is continued by another, or is about to be.
+// followed reports whether another run continues this one, or is about to.
 func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
 	if h.Thread == "" {
 		return false, nil
@@ -266,7 +266,7 @@ func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
 	return err != nil || next.Seq > 0 || desk.Owned(next.Lease), err
 }
 
-// logSize is how many bytes a log has; what cannot be read counts for nothing.
+// logSize is the size of a log in bytes; zero if it cannot be read.
 func logSize(ctx context.Context, j store, run string) (n int64) {
 	for row, err := range j.Read(ctx, run, 1) {
 		if err != nil {
@@ -277,8 +277,8 @@ func logSize(ctx context.Context, j store, run string) (n int64) {
 	return n
 }
 
-// remove takes a run that nobody owns, and removes it if it has not gone on
-// since h was read. Who takes it up at the same moment has it.
+// remove claims a run without an owner, and removes it if it has not continued since
+// h was read. It fails if another process resumes the run at the same moment.
 func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, error) {
 	c := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: time.Minute}
 	if engine.ParseOwner(h.Lease.Owner).Gone() {
@@ -302,12 +302,12 @@ func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, er
 			return err == nil, nil
 		}
 	}
-	_, _ = j.Claim(context.WithoutCancel(ctx), pawl.Claim{Run: h.Run, Owner: lease.Owner, Epoch: lease.Epoch}) // else it lapses
+	_, _ = j.Claim(context.WithoutCancel(ctx), pawl.Claim{Run: h.Run, Owner: lease.Owner, Epoch: lease.Epoch}) // otherwise the claim expires
 	return false, err
 }
 
-// clearBlobs removes the blobs that no log refers to. One is stored before the entry
-// that refers to it is written; a day is more than passes between the two.
+// clearBlobs removes the blobs that no log refers to. A blob is stored before the
+// entry that refers to it, always less than a day before.
 func clearBlobs(ctx context.Context, j store, r pawl.Remover, sum *sweepSum) error {
 	var used map[string]bool
 	var broken error
@@ -316,13 +316,13 @@ func clearBlobs(ctx context.Context, j store, r pawl.Remover, sum *sweepSum) err
 		if used == nil && broken == nil {
 			used, broken = references(ctx, j)
 		}
-		return broken != nil || used[digest] // what cannot be known to be unwanted stays
+		return broken != nil || used[digest] // keep a blob if in doubt
 	})
 	return errors.Join(broken, err)
 }
 
-// references are the digests of the blobs that logs speak of. They are looked for
-// as text: an entry that this build cannot read keeps its blob, too.
+// references returns the digests of the blobs that logs refer to. It searches the
+// text, so that entries this build cannot decode keep their blobs, too.
 func references(ctx context.Context, j store) (map[string]bool, error) {
 	const member = `"blob":"`
 	used := map[string]bool{}
@@ -383,18 +383,18 @@ func (a *app) sumUp(s *sweep, sum sweepSum) error {
 		a.sayf("%d blobs removed that no run refers to", sum.Blobs)
 	}
 	if sum.Held > 0 {
-		a.sayf("%d runs stay: they were taken up meanwhile", sum.Held)
+		a.sayf("%d runs kept: they were resumed meanwhile", sum.Held)
 	}
 	switch {
 	case sum.FileWas > sum.FileIs:
-		a.sayf("the database has %s instead of %s", room(sum.FileIs), room(sum.FileWas))
+		a.sayf("the database has shrunk to %s from %s", room(sum.FileIs), room(sum.FileWas))
 	case !s.dry && !sum.Compacts && sum.Runs > 0:
-		a.sayf("the room is used for what comes next; while nothing runs, gc also gives it back to the file system")
+		a.sayf("new runs will use the freed space; run gc while no run is active to return it to the file system")
 	}
 	return nil
 }
 
-// room is a number of bytes for people.
+// room formats a number of bytes.
 func room(n int64) string {
 	switch {
 	case n < 1000:

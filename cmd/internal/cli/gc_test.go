@@ -29,7 +29,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 	}
 	before, _, _ := strings.Cut(whole, `"type":"model.replied"`)
 	code, run, stderr := imported("torn", before)
-	if code != 0 || !strings.Contains(stderr, "- breaks off: 2 of 4 entries are imported, 2 are lost; the run can be read and forked, not resumed") {
+	if code != 0 || !strings.Contains(stderr, "- is truncated: imported 2 of 4 entries, 2 are lost; the run can be read and forked, not resumed") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	run = strings.TrimSpace(run)
@@ -49,7 +49,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 		t.Errorf("something was imported: %s", stdout)
 	}
 	code, _, stderr = imported("end", whole[:strings.LastIndex(whole, "{")])
-	if code != 0 || !strings.Contains(stderr, "behind the last entry: all 4 entries are imported") {
+	if code != 0 || !strings.Contains(stderr, "after the last entry: imported all 4 entries") {
 		t.Errorf("without its end: exit %d: %s", code, stderr)
 	}
 }

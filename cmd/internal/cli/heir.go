@@ -9,10 +9,9 @@ import (
 	"github.com/pawl-run/pawl/engine/desk"
 )
 
-// heirOf makes the agent of a child run again, or of a fork of one, under what it
-// inherited: a gate of its caller's does not fall because the run was forked. Nil:
-// the run is neither, or is to have another spec's agent. An *orphanError says that
-// there is none of its callers any more to ask.
+// heirOf rebuilds the agent of a child run, or of a fork of one, with what it
+// inherited: a fork keeps the gates of its caller. Nil: the run is neither, or the
+// user gave another spec. An *orphanError says that none of its callers exists.
 func (a *app) heirOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
 	if r.spec != "" {
 		return nil, nil
@@ -52,8 +51,7 @@ func (a *app) heirOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
 }
 
-// childOf is the child run that a run is or was forked from, by way of whatever
-// other forks; empty: there is none.
+// childOf returns the child run that a run is, or descends from by forks; empty: none.
 func childOf(ctx context.Context, j pawl.Journal, s *pawl.State) (string, error) {
 	start, _ := s.Start()
 	switch {
@@ -65,21 +63,21 @@ func childOf(ctx context.Context, j pawl.Journal, s *pawl.State) (string, error)
 	return forkedFrom(ctx, j, s.Run())
 }
 
-// forkedFrom is the run that a run was forked from, by way of whatever other
-// forks; empty: it was not.
+// forkedFrom returns the run that a run was forked from, through any number of forks;
+// empty: it is not a fork.
 func forkedFrom(ctx context.Context, j pawl.Journal, run string) (string, error) {
 	for entry, err := range engine.Entries(ctx, j, run, 1) {
 		if err != nil {
 			return "", err
 		}
 		if forked, ok := entry.Event.(pawl.RunForked); ok {
-			return forked.From, nil // the first is the one that left the first run
+			return forked.From, nil // the first fork left the original run
 		}
 	}
 	return "", nil
 }
 
-// orphanError says of a run that a run it descends from is not there.
+// orphanError says that an ancestor of a run does not exist.
 type orphanError struct{ run, child string }
 
 func (o *orphanError) Error() string {
@@ -87,12 +85,12 @@ func (o *orphanError) Error() string {
 	if o.run == o.child {
 		of = "was called by another run, which"
 	}
-	return "run " + o.run + " " + of + " is not in this database, so what it inherited, such as gates, is not known here; " +
-		"bring the agent that it is to have, by --spec: pawl fork makes a run of it, and pawl resume with --allow-change goes on with this one"
+	return "run " + o.run + " " + of + " is not in this database, so the policies that it inherited, such as gates, are unknown; " +
+		"name its agent with --spec: pawl fork starts a run of it, and pawl resume with --allow-change continues this one"
 }
 
-// bereft reports whether an agent that was made without its callers has other
-// policies than the run began with: it had inherited some.
+// bereft reports whether an agent rebuilt without its callers lacks policies that the
+// run began with.
 func bereft(s *pawl.State, agent pawl.Agent) bool {
 	m, err := pawl.NewMachine(agent)
 	return err == nil && m.Declaration().Digests["policies"] != s.Declaration().Digests["policies"]

@@ -8,13 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// What is written to a terminal goes through here last, whatever was done to it
-// before: a page of a model's or a tool's that somebody forgot to clean is ugly
-// then, and does nothing. Files and pipes get what was meant for them byte for
-// byte, such as a diff that is to be applied.
+// All output to a terminal passes through here last. Even if an earlier step forgot to
+// clean text of a model or a tool, the text cannot control the terminal. Files and
+// pipes get the original bytes, such as a diff to apply.
 
-// unseen reports whether a character takes no room and is not seen: what stands
-// beside it reads as something else than it is.
+// unseen reports whether a character is invisible and takes no column: it makes the
+// text around it look like something else.
 func unseen(r rune) bool {
 	switch {
 	case r == '\u00ad' || r == '\u061c' || r == '\u180e' || r == '\ufeff' || r == '\u2028' || r == '\u2029':
@@ -25,9 +24,9 @@ func unseen(r rune) bool {
 	return false
 }
 
-// inert makes text harmless without a guess at what was meant: a character that
-// acts becomes one that is seen, and one that is not seen goes. The rest of an
-// escape sequence stays, as text. A rune that is not whole yet is left for later.
+// inert makes text harmless: a character that a terminal interprets becomes a visible
+// one, and an invisible one is removed. The rest of an escape sequence stays as text.
+// An incomplete rune is left in rest.
 func inert(b []byte) (done, rest []byte) {
 	for len(b) > 0 {
 		if !utf8.FullRune(b) {
@@ -45,7 +44,7 @@ func inert(b []byte) (done, rest []byte) {
 	return done, nil
 }
 
-// inertWriter is a terminal for what is only to be read.
+// inertWriter writes harmless text to a terminal.
 type inertWriter struct {
 	w    io.Writer
 	part []byte // the beginning of a rune
@@ -60,7 +59,7 @@ func (i *inertWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// shown is a writer for a result: what it says does nothing to a terminal.
+// shown returns a writer for a result that cannot control the terminal.
 func shown(w io.Writer) io.Writer {
 	if f, ok := w.(*os.File); ok && columns(f) > 0 {
 		return &inertWriter{w: f}
@@ -68,8 +67,8 @@ func shown(w io.Writer) io.Writer {
 	return w
 }
 
-// legibleJSON has what JSON may hold as it is, but a terminal would act on or not
-// show, as escapes. It is the same JSON.
+// legibleJSON escapes characters that are valid in JSON but that a terminal would
+// interpret or hide. The JSON value is unchanged.
 func legibleJSON(raw []byte) []byte {
 	if !strings.ContainsFunc(string(raw), hides) {
 		return raw

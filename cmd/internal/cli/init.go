@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) initCommand() *cobra.Command {
-	return a.command("init [NAME]", "Write a spec to begin with, NAME.yaml, which runs as it is", cobra.MaximumNArgs(1),
+	return a.command("init [NAME]", "Write a starter spec, NAME.yaml, that runs as it is", cobra.MaximumNArgs(1),
 		func(_ context.Context, args []string) (int, error) {
 			name := "agent"
 			if len(args) > 0 {
@@ -23,15 +23,15 @@ func (a *app) initCommand() *cobra.Command {
 		})
 }
 
-// starterName is what a spec of that name may be called.
+// starterName matches valid names of specs.
 var starterName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// init writes a starter and its script. Nothing that is there is written over.
+// init writes a starter and its script. It overwrites nothing.
 func (a *app) init(name string) error {
 	name = strings.TrimSuffix(name, ".yaml")
 	base := filepath.Base(name)
 	if !starterName.MatchString(base) {
-		return misuse("an agent cannot be called %q; use lower-case letters, digits and hyphens", base)
+		return misuse("invalid agent name %q; use lower-case letters, digits and hyphens", base)
 	}
 	script := name + ".script.yaml"
 	starter := strings.NewReplacer("NAME", base, "SCRIPT", filepath.Base(script))
@@ -45,7 +45,7 @@ func (a *app) init(name string) error {
 			err = errors.Join(err, os.Remove(made.name))
 		}
 		if errors.Is(err, fs.ErrExist) {
-			return misuse("%s is there already, and is left as it is; give another NAME", f.name)
+			return misuse("%s exists already and was not changed; give another NAME", f.name)
 		}
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *app) init(name string) error {
 	return err
 }
 
-// createFile writes a file that is not there yet.
+// createFile writes a file that must not exist yet.
 func createFile(name, text string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // it holds no secret, and a project is shared
 	if err != nil {
@@ -72,7 +72,7 @@ func createFile(name, text string) error {
 const starterSpec = `# An agent. It runs as it is, without a key:
 #   pawl run NAME.yaml
 #   pawl explain last
-# What is wrong with it is told by: pawl check NAME.yaml
+# Validate with: pawl check NAME.yaml
 # Every key there is: pawl schema
 name: NAME
 description: Tells how long a text is.
@@ -91,7 +91,7 @@ input: A ratchet turns forward and never slips back.
 tools:
   # A program. It gets the arguments as one JSON object on standard input, and
   # what it prints is the result. There is no shell; ./count.sh would be a script
-  # beside this file.
+  # next to this file.
   - name: count_bytes
     description: Count the bytes of a text, sent as JSON.
     command: [wc, -c]

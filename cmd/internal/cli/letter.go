@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// A post is what the commands have in common that say something to a run.
+// A post holds the flags shared by the commands that signal a run.
 type post struct {
 	driving
 	goOn, stay bool
@@ -22,27 +22,27 @@ type post struct {
 }
 
 func (p *post) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&p.goOn, "continue", false, "go on with the run at once, whoever parked it")
-	c.Flags().BoolVar(&p.stay, "no-continue", false, "leave the run parked")
+	c.Flags().BoolVar(&p.goOn, "continue", false, "resume the run at once, regardless of who suspended it")
+	c.Flags().BoolVar(&p.stay, "no-continue", false, "leave the run suspended")
 	c.MarkFlagsMutuallyExclusive("continue", "no-continue")
-	c.Flags().StringVar(&p.by, "by", "", "who says so (default: the present user)")
+	c.Flags().StringVar(&p.by, "by", "", "record the decision as this user (default: the current user)")
 	p.eventsFlag(c)
 	p.approvalsFlag(c)
 }
 
-// An addressee is a run that is about to be told something.
+// An addressee is a run that is about to get a signal.
 type addressee struct {
 	mailer
 
 	journal pawl.Journal
 	run     string
 	state   *pawl.State
-	by      string         // who tells it
-	pending []pawl.Pending // what it waits for, and what its children wait for
-	news    *bool          // it waits for what it is told; false: it knows that already
+	by      string         // the sender
+	pending []pawl.Pending // what the run and its children wait for
+	news    *bool          // whether the run waits for the signal; false: it has it already
 }
 
-// mail says something to a run and goes on with it where that is due.
+// mail sends a signal to a run and resumes the run if it should.
 func (a *app) mail(ctx context.Context, ref string, p *post, say func(to addressee) error) (int, error) {
 	return a.onRun(ctx, ref, func(j store, h pawl.Head) (int, error) {
 		s, err := engine.Load(ctx, j, h.Run)
@@ -68,10 +68,10 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 	})
 }
 
-// after goes on with a run that has got a letter, if this user parked it in
-// this directory and nobody drives it, or if that is asked for. A child goes on
-// with the run it descends from. A run that was told no news waits for something
-// else, which going on would ask for again, and make its tokens worthless.
+// after resumes a run that got a signal, if this user suspended it in this directory
+// and it has no owner, or if the user asks for it. A child resumes with its root. A
+// run that got nothing new still waits for something else: resuming would request
+// that again and invalidate its tokens.
 func (a *app) after(ctx context.Context, j store, run string, p *post, news bool) (int, error) {
 	h, err := desk.Head(ctx, j, run)
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 		return 0, err
 	}
 	if taken && !a.quiet {
-		a.sayf("run %s has it; it is driven by %s", run, desk.OwnerText(h.Lease.Owner))
+		a.sayf("recorded for run %s, which is driven by %s", run, desk.OwnerText(h.Lease.Owner))
 	} else {
 		a.recorded(report, news)
 	}
@@ -112,16 +112,16 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 	return 0, printJSON(a.out, report.Result)
 }
 
-// ofPawl reports whether a command can make the agent of a run: one that a program
-// brought, only that program can.
+// ofPawl reports whether a command can rebuild the agent of a run. Only the program
+// that brought an agent as Go code can rebuild that one.
 func ofPawl(s *pawl.State) bool {
 	source := s.Declaration().Source
 	_, isFix, err := testfix.ParseSource(source)
 	return isFix || err != nil || spec.IsSource(source)
 }
 
-// stuck makes sense of not being able to go on with a run that has its letter.
-// That somebody was quicker is no error: the letter is with him.
+// stuck explains why a run that has its signal cannot resume. Losing the race to
+// another process is no error: that one has the signal.
 func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, err error) (pawl.Head, error) {
 	_, held := errors.AsType[*pawl.HeldError](err)
 	now, looking := desk.Head(ctx, j, h.Run)
@@ -135,17 +135,17 @@ func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, e
 		return now, err
 	}
 	if changed, ok := errors.AsType[*changedError](err); ok {
-		return now, misuse("run %s has it, it is recorded; but it began with another agent: %s changed since; go on with: %s",
+		return now, misuse("recorded for run %s, but its agent has changed: %s; resume it with: %s",
 			h.Run, strings.Join(changed.Parts, ", "), changed.command)
 	}
-	if errors.As(err, new(*orphanError)) && !p.goOn { // it goes on with an agent that somebody names
+	if errors.As(err, new(*orphanError)) && !p.goOn { // it needs an agent that the user names
 		return now, nil
 	}
 	report, reading := desk.Report(ctx, j, now, a.place())
 	if reading != nil {
 		return now, errors.Join(err, reading)
 	}
-	a.sayf("pawl: run %s has it, it is recorded; what keeps it from going on is said below; once that is fixed, %s", h.Run, onward(report))
+	a.sayf("pawl: recorded for run %s, which cannot resume because of the error below; once that is fixed, %s", h.Run, onward(report))
 	return now, err
 }
 
@@ -155,25 +155,25 @@ func ours(owner string) bool {
 	return was.User == now.User && was.Dir == now.Dir && was.Host == now.Host
 }
 
-// waitsFor lists what the run and its children wait for of one kind.
+// waitsFor lists the requests of one kind that the run and its children wait for.
 func (to addressee) waitsFor(kind string) []pawl.Pending { return desk.Waiting(to.pending, kind) }
 
-// owner is the run whose call is meant by its id: the addressee or the one of
-// its children whose call of that id waits for that kind of letter.
+// owner returns the run that a call belongs to: the addressee, or the child whose
+// call with that id waits for that kind of signal.
 func (to addressee) owner(kind, call string) (string, error) {
 	switch list := desk.Meant(to.pending, to.run, kind, call); len(list) {
 	case 0:
-		return to.run, nil // which says what is wrong
+		return to.run, nil // the caller then reports what is wrong
 	case 1:
 		*to.news = true
 		return list[0].Run, nil
 	default:
-		return "", listing(list, "several runs that descend from %s have a call %s that waits; name one of them instead of %s:", to.run, call, to.run)
+		return "", listing(list, "several runs under %s have a waiting call %s; name one of them instead of %s:", to.run, call, to.run)
 	}
 }
 
-// posted makes sense of the error of a letter. What the run does not wait for
-// is bad usage; so is another answer than the first.
+// posted explains the error of a signal. A signal that the run does not wait for, and
+// an answer that differs from the first, are bad usage.
 func (to addressee) posted(kind, call string, err error) error {
 	if err == nil {
 		return nil
@@ -186,8 +186,8 @@ func (to addressee) posted(kind, call string, err error) error {
 	return refused(err)
 }
 
-// decided makes sense of the error of a decision: while the run can be read, it
-// is the decision that is at fault.
+// decided explains the error of a decision: if the run can be read, the decision is
+// invalid.
 func (to addressee) decided(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -198,7 +198,7 @@ func (to addressee) decided(ctx context.Context, err error) error {
 	return refused(err)
 }
 
-// listing is a refusal that lists what there is to choose from.
+// listing is a usage error that lists the candidates.
 func listing(list []pawl.Pending, format string, args ...any) error {
 	lines := make([]string, len(list))
 	for i, p := range list {

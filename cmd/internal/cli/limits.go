@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-run/pawl/engine/desk"
 )
 
-// parseLimits reads what --limit was given, each a list with commas.
+// parseLimits parses the values of --limit, each a list with commas.
 func parseLimits(texts []string, relative bool) (desk.Limits, error) {
 	var l desk.Limits
 	for _, text := range texts {
@@ -25,7 +25,7 @@ func parseLimits(texts []string, relative bool) (desk.Limits, error) {
 	return l, nil
 }
 
-// over is what limits come to for a run with other ones.
+// over returns the limits of a run after l is applied.
 func over(l desk.Limits, now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 	next, err := l.Over(now, price)
 	if err != nil {
@@ -34,7 +34,7 @@ func over(l desk.Limits, now pawl.Limits, price *pawl.Price) (pawl.Limits, error
 	return next, nil
 }
 
-// parseLabels reads what --label was given.
+// parseLabels parses the values of --label.
 func parseLabels(texts []string) (map[string]string, error) {
 	labels := map[string]string{}
 	for _, text := range texts {

@@ -9,16 +9,15 @@ import (
 	"sync"
 )
 
-// lineReader reads lines for questions that may be over before they are
-// answered. Reading cannot be called off, so a read goes on after its question;
-// what is typed before another one is asked is for nobody and is dropped: it
-// must not answer what nobody had seen when it was typed.
+// lineReader reads lines for questions that may be withdrawn before they are answered.
+// A read cannot be cancelled, so it outlives its question. A line typed before the
+// next question is shown is dropped: it cannot be its answer.
 type lineReader struct {
 	in *bufio.Reader
 
 	mu      sync.Mutex
 	reading bool
-	waiting chan typed // who is asked; nil: nobody
+	waiting chan typed // the waiting question; nil: none
 }
 
 type typed struct {
@@ -33,7 +32,7 @@ func newLineReader(in io.Reader) *lineReader {
 	return &lineReader{in: bufio.NewReader(in)}
 }
 
-// next is the next line without its end; io.EOF: there is none.
+// next returns the next line without its line end; io.EOF: there is none.
 func (l *lineReader) next(ctx context.Context) (string, error) {
 	mine := make(chan typed, 1)
 	l.mu.Lock()
@@ -70,13 +69,13 @@ func (l *lineReader) read() {
 	}
 }
 
-// drain drops what was typed and not read, where that can be told from what is
-// yet to come: on a terminal.
+// drain drops what was typed and not read, on a terminal; other inputs do not show
+// what was typed already.
 func (l *lineReader) drain(in io.Reader) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.reading {
-		return // the line that is being typed was begun by itself
+		return // the current line was begun on purpose
 	}
 	_, _ = l.in.Discard(l.in.Buffered())
 	if f, ok := in.(*os.File); ok {

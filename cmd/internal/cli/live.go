@@ -11,15 +11,15 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A view is what is seen of a run while it goes on.
+// A view shows a run while it is driven.
 type view interface {
 	begin()
-	// add takes in an entry; of history only the books are kept.
+	// add handles an entry; history only updates the counts.
 	add(e pawl.Entry, history bool)
 	end()
 }
 
-// watchRun makes the view of a run; nil: a line for each entry is enough.
+// watchRun makes the view of a run; nil: print a line for each entry.
 func (a *app) watchRun(agent pawl.Agent, limits pawl.Limits) view {
 	if fix := a.watchFix(agent, limits); fix != nil {
 		return fix
@@ -37,8 +37,8 @@ const (
 	mostCalls = 3
 )
 
-// liveView is a run on a terminal: a line for each entry, and beneath them how far
-// it is, the calls that run, and what the model is saying.
+// liveView shows a run on a terminal: a line for each entry, and below them the
+// progress, the running calls, and what the model is saying.
 type liveView struct {
 	a       *app
 	limits  pawl.Limits
@@ -50,20 +50,20 @@ type liveView struct {
 	state  pawl.State
 	since  time.Time // when the state was folded last
 	calls  []inFlight
-	asked  time.Time // the model, for the turn; zero: it is not being asked
-	said   string    // the beginning of a line of it, or the whole
+	asked  time.Time // when the model was called for the turn; zero: it is not being called
+	said   string    // the latest line of the reply, or its beginning
 	drawn  time.Time
-	hidden bool   // somebody is asked, or it is over
-	stop   func() // the time from passing
+	hidden bool   // a question is shown, or the run is over
+	stop   func() // stops the clock
 }
 
-// inFlight is a call that runs.
+// inFlight is a running call.
 type inFlight struct {
 	call, tool string
 	since      time.Time
 }
 
-// begin shows the time passing, until end.
+// begin redraws the elapsed time until end.
 func (v *liveView) begin() {
 	v.stop = ticking(drawEvery, func() {
 		v.mu.Lock()
@@ -80,8 +80,8 @@ func (v *liveView) end() {
 	v.a.err.setStatus("")
 }
 
-// ticking calls draw time and again, until stop; when that returns, it is not
-// being called any more.
+// ticking calls draw at intervals until stop; after stop returns, draw is not called
+// again.
 func ticking(every time.Duration, draw func()) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -103,7 +103,7 @@ func ticking(every time.Duration, draw func()) (stop func()) {
 	}
 }
 
-// add takes in an entry, or a piece of a reply.
+// add handles an entry, or a piece of a reply.
 func (v *liveView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -125,19 +125,19 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	}
 }
 
-// hear keeps the last line of what the model says. More than fits is of no use.
+// hear keeps the end of the last line that the model says.
 func (v *liveView) hear(piece pawl.ModelDelta) {
 	text := v.said + piece.Text
 	if i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n'); i >= 0 {
 		text = text[i+1:]
 	}
 	if len(text) > 4096 {
-		_, text, _ = strings.Cut(text[len(text)-2048:], " ") // not within a word, which may be a secret
+		_, text, _ = strings.Cut(text[len(text)-2048:], " ") // do not cut within a word, which may be a secret
 	}
 	v.said = text
 }
 
-// take keeps the books of what is under way.
+// take updates what is in progress.
 func (v *liveView) take(event pawl.Event) {
 	begins := func(call, tool string) { v.calls = append(v.calls, inFlight{call, tool, v.now()}) }
 	ends := func(call string) {
@@ -162,7 +162,7 @@ func (v *liveView) take(event pawl.Event) {
 	case pawl.ChildStopped:
 		ends(e.Call)
 	case pawl.RunPaused:
-		// Whoever is asked now types where the status would stand.
+		// The person types the answer where the status would be.
 		v.hidden = true
 		v.a.err.setStatus("")
 	case pawl.RunResumed:
@@ -173,13 +173,13 @@ func (v *liveView) take(event pawl.Event) {
 	}
 }
 
-// draw writes the status anew.
+// draw redraws the status.
 func (v *liveView) draw() {
 	if v.hidden || v.state.Seq() == 0 {
 		return
 	}
 	v.drawn = v.now()
-	most := v.columns() - 1 // in the last column some terminals go on to the next line
+	most := v.columns() - 1 // in the last column some terminals wrap to the next line
 	lines := v.lines(most)
 	for i, line := range lines {
 		if lines[i] = fit(line, most); v.colour {
@@ -189,7 +189,7 @@ func (v *liveView) draw() {
 	v.a.err.setStatus(strings.Join(lines, "\n"))
 }
 
-// lines are how far the run is, what runs, and what the model says.
+// lines are the progress, the running calls, and what the model says.
 func (v *liveView) lines(most int) []string {
 	now := v.now()
 	lines := []string{standingLine(&v.state, v.limits, now.Sub(v.since))}
@@ -211,8 +211,8 @@ func (v *liveView) lines(most int) []string {
 	return lines
 }
 
-// spoken is the end of what the model has said of a line, in whole words: half a
-// secret is not known for one.
+// spoken is the end of the model's last line, in whole words: a secret cut in half is
+// not recognised.
 func spoken(text string, most int) string {
 	if i := strings.LastIndexAny(text, " \t\n"); i >= 0 {
 		text = text[:i]
@@ -233,7 +233,7 @@ func spoken(text string, most int) string {
 	return ""
 }
 
-// standingLine is what a run has used of its ceilings.
+// standingLine is what a run has used of its limits.
 func standingLine(s *pawl.State, limits pawl.Limits, since time.Duration) string {
 	parts := []string{
 		fmt.Sprintf("turn %d/%d", s.Iteration(), limits.Iterations),
@@ -249,7 +249,7 @@ func standingLine(s *pawl.State, limits pawl.Limits, since time.Duration) string
 	return strings.Join(append(parts, fmt.Sprintf("%v/%v", (s.Elapsed()+since).Round(time.Second), limits.Time)), " · ")
 }
 
-// clock is how long something has been going on, in steps that can be read.
+// clock formats a duration, coarser the longer it is.
 func clock(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())

@@ -18,7 +18,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// serving is how an agent is served over MCP.
+// serving holds the options of pawl mcp.
 type serving struct {
 	driving
 	address   string
@@ -29,25 +29,25 @@ func (a *app) mcpCommand() *cobra.Command {
 	s := &serving{}
 	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP, on standard input and output or over HTTP", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) { return a.serveMCP(ctx, s, args[0]) })
-	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this address of this machine, such as 127.0.0.1:8081, in place of standard input and output")
-	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, or one that is made and printed)")
+	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
 	s.modelFlag(c)
 	s.limitFlag(c, false)
 	s.labelFlag(c)
 	s.policyFlag(c)
-	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: park their runs, or deny them (default: park)")
+	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
 	return c
 }
 
 func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error) {
 	if s.approvals == modeAsk {
-		return 0, misuse("--approvals ask: there is nobody to ask where a client is served; write park or deny")
+		return 0, misuse("--approvals ask needs a terminal, which an MCP server does not have; write park or deny")
 	}
 	if s.approvals == "" {
 		s.approvals = modePark
 	}
 	if s.tokenFile != "" && s.address == "" {
-		return 0, misuse("--token-file is for --http; whoever starts the program on standard input and output needs no token")
+		return 0, misuse("--token-file is for --http; a server on standard input and output needs no token")
 	}
 	l, err := parseLimits(s.limit, false)
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 	})
 }
 
-// served makes the agent that is served.
+// served makes the agent to serve.
 func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.Limits) (pawl.Agent, error) {
 	policy, err := readPolicy(s.policy)
 	if err != nil {
@@ -117,8 +117,7 @@ func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.L
 	return under(policy, agent)
 }
 
-// listen opens the port that --http names, and finds the token for it. Nil: it
-// names none.
+// listen opens the port of --http, and finds its token. Nil: --http is not given.
 func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, error) {
 	if s.address == "" {
 		return nil, "", nil
@@ -126,7 +125,7 @@ func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, err
 	host, _, err := net.SplitHostPort(s.address)
 	ip := net.ParseIP(host)
 	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, "", misuse("--http is %q; write an address of this machine with a port, such as 127.0.0.1:8081", s.address)
+		return nil, "", misuse("--http is %q; write a loopback address with a port, such as 127.0.0.1:8081", s.address)
 	}
 	token, err := a.token(s.tokenFile)
 	if err != nil {
@@ -139,7 +138,7 @@ func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, err
 	return listener, token, nil
 }
 
-// token is what clients must show; empty: nobody has said.
+// token is the configured bearer token; empty: none is configured.
 func (a *app) token(file string) (string, error) {
 	if file == "" {
 		return a.getenv("PAWL_TOKEN"), nil
@@ -150,7 +149,7 @@ func (a *app) token(file string) (string, error) {
 	}
 	token := strings.TrimSpace(string(text))
 	if err == nil && token == "" {
-		return "", misuse("--token-file %s holds no token", file)
+		return "", misuse("--token-file %s contains no token", file)
 	}
 	return token, err
 }
@@ -159,7 +158,7 @@ func (a *app) token(file string) (string, error) {
 func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, listener net.Listener, token string) error {
 	if token == "" {
 		token = rand.Text()
-		a.sayf("token: %s", token) // also when quiet: it stands nowhere else
+		a.sayf("token: %s", token) // even if quiet: it is printed nowhere else
 	}
 	handler, err := server.Handler(token)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/pawl-run/pawl/webhook"
 )
 
-// tellOfCalls tells those whom a served agent names of its runs, until quit. It
-// gives what is to be called with a run that is let go of here; nil: the agent names
-// nobody.
+// tellOfCalls delivers the webhooks of a served agent's runs, until quit. Call the
+// returned function with a run that this process releases; nil: the agent names no
+// webhooks.
 func (a *app) tellOfCalls(ctx context.Context, j store, agent pawl.Agent) (rests func(pawl.Result), quit func(), err error) {
 	if a.webhooks(agent.Source) == nil {
 		return nil, func() {}, nil
 	}
 	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook {
 		if d.Agent != agent.Name {
-			return nil // other runs of the journal are for others to tell of
+			return nil // other processes deliver for other runs of the journal
 		}
 		return a.webhooks(d.Source)
 	}, &webhook.Options{Allow: a.webhookAllow(), Loopback: true, Log: slog.New(&noticeLog{a: a})})
@@ -34,7 +34,7 @@ func (a *app) tellOfCalls(ctx context.Context, j store, agent pawl.Agent) (rests
 		out.Serve(serving)
 	}()
 	var mu sync.Mutex
-	last := map[string]lastRest{} // which may not be told of yet when the client goes
+	last := map[string]lastRest{} // may be undelivered when the client disconnects
 	rests = func(r pawl.Result) {
 		mu.Lock()
 		maps.DeleteFunc(last, func(_ string, l lastRest) bool { return time.Since(l.at) > tellFor })
@@ -51,14 +51,14 @@ func (a *app) tellOfCalls(ctx context.Context, j store, agent pawl.Agent) (rests
 		defer mu.Unlock()
 		for run, l := range last {
 			if left, err := out.Deliver(within, l.result); err != nil || left > 0 {
-				a.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, goes on", run, counted(max(left, 1), "notice"))
+				a.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, retries", run, counted(max(left, 1), "notice"))
 			}
 		}
 	}
 	return rests, quit, nil
 }
 
-// lastRest is what a run came to, and when.
+// lastRest is the latest status of a run, and its time.
 type lastRest struct {
 	result pawl.Result
 	at     time.Time

@@ -39,8 +39,7 @@ func (a *app) registry() *spec.Registry {
 	}
 }
 
-// defaultModel is the model for who has said nothing: that of the provider
-// whose key is set; empty: there is none.
+// defaultModel is the default of the provider whose key is set; empty: no key is set.
 func (a *app) defaultModel() string {
 	for _, p := range []struct{ key, provider string }{{"ANTHROPIC_API_KEY", "anthropic"}, {"OPENAI_API_KEY", "openai"}, {"GEMINI_API_KEY", "google"}} {
 		if a.getenv(p.key) != "" {
@@ -50,7 +49,7 @@ func (a *app) defaultModel() string {
 	return ""
 }
 
-// model makes the model of a name, as a spec would have it.
+// model makes the model with a name, as in a spec.
 func (a *app) model(name string) (pawl.Model, error) {
 	registry := a.registry()
 	s, err := spec.Parse("model", []byte("name: model"), &spec.Options{Registry: registry, Model: name})

@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// How often the journal is asked for news of another process: one that tells of
-// them is asked all the same, since word may get lost with whoever gives it.
+// How often the journal is polled for changes by other processes. Journals that notify
+// are polled too, since a notification is lost if its sender dies.
 const (
 	lookEvery  = 100 * time.Millisecond
 	lookAnyway = time.Second
 )
 
-// news returns a function that waits until there may be news of a run, or ctx
-// ends, and one that stops listening for them.
+// news returns wait, which returns when a run may have changed or ctx ends, and stop,
+// which ends the subscription.
 func news(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
 	if r, ok := j.(*remote); ok {
 		return r.news(ctx, run)
@@ -32,7 +32,7 @@ func news(ctx context.Context, j pawl.Journal, run string) (wait func() error, s
 	go func() {
 		for about, err := range teller.WatchLogs(listening) {
 			if err != nil {
-				return // looking anyway is enough
+				return // polling is enough
 			}
 			if about == run || about == "" {
 				select {

@@ -83,7 +83,7 @@ func TestApproving(t *testing.T) {
 	}{
 		{"approve last --no-continue", 2, "several calls"},
 		{"approve last --no-continue", 2, `approval c_2: delete {"path":"b"}: it deletes`},
-		{"approve last c_1 c_2 --args {} --no-continue", 2, "for one call"},
+		{"approve last c_1 c_2 --args {} --no-continue", 2, "to one call"},
 		{"approve last c_1 --args { --no-continue", 2, "not JSON"},
 		{"approve last c_1 --all --no-continue", 2, "not both"},
 		{"approve last c_9 --no-continue", 2, "no call c_9"},

@@ -21,8 +21,8 @@ func (a *app) planCommand() *cobra.Command {
 	o := &explain.PlanOptions{}
 	c := a.command("plan SPEC [INPUT] [flags]", "Project what a run of SPEC may cost, without calling a model", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) { return a.plan(ctx, d, args[0], args[1:], o) })
-	c.Flags().IntVar(&o.Iterations, "iterations", 0, "turns that the likely run has (default: half of what it may have, at most 20)")
-	c.Flags().IntVar(&o.Result, "result", 0, "tokens of results to a turn (default: 1200, or as many as the tools may return)")
+	c.Flags().IntVar(&o.Iterations, "iterations", 0, "turns of the likely run (default: half its limit, at most 20)")
+	c.Flags().IntVar(&o.Result, "result", 0, "tokens of tool results per turn (default: 1200, or less if the tools return less)")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -31,10 +31,10 @@ func (a *app) planCommand() *cobra.Command {
 	return looking(c)
 }
 
-// planned is a plan with what the program knows of its prices.
+// planned is a plan with the date of its prices.
 type planned struct {
 	explain.Plan
-	PricesAsOf   *string `json:"prices_as_of"` // null: the price is not of the table
+	PricesAsOf   *string `json:"prices_as_of"` // null: the price is not from the table
 	PricesSource *string `json:"prices_source"`
 }
 
@@ -84,14 +84,14 @@ func (a *app) plan(ctx context.Context, d *driving, file string, rest []string, 
 	return 0, err
 }
 
-// listed reports whether a model's price is that of the table.
+// listed reports whether a model's price is from the table.
 func listed(info pawl.ModelInfo) bool {
 	provider, name, _ := strings.Cut(info.Name, "/")
 	r, ok := prices.Lookup(strings.TrimSuffix(provider, "-responses"), name)
 	return ok && info.Price != nil && info.Price.Input == r.Input && info.Price.Output == r.Output
 }
 
-// text is a plan for people.
+// text formats a plan for people.
 func (p *planned) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s", oneLine(p.Agent), oneLine(p.Model))
@@ -136,7 +136,7 @@ func (p *planned) text() string {
 		text += " for " + counted(p.Otherwise.Iterations, "turn")
 	}
 	if p.Otherwise.Tokens == p.Likely.Tokens {
-		text = was[p.Compaction] + ", and makes no difference to so short a run"
+		text = was[p.Compaction] + ", but this run is too short to need it"
 	}
 	line("compaction", text)
 	for i, text := range p.Assumptions {

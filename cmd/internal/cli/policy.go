@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// readPolicy reads the file of --policy; nil: there is none. Its error is
+// readPolicy reads the file of --policy; nil: the flag is not given. Its error is
 // Problems.
 func readPolicy(file string) (*spec.Policy, error) {
 	if file == "" {
@@ -26,18 +26,18 @@ func readPolicy(file string) (*spec.Policy, error) {
 	return nil, unreadable(file, err)
 }
 
-// policyKey is where the source of an agent has the policy it is under, beside
-// what its maker has written there.
+// policyKey is the key of the policy in an agent's source, which also holds what the
+// agent's maker wrote.
 const policyKey = "policy"
 
-// policyRecord is a policy as it was when a run began: whoever goes on with the
-// run need not have the file, and cannot do so under less.
+// policyRecord is a policy as it was when a run began. A process that resumes the run
+// applies it without the file, and cannot apply a looser one.
 type policyRecord struct {
 	Path     string `json:"path"`
 	Document string `json:"document"`
 }
 
-// under puts an agent under a policy, and that on record.
+// under applies a policy to an agent and records it in the agent's source.
 func under(p *spec.Policy, agent pawl.Agent) (pawl.Agent, error) {
 	if p == nil {
 		return agent, nil
@@ -66,13 +66,13 @@ func recordedPolicy(source string) (*spec.Policy, error) {
 		Policy *policyRecord `json:"policy"`
 	}
 	if json.Unmarshal([]byte(source), &fields) != nil || fields.Policy == nil {
-		return nil, nil // the source of a program of somebody's own need not be JSON
+		return nil, nil // a program may use a source that is not JSON
 	}
 	return spec.ParsePolicy(fields.Policy.Path, []byte(fields.Policy.Document))
 }
 
-// policyFor is the policy under which a run goes on: the one given, which may
-// not allow what the one it began under does not, or else that one.
+// policyFor is the policy that a resumed run gets: the given one, which must be at
+// least as strict as the recorded one unless loosen, or else the recorded one.
 func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, error) {
 	was, err := recordedPolicy(s.Declaration().Source)
 	if err != nil || given == nil {
@@ -88,7 +88,7 @@ func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, er
 	return given, nil
 }
 
-// hold lowers new ceilings to those of a policy.
+// hold lowers new limits to those of a policy.
 func (a *app) hold(p *spec.Policy, now, next pawl.Limits) pawl.Limits {
 	if p == nil {
 		return next

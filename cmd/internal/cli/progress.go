@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// progress shows an entry to whoever waits at the terminal, in one line or none.
+// progress prints an entry in one line, if it concerns people.
 func (a *app) progress(e pawl.Entry) {
 	if text := progressText(e.Event); text != "" {
 		a.sayf("[%d] %s", e.Iteration, text)
 	}
 }
 
-// progressText is what an event has to say; empty: nothing to a person. How a
-// run began and ended is told elsewhere.
+// progressText is the line for an event; empty: it gets none. Other functions print how
+// a run began and ended.
 func progressText(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ModelCalled:
@@ -25,7 +25,7 @@ func progressText(event pawl.Event) string {
 		}
 	case pawl.ModelReplied:
 		if strings.HasPrefix(string(e.Purpose), string(pawl.PurposeJudge)) {
-			return "" // what came of it follows
+			return "" // its result follows
 		}
 		return gist(e.Reply.Text())
 	case pawl.ModelFailed:
@@ -37,7 +37,7 @@ func progressText(event pawl.Event) string {
 	case pawl.PlanRejected:
 		return "reply rejected: " + gist(strings.Join(e.Reasons, "; "))
 	case pawl.Observed:
-		if e.Text == "" { // there is a goal, whose measure follows, and no observer
+		if e.Text == "" { // there is a goal, whose measure follows, but no observer
 			return ""
 		}
 		return "observed: " + gist(e.Text)
@@ -65,7 +65,7 @@ func progressText(event pawl.Event) string {
 	case pawl.RunForked:
 		return fmt.Sprintf("forked from %s at entry %d", e.From, e.Seq)
 	case pawl.CancelRequested:
-		return "asked to end by " + gist(e.By+" "+e.Reason)
+		return "cancelled by " + gist(e.By+" "+e.Reason)
 	case pawl.HookDirected:
 		return hookText(e)
 	}
@@ -81,7 +81,7 @@ func hookText(e pawl.HookDirected) string {
 	case e.Call != "":
 		text = fmt.Sprintf("hook %s: %s runs again", e.Hook, e.Call)
 	case e.Direction == "retry":
-		text = fmt.Sprintf("hook %s: the reply is made again", e.Hook)
+		text = fmt.Sprintf("hook %s: the model is called again", e.Hook)
 	}
 	if e.Reason != "" {
 		text += ": " + gist(e.Reason)
@@ -89,7 +89,7 @@ func hookText(e pawl.HookDirected) string {
 	return text
 }
 
-// callText is what became of a call.
+// callText is the line for an event of a call.
 func callText(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ToolStarted:
@@ -101,7 +101,7 @@ func callText(event pawl.Event) string {
 		}
 		return text + ": " + gist(e.Error)
 	case pawl.ToolReused:
-		return fmt.Sprintf("%s %s: the result of %s is used again", e.Call, e.Tool, e.Of)
+		return fmt.Sprintf("%s %s: reuses the result of %s", e.Call, e.Tool, e.Of)
 	case pawl.ToolRefused:
 		return fmt.Sprintf("%s %s: refused: %s", e.Call, e.Tool, gist(e.Why))
 	case pawl.ToolDoubted:
@@ -132,7 +132,7 @@ func callText(event pawl.Event) string {
 	case pawl.ChildStopped:
 		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.Words())
 	case pawl.ClientToolRequested:
-		return fmt.Sprintf("%s %s %s is for the client", e.Call, e.Tool, gistJSON(e.Args))
+		return fmt.Sprintf("%s %s %s waits for the client", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ClientToolReturned:
 		return fmt.Sprintf("%s: the client returned %s", e.Call, gistJSON(e.Result))
 	}

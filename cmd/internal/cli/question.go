@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// lineReader reads what is typed. There is one: it may hold a line that was begun
-// for the question before.
+// lineReader reads what is typed. All questions share one, which may hold a line that
+// was begun for the previous question.
 func (a *app) lineReader() *lineReader {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -22,9 +22,9 @@ func (a *app) lineReader() *lineReader {
 	return a.lines
 }
 
-// answerHere asks the person at the terminal what a run asks, as approvals are. It
-// returns how to go on with the run, and the last entry that was shown; nil: nothing
-// was answered, and the run waits.
+// answerHere asks the person at the terminal the questions of a run. It returns how to
+// resume the run, and the last entry that was shown; nil: nothing was answered, and
+// the run still waits.
 func (a *app) answerHere(ctx context.Context, d *driving, agent pawl.Agent, r pawl.Result) (goOn begin, after uint64, err error) {
 	a.mu.Lock()
 	j := a.journal
@@ -46,7 +46,7 @@ func (a *app) answerHere(ctx context.Context, d *driving, agent pawl.Agent, r pa
 			return nil, 0, err
 		}
 		if err := e.Answer(ctx, p.Run, p.Call, s.by, text); err != nil {
-			a.sayf("  %v", err) // somebody else was quicker, or the time is over; going on shows which
+			a.sayf("  %v", err) // another process answered first, or the time is over; resuming shows which
 		}
 		answered = true
 	}
@@ -63,12 +63,12 @@ func (a *app) answerHere(ctx context.Context, d *driving, agent pawl.Agent, r pa
 	}, state.Seq(), nil
 }
 
-// answer asks one question. Without an answer it is left for others.
+// answer asks one question. Without an answer it is left for later.
 func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
 	var args struct {
 		Question string `json:"question"`
 	}
-	_ = json.Unmarshal(p.Args, &args) // what asks otherwise says it as the reason
+	_ = json.Unmarshal(p.Args, &args) // without a question in its arguments, the reason is shown
 	s.drain()
 	s.a.sayf("question %s: %s", oneLine(p.Call), oneLine(cmp.Or(args.Question, p.Reason)))
 	s.a.sayf("  type the answer; an empty line leaves it for later")

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// goneError says that who read the result has gone away, as head does when it
-// has enough. Another connection that breaks is another matter, and is told.
+// goneError says that the reader of standard output has closed it, as head does when
+// it has enough. Other broken connections are reported as errors.
 type goneError struct{ err error }
 
 func (r *goneError) Error() string { return r.err.Error() }
@@ -26,9 +26,9 @@ func (r resultWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// looking marks a command that only shows something: whose reader has enough of
-// it has got what he wanted. The result of others that was not taken is not
-// delivered, and their exit code says so.
+// looking marks a command that only shows something: if its reader closes the pipe,
+// the command has succeeded. Other commands then exit with an error, since their
+// result was not delivered.
 func looking(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -9,15 +9,15 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// An unreadyError says that an agent cannot be run here, since keys of its models
-// are missing.
+// An unreadyError says that an agent cannot run here because keys of its models are
+// missing.
 type unreadyError struct{ problems spec.Problems }
 
 func (e *unreadyError) Error() string { return e.problems.Error() }
 func (e *unreadyError) Unwrap() error { return e.problems }
 
-// ready refuses a spec with models that cannot be called, before a run is recorded
-// that would fail for it. model is what --model says.
+// ready refuses a spec whose models cannot be called, before a run is recorded that
+// would fail. model is the value of --model.
 func ready(s *spec.Spec, r *spec.Registry, model string) error {
 	if missing := s.Unready(r); len(missing) > 0 {
 		return &unreadyError{flagged(missing, model)}
@@ -35,7 +35,7 @@ func (a *app) readyModel(name string, m pawl.Model) error {
 	return nil
 }
 
-// namedBy is what names a model that no spec names.
+// namedBy says what named a model that no spec names.
 func (a *app) namedBy(model string) string {
 	if model == a.getenv("PAWL_MODEL") {
 		return "PAWL_MODEL"
@@ -43,11 +43,11 @@ func (a *app) namedBy(model string) string {
 	return "--model"
 }
 
-// unready is what a client of the server is told, who cannot set keys.
+// unready is the error for a client of the server, which cannot set keys.
 func unready(agent string, missing spec.Problems) error {
 	said := make([]string, len(missing))
 	for i, p := range missing {
 		said[i] = p.Message
 	}
-	return problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %s cannot be run here: %s where the server runs", agent, strings.Join(said, "; ")))
+	return problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %s cannot run on this server: %s in the server's environment", agent, strings.Join(said, "; ")))
 }

@@ -15,8 +15,8 @@ import (
 // mostCandidates is how many runs are listed when a name fits none or several.
 const mostCandidates = 10
 
-// find is the run that a person means by RUN: its id, the beginning of its id,
-// or "last". Anything else is bad usage, which lists what might be meant.
+// find returns the run that RUN names: an id, the beginning of one, or "last". Its
+// usage error lists the candidates.
 func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 	if ref == "last" {
 		newest, err := roots(ctx, j, pawl.Query{}, 1)
@@ -29,7 +29,7 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 		return newest[0], nil
 	}
 	var found []pawl.Head
-	for _, id := range []string{ref, strings.ToUpper(ref)} { // ids of ours are in capitals; a program may give others
+	for _, id := range []string{ref, strings.ToUpper(ref)} { // generated ids are in capitals; a program may use others
 		if id == "" || len(found) > 0 {
 			break
 		}
@@ -40,7 +40,7 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 		if i := slices.IndexFunc(found, func(h pawl.Head) bool { return h.Run == id }); i >= 0 {
 			return found[i], nil
 		}
-		// A child's id begins with its parent's, which is meant.
+		// A child's id begins with its parent's: prefer the parent.
 		among := slices.DeleteFunc(slices.Clone(found), func(h pawl.Head) bool {
 			return slices.ContainsFunc(found, func(p pawl.Head) bool { return strings.HasPrefix(h.Run, p.Run+".") })
 		})
@@ -49,20 +49,20 @@ func find(ctx context.Context, j pawl.Journal, ref string) (pawl.Head, error) {
 		}
 	}
 	if len(found) > 0 {
-		return pawl.Head{}, misuse("%q may be any of several runs; give more of the id:\n%s", ref, candidates(found))
+		return pawl.Head{}, misuse("%q matches several runs; give more of the id:\n%s", ref, candidates(found))
 	}
 	recent, err := roots(ctx, j, pawl.Query{}, mostCandidates+1)
 	if err != nil {
 		return pawl.Head{}, err
 	}
 	if len(recent) == 0 {
-		return pawl.Head{}, misuse("there is no run %q; there are none yet", ref)
+		return pawl.Head{}, misuse("run %q does not exist; there are no runs yet", ref)
 	}
-	return pawl.Head{}, misuse("there is no run %q; the latest are:\n%s", ref, candidates(recent))
+	return pawl.Head{}, misuse("run %q does not exist; the latest are:\n%s", ref, candidates(recent))
 }
 
-// heads lists runs, newest first, without those that were claimed but never
-// begun: at most so many, or all.
+// heads lists runs, newest first, without those that were claimed but never begun: at
+// most that many, or all if most is zero.
 func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
 	return headsOf(ctx, j, q, most, func(pawl.Head) bool { return true })
 }
@@ -107,7 +107,7 @@ func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Hea
 		if err != nil {
 			return 0, err
 		}
-		if r, ok := j.(*remote); ok { // of which a list does not say everything
+		if r, ok := j.(*remote); ok { // a list does not have all fields
 			if h, err = r.head(ctx, h.Run); err != nil {
 				return 0, err
 			}
@@ -116,7 +116,7 @@ func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Hea
 	})
 }
 
-// completeRuns offers the ids of runs to a shell.
+// completeRuns completes run ids in a shell.
 func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -135,7 +135,7 @@ func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]str
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// runArgument is a command whose first argument is RUN.
+// runArgument marks a command whose first argument is RUN.
 func (a *app) runArgument(c *cobra.Command) *cobra.Command {
 	c.ValidArgsFunction = a.completeRuns
 	return c

@@ -12,12 +12,12 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// fixAgain is what else must be known to go on with a fix in another process.
-// It stands beside the blueprint's own words in the agent's source.
+// fixAgain is what resuming a fix in another process needs besides the blueprint's own
+// data. It is stored in the agent's source.
 type fixAgain struct {
 	Model  string `json:"model"`
 	DryRun bool   `json:"dry_run,omitempty"`
-	Stop   string `json:"stop,omitempty"` // a condition in place of the agent's own
+	Stop   string `json:"stop,omitempty"` // a condition that replaces the agent's own
 }
 
 func (f fixAgain) into(source string) string {
@@ -31,12 +31,12 @@ func (f fixAgain) into(source string) string {
 	}
 	b, err := json.Marshal(fields)
 	if err != nil {
-		return source // what was read from JSON goes back into it
+		return source // it was read from JSON, so it marshals
 	}
 	return string(b)
 }
 
-// reopenFix takes up the working copy of an earlier process.
+// reopenFix reopens the working copy of an earlier process.
 func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
 	var again fixAgain
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
@@ -58,18 +58,18 @@ func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r rem
 			return nil, err
 		}
 	}
-	if r.declared { // the copy is gone once a run has succeeded
+	if r.declared { // the copy is removed once a run has succeeded
 		agent := testfix.Recorded(from, model, s.Limits())
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
 	}
-	// The process that died may have been changing the project.
+	// The dead process may have been changing the project.
 	if _, err := workspace.Recover(from.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, refused(err)
 	}
 	fix, err := testfix.Open(from, model, s.Limits())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, misuse("run %s cannot go on: its working copy is gone; begin anew with: pawl fix %s", s.Run(), from.Dir)
+		return nil, misuse("run %s cannot resume: its working copy is gone; start over with: pawl fix %s", s.Run(), from.Dir)
 	}
 	if err != nil {
 		return nil, refused(err)
@@ -85,8 +85,8 @@ func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r rem
 	}, nil
 }
 
-// lateFix finishes a fix that has succeeded and was killed before its difference
-// was in the project. The second result is false for any other run.
+// lateFix completes a fix that succeeded but was killed before its diff was applied to
+// the project. late is false for any other run.
 func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, err error) {
 	source := s.Declaration().Source
 	from, isFix, err := testfix.ParseSource(source)
@@ -94,7 +94,7 @@ func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, 
 		return 0, false, nil
 	}
 	if _, err := workspace.Open(from.State, nil); err != nil {
-		return 0, false, nil // it was finished, and the copy is gone or going
+		return 0, false, nil // the diff was applied; the copy is removed or being removed
 	}
 	w, err := a.reopenFix(from, source, s, remake{})
 	if err != nil {

@@ -18,10 +18,9 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// remote is the runs of a server: a journal that can be read. All there is to
-// know of a run is its log, so that commands which look read it as they read a
-// database; what is to be done, the server is asked to do. What was read of a log
-// is kept, since it does not change.
+// remote is the runs of a server as a read-only journal. A run is fully described by
+// its log, so commands that read work on it as on a database; other commands send
+// requests to the server. Entries never change, so those read are cached.
 type remote struct {
 	*client.Client
 
@@ -33,17 +32,16 @@ type remote struct {
 type copied struct {
 	mu    sync.Mutex
 	rows  []pawl.Row
-	state pawl.State // folded as far as somebody wanted it
+	state pawl.State // folded as far as a caller needed it
 }
 
-// remotely marks a command that can also be asked of a server, but for some of
-// its flags.
+// remotely marks a command that also works with --server, except for the flags but.
 func remotely(c *cobra.Command, but ...string) *cobra.Command {
 	c.Annotations = map[string]string{"server": strings.Join(but, " ")}
 	return c
 }
 
-// localOnly refuses what is not for a server.
+// localOnly refuses --server for commands and flags that do not support it.
 func (a *app) localOnly(c *cobra.Command, _ []string) error {
 	if a.server == "" {
 		return nil
@@ -51,22 +49,22 @@ func (a *app) localOnly(c *cobra.Command, _ []string) error {
 	but, ok := c.Annotations["server"]
 	switch {
 	case a.database != "":
-		return &failure{misuse("runs are in the database of --database or at the server of --server; name one of them")}
+		return &failure{misuse("--database and --server exclude each other; give one of them")}
 	case !ok:
-		return &failure{misuse("pawl %s works on the database or on files here, and not at a server; leave out --server", c.Name())}
+		return &failure{misuse("pawl %s works on the database or on local files; leave out --server", c.Name())}
 	}
 	var wrong error
 	c.Flags().Visit(func(f *pflag.Flag) {
 		for name := range strings.FieldsSeq(but) {
 			if f.Name == name && wrong == nil {
-				wrong = &failure{misuse("--%s is for whoever drives a run, and with --server that is the server; leave it out", name)}
+				wrong = &failure{misuse("--%s has no effect with --server, which drives the run; leave it out", name)}
 			}
 		}
 	})
 	return wrong
 }
 
-// toServer makes the client of the server that --server names.
+// toServer makes the client for the server of --server.
 func (a *app) toServer() (*remote, error) {
 	c, err := client.New(a.server, a.getenv("PAWL_TOKEN"), nil)
 	if err != nil {
@@ -75,7 +73,7 @@ func (a *app) toServer() (*remote, error) {
 	return &remote{Client: c, logs: map[string]*copied{}}, nil
 }
 
-// log is what is known of a run's log.
+// log returns the cached part of a run's log.
 func (r *remote) log(run string) *copied {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +102,7 @@ func (r *remote) Read(ctx context.Context, run string, from uint64) iter.Seq2[pa
 		l.rows = rows
 		l.mu.Unlock()
 		for _, row := range rows[min(max(from, 1)-1, uint64(len(rows))):] {
-			// An entry may keep parts of what it is read from, and so may another reader.
+			// An entry may retain parts of its row, and so may another reader.
 			row.Data = append([]byte(nil), row.Data...)
 			if !yield(row, nil) {
 				return
@@ -113,7 +111,7 @@ func (r *remote) Read(ctx context.Context, run string, from uint64) iter.Seq2[pa
 	}
 }
 
-// unknownRun says what a server says of a run that is not there as journals do.
+// unknownRun turns the server's error for an unknown run into the journals' error.
 func unknownRun(err error) error {
 	if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusNotFound {
 		return pawl.ErrUnknownRun
@@ -121,7 +119,7 @@ func unknownRun(err error) error {
 	return err
 }
 
-// head is a run as it stands. That nobody drives it, only the server knows.
+// head returns a run's current head. Only the server knows that a run has no owner.
 func (r *remote) head(ctx context.Context, run string) (pawl.Head, error) {
 	seen, err := r.Run(ctx, run)
 	if err != nil {
@@ -144,8 +142,8 @@ func (r *remote) head(ctx context.Context, run string) (pawl.Head, error) {
 	return h, nil
 }
 
-// List implements pawl.Journal: of the run that is named by its whole id the head
-// has everything, of others what a list shows.
+// List implements pawl.Journal: the run named by its full id has a complete head, other
+// runs have what a list shows.
 func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		if q.Run != "" {
@@ -170,14 +168,14 @@ func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 	}
 }
 
-// lines lists runs as the server sees them.
+// lines lists runs as the server reports them.
 func (r *remote) lines(ctx context.Context, f desk.Filter) iter.Seq2[client.RunLine, error] {
 	return r.Runs(ctx, client.Query{
 		Status: f.Status, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Query.Thread, Children: f.Children, Max: f.Query.Max,
 	})
 }
 
-// news is [news] of a run at a server: its pauses and its end.
+// news is [news] for a run at a server: its pauses and its end.
 func (r *remote) news(ctx context.Context, run string) (wait func() error, stop func()) {
 	listening, stop := context.WithCancel(ctx)
 	word := make(chan error, 1)
@@ -204,12 +202,12 @@ func (r *remote) news(ctx context.Context, run string) (wait func() error, stop 
 	}, stop
 }
 
-// lookAtServer is how often a server is asked for what it does not tell: that
-// nobody drives a run any more.
+// lookAtServer is how often a server is polled for what it does not stream: that a run
+// has lost its owner.
 const lookAtServer = 5 * time.Second
 
-// errRemote says that a journal is none to be written.
-var errRemote = errors.New("a server keeps these runs, and writes them by itself")
+// errRemote is the error of every write.
+var errRemote = errors.New("runs of a server can only be read here; the server writes them")
 
 // Claim implements pawl.Journal.
 func (r *remote) Claim(context.Context, pawl.Claim) (pawl.Lease, error) {
@@ -229,7 +227,7 @@ func (r *remote) Letters(context.Context, string, int64) iter.Seq2[pawl.Letter, 
 	return func(yield func(pawl.Letter, error) bool) { yield(pawl.Letter{}, errRemote) }
 }
 
-// Waits is what the server says that a run waits for: letters are there.
+// Waits returns what the server says that a run waits for; signals are stored there.
 func (r *remote) Waits(ctx context.Context, run string) ([]pawl.Pending, error) {
 	result, err := r.Run(ctx, run)
 	return result.Pending, err
@@ -241,5 +239,5 @@ func (r *remote) PutBlob(context.Context, string, []byte) error { return errRemo
 // Blob implements pawl.Blobs.
 func (r *remote) Blob(context.Context, string) ([]byte, error) { return nil, pawl.ErrUnknownBlob }
 
-// Close implements io.Closer; there is nothing to be closed.
+// Close implements io.Closer; it does nothing.
 func (r *remote) Close() error { return nil }

@@ -14,19 +14,18 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// asked begins something at a server, or goes on with it, and gives the run that
-// is to be watched.
+// asked starts or resumes something at a server, and returns the run to watch.
 type asked func(ctx context.Context) (pawl.Result, error)
 
-// driveRemote has a server drive a run and watches it until nobody does. Entries
-// up to after are history.
+// driveRemote asks a server to drive a run and watches the run until it has no owner.
+// Entries up to after are history.
 func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint64, ask asked) (int, error) {
 	events, err := a.openEvents(d.events)
 	if err != nil {
 		return 0, err
 	}
 	if events != nil {
-		defer func() { _ = events.close() }() // each line was written when it happened
+		defer func() { _ = events.close() }() // each line was flushed when it was written
 	}
 	began := time.Now()
 	result, err := ask(ctx)
@@ -40,14 +39,14 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 	for looks := 0; ; {
 		if result, err = w.until(ctx, result); err != nil {
 			if ctx.Err() != nil && !a.quiet {
-				a.sayf("run %s goes on at the server (began %s ago here); watch it: %s; end it: %s", w.run, lasting(time.Since(began)),
+				a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", w.run, lasting(time.Since(began)),
 					a.typed("pawl", "events", w.run, "--follow"), a.typed("pawl", "cancel", w.run))
 			}
 			return 0, err
 		}
 		answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
-		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it for the answer
-		outdated := result.Status.Waiting() && w.halted != 0 && !w.halted.Waiting()    // the run has ended since the server said so
+		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it with the answer
+		outdated := result.Status.Waiting() && w.halted != 0 && !w.halted.Waiting()    // the run has ended since the server's reply
 		if (parking || outdated) && looks < lookForAnswer {
 			looks++
 			select {
@@ -71,7 +70,7 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 	}
 }
 
-// lookForAnswer is how often a run is looked at that waits for what is answered.
+// lookForAnswer is how often a waiting run is polled after its answer was sent.
 const lookForAnswer = 40
 
 // watch shows a run at a server, and streams it.
@@ -83,10 +82,10 @@ type watch struct {
 	last     uint64 // the entry shown last
 	events   *sink
 	announce bool
-	halted   pawl.Status // where the log says it came to a halt; zero: nowhere
+	halted   pawl.Status // the status at which the log halted; zero: it has not
 }
 
-// until watches until nobody drives the run, and returns what it has come to.
+// until watches until the run has no owner, and returns its result.
 func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error) {
 	if !driven(now.Status) {
 		for e, err := range w.Entries(ctx, w.run, w.last) {
@@ -97,18 +96,18 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 		}
 		return now, nil
 	}
-	type heard struct {
+	type received struct {
 		e   pawl.Entry
 		err error
 	}
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	word := make(chan heard)
+	word := make(chan received)
 	go func() {
 		defer close(word)
 		for e, err := range w.Follow(within, w.run, w.last) {
 			select {
-			case word <- heard{e, err}:
+			case word <- received{e, err}:
 			case <-within.Done():
 				return
 			}
@@ -138,7 +137,7 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 		}
 		result, err := w.Run(ctx, w.run)
 		if _, refused := errors.AsType[*client.Problem](err); err != nil && !refused && w.halted != 0 && ctx.Err() == nil {
-			return result, &fault{exitCode(w.halted), fmt.Errorf("run %s is %v; the server says no more: %w", w.run, w.halted, err)}
+			return result, &fault{exitCode(w.halted), fmt.Errorf("run %s is %v; the connection to the server failed: %w", w.run, w.halted, err)}
 		}
 		if err != nil || over || !driven(result.Status) {
 			return result, err
@@ -148,9 +147,9 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 
 func driven(s pawl.Status) bool { return s == pawl.Running || s == pawl.Queued }
 
-// show shows an entry, and reports whether the run may have come to a halt by it.
+// show shows an entry, and reports whether the run may have halted with it.
 func (w *watch) show(e pawl.Entry) bool {
-	if e.Seq <= w.last { // pieces of replies have none and are not shown
+	if e.Seq <= w.last { // pieces of replies have no seq and are not shown
 		return false
 	}
 	w.last = e.Seq
@@ -160,7 +159,7 @@ func (w *watch) show(e pawl.Entry) bool {
 			_, err = w.events.w.Write(append(redact.JSON(line), '\n'))
 		}
 		if err != nil {
-			w.sayf("pawl: --events: %v; the run goes on without", err)
+			w.sayf("pawl: --events: %v; the run continues without it", err)
 			w.events = nil
 		}
 	}
@@ -183,7 +182,7 @@ func (w *watch) show(e pawl.Entry) bool {
 	return false
 }
 
-// sentLimits are ceilings as a server takes them; they have been checked.
+// sentLimits converts checked limits to the server's form.
 func sentLimits(texts []string, relative bool) (client.Limits, error) {
 	if _, err := parseLimits(texts, relative); err != nil || len(texts) == 0 {
 		return nil, err
@@ -198,7 +197,7 @@ func sentLimits(texts []string, relative bool) (client.Limits, error) {
 	return limits, nil
 }
 
-// resumeRemote has a server go on with a run.
+// resumeRemote asks a server to resume a run.
 func (a *app) resumeRemote(ctx context.Context, r *remote, h pawl.Head, d *driving) (int, error) {
 	limits, err := sentLimits(d.limit, true)
 	if err != nil {
@@ -209,7 +208,7 @@ func (a *app) resumeRemote(ctx context.Context, r *remote, h pawl.Head, d *drivi
 	})
 }
 
-// forkRemote has a server fork a run.
+// forkRemote asks a server to fork a run.
 func (a *app) forkRemote(ctx context.Context, r *remote, h pawl.Head, ask client.ForkRun, d *driving) (int, error) {
 	var err error
 	if ask.Limits, err = sentLimits(d.limit, true); err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// A mailer says something to a run. An engine does, by the mailbox of its journal;
-// so does a server.
+// A mailer sends signals to a run: an engine by the inbox of its journal, or a server.
 type mailer interface { //nolint:interfacebloat // there are five things to be said
 	Decide(ctx context.Context, run, call string, d engine.Decision) error
 	Answer(ctx context.Context, run, call, by, text string) error
@@ -21,7 +20,7 @@ type mailer interface { //nolint:interfacebloat // there are five things to be s
 	DidNotHappen(ctx context.Context, run, call, by string) error
 }
 
-// remoteMail says it to a server, and remembers what has come of it.
+// remoteMail sends signals to a server, and keeps the latest result.
 type remoteMail struct {
 	*remote
 	last pawl.Result
@@ -66,8 +65,8 @@ func (m *remoteMail) DidNotHappen(ctx context.Context, run, call, by string) err
 	return m.said(m.Client.Settle(ctx, run, call, client.Settle{DidNotHappen: true, By: by}))
 }
 
-// mailRemote says something to a run at a server, which then goes on with it, and
-// watches that.
+// mailRemote sends a signal to a run at a server, which then resumes the run, and
+// watches the run.
 func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, h pawl.Head, say func(to addressee) error) (int, error) {
 	root, err := desk.Root(ctx, r, h)
 	if err != nil {
@@ -98,11 +97,11 @@ func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, 
 	return 0, printJSON(a.out, mail.last)
 }
 
-// errStays says that a server has not gone on with a run that got a letter.
-var errStays = errors.New("the run stays as it is")
+// errStays says that a server has not resumed a run that got a signal.
+var errStays = errors.New("the server did not resume the run")
 
-// askHere decides about what a run at a server waits for as --approvals has it:
-// nil, if nothing was decided.
+// askHere decides what a run at a server waits for, as --approvals says: nil if
+// nothing was decided.
 func (a *app) askHere(ctx context.Context, r *remote, mode approvalsMode, result pawl.Result) (*pawl.Result, error) {
 	waiting := desk.Waiting(result.Pending, "approval")
 	if len(waiting) == 0 || result.Status != pawl.WaitingApproval {

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// runRemote has a server run one of its agents, or the spec in a file.
+// runRemote asks a server to run one of its agents, or the spec in a file.
 func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []string, o *engine.StartOptions) (int, error) {
 	limits, err := sentLimits(d.limit, false)
 	if err != nil {
@@ -36,7 +36,7 @@ func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []str
 		}
 		ask.Agent = ""
 	} else if d.model != "" || d.stop != "" {
-		return 0, misuse("--model and --stop are for a spec that is sent along; %s is an agent of the server, which knows its own", name)
+		return 0, misuse("--model and --stop need a spec file; %s is an agent of the server, which has its own", name)
 	}
 	if len(rest) > 0 {
 		if ask.Input, err = a.input(ctx, rest, ""); err != nil {
@@ -51,23 +51,22 @@ func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []str
 			}
 			result, err := r.Start(ctx, ask)
 			if p, ok := errors.AsType[*client.Problem](err); ok && ask.Spec != nil && p.Status == http.StatusForbidden {
-				return result, misuse("%s is sent to %s as a spec of yours: %w", name, a.server, err)
+				return result, misuse("sending the spec %s to %s: %w", name, a.server, err)
 			}
 			return result, err
 		})
 	})
 }
 
-// serves is the name under which the server has the agent of just this spec, with
-// the programs and files that it names beside it there; empty: it has not, or does
-// not say.
+// serves is the name under which the server has an agent of exactly this spec, with the
+// programs and files that the spec names; empty: it has none, or does not say.
 func (r *remote) serves(ctx context.Context, raw json.RawMessage) string {
 	if raw == nil {
 		return ""
 	}
 	agents, err := r.Agents(ctx)
 	if err != nil {
-		return "" // it says so again when it is asked for the run
+		return "" // starting the run will report the error
 	}
 	digest := specDigest(raw)
 	for _, a := range agents {
@@ -78,13 +77,13 @@ func (r *remote) serves(ctx context.Context, raw json.RawMessage) string {
 	return ""
 }
 
-// specDigest tells specs apart that say something else.
+// specDigest is equal for equal specs.
 func specDigest(raw json.RawMessage) string {
 	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
-// isFile reports whether what is to be run is meant as the name of a file: it is
-// one, or could not be the name of an agent.
+// isFile reports whether the argument names a file: the file exists, or the name is
+// not a valid agent name.
 func isFile(name string) bool {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		return true
@@ -92,8 +91,8 @@ func isFile(name string) bool {
 	return strings.ContainsAny(name, `/\.`)
 }
 
-// sentSpec is the spec in a file as a server takes it. What is wrong with it is
-// told here, where the file is; whether the server can run it, only that knows.
+// sentSpec is the spec in a file in the server's form. Its problems are reported here,
+// where the file is; only the server knows whether it can run the spec.
 func sentSpec(file string, d *driving) (json.RawMessage, error) {
 	if _, err := loadSpec(file, &spec.Options{Model: d.model, Stop: d.stop}); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func sentSpec(file string, d *driving) (json.RawMessage, error) {
 		return nil, err
 	}
 	if bytes.Equal(bytes.TrimSpace(fields["type"]), []byte(`"loop"`)) {
-		return nil, misuse("--model and --stop cannot be sent along with a Hyphen loop document; write them into it")
+		return nil, misuse("--model and --stop do not apply to a Hyphen loop document; write them into the document")
 	}
 	for key, value := range map[string]string{"model": d.model, "stop": d.stop} {
 		if value != "" {

@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// replayed is the outcome of deciding a log again.
+// replayed is the outcome of a replay.
 type replayed struct {
 	Run    string  `json:"run"`
 	Agrees bool    `json:"agrees"`
-	Steps  int     `json:"steps"` // that agree
+	Steps  int     `json:"steps"` // that are identical
 	Error  *string `json:"error"` // the first difference
 }
 
 func (a *app) replayCommand() *cobra.Command {
-	return remotely(a.runArgument(a.command("replay RUN [flags]", "Decide every recorded step of a run again and compare; nothing is called", cobra.ExactArgs(1),
+	return remotely(a.runArgument(a.command("replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				return a.replay(ctx, j, h.Run)
@@ -51,7 +51,7 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	return 0, err
 }
 
-// replayed replays a run, or has its server do so.
+// replayed replays a run here or at its server.
 func (a *app) replayed(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
 	r, ok := j.(*remote)
 	if !ok {
@@ -64,7 +64,7 @@ func (a *app) replayed(ctx context.Context, j pawl.Journal, run string) (steps i
 	return out.Steps, differs, err
 }
 
-// decideAgain replays a run. differs is the first difference; err says that it
+// decideAgain replays a run. differs is the first difference; err says that the run
 // cannot be replayed.
 func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
 	line, err := desk.Line(ctx, j, run)
@@ -100,8 +100,8 @@ func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (step
 	return steps, nil, nil
 }
 
-// agentsOf gives a state of the run under each agent it has had: one, unless
-// somebody resumed it under a changed one. Each is replayed with its own.
+// agentsOf returns a state of the run for each agent it has had: one, unless the run
+// was resumed with a changed agent. Each part is replayed with its own agent.
 func agentsOf(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error) {
 	var agents []*pawl.State
 	s := new(pawl.State)

@@ -13,14 +13,14 @@ import (
 	"github.com/pawl-run/pawl/telemetry/export"
 )
 
-// reports is where it is told what runs do, opened when the first engine is made.
+// reports holds the telemetry export, opened with the first engine.
 type reports struct {
 	once sync.Once
-	to   *export.Export // nil: nobody is told
+	to   *export.Export // nil: nothing is exported
 }
 
-// reporting is the export that the environment asks for; nil: none. What is wrong
-// with what it says is told, and no reason not to run.
+// reporting is the export that the environment asks for; nil: none. An invalid setting
+// is reported and does not stop the run.
 func (a *app) reporting(metrics bool) *export.Export {
 	if a.reports == nil {
 		return nil
@@ -36,10 +36,10 @@ func (a *app) reporting(metrics bool) *export.Export {
 }
 
 func (a *app) unreported(err error) {
-	a.sayf("pawl: telemetry: %s; runs go on without", redact.Text(err.Error()))
+	a.sayf("pawl: telemetry: %s; runs continue without telemetry", redact.Text(err.Error()))
 }
 
-// watchers are those who are told of an engine's runs.
+// watchers are the observers of an engine's runs.
 func (a *app) watchers(metrics bool) []engine.Watcher {
 	if to := a.reporting(metrics); to != nil {
 		return []engine.Watcher{to.Telemetry}
@@ -47,7 +47,7 @@ func (a *app) watchers(metrics bool) []engine.Watcher {
 	return nil
 }
 
-// scraped answers Prometheus.
+// scraped serves the metrics to Prometheus.
 func (a *app) scraped() http.Handler {
 	if to := a.reporting(true); to != nil {
 		return to.Metrics
@@ -55,8 +55,8 @@ func (a *app) scraped() http.Handler {
 	return nil
 }
 
-// serverLog is where a server tells what its operator should know: here, and
-// beside the traces where logs are sent, too.
+// serverLog is where a server logs for its operator: standard error, and the telemetry
+// export if it takes logs.
 func (a *app) serverLog(verbose bool) *slog.Logger {
 	level := slog.LevelInfo
 	if verbose {
@@ -69,10 +69,10 @@ func (a *app) serverLog(verbose bool) *slog.Logger {
 	return slog.New(to)
 }
 
-// mostReporting is how long what is left may take to be sent at the end.
+// mostReporting bounds the time to flush telemetry at exit.
 const mostReporting = 5 * time.Second
 
-// reported sends what is left to be told.
+// reported flushes the telemetry.
 func (a *app) reported() {
 	if a.reports == nil || a.reports.to == nil {
 		return
@@ -84,8 +84,7 @@ func (a *app) reported() {
 	}
 }
 
-// asked is ctx with the place in a trace of whoever has started this program, as
-// he has said in the environment.
+// asked adds to ctx the parent span that the environment names.
 func (a *app) asked(ctx context.Context) context.Context {
 	return traceparent.With(ctx, traceparent.Parse(a.getenv(traceparent.Variable), a.getenv(traceparent.StateVar)))
 }

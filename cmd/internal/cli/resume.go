@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// resuming is how a run is to go on.
+// resuming holds the options of pawl resume.
 type resuming struct {
 	driving
 	spec        string
@@ -24,7 +24,7 @@ type resuming struct {
 
 func (a *app) resumeCommand() *cobra.Command {
 	r := &resuming{}
-	c := a.command("resume RUN [flags]", "Go on with a run that is parked, ended without success, or was interrupted", cobra.ExactArgs(1),
+	c := a.command("resume RUN [flags]", "Resume a run that is suspended, ended without success, or was interrupted", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				root, err := desk.Root(ctx, j, h)
@@ -32,19 +32,18 @@ func (a *app) resumeCommand() *cobra.Command {
 				case err != nil:
 					return 0, err
 				case root.Run != h.Run && (r.limit != nil || r.spec != "" || r.model != "" || r.stop != ""):
-					return 0, misuse("run %s is a child of run %s, and goes on with it as it is; resume that one with other limits or another agent", h.Run, root.Run)
+					return 0, misuse("run %s is a child of run %s and resumes with it, unchanged; apply the flags to run %[2]s", h.Run, root.Run)
 				case root.Run != h.Run:
-					a.sayf("run %s is a child of run %s; going on with that", h.Run, root.Run)
+					a.sayf("run %s is a child of run %s; resuming that one", h.Run, root.Run)
 					h = root
 				}
 				return a.resume(ctx, j, h, r)
 			})
 		})
 	r.limitFlag(c, true)
-	c.Flags().StringVar(&r.spec, "spec", "", "make the agent of this spec instead of the one it began with")
-	c.Flags().BoolVar(&r.allowChange, "allow-change", false, "go on although the agent has changed; the change is recorded")
-	// The labels of a run are those it was begun with: whoever looks for it by
-	// them would not find it again.
+	c.Flags().StringVar(&r.spec, "spec", "", "resume with the agent of this spec instead of the original one")
+	c.Flags().BoolVar(&r.allowChange, "allow-change", false, "resume although the agent has changed; the change is recorded")
+	// A run keeps its labels, because people find it by them.
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == "label" {
 			return errors.New("a run keeps the labels it began with; pawl fork RUN --at SEQ --label KEY=VALUE makes one with others")
@@ -84,7 +83,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 		if code, late, err := a.lateFix(ctx, s); late {
 			return code, err
 		}
-		return 0, misuse("run %s is done; fork it to go another way", h.Run)
+		return 0, misuse("run %s has succeeded; fork it to continue differently", h.Run)
 	}
 	if s.Redacted() {
 		return 0, fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
@@ -120,7 +119,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 	return w.conclude(ctx, result)
 }
 
-// words is a command that changes as much of a run as this one does.
+// words adds the flags of this resumption to a command.
 func (r *resuming) words(command ...string) []string {
 	option := func(name, value string) {
 		if value != "" {
@@ -150,13 +149,13 @@ type changedError struct {
 }
 
 func (e *changedError) Error() string {
-	return fmt.Sprintf("run %s began with another agent: %s changed since; go on with: %s; or leave the run as it is and fork it",
+	return fmt.Sprintf("the agent of run %s has changed: %s; resume it with: %s; or fork the run",
 		e.Run, strings.Join(e.Parts, ", "), e.command)
 }
 
 func (e *changedError) Unwrap() error { return e.ChangedError }
 
-// raise fills in the limits of a resumption and returns what they come to.
+// raise sets the limits of a resumption and returns the resulting limits.
 func (a *app) raise(s *pawl.State, w *work, typed desk.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
 	agent := w.agent
 	if o.Stop != nil {
@@ -172,13 +171,12 @@ func (a *app) raise(s *pawl.State, w *work, typed desk.Limits, o *engine.ResumeO
 	if o.Limits, err = over(typed, s.Limits(), desk.PriceOf(w.agent.Model)); err != nil {
 		return pawl.Limits{}, err
 	}
-	o.AllowSpent = o.Limits == (pawl.Limits{}) // which a policy may lower without anybody asking for it
+	o.AllowSpent = o.Limits == (pawl.Limits{}) // a policy may lower limits that the user did not change
 	o.Limits = a.hold(w.policy, s.Limits(), o.Limits)
 	return s.Limits().Merge(o.Limits), nil
 }
 
-// checkStop says what of a stop condition from the command line does not fit
-// the agent.
+// checkStop reports what in a stop condition of the command line does not fit the agent.
 func checkStop(agent pawl.Agent) error {
 	c, ok := agent.Stop.(pawl.Checker)
 	if !ok {
@@ -190,7 +188,7 @@ func checkStop(agent pawl.Agent) error {
 	return nil
 }
 
-// lost makes bad usage of losing the race for a run to another process.
+// lost turns losing the race for a run into a usage error.
 func lost(err error) error {
 	if errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) {
 		return refused(err)

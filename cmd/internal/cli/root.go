@@ -33,13 +33,13 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	case errors.As(err, &failed):
 		return a.report(ctx, failed.err)
 	}
-	// What is left are cobra's own findings about how it was called.
+	// The remaining errors are cobra's, about the command line.
 	a.sayf("pawl: %v", err)
 	a.sayf("pawl --help lists the commands, pawl COMMAND --help their flags")
 	return exitUsage
 }
 
-// strictHelp makes help about what there is not bad usage, like the thing itself.
+// strictHelp makes help about an unknown command a usage error.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
@@ -52,7 +52,7 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// failure is an error of a command, as opposed to one of how it was called.
+// failure is an error of a command, as opposed to a usage error of cobra.
 type failure struct{ err error }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -60,7 +60,7 @@ func (f *failure) Error() string { return f.err.Error() }
 func (a *app) root() *cobra.Command {
 	version := false
 	root := &cobra.Command{
-		Use: "pawl", Short: "Run agents and look after their runs", Long: about,
+		Use: "pawl", Short: "Run agents and manage their runs", Long: about,
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
@@ -79,7 +79,7 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print the result as JSON; lists and streams as JSON lines")
 	flags.BoolVar(&a.quiet, "quiet", false, "show no progress")
 	flags.StringVar(&a.database, "database", "", "where runs are kept, as sqlite:PATH or postgres://USER@HOST/NAME (default: $PAWL_DATABASE, or pawl/pawl.db in the user's state directory)")
-	flags.StringVar(&a.server, "server", "", "ask the pawl serve at this address in place of a database, as http://HOST:PORT, https://HOST or unix:///PATH; its token is in $PAWL_TOKEN")
+	flags.StringVar(&a.server, "server", "", "use the pawl serve at this address instead of a database, as http://HOST:PORT, https://HOST or unix:///PATH; its token is in $PAWL_TOKEN")
 	flags.SortFlags = false
 	root.PersistentPreRunE = a.localOnly
 	root.AddCommand(
@@ -91,7 +91,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// command makes a command of a function that returns the exit code.
+// command makes a command from a function that returns the exit code.
 func (a *app) command(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, args []string) (int, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: args, DisableFlagsInUseLine: true,

@@ -29,9 +29,9 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			return a.run(ctx, d, args[0], args[1:], &o, c.Flags().Changed("thread"))
 		})
-	c.Flags().StringVar(&o.Thread, "thread", "", "go on with this conversation: its last run's messages come first (default: the spec's, else none)")
-	c.Flags().StringVar(&o.Key, "key", "", "run this once: who runs it under the same key again is shown the run there is")
-	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "take tools of untrusted MCP servers whose definition has changed since the agent's last run")
+	c.Flags().StringVar(&o.Thread, "thread", "", "continue this conversation: the messages of its last run come first (default: the spec's, else none)")
+	c.Flags().StringVar(&o.Key, "key", "", "idempotency key: reuse returns the existing run")
+	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "accept tools of untrusted MCP servers whose definition has changed since the agent's last run")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -43,7 +43,7 @@ func (a *app) runCommand() *cobra.Command {
 	return remotely(c, "policy", "tools", "workflows", "allow-change")
 }
 
-// run runs a spec. named says that the thread of o goes before the spec's.
+// run runs a spec. named: the thread of o overrides the spec's.
 func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o *engine.StartOptions, named bool) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
@@ -102,8 +102,8 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 	})
 }
 
-// loadSpec reads a spec; its error is Problems. Those of what was said on the
-// command line name the flag.
+// loadSpec reads a spec; its error is Problems. Problems with values from the command
+// line name the flag.
 func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 	s, err := spec.Load(file, o)
 	if err == nil {
@@ -116,8 +116,7 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 	return nil, flagged(problems, o.Model)
 }
 
-// unreadable is the problem of a file that cannot be read at all. It has no place
-// in the file.
+// unreadable is the problem of a file that cannot be read. It has no position.
 func unreadable(file string, err error) spec.Problems {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
@@ -125,7 +124,7 @@ func unreadable(file string, err error) spec.Problems {
 	return spec.Problems{{File: file, Message: err.Error()}}
 }
 
-// flagged names the flags that problems are about, model being what --model said.
+// flagged names the flags that caused problems; model is the value of --model.
 func flagged(problems spec.Problems, model string) spec.Problems {
 	flags := map[string]string{"model": "--model", "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
 	if model == "" {
@@ -140,8 +139,7 @@ func flagged(problems spec.Problems, model string) spec.Problems {
 	return problems
 }
 
-// ceilings are an agent's limits, defaults included. An agent that makes no
-// sense is bad usage.
+// ceilings are an agent's limits, defaults included. An invalid agent is a usage error.
 func ceilings(agent pawl.Agent) (pawl.Limits, error) {
 	m, err := pawl.NewMachine(agent)
 	if err != nil {
@@ -150,15 +148,14 @@ func ceilings(agent pawl.Agent) (pawl.Limits, error) {
 	return m.Declaration().Limits, nil
 }
 
-// warn tells of what is likely not meant. model is what --model says.
+// warn prints the spec's warnings. model is the value of --model.
 func (a *app) warn(s *spec.Spec, r *spec.Registry, model string) {
 	for _, p := range flagged(s.Warnings(r), model) {
 		a.sayf("pawl: warning: %v", p)
 	}
 }
 
-// input is what a run is to work on: an argument, standard input, or else what
-// the spec says.
+// input is the run's input: an argument, standard input, or else the spec's.
 func (a *app) input(ctx context.Context, args []string, otherwise string) (string, error) {
 	text := otherwise
 	if len(args) > 0 {
@@ -171,7 +168,7 @@ func (a *app) input(ctx context.Context, args []string, otherwise string) (strin
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", misuse("there is no input; give it as an argument, as - for standard input, or as input in the spec")
+		return "", misuse("no input; give it as an argument, as - for standard input, or as input in the spec")
 	}
 	return text, nil
 }

@@ -47,7 +47,7 @@ func (a *app) runsCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
 	c.Flags().BoolVar(&children, "children", false, "child runs, too")
-	c.Flags().StringVar(&q.Thread, "thread", "", "only runs of this thread, and forks of them")
+	c.Flags().StringVar(&q.Thread, "thread", "", "only runs of this thread, and their forks")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
 	return looking(remotely(c))
 }
@@ -66,9 +66,9 @@ func list(ctx context.Context, j pawl.Journal, f desk.Filter) iter.Seq2[client.R
 	}
 }
 
-// printRuns prints runs as they are found: in a table, so many at a time.
+// printRuns prints runs as they are found: tables of at most together rows.
 func (a *app) printRuns(lines iter.Seq2[client.RunLine, error]) error {
-	const together = 1000 // rows whose columns are of one width
+	const together = 1000 // rows that share column widths
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	n := 0
 	for l, err := range lines {
@@ -109,5 +109,5 @@ func labelText(labels map[string]string) string {
 	return oneLine(strings.Join(parts, " "))
 }
 
-// when is a time for people, in their own zone.
+// when formats a time in the local zone.
 func when(t time.Time) string { return t.Local().Format(time.DateTime) }

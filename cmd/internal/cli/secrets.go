@@ -11,16 +11,16 @@ import (
 	"github.com/pawl-run/pawl/telemetry/export"
 )
 
-// ownKeys are variables of ours that no tool is given, and that one may find all
-// the same, as by looking at the processes of its user.
+// ownKeys are our own variables. Tools do not get them but may still find them, for
+// example in the process list of their user.
 var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_TOKEN"}
 
-// leastKey is how long such a value must be to be one. Who runs a model of his
-// own gives it a word for a key, and that word stands in many texts.
+// leastKey is the least length of a secret value. Users of local models set short
+// words as keys, and such words occur in many texts.
 const leastKey = 16
 
-// options are what an engine must know of the agent that came from a source:
-// the values no event may hold, and the hooks that specs name.
+// options are the engine options for an agent's source: the secret values that no
+// event may hold, and the hooks that specs name.
 func (a *app) options(source string) *engine.Options {
 	secrets := spec.SecretsOf(source)
 	if secrets == nil {
@@ -55,8 +55,8 @@ func (a *app) hooksOf() func(pawl.Declaration) []engine.Hook {
 	}
 }
 
-// hooks makes the hooks that a spec names. What is for people is not shown to
-// those who want quiet.
+// hooks makes the hooks that a spec names. Hooks that print for people are left out
+// when quiet.
 func (a *app) hooks(named []spec.Hook) (all []engine.Hook) {
 	for _, h := range named {
 		switch {

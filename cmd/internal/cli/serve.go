@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl/server/ui"
 )
 
-// A service is how agents are served over HTTP.
+// A service holds the options of pawl serve.
 type service struct {
 	driving
 	address   string
@@ -30,30 +30,30 @@ type service struct {
 
 func (a *app) serveCommand() *cobra.Command {
 	s := &service{}
-	c := a.command("serve [SPEC…|DIR…] [flags]", "Serve the agents in specs over HTTP, with a page to look at their runs", cobra.ArbitraryArgs,
+	c := a.command("serve [SPEC…|DIR…] [flags]", "Serve the agents in specs over HTTP, with a web page that shows their runs", cobra.ArbitraryArgs,
 		func(ctx context.Context, args []string) (int, error) { return a.serve(ctx, s, args) })
-	c.Flags().StringVar(&s.address, "addr", "127.0.0.1:8080", "where to listen; an address of another machine's reach takes --token-file and --host")
-	c.Flags().StringVar(&s.socket, "socket", "", "listen at this Unix socket, which only the user can open, in place of an address")
-	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, or one that is made and printed)")
-	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a name that requests may call the server by, such as runs.example.org; may be repeated")
-	c.Flags().StringVar(&s.public, "public-url", "", "the URL by which people reach the server, for links in webhooks (default: the address that is listened on)")
-	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that links to approvals are made with, made if it is not there (default: beside the database, or for PostgreSQL under the user's state directory)")
-	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients bring specs of their own, whose commands run here; they are kept in no file")
+	c.Flags().StringVar(&s.address, "addr", "127.0.0.1:8080", "where to listen; non-loopback addresses require a token (--token-file) and --host")
+	c.Flags().StringVar(&s.socket, "socket", "", "listen at this Unix socket, which only the user can open, instead of an address")
+	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, else one is generated and printed)")
+	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a host name that requests may use, such as runs.example.org; may be repeated")
+	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: the listening address)")
+	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
+	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
-	c.Flags().BoolVar(&s.verbose, "verbose", false, "tell of every request")
+	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.modelFlag(c)
 	s.limitFlag(c, false)
 	s.labelFlag(c)
 	s.policyFlag(c)
-	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: park their runs, or deny them (default: park)")
+	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
 	return c
 }
 
 func (a *app) serve(ctx context.Context, s *service, args []string) (int, error) {
 	switch s.approvals {
 	case modeAsk:
-		return 0, misuse("--approvals ask: there is nobody to ask where a server runs; write park or deny")
+		return 0, misuse("--approvals ask needs a terminal, which a server does not have; write park or deny")
 	case "":
 		s.approvals = modePark
 	case modePark, modeDeny:
@@ -104,7 +104,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 	})
 }
 
-// tellServed says where what is served. A token that was made stands nowhere else.
+// tellServed prints what is served and where. A generated token is printed only here.
 func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) {
 	where := "http://" + l.Addr().String()
 	if s.socket != "" {
@@ -115,10 +115,10 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 			a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
 		}
 		if len(h.served) == 0 && !s.specs {
-			a.sayf("there are no agents to start; what is in the database can be looked at, decided about and gone on with")
+			a.sayf("no agents to start; the runs in the database can be shown, decided and resumed")
 		}
 		if s.specs {
-			a.sayf("clients may bring specs, whose commands run in %s as this user", h.dir)
+			a.sayf("clients may send specs, whose commands run in %s as this user", h.dir)
 		}
 	}
 	if made != "" {
@@ -130,9 +130,9 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 	a.sayf("serving at %s", where)
 }
 
-// paused resumes the runs that were paused when an earlier server was stopped, if
-// --resume says so, and else says that there are some. Those that are paused until a
-// time, and those whose owner died, are resumed by every server.
+// paused resumes the runs that were paused when an earlier server stopped, if --resume
+// is given, and otherwise prints that there are some. Every server resumes runs that
+// are paused until a time, and runs whose owner died.
 func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
 	var runs []string
 	for head, err := range j.List(ctx, pawl.Query{Status: pawl.Paused}) {
@@ -143,7 +143,7 @@ func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, ser
 		case head.WakeAt.IsZero():
 			runs = append(runs, head.Run)
 		case head.WakeAt.After(time.Now()) && !a.quiet:
-			a.sayf("run %s goes on at %s", head.Run, head.WakeAt.UTC().Format(time.RFC3339))
+			a.sayf("run %s resumes at %s", head.Run, head.WakeAt.UTC().Format(time.RFC3339))
 		}
 	}
 	if !s.resume && len(runs) > 0 {
@@ -153,7 +153,7 @@ func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, ser
 	}
 	for _, run := range runs {
 		if err := served.GoOn(ctx, run); err != nil {
-			a.sayf("run %s does not go on: %v", run, err)
+			a.sayf("run %s cannot resume: %v", run, err)
 		} else if !a.quiet {
 			a.sayf("run %s goes on", run)
 		}
@@ -161,7 +161,7 @@ func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, ser
 	return nil
 }
 
-// near reports whether an address can be reached from this machine only.
+// near reports whether an address is reachable from this machine only.
 func near(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(strings.Trim(host, "[]"))

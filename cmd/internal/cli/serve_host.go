@@ -24,11 +24,11 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// inlineSpec stands for the file of a spec that a client brought. There is none.
+// inlineSpec is the file name in messages about a spec that a client sent.
 const inlineSpec = "<spec>.json"
 
-// A serveHost makes the agents that are served. Each spec's is made once; agents
-// of runs that began otherwise are made for those runs.
+// A serveHost makes the agents that are served: one per spec, and separate ones for
+// runs that began with another agent.
 type serveHost struct {
 	app     *app
 	service *service
@@ -38,7 +38,7 @@ type serveHost struct {
 	labels  map[string]string
 	dir     string // where the commands of clients' specs run
 	specs   []*spec.Spec
-	digests []string // of them
+	digests []string // of the specs
 
 	journal store
 	served  []servedAgent
@@ -48,15 +48,14 @@ type serveHost struct {
 	threads engine.Threads
 }
 
-// servedAgent is one of the agents that are opened for all of their runs.
+// servedAgent is an agent that all of its runs share.
 type servedAgent struct {
 	about   client.Agent
 	work    server.Work
-	missing spec.Problems // the keys of its models
+	missing spec.Problems // the missing keys of its models
 }
 
-// hosting reads the specs that are to be served, and tells all that is wrong with
-// them.
+// hosting reads the specs to serve, and reports all of their problems.
 func (a *app) hosting(s *service, args []string) (*serveHost, error) {
 	l, err := parseLimits(s.limit, false)
 	if err != nil {
@@ -88,7 +87,7 @@ func (a *app) hosting(s *service, args []string) (*serveHost, error) {
 			return nil, err
 		}
 		if other, twice := of[made.Name]; twice {
-			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("%s is called %q, too (give one of them another name)", other, made.Name)})
+			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("the name %[2]q is already used by %[1]s (rename one of them)", other, made.Name)})
 		}
 		of[made.Name] = file
 		digest := ""
@@ -107,13 +106,12 @@ func (h *serveHost) options(r *spec.Registry) *spec.Options {
 	return &spec.Options{Registry: r, Model: h.service.model, Limits: h.limits}
 }
 
-// specFiles are the files that arguments name: themselves, or the specs in a
-// directory.
+// specFiles expands the arguments: files, and the specs in directories.
 func (a *app) specFiles(args []string) (files []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() {
-			files = append(files, arg) // what is wrong with it is told with everything else
+			files = append(files, arg) // its problems are reported with all others
 			continue
 		}
 		entries, err := os.ReadDir(arg)
@@ -127,24 +125,24 @@ func (a *app) specFiles(args []string) (files []string, err error) {
 			case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext):
 			case !named(file) && a.quiet:
 			case !named(file):
-				a.sayf("%s has no name, so it is no spec and is not served", file)
+				a.sayf("%s has no name, so it is not a spec and is not served", file)
 			default:
 				files = append(files, file)
 			}
 		}
 		if len(files) == n {
-			return nil, misuse("%s has no spec: a file that ends in .yaml, .yml or .json", arg)
+			return nil, misuse("%s contains no spec (a file that ends in .yaml, .yml or .json)", arg)
 		}
 	}
 	return files, nil
 }
 
-// aName is how the name of a spec is written, or the type of a Hyphen document, as
-// a key of the whole file.
+// aName matches the key name of a spec, or type of a Hyphen document, at the top level
+// of a file.
 var aName = regexp.MustCompile(`(?m)^["']?(name|type)["']?[ \t]*:|\A\s*\{(?s:.*)["']?\b(name|type)["']?\s*:`)
 
-// named reports whether a file in a directory of specs may be one: scripts,
-// policies and lists of tools lie beside them. What cannot be read is told later.
+// named reports whether a file in a directory of specs may be a spec: scripts, policies
+// and lists of tools are in the directory, too. Unreadable files are reported later.
 func named(file string) bool {
 	text, err := os.ReadFile(file)
 	return err != nil || aName.Match(text)
@@ -178,14 +176,14 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 	return nil
 }
 
-// close lets go of the engines; their runs are parked.
+// close closes the engines, which suspends their runs.
 func (h *serveHost) close() {
 	for _, one := range h.served {
 		_ = one.work.Engine.Close()
 	}
 }
 
-// work is an agent under a policy, ready to be run.
+// work is an agent under a policy, ready to run.
 func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec) (server.Work, error) {
 	agent, err := under(policy, agent)
 	if err != nil {
@@ -206,8 +204,8 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 	return w, nil
 }
 
-// engine makes an engine for an agent. What commands leave behind is kept clean of
-// the secrets of all agents: it lies in one place.
+// engine makes an engine for an agent. Recorded output of commands is cleaned of the
+// secrets of all agents, because it is all in one directory.
 func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	o := h.app.options(agent.Source)
 	o.Approver = h.app.approver(h.service.approvals, agent)
@@ -223,7 +221,7 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	return engine.New(h.journal, o)
 }
 
-// forget removes what was recorded of a run's commands that have ended.
+// forget removes the records of a run's commands that have ended.
 func (h *serveHost) forget(run string) {
 	if run != "" {
 		forget(context.Background(), h.journal, run)
@@ -248,17 +246,17 @@ func (h *serveHost) Agents(context.Context) ([]client.Agent, error) {
 	return all, nil
 }
 
-// Start makes the agent of a name, or of a spec that a client brought.
+// Start makes the agent with a name, or of a spec that a client sent.
 func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage) (server.Work, error) {
 	switch one := h.named(name); {
 	case raw == nil && one == nil:
-		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("there is no agent %q; GET /v1/agents lists those there are", name))
+		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist; GET /v1/agents lists the agents", name))
 	case raw == nil && len(one.missing) > 0:
 		return server.Work{}, unready(name, one.missing)
 	case raw == nil:
 		return one.work, nil
 	case !h.service.specs:
-		return server.Work{}, problem(http.StatusForbidden, "this server takes no specs from clients; name one of its agents, or serve with --allow-specs")
+		return server.Work{}, problem(http.StatusForbidden, "this server does not accept specs from clients; name one of its agents, or serve with --allow-specs")
 	}
 	beside := h.app.beside()
 	registry := beside.registry()
@@ -297,13 +295,13 @@ func (h *serveHost) alone(w server.Work, beside *app) server.Work {
 	return w
 }
 
-// Again makes the agent of a run again. One that is just as a spec has it is that
-// spec's.
+// Again rebuilds the agent of a run. If it is exactly the agent of a spec, Again
+// returns that one.
 func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server.Work, error) {
 	source := s.Declaration().Source
 	start, _ := s.Start()
 	for _, one := range h.served {
-		if one.work.Agent.Source == source && start.Parent == "" { // a child has inherited something
+		if one.work.Agent.Source == source && start.Parent == "" { // a child has inherited policies
 			if len(one.missing) > 0 {
 				return server.Work{}, unready(one.about.Name, one.missing)
 			}
@@ -311,10 +309,10 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 		}
 	}
 	if _, isFix, err := testfix.ParseSource(source); isFix || err != nil {
-		return server.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which takes the command line; go on with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
+		return server.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
 	if !ofPawl(s) {
-		return server.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; the program that started it resumes it", s.Run()))
+		return server.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it", s.Run()))
 	}
 	beside := h.app.beside()
 	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork})
@@ -324,7 +322,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 			return server.Work{}, unready(s.Declaration().Agent, e.problems)
 		}
 		if codeOf(err) == exitUsage {
-			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v", s.Run(), err))
+			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", s.Run(), err))
 		}
 		return server.Work{}, err
 	}
@@ -335,7 +333,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 	return h.alone(work, beside), nil
 }
 
-// Replay decides the steps of a run again, under each agent that it has had.
+// Replay replays a run with each agent that it has had.
 func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, error) {
 	beside := h.app.beside()
 	defer beside.disconnect()
@@ -345,12 +343,12 @@ func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, er
 		out.Problem = differs.Error()
 	}
 	if err != nil && codeOf(err) == exitUsage {
-		err = problem(http.StatusConflict, fmt.Sprintf("the agent of run %s cannot be made again here: %v", run, err))
+		err = problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", run, err))
 	}
 	return out, err
 }
 
-// Desk is an engine to say something to a run with.
+// Desk is an engine that sends signals to a run.
 func (h *serveHost) Desk(s *pawl.State) *engine.Engine {
 	return engine.New(h.journal, h.app.options(s.Declaration().Source))
 }
@@ -360,7 +358,7 @@ func (a *app) beside() *app {
 	return &app{in: a.in, out: a.out, err: a.err, environ: a.environ, quiet: a.quiet, database: a.database, reports: a.reports}
 }
 
-// elsewhere says that the run goes on, but not here.
+// elsewhere is the error for a run that must be resumed elsewhere.
 func elsewhere(detail string) error {
 	return fmt.Errorf("%w: %w", server.ErrElsewhere, problem(http.StatusConflict, detail))
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-run/pawl/server"
 )
 
-// leastToken is how long a token must be that can be tried from other machines.
+// leastToken is the least length of a token that other machines can try to guess.
 const leastToken = 16
 
-// keys are what clients must have: from a file, from the environment, or else one
-// that is made, which is given back besides.
+// keys are the accepted tokens: from a file, the environment, or else a generated one,
+// which is also returned in made.
 func (a *app) keys(s *service) (keys []server.Key, made string, err error) {
 	token := a.getenv("PAWL_TOKEN")
 	switch {
@@ -31,9 +31,9 @@ func (a *app) keys(s *service) (keys []server.Key, made string, err error) {
 	}
 	switch {
 	case made != "":
-		return nil, "", misuse("--addr %s can be reached from other machines; give the tokens with --token-file or PAWL_TOKEN, and with --host the names that the server is called by", s.address)
+		return nil, "", misuse("--addr %s can be reached from other machines; set the tokens with --token-file or PAWL_TOKEN, and the server's host names with --host", s.address)
 	case len(s.hosts) == 0:
-		return nil, "", misuse("--addr %s can be reached from other machines; say with --host by which names, such as --host runs.example.org", s.address)
+		return nil, "", misuse("--addr %s can be reached from other machines; set its host names with --host, such as --host runs.example.org", s.address)
 	}
 	for _, k := range keys {
 		if len(k.Token) < leastToken {
@@ -43,8 +43,8 @@ func (a *app) keys(s *service) (keys []server.Key, made string, err error) {
 	return keys, made, nil
 }
 
-// readKeys reads a file of tokens: one alone, or on each line one with a name,
-// what it allows, and the labels of the runs it is for.
+// readKeys reads a file of tokens: either a single token, or lines with a token, its
+// name, its scopes, and the labels of the runs it may access.
 func readKeys(file string) ([]server.Key, error) {
 	info, err := os.Stat(file)
 	var text []byte
@@ -92,9 +92,9 @@ func readKeys(file string) ([]server.Key, error) {
 	}
 	switch {
 	case len(keys) == 0:
-		return nil, misuse("--token-file %s holds no token", file)
+		return nil, misuse("--token-file %s contains no token", file)
 	case alone && len(keys) > 1:
-		return nil, misuse("--token-file %s: where there are several tokens, each has its name and scopes: TOKEN NAME SCOPES [KEY=VALUE…]", file)
+		return nil, misuse("--token-file %s: with several tokens each needs a name and scopes: TOKEN NAME SCOPES [KEY=VALUE…]", file)
 	}
 	return keys, nil
 }

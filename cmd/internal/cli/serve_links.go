@@ -14,12 +14,12 @@ import (
 	"github.com/pawl-run/pawl/internal/approvallink"
 )
 
-// linkKey is the key that links to approvals are made with and known again. It is
-// kept apart from the journal, which many may read who are not to decide. Where
-// nobody named a file for it and there can be none, it ends with this process.
+// linkKey is the key that signs links to approvals. It is stored outside the journal,
+// which people without the right to decide may read. If no file is named and none can
+// be written, the key ends with this process.
 func (a *app) linkKey(s *service) ([]byte, error) {
 	if s.socket != "" && s.public == "" {
-		return nil, nil // nobody gets a link
+		return nil, nil // no links are made
 	}
 	file, err := s.linkKey, error(nil)
 	if file == "" {
@@ -37,13 +37,13 @@ func (a *app) linkKey(s *service) ([]byte, error) {
 		err = misuse("--link-key %s: %w", file, at.Err)
 	}
 	if err != nil && s.linkKey == "" {
-		a.sayf("links to approvals end with this process, for their key cannot be kept: %v", err)
+		a.sayf("links to approvals end with this process, because their key cannot be stored: %v", err)
 		return approvallink.NewKey(), nil
 	}
 	return key, err
 }
 
-// keepKey reads a key from a file, which it makes if there is none.
+// keepKey reads a key from a file, and creates the file if it is missing.
 func keepKey(file string) ([]byte, error) {
 	err := os.MkdirAll(filepath.Dir(file), 0o700)
 	var f *os.File
@@ -78,7 +78,7 @@ func keepKey(file string) ([]byte, error) {
 			return key, nil
 		}
 		if time.Now().After(end) {
-			return nil, misuse("--link-key %s holds no key: %d bytes in hexadecimal; remove it, and one is made", file, approvallink.KeySize)
+			return nil, misuse("--link-key %s contains no key of %d bytes in hexadecimal; remove the file to create a new one", file, approvallink.KeySize)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// listen opens what the service is asked at.
+// listen opens the listener of the service.
 func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	if s.socket != "" {
 		return listenSocket(ctx, s.socket)
@@ -24,7 +24,7 @@ func (s *service) listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// place is where people type commands about the runs: they ask the service.
+// place is where people type commands about the runs: with --server.
 func (s *service) place(l net.Listener) explain.Place {
 	at := "http://" + l.Addr().String()
 	if s.socket != "" {
@@ -36,7 +36,7 @@ func (s *service) place(l net.Listener) explain.Place {
 	return explain.Place{Flags: []string{"--server", cmp.Or(s.public, at)}, Server: true}
 }
 
-// socket is a Unix socket that goes with its listener.
+// socket is a listener that removes its Unix socket when closed.
 type socket struct {
 	net.Listener
 	path string
@@ -50,20 +50,20 @@ func (s *socket) Close() error {
 	return errors.Join(err, os.Remove(s.path))
 }
 
-// listenSocket listens at a socket that nobody else can open at any time: it is
-// made where nobody else gets, and put into its place when its mode is right. One
-// that a process left behind is replaced.
+// listenSocket listens at a socket that only this user can ever open: it creates the
+// socket in a private directory, and moves it into place once its mode is set. It
+// replaces the socket of a dead process.
 func listenSocket(ctx context.Context, path string) (net.Listener, error) {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, refused(err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return nil, misuse("--socket %s: there is something else; name a path where there is nothing", path)
+		return nil, misuse("--socket %s exists and is not a socket; name an unused path", path)
 	default:
 		if c, err := (&net.Dialer{}).DialContext(ctx, "unix", path); err == nil {
 			_ = c.Close()
-			return nil, misuse("--socket %s: a server listens there", path)
+			return nil, misuse("--socket %s: a server already listens there", path)
 		}
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".pawl-")
@@ -77,7 +77,7 @@ func listenSocket(ctx context.Context, path string) (net.Listener, error) {
 		return nil, refused(err)
 	}
 	if u, ok := l.(*net.UnixListener); ok {
-		u.SetUnlinkOnClose(false) // it will not be where it was made
+		u.SetUnlinkOnClose(false) // the socket is moved after creation
 	}
 	if err = os.Chmod(made, 0o600); err == nil {
 		err = os.Rename(made, path)

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/webhook"
 )
 
-// publicURL is the URL by which people reach a service; empty: they do not.
+// publicURL is the URL of a service for people; empty: they cannot reach it.
 func (s *service) publicURL(l net.Listener) (string, error) {
 	if s.public == "" {
 		if s.socket != "" {
@@ -20,14 +20,14 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 	}
 	u, err := url.Parse(s.public)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", misuse("--public-url is %q; write such as https://runs.example.org, with nothing behind it", s.public)
+		return "", misuse("--public-url is %q; write a URL without a path, such as https://runs.example.org", s.public)
 	}
 	s.hosts = append(s.hosts, u.Host)
 	return s.public, nil
 }
 
-// tellAll tells those whom agents name of all runs of the journal, until quit. It
-// gives what is to be called with a run that is let go of here.
+// tellAll delivers the webhooks of all runs of the journal, until quit. Call the
+// returned function with a run that this process releases.
 func (a *app) tellAll(ctx context.Context, s *service, j store, l net.Listener, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
 	public, err := s.publicURL(l)
 	if err != nil {
@@ -50,11 +50,11 @@ func (a *app) tellAll(ctx context.Context, s *service, j store, l net.Listener, 
 			out.Tell(r)
 			return
 		}
-		// It was parked because the server ends, which waits for this.
+		// The server was told to stop, suspended the run, and waits for this.
 		within, cancel := context.WithTimeout(serving, tellForLeaving)
 		defer cancel()
 		if left, err := out.Deliver(within, r); err != nil || left > 0 {
-			log.Warn("webhooks are left to whoever serves next", "run", r.Run, "left", left)
+			log.Warn("webhooks are left to the next server", "run", r.Run, "left", left)
 		}
 	}
 	return rests, func() { stop(); <-done }, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// agentOf makes the agent of a spec, to be run: its MCP servers are connected
-// to, until the command is over.
+// agentOf makes the agent of a spec to run. Its MCP servers stay connected until the
+// command is over.
 func (a *app) agentOf(ctx context.Context, s *spec.Spec, registry *spec.Registry) (pawl.Agent, error) {
 	agent, end, err := s.Open(ctx, registry)
 	if err != nil {
@@ -21,8 +21,8 @@ func (a *app) agentOf(ctx context.Context, s *spec.Spec, registry *spec.Registry
 	return agent, nil
 }
 
-// disconnect ends what agentOf began. What a server says in leaving is nobody's
-// business any more.
+// disconnect closes the connections of agentOf. It ignores what servers print while
+// they exit.
 func (a *app) disconnect() {
 	for _, end := range a.ends {
 		_ = end()
@@ -30,8 +30,8 @@ func (a *app) disconnect() {
 	a.ends = nil
 }
 
-// connect connects to an MCP server. What is started is said before it is, since
-// somebody else has written it.
+// connect connects to an MCP server. It prints the command before it starts it, since
+// the user may not have written the spec.
 func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func() error, error) {
 	transport, what := mcp.HTTP(s.URL, a.credentials(s)), s.URL
 	if s.Command != nil {

@@ -18,7 +18,7 @@ import (
 
 func (a *app) showCommand() *cobra.Command {
 	effective, spent, next := false, false, 10
-	c := a.runArgument(a.command("show RUN [flags]", "Show where a run stands and what it has come to", cobra.ExactArgs(1),
+	c := a.runArgument(a.command("show RUN [flags]", "Show the status and result of a run", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			if next < 1 {
 				return 0, misuse("--next: write a number above zero")
@@ -40,8 +40,8 @@ func (a *app) showCommand() *cobra.Command {
 				return 0, a.show(report, h)
 			})
 		}))
-	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as one can say it")
-	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars went to, and what more of it may cost")
+	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as possible")
+	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars were spent on, and what continuing may cost")
 	c.Flags().IntVar(&next, "next", next, "with --cost: how many more iterations to project")
 	c.MarkFlagsMutuallyExclusive("spec", "cost")
 	return looking(remotely(c))
@@ -61,7 +61,7 @@ func (a *app) showSpec(ctx context.Context, j store, h pawl.Head) error {
 	return err
 }
 
-// show is a summary for people.
+// show prints a summary for people.
 func (a *app) show(r explain.Report, h pawl.Head) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
@@ -72,7 +72,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	row("run", r.Run)
 	row("agent", r.Agent)
 	row("status", r.Status.Words())
-	if r.Status != pawl.PlanFailed { // of which the status says all
+	if r.Status != pawl.PlanFailed { // the status already says it
 		row("because", r.Reason.Condition)
 	}
 	row("detail", r.Reason.Detail)

@@ -12,23 +12,23 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// spool has commands recorded beside a database file, under the name that it has
-// by whatever way it is reached, so that whoever has the one has the other. Of
-// a server's runs only this host's part can be recorded here.
+// spool records commands next to the database file, under its resolved name, so that
+// every process that has the database finds the records. For runs of a server only
+// commands of this host can be recorded.
 func (a *app) spool(o *engine.Options) {
 	url, err := a.databaseURL()
 	if err != nil || onServer(url) {
 		tool.Spool("", o.Secrets)
 		return
 	}
-	if file, err := filepath.EvalSymlinks(url); err == nil { // else it is new
+	if file, err := filepath.EvalSymlinks(url); err == nil { // otherwise the file is new
 		url = file
 	}
 	tool.Spool(url+".spool", o.Secrets)
 }
 
-// stillRuns says of the commands that outlived the process of a run, or of a child
-// of it, that the run waits for them, and how to leave.
+// stillRuns names the commands that outlived the process of a run or of its child, and
+// that the run now waits for, and says how to leave.
 func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
 	if a.quiet {
 		return
@@ -53,13 +53,13 @@ func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
 			continue
 		}
 		left := max(0, time.Until(fate.Begin.At.Add(fate.Begin.Timeout)))
-		a.sayf("%s %s still runs under its supervisor, for %v at most; waiting for its result (Ctrl-C leaves: the command goes on, and pawl resume %s waits for it again)",
+		a.sayf("%s %s still runs under its supervisor, for %v at most; waiting for its result (Ctrl-C leaves it running; pawl resume %s waits for it again)",
 			c.ID, c.Tool, left.Round(time.Second), s.Run())
 	}
 }
 
-// unspool removes what was recorded of commands that a run knows to have ended.
-// What cannot be removed now is removed after a week.
+// unspool removes the records of commands that ended, according to the run. What cannot
+// be removed now is removed after a week.
 func (a *app) unspool(ctx context.Context, r pawl.Result) {
 	a.mu.Lock()
 	j := a.journal
@@ -70,8 +70,7 @@ func (a *app) unspool(ctx context.Context, r pawl.Result) {
 	forget(ctx, j, r.Run)
 }
 
-// forget removes what was recorded of the commands of a run and its children that
-// have ended.
+// forget removes the records of ended commands of a run and its children.
 func forget(ctx context.Context, j pawl.Journal, run string) {
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {

@@ -8,18 +8,17 @@ import (
 	"unicode"
 )
 
-// The status is a few lines that stand below everything else that is written and
-// are written over in place. Whatever is written meanwhile goes above them, in the
-// same write, so that nothing is seen to come and go.
+// The status is a few lines below all other output, redrawn in place. Other output goes
+// above it in the same write, so that the screen does not flicker.
 
-// The sequences of ECMA-48 that this takes.
+// The sequences of ECMA-48 that the status uses.
 const (
 	clearRest  = "\x1b[K" // EL: from the cursor to the end of the line
 	clearBelow = "\x1b[J" // ED: from the cursor to the end of the screen
 	cursorUp   = "\x1b[%dA"
 )
 
-// setStatus shows the status, lines that may hold colours; empty: none any more.
+// setStatus shows the status, lines that may hold colours; empty: removes it.
 func (l *lockedWriter) setStatus(lines string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,7 +33,7 @@ func (l *lockedWriter) setStatus(lines string) {
 	l.put([]byte(text))
 }
 
-// home goes to where the status begins.
+// home moves the cursor to the beginning of the status.
 func (l *lockedWriter) home() string {
 	if n := l.rows(l.status); n > 1 {
 		return "\r" + fmt.Sprintf(cursorUp, n-1)
@@ -42,8 +41,8 @@ func (l *lockedWriter) home() string {
 	return "\r"
 }
 
-// rows is how many the status takes on the screen as wide as it is now: lines that
-// were written when it was wider are folded.
+// rows is how many screen rows the status takes at the present width: lines that were
+// written on a wider screen are wrapped.
 func (l *lockedWriter) rows(status string) int {
 	cols := 0
 	if f, ok := l.w.(*os.File); ok {
@@ -61,7 +60,7 @@ func (l *lockedWriter) rows(status string) int {
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// above is what is to be written when a status stands in the way.
+// above returns b with the sequences that put it above the status.
 func (l *lockedWriter) above(b []byte) []byte {
 	if l.status == "" || len(b) == 0 {
 		return b

@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// columns says that no file is a terminal: how to find out is not known here.
+// columns says that no file is a terminal: this system is not supported.
 func columns(*os.File) int { return 0 }

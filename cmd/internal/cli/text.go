@@ -21,9 +21,8 @@ var escapes = regexp.MustCompile(
 		`|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\n\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
 		`|\x1b[\x20-\x2f]*[\x30-\x7e]?`)
 
-// clean takes out of the text of a model or a tool what acts on a terminal
-// instead of being read: escape sequences, control characters, and the marks
-// that turn the direction of writing.
+// clean removes from the text of a model or a tool what a terminal interprets: escape
+// sequences, control characters, and the marks that change the writing direction.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, acts) < 0 {
@@ -47,11 +46,11 @@ func acts(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// oneLine is a text with its white space folded, cleaned also of what is not seen:
-// it is for a person to read and for nothing else.
+// oneLine is a text with its white space folded and invisible characters removed, for
+// a person to read only.
 func oneLine(s string) string { return fold(plain(clean(s))) }
 
-// plain takes out what is not seen.
+// plain removes invisible characters.
 func plain(s string) string {
 	if strings.IndexFunc(s, unseen) < 0 {
 		return s
@@ -66,7 +65,7 @@ func plain(s string) string {
 
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shorten keeps the beginning of a text of more than most characters.
+// shorten truncates a text after most characters.
 func shorten(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -74,8 +73,8 @@ func shorten(s string, most int) string {
 	return string([]rune(s)[:most]) + "…"
 }
 
-// gist is a text of a model's or a tool's for one line. What looks like a secret
-// goes before the text is cut: half a key is no longer known for one.
+// gist is a text of a model or a tool for one line. Secrets are removed before the text
+// is cut: half a key is not recognised.
 func gist(s string) string { return shorten(fold(redact.Text(plain(clean(s)))), 160) }
 
 // gistJSON is gist for a JSON value; a string is shown as its text.
@@ -96,7 +95,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// lasting is a duration for people.
+// lasting formats a duration for people.
 func lasting(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// build is what this program was made of.
+// build describes this build.
 type build struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`

@@ -12,7 +12,7 @@ import (
 
 func (a *app) waitCommand() *cobra.Command {
 	var timeout time.Duration
-	c := a.command("wait RUN [flags]", "Wait until a run ends or waits for somebody, and exit as run would have", cobra.ExactArgs(1),
+	c := a.command("wait RUN [flags]", "Wait until a run ends or is suspended, and exit as run would have", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			if timeout < 0 {
 				return 0, misuse("--timeout is %v; it must not be negative", timeout)
@@ -25,8 +25,8 @@ func (a *app) waitCommand() *cobra.Command {
 	return remotely(a.runArgument(c))
 }
 
-// wait looks at a run until nobody drives it. A run whose owner is gone will
-// not move by itself, so there is nothing to wait for either.
+// wait polls a run until it has no owner. A run whose owner died does not continue by
+// itself, so wait returns.
 func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	waiting := ctx
 	if timeout > 0 {

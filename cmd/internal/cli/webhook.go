@@ -12,8 +12,7 @@ import (
 	"github.com/pawl-run/pawl/webhook"
 )
 
-// How long a command stays for the sake of those who are to be told of a run:
-// less for who was asked to leave.
+// How long a command waits for webhooks: less if the user asked it to exit.
 const (
 	tellFor        = 10 * time.Second
 	tellForLeaving = 3 * time.Second
@@ -28,8 +27,8 @@ func (a *app) webhooks(source string) []webhook.Hook {
 	return hooks
 }
 
-// webhookAllow are the hosts inside that may be told of runs: who runs the
-// program says so, not who writes a spec.
+// webhookAllow are the internal hosts that webhooks may reach. The operator of the
+// program sets them, not the author of a spec.
 func (a *app) webhookAllow() (hosts []string) {
 	for h := range strings.SplitSeq(a.getenv("PAWL_WEBHOOK_ALLOW"), ",") {
 		if h = strings.TrimSpace(h); h != "" {
@@ -39,14 +38,14 @@ func (a *app) webhookAllow() (hosts []string) {
 	return hosts
 }
 
-// tell begins to tell those whom a run's agent names of how it stands. The
-// command shows its result meanwhile; see awaitTold.
+// tell starts to deliver the webhooks for a run's status. Meanwhile the command prints
+// its result; see awaitDeliveries.
 func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	hooks := a.webhooks(source)
 	a.mu.Lock()
 	j := a.journal
 	a.mu.Unlock()
-	if hooks == nil || j == nil { // or a second signal has closed it
+	if hooks == nil || j == nil { // or a second signal has closed the journal
 		return
 	}
 	out, err := webhook.New(j, webhook.Always(hooks...), &webhook.Options{
@@ -59,7 +58,7 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellFor)
 	context.AfterFunc(ctx, func() { time.AfterFunc(tellForLeaving, cancel) })
 	done := make(chan struct{})
-	a.told = append(a.told, done)
+	a.deliveries = append(a.deliveries, done)
 	go func() {
 		defer close(done)
 		defer cancel()
@@ -67,7 +66,7 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 		case err != nil:
 			a.sayf("pawl: webhooks of run %s: %v", r.Run, err)
 		case left > 0:
-			a.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, goes on", r.Run, counted(left, "notice"))
+			a.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, retries", r.Run, counted(left, "notice"))
 		}
 	}()
 }
@@ -81,26 +80,26 @@ func (a *app) tellOf(ctx context.Context, j store, run string) error {
 	return err
 }
 
-// awaitTold waits for what tell began.
-func (a *app) awaitTold() {
-	for _, done := range a.told {
+// awaitDeliveries waits for what tell started.
+func (a *app) awaitDeliveries() {
+	for _, done := range a.deliveries {
 		<-done
 	}
-	a.told = nil
+	a.deliveries = nil
 }
 
-// noticeLog tells the person at the terminal what became of notices.
+// noticeLog prints failed deliveries for the person at the terminal.
 type noticeLog struct {
 	a    *app
 	with []slog.Attr
 }
 
-// Enabled leaves out what went well.
+// Enabled leaves out successful deliveries.
 func (l *noticeLog) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && !l.a.quiet
 }
 
-// Handle says it in one line.
+// Handle prints one line.
 func (l *noticeLog) Handle(_ context.Context, r slog.Record) error {
 	host, why := "", ""
 	look := func(at slog.Attr) bool {
@@ -125,5 +124,5 @@ func (l *noticeLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &noticeLog{l.a, append(l.with[:len(l.with):len(l.with)], attrs...)}
 }
 
-// WithGroup is not asked for.
+// WithGroup is unused.
 func (l *noticeLog) WithGroup(string) slog.Handler { return l }

@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// whole is a result with the context and the trace that its agent asks for. What
-// of it only this process knows, such as tokens, stays.
+// whole is a result with the context and the trace that its agent asks for. It keeps
+// what only this process knows, such as tokens.
 func (a *app) whole(ctx context.Context, r pawl.Result) (explain.Result, error) {
 	whole := explain.Result{Result: r}
 	a.mu.Lock()
@@ -18,7 +18,7 @@ func (a *app) whole(ctx context.Context, r pawl.Result) (explain.Result, error) 
 	if j == nil { // a second signal has closed it
 		return whole, nil
 	}
-	ctx = context.WithoutCancel(ctx) // which may have ended, to park the run
+	ctx = context.WithoutCancel(ctx) // ctx may have ended, which suspended the run
 	for e, err := range engine.Entries(ctx, j, r.Run, 1) {
 		if err != nil {
 			return whole, err

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// words splits a command as a shell would, with quotes and backslashes and
-// nothing else.
+// words splits a command into words as a shell would, with quotes and backslashes only.
 func words(text string) ([]string, error) {
 	var out []string
 	var word strings.Builder

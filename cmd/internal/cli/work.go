@@ -13,36 +13,36 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// work is an agent with what is to be done about it when its run is over.
+// work is an agent with what to do before and after its run.
 type work struct {
 	agent pawl.Agent
-	// policy is what the agent is held to besides; nil: nothing.
+	// policy also constrains the agent; nil: none.
 	policy *spec.Policy
-	// begun is told the run's id when it has begun to go on; nil: nobody wants it.
+	// begun is called with the run's id when it has resumed; may be nil.
 	begun func(run string)
-	// conclude prints what has come of the run and returns the exit code.
+	// conclude prints the result of the run and returns the exit code.
 	conclude func(context.Context, pawl.Result) (int, error)
-	// drop lets go of what the agent holds when nothing was run.
+	// drop releases what the agent holds if nothing was run.
 	drop func()
 }
 
-// remake says how the agent of a run is made again.
+// remake says how to rebuild the agent of a run.
 type remake struct {
-	spec  string // a file to make it of instead; empty: where it came from
-	model string // in place of the one it had; empty: that one
-	// policy is what was given to hold the agent to; nil: what it was held to.
-	// It must be no looser than that unless loosen says so.
+	spec  string // a file that replaces the source; empty: the source
+	model string // replaces the model; empty: the original one
+	// policy replaces the recorded policy; nil: the recorded one. It must be at least as
+	// strict unless loosen.
 	policy *spec.Policy
 	loosen bool
-	// asWas takes the spec as it was recorded, not as its file is now.
+	// asWas uses the spec as recorded, not the current file.
 	asWas bool
-	// declared is for an agent that is only asked what it would decide, or whose
-	// children's are: those, from the run's own child on.
+	// declared is for an agent that only decides, such as for replay, or whose children
+	// do: agents from the run's own child on.
 	declared bool
 	children []pawl.Declaration
 }
 
-// workOf makes the agent of a run again, under the policy that holds.
+// workOf rebuilds the agent of a run, under the policy that applies.
 func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
 	policy, err := policyFor(s, r.policy, r.loosen)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 	return w, nil
 }
 
-// reworkOf makes the agent of a run again.
+// reworkOf rebuilds the agent of a run.
 func (a *app) reworkOf(ctx context.Context, s *pawl.State, r remake) (*work, error) {
 	source := s.Declaration().Source
 	switch from, isFix, err := testfix.ParseSource(source); {
@@ -106,7 +106,7 @@ func (a *app) reworkOf(ctx context.Context, s *pawl.State, r remake) (*work, err
 func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Registry, s *pawl.State, r remake) (*work, error) {
 	var agent pawl.Agent
 	var err error
-	if r.declared { // nobody is called
+	if r.declared { // nothing is called
 		agent, err = made.AgentAs(registry, s.Declaration(), r.children...)
 	} else if err = ready(made, registry, r.model); err == nil {
 		agent, err = a.agentOf(ctx, made, registry)
@@ -114,7 +114,7 @@ func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Regis
 	if err != nil {
 		return nil, err
 	}
-	// A call that a client made over MCP is gone on with as that and nothing else.
+	// A client's call over MCP can only resume as such a call.
 	if tool, ok := mcpserver.CalledBy(s.Declaration().Source); ok && r.spec == "" {
 		if agent, err = mcpserver.Calling(agent, tool); err != nil {
 			return nil, err
@@ -123,8 +123,8 @@ func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Regis
 	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
 }
 
-// refresh brings the text of another file of a spec's source up to date, if the
-// file is still there.
+// refresh updates the text of another file in a spec's source, if the file still
+// exists.
 func refresh(fields map[string]json.RawMessage, key string) {
 	var file struct {
 		Path     string `json:"path"`
@@ -140,9 +140,9 @@ func refresh(fields map[string]json.RawMessage, key string) {
 	}
 }
 
-// renew brings a spec's source up to date: the text of its file, if that is
-// still there, and what was said on this command line. What was said on the
-// one that started the run stays.
+// renew updates a spec's source: the text of its file, if the file still exists, and
+// the settings of this command line. Settings of the command line that started the run
+// stay.
 func renew(source string, r remake) (string, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(source), &fields); err != nil {
@@ -152,7 +152,7 @@ func renew(source string, r remake) (string, error) {
 		fields[key], _ = json.Marshal(value) // a string always marshals
 	}
 	get := func(key string) (value string) {
-		_ = json.Unmarshal(fields[key], &value) // what is no string is looked at by spec
+		_ = json.Unmarshal(fields[key], &value) // spec reports a value that is not a string
 		return value
 	}
 	switch {
@@ -172,7 +172,7 @@ func renew(source string, r remake) (string, error) {
 		fields["live"] = json.RawMessage("true")
 	case !r.asWas && get("path") != inlineSpec:
 		text, err := os.ReadFile(filepath.Join(get("dir"), filepath.Base(get("path"))))
-		if err == nil { // else it is gone, and the recorded text stands for it
+		if err == nil { // otherwise the file is gone, and the recorded text is used
 			set("document", string(text))
 		}
 		refresh(fields, "tools")
@@ -184,9 +184,9 @@ func renew(source string, r remake) (string, error) {
 			}
 		}
 		if len(files) > 0 {
-			fields["files"], _ = json.Marshal(files) // so do texts by name
+			fields["files"], _ = json.Marshal(files) // texts by name always marshal
 		}
-		fields["live"] = json.RawMessage("true") // it may have got further agents
+		fields["live"] = json.RawMessage("true") // the file may name more agents now
 	}
 	if r.model != "" {
 		set("model", r.model)

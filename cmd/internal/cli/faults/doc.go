@@ -1,7 +1,7 @@
-// Package faults holds nothing but tests: they run the command pawl fix, in a process of its own and without a key, on
-// the modules of testdata/faults, and kill it.
+// Package faults holds only tests. They run the command pawl fix in a process of its own, without a key, on the modules of
+// testdata/faults, and kill it.
 //
-// The tests of every day take a sample. With PAWL_PROOF set all modules are taken; one alone with
+// Without PAWL_PROOF the tests take a sample of the modules. To test one module:
 //
 //	PAWL_PROOF=1 go test ./cmd/internal/cli/faults -v -run 'TestFix/roster$'
 package faults

@@ -83,7 +83,7 @@ test("by keys alone: find a run, read it, approve it, see what came of it", asyn
   await page.keyboard.press("6");
   await expect(page.getByRole("heading", { name: "Step by step" })).toBeVisible();
   await page.keyboard.press("p");
-  await expect(page.locator(".verdict")).toContainText("They agree");
+  await expect(page.locator(".verdict")).toContainText("Identical");
   await page.keyboard.press("Escape");
   await page.keyboard.press("g");
   await page.keyboard.press("r");

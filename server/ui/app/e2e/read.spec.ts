@@ -90,7 +90,7 @@ test("what nobody answered in time cannot be answered, and is asked again", asyn
   await pawl.login(page);
   await page.goto(pawl.link(run));
   await expect(page.locator(".summary .status")).toHaveText("expired");
-  await expect(page.getByRole("heading", { name: "Nobody answered in time" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Not answered in time" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Approve…" })).toHaveCount(0);
   await page.keyboard.press("a");
   await expect(page.locator("dialog")).toHaveCount(0);

@@ -77,7 +77,7 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
 
   await page.goto(pawl.link(run));
   await page.getByRole("button", { name: "Replay" }).click();
-  await expect(page.locator(".verdict")).toContainText("They agree");
+  await expect(page.locator(".verdict")).toContainText("Identical");
 });
 
 test("what the model was sent, what changed in it, and which conditions hold", async ({ page, pawl }) => {

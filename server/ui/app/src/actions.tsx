@@ -56,7 +56,7 @@ function Call({ p }: { p: Pending }) {
   return <p class="call"><b class="mono"><Text of={p.tool || "question"} /></b> <span class="mono id">{p.call}</span></p>;
 }
 
-// A child's call is decided at the child, whose parent goes on with it.
+// A child's call is decided at the child; its parent then resumes.
 function decide(p: About, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown): Promise<void> {
   return api.call(p.pending.run || p.run, p.pending.call, what, body).then(() => p.live.again());
 }
@@ -71,7 +71,7 @@ function Approve(p: About) {
     <Dialog title="Approve" does={edited ? "Approve with these arguments" : "Approve"} act={act} close={p.close} disabled={!!jsonProblem(args)}>
       <Call p={p.pending} />
       {p.pending.reason && <Prose of={p.pending.reason} />}
-      <JsonField id="args" label={edited ? "Arguments, edited: the model is told what was run" : "Arguments"} value={args} set={setArgs} rows={Math.min(16, Math.max(5, asked.split("\n").length + 1))} first />
+      <JsonField id="args" label={edited ? "Arguments (edited; the model sees what was run)" : "Arguments"} value={args} set={setArgs} rows={Math.min(16, Math.max(5, asked.split("\n").length + 1))} first />
       <fieldset>
         <legend>Holds for</legend>
         <label><input type="radio" name="scope" checked={scope === "call"} onChange={() => setScope("call")} /> this call</label>
@@ -86,7 +86,7 @@ function Deny(p: About) {
   return (
     <Dialog title="Deny" does="Deny" danger act={() => decide(p, "deny", { reason })} close={p.close}>
       <Call p={p.pending} />
-      <div class="field"><label for="reason">Reason, which the model is told</label><textarea id="reason" rows={3} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
+      <div class="field"><label for="reason">Reason, for the model</label><textarea id="reason" rows={3} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
     </Dialog>
   );
 }
@@ -117,16 +117,16 @@ function Settle(p: About) {
   const [text, setText] = useState("{}");
   const act = () => decide(p, "settle", happened ? { happened: JSON.parse(text) } : { did_not_happen: true });
   return (
-    <Dialog title="Settle a doubt" does={happened === null ? "Settle" : happened ? "It happened" : "It did not happen"} act={act} close={p.close} disabled={happened === null || (happened && !!jsonProblem(text))}>
+    <Dialog title="Resolve an unknown outcome" does={happened === null ? "Settle" : happened ? "It happened" : "It did not happen"} act={act} close={p.close} disabled={happened === null || (happened && !!jsonProblem(text))}>
       <Call p={p.pending} />
       <Prose of={p.pending.reason} />
       <JsonView value={p.pending.args} label="Arguments" />
       <fieldset>
         <legend>Look where its effect would show. Did it take place?</legend>
         <label><input type="radio" name="happened" data-first checked={happened === true} onChange={() => setHappened(true)} /> It happened, with this result</label>
-        <label><input type="radio" name="happened" checked={happened === false} onChange={() => setHappened(false)} /> It did not happen: it is run again</label>
+        <label><input type="radio" name="happened" checked={happened === false} onChange={() => setHappened(false)} /> It did not happen: run it again</label>
       </fieldset>
-      {happened && <JsonField id="happened" label="Result, which the model is given" value={text} set={setText} rows={5} />}
+      {happened && <JsonField id="happened" label="Result, for the model" value={text} set={setText} rows={5} />}
     </Dialog>
   );
 }
@@ -135,7 +135,7 @@ function CancelRun(p: Asked) {
   const [reason, setReason] = useState("");
   return (
     <Dialog title="Cancel the run" does="Cancel the run" danger act={() => api.act(p.run, "cancel", { reason }).then(() => p.live.again())} close={p.close}>
-      <p>A write that is under way is finished first. A cancelled run can be resumed.</p>
+      <p>A write in progress is finished first. A cancelled run can be resumed.</p>
       <div class="field"><label for="why">Reason</label><textarea id="why" rows={2} data-first value={reason} onInput={(e) => setReason(e.currentTarget.value)} /></div>
     </Dialog>
   );
@@ -149,13 +149,13 @@ function ResumeRun(p: Asked) {
       <div class="field">
         <label for="limits">Limits to change</label>
         <input id="limits" class="mono" data-first placeholder="iterations=+5, cost=1.00" value={limits} onInput={(e) => setLimits(e.currentTarget.value)} />
-        <p class="hint">A number stands for itself, <code>+5</code> for five more. Left empty, all stay as they are.</p>
+        <p class="hint">Write a number, or <code>+5</code> for five more. If empty, the limits are unchanged.</p>
       </div>
     </Dialog>
   );
 }
 
-// suggestion is what the run itself advises, where that is a limit.
+// suggestion is the limit that the run's advice raises, if any.
 function suggestion(live: Live): string {
   return /--limit (\S+)/.exec(live.result?.recommended_action ?? "")?.[1] ?? "";
 }
@@ -176,12 +176,12 @@ function ForkRun(p: Asked & { at: number }) {
   const can = near[0] === n;
   return (
     <Dialog title="Fork" does="Fork" act={act} close={p.close} disabled={!can}>
-      <p>A new run that shares this one's log up to an entry at which nothing is under way, and goes on from there.</p>
+      <p>A new run that shares this one's log up to an entry at which nothing is in progress, and continues from there.</p>
       <div class="field">
         <label for="at">At entry</label>
         <input id="at" type="number" min={1} max={log.last} value={at} aria-describedby="at-hint" onInput={(ev) => setAt(ev.currentTarget.value)} />
         <p class="hint" id="at-hint">
-          {!e ? `from 1 to ${log.last}` : can ? <>{e.type} in iteration {e.iteration}{n === offered && n !== wanted && `, the nearest to entry ${wanted}, at which something is under way`}</> : <>Something is under way at entry {n}. Fork at {near.map((seq, i) => <span key={seq}>{i > 0 && " or "}<button type="button" class="link" onClick={() => setAt(String(seq))}>{seq}</button></span>)}.</>}
+          {!e ? `from 1 to ${log.last}` : can ? <>{e.type} in iteration {e.iteration}{n === offered && n !== wanted && `, the nearest to entry ${wanted}, at which something is in progress`}</> : <>Something is in progress at entry {n}. Fork at {near.map((seq, i) => <span key={seq}>{i > 0 && " or "}<button type="button" class="link" onClick={() => setAt(String(seq))}>{seq}</button></span>)}.</>}
         </p>
       </div>
       <div class="field"><label for="fork-input">Additional message</label><textarea id="fork-input" rows={3} data-first value={input} onInput={(ev) => setInput(ev.currentTarget.value)} /></div>
@@ -197,7 +197,7 @@ function Replay(p: Asked) {
   }, []);
   return (
     <Dialog title="Replay" close={p.close}>
-      <p>The log is folded again, and every recorded step decided again by this build. No model is called and no tool run.</p>
+      <p>This build folds the log and recomputes every recorded step. It calls no model and no tool.</p>
       {error ? <Notice bad>{error}</Notice> : !said ? <p role="status">Deciding…</p> : <ReplayResult said={said} />}
     </Dialog>
   );
@@ -206,8 +206,8 @@ function Replay(p: Asked) {
 function ReplayResult({ said }: { said: Replayed }) {
   return (
     <>
-      <p class={`verdict ${said.agrees ? "good" : "bad"}`} role="status">{said.agrees ? "They agree" : "They do not agree"}</p>
-      <p>{plural(said.steps, "step")} {said.agrees ? "replayed identically" : "agree before the first difference"}.</p>
+      <p class={`verdict ${said.agrees ? "good" : "bad"}`} role="status">{said.agrees ? "Identical" : "Different"}</p>
+      <p>{plural(said.steps, "step")} {said.agrees ? "replayed identically" : "identical before the first difference"}.</p>
       {said.problem && <Prose of={said.problem} class="error" />}
     </>
   );

@@ -13,7 +13,7 @@ export function AgentView({ log }: { log: Log; version: number }) {
   try {
     document = JSON.parse(source ?? "{}").document ?? "";
   } catch {
-    // A source that some program wrote in its own way.
+    // A program may have its own form of source.
   }
   return (
     <div class="agent">
@@ -30,7 +30,7 @@ export function AgentView({ log }: { log: Log; version: number }) {
           </details>
         ))}
       </section>
-      <section><h2>The rest of its declaration</h2><JsonView value={rest} open={2} /></section>
+      <section><h2>Other parts of the declaration</h2><JsonView value={rest} open={2} /></section>
       {document && <section><h2>Spec</h2><pre class="code"><Text of={document} /></pre></section>}
     </div>
   );

@@ -2,7 +2,7 @@ import type { Agent, Entry, Replayed, Report, Result, RunLine, Sent, StopNode } 
 
 let told: (inside: boolean) => void = () => {};
 
-// The other tabs of this browser have the same cookie: they learn of a log-out here.
+// Other tabs of this browser share the cookie and must learn of a log-out.
 const tabs = new BroadcastChannel("pawl-session");
 tabs.onmessage = (e) => told(e.data === true);
 
@@ -24,7 +24,7 @@ export async function login(token: string): Promise<void> {
 }
 
 export async function logout(): Promise<void> {
-  await send("DELETE", "/v1/session").catch(() => null); // a server that is gone logs nobody in
+  await send("DELETE", "/v1/session").catch(() => null); // a server that is gone holds no session
   told(false);
   tabs.postMessage(false);
 }
@@ -96,7 +96,7 @@ export const api = {
   runs: (q: { status?: string; agent?: string; label?: string[]; cursor?: string; max?: number }, signal?: AbortSignal) =>
     get<{ runs: RunLine[]; next: string }>(`/v1/runs${query(q)}`, signal),
   run: (run: string, signal?: AbortSignal) => get<Result>(`/v1/runs/${id(run)}`, signal),
-  // The first page is small, so that there is something to see.
+  // The first page is small, so that it shows quickly.
   events: (run: string, cursor: string, signal?: AbortSignal) =>
     get<{ entries: Entry[]; next: string }>(`/v1/runs/${id(run)}/events${query({ cursor, max: cursor ? 5000 : 400 })}`, signal),
   explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),

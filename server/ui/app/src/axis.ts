@@ -1,10 +1,10 @@
 import type { Log, Span } from "./fold";
 
-// An Axis puts times on a line on which idle stretches, above all waits for
-// people, take little room: what is a night in the log is a notch here.
+// An Axis maps times to a line on which idle stretches, above all waits for
+// people, are compressed: a night in the log is a notch here.
 
 export interface Axis {
-  at(t: number): number; // 0..1, or beside it
+  at(t: number): number; // 0..1; outside for times outside the run
   breaks: { x0: number; x1: number; ms: number }[];
   ticks: { x: number; ms: number }[];
   span: number; // milliseconds shown at full length
@@ -39,7 +39,7 @@ export function axis(spans: Span[], now: number): Axis {
     end = Math.max(end, b);
   }
   if (t1 > end) gaps.push([end, t1]);
-  // A gap worth folding away is long for this picture, and long for a person.
+  // Compress gaps that are long for this chart and long for a person.
   const long = Math.max(active / 8, 50);
   const folded = gaps.filter(([a, b]) => b - a > long);
   const short = t1 - t0 - folded.reduce((sum, [a, b]) => sum + b - a, 0);
@@ -82,11 +82,11 @@ export function axis(spans: Span[], now: number): Axis {
   return { at, breaks, ticks: ticks(total, breaks), span: total, t0 };
 }
 
-// Ticks count time as it is drawn: what was folded away is not in it.
+// Ticks count drawn time, without compressed gaps.
 function ticks(total: number, breaks: Axis["breaks"]): Axis["ticks"] {
   const raw = total / 5;
   const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = Math.max(1, [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= raw) ?? raw); // labels say no less
+  const step = Math.max(1, [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= raw) ?? raw); // labels are no finer
   const out: Axis["ticks"] = [];
   for (let ms = 0; ms < total; ms += step) {
     const x = ms / total;

@@ -3,8 +3,8 @@ import type { Log } from "./fold";
 import { money, number, percent, short } from "./format";
 
 // Charts over the iterations, drawn as SVG by hand: bars for what each iteration
-// took, a line for the sum, and the ceiling as a rule. One that would be empty, for
-// want of a price or of anything read from a cache, is left out.
+// took, a line for the sum, and the limit as a rule. Charts without data, such as cost
+// without a price, are left out.
 
 interface Bin { from: number; to: number; fresh: number; cached: number; output: number; cost: number; input: number; seq: number }
 
@@ -25,7 +25,7 @@ function bins(log: Log, most: number): Bin[] {
 
 export function Charts({ log, version, open }: { log: Log; version: number; open: (tab: string, seq?: number) => void }) {
   const all = useMemo(() => bins(log, 120), [log, version]);
-  if (!all.length) return <div class="empty">No model call has been booked yet.</div>;
+  if (!all.length) return <div class="empty">No model call is recorded yet.</div>;
   const l = log.limits;
   const per = all[0].to - all[0].from + 1;
   const unit = per > 1 ? `each bar is ${per} iterations` : "each bar is an iteration";
@@ -39,14 +39,14 @@ export function Charts({ log, version, open }: { log: Log; version: number; open
   );
 }
 
-const W = innerWidth < 700 ? 400 : 720; // so that a phone does not make letters small
+const W = innerWidth < 700 ? 400 : 720; // keeps letters readable on phones
 const H = 190;
 const L = 54;
 const R = 58;
 const T = 14;
 const B = 24;
 
-// broad is how wide a bar is that has so much room.
+// broad is the width of a bar.
 const broad = (w: number) => Math.min(Math.max(w - Math.min(3, w * 0.24), 0.5), 44);
 
 type Stack = [string, string, (b: Bin) => number];
@@ -56,7 +56,7 @@ function Chart({ title, note, bins, stacks, limit, say, exact, go }: { title: st
   const max = nice(Math.max(...sums, 1e-9));
   let run = 0;
   const total = sums.map((n) => (run += n));
-  // The ceiling is drawn when the sum has come near enough to see both.
+  // Draw the limit once the sum is near enough to see both.
   const near = limit && run > limit / 6 ? limit : 0;
   const top = nice(Math.max(run, near || 0));
   const w = (W - L - R) / bins.length;

@@ -67,7 +67,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "run.started":
       return part("Asked", <Said of={d.input ?? ""} label="Input" />);
     case "model.called":
-      return part(d.attempt > 1 ? `Attempt ${d.attempt}` : "Asked the model",
+      return part(d.attempt > 1 ? `Attempt ${d.attempt}` : "Model called",
         <p class="facts"><span>{number(d.reserved_tokens)} tokens reserved</span>{d.reserved_usd ? <span>{money(d.reserved_usd)} reserved</span> : null}<span>at most {number(d.max_tokens)} out</span>{d.model && <span class="mono"><Text of={d.model} /></span>}{d.fallback ? <span>fallback {d.fallback}</span> : null}</p>);
     case "model.replied": {
       if (span.kind === "act") return part("Called by the model", d.text ? <Prose of={d.text} max={400} /> : null, <JsonView value={d.calls?.find((c: any) => c.call === span.call)?.args} label="Arguments" open={2} />);
@@ -75,45 +75,45 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
       return part("Replied",
         d.thinking ? <><h4>Thinking</h4><Prose of={d.thinking} class="thinking" /></> : null,
         !d.text ? null : structured(d.text) !== undefined ? <Said of={d.text} label="Reply" /> : <><div class="bar"><span>Text</span><Copy text={d.text} /></div><Prose of={d.text} class="said" /></>,
-        d.malformed ? <p class="problem">Cannot be read: <Text of={d.malformed} /></p> : null,
+        d.malformed ? <p class="problem">Malformed: <Text of={d.malformed} /></p> : null,
         ...(d.calls ?? []).map((c: any) => <JsonView key={c.call} value={c.args} label={`${c.call} ${c.tool}`} open={2} />),
         <p class="facts"><span>{number(u.input_tokens ?? 0)} in</span>{u.cache_read_tokens ? <span>{number(u.cache_read_tokens)} of it cached</span> : null}<span>{number(u.output_tokens ?? 0)} out</span>{u.reasoning_tokens ? <span>{number(u.reasoning_tokens)} reasoning</span> : null}<span>{money(d.cost_usd)}</span><span>{d.stop_reason}</span>{d.estimated && <span>estimated</span>}</p>);
     }
     case "model.failed":
-      return part(`Failed: ${d.class}`, <Prose of={d.message ?? ""} class="error" />, d.retry_at ? <p class="hint">tried again at {clock(Date.parse(d.retry_at))}</p> : null);
+      return part(`Failed: ${d.class}`, <Prose of={d.message ?? ""} class="error" />, d.retry_at ? <p class="hint">retried at {clock(Date.parse(d.retry_at))}</p> : null);
     case "tool.started":
       return part(d.attempt > 1 ? `Run, attempt ${d.attempt}` : "Run", <JsonView value={d.args} label="Arguments" />, <p class="facts"><span>{d.effect}</span><span class="mono id" title="idempotency key">{d.key}</span></p>);
     case "tool.finished":
       return part(`Finished: ${d.status}`,
         d.error ? <Prose of={d.error} mono class="error" /> : null,
         d.result !== null && d.result !== undefined && !(d.error && d.result === "") ? (typeof d.result === "string" ? <><div class="bar"><span>Result</span><Copy text={d.result} /></div><Prose of={d.result} mono class="out" /></> : <JsonView value={d.result} label="Result" />) : null,
-        d.truncated ? <p class="cut">An excerpt: the model was shown the head and the tail{d.blob ? <>; the whole is kept as <span class="mono id">{d.blob}</span></> : null}.</p> : null,
-        d.abandoned ? <p class="problem">Its function had not returned.</p> : null,
+        d.truncated ? <p class="cut">Truncated: the model saw the beginning and the end{d.blob ? <>; the full text is stored as <span class="mono id">{d.blob}</span></> : null}.</p> : null,
+        d.abandoned ? <p class="problem">Abandoned: its function did not return.</p> : null,
         d.images?.length ? <p class="hint">{plural(d.images.length, "picture")}, not shown here</p> : null);
-    case "tool.reused": return part("Reused", <p>Answered with the result of <span class="mono">{d.of}</span>; nothing was run.</p>);
+    case "tool.reused": return part("Reused", <p>Reuses the result of <span class="mono">{d.of}</span>; nothing was run.</p>);
     case "tool.refused": return part("Refused", <Prose of={d.why ?? ""} class="error" />);
     case "tool.doubted": return part("In doubt", <Prose of={d.why ?? ""} class="error" />);
     case "tool.settled": return part(`Settled${d.by ? ` by ${d.by}` : ""}: ${d.happened ? "it happened" : "it did not happen"}`, d.result !== undefined ? <JsonView value={d.result} label="Result" /> : null);
-    case "approval.requested": return part("Approval asked for", <Prose of={d.reason ?? ""} />, <JsonView value={d.args} label="Arguments" />, d.witnesses ? <JsonView value={d.witnesses} label="Witnesses" open={1} /> : null);
+    case "approval.requested": return part("Approval requested", <Prose of={d.reason ?? ""} />, <JsonView value={d.args} label="Arguments" />, d.witnesses ? <JsonView value={d.witnesses} label="Preconditions" open={1} /> : null);
     case "approval.decided": return part(`${d.decision === "approve" ? "Approved" : "Denied"}${d.by ? ` by ${d.by}` : ""}${d.scope === "run" ? " for the run" : ""}`, d.args !== undefined ? <JsonView value={d.args} label="Edited arguments" /> : null, d.reason ? <Prose of={d.reason} /> : null);
     case "approval.invalidated": return part("Void: something changed", <p><Text of={(d.changed ?? []).join(", ")} /></p>);
     case "approval.expired": return part("Expired");
     case "input.requested": return part("Asked a person", <Prose of={d.question ?? ""} />);
     case "input.given": return part(`Answered${d.by ? ` by ${d.by}` : ""}`, <Prose of={d.text ?? ""} />);
-    case "client_tool.requested": return part("Handed to the client", <JsonView value={d.args} label="Arguments" />);
+    case "client_tool.requested": return part("Sent to the client", <JsonView value={d.args} label="Arguments" />);
     case "client_tool.returned": return part(`The client returned${d.by ? `, by ${d.by}` : ""}`, <JsonView value={d.result} label="Result" />);
-    case "child.started": return part("Child run began", <p><a href={link(d.child)} class="mono">{d.child}</a> <Text of={d.agent ?? ""} /></p>, <JsonView value={d.limits} label="Its limits" open={1} />);
-    case "child.stopped": return part("Child run let go", <p><Status of={d.status} /> {number((d.usage?.input_tokens ?? 0) + (d.usage?.output_tokens ?? 0))} tokens, {money(d.unpriced ? null : d.cost_usd)}</p>);
+    case "child.started": return part("Child run started", <p><a href={link(d.child)} class="mono">{d.child}</a> <Text of={d.agent ?? ""} /></p>, <JsonView value={d.limits} label="Its limits" open={1} />);
+    case "child.stopped": return part("Child run stopped", <p><Status of={d.status} /> {number((d.usage?.input_tokens ?? 0) + (d.usage?.output_tokens ?? 0))} tokens, {money(d.unpriced ? null : d.cost_usd)}</p>);
     case "run.stopped": return part("Ended", <p><Status of={d.status} /></p>, d.leaf ? <p>Decided by <code><Text of={d.leaf} /></code>{d.condition !== d.leaf && <> in <code><Text of={d.condition} /></code></>}</p> : null, <Prose of={d.detail ?? ""} />, d.answer ? <Said of={d.answer} label="Answer" /> : null);
-    case "run.paused": return part("Parked", <p><Status of={d.status} /></p>, d.reason ? <Prose of={d.reason} /> : null, d.wake_at ? <p class="hint">wants to go on at {clock(Date.parse(d.wake_at))}</p> : null);
+    case "run.paused": return part("Suspended", <p><Status of={d.status} /></p>, d.reason ? <Prose of={d.reason} /> : null, d.wake_at ? <p class="hint">resumes at {clock(Date.parse(d.wake_at))}</p> : null);
     case "run.forked": return part("Forked", <p>Shares entries 1–{d.seq} with <a class="mono" href={link(d.from, "", d.seq)}>{d.from}</a></p>, d.input ? <Prose of={d.input} /> : null);
-    case "observed": return part(d.failed ? "Could not observe" : "Observed", <Prose of={d.text ?? ""} mono />, d.data !== undefined ? <JsonView value={d.data} label="Data" /> : null);
-    case "reflected": return part(`A judgement${d.by ? ` by ${d.by}` : ""}`, <p>confidence {d.confidence}</p>, <Prose of={d.text ?? ""} />, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
-    case "grounded": return part(!d.ok ? "Not grounded" : d.claims?.length ? "Unsupported values" : "Grounded", d.claims?.length ? <ul>{d.claims.map((c: string) => <li key={c}><Text of={c} /></li>)}</ul> : null, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
-    case "progress.judged": return part(d.judgement, <Prose of={d.detail ?? ""} />, d.hint ? <><h4>The model is told</h4><Prose of={d.hint} /></> : null);
+    case "observed": return part(d.failed ? "Observation failed" : "Observed", <Prose of={d.text ?? ""} mono />, d.data !== undefined ? <JsonView value={d.data} label="Data" /> : null);
+    case "reflected": return part(`Judgement${d.by ? ` by ${d.by}` : ""}`, <p>confidence {d.confidence}</p>, <Prose of={d.text ?? ""} />, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);
+    case "grounded": return part(!d.ok ? "Not grounded" : d.claims?.length ? "Unsupported values" : "Grounded", d.claims?.length ? <ul>{d.claims.map((c: string) => <li key={c}><Text of={c} /></li>)}</ul> : null, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);
+    case "progress.judged": return part(d.judgement, <Prose of={d.detail ?? ""} />, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);
     case "context.compacted": return part("Compacted", <p>{span.text}</p>, d.summary ? <Prose of={d.summary} /> : null);
-    case "plan.rejected": return part(`Reply rejected, ${plural(d.strike ?? 1, "strike")}`, <ul>{(d.reasons ?? []).map((r: string) => <li key={r}><Text of={r} /></li>)}</ul>, <h4>The model is told</h4>, <Prose of={d.feedback ?? ""} />);
-    case "causes.found": return part("What led to what", <p><a href={link(run, "causes")}>Show the graph</a></p>);
+    case "plan.rejected": return part(`Reply rejected, ${plural(d.strike ?? 1, "rejection")} in a row`, <ul>{(d.reasons ?? []).map((r: string) => <li key={r}><Text of={r} /></li>)}</ul>, <h4>Message to the model</h4>, <Prose of={d.feedback ?? ""} />);
+    case "causes.found": return part("Causes found", <p><a href={link(run, "causes")}>Show the graph</a></p>);
   }
   return part(e.type, <JsonView value={d} open={2} />);
 }

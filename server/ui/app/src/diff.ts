@@ -1,6 +1,6 @@
 // A line diff by Myers' greedy algorithm (E. W. Myers, "An O(ND) Difference
 // Algorithm and Its Variations", Algorithmica 1, 1986), after the equal ends
-// are put aside. What differs in more than MOST lines is shown as replaced.
+// are removed. Texts that differ in more than MOST lines are shown as replaced.
 
 export interface Change { kind: "same" | "add" | "del"; lines: string[] }
 
@@ -62,7 +62,7 @@ function middle(a: string[], b: string[]): Change[] {
     if (down) out.push({ kind: "add", lines: [b[--y]] });
     else out.push({ kind: "del", lines: [a[--x]] });
   }
-  // Within a change, what went comes before what came.
+  // Within a change, removed lines come before added ones.
   out.reverse();
   const merged: Change[] = [];
   for (let i = 0; i < out.length; ) {

@@ -39,7 +39,7 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
         </tbody></table>
       </section>
       <section>
-        <h2>What it cost</h2>
+        <h2>Cost</h2>
         <table class="plain"><thead><tr><th scope="col">For</th><th scope="col" class="num">Calls</th><th scope="col" class="num">Failed</th><th scope="col" class="num">In</th><th scope="col" class="num">Out</th><th scope="col" class="num">Cost</th></tr></thead><tbody>
           {Object.entries(r.cost ?? {}).map(([name, p]) => <tr key={name}><td>{name}</td><td class="num">{p.model_calls}</td><td class="num">{p.failed || ""}</td><td class="num">{number(p.input_tokens)}</td><td class="num">{number(p.output_tokens)}</td><td class="num">{money(p.cost_usd)}</td></tr>)}
         </tbody></table>
@@ -47,11 +47,11 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
       </section>
       {r.forecast && (
         <section>
-          <h2>If it went on for {r.forecast.iterations} iterations</h2>
+          <h2>Forecast for {r.forecast.iterations} more iterations</h2>
           <table class="plain"><thead><tr><th scope="col">As</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Cost</th></tr></thead><tbody>
-            {[["low", "if nothing more were said than now"], ["likely", "growing as it did"], ["high", "as its dearest turns"]].map(([k, what]) => <tr key={k}><td>{k}, {what}</td><td class="num">{number(r.forecast[k].tokens)}</td><td class="num">{money(r.forecast[k].cost_usd)}</td></tr>)}
+            {[["low", "if turns stay as small as now"], ["likely", "if turns keep growing"], ["high", "if every turn costs as much as the dearest"]].map(([k, what]) => <tr key={k}><td>{k}, {what}</td><td class="num">{number(r.forecast[k].tokens)}</td><td class="num">{money(r.forecast[k].cost_usd)}</td></tr>)}
           </tbody></table>
-          {r.forecast.raise?.length > 0 && <p>The likely one needs <code>--limit {r.forecast.raise.join(",")}</code>.</p>}
+          {r.forecast.raise?.length > 0 && <p>The likely case needs <code>--limit {r.forecast.raise.join(",")}</code>.</p>}
         </section>
       )}
       {r.failures?.length > 0 && (

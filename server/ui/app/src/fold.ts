@@ -2,8 +2,8 @@ import { argsLine, excerpt, goDuration, instant, money, number, oneLine, plural,
 import { spoken } from "./said";
 import type { Entry, Graph } from "./types";
 
-// What a log says, in the shape in which it is drawn. Entries are only ever
-// added, so folding one costs the same however many there are.
+// The state of a log in the form in which it is drawn. Folding an entry takes constant
+// time.
 
 export type Kind = "think" | "judge" | "act" | "wait" | "see" | "note" | "run" | "bad";
 
@@ -12,7 +12,7 @@ export interface Seg {
   t0: number;
   t1: number | null;
   kind: "run" | "wait" | "fail" | "retry";
-  first?: number; // when the first piece of the reply came
+  first?: number; // time of the reply's first piece
   label?: string;
 }
 
@@ -22,13 +22,13 @@ export interface Span {
   iteration: number;
   seq: number; // its first entry
   entries: Entry[];
-  segs: Seg[]; // none: a moment
+  segs: Seg[]; // empty: an instant
   t0: number;
   t1: number; // its latest entry
   name: string;
   text: string;
   state: "" | "open" | "ok" | "bad" | "held" | "refused" | "left";
-  who: string; // what a person made of it, as in "approved by ada"
+  who: string; // the person who decided, as in "approved by ada"
   tokens: number;
   cost: number;
   call?: string;
@@ -73,8 +73,8 @@ export class Log {
   priced = false;
   childTokens = 0;
   iterations = 0;
-  elapsed = 0; // while running, as the entries say
-  turning = false; // somebody drives it
+  elapsed = 0; // running time according to the entries
+  turning = false; // it has an owner
   status = "";
   graph: Graph | null = null;
   children: { call: string; run: string; agent: string; status: string }[] = [];
@@ -84,11 +84,11 @@ export class Log {
   past = true;
   /** still says of each entry whether nothing is in flight behind it: a fork can begin there. */
   still: boolean[] = [];
-  private flying = new Set<string>(); // calls, and the empty one for the model
+  private running = new Set<string>(); // ids of running calls; "" for the model
   private late = false;
   private calls = new Map<string, Span>();
   private thinking: Span | null = null;
-  private thought: Span | null = null; // the latest, for a further attempt at it
+  private thought: Span | null = null; // the latest, for another attempt
   private pause: Span | null = null;
 
   get last(): number {
@@ -134,31 +134,31 @@ export class Log {
     this.track(e.type, e.data ?? {});
   }
 
-  // track follows what is in flight, as the engine does before it forks a run.
+  // track follows what is in progress, as the engine does before it forks a run.
   private track(type: string, d: any): void {
     switch (type) {
       case "model.called":
-        this.flying.add("");
+        this.running.add("");
         break;
       case "model.replied":
       case "model.failed":
-        this.flying.delete("");
+        this.running.delete("");
         break;
       case "tool.started":
       case "child.started":
-        this.flying.add(d.call);
+        this.running.add(d.call);
         break;
       case "child.stopped":
-        if (d.status !== "interrupted") this.flying.delete(d.call);
+        if (d.status !== "interrupted") this.running.delete(d.call);
         break;
       case "run.resumed":
       case "run.forked":
-        this.flying.clear();
+        this.running.clear();
         break;
       default:
-        if (d.call && lands.test(type)) this.flying.delete(d.call);
+        if (d.call && lands.test(type)) this.running.delete(d.call);
     }
-    this.still.push(this.flying.size === 0);
+    this.still.push(this.running.size === 0);
   }
 
   /** forks are the nearest entries at which a run can be forked, the best first: the one that is asked for, or else those beside it. */
@@ -287,7 +287,7 @@ export class Log {
           lost.text = "lost with its owner";
           this.thinking = null;
         }
-        this.open(e, t, "run", "resumed", lost ? "its owner was gone; the model call in flight is made again" : "by a new owner");
+        this.open(e, t, "run", "resumed", lost ? "its owner was gone; the interrupted model call is repeated" : "by a new owner");
         return;
       }
       case "run.paused": {
@@ -303,7 +303,7 @@ export class Log {
       case "run.stopped": {
         this.turning = false;
         this.status = d.status;
-        // Nobody answers any more what was asked.
+        // Open requests are void.
         for (const c of this.calls.values()) {
           if (c.segs.at(-1)?.t1 !== null) continue;
           this.close(c, t);
@@ -373,7 +373,7 @@ export class Log {
         this.book(s, e, d.usage, d.cost_usd);
         this.bad(e);
         if (this.live) this.live = { ...this.live, withdrawn: d.class || "failed" };
-        if (d.retry_at) s.segs.push({ t0: t, t1: null, kind: "retry", label: "waits before it tries again" });
+        if (d.retry_at) s.segs.push({ t0: t, t1: null, kind: "retry", label: "waits before the retry" });
         else this.thinking = null;
         return;
       }
@@ -408,7 +408,7 @@ export class Log {
       case "tool.doubted": {
         const s = this.forCall(e, t);
         this.close(s, t, "fail");
-        this.begin(s, t, "wait", "nobody knows whether it took place");
+        this.begin(s, t, "wait", "unknown whether it took place");
         s.state = "held";
         this.bad(e);
         return;
@@ -441,7 +441,7 @@ export class Log {
       case "approval.expired":
       case "approval.invalidated":
         this.close(this.forCall(e, t), t);
-        this.forCall(e, t).who = e.type === "approval.expired" ? "nobody decided in time" : "approval void";
+        this.forCall(e, t).who = e.type === "approval.expired" ? "not decided in time" : "approval void";
         return;
       case "input.given":
       case "client_tool.returned": {
@@ -527,7 +527,7 @@ const waits: Record<string, string> = {
   "client_tool.requested": "waits for the client",
 };
 
-// What answers a call, or has it wait.
+// Events that answer or suspend a call.
 const lands = /^(tool\.(finished|reused|refused|doubted|settled)|approval\.|input\.|client_tool\.)/;
 
 function by(what: string, d: any): string {

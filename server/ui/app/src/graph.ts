@@ -1,7 +1,7 @@
 import type { Graph } from "./types";
 
-// Where the calls of a graph stand and how its edges run: in columns, each right of
-// all that led to it. An edge over several columns has a lane of its own between
+// The layout of a graph of calls: in columns, each right of
+// its origins. An edge over several columns has a lane of its own between
 // the calls of those in between, so that it never runs behind one.
 
 export const NODE = { width: 138, height: 36 };
@@ -38,7 +38,7 @@ export function place(g: Graph): Placed {
     for (let c = a + 1; c < b; c++) item(lane(e.from, c), c, false).from = [lane(e.from, c - 1)];
     items.get(e.to)!.from.push(lane(e.from, b - 1));
   }
-  // What stands beside its origins crosses little on the way.
+  // Nodes near their origins cross few edges.
   columns.forEach((column, x) => {
     const before = new Map(columns[x - 1]?.map((it, i) => [it.key, i]));
     const weight = (it: Item) => {
@@ -83,8 +83,8 @@ export function place(g: Graph): Placed {
   return { nodes, paths, width: left(columns.length - 1) + NODE.width + MARGIN, height: low + MARGIN };
 }
 
-// depths is the column of each call: one more than the last of those that led to
-// it. The answer is alone in the last.
+// depths is the column of each call: one more than its rightmost origin. The answer is
+// alone in the last column.
 function depths(g: Graph): Map<string, number> {
   const into = new Map<string, string[]>();
   for (const e of g.edges) into.set(e.to, [...(into.get(e.to) ?? []), e.from]);
@@ -100,7 +100,7 @@ function depths(g: Graph): Map<string, number> {
   };
   for (const n of g.nodes) at(n.id, new Set());
   if (depth.has("answer")) depth.set("answer", Math.max(-1, ...[...depth].filter(([id]) => id !== "answer").map(([, d]) => d)) + 1);
-  // Nodes of a circle may leave a column empty.
+  // Nodes of a cycle may leave a column empty.
   const used = [...new Set(depth.values())].sort((a, b) => a - b);
   for (const [id, d] of depth) depth.set(id, used.indexOf(d));
   return depth;

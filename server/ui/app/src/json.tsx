@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { Copy, Text } from "./text";
 
-// JSON as a tree that folds. Long lists and texts begin folded, so that a result
-// of a megabyte costs what is looked at.
+// JSON as a tree that folds. Long lists and texts begin folded, so that large results
+// stay cheap.
 
 const many = 100;
 const long = 1200;

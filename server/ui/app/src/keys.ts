@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
-// Keys are single letters, or two in a row such as "g r". What is being typed
-// into a field is the field's, but for Escape.
+// Keys are single letters, or two in a row such as "g r". Fields get all keys except
+// Escape.
 
 export type Keys = Record<string, (e: KeyboardEvent) => void>;
 
@@ -16,12 +16,12 @@ function typing(e: KeyboardEvent): boolean {
 
 function onKey(e: KeyboardEvent): void {
   if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return;
-  if (document.querySelector("dialog[open]")) return; // which has its own
+  if (document.querySelector("dialog[open]")) return; // it has its own keys
   if (typing(e)) {
     if (e.key === "Escape") (e.target as HTMLElement).blur();
     return;
   }
-  // A button or a link that has the focus keeps what works it.
+  // A focused button or link keeps the keys that activate it.
   if ((e.key === "Enter" || e.key === " ") && (e.target as HTMLElement)?.closest?.("a,button,summary,[role=tab]")) return;
   const key = pending ? `${pending} ${e.key}` : e.key;
   clearTimeout(timer);

@@ -12,13 +12,13 @@ export function Login() {
     try {
       await login(t);
     } catch (e) {
-      setError(e instanceof Refusal && e.status === 401 ? "The server does not know this token." : words(e));
+      setError(e instanceof Refusal && e.status === 401 ? "Unknown token." : words(e));
     }
   };
   return (
     <section class="login">
       <h1>Log in</h1>
-      <p>The server printed a link when it started; opening it logs this browser in. Or enter the token: the value of <code>PAWL_TOKEN</code>, of the token file, or the one that was printed.</p>
+      <p>The server printed a link when it started; opening it logs this browser in. Or enter the token: the value of <code>PAWL_TOKEN</code>, of the token file, or the one the server printed.</p>
       <form onSubmit={submit}>
         <div class="field">
           <label for="token">Token</label>

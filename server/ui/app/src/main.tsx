@@ -15,8 +15,8 @@ import "./style/run.css";
 import "./style/timeline.css";
 import "./style/views.css";
 
-// A link that logs in carries the token in its fragment, which no browser sends.
-// It is taken out of the address before anything else happens.
+// A login link has the token in its fragment, which browsers do not send. Remove it from
+// the address first.
 function takeToken(): string | null {
   const m = /^#token=([^&]+)(?:&run=([^&]+))?/.exec(location.hash);
   if (!m) return null;
@@ -33,7 +33,7 @@ addEventListener("hashchange", () => {
 applyTheme();
 
 function App() {
-  const [known, setKnown] = useState<boolean | null>(null); // null: the server has not said yet
+  const [known, setKnown] = useState<boolean | null>(null); // null: unknown yet
   const [help, setHelp] = useState(false);
   const [look, setLook] = useState(theme());
   const place = usePlace();

@@ -13,16 +13,16 @@ export function PendingList({ pending, expired, setDoing }: { pending: Pending[]
   );
 }
 
-const titles = { approval: "Approve this call?", input: "The run asks", client_tool: "A call for you to run", doubt: "Did this take place?" };
+const titles = { approval: "Approve this call?", input: "The run asks", client_tool: "A call for you to run", doubt: "Did this call take place?" };
 
 function Item({ p, expired, setDoing }: { p: Pending; expired: boolean; setDoing: (d: Doing) => void }) {
   return (
     <article class={`asked ${p.kind}`}>
       <div class="what">
-        <h2>{p.answered_at ? "Answered" : expired ? "Nobody answered in time" : titles[p.kind]}</h2>
+        <h2>{p.answered_at ? "Answered" : expired ? "Not answered in time" : titles[p.kind]}</h2>
         {p.tool && <p class="call"><b class="mono"><Text of={p.tool} /></b> <span class="mono id">{p.call}</span>{p.run.includes(".") && <span class="tag">child run</span>}</p>}
         {p.reason && <Prose of={p.reason} max={1500} />}
-        {p.answered_at && <p class="hint">Answered by <Text of={p.answered_by || "somebody"} />, and not yet read: resuming the run takes it on.</p>}
+        {p.answered_at && <p class="hint">Answered by <Text of={p.answered_by || "someone"} />, not read by the run yet: resume the run.</p>}
         {p.expires_at && !p.answered_at && <p class="hint">{expired ? "Resuming the run asks again." : until(Date.parse(p.expires_at))}</p>}
       </div>
       {p.kind !== "input" && <JsonView value={p.args} label="Arguments" open={2} />}

@@ -17,14 +17,14 @@ export function Requests({ live, run, picked, pick }: { live: Live; run: string;
   if (at < 0 && entry) at = calls.findLastIndex((e) => e.seq <= picked);
   if (at < 0) at = calls.length - 1;
   const call = calls[at];
-  // The one before is the latest of the same purpose: a judge's request has
+  // Compare with the latest request of the same purpose: a judge's request has
   // nothing in common with a turn's.
   const before = call && calls.slice(0, at).findLast((e) => e.data.purpose === call.data.purpose && (e.data.step ?? "") === (call.data.step ?? ""));
   const [whole, setWhole] = useState(false);
   const to = (i: number) => calls[i] && pick(calls[i].seq);
   useKeys({ j: () => to(at + 1), k: () => to(at - 1), ArrowDown: () => to(at + 1), ArrowUp: () => to(at - 1), Home: () => to(0), End: () => to(calls.length - 1) }, 2);
   useEffect(() => document.getElementById(`call-${call?.seq}`)?.scrollIntoView({ block: "nearest" }), [call?.seq]);
-  if (!call) return <div class="empty">No model has been asked yet.</div>;
+  if (!call) return <div class="empty">No model was called yet.</div>;
   return (
     <div class="requests">
       <nav class="calls" aria-label="Model calls">
@@ -119,7 +119,7 @@ function Whole({ blocks, raw }: { blocks: Block[]; raw: Sent }) {
   const messages = blocks.filter((b) => !["system", "tool", "schema"].includes(b.role));
   return (
     <div class="blocks">
-      <p class="facts"><span class="mono"><Text of={raw.model} /></span>{raw.sampling?.temperature !== undefined && <span>temperature {raw.sampling.temperature}</span>}{raw.sampling?.thinking ? <span>{number(raw.sampling.thinking)} tokens to think</span> : null}{raw.masked?.length > 0 && <span>{plural(raw.masked.length, "result")} left out</span>}{raw.summary && <span>what came before is summed up</span>}</p>
+      <p class="facts"><span class="mono"><Text of={raw.model} /></span>{raw.sampling?.temperature !== undefined && <span>temperature {raw.sampling.temperature}</span>}{raw.sampling?.thinking ? <span>{number(raw.sampling.thinking)} thinking tokens</span> : null}{raw.masked?.length > 0 && <span>{plural(raw.masked.length, "result")} left out</span>}{raw.summary && <span>what came before is summed up</span>}</p>
       {system.map((b, i) => <BlockView key={i} b={b} />)}
       {tools.length > 0 && <details class="block tool"><summary>{plural(tools.length, "tool")}: <span class="mono">{tools.map((t) => t.head.slice(5)).join(", ")}</span></summary>{tools.map((b) => <BlockView key={b.head} b={b} />)}</details>}
       {schema.map((b) => <BlockView key={b.head} b={b} />)}
@@ -170,7 +170,7 @@ function Difference({ a, b, before }: { a: Block[]; b: Block[]; before: Entry })
   const count = (kind: string) => changes.filter((c) => c.kind === kind).reduce((n, c) => n + c.lines.length, 0);
   return (
     <div class="diff">
-      <p class="hint">Against iteration {before.iteration}, entry {before.seq}: <ins>{plural(count("add"), "line")} more</ins>, {count("del") > 0 ? <del>{number(count("del"))} fewer</del> : "none fewer"}, {number(count("same"))} the same{changes[0]?.kind === "same" && <>, of which the first {number(changes[0].lines.length)} are a prefix that a cache can serve</>}.</p>
+      <p class="hint">Against iteration {before.iteration}, entry {before.seq}: <ins>{plural(count("add"), "line")} more</ins>, {count("del") > 0 ? <del>{number(count("del"))} fewer</del> : "none removed"}, {number(count("same"))} the same{changes[0]?.kind === "same" && <>, of which the first {number(changes[0].lines.length)} are a prefix that a cache can serve</>}.</p>
       <div class="difflines">{changes.map((c, i) => <Hunk key={i} c={c} first={i === 0} last={i === changes.length - 1} start={starts[i]} marks={marks} />)}</div>
     </div>
   );

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
-// The place is kept in the fragment, so every place is the one document that
-// the server knows, and no place ever reaches the server's log.
+// The route is kept in the fragment: the server serves one document, and routes never
+// reach its log.
 
 export interface Place {
   run: string; // empty: the list

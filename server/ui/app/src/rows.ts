@@ -62,7 +62,7 @@ export function useChildren(): { opened: Map<string, Log>; toggle: (run: string)
         cursor = page.next;
       }
     } catch {
-      // What the child's own page would say; here it stays folded.
+      // Details are on the child's own page; here they stay folded.
       if (!log.entries.length) return;
     }
     setOpened((m) => new Map(m).set(run, log));

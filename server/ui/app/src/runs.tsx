@@ -24,7 +24,7 @@ export function matches(r: RunLine, words: string[]): boolean {
   return words.every((w) => all.includes(w.toLowerCase()));
 }
 
-// Words are looked for in so many runs, of which so many matches are shown unasked.
+// How many runs a search reads, and how many matches it shows at first.
 const mostSearched = 2000;
 const enoughFound = 20;
 
@@ -65,7 +65,7 @@ export function Runs() {
     setAt(0);
     const stop = new AbortController();
     let timer = 0;
-    // A page that nobody looks at asks for nothing.
+    // A hidden page does not poll.
     const turn = async () => {
       if (!document.hidden) await load(stop.signal);
       setTick((n) => n + 1);
@@ -78,7 +78,7 @@ export function Runs() {
     };
   }, [status, agent, labels]);
 
-  // Labels are asked for when they are written, and not at each letter.
+  // Query labels when they are complete, not at each letter.
   useEffect(() => {
     const now = parts(filter).labels;
     if (JSON.stringify(now) === JSON.stringify(labels)) return;
@@ -120,7 +120,7 @@ export function Runs() {
       if (!signal?.aborted) setError(words(e));
     }
   };
-  // Words are looked for in older runs, too, until there is something to show.
+  // Search older runs, too, until there is something to show.
   const searching = sought.length > 0 && !!next && shown.length < enoughFound && (runs?.length ?? 0) < mostSearched && !error;
   useEffect(() => {
     if (!searching) return;

@@ -3,7 +3,7 @@ import { JsonView } from "./json";
 import { Prose } from "./text";
 
 // Judges, agents with strategy json and steps with a schema answer in JSON. A row
-// says it in words, and a page shows it as a tree.
+// shows the text, and a page shows the tree.
 
 /** structured is the object or list that a text consists of, if it is one. */
 export function structured(text: string): any {

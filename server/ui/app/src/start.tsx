@@ -49,7 +49,7 @@ export function StartRun({ close }: { close: () => void }) {
   return (
     <Dialog title="Start a run" does="Start" act={act} close={close} disabled={!agent || (!input && !agent.input)}>
       {error && <Notice bad>{error}</Notice>}
-      {agents?.length === 0 && <Notice>This server offers no agents. Give <code>pawl serve</code> their specs, or a directory of them.</Notice>}
+      {agents?.length === 0 && <Notice>This server has no agents. Start <code>pawl serve</code> with their specs, or with a directory of specs.</Notice>}
       <div class="field">
         <label for="start-agent">Agent</label>
         <select id="start-agent" data-first value={name} onChange={(e) => setName(e.currentTarget.value)}>
@@ -59,7 +59,7 @@ export function StartRun({ close }: { close: () => void }) {
       </div>
       <div class="field">
         <label for="start-input">Input</label>
-        <textarea id="start-input" rows={4} value={input} placeholder={agent?.input || "What it is to do"} onInput={(e) => setInput(e.currentTarget.value)} />
+        <textarea id="start-input" rows={4} value={input} placeholder={agent?.input || "Task"} onInput={(e) => setInput(e.currentTarget.value)} />
         {agent?.input && !input && <p class="hint">If empty, the spec's input is used.</p>}
       </div>
       <div class="pair">

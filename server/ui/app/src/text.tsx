@@ -2,8 +2,8 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { statusWords, tone } from "./format";
 
-// What models, tools and people said is text and nothing else. Characters that
-// would act unseen (terminal control, direction overrides, zero width) are shown.
+// Texts of models, tools and people are never markup. Invisible characters (terminal
+// control, direction overrides, zero width) are shown.
 
 const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
 
@@ -20,7 +20,7 @@ export function Text({ of }: { of: string }): JSX.Element {
 function Unseen({ char }: { char: string }) {
   const code = char.codePointAt(0)!;
   const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  return <span class="unseen" title={`${name}, shown instead of obeyed`}>{code < 32 ? String.fromCodePoint(0x2400 + code) : name}</span>;
+  return <span class="unseen" title={`${name}, shown as text`}>{code < 32 ? String.fromCodePoint(0x2400 + code) : name}</span>;
 }
 
 /** Prose is a longer text, folded when it is very long. */

@@ -1,4 +1,4 @@
-// The theme is the system's unless somebody chose.
+// The theme is the system's unless the user chose one.
 const KEY = "pawl.theme";
 export type Theme = "auto" | "light" | "dark";
 
@@ -21,7 +21,7 @@ export function nextTheme(): Theme {
   try {
     localStorage.setItem(KEY, t);
   } catch {
-    // It then lasts as long as the page.
+    // Without storage the choice lasts as long as the page.
   }
   applyTheme(t);
   return t;

@@ -9,7 +9,7 @@ import { holds, rowsOf, useChildren, type Row } from "./rows";
 import { Text } from "./text";
 import type { Live } from "./use-run";
 
-const ROW = 26; // pixels; the style sheet says the same
+const ROW = 26; // pixels, as in the style sheet
 
 type Mode = "run" | "turn";
 
@@ -47,7 +47,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
   const own = new Map<Turn, Axis>();
   const axisOf = (r: Row): Axis => {
     if (whole && !r.key.includes("/")) return whole;
-    if (whole) return whole; // a child's bars stand in its parent's time
+    if (whole) return whole; // a child's bars use its parent's time
     const turn = r.key.includes("/") ? log.turn(rootTurn(rows, r)) ?? r.turn : r.turn;
     let a = own.get(turn);
     if (!a) own.set(turn, (a = axis(turn.spans, now)));
@@ -67,7 +67,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
     if (rows.length && !performance.getEntriesByName("pawl.timeline").length) requestAnimationFrame(() => performance.mark("pawl.timeline"));
   }, [rows.length > 0]);
 
-  const jump = useRef(false); // the scroll that follows is ours
+  const jump = useRef(false); // the next scroll event is ours
   const show = (i: number, block: "near" | "mid" = "near") => {
     const el = box.current;
     if (!el) return;
@@ -76,7 +76,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
     else if (y < el.scrollTop) el.scrollTop = y;
     else if (y + ROW > el.scrollTop + el.clientHeight) el.scrollTop = y + ROW - el.clientHeight;
   };
-  // The live end stays in sight until somebody scrolls away from it or picks something.
+  // Follow the live end until the user scrolls away from it or selects something.
   const tailing = follow && live.loaded && !ended && !row;
   useLayoutEffect(() => {
     if (!tailing || !box.current) return;
@@ -208,7 +208,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
   );
 }
 
-// rootTurn is the run's own turn that a child's row hangs under.
+// rootTurn is the run's own turn that contains a child's row.
 function rootTurn(rows: Row[], r: Row): number {
   for (let i = rows.indexOf(r); i >= 0; i--) if (!rows[i].key.includes("/")) return rows[i].turn.iteration;
   return 0;
@@ -312,7 +312,7 @@ function turnEnd(t: Turn, now: number): number {
   return t.spans.reduce((m, s) => s.segs.reduce((n, g) => Math.max(n, g.t1 ?? now), m), t.t1);
 }
 
-// mark is the word beside a row that its colour alone must not say.
+// mark names a row's state, which must not depend on its colour alone.
 function mark(s: Span): string {
   const fails = s.segs.filter((g) => g.kind === "fail").length;
   switch (s.state) {
@@ -365,7 +365,7 @@ function Scale({ axis }: { axis: Axis | null }) {
 /** Ratchet is the whole run at a glance: a tooth for each turn, as high as its tokens. */
 function Ratchet({ log, version, range, go }: { log: Log; version: number; range: [number, number]; go: (iteration: number) => void }) {
   const teeth = useMemo(() => overview(log, 160).filter((t) => t.to > 0), [version]);
-  // While there is room, so is what is left under the ceiling of iterations.
+  // With enough space, also draw the iterations that are left.
   const limit = log.limits.iterations ?? 0;
   const room = limit <= 160 && teeth.length <= limit ? limit : teeth.length;
   const n = room || 1;
@@ -375,7 +375,7 @@ function Ratchet({ log, version, range, go }: { log: Log; version: number; range
   const pos = (iteration: number) => teeth.findIndex((t) => t.to >= iteration) * w;
   const x0 = Math.max(0, pos(range[0]));
   const x1 = Math.max(x0 + w, pos(range[1]) + w);
-  // What went wrong and what was waited for stands in a strip below the teeth.
+  // Failures and waits are in a strip below the teeth.
   const foot = 5;
   const path = teeth.map((t, i) => {
     const h = 8 + t.height * (H - 12 - foot);
@@ -389,7 +389,7 @@ function Ratchet({ log, version, range, go }: { log: Log; version: number; range
     if (t) go(t.from);
   };
   return (
-    <svg class="ratchet" viewBox={`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-label={`${plural(log.iterations, "iteration")}; a tooth for each, as high as its tokens`} onPointerDown={moved} onPointerMove={moved}>
+    <svg class="ratchet" viewBox={`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img" aria-label={`${plural(log.iterations, "iteration")}, each a tooth as high as its tokens`} onPointerDown={moved} onPointerMove={moved}>
       <rect class="window" x={x0} y="0" width={Math.min(x1, w * teeth.length) - x0} height={H} />
       {room > teeth.length && <path class="room" d={Array.from({ length: room - teeth.length }, (_, i) => { const x = (teeth.length + i) * w; return `M${x} ${H - foot}v-14L${x + w} ${H - foot - 2}`; }).join("")} />}
       <path class="t-ok" d={path} />

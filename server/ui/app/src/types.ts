@@ -1,5 +1,5 @@
 // The JSON of the API, as far as this page reads it. Package client of the Go
-// sources says what each member means.
+// sources documents the members.
 
 export type Json = null | boolean | number | string | Json[] | { [k: string]: Json };
 
@@ -37,7 +37,7 @@ export interface Pending {
   reason: string;
   token: string;
   expires_at: string | null;
-  answered_at?: string; // by a letter that the run has not read
+  answered_at?: string; // by a signal that the run has not read
   answered_by?: string;
 }
 

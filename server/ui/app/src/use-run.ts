@@ -11,7 +11,7 @@ export interface Live {
   connection: Connection;
   error: string;
   loaded: boolean;
-  ended: boolean; // nothing follows until somebody resumes it
+  ended: boolean; // nothing follows until the run is resumed
   /** again asks for what changed after something was done to the run. */
   again: () => void;
 }
@@ -39,7 +39,7 @@ export function useRun(run: string): Live {
         const turn = ++asked;
         try {
           const r = await api.run(run, signal);
-          if (turn === asked) setResult(r); // an answer may be overtaken by a later one
+          if (turn === asked) setResult(r); // a later answer may have arrived first
         } catch (e) {
           if (!signal.aborted) setError(words(e));
         }
@@ -55,7 +55,7 @@ export function useRun(run: string): Live {
         cursor = page.next;
       }
       setLoaded(true);
-      refresh(0); // what was asked first may be older than the log by now
+      refresh(0); // the first answer may be older than the log
       if (log.ended && round === 0) return setConnection({ state: "ended" });
       log.past = false;
       await follow(run, log.last, {
@@ -73,11 +73,11 @@ export function useRun(run: string): Live {
       refresh(0);
     };
     read().catch((e) => !signal.aborted && setError(words(e)));
-    // That an owner is gone, or a request's time is over, is in no entry.
+    // No entry says that an owner is gone or a request has expired.
     const poll = setInterval(() => {
       if (document.hidden) return;
       if (!log.ended) return refresh(0);
-      // Somebody else may have resumed it.
+      // Another process may have resumed it.
       api.run(run, signal).then((r) => { if (log.ended && /^(running|queued|waiting_)/.test(r.status)) setRound((n) => n + 1); }, () => {});
     }, 5000);
     return () => {
@@ -87,7 +87,7 @@ export function useRun(run: string): Live {
     };
   }, [run, round]);
 
-  // Half a log says how the run stood then.
+  // Half a log has an old state.
   const ended = loaded || !result ? log.ended : /^(success|exhausted|no_progress|denied|plan_failed|failed|cancelled)$/.test(result.status);
   let status = (loaded && log.status) || result?.status || "";
   if (result && ((status === "running" && result.status === "interrupted") || (status.startsWith("waiting") && result.status === "expired"))) status = result.status;

@@ -8,38 +8,37 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// past is what the journal holds of a run for those who come late or fell behind,
-// in chapters. Who asks for the same chapter at the same time, as a thousand do who come
-// at once, gets the same one.
+// past reads a run's journal in pages for readers that come late or fall behind.
+// Concurrent requests for the same page share one read.
 type past struct {
 	mu    sync.Mutex
-	pages map[uint64]*chapter // by the entry that they begin with
-	order []uint64            // by use, the latest last
+	pages map[uint64]*page // by their first entry
+	order []uint64         // by use, the latest last
 }
 
-// A chapter is some entries that follow each other.
-type chapter struct {
+// A page is some consecutive entries.
+type page struct {
 	ready  chan struct{}
 	frames []frame
 	err    error
 }
 
-// The bounds of a chapter, and how many are kept: more where more read.
+// The size of a page, and how many are cached: more for more readers.
 const (
-	pastBytes     = 64 << 10
-	pastFrames    = 256
-	leastChapters = 4
-	mostChapters  = 128
+	pastBytes  = 64 << 10
+	pastFrames = 256
+	leastPages = 4
+	mostPages  = 128
 )
 
-// chapter reads the chapter that begins with an entry, or waits until somebody has.
-func (p *past) chapter(ctx context.Context, b *hub, from uint64) ([]frame, error) {
+// page reads the page that begins with an entry, or waits for another reader to do so.
+func (p *past) page(ctx context.Context, b *broadcaster, from uint64) ([]frame, error) {
 	for {
 		p.mu.Lock()
 		g := p.pages[from]
 		mine := g == nil
 		if mine {
-			g = p.keep(from, int(b.crowd.Load()))
+			g = p.keep(from, int(b.count.Load()))
 		} else {
 			p.use(from)
 		}
@@ -60,33 +59,33 @@ func (p *past) chapter(ctx context.Context, b *hub, from uint64) ([]frame, error
 		if g.err == nil {
 			return g.frames, nil
 		}
-		// Whoever read it may only have gone away.
+		// The goroutine that read it may only have been cancelled.
 	}
 }
 
-// keep makes room for a chapter; past is locked.
-func (p *past) keep(from uint64, crowd int) *chapter {
+// keep adds an empty page and evicts others. Callers hold the lock of past.
+func (p *past) keep(from uint64, readers int) *page {
 	if p.pages == nil {
-		p.pages = map[uint64]*chapter{}
+		p.pages = map[uint64]*page{}
 	}
-	for len(p.order) >= min(leastChapters+crowd/8, mostChapters) {
+	for len(p.order) >= min(leastPages+readers/8, mostPages) {
 		delete(p.pages, p.order[0])
 		p.order = p.order[1:]
 	}
-	g := &chapter{ready: make(chan struct{})}
+	g := &page{ready: make(chan struct{})}
 	p.pages[from] = g
 	p.order = append(p.order, from)
 	return g
 }
 
-// use puts a chapter behind those that go first; past is locked.
+// use marks a page as used last. Callers hold the lock of past.
 func (p *past) use(from uint64) {
 	if n := slices.Index(p.order, from); n >= 0 && n < len(p.order)-1 {
 		p.order = append(slices.Delete(p.order, n, n+1), from)
 	}
 }
 
-func (p *past) forget(from uint64, g *chapter) {
+func (p *past) forget(from uint64, g *page) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pages[from] != g {
@@ -96,7 +95,7 @@ func (p *past) forget(from uint64, g *chapter) {
 	p.order = slices.DeleteFunc(p.order, func(at uint64) bool { return at == from })
 }
 
-func (g *chapter) read(ctx context.Context, b *hub, from uint64) {
+func (g *page) read(ctx context.Context, b *broadcaster, from uint64) {
 	size := 0
 	for row, err := range b.of.journal.Read(ctx, b.run, from) {
 		if err != nil {
@@ -110,11 +109,11 @@ func (g *chapter) read(ctx context.Context, b *hub, from uint64) {
 		}
 	}
 	if len(g.frames) == 0 {
-		g.err = pawl.ErrUnknownRun // it was there and is removed
+		g.err = pawl.ErrUnknownRun // the run was removed
 	}
 }
 
-func (g *chapter) full() bool {
+func (g *page) full() bool {
 	size := 0
 	for _, f := range g.frames {
 		size += len(f.text)

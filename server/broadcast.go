@@ -14,92 +14,90 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// hubs are the runs that somebody watches. What a run's watchers are shown is
-// read, redacted and written once for all of them. One listener asks the journal
-// for news of all runs, as long as there is a hub.
-type hubs struct {
+// broadcasters are the runs being watched. Each entry is read, redacted and encoded once for all
+// watchers of a run. While there are broadcasters, one listener subscribes to changes of all
+// runs.
+type broadcasters struct {
 	journal pawl.Journal
 	live    func(run string) *engine.Handle // a run that is driven here; nil: it is not
 
 	mu     sync.Mutex
-	byRun  map[string]*hub
+	byRun  map[string]*broadcaster
 	listen context.CancelFunc // ends the listener
 	closed bool
 	work   sync.WaitGroup
 }
 
-// teller is a journal that tells of new entries. Of one that does not, news is
-// looked for.
-type teller interface {
+// notifier is a journal that notifies of new entries. Other journals are polled.
+type notifier interface {
 	// WatchLogs yields the ids of runs that have new entries, soon after they can
-	// be read, until ctx ends; the empty id: any may have.
+	// be read, until ctx ends; the empty id: any run may have new entries.
 	WatchLogs(ctx context.Context) iter.Seq2[string, error]
 }
 
-// lookAnyway is how often all hubs look, whatever they are told: word may be lost
-// with the process that would have given it.
-const lookAnyway = time.Second
+// pollEvery is how often all broadcasters poll: a notification is lost if its sender dies.
+const pollEvery = time.Second
 
-func newHubs(j pawl.Journal, live func(run string) *engine.Handle) *hubs {
-	return &hubs{journal: j, live: live, byRun: map[string]*hub{}}
+func newHubs(j pawl.Journal, live func(run string) *engine.Handle) *broadcasters {
+	return &broadcasters{journal: j, live: live, byRun: map[string]*broadcaster{}}
 }
 
-// A hub is one run that is watched. It goes on through the run's pauses and
-// whoever takes it up, and is over with the run.
-type hub struct {
-	run  string
-	of   *hubs
-	poke chan struct{} // holds one token when there may be news
-	stop context.CancelFunc
+// A broadcaster is one watched run. It lasts through the run's pauses and changes of owner, and
+// ends with the run.
+type broadcaster struct {
+	run    string
+	of     *broadcasters
+	notify chan struct{} // holds one token when the run may have changed
+	stop   context.CancelFunc
 
-	now   atomic.Pointer[view] // what readers see; the hub's lock is held to change it
-	crowd atomic.Int64         // how many they are
+	now   atomic.Pointer[view] // what readers see; changed under the broadcaster's lock
+	count atomic.Int64         // the number of readers
 
 	mu      sync.Mutex
-	bytes   int  // in the ring
-	full    int  // so many bytes that it is worth looking what may go
-	stopped bool // the run was over at some time
+	bytes   int  // size of the ring
+	full    int  // size at which trimming is worthwhile
+	stopped bool // the run has ended at least once
 	readers map[*reader]bool
 	past    past
 }
 
-// A view is what a hub has to show at some moment. Nothing in it changes: a
-// thousand readers that wait for one lock hold up each other and the run.
+// A view is an immutable snapshot of a broadcaster: a thousand readers that contend for one lock
+// would slow down each other and the run.
 type view struct {
-	ring    []frame       // the latest
-	first   uint64        // the number of the first of them
-	low     uint64        // the seq of the first entry that is in the ring, or will be
-	next    uint64        // the seq of the entry that comes next
-	ended   bool          // the run has, with the entry before next
+	ring    []frame       // the latest frames
+	first   uint64        // the number of the first frame
+	low     uint64        // the seq of the first entry in the ring, or of the next
+	next    uint64        // the seq of the next entry
+	ended   bool          // the run ended with the entry before next
 	err     error         // the journal cannot be read
 	changed chan struct{} // closed when there is another view
 }
 
-// How much a hub keeps: what not all have taken, as far as it is no more than
-// most and a little for each reader, and a little anyway. Who is further behind
-// reads the journal, which costs each the more the further they are apart.
+// The size of a ring: frames that some reader has not taken, at most mostRing and
+// eachRing per reader, and always leastRing. Readers that are further behind read the
+// journal, which is slower the more they are spread out.
 const (
 	mostRing    = 256 << 10
 	eachRing    = 8 << 10
-	crowdedRing = 8 << 20
+	largestRing = 8 << 20
 	leastRing   = 16 << 10
 )
 
-// room is how much may be kept.
-func (b *hub) room() int { return min(mostRing+int(b.crowd.Load())*eachRing, crowdedRing) }
+// room is how many bytes the ring may have.
+func (b *broadcaster) room() int { return min(mostRing+int(b.count.Load())*eachRing, largestRing) }
 
-// A reader is one who watches a run, from one goroutine.
+// A reader watches a run from one goroutine.
 type reader struct {
-	hub *hub
-	at  atomic.Uint64 // the number of the frame that it takes next, once it has joined
-	in  atomic.Bool   // it has joined: what it has not taken is in the ring
-	seq uint64        // of the entry that it takes next
+	broadcaster *broadcaster
+	at          atomic.Uint64 // the number of its next frame, once it has joined
+	in          atomic.Bool   // it has joined: all frames it has not taken are in the ring
+	seq         uint64        // of its next entry
 }
 
 var errClosed = errors.New("the server is closed")
 
-// enter begins to watch a run behind an entry, and says where the run stands.
-func (h *hubs) enter(ctx context.Context, run string, after uint64) (*reader, pawl.Head, error) {
+// enter begins to watch a run after an entry, and returns the run's head.
+func (h *broadcasters) enter(ctx context.Context, run string, after uint64) (*reader, pawl.Head, error) {
 	head, err := headOf(ctx, h.journal, run)
 	if err != nil {
 		return nil, head, err
@@ -111,27 +109,26 @@ func (h *hubs) enter(ctx context.Context, run string, after uint64) (*reader, pa
 	}
 	b := h.byRun[run]
 	if b == nil || b.outdated(head) {
-		b = &hub{run: run, of: h, poke: make(chan struct{}, 1), full: leastRing, readers: map[*reader]bool{}}
+		b = &broadcaster{run: run, of: h, notify: make(chan struct{}, 1), full: leastRing, readers: map[*reader]bool{}}
 		b.now.Store(&view{low: head.Seq + 1, next: head.Seq + 1, ended: head.Status.Ended(), changed: make(chan struct{})})
 		b.begin()
 	}
-	r := &reader{hub: b, seq: min(after, head.Seq) + 1}
+	r := &reader{broadcaster: b, seq: min(after, head.Seq) + 1}
 	b.mu.Lock()
 	b.readers[r] = true
 	b.mu.Unlock()
-	b.crowd.Add(1)
+	b.count.Add(1)
 	return r, head, nil
 }
 
-// outdated reports whether the run was taken up again after it had ended for
-// those whom the hub is for.
-func (b *hub) outdated(head pawl.Head) bool {
+// outdated reports whether the run was resumed after the broadcaster's readers saw its end.
+func (b *broadcaster) outdated(head pawl.Head) bool {
 	v := b.now.Load()
 	return v.ended && (!head.Status.Ended() || head.Seq >= v.next)
 }
 
-// begin has the hub driven, unless its run has ended; the hubs are locked.
-func (b *hub) begin() {
+// begin starts driving the broadcaster, unless its run has ended. Callers hold the lock of broadcasters.
+func (b *broadcaster) begin() {
 	h := b.of
 	h.byRun[b.run] = b
 	b.stop = func() {}
@@ -141,7 +138,7 @@ func (b *hub) begin() {
 	if h.listen == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		h.listen = stop
-		h.work.Go(func() { h.hear(ctx) })
+		h.work.Go(func() { h.subscribe(ctx) })
 		h.work.Go(func() { h.lookAround(ctx) })
 	}
 	var ctx context.Context
@@ -151,9 +148,9 @@ func (b *hub) begin() {
 
 // leave stops watching.
 func (r *reader) leave() {
-	b := r.hub
+	b := r.broadcaster
 	h := b.of
-	b.crowd.Add(-1)
+	b.count.Add(-1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b.mu.Lock()
@@ -165,8 +162,8 @@ func (r *reader) leave() {
 	}
 }
 
-// drop forgets a hub; the hubs are locked.
-func (h *hubs) drop(b *hub) {
+// drop forgets a broadcaster. Callers hold the lock of broadcasters.
+func (h *broadcasters) drop(b *broadcaster) {
 	b.stop()
 	if h.byRun[b.run] == b {
 		delete(h.byRun, b.run)
@@ -178,7 +175,7 @@ func (h *hubs) drop(b *hub) {
 }
 
 // close ends all watching.
-func (h *hubs) close() {
+func (h *broadcasters) close() {
 	h.mu.Lock()
 	h.closed = true
 	for _, b := range h.byRun {
@@ -189,9 +186,9 @@ func (h *hubs) close() {
 	h.work.Wait()
 }
 
-// hear has hubs look when there is word of their runs.
-func (h *hubs) hear(ctx context.Context) {
-	t, ok := h.journal.(teller)
+// subscribe wakes broadcasters when their runs may have changed.
+func (h *broadcasters) subscribe(ctx context.Context) {
+	t, ok := h.journal.(notifier)
 	for ok && ctx.Err() == nil {
 		for run, err := range t.WatchLogs(ctx) {
 			if err != nil {
@@ -199,15 +196,15 @@ func (h *hubs) hear(ctx context.Context) {
 			}
 			h.tell(run)
 		}
-		select { // it has ended by itself: looking anyway is enough meanwhile
-		case <-time.After(lookAnyway):
+		select { // if the subscription ended by itself, polling is enough
+		case <-time.After(pollEvery):
 		case <-ctx.Done():
 		}
 	}
 }
 
-func (h *hubs) lookAround(ctx context.Context) {
-	tick := time.NewTicker(lookAnyway)
+func (h *broadcasters) lookAround(ctx context.Context) {
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -219,7 +216,7 @@ func (h *hubs) lookAround(ctx context.Context) {
 	}
 }
 
-func (h *hubs) tell(run string) {
+func (h *broadcasters) tell(run string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if b := h.byRun[run]; b != nil {
@@ -232,16 +229,16 @@ func (h *hubs) tell(run string) {
 	}
 }
 
-func (b *hub) look() {
+func (b *broadcaster) look() {
 	select {
-	case b.poke <- struct{}{}:
+	case b.notify <- struct{}{}:
 	default:
 	}
 }
 
-// drive follows the run: by what the engine shows of it while it is driven here,
-// by the journal while it is not.
-func (b *hub) drive(ctx context.Context) {
+// drive follows the run: through the engine while it is driven here, else through the
+// journal.
+func (b *broadcaster) drive(ctx context.Context) {
 	for {
 		err := b.follow(ctx)
 		if err == nil {
@@ -257,21 +254,21 @@ func (b *hub) drive(ctx context.Context) {
 			return
 		}
 		select {
-		case <-b.poke:
+		case <-b.notify:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// follow takes what comes while the run is driven here.
-func (b *hub) follow(ctx context.Context) error {
+// follow handles events while the run is driven here.
+func (b *broadcaster) follow(ctx context.Context) error {
 	live := b.of.live(b.run)
 	if live == nil {
 		return nil
 	}
-	var v veil
-	next := b.now.Load().next // which nobody else changes
+	var v redactor
+	next := b.now.Load().next // only this goroutine changes it
 	for e, err := range live.Follow(ctx, next) {
 		if err != nil {
 			return err
@@ -294,8 +291,8 @@ func (b *hub) follow(ctx context.Context) error {
 	return nil
 }
 
-// read takes what is new in the journal.
-func (b *hub) read(ctx context.Context) error {
+// read reads new entries from the journal.
+func (b *broadcaster) read(ctx context.Context) error {
 	for row, err := range b.of.journal.Read(ctx, b.run, b.now.Load().next) {
 		if err != nil {
 			return err
@@ -308,7 +305,7 @@ func (b *hub) read(ctx context.Context) error {
 	if !stopped {
 		return nil
 	}
-	head, err := headOf(ctx, b.of.journal, b.run) // it may have been taken up again at once
+	head, err := headOf(ctx, b.of.journal, b.run) // it may have been resumed at once
 	if err != nil {
 		return err
 	}
@@ -322,8 +319,8 @@ func (b *hub) read(ctx context.Context) error {
 	return nil
 }
 
-// change shows the readers another view.
-func (b *hub) change(f func(v *view)) {
+// change publishes another view.
+func (b *broadcaster) change(f func(v *view)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := b.now.Load()
@@ -334,10 +331,10 @@ func (b *hub) change(f func(v *view)) {
 	close(was.changed)
 }
 
-// publish puts a frame into the ring.
-func (b *hub) publish(f frame) {
+// publish appends a frame to the ring.
+func (b *broadcaster) publish(f frame) {
 	b.change(func(v *view) {
-		v.ring = append(v.ring, f) // behind what other views see
+		v.ring = append(v.ring, f) // beyond what older views see
 		b.bytes += len(f.text)
 		if f.seq != 0 {
 			v.next = f.seq + 1
@@ -349,9 +346,9 @@ func (b *hub) publish(f frame) {
 
 const stopped = "run.stopped"
 
-// trim lets go of what all have taken, and of more if it is too much; the hub is
-// locked.
-func (b *hub) trim(v *view) {
+// trim discards frames that every reader has taken, and more if the ring is too large.
+// Callers hold the broadcaster's lock.
+func (b *broadcaster) trim(v *view) {
 	if b.bytes <= b.full {
 		return
 	}
@@ -363,7 +360,7 @@ func (b *hub) trim(v *view) {
 	}
 	room := b.room()
 	most := room
-	if b.bytes > most { // a good deal at once, since what stays is copied
+	if b.bytes > most { // much at once, since the rest is copied
 		most -= most / 4
 	}
 	n := 0
@@ -372,14 +369,14 @@ func (b *hub) trim(v *view) {
 	}
 	if n > 0 {
 		v.first += uint64(n)
-		v.ring = slices.Clone(v.ring[n:]) // what others see stays
+		v.ring = slices.Clone(v.ring[n:]) // older views keep theirs
 		v.low = v.ring[0].before
 	}
 	b.full = min(b.bytes+max(leastRing, room/16), room)
 }
 
 // fail ends the watching of the run.
-func (b *hub) fail(err error) {
+func (b *broadcaster) fail(err error) {
 	b.change(func(v *view) {
 		if v.err == nil {
 			v.err = err
@@ -387,16 +384,16 @@ func (b *hub) fail(err error) {
 	})
 }
 
-// take returns the frames that come next, at least one and about as many
-// bytes as go out at once; none: ended is true, or wait tells when to ask again.
+// take returns the next frames, at least one and about as many bytes as one write
+// sends; none: ended is true, or wait is closed when to ask again.
 func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <-chan struct{}, ended bool, err error) {
-	b := r.hub
+	b := r.broadcaster
 	v := b.now.Load()
 	frames = into[:0]
 	r.join(v)
 	if !r.in.Load() && r.seq < v.next {
-		chapter, err := b.past.chapter(ctx, b, r.seq)
-		frames = append(frames, chapter...) // the caller clears what it has sent, and a chapter is everybody's
+		page, err := b.past.page(ctx, b, r.seq)
+		frames = append(frames, page...) // the caller clears what it has sent, and a page is shared
 		if n := len(frames); n > 0 {
 			r.seq = frames[n-1].seq + 1
 		}
@@ -407,7 +404,7 @@ func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <
 		f := v.ring[at-v.first]
 		switch {
 		case f.seq == 0 && f.before < r.seq, f.seq != 0 && f.seq < r.seq:
-			continue // a chapter brought it, or what makes it void
+			continue // a page had it, or made it void
 		case f.seq != 0:
 			r.seq = f.seq + 1
 		}
@@ -424,8 +421,8 @@ func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <
 	return nil, v.changed, v.ended && r.seq >= v.next, nil
 }
 
-// join finds the place of a reader in the ring, if all that it has not taken is
-// in there, and leaves one that was too slow.
+// join finds a reader's place in the ring if all frames that it has not taken are
+// there, and removes a reader that was too slow.
 func (r *reader) join(v *view) {
 	in, at := r.in.Load(), r.at.Load()
 	switch {
@@ -439,7 +436,7 @@ func (r *reader) join(v *view) {
 	}
 }
 
-// headOf is where a run stands.
+// headOf returns the head of a run.
 func headOf(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
 	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
 		if err != nil {

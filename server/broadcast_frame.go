@@ -9,18 +9,18 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A frame is one entry as all who watch its run are sent it. It is made once and
-// shared, and nothing in it is changed.
+// A frame is one entry in the form sent to all watchers of its run. It is made once,
+// shared and immutable.
 type frame struct {
-	seq    uint64 // of the entry; zero: it is a piece of a reply, which is in no log
-	before uint64 // the seq of the entry that comes next in the log: its own, if it has one
-	at     uint64 // of a piece: the call it is of
+	seq    uint64 // of the entry; zero: a piece of a reply, which is not in the log
+	before uint64 // the seq of the next entry in the log; for an entry, its own
+	at     uint64 // of a piece: its model call
 	kind   string // the type of the event
 	line   []byte // the entry, redacted
-	text   []byte // how it goes over the wire; line is a part of it
+	text   []byte // the wire form; contains line
 }
 
-// envelope is what is read of an entry that may be of a build yet to come.
+// envelope is the part of an entry that is read even if a newer build wrote it.
 type envelope struct {
 	Type string `json:"type"`
 }
@@ -37,8 +37,7 @@ func entryFrame(row pawl.Row) frame {
 	return f
 }
 
-// pieceFrame makes the frame of a piece of a reply, of which what may be shown
-// has been told apart already.
+// pieceFrame makes the frame of a piece of a reply that is already redacted.
 func pieceFrame(e pawl.Entry, before uint64) (frame, bool) {
 	line, err := e.AppendJSON(nil)
 	if err != nil {
@@ -49,7 +48,7 @@ func pieceFrame(e pawl.Entry, before uint64) (frame, bool) {
 	return f, true
 }
 
-// write makes text, in which line is one line: a line break in it would end it.
+// write makes text from one line: a line break would end it.
 func (f *frame) write(line []byte) {
 	if bytes.ContainsAny(line, "\r\n") {
 		var flat bytes.Buffer
@@ -74,25 +73,24 @@ func (f *frame) write(line []byte) {
 	f.line = f.text[from : from+len(line) : from+len(line)]
 }
 
-// veil redacts the pieces of a reply as they come. A secret may be cut between
-// two of them.
-type veil struct {
+// redactor redacts the pieces of a reply as they arrive. A secret may be split between two.
+type redactor struct {
 	at             uint64 // the call
 	text, thinking redact.Flow
 }
 
-// piece is what may be shown of one, if anything.
-func (v *veil) piece(e pawl.Entry) (pawl.Entry, bool) {
+// piece returns what may be shown of a piece, if anything.
+func (v *redactor) piece(e pawl.Entry) (pawl.Entry, bool) {
 	d, ok := e.Event.(pawl.ModelDelta)
 	if !ok {
 		return e, false
 	}
 	if e.At != v.at {
-		*v = veil{at: e.At}
+		*v = redactor{at: e.At}
 	}
 	text, call := d.Text != "", d.Tool != ""
 	switch {
-	case text || call: // no more is being thought before it
+	case text || call: // the thinking is over
 		d.Thinking = v.thinking.Add(d.Thinking) + v.thinking.Close()
 	case d.Thinking != "":
 		d.Thinking = v.thinking.Add(d.Thinking)

@@ -147,7 +147,7 @@ func peak() (stop func() int64) {
 	return func() int64 { close(done); all.Wait(); return most }
 }
 
-// figures are what a crowd took.
+// figures are the cost of many readers.
 type figures struct {
 	took                           time.Duration // from the release to the last end
 	entries, pieces                int           // that all took together
@@ -161,9 +161,9 @@ func (f figures) String() string {
 		f.took.Round(time.Millisecond), f.entries, f.pieces, mb(f.before), mb(f.idle), mb(f.most), mb(f.after), mb(f.log), f.goroutines)
 }
 
-// crowd has some readers follow each of some runs, all at once, and holds that
-// everybody gets every entry.
-func crowd(t testing.TB, j Store, runs, readers, turns, words int) (f figures) {
+// watchAll lets some readers follow each of some runs at once, and checks that
+// all of them get every entry.
+func watchAll(t testing.TB, j Store, runs, readers, turns, words int) (f figures) {
 	t.Helper()
 	release := make(chan struct{})
 	model := talker{turns: turns, words: words, waiting: new(atomic.Int64), release: release}
@@ -292,7 +292,7 @@ func measured(b *testing.B, j Store, runs, readers, turns int) {
 	var f figures
 	n := 0
 	for b.Loop() {
-		f = crowd(b, j, runs, readers, turns, 20)
+		f = watchAll(b, j, runs, readers, turns, 20)
 		took += f.took
 		n += f.entries
 	}
@@ -303,19 +303,19 @@ func measured(b *testing.B, j Store, runs, readers, turns int) {
 	b.ReportMetric(took.Seconds()*1000/float64(b.N), "ms-run")
 }
 
-// TestCrowd holds that a crowd gets all there is, and, where proof is asked for,
+// TestCrowd checks that many readers get everything, and, with PAWL_PROOF,
 // that a thousand take little memory each.
 func TestCrowd(t *testing.T) {
 	if os.Getenv("PAWL_PROOF") == "" {
-		t.Log(crowd(t, memory.New(), 1, 20, 10, 5))
-		t.Log(crowd(t, onDisk(t), 10, 2, 3, 5))
+		t.Log(watchAll(t, memory.New(), 1, 20, 10, 5))
+		t.Log(watchAll(t, onDisk(t), 10, 2, 3, 5))
 		return
 	}
-	alone := crowd(t, memory.New(), 1, 1, 200, 20)
-	many := crowd(t, memory.New(), 1, 1000, 200, 20)
+	alone := watchAll(t, memory.New(), 1, 1, 200, 20)
+	many := watchAll(t, memory.New(), 1, 1000, 200, 20)
 	t.Log("one reader of one run:", alone)
 	t.Log("1,000 readers of one run:", many)
-	runs := crowd(t, onDisk(t), 1000, 1, 10, 20)
+	runs := watchAll(t, onDisk(t), 1000, 1, 10, 20)
 	t.Log("1,000 runs at once, each with a reader:", runs)
 	for name, f := range map[string]figures{"readers": many, "runs": runs} {
 		if each := (f.idle - f.before) / 1000; each > 100<<10 {

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// TestChaptersAreShared: readers who are given the same chapter of the journal do
+// TestChaptersAreShared: readers who are given the same page of the journal do
 // not take entries from each other when one has sent its own, and clears or reuses
 // its room.
 func TestChaptersAreShared(t *testing.T) {
