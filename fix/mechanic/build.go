@@ -47,19 +47,19 @@ func (d *details) complaints() []complaint {
 	return list
 }
 
-// builder makes edits of what the compiler says.
+// builder makes edits from compiler messages.
 type builder struct {
 	files memory
 	list  []candidate
 }
 
-// candidate is an edit to try, and in words what it is.
+// candidate is an edit to try, with its description.
 type candidate struct {
 	edit tryEdit
 	rule string
 }
 
-// rules read a kind of message each, and propose what is most often meant.
+// rules each read one kind of message, and propose what is most often meant.
 var rules = []struct {
 	says    *regexp.Regexp
 	propose func(b *builder, c complaint, m []string)

@@ -32,7 +32,7 @@ func hunk(from, to string) (old, with string, ok bool) {
 	}
 }
 
-// once tells whether a text occurs exactly once, overlaps counted.
+// once reports whether a text occurs exactly once, overlaps counted.
 func once(s, part string) bool {
 	i := strings.Index(s, part)
 	return part != "" && i >= 0 && !strings.Contains(s[i+1:], part)

@@ -26,8 +26,8 @@ const (
 	tryEdits  = "try_edits"
 )
 
-// Bounds on the search. Most faults that one edit mends are among the first
-// fifty candidates; what is not found after hundreds is rarely found at all.
+// Bounds on the search. Most faults that one edit fixes are among the first fifty candidates;
+// what is not found after hundreds is rarely found at all.
 const (
 	mostTries = 600 // edits, all states of the code together
 	mostEdits = 300 // candidates of the first state
@@ -35,7 +35,7 @@ const (
 	mostReads = 16  // files asked for in one reply
 	mostFails = 3   // refused edits of one file, or failures of a tool, in a row
 	batchSize = 16  // edits tried in one turn
-	patience  = 192 // edits tried after one that mends what looks like one fault of two, in search of one that mends all
+	patience  = 192 // edits tried after one that seems to fix one of two faults, in search of one that fixes all
 )
 
 // Name is the model's name.
@@ -49,10 +49,9 @@ func New() pawl.Model { return model{lists: &shelf{}} }
 // Describe names the model. It costs nothing and sends nothing anywhere.
 func (model) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: Name, Price: &pawl.Price{}} }
 
-// Limits are the ceilings that suit a search by trial: many cheap turns. A run
-// is bounded by its time. The ceiling on tokens is out of reach on purpose:
-// there are none here, but the machine reserves an estimate of what a model
-// would have to read before each call.
+// Limits are the limits that suit a search by trial: many cheap turns, bounded by time. The
+// limit on tokens is out of reach on purpose: the mechanic uses none, but before each call the
+// machine reserves an estimate of what a model would have to read.
 func (model) Limits() pawl.Limits {
 	return pawl.Limits{Iterations: 2000, Tokens: 1_000_000_000, Time: 30 * time.Minute}
 }
@@ -76,18 +75,18 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 	switch r.Purpose {
 	case pawl.PurposeTurn, "":
 	case pawl.PurposeLanding:
-		return pawl.Say(mind.says("The run met a ceiling, so the search was cut short; resume it with a higher limit to go on."))
+		return pawl.Say(mind.says("The run reached a limit, which ended the search; resume it with a higher limit to continue."))
 	default:
-		return pawl.Say(fmt.Sprintf("The mechanic is a rule-based program: it cannot do what is asked here (%s).", r.Purpose))
+		return pawl.Say(fmt.Sprintf("The mechanic is a rule-based program: it does not support this request (%s).", r.Purpose))
 	}
 	for _, name := range []string{readFile, editFile, listFiles, runTests, coverage, tryEdits} {
 		if slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == name }) {
 			continue
 		}
 		if name == coverage || name == tryEdits {
-			return pawl.Say(mind.says("It mends Go code whose tests go test runs, and these tests are run by something else. A language model could help: give pawl a provider's key."))
+			return pawl.Say(mind.says("It fixes Go code tested with go test, and these tests are run by something else. A language model could help: give pawl a provider's key."))
 		}
-		return pawl.Say(mind.says("It can do nothing here: it works with the tools of pawl fix, and there is no " + name + "."))
+		return pawl.Say(mind.says("It works with the tools of pawl fix only, and this agent lacks " + name + "."))
 	}
 	return m.next(mind)
 }
@@ -96,7 +95,7 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 func (m model) next(mind *mind) pawl.Reply {
 	if lost := slices.Sorted(maps.Keys(mind.lost)); len(lost) > 0 {
 		if i := slices.IndexFunc(lost, func(p string) bool { return mind.barred[p] }); i >= 0 {
-			return pawl.Say(mind.says("It cannot edit " + lost[i] + " any more, and so cannot go on."))
+			return pawl.Say(mind.says("It cannot edit " + lost[i] + " any more, so it cannot continue."))
 		}
 		return do("Looking at the files whose edits had no clear outcome.", mind.reads(lost))
 	}
@@ -104,7 +103,7 @@ func (m model) next(mind *mind) pawl.Reply {
 	switch {
 	case mind.strange != "":
 		first, _, _ := strings.Cut(mind.strange, "\n")
-		return pawl.Say(mind.says("It understands the output of go test only, and what it was shown is something else: " + brief(first)))
+		return pawl.Say(mind.says("It understands the output of go test only, and got something else: " + brief(first)))
 	case base == nil:
 		return pawl.Say(mind.says("It was not shown a run of the tests, and so has nothing to go by."))
 	case base.outcome.ok && !mind.dirty():
@@ -132,7 +131,7 @@ func (m model) next(mind *mind) pawl.Reply {
 	return m.search(mind)
 }
 
-// asks are the calls for what is not known yet of the state that is searched.
+// asks are the calls that find out what is unknown of the current state.
 func (m *mind) asks() []pawl.Call {
 	var calls []pawl.Call
 	if !m.listed {
@@ -182,7 +181,7 @@ func (m *mind) says(why string) string {
 	return b.String()
 }
 
-// moves are the edits that make the files what they are to be.
+// moves are the edits that turn the files into the wanted ones.
 func (m *mind) moves(files memory) []pawl.Call {
 	var calls []pawl.Call
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -223,7 +222,7 @@ func (m *mind) reads(paths []string) []pawl.Call {
 	return calls
 }
 
-// hints turns what run_tests told into what goedit goes by.
+// hints turns the result of run_tests into hints for goedit.
 func (l *level) hints() goedit.Hints {
 	var h goedit.Hints
 	for _, f := range l.details.Failures {

@@ -216,13 +216,13 @@ func TestOtherPurposes(t *testing.T) {
 	w := sized()
 	w.begin()
 	for purpose, want := range map[pawl.Purpose]string{
-		pawl.PurposeLanding: "met a ceiling", pawl.PurposeJudge: "cannot do what is asked", pawl.PurposeSummary: "cannot do what is asked",
+		pawl.PurposeLanding: "reached a limit", pawl.PurposeJudge: "does not support this request", pawl.PurposeSummary: "does not support this request",
 	} {
 		if got := ask(t, New(), pawl.Request{Purpose: purpose, Messages: w.talk}).Text(); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", purpose, got, want)
 		}
 	}
-	if got := ask(t, New(), pawl.Request{Purpose: pawl.PurposeTurn, Messages: w.talk, Tools: tools[1:]}).Text(); !strings.Contains(got, "no read_file") {
+	if got := ask(t, New(), pawl.Request{Purpose: pawl.PurposeTurn, Messages: w.talk, Tools: tools[1:]}).Text(); !strings.Contains(got, "lacks read_file") {
 		t.Errorf("without tools: %q", got)
 	}
 	if got := ask(t, New(), pawl.Request{Purpose: pawl.PurposeTurn, Tools: tools}).Text(); !strings.Contains(got, "not shown a run") {

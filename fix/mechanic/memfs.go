@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// memory is a read-only file system of what has been read so far, by path.
+// memory is a read-only file system of the files read so far, by path.
 type memory map[string]string
 
 // Open implements [fs.FS].

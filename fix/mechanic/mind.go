@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 )
 
-// mind is what the conversation says: which code was read and changed, what
-// the tests said of it, and which edits were tried.
+// mind is the content of the conversation: the code read and changed, the test results, and
+// the edits tried.
 type mind struct {
 	paths  []string // of the module's files
 	listed bool
@@ -21,7 +21,7 @@ type mind struct {
 	lost   map[string]bool  // files of which an edit's outcome is unknown
 	fails  map[string]int   // edits of a file that failed in a row
 
-	doubted map[string]bool // edits that nobody knows to have taken place
+	doubted map[string]bool // edits with an unknown outcome
 
 	levels  []*level // states of the code, each better than the one before
 	known   []*level // all that ever were
@@ -34,7 +34,7 @@ type mind struct {
 	runs    int    // runs of tests that this took
 	failed  int    // uses of try_edits that failed in a row
 	idle    int    // uses of it in a row that tried nothing
-	failure string // what the last of these said
+	failure string // the message of the last of these
 }
 
 // part is the beginning of a file that is too long for one reading.
@@ -53,20 +53,20 @@ type level struct {
 	profiled int             // failing tests that lines are known of
 	several  bool            // no line is executed by all failing tests, so that no single fault explains them
 	tried    map[string]bool // edits, by key
-	partial  []partial       // edits that mend something and break nothing
+	partial  []partial       // edits that fix something and break nothing
 	first    int             // how many were tried when the first of these was found
 	been     map[string]bool // states that edits from here led to, by digest
 	path     []string        // the edits that led here
 }
 
-// partial is an edit that mends some tests, or all.
+// partial is an edit that fixes some tests, or all.
 type partial struct {
 	edit   tryEdit
 	all    bool
 	mended []string
 }
 
-// details are the failures as the tool run_tests tells them.
+// details are the failures in the form of the tool run_tests.
 type details struct {
 	Failures []struct {
 		ID      string   `json:"id"`
@@ -125,7 +125,7 @@ func (m *mind) observe(text string) {
 	m.latest, m.fresh, m.strange = o, true, ""
 }
 
-// settle takes in what the tests say of the files as they are.
+// settle records the test results for the current files.
 func (m *mind) settle() {
 	if !m.fresh || len(m.lost) > 0 {
 		return
@@ -164,7 +164,7 @@ func (m *mind) push(what string) {
 	}
 }
 
-// dirty tells whether an edit is made that is not part of the state searched.
+// dirty reports whether an edit was made that is not part of the searched state.
 func (m *mind) dirty() bool {
 	return m.base() != nil && !same(m.now, m.base().files)
 }

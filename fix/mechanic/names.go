@@ -74,7 +74,7 @@ func closest(name string, names []string) []string {
 	return out
 }
 
-// rename gives what is declared by one name another, where it is declared.
+// rename renames a declaration.
 func (b *builder) rename(file, from, to string) {
 	for _, p := range slices.Sorted(maps.Keys(b.files)) {
 		if path.Dir(p) != path.Dir(file) || !strings.HasSuffix(p, ".go") {
@@ -110,7 +110,7 @@ func (b *builder) rename(file, from, to string) {
 	}
 }
 
-// missingReturn ends a function with a return of what it has at hand.
+// missingReturn ends a function with a return of values in scope.
 func (b *builder) missingReturn(c complaint, _ []string) {
 	at, text := b.at(c), b.files[c.file]
 	fset := token.NewFileSet()
@@ -142,8 +142,7 @@ func (b *builder) missingReturn(c complaint, _ []string) {
 	})
 }
 
-// returns lists what a function may return at its end: what it has declared,
-// last first, and zeros.
+// returns lists what a function may return at its end: its variables, last first, and zeros.
 func returns(kind *ast.FuncType, body *ast.BlockStmt, text string) []string {
 	var zeros []string
 	for _, r := range kind.Results.List {

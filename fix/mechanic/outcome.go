@@ -20,8 +20,8 @@ var (
 	testName = regexp.MustCompile(`\.(Test|Example|Fuzz|Benchmark)`)
 )
 
-// Observations begin with the first of these words in the conversation; one
-// whose text goes on with the second repeats what is known.
+// Observations begin with the first of these words in the conversation; one whose text
+// continues with the second repeats what is known.
 const (
 	observation = "Observation:\n"
 	unchanged   = "Unchanged since "
@@ -57,17 +57,17 @@ func readOutcome(text string) (outcome, bool) {
 	return o, true
 }
 
-// hides lists the kinds of failure that keep other tests of the package from
-// running, so that mending one may show others that fail.
+// hides lists the kinds of failure that keep other tests of the package from running, so that
+// fixing one may reveal others.
 var hides = map[string]bool{
 	"build": true, "panic": true, "timeout": true, "race": true, "setup": true, "unfinished": true,
 }
 
-// beyond lists the kinds that no edit of this program mends.
+// beyond lists the kinds that no edit of this program fixes.
 var beyond = map[string]bool{"build": true, "setup": true}
 
-// better tells whether now is progress over before: some identity is mended,
-// none is new unless it was hidden, and more tests pass than did.
+// better reports whether now is progress over before: it fixes some identity, adds none that
+// was not hidden, and more tests pass.
 func (o outcome) better(before outcome) bool {
 	if o.passed <= before.passed || o.skipped > before.skipped {
 		return false
@@ -94,7 +94,7 @@ func (o outcome) better(before outcome) bool {
 	return mended > 0
 }
 
-// repairable tells whether anything fails that an edit could mend.
+// repairable reports whether anything fails that an edit could fix.
 func (o outcome) repairable() bool {
 	for _, kind := range o.open {
 		if !beyond[kind] {

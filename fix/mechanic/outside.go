@@ -19,15 +19,14 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 )
 
-// longestList is how long the go command may take to say what it knows of the
-// packages that the code imports, most of which it has just built for the tests.
+// longestList bounds how long the go command may take to describe the packages that the code
+// imports, most of which it has just built for the tests.
 const longestList = time.Minute
 
-// outside returns an importer for the packages that the code imports and that
-// are not part of it, or nil when nobody can tell: then their types are unknown,
-// and more edits are proposed that do not compile. The go command is asked in a
-// directory of its own, which holds the module's requirements and those imports
-// and no line of its code, and is kept from asking anybody.
+// outside returns an importer for the imported packages that are not part of the code, or nil
+// if they cannot be listed: then their types are unknown, and more of the proposed edits do
+// not compile. The go command runs in a directory of its own, which holds the module's
+// requirements and those imports but no code, and without network access.
 func outside(files memory) types.Importer {
 	gomod, list := files["go.mod"], imports(files)
 	if gomod == "" || len(list) == 0 {
@@ -58,7 +57,7 @@ func outside(files memory) types.Importer {
 	return found
 }
 
-// imports lists what the files import that is not part of their module.
+// imports lists the files' imports from outside their module.
 func imports(files memory) []string {
 	module := modulePath(files["go.mod"])
 	found := map[string]bool{}

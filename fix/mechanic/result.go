@@ -86,7 +86,7 @@ func (m *mind) read(name string, r pawl.ToolResult) {
 	delete(m.parts, name)
 	delete(m.lost, name)
 	m.now[name] = text
-	for _, l := range m.known { // what was not read before was not changed before
+	for _, l := range m.known { // files that were not read were not changed
 		if _, ok := l.files[name]; !ok {
 			l.files[name] = text
 		}
@@ -119,7 +119,7 @@ func (m *mind) edited(a editArgs, r pawl.ToolResult) {
 	}
 }
 
-// unknownOutcome begins what the machine tells of a call that was cut short.
+// unknownOutcome begins the machine's result for an interrupted call.
 const unknownOutcome = "outcome unknown"
 
 func (m *mind) lose(name string) {
@@ -155,9 +155,8 @@ func digest(from, to memory) string {
 	return string(sum.Sum(nil))
 }
 
-// edit makes the call for a change to a file. An edit equal to one that nobody
-// knows to have taken place would have to be approved by a person, so it takes
-// in more of what is around it.
+// edit makes the call for a change to a file. An edit equal to one with an unknown outcome
+// would need a person's approval, so edit then includes more of the surrounding text.
 func (m *mind) edit(name, text, old, with string) pawl.Call {
 	a := editArgs{Path: name, Old: old, New: with}
 	for m.doubted[key(a)] {

@@ -10,9 +10,8 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 )
 
-// pending keeps an edit that was found to help, or tries those that helped
-// before the last edit: faults that have nothing to do with each other are
-// mended one after another.
+// pending keeps an edit that was found to help, or tries those that helped before the last
+// edit: independent faults are fixed one after another.
 func (m *mind) pending() (pawl.Reply, bool) {
 	l := m.base()
 	if p, ok := m.choose(l, false); ok {
@@ -32,11 +31,10 @@ func (m *mind) pending() (pawl.Reply, bool) {
 	return do("Trying again, on top of the last edit, what helped before it.", []pawl.Call{call(tryEdits, tryArgs{again})}), true
 }
 
-// choose picks the edit to keep: one that mends all at once; else the one that
-// mends most, at once where several faults are plain to see, when it is the whole
-// of a fault and nothing better was found for long enough, or at the end. Any
-// single edit that mends all is better than two of which each mends a part: the
-// second may well be there only to please the tests that the first has left.
+// choose picks the edit to keep: one that fixes all tests; else the one that fixes most, at
+// once if there are plainly several faults, when it fixes a whole fault and nothing better
+// was found for long enough, or at the end. A single edit that fixes all is better than two
+// that each fix a part: the second may only suit the tests that the first has left.
 func (m *mind) choose(l *level, end bool) (partial, bool) {
 	var best *partial
 	whole := false
@@ -59,10 +57,9 @@ func (m *mind) choose(l *level, end bool) (partial, bool) {
 	return *best, end || l.several || whole && len(l.tried) >= l.first+patience
 }
 
-// whole tells whether an edit mends every failing test that executes what it
-// changes. Then it is one of several faults: were there a single one, elsewhere,
-// it would be an accident that all of these pass. An edit that mends a part of
-// them only is more likely to hide a fault than to mend it.
+// whole reports whether an edit fixes every failing test that executes the changed code. Then
+// it fixes one of several faults: with a single fault elsewhere, all of these passing would be
+// an accident. An edit that fixes only a part of them more likely hides a fault.
 func (l *level) whole(p partial) bool {
 	before := l.files[p.edit.Path]
 	after, ok := replace(before, p.edit.Old, p.edit.New)
@@ -77,7 +74,7 @@ func (l *level) whole(p partial) bool {
 	return l.lines[goedit.Location{File: p.edit.Path, Line: at + 1}].Failed == len(p.mended)
 }
 
-// bars tells whether an edit is of a file that cannot be edited.
+// bars reports whether an edit is of a file that cannot be edited.
 func (m *mind) bars(e tryEdit) bool {
 	return slices.ContainsFunc(e.pieces(), func(p editArgs) bool { return m.barred[p.Path] })
 }
@@ -85,14 +82,14 @@ func (m *mind) bars(e tryEdit) bool {
 // keep makes an edit.
 func (m *mind) keep(p partial) pawl.Reply {
 	after, _ := p.edit.on(m.base().files) // it fits, or it would not have been chosen
-	what := "mends a part and breaks nothing"
+	what := "fixes a part and breaks nothing"
 	if p.all {
 		what = "makes every test pass"
 	}
 	return do("Keeping the edit that "+what+": "+p.edit.String()+".", m.moves(after))
 }
 
-// String tells the place and the text of an edit.
+// String returns the position and the text of an edit.
 func (e tryEdit) String() string {
 	var list []string
 	for _, p := range e.pieces() {
@@ -134,7 +131,7 @@ func (m model) search(mind *mind) pawl.Reply {
 		if mind.tries == 0 {
 			why = "the compiler's messages suggest no small edit"
 		}
-		return mind.giveUp(fmt.Sprintf("What fails does not build or cannot be set up, and %s. Mend the build first: %s", why,
+		return mind.giveUp(fmt.Sprintf("What fails does not build or cannot be set up, and %s. Fix the build first: %s", why,
 			brief(strings.Join(slices.Sorted(maps.Keys(base.outcome.open)), ", "))))
 	}
 	if mind.tries == 0 {
@@ -143,7 +140,7 @@ func (m model) search(mind *mind) pawl.Reply {
 	return mind.giveUp("It tried every edit it found, and none made every test pass.")
 }
 
-// untried returns the next edits to try on a state, and in words what they are.
+// untried returns the next edits to try on a state, with their descriptions.
 func (m *mind) untried(top int, list []candidate, most int) (batch []tryEdit, rules []string) {
 	l := m.levels[top]
 	for _, c := range list {

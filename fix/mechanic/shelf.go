@@ -26,8 +26,8 @@ type list struct {
 // mostLists is enough for a few runs at once, each some states deep.
 const mostLists = 16
 
-// candidates lists the edits to try on a state of the files, likeliest first:
-// what the compiler's messages suggest goes before what the tests' do.
+// candidates lists the edits to try on a state of the files, likeliest first: those from
+// compiler messages before those from test failures.
 func (s *shelf) candidates(l *level) ([]candidate, error) {
 	files, h, build := l.files, l.hints(), l.details.complaints()
 	sum := sha256.New()

@@ -23,7 +23,7 @@ type tryArgs struct {
 	Edits []tryEdit `json:"edits"`
 }
 
-// tried is what try_edits tells.
+// tried is the result of try_edits.
 type tried struct {
 	Mends []struct {
 		Edit   int      `json:"edit"`
@@ -60,7 +60,7 @@ func (e tryEdit) on(files memory) (memory, bool) {
 	return after, true
 }
 
-// learned takes in what came of edits that were tried on the state searched.
+// learned records the results of edits that were tried on the searched state.
 func (m *mind) learned(c pawl.Call, r pawl.ToolResult) {
 	var args tryArgs
 	var told tried
@@ -101,8 +101,8 @@ func (m *mind) learned(c pawl.Call, r pawl.ToolResult) {
 
 var lineRange = regexp.MustCompile(`(\d+)(?:-(\d+))?:(\d+)/(\d+)`)
 
-// covered takes in which lines the failing tests execute. Without an answer
-// the search goes by who calls whom.
+// covered records which lines the failing tests execute. Without an answer the search uses
+// the call graph.
 func (m *mind) covered(r pawl.ToolResult) {
 	l := m.base()
 	if l == nil || m.dirty() || len(m.lost) > 0 {

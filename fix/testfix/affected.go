@@ -10,14 +10,13 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
-// affects tells which packages an edit in a directory may have an effect on.
+// affects says which packages an edit in a directory may affect.
 type affects struct {
-	byDir map[string][]string // packages that fail, by directory of what they are made of
-	dirs  map[string]string   // where each package lies, relative to the project's root
+	byDir map[string][]string // failing packages, by the directories of their dependencies
+	dirs  map[string]string   // the directory of each package, relative to the project's root
 }
 
-// reach is what was found out of a state of the files, which most edits are
-// tried on many a time.
+// reach caches what is known of a state of the files, since many edits are tried on one.
 type reach struct {
 	state    string
 	packages []string // that fail
@@ -34,8 +33,7 @@ func failingPackages(r gotest.Report) []string {
 	return list
 }
 
-// affected lists for each directory the failing packages whose tests are made
-// of what is in it.
+// affected lists for each directory the failing packages whose tests depend on it.
 func (s *suite) affected(ctx context.Context, g goCommand, packages []string) (affects, error) {
 	a := affects{map[string][]string{}, map[string]string{}}
 	if len(packages) == 0 {

@@ -9,27 +9,27 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-const prompt = `You mend a project whose tests fail. You work in a copy of it; what you do there is brought to the original only when every test passes.
+const prompt = `You fix a project whose tests fail. You work in a copy of it; your edits are applied to the original only when every test passes.
 
 How to go about it:
 - Each observation is a run of the tests: what is open, what the tests said and where and, after an edit, what it fixed and broke. Read the messages, then the tests, then the code they are about, and find the cause before you edit anything.
-- Mend the cause in the code under test. Do not weaken, skip or work around a test, and do not write code for a test's own inputs.
-- Make one small edit at a time. The tests run by themselves after each turn that edits; run_tests is for a closer look. What passed before and fails now, your last edit broke: take it back or mend it.
+- Fix the cause in the code under test. Do not weaken, skip or work around a test, and do not write code for a test's own inputs.
+- Make one small edit at a time. The tests run by themselves after each turn that edits; run_tests is for a closer look. What passed before and fails now, your last edit broke: revert or fix it.
 - An observation lists what was tried without success. Do not try that again: the cause is elsewhere.
 - Read a file before you edit it, and copy the text to replace exactly, white space included. Use write_file for new files only.
 - Tests named as flaky fail by chance and are not your task.
-- When you are sure that it cannot be done, answer without calling a tool and say why. That every test passes need not be said: it is seen.`
+- When you are sure that it cannot be done, answer without calling a tool and say why. Do not report that every test passes: the run observes that.`
 
 // Agent returns the agent. Its observer and tools work in the copy, so it can
 // have one run at a time.
 func (f *Fix) Agent() pawl.Agent {
 	var limits pawl.Limits
 	if m, ok := f.model.(interface{ Limits() pawl.Limits }); ok {
-		limits = m.Limits() // a model that knows what it needs
+		limits = m.Limits() // a model that sets its own limits
 	}
 	return pawl.Agent{
 		Name:        "fix",
-		Description: "mends the failing tests of a project",
+		Description: "fixes the failing tests of a project",
 		Prompt:      f.prompt(),
 		Model:       f.model,
 		Tools:       f.tools(),
@@ -48,9 +48,9 @@ func (f *Fix) prompt() string {
 	return prompt + "\nTest files and test data are read-only."
 }
 
-// givesUp ends a run whose model has answered twice in a row without an action
-// between, although the goal is not met. The first time, the machine has shown
-// it what is still open; to go on asking would only spend the ceilings.
+// givesUp ends a run whose model has answered twice in a row without an action between,
+// although the goal is not met. After the first answer the machine has listed what still
+// fails; asking again would only use up the limits.
 type givesUp struct{}
 
 const mostAnswers = 2
@@ -74,8 +74,8 @@ func (givesUp) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if answers < mostAnswers {
 		return step
 	}
-	// A run that is resumed after it gave up deserves one more turn: what was
-	// noted says which owner of the run has seen how many answers.
+	// A run that is resumed after it gave up gets one more turn: the note says which
+	// owner of the run has seen how many answers.
 	var seen gaveUp
 	if note, ok := s.Note(noteBy, noteName); ok && json.Unmarshal(note, &seen) != nil {
 		seen = gaveUp{}

@@ -126,7 +126,7 @@ func TestNewRefuses(t *testing.T) {
 		"no go.mod":  {empty, nil, "no go.mod"},
 		"no such":    {filepath.Join(empty, "none"), nil, "go.mod"},
 		"no command": {empty, &testfix.Options{Test: []string{"no-such-program-here"}}, "not in PATH"},
-		"no script":  {empty, &testfix.Options{Test: []string{"./nosuch.sh"}}, "there is no ./nosuch.sh"},
+		"no script":  {empty, &testfix.Options{Test: []string{"./nosuch.sh"}}, "./nosuch.sh does not exist"},
 		"no program": {plain, &testfix.Options{Test: []string{"./plain.sh"}}, "cannot be executed"},
 		"empty word": {empty, &testfix.Options{Test: []string{""}}, "empty"},
 		"bad keep":   {empty, &testfix.Options{Test: []string{"sh"}, Keep: 9}, "keep"},

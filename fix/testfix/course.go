@@ -22,14 +22,14 @@ const (
 	mostSeen   = 500
 )
 
-// course is the way so far, for the model: how many tests were open after each
-// run, and which edits did not help. It says what the conversation said when it
-// happened, since models lose track of long ones and those may be shortened.
+// course is the progress so far, for the model: how many tests were open after each run, and
+// which edits did not help. Models lose track of long conversations, and those may be
+// compacted.
 type course struct {
 	Opens []int    `json:"opens"`           // the latest, after each run
 	Least *int     `json:"least"`           // ever
 	Last  []string `json:"last,omitempty"`  // what was open after the latest run
-	Tried []string `json:"tried,omitempty"` // what was edited, and what came of it
+	Tried []string `json:"tried,omitempty"` // edits and their results
 	Seen  []string `json:"seen,omitempty"`  // digests of states that were tested
 
 	last     *gotest.Report
@@ -38,7 +38,7 @@ type course struct {
 	contents map[string][32]byte
 }
 
-// changed notes an edit, so that what the tests say next can be put down to it.
+// changed records an edit, to attribute the next test results to it.
 func (f *Fix) changed(name string, before, after []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,7 +53,7 @@ func (f *Fix) changed(name string, before, after []byte) {
 	c.pending = append(c.pending, hunk(name, before, after))
 }
 
-// state digests the edited files, as far as they differ from what they were.
+// state digests the edited files that differ from the originals.
 func (c *course) state() string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(c.contents)) {
@@ -64,8 +64,8 @@ func (c *course) state() string {
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
-// next takes in a run and says what it changed. The first run says nothing:
-// all that is open is new.
+// next records a run and returns what it changed. The first run returns nothing: everything
+// that is open is new.
 func (c *course) next(now ran, v verdict, first gotest.Report) string {
 	edits := c.pending
 	c.pending = nil
@@ -163,7 +163,7 @@ func (c *course) compare(now ran, v verdict, first gotest.Report) delta {
 	return d
 }
 
-// helped tells whether a step is one to build on.
+// helped reports whether a step is worth building on.
 func (d delta) helped() bool { return len(d.fixed) > 0 && len(d.broke) == 0 }
 
 func (d delta) outcome() string {
@@ -188,7 +188,7 @@ func (d delta) String() string {
 	case len(d.broke) > 0 && d.again:
 		b.WriteString("; open again: " + some(d.broke, mostNamed))
 	case len(d.broke) > 0:
-		b.WriteString("; newly broken, so take the edit back or mend it: " + some(d.broke, mostNamed))
+		b.WriteString("; newly broken, so revert or fix the edit: " + some(d.broke, mostNamed))
 	}
 	if len(d.shown) > 0 {
 		b.WriteString("; failing too, but hidden before: " + some(d.shown, mostNamed))

@@ -25,20 +25,20 @@ const (
 	mostCoverPassing  = 12
 	mostCoverPackages = 3
 	coverTime         = 2 * time.Minute
-	coverLimit        = 40 << 10 // bytes of lines told
+	coverLimit        = 40 << 10 // bytes of lines in the result
 )
 
 type coverArgs struct {
 	Run string `json:"run,omitempty" jsonschema:"a regular expression that picks among the failing tests by name; all when left out"`
 }
 
-// coverage is what the tool tells.
+// coverage is the tool's result.
 type coverage struct {
 	Summary string            `json:"summary"`
 	Failing int               `json:"failing"` // tests with a profile
 	Passing int               `json:"passing"`
 	Lines   map[string]string `json:"lines"`
-	Left    int               `json:"left,omitempty"` // lines not told
+	Left    int               `json:"left,omitempty"` // lines left out
 	Without []string          `json:"without,omitempty"`
 	Runs    int               `json:"runs"`
 }
@@ -133,16 +133,15 @@ type unit struct{ pkg, test string }
 
 func testName(u unit) string { return u.pkg + "." + u.test }
 
-// deadly tells of what ends a test's process before it writes a profile, and
-// cannot be caught.
+// deadly reports whether a failure ends a test's process before it writes a profile.
 func deadly(k gotest.Kind) bool { return k == gotest.KindTimeout }
 
-// coverable picks the tests to run: the failing ones and, of the packages
-// they are in, tests that pass. Those nearest to a failing one come first,
-// subtests beside it before others: they have most of the code in common.
+// coverable picks the tests to run: the failing ones and, in their packages, passing tests.
+// Those nearest to a failing one come first, its sibling subtests before others: they share
+// most of the code.
 func coverable(r gotest.Report, pick *regexp.Regexp) (failing, passing []unit) {
 	var packages []string
-	beside := map[unit]bool{} // tests above a failing one
+	beside := map[unit]bool{} // parents of failing tests
 	for _, x := range r.Failures {
 		u := unit{x.Package, x.Test}
 		if x.Test == "" || deadly(x.Kind) || !pick.MatchString(x.Test) || len(failing) == mostCoverFailing {
@@ -206,7 +205,7 @@ func spread(list []unit, most int) []unit {
 func whyNotCoverable(r gotest.Report) error {
 	for _, x := range r.Failures {
 		if x.Kind == gotest.KindBuild {
-			return fmt.Errorf("%s does not build, so its tests execute nothing; mend the build first", x.Package)
+			return fmt.Errorf("%s does not build, so its tests execute nothing; fix the build first", x.Package)
 		}
 	}
 	if len(r.Failures) == 0 {

@@ -25,7 +25,7 @@ func (f *files) create(name, content string) (string, error) {
 		return "", errors.New("content is not text in UTF-8")
 	}
 	if base := path.Base(name); strings.HasPrefix(base, ".pawl-") || name == "." {
-		return "", fmt.Errorf("%s is no name for a file here", name)
+		return "", fmt.Errorf("%s is not a valid file name here", name)
 	}
 	data, perm, err := f.read(name)
 	switch {
@@ -53,17 +53,16 @@ func (f *files) create(name, content string) (string, error) {
 	if err := f.write(name, []byte(content), perm); err != nil {
 		return "", err
 	}
-	told := fmt.Sprintf("%s: written, %d lines", name, strings.Count(content, "\n"))
+	text := fmt.Sprintf("%s: written, %d lines", name, strings.Count(content, "\n"))
 	if strings.HasSuffix(name, ".go") {
 		if why := parses(name, content); why != nil {
-			told += fmt.Sprintf("; it does not parse: %v", why)
+			text += fmt.Sprintf("; it does not parse: %v", why)
 		}
 	}
-	return told, nil
+	return text, nil
 }
 
-// missing tells whether there is nothing at a path, not even a link that leads
-// nowhere.
+// missing reports whether a path does not exist, not even as a dangling link.
 func (f *files) missing(name string) bool {
 	_, err := f.root.Lstat(filepath.FromSlash(name))
 	return errors.Is(err, fs.ErrNotExist)
@@ -82,14 +81,14 @@ func (f *files) creatable(name string) error {
 	case f.tests:
 		return nil
 	case isTest(name):
-		return fmt.Errorf("%s would belong to the tests, which are read-only: mend the code that they are about", name)
+		return fmt.Errorf("%s would belong to the tests, which are read-only: fix the code that they test", name)
 	case steers[base]:
-		return fmt.Errorf("%s would decide which tests run, and those are read-only: mend the code that they are about", name)
+		return fmt.Errorf("%s would decide which tests run, and those are read-only: fix the code that they test", name)
 	}
 	return nil
 }
 
-// steers lists files by which a runner is told what to run.
+// steers lists files that configure which tests a runner runs.
 var steers = map[string]bool{
 	"go.mod": true, "go.work": true, "pytest.ini": true, ".pytest.ini": true, "tox.ini": true, "conftest.py": true,
 	"sitecustomize.py": true, "usercustomize.py": true,

@@ -35,13 +35,13 @@ func (f *files) edit(name, from, to string) (string, error) {
 		return "", err
 	}
 	line := 1 + strings.Count(before[:at], "\n")
-	told := fmt.Sprintf("%s: replaced at line %d", name, line)
+	text := fmt.Sprintf("%s: replaced at line %d", name, line)
 	if strings.HasSuffix(name, ".go") {
 		if why := parses(name, after); why != nil && parses(name, before) == nil {
-			told += fmt.Sprintf("; it does not parse any more: %v", why)
+			text += fmt.Sprintf("; it does not parse any more: %v", why)
 		}
 	}
-	return told, nil
+	return text, nil
 }
 
 func parses(name, src string) error {

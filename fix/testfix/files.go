@@ -18,17 +18,16 @@ type files struct {
 	root  *os.Root
 	fixed []string                // paths that the test command names
 	tests bool                    // test files may be changed
-	wrote func(path string) error // told before a file is changed
-	// changed is told after it was; nil content: the file was not there.
+	wrote func(path string) error // called before a file is changed
+	// changed is called after; nil before or after: the file did not exist.
 	changed func(path string, before, after []byte)
 }
 
 // read returns the content of a text file.
 func (f *files) read(name string) ([]byte, fs.FileMode, error) { return beneath.Read(f.root, name) }
 
-// writable says why a file may not be changed. A link is never written
-// through: what it leads to may be a test, and replacing the file would
-// replace the link.
+// writable says why a file may not be changed. A link is never written through: its target
+// may be a test, and replacing the file would replace the link.
 func (f *files) writable(name string) error {
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' {
@@ -46,13 +45,13 @@ func (f *files) writable(name string) error {
 	case slices.ContainsFunc(f.fixed, func(p string) bool { return strings.EqualFold(p, name) }):
 		return fmt.Errorf("%s belongs to the test command and is read-only", name)
 	case !f.tests && isTest(name):
-		return fmt.Errorf("%s belongs to the tests and is read-only: mend the code that the tests are about", name)
+		return fmt.Errorf("%s belongs to the tests and is read-only: fix the code that they test", name)
 	}
 	return nil
 }
 
-// isTest tells whether a path is a test's or its data. Case is ignored, since
-// file systems may ignore it too.
+// isTest reports whether a path belongs to a test or its data. It ignores case, since file
+// systems may.
 func isTest(name string) bool {
 	parts := strings.Split(strings.ToLower(name), "/")
 	for _, dir := range parts[:len(parts)-1] {
@@ -60,8 +59,8 @@ func isTest(name string) bool {
 		case "testdata", "__tests__", "__snapshots__":
 			return true
 		case "test", "tests":
-			// A Go package may have that name; elsewhere it is where tests
-			// and what they read are.
+			// A Go package may have that name; in other projects it holds tests and their
+			// data.
 			if path.Ext(name) != ".go" {
 				return true
 			}

@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// A Fix is one attempt at a project: its working copy, the agent that works
-// there, and what has come of it. Its methods may be called from many
-// goroutines; one process at a time may have it open.
+// A Fix is one attempt to fix a project: its working copy, the agent that works there, and
+// the outcome. Its methods are safe for concurrent use; only one process at a time may have
+// it open.
 type Fix struct {
 	source Source
 	limits pawl.Limits
@@ -42,8 +42,8 @@ type Fix struct {
 	pace     time.Duration // of the slowest tests seen to end in a trial
 }
 
-// New makes a working copy of the project in dir and prepares an agent that
-// mends it with the model. Nothing is run yet, and the project is not touched.
+// New makes a working copy of the project in dir and prepares an agent that fixes it with the
+// model. It runs nothing and does not touch the project.
 func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, error) {
 	if o == nil {
 		o = &Options{}
@@ -75,8 +75,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	return f, nil
 }
 
-// Open goes on with the working copy of an earlier process. The limits go
-// before the agent's own ceilings.
+// Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
 	t, err := workspace.Open(s.State, nil)
 	if err != nil {
@@ -106,8 +105,8 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, 
 	return f, nil
 }
 
-// named lists the files of the project that a test command runs: whoever may
-// change them decides what passes.
+// named lists the files of the project that a test command runs: editing them could change
+// what passes.
 func named(dir string, argv []string) []string {
 	var paths []string
 	add := func(name string) {
@@ -139,7 +138,7 @@ func (f *Fix) Source() Source { return f.source }
 // Dir returns the directory of the working copy.
 func (f *Fix) Dir() string { return f.tree.Dir() }
 
-// Input is what the agent is asked to do.
+// Input is the agent's task.
 func (f *Fix) Input() string {
 	return fmt.Sprintf("Make the failing tests of %s pass. They are run with: %s",
 		filepath.Base(f.source.Dir), strings.Join(f.source.Test, " "))
@@ -163,7 +162,7 @@ func (d Diff) Files() []string {
 	return paths
 }
 
-// Diff tells how the edited files differ now from those of the project.
+// Diff returns how the edited files differ now from those of the project.
 func (f *Fix) Diff(ctx context.Context) (Diff, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

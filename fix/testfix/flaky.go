@@ -12,11 +12,10 @@ import (
 // longestAgain is the longest first run of the tests that is repeated.
 const longestAgain = 2 * time.Minute
 
-// again runs what failed once more, with nothing changed between, and returns
-// the identities whose verdicts differ: what they say is chance, and no edit
-// can be measured by it. Whole packages are run, since a test may depend on
-// those before it. A test that did not end is not waited for twice, and a data
-// race is a fault of the code however rarely it shows.
+// again runs what failed once more without a change, and returns the identities whose
+// verdicts differ: these are chance, and cannot measure an edit. It runs whole packages, since
+// a test may depend on earlier ones. It skips a test that did not end, and a data race is a
+// fault of the code however rarely it shows.
 func (s *suite) again(ctx context.Context, first ran) ([]string, error) {
 	if first.took > longestAgain || first.filled || ctx.Err() != nil {
 		return nil, nil
@@ -72,7 +71,7 @@ func (s *suite) only(packages []string) []string {
 	return argv
 }
 
-// odd tells whether a package has no import path to call it by.
+// odd reports whether a package has no import path.
 func odd(p string) bool { return strings.HasPrefix(p, ".") || strings.ContainsAny(p, " [") }
 
 // without leaves flaky tests out of a run.

@@ -154,7 +154,7 @@ func TestCourse(t *testing.T) {
 	}
 	t.Logf("%s\n%s\n%s", seen[1], seen[2], seen[3])
 	for i, want := range map[int][]string{
-		1: {"(stock/stock.go:11 `if have := s[name]; have <= n {` → `if have := s[name]; have > n {`): open 4 → 5; fixed: ", "newly broken, so take the edit back or mend it: ", "Tried, without success:\n- stock/stock.go:"},
+		1: {"(stock/stock.go:11 `if have := s[name]; have <= n {` → `if have := s[name]; have > n {`): open 4 → 5; fixed: ", "newly broken, so revert or fix the edit: ", "Tried, without success:\n- stock/stock.go:"},
 		2: {"open again: example.com/shop/stock.TestTakeAll.\n", "Open after each run: ", "Tried, without success:\n- stock/stock.go:"},
 		3: {"(price/price.go:", "fixed: example.com/shop/price.", "; fewest ever 2"},
 	} {

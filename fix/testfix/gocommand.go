@@ -18,8 +18,8 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 )
 
-// isGoTest tells whether a test command is go test, whose tests have names and
-// can be told apart.
+// isGoTest reports whether a test command is go test, whose tests have names and separate
+// verdicts.
 func isGoTest(argv []string) bool {
 	return len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
 }
@@ -86,7 +86,7 @@ func takeApart(argv []string) (goCommand, error) {
 // Bounds on one go command of these tools.
 const (
 	floodLimit = 64 << 20        // bytes of output; real tests print thousands of times less
-	buildLimit = 5 * time.Minute // for what comes before the tests run
+	buildLimit = 5 * time.Minute // for the build before the tests run
 	startSlack = 2 * time.Second // beyond the tests' own time-out
 )
 
@@ -95,7 +95,7 @@ var (
 	errStuck = errors.New("its tests did not end and were stopped")
 )
 
-// goTested is what a go test command brought.
+// goTested is the result of a go test command.
 type goTested struct {
 	report  gotest.Report
 	slowest time.Duration // of the packages that ended by themselves
@@ -116,9 +116,9 @@ type testCommand struct {
 	dir    string
 	env    []string
 	limit  time.Duration // of the tests of one package
-	ahead  time.Duration // of what comes before the first of them
+	ahead  time.Duration // of the build before the first of them
 	memory int64
-	alone  string // the only package, when the command tells of its tests only
+	alone  string // the only package, if the command's output does not name it
 }
 
 func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
@@ -159,7 +159,7 @@ func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
 	return goTested{report: got.report, slowest: clock.slowest, ran: ranAny(got.report), stopped: why}, nil
 }
 
-// ranAny tells whether a test binary was made and run.
+// ranAny reports whether a test binary was built and run.
 func ranAny(r gotest.Report) bool {
 	return slices.ContainsFunc(r.Packages, func(p gotest.Package) bool {
 		return p.Status != gotest.StatusSkip && p.FailedBuild == "" && !slices.ContainsFunc(r.Failures, func(x gotest.Failure) bool {
@@ -226,10 +226,10 @@ func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// converter is the command that makes events of what a test binary prints. The
-// toolchain keeps that program among what it builds, and takes longer to look
-// whether it is still current than most tests take to run; so it is asked for
-// its place once, and again only when it is gone from there. One caller at a time.
+// converter is the command that turns the output of a test binary into events. The toolchain
+// builds that program on demand, and checking whether it is current takes longer than most
+// tests; so converter asks for its path once, and again only if the file is gone. It is not
+// safe for concurrent use.
 func (s *suite) converter(ctx context.Context) []string {
 	if there(s.converts) {
 		return []string{s.converts}
@@ -246,10 +246,10 @@ func there(program string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// undescribed are the flags that leave out of a test binary what only debuggers
-// read, as go test does unless it is told to keep the binary; making it takes a
-// quarter of such a build. They go before the flags of the test command, and not
-// at all where the environment has some for the linker, which they would undo.
+// undescribed are the flags that leave debug information out of a test binary, as go test does
+// unless it keeps the binary; writing it takes a quarter of such a build. They come before the
+// flags of the test command, and are omitted if the environment has linker flags, which they
+// would override.
 func (s *suite) undescribed(ctx context.Context) []string {
 	if s.linking == nil {
 		out, err := s.goTool(ctx, "env", "GOFLAGS")
@@ -275,15 +275,15 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// listed is a package of the main module, as go list tells of it.
+// listed is a package of the main module, as go list reports it.
 type listed struct {
 	ImportPath, ForTest string
 	Dir                 string // relative to the project's root
 	Imports             []string
 }
 
-// modules lists the packages of the main module, or of the workspace, that the
-// named ones and their tests are made of.
+// modules lists the packages of the main module, or of the workspace, that the named ones and
+// their tests depend on.
 func (s *suite) modules(ctx context.Context, g goCommand, packages []string) ([]listed, error) {
 	args := slices.Concat([]string{"list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Dir,Imports,Module,Standard"},
 		listable(g.build), []string{"--"}, packages)

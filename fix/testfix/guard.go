@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// An edit can make a loop endless, and one that fills memory takes down more
-// than itself long before the tests' time is over. So the memory of a test run
-// is watched, where the system tells (Linux). Limits of the kernel are no way:
-// those on address space forbid the race detector.
+// An edit can make a loop endless, and one that fills memory harms other programs long before
+// the tests time out. So the memory of a test run is watched where the system reports it
+// (Linux). Kernel limits do not work: those on address space forbid the race detector.
 
 var errMemory = errors.New("the tests used up memory and were stopped")
 
@@ -23,8 +22,8 @@ const lookEvery = 200 * time.Millisecond
 // share is the part of the memory there is that the tests may use.
 const share = 0.8
 
-// guard ends a session, with errMemory, when it uses more than most bytes; zero
-// is a share of what is available at the beginning. It returns when ctx ends.
+// guard ends a session, with errMemory, when it uses more than most bytes; zero means a share
+// of what is available at the beginning. It returns when ctx ends.
 func guard(ctx context.Context, session int, most int64, end context.CancelCauseFunc) {
 	if most <= 0 {
 		most = int64(share * float64(available()))
@@ -47,7 +46,7 @@ func guard(ctx context.Context, session int, most int64, end context.CancelCause
 	}
 }
 
-// available returns how many bytes are to be had, or zero if nobody knows.
+// available returns how many bytes are available, or zero if unknown.
 func available() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // run once more, with all the time that they may have.
 const (
 	firstLimit = 10 * time.Second
-	farSlower  = 50 // times what the slowest test took that ended
+	farSlower  = 50 // times the slowest test that ended
 )
 
 // waiting are the states of goroutines that something outside may wake up. One
@@ -31,7 +31,7 @@ type look struct {
 	waits   bool          // something may yet have come
 }
 
-// endless tells whether waiting longer for what has not ended would be in vain.
+// endless reports whether waiting longer for a test is pointless.
 func (l look) endless() bool {
 	return l.late && l.ended && !l.waits && l.slowest*farSlower < firstLimit
 }
@@ -47,7 +47,7 @@ func (l *look) read(line []byte) {
 	}
 	switch e.Action {
 	case "pass", "fail":
-		// What the time-out cut off is said to fail, too, and took all of it.
+		// A test that the time-out cut off also fails, after all of the time.
 		if took := time.Duration(e.Elapsed * float64(time.Second)); e.Test != "" && took < firstLimit*9/10 {
 			l.ended, l.slowest = true, max(l.slowest, took)
 		}

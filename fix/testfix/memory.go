@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// What a fix knows beyond the tree lies beside it in the state directory: the
-// files it edited, how the tests stood before the first edit and which of them
-// are flaky, the best state reached, and what was tried on the way. The log has no part in it, since it belongs to the copy.
+// The state directory next to the copy holds what a fix knows: the files it edited, the test
+// results before the first edit and which of them are flaky, the best state reached, and what
+// was tried. None of this is in the log, since it belongs to the copy.
 const (
 	editedName = "fix-edited"
 	firstName  = "fix-first.json"
@@ -125,8 +125,8 @@ func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	return v, nil
 }
 
-// regressed tells whether anything is open that passed at first: such a state
-// is none to keep, however few are open.
+// regressed reports whether anything is open that passed at first: such a state is not worth
+// keeping, however few are open.
 func regressed(first gotest.Report, v verdict) bool {
 	for _, p := range first.Packages {
 		for _, t := range p.Tests {

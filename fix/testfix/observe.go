@@ -53,7 +53,7 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 		return cached{}, err
 	}
 	now = now.without(f.flakes())
-	// Tests may write files of their own: what they leave is what they saw.
+	// Tests may write files, which count as observed.
 	if state, err = f.state(ctx); err != nil {
 		return cached{}, err
 	}
@@ -141,7 +141,7 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 	}
 	data, err := json.Marshal(c.verdict)
 	if err != nil {
-		return pawl.Observation{}, fmt.Errorf("write what the tests said: %w", err)
+		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
 	}
 	text := c.ran.text(c.verdict)
 	f.mu.Lock()
@@ -159,11 +159,11 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 	return pawl.Observation{Text: text, Data: data}, nil
 }
 
-// measure counts what is open; each test counts one, less is better.
+// measure counts what is open, one for each test; less is better.
 func measure(_ context.Context, o pawl.Observation) (pawl.Measure, error) {
 	var v verdict
 	if err := json.Unmarshal(o.Data, &v); err != nil {
-		return pawl.Measure{}, fmt.Errorf("read what the tests said: %w", err)
+		return pawl.Measure{}, fmt.Errorf("read the test results: %w", err)
 	}
 	return pawl.Measure{Value: v.value(), Open: v.Open}, nil
 }

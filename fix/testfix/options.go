@@ -17,26 +17,25 @@ type Options struct {
 	// each test has an identity; of any other command only the exit code and the
 	// output are known.
 	Test []string
-	// AllowTestEdits lets the model change tests and test data. A test that is
-	// gone then counts as mended.
+	// AllowTestEdits lets the model change tests and test data. A deleted test then
+	// counts as fixed.
 	AllowTestEdits bool
-	// Keep says what is left of a run that did not succeed; zero is Nothing.
+	// Keep says what to keep of a run that did not succeed; zero is Nothing.
 	Keep Keep
 	// StateDir is where working copies are made; empty is the system's place
 	// for temporary files. It must not be inside the project.
 	StateDir string
-	// Timeout is how long the tests of one package, or a test command that is
-	// not go test, may take. Zero is one minute for go test, unless the command
-	// has a -timeout of its own, and ten minutes for anything else. After the
-	// first run of go test, packages get five times what the slowest of them
-	// took, at least five seconds and at most this: an edit may well make a
-	// program run for ever.
+	// Timeout is how long the tests of one package, or a test command other than go
+	// test, may take. Zero is one minute for go test, unless the command has its own
+	// -timeout, and ten minutes otherwise. After the first run of go test, packages
+	// get five times the time of the slowest, at least five seconds and at most
+	// Timeout: an edit may make a program run forever.
 	Timeout time.Duration
-	// Limits go before the agent's own ceilings, field by field.
+	// Limits override the agent's own limits, field by field.
 	Limits pawl.Limits
 }
 
-// Keep says what is left of a run that did not succeed.
+// Keep says what to keep of a run that did not succeed.
 type Keep int
 
 // The choices.

@@ -28,7 +28,7 @@ func (f *files) would(e tryEdit) (map[string]string, error) {
 			return nil, err
 		}
 		if path.Ext(name) != ".go" {
-			return nil, fmt.Errorf("%s is no Go file; only those can be tried: use edit_file", name)
+			return nil, fmt.Errorf("%s is not a Go file; only Go files can be tried: use edit_file", name)
 		}
 		if err := f.writable(name); err != nil {
 			return nil, err
@@ -80,27 +80,27 @@ func (t *trial) place(c *candidate) string {
 	return filepath.Join(t.dir, fmt.Sprint(slices.Index(t.edits, c)))
 }
 
-// overlay writes an edit's files where the go command finds them, and returns
-// the flag that says so. What is replaced is named relative to the directory
-// of the go command, which may know the directory by another name.
+// overlay writes an edit's files where the go command finds them, and returns the -overlay
+// flag. Replaced files are named relative to the go command's directory, which may have
+// another name there.
 func (t *trial) overlay(c *candidate) (string, error) {
 	dir := t.place(c)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("lay the edit over the files: %w", err)
+		return "", fmt.Errorf("write the overlay of the edit: %w", err)
 	}
 	replace := map[string]string{}
 	for i, name := range slices.Sorted(maps.Keys(c.files)) {
 		file := filepath.Join(dir, fmt.Sprintf("%d.go", i))
 		replace[filepath.FromSlash(name)] = file
 		if err := os.WriteFile(file, []byte(c.files[name]), 0o600); err != nil {
-			return "", fmt.Errorf("lay the edit over the files: %w", err)
+			return "", fmt.Errorf("write the overlay of the edit: %w", err)
 		}
 	}
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(map[string]any{"Replace": replace})
 	file := filepath.Join(dir, "overlay.json")
 	if err = errors.Join(err, os.WriteFile(file, b.Bytes(), 0o600)); err != nil {
-		return "", fmt.Errorf("lay the edit over the files: %w", err)
+		return "", fmt.Errorf("write the overlay of the edit: %w", err)
 	}
 	return "-overlay=" + file, nil
 }

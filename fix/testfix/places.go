@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
-// mostPlaces is how many places of an output are told.
+// mostPlaces bounds how many places of an output are listed.
 const mostPlaces = 20
 
 // placed are the ways in which compilers, interpreters and test runners name a
@@ -56,7 +56,7 @@ func (s *suite) within(name string) string {
 	}
 }
 
-// exists tells whether a path is that of a file or directory of the project.
+// exists reports whether a path is a file or directory of the project.
 func (s *suite) exists(name string) bool {
 	p, err := beneath.Local(name)
 	if err != nil {

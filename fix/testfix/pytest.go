@@ -31,7 +31,7 @@ func guessPytest(dir string) ([]string, error) {
 			return []string{python, "-m", "pytest"}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s looks like a Python project, and there is neither pytest nor python3 in PATH; install pytest, or name the command that runs the tests", dir)
+	return nil, fmt.Errorf("%s looks like a Python project, but neither pytest nor python3 is in PATH; install pytest, or name the command that runs the tests", dir)
 }
 
 // runners are programs that run the command in their arguments, or a module of
@@ -92,7 +92,7 @@ func (s *suite) runPytest(ctx context.Context, pattern string) (ran, error) {
 	return now, nil
 }
 
-// readPytest reads what pytest wrote; without it, what it printed is all there is.
+// readPytest reads pytest's report; without a report it uses the output.
 func (s *suite) readPytest(exit process.Exit, output string) gotest.Report {
 	var read junit.Report
 	f, err := os.Open(s.xml)
@@ -112,8 +112,8 @@ var fromStatus = map[junit.Status]gotest.Status{
 	junit.Passed: gotest.StatusPass, junit.Skipped: gotest.StatusSkip, junit.Failed: gotest.StatusFail, junit.Errored: gotest.StatusFail,
 }
 
-// fromJunit puts a report of pytest into the form in which runs are compared:
-// a file of tests stands for a package.
+// fromJunit converts a report of pytest into the form in which runs are compared: a file of
+// tests counts as a package.
 func fromJunit(in junit.Report) gotest.Report {
 	r := gotest.Report{}
 	files := map[string]*gotest.Package{}

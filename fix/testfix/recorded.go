@@ -7,9 +7,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Recorded returns the agent of a run as its source describes it, to decide the
-// run's log again with. It needs no working copy: its tools and its observer
-// are only declared, and refuse to run. For a run that is to go on, see [Open].
+// Recorded returns the agent of a run as its source describes it, to replay the run's log. It
+// needs no working copy: its tools and its observer are only declared, and refuse to run. To
+// resume a run, see [Open].
 func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
 	agent := (&Fix{source: s, model: model, limits: l}).Agent()
 	for i, t := range agent.Tools {
@@ -21,7 +21,7 @@ func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
 	return agent
 }
 
-var errRecorded = errors.New("this agent only stands for a recorded one: it has no working copy")
+var errRecorded = errors.New("this agent is for replay only: it has no working copy")
 
 // recorded is a tool without its function.
 type recorded struct{ pawl.Tool }

@@ -17,16 +17,16 @@ import (
 	"strings"
 )
 
-// screen is one build for many edits, since most of what trying an edit costs
-// is to compile and link. Each function that is edited gets a copy for each edit,
-// and first asks a variable which of them is meant (mutant schemata: Untch, Offutt
-// and Harrold, "Mutation analysis using mutant schemata", ISSTA 1993). What
-// seems to mend something is still judged by a build of its own.
+// screen is one build for many edits, since compiling and linking take most of the time of
+// trying an edit. Each edited function gets a copy for each edit, and first checks a variable
+// that selects one (mutant schemata: Untch, Offutt and Harrold, "Mutation analysis using
+// mutant schemata", ISSTA 1993). An edit that seems to help is still judged by a build of its
+// own.
 type screen struct {
 	bins map[string]string // test binaries, by import path
 	has  map[*candidate]int
 
-	converter []string // the command that makes events of what a test binary prints
+	converter []string // the command that turns the output of a test binary into events
 }
 
 // leastScreened is how many edits make a common build worth while.
@@ -193,8 +193,8 @@ func differs(a, b string) (from, to int) {
 	return from, len(a) - low
 }
 
-// forward is the call of a function's copy with what the function was called
-// with; false when it cannot be named.
+// forward is the call of a function's copy with the function's own arguments; false if they
+// cannot be named.
 func forward(f *ast.FuncDecl, n int) (string, bool) {
 	call := f.Name.Name + tag(n)
 	switch {
@@ -238,7 +238,7 @@ func forward(f *ast.FuncDecl, n int) (string, bool) {
 
 var screenLine = regexp.MustCompile(`(screen\d+\.go):(\d+)`)
 
-// build compiles the test binaries. On an error it tells whose copies are at fault.
+// build compiles the test binaries. If that fails, it returns whose copies are at fault.
 func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, packages []string) ([]*candidate, error) {
 	for i, pkg := range packages {
 		bin := filepath.Join(dir, fmt.Sprintf("%d.test", i))

@@ -19,7 +19,7 @@ type Source struct {
 	Timeout        time.Duration
 }
 
-// sourceKind tells a fix from other sources of agents.
+// sourceKind distinguishes a fix from other sources of agents.
 const sourceKind = "fix"
 
 type sourceJSON struct {

@@ -20,9 +20,9 @@ type place struct {
 // counts says how many failing and how many passing tests executed a line.
 type counts struct{ failed, passed int }
 
-// readProfile returns the lines that a test executed, from the text of a cover
-// profile, whose lines are file:line.column,line.column statements count. The
-// file is given with its package's import path; dirs tells the directories.
+// readProfile returns the lines that a test executed, from the text of a cover profile, whose
+// lines are file:line.column,line.column statements count. The file has its package's import
+// path; dirs maps import paths to directories.
 func readProfile(text []byte, dirs map[string]string) map[place]bool {
 	out := map[place]bool{}
 	for line := range bytes.Lines(text) {
@@ -58,9 +58,9 @@ func suspicion(c counts, failing int) float64 {
 	return float64(c.failed) / math.Sqrt(float64(failing)*float64(c.failed+c.passed))
 }
 
-// spectrum is what is told of the lines that failing tests executed: for each
-// file, ranges of neighbouring lines with equal counts, such as "12-15:2/0 17:2/3".
-// Above a size the least suspicious lines are left out, and counted.
+// spectrum describes the lines that failing tests executed: for each file, ranges of
+// neighbouring lines with equal counts, such as "12-15:2/0 17:2/3". Above a size the least
+// suspicious lines are left out, and counted.
 func spectrum(lines map[place]counts, failing, most int) (files map[string]string, left int) {
 	kept := make([]place, 0, len(lines))
 	for p, c := range lines {

@@ -23,7 +23,7 @@ const (
 	goTimeout      = time.Minute
 	commandTimeout = 10 * time.Minute
 	leastTimeout   = 5 * time.Second
-	patience       = 5 // times what the slowest package took at first
+	patience       = 5 // times the slowest package of the first run
 	outputLimit    = 6 << 10
 )
 
@@ -100,16 +100,16 @@ func findable(dir, program string) error {
 	}
 	switch info, err := os.Stat(at); {
 	case err != nil:
-		return fmt.Errorf("there is no %s; a path is relative to the project's root", program)
+		return fmt.Errorf("%s does not exist; a path is relative to the project's root", program)
 	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s cannot be executed; chmod +x it, or name its interpreter first", program)
 	}
 	return nil
 }
 
-// environment is what the tests see: little, and all that steers the
-// toolchain. A variable that merely begins with GO, as those of cloud
-// providers' credentials do, is no part of it.
+// environment is the environment of the tests: few variables, and all that configure the
+// toolchain. A variable that merely begins with GO, such as a cloud provider's credentials,
+// is not passed.
 func environment(state string) []string {
 	// Python takes a compiled file for current by the time, to the second, and
 	// the size of its source, and two edits may agree in both.
@@ -162,14 +162,14 @@ type ran struct {
 	golang bool
 	pytest bool
 	places []string      // file:line, as output names them
-	limit  time.Duration // what the tests of a package were given
+	limit  time.Duration // the time limit of a package's tests
 	took   time.Duration
 	filled bool     // it was stopped for filling memory
 	look   look     // at what did not end, of go test
 	flaky  []string // failed and are left out, since they do so by chance
 }
 
-// named tells whether each test has a verdict of its own.
+// named reports whether each test has a verdict of its own.
 func (n ran) named() bool { return n.golang || n.pytest }
 
 // run runs the tests; a pattern that is not empty picks among those of go test.
@@ -203,7 +203,7 @@ func (s *suite) once(ctx context.Context, command []string, pattern string) (ran
 	case s.pytest > 0:
 		return s.runPytest(ctx, pattern)
 	case pattern != "":
-		return ran{}, fmt.Errorf("%s cannot be told which tests to run; leave run out", s.argv[0])
+		return ran{}, fmt.Errorf("%s cannot select tests; leave out run", s.argv[0])
 	}
 	return s.runCommand(ctx)
 }
@@ -220,7 +220,7 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 		argv = append(argv, "-json")
 	}
 	if !hasFlag(command[2:], "count") {
-		argv = append(argv, "-count=1") // what is remembered of tests that look at the world may be stale
+		argv = append(argv, "-count=1") // cached results of tests that read the environment may be stale
 	}
 	if !s.own {
 		argv = append(argv, "-timeout="+limit.String())
@@ -266,7 +266,7 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	return ran{report: got.report, exit: exit, golang: true, limit: limit, filled: filled, look: clock.look}, nil
 }
 
-// start runs a command to its end and tells whether it was stopped for filling memory.
+// start runs a command to its end and reports whether it was stopped for filling memory.
 func (s *suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)

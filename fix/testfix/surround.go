@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// surroundings lists the paths, relative to the directory, by which the Go
-// modules in it refer to what is outside: directories in their replacements, the
-// module that the directory is a part of, and the workspace around it. What
-// cannot be read is left to the toolchain, which says so better.
+// surroundings lists the paths, relative to the directory, by which the Go modules in it refer
+// to the outside: directories in replace directives, the module around the directory, and the
+// workspace around it. It skips what it cannot read; the toolchain reports that better.
 func surroundings(dir string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -75,9 +74,8 @@ func upward(dir, name string) string {
 	}
 }
 
-// directories lists the relative directories that a go.mod or go.work file
-// names: what replaces a module, and what a workspace uses. The format is at
-// https://go.dev/ref/mod#go-mod-file-lexical.
+// directories lists the relative directories that a go.mod or go.work file names in replace
+// and use directives. The format is at https://go.dev/ref/mod#go-mod-file-lexical.
 func directories(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -20,9 +20,8 @@ import (
 // subtest catches its panic and fails by it. A panic in another goroutine, or an
 // exit, still ends all.
 
-// survivors writes such copies of the test files in the directories, which are
-// relative to the project, and returns the name of the overlay that says so;
-// empty when there is nothing to lay over.
+// survivors writes such copies of the test files in the directories, which are relative to
+// the project, and returns the name of their overlay file; empty if there are none.
 func (f *files) survivors(dirs []string, to string) (string, error) {
 	replace := map[string]string{}
 	for _, dir := range dirs {
@@ -43,7 +42,7 @@ func (f *files) survivors(dirs []string, to string) (string, error) {
 			}
 			text, _, err := f.read(name)
 			if err != nil {
-				continue // the build says what is wrong with it
+				continue // the build reports the error
 			}
 			calm, ok := survive(name, string(text))
 			if !ok {

@@ -37,7 +37,7 @@ type diffArgs struct {
 
 type editArgs struct {
 	Path string `json:"path" jsonschema:"the file, relative to the project's root"`
-	Old  string `json:"old" jsonschema:"the text to replace, exactly as it stands in the file, with enough around it to occur once only"`
+	Old  string `json:"old" jsonschema:"the text to replace, exactly as in the file, with enough context to occur only once"`
 	New  string `json:"new" jsonschema:"what takes its place"`
 }
 
@@ -63,13 +63,13 @@ func (f *Fix) tools() []pawl.Tool {
 			f.listFiles, pawl.Read, reading),
 		tool.FuncWith("search_files", "Search the text files of the project for a regular expression. Each match is a line of the form path:line: text.",
 			f.searchFiles, pawl.Read, reading),
-		// The same edit may be wanted twice, with its reverse between: a Write.
-		// One that a crash cut short is told, for a look at the file settles it.
+		// The same edit may be wanted twice, with its reverse between: a Write. The model
+		// is informed of one that a crash interrupted, since reading the file shows it.
 		tool.FuncWith("edit_file", "Replace a piece of text in a file of the project. The text must occur exactly once. The tests run by themselves after it.",
 			f.editFile, pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt}),
 		tool.FuncWith("write_file", "Write a whole file of the project, new or not. To change a part of one, use edit_file. The tests run by themselves after it.",
 			f.writeFile, pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt}),
-		tool.FuncWith("git_diff", "Show what was changed so far, as git does.",
+		tool.FuncWith("git_diff", "Show the changes so far, as git diff does.",
 			f.gitDiff, pawl.Read, reading),
 		tool.FuncWith("run_tests", "Run some of the tests, and get each failure with its message and place; or all of them, with more of what they printed than an observation has. After an edit they run by themselves.",
 			f.runTests, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, External: true, Alone: true}),

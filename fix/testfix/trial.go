@@ -28,9 +28,9 @@ const (
 	same // as an edit before it
 )
 
-// trial is one use of try_edits. The edits are laid over the working copy for
-// the go command alone (see -overlay in go help build): nothing is written
-// there, and what is compiled is shared with every other run.
+// trial is one use of try_edits. The go command alone sees the edits over the working copy
+// (see -overlay in go help build): nothing is written there, and build results are shared with
+// every other run.
 type trial struct {
 	fix     *Fix
 	base    cached
@@ -42,19 +42,19 @@ type trial struct {
 	runsTo  int // the most runs
 	limit   time.Duration
 
-	// Tests that only an edit before or beside could disturb are told from
-	// broken ones by running all tests with nothing beside them.
+	// Run all tests with no other edit in progress, to distinguish broken tests from
+	// tests that a concurrent edit has disturbed.
 	alone sync.RWMutex
 
 	mu      sync.Mutex // guards what follows, and outcomes
 	next    int
-	full    int // the first edit that mends all, or len(edits)
+	full    int // the first edit that fixes all, or len(edits)
 	runs    int
 	slowest time.Duration
 	err     error
 }
 
-// candidate is an edit and what came of it.
+// candidate is an edit and its result.
 type candidate struct {
 	files   map[string]string // as they would be
 	like    int               // for same: the edit that it equals
@@ -93,7 +93,7 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	if r := f.reach; r == nil || r.state != base.state || !slices.Equal(r.packages, packages) {
 		found, err := f.suite.affected(ctx, command, packages)
 		if err != nil {
-			return nil, fmt.Errorf("find out what the edits affect: %w", err)
+			return nil, fmt.Errorf("list the packages that the edits affect: %w", err)
 		}
 		f.reach = &reach{base.state, packages, found}
 	}
@@ -106,7 +106,7 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 
 func (c cached) report() gotest.Report { return c.ran.report }
 
-func (t *trial) close() { _ = os.RemoveAll(t.dir) } // lies in the state directory, which goes as a whole
+func (t *trial) close() { _ = os.RemoveAll(t.dir) } // in the state directory, which is removed as a whole
 
 func digest(files map[string]string) [sha256.Size]byte {
 	sum := sha256.New()
@@ -171,8 +171,8 @@ func (t *trial) take(ctx context.Context) (*candidate, context.Context) {
 	return nil, nil
 }
 
-// one finds out what the tests say of an edit: first those that fail, then,
-// if any is mended, all.
+// one finds out the effect of an edit on the tests: first on those that fail, then, if any is
+// fixed, on all.
 func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	packages := t.affects.of(c)
 	if len(packages) == 0 {
@@ -211,7 +211,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 
 	t.alone.Lock()
 	defer t.alone.Unlock()
-	if ctx.Err() != nil { // one before it mends all
+	if ctx.Err() != nil { // an earlier edit fixes all
 		return nil
 	}
 	if screened {
@@ -299,8 +299,7 @@ func (t *trial) pattern(packages []string) []string {
 	return []string{"-run=^(" + strings.Join(names, "|") + ")$"}
 }
 
-// unbuiltBy tells whether a run has a build that fails and did not before,
-// and what the compiler says.
+// unbuiltBy reports whether a run has a new build failure, and returns the compiler's message.
 func unbuiltBy(before, now gotest.Report) (string, bool) {
 	for _, x := range now.Failures {
 		if x.Kind != gotest.KindBuild && x.Kind != gotest.KindSetup {
@@ -326,15 +325,15 @@ func clipTo(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// hasty is the time-out of a trial's tests as long as nobody knows how long
-// they take when they end: an edit may well make them run for ever.
+// hasty is the time-out of a trial's tests as long as their usual time is unknown: an edit may
+// make them run forever.
 const (
 	hasty    = 5 * time.Second
 	hastiest = 2 * time.Second
 )
 
-// patience is how long the tests of a package may take in a trial: a few times
-// what the slowest took that was seen to end.
+// patience is how long the tests of a package may take in a trial: a few times the slowest
+// that has ended.
 func (f *Fix) patience() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -28,8 +28,8 @@ type tryArgs struct {
 }
 
 type tryEdit struct {
-	Path string     `json:"path" jsonschema:"the file, relative to the project's root; a Go file that is no test"`
-	Old  string     `json:"old" jsonschema:"the text to replace, exactly as it stands in the file, with enough around it to occur once only"`
+	Path string     `json:"path" jsonschema:"the file, relative to the project's root; a Go file that is not a test"`
+	Old  string     `json:"old" jsonschema:"the text to replace, exactly as in the file, with enough context to occur only once"`
 	New  string     `json:"new" jsonschema:"what takes its place"`
 	Also []tryPiece `json:"also,omitempty" jsonschema:"further replacements that belong to the same edit"`
 }
@@ -40,8 +40,7 @@ type tryPiece struct {
 	New  string `json:"new"`
 }
 
-// tried is what the tool tells. Edits are named by their places in the list,
-// from one.
+// tried is the tool's result. Edits are named by their positions in the list, from one.
 type tried struct {
 	Summary string  `json:"summary"`
 	Mends   []mends `json:"mends,omitempty"`
@@ -69,7 +68,7 @@ type reason struct {
 }
 
 func (f *Fix) tryTool() pawl.Tool {
-	return tool.FuncWith("try_edits", "Try small edits of Go files without making them, and learn what the tests would say of each. "+
+	return tool.FuncWith("try_edits", "Try small edits of Go files without making them, and get the test results for each. "+
 		"Every edit is tried alone: the failing tests are run with it and, if one of them passes then, all tests. "+
 		"It stops at the first edit with which every test passes. Nothing is changed: make the edit that you choose with edit_file. "+
 		"Use it when several small changes are plausible, such as another operator, bound, condition or variable. "+
@@ -93,7 +92,7 @@ func (f *Fix) tryEdits(ctx context.Context, a tryArgs) (tried, error) {
 		return tried{}, err
 	}
 	if len(base.verdict.Open) == 0 {
-		return tried{}, errors.New("every test passes as it is, so there is nothing to mend")
+		return tried{}, errors.New("every test passes, so there is nothing to fix")
 	}
 	f.running.Lock()
 	defer f.running.Unlock()
@@ -114,7 +113,7 @@ func (f *Fix) tryEdits(ctx context.Context, a tryArgs) (tried, error) {
 	return t.tell(time.Since(began)), nil
 }
 
-// tell sums the outcomes up.
+// tell summarizes the outcomes.
 func (t *trial) tell(took time.Duration) tried {
 	out := tried{Runs: t.runs}
 	full := 0
@@ -147,15 +146,15 @@ func (t *trial) tell(took time.Duration) tried {
 	case full > 0:
 		fmt.Fprintf(&b, "with edit %d every test passes", full)
 	case len(out.Mends) > 0:
-		fmt.Fprintf(&b, "%d mend some tests, none all", len(out.Mends))
+		fmt.Fprintf(&b, "%d fix some tests; none fixes all", len(out.Mends))
 	default:
-		b.WriteString("none mends a test")
+		b.WriteString("none fixes a test")
 	}
 	out.Summary = b.String()
 	return out
 }
 
-// rank puts what mends all first, then what breaks nothing, then what mends most.
+// rank sorts what fixes all first, then what breaks nothing, then what fixes most.
 func (m mends) rank() int {
 	switch {
 	case m.All:

@@ -58,7 +58,7 @@ func TestTryRefuses(t *testing.T) {
 		edit("m.go", "One() int { return 2", "One() int { return 1"),
 	}
 	want := []string{
-		"leads outside", "leads outside", "read-only", "read-only", "no Go file", "symbolic link", "there is no none.go",
+		"leads outside", "leads outside", "read-only", "read-only", "not a Go file", "symbolic link", "there is no none.go",
 		"more than once", "does not occur", "old is empty", "the same", "overlap", "read-only",
 	}
 	got, err := try(t, f, args{"edits": edits})

@@ -8,15 +8,15 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
-// Identities of what has no name of its own.
+// Identities of failures without a name.
 const (
 	noTests   = "[no tests]"   // the command ran none
 	noSuccess = "[exit code]"  // a command whose tests have no names failed
 	noReason  = "[go command]" // go test or pytest failed without saying where
 )
 
-// verdict is what a run says in the light of the first one: it is the data of
-// an observation, and what the goal is measured by.
+// verdict is the result of a run compared with the first one: it is the data of an observation,
+// and the basis of the goal's measure.
 type verdict struct {
 	Passed  int      `json:"passed"`
 	Failed  int      `json:"failed"`
@@ -28,8 +28,8 @@ type verdict struct {
 	Flaky []string `json:"flaky,omitempty"`
 }
 
-// judge names what is open after a run. Unless tests may be edited, what had
-// a verdict at first must have one still: a test that does not run proves nothing.
+// judge names what is open after a run. Unless tests may be edited, a test that had a verdict
+// at first must still have one: a test that does not run proves nothing.
 func judge(first, now ran, edits bool) verdict {
 	if !now.named() {
 		if now.exit.Code == 0 && !now.exit.Killed || len(now.flaky) > 0 {
@@ -80,13 +80,13 @@ func leftOut(first, now gotest.Report) (ids []string) {
 	return ids
 }
 
-// stopped is what the model is told of tests that guard ended.
+// stopped is the model's message about tests that guard ended.
 const stopped = "The tests were stopped because they were filling the memory: something does not end."
 
 func (v verdict) value() float64 { return float64(-len(v.Open)) }
 
-// text is the run as the model reads it: first the counts, then what is open,
-// a line each, then what the tests said, as far as it fits.
+// text is the run for the model: first the counts, then what is open, one line each, then the
+// tests' output, as far as it fits.
 func (n ran) text(v verdict) string {
 	var b strings.Builder
 	if !n.named() {

@@ -61,7 +61,7 @@ func (m *mutator) owned(n ast.Node) {
 	}
 }
 
-// made mends calls of make: a length where a capacity was meant, and back.
+// made fixes calls of make: a length where a capacity was meant, and back.
 func (m *mutator) made(n *ast.CallExpr) {
 	if baseName(n.Fun) != "make" || len(n.Args) < 2 {
 		return

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// taken says what has to hold before something is taken away: that there is
-// enough of it. Under have it is so, under lack it is not.
+// taken returns conditions for taking something away: have holds if there is enough of
+// it, lack if there is not.
 func (m *mutator) taken(s ast.Stmt) (have, lack []twin) {
 	switch s := s.(type) {
 	case *ast.IncDecStmt:
@@ -58,8 +58,8 @@ func (m *mutator) standing(s ast.Node) []twin {
 	return distinct(out)
 }
 
-// beyondEnd lists conditions under which a number is larger than what the
-// receiver has: the lengths of its fields, and what its methods count.
+// beyondEnd lists conditions under which a number is larger than what the receiver
+// has: the lengths of its fields, and what its methods count.
 func (m *mutator) beyondEnd(v *types.Var) []twin {
 	b, ok := v.Type().Underlying().(*types.Basic)
 	r := m.receiver()
@@ -108,7 +108,7 @@ func (m *mutator) inRange(n *ast.ForStmt) {
 	}
 	left := 4
 	for _, c := range m.bounded(n.Body) {
-		// What is asked about already, or declared in the body, is no part of it.
+		// Skip what a condition or declaration in the body already covers.
 		if left > 0 && !strings.Contains(cond, c.text) {
 			m.replace(n.Cond.Pos(), n.Cond.End(), strong+" && "+c.text, term, 0.35*c.weight, "missing term: && %s", c.text)
 			left--

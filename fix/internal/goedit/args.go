@@ -16,9 +16,8 @@ func (m *mutator) exchange(x, y ast.Expr, weight float64, what string) {
 	m.replace(x.Pos(), y.End(), b+between+a, args, weight, "%s exchanged: %s and %s", what, a, b)
 }
 
-// arguments exchanges arguments of one type, above all those that are named as
-// the other's parameter: names of arguments tell more of such faults than
-// anything else (Pradel and Sen, "DeepBugs", 2018).
+// arguments swaps arguments of one type, above all those that are named as the other's
+// parameter: names reveal most such faults (Pradel and Sen, "DeepBugs", 2018).
 func (m *mutator) arguments(n *ast.CallExpr) {
 	tv := m.g.info.Types[n.Fun]
 	if tv.IsType() {
@@ -101,7 +100,7 @@ func (m *mutator) operands(n *ast.BinaryExpr) {
 	}
 }
 
-// results exchanges what is returned or assigned together.
+// results swaps values that are returned or assigned together.
 func (m *mutator) results(list []ast.Expr, weight float64, what string) {
 	for i := 1; i < len(list); i++ {
 		if m.same(list[i-1], list[i]) && !(isLiteral(list[i-1]) && isLiteral(list[i])) {

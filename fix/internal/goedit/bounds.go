@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// constant moves an integer literal by one. Where it stands says how likely it
-// is to be a bound: in a comparison or an index more than in a table.
+// constant changes an integer literal by one. Its position says how likely it is a bound:
+// a comparison or an index more than a table.
 func (m *mutator) constant(n *ast.BasicLit, stack []ast.Node) {
 	v, ok := small(n)
 	if !ok || n.Value != strconv.FormatInt(v, 10) {
@@ -74,8 +74,8 @@ func (m *mutator) slice(n *ast.SliceExpr) {
 	}
 }
 
-// movable tells whether one may be added to x as an index: not to literals and
-// to i+1, i-1, which other rules move.
+// movable reports whether x may become x+1 or x-1 as an index: not literals, i+1 and i-1,
+// which other rules change.
 func (m *mutator) movable(x ast.Expr) bool {
 	if _, ok := small(x); ok || !m.integer(x) {
 		return false
@@ -91,8 +91,7 @@ func (m *mutator) movable(x ast.Expr) bool {
 	return true
 }
 
-// length moves len(x) to len(x)-1 and len(x)+1. Beside + 1 or - 1 the rule of
-// that one does it.
+// length changes len(x) to len(x)-1 and len(x)+1. Next to + 1 or - 1 another rule does it.
 func (m *mutator) length(n *ast.CallExpr, stack []ast.Node) {
 	id, ok := n.Fun.(*ast.Ident)
 	if !ok || id.Name != "len" || m.g.declared(id) != nil {

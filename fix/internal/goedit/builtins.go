@@ -92,8 +92,8 @@ func (m *mutator) moved(x ast.Expr, weight float64) {
 	}
 }
 
-// kept is how likely a number that is assigned is to lack one. What is put into
-// a field or an element is mostly as it should be: who reads it there compares
+// kept is how likely an assigned number is off by one. A value that is stored in a field
+// or an element is mostly right, and the comparison that reads it wrong.
 // it wrongly.
 func kept(where ast.Expr) float64 {
 	switch where.(type) {

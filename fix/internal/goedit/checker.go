@@ -11,10 +11,10 @@ import (
 // be imported and to be edited, and once with them.
 type checker struct {
 	g       *graph
-	outside types.Importer            // nil: what is outside the module is empty
+	outside types.Importer            // nil: packages outside the module are empty
 	pkgs    map[string]*types.Package // by directory; nil while being checked
 	full    map[string]bool
-	sound   map[any]string // what was wrong with a package or function as it was given
+	sound   map[any]string // the original errors of a package or function
 }
 
 func newChecker(g *graph, outside types.Importer) *checker {

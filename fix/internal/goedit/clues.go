@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// clues are what the failures' texts say of the kind of the fault.
+// clues are what the failures' texts reveal of the kind of fault.
 type clues struct {
 	h                                           Hints
 	nilPointer, divided, outside, nilMap, hangs bool
@@ -33,13 +33,13 @@ func newClues(h Hints) *clues {
 		b.WriteString("\n")
 		got, want := f.Got, f.Want
 		if got == "" || want == "" || strings.Contains(f.Message, want+"\n") {
-			// Values of several lines are told by nobody but the message.
+			// Only the message has values of several lines.
 			if g, w, ok := gotWant(f.Message); ok {
 				got, want = g, w
 			}
 		}
 		c.swaps = append(c.swaps, textSwaps(got, want)...)
-		// A test that goes on after an error tells of several differences.
+		// A test that continues after an error reports several differences.
 		for line := range strings.Lines(f.Message) {
 			if g, w, ok := gotWant(line); ok && g != got && len(c.swaps) < mostSwaps {
 				c.swaps = append(c.swaps, textSwaps(g, w)...)

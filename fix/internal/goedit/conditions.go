@@ -40,8 +40,8 @@ func (m *mutator) unusual(text string, t types.Type) []twin {
 	return nil
 }
 
-// bounded lists what has to hold for what is within n to be evaluated: that
-// pointers are not nil, and that indexes are in range.
+// bounded lists the conditions for evaluating n without a panic: that pointers are not
+// nil, and that indexes are in range.
 func (m *mutator) bounded(n ast.Node) []twin {
 	var out []twin
 	c := m.clues
@@ -195,7 +195,7 @@ func distinct(list []twin) []twin {
 	})
 }
 
-// failing lists the opposites of what has to hold.
+// failing negates conditions.
 func failing(conds []twin) []twin {
 	var out []twin
 	for _, c := range conds {

@@ -17,19 +17,17 @@ import (
 	"time"
 )
 
-// Exports builds what the module in dir and its tests import, if that has not
-// been built before, and returns an importer of those packages, for
-// [Options.Importer]. It asks the go command, as go/packages does: reading what
-// the compiler wrote of a package takes a millisecond where its source would
-// take a hundred. It is done with dir when it returns, and what it returns
-// stays right until the module's requirements change; edits of the module's
-// own packages do not matter.
+// Exports builds what the module in dir and its tests import, if needed, and returns an
+// importer of those packages for [Options.Importer]. It calls the go command, as go/packages
+// does: reading export data takes a millisecond where the source would take a hundred. The
+// importer does not read dir later, and stays valid until the module's requirements change;
+// edits of the module's own packages do not matter.
 //
-// env is the environment of the go command, as in exec.Cmd: nil means this
-// process's own. The error is that of the go command, with what it printed.
-// Packages that do not build are left out, and are an error when imported.
+// env is the environment of the go command, as in exec.Cmd: nil means that of this process.
+// The error is that of the go command, with its output. Packages that do not build are left
+// out; importing them is an error.
 //
-// The importer is safe for concurrent use and remembers what it has read.
+// The importer is safe for concurrent use and caches what it has read.
 func Exports(ctx context.Context, dir string, env []string) (types.Importer, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-export", "-deps", "-test", "-json=ImportPath,Export,ForTest", "./...")
 	cmd.Dir, cmd.Env = dir, env
@@ -37,7 +35,7 @@ func Exports(ctx context.Context, dir string, env []string) (types.Importer, err
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("listing what the module in %s imports: %w: %s", dir, err, tail(stderr.String()))
+		return nil, fmt.Errorf("list the imports of the module in %s: %w: %s", dir, err, tail(stderr.String()))
 	}
 	e := &exports{files: map[string]string{}}
 	for dec := json.NewDecoder(&stdout); ; {

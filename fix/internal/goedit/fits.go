@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// compiles tells whether a package still type-checks with one file changed. What
-// was wrong before may stay wrong: such code may be mended one error at a time,
-// and what cannot be told is given the benefit of the doubt.
+// compiles reports whether a package still type-checks with one file changed. Existing
+// errors may remain, so that such code can be fixed one error at a time; if in doubt,
+// compiles returns true.
 func (c *checker) compiles(f *file, now *ast.File) bool {
 	if c.outside == nil {
 		return true
@@ -31,10 +31,9 @@ func (c *checker) compiles(f *file, now *ast.File) bool {
 	return after == "" || after == before
 }
 
-// fits tells the same of a function whose body was changed. Nothing outside a
-// function depends on its body, so that one alone is checked, as a function
-// literal in the scope of its file. That takes the time of a function, where
-// checking the package would take a thousand of them.
+// fits is compiles for a function whose body was changed. Nothing outside a function
+// depends on its body, so fits checks that function only, as a function literal in the scope
+// of its file, which is about a thousand times faster than checking the package.
 func (c *checker) fits(f *file, d *decl, old, now *ast.FuncDecl) bool {
 	pkg := c.pkgs[path.Dir(f.path)]
 	if c.outside == nil || pkg == nil || !f.built {
@@ -100,8 +99,8 @@ func (c *checker) openScope(pkg *types.Package, f *file, fn *ast.FuncDecl, sig *
 	return pos
 }
 
-// keepsImports tells whether what a function used of the file's imports is
-// still used, by it or by others: an import that nobody uses does not compile.
+// keepsImports reports whether the file's imports that a function used are still used, by
+// it or by others: an unused import does not compile.
 func (c *checker) keepsImports(f *file, d *decl, now *types.Info) bool {
 	used := map[types.Object]bool{}
 	for _, o := range now.Uses {
@@ -137,7 +136,7 @@ func (c *checker) keepsImports(f *file, d *decl, now *types.Info) bool {
 	return true
 }
 
-// complaint is what a type checker has to say, without the place.
+// complaint is a type checker's error without its position.
 func complaint(err error) string {
 	var t types.Error
 	switch {

@@ -1,21 +1,18 @@
-// Package goedit proposes small repairs of Go source: given a module and the
-// tests that fail in it, it lists single edits, one operator, bound, name,
-// condition or statement each, the likeliest first. Candidates runs nothing and
-// knows nothing of any program: what it has to go on is the syntax, the types,
-// who calls whom, which lines the tests executed, and the words and places in
-// the failures' messages. What a test puts in never becomes a condition, and
-// what it wants never becomes an answer; how the two values differ only says
-// which edits come first, and which of the program's own texts is wrong.
+// Package goedit proposes small repairs of Go source: given a module and the tests that
+// fail in it, it lists single edits, one operator, bound, name, condition or statement each,
+// the likeliest first. Candidates runs nothing and knows no particular program: it uses the
+// syntax, the types, the call graph, the lines that the tests executed, and the words and
+// positions in the failures' messages. Inputs of a test never become a condition, and wanted
+// values never become an answer; how the got and wanted values differ only decides which
+// edits come first, and which of the program's own texts is wrong.
 //
-// This is mutation-based repair in its plainest form: the operators are the
-// classic mutation operators (relational, arithmetic and logical operator
-// replacement, constants off by one, negated decisions; King and Offutt, "A
-// Fortran language system for mutation-based software testing", 1991) applied
-// backwards, on the competent programmer hypothesis that a fault is one small
-// step from the right code. What was left out is looked for in the code around
-// ("plastic surgery", see ingredients.go). Sites are ranked by coverage spectra
-// when there are any, for they cost a run of each test, and by static call
-// distance when there are none.
+// This is mutation-based repair in its plainest form: the operators are the classic mutation
+// operators (relational, arithmetic and logical operator replacement, constants off by one,
+// negated decisions; King and Offutt, "A Fortran language system for mutation-based software
+// testing", 1991) applied backwards, on the competent programmer hypothesis that a fault is
+// one small step from the right code. Missing code is taken from the code around ("plastic
+// surgery", see ingredients.go). Sites are ranked by coverage spectra if there are any, since
+// these need a run of each test, and otherwise by static call distance.
 package goedit
 
 import (
@@ -48,7 +45,7 @@ type Edit struct {
 	Weight float64 `json:"weight"`
 }
 
-// Hints is what is known of the failures.
+// Hints describe the failures.
 type Hints struct {
 	Failures []Failure
 	// Passed names tests that pass: code that they call as well is suspected
@@ -91,9 +88,9 @@ func (l Location) MarshalText() ([]byte, error) {
 type Options struct {
 	// Limit bounds the list; below one it means 500.
 	Limit int
-	// Importer knows the packages outside the module; see [Exports]. With it,
-	// edits that would not compile are left out. Nil means that their types are
-	// unknown, and edits are proposed as far as can be told without.
+	// Importer knows the packages outside the module; see [Exports]. With it, edits
+	// that would not compile are left out. Nil: their types are unknown, and some edits
+	// do not compile.
 	Importer types.Importer
 }
 

@@ -19,7 +19,7 @@ type graph struct {
 	*module
 	*checker
 	info    *types.Info
-	tests   *types.Info // what is known of test files
+	tests   *types.Info // type information of test files
 	decls   []*decl
 	byPos   map[token.Pos]*decl     // by the position of a declared name
 	methods map[string][]*decl      // by name
@@ -150,7 +150,7 @@ func (g *graph) link(d *decl) {
 		if to := g.declared(id); to != nil {
 			cost := 1.0
 			if _, isFunc := to.node.(*ast.FuncDecl); !isFunc {
-				cost = 0.5 // reading a table or a constant is no call
+				cost = 0.5 // reading a table or a constant is not a call
 			}
 			d.uses = append(d.uses, use{to, id.Pos(), cost})
 		} else if unresolved[id] && g.mayBeMethod(id) {
@@ -175,7 +175,7 @@ func (g *graph) declared(id *ast.Ident) *decl {
 	}
 }
 
-// used returns what a name means.
+// used returns the object that a name refers to.
 func (g *graph) used(id *ast.Ident) types.Object {
 	if o := g.info.Uses[id]; o != nil {
 		return o
@@ -183,9 +183,8 @@ func (g *graph) used(id *ast.Ident) types.Object {
 	return g.tests.Uses[id]
 }
 
-// mayBeMethod tells whether a selected name that is not declared in the module
-// may still end up in one of its methods: it was not resolved, or it is a
-// method of an interface.
+// mayBeMethod reports whether a selected name that is not declared in the module may still
+// refer to one of its methods: it was not resolved, or it is a method of an interface.
 func (g *graph) mayBeMethod(id *ast.Ident) bool {
 	switch o := g.used(id).(type) {
 	case nil:

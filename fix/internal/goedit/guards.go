@@ -13,7 +13,7 @@ func (m *mutator) before(s ast.Stmt, text string, c class, weight float64, rule 
 	m.replace(s.Pos(), s.Pos(), text+"\n", c, weight, rule, args...)
 }
 
-// after puts lines below a statement, and below the comment beside it.
+// after puts lines below a statement and its trailing comment.
 func (m *mutator) after(s ast.Stmt, text string, c class, weight float64, rule string, args ...any) {
 	n := len(m.sites)
 	m.replace(s.End()-1, s.End(), "", c, weight, rule, args...)
@@ -29,7 +29,7 @@ func (m *mutator) after(s ast.Stmt, text string, c class, weight float64, rule s
 	}
 }
 
-// restOfLine returns a comment that ends a line, with what stands before it.
+// restOfLine returns a trailing comment with the space before it.
 func restOfLine(src []byte) (string, bool) {
 	for i := 0; i+1 < len(src); i++ {
 		switch {
@@ -145,7 +145,7 @@ func (m *mutator) diagonal(loop ast.Stmt, stack []ast.Node) []twin {
 		if outer := m.counter(stack[i]); outer != nil && m.same(inner, outer) {
 			x, y := outer.Name, inner.Name
 			if belowZero(loop) && belowZero(stack[i]) {
-				// Steps to either side, as around a place: no step is no neighbour.
+				// Steps to both sides, as around a position: a zero step is no neighbour.
 				return []twin{{x + " == 0 && " + y + " == 0", 2}, {x + " == " + y, 0.4}}
 			}
 			return []twin{{x + " == " + y, 0.8}, {x + " == 0 && " + y + " == 0", 0.7}, {y + " <= " + x, 0.4}}
@@ -176,7 +176,7 @@ func (m *mutator) offDiagonal(stack []ast.Node) []twin {
 	return nil
 }
 
-// belowZero tells whether a loop counts from a negative number.
+// belowZero reports whether a loop counts from a negative number.
 func belowZero(loop ast.Node) bool {
 	f, ok := loop.(*ast.ForStmt)
 	if !ok {

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// What a fault left out mostly stands somewhere near already: in the same
-// function, in a sibling or elsewhere in the package. That is the observation
-// behind repair by reuse (Barr et al., "The plastic surgery hypothesis", 2014).
-// An ingredient is a piece of such code, as text.
+// Missing code mostly exists nearby: in the same function, in a sibling or elsewhere in the
+// package. That is the observation behind repair by reuse (Barr et al., "The plastic surgery
+// hypothesis", 2014). An ingredient is a piece of such code, as text.
 type ingredient struct {
 	text string
 	of   *decl
-	typ  types.Type // of a wrapper: what it takes and returns
+	typ  types.Type // of a wrapper: its parameter and result type
 	pos  token.Pos
 }
 
@@ -116,7 +115,7 @@ func terms(x ast.Expr) []ast.Expr {
 	return out
 }
 
-// leaves tells whether a block ends by going elsewhere.
+// leaves reports whether a block ends with a jump.
 func leaves(b *ast.BlockStmt) bool {
 	if b == nil || len(b.List) == 0 {
 		return false

@@ -46,8 +46,8 @@ var (
 	nilOrZero  = regexp.MustCompile(`nil pointer dereference|divide by zero|nil map`)
 )
 
-// traits are about forms only: how the two values relate, what the runtime
-// says. No value is looked for in the source.
+// traits depend on forms only: how the two values relate, and the runtime's message. No
+// value is searched for in the source.
 var traits = []trait{
 	{func(f Failure) bool { return outOfRange.MatchString(f.Message) }, map[class]float64{bounds: 1.5, comparison: 1.5, step: 1.2, guard: 1.5, missing: 0.6}},
 	{func(f Failure) bool { return endless.MatchString(f.Message) }, map[class]float64{comparison: 1.4, step: 1.5, negation: 1.2, bounds: 1.2}},
@@ -100,7 +100,7 @@ func offByOne(f Failure) bool {
 	return ok && (got-want == 1 || want-got == 1)
 }
 
-// isCut tells that one value is a part of the other, as when an end is lost.
+// isCut reports that one value is a part of the other, as when an end is lost.
 func isCut(f Failure) bool {
 	got, want := strings.Trim(f.Got, "\"[]{}"), strings.Trim(f.Want, "\"[]{}")
 	return !isNumber(f) && got != want && got != "" && want != "" && (strings.Contains(got, want) || strings.Contains(want, got))

@@ -36,9 +36,8 @@ func opposed(a, b string) bool {
 	return false
 }
 
-// likeness says how easily one name is written for another: about one for two
-// names that have nothing in common, more for those that differ in one word of
-// a pair, or in a letter.
+// likeness says how easily one name is written for another: about one for two unrelated
+// names, more for names that differ in one word of a pair, or in a letter.
 func likeness(a, b string) float64 {
 	x, y := parts(a), parts(b)
 	if len(x) == len(y) {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// textSwap is a difference between what a test got and what it wanted: one text
-// stands where the other should. It never decides what code does for an input;
-// it only says which of the program's own texts is wrong, and how.
+// textSwap is a difference between the got and the wanted value of a test: one text in the
+// place of another. It never decides what code does for an input; it only says which of the
+// program's own texts is wrong, and how.
 type textSwap struct{ from, to string }
 
 // textSwaps finds the one place where two texts differ. Of a difference such as
@@ -34,8 +34,7 @@ func textSwaps(got, want string) []textSwap {
 	return []textSwap{{from, to}, {got, want}}
 }
 
-// differs tells whether a character is part of what was got and should not have
-// been, or the other way round.
+// differs reports whether a character is part of only one of the got and the wanted value.
 func (c *clues) differs(char string) bool {
 	return slices.ContainsFunc(c.swaps, func(s textSwap) bool {
 		return len(s.from)+len(s.to) < 40 && strings.Contains(s.from, char) != strings.Contains(s.to, char)
@@ -44,7 +43,7 @@ func (c *clues) differs(char string) bool {
 
 func unquoted(s string) string {
 	if q, err := strconv.QuotedPrefix(s); err == nil {
-		s = q // what stands after it is another value
+		s = q // another value follows
 	}
 	if u, err := strconv.Unquote(s); err == nil {
 		return u
@@ -86,9 +85,8 @@ func (m *mutator) literal(n *ast.BasicLit) {
 	}
 }
 
-// rewrites lists what a literal may have been, given one difference: the whole
-// of it replaced, or that part of it that differs, or, when only something was
-// added, that at either of its ends.
+// rewrites lists possible originals of a literal, given one difference: the whole replaced,
+// or the part that differs, or, if something was only added, that at either end.
 func rewrites(old string, s textSwap) []string {
 	var out []string
 	if old == "" {

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Bounds on what is read, far above what a person calls a module of a size
-// for such repairs: they keep memory and time in hand on anything else.
+// Bounds on what is read, far above the size of a module that suits such repairs: they bound
+// memory and time for anything else.
 const (
 	maxFiles    = 5000
 	maxFileSize = 1 << 20
@@ -108,8 +108,8 @@ func (m *module) add(p string, src []byte) {
 	m.dirs[dir] = append(m.dirs[dir], f)
 }
 
-// builds tells whether the go command on this machine would compile a file, by
-// its name and its build constraint.
+// builds reports whether the go command on this machine would compile a file, by its name
+// and its build constraint.
 func builds(p string, src []byte) bool {
 	ctx := build.Default
 	ctx.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(src)), nil }

@@ -70,7 +70,7 @@ func (m *mutator) part(n *ast.RangeStmt) {
 	m.replace(n.X.End(), n.X.End(), "[:len("+x+")-1]", bounds, 0.25, "loop over all but the last of %s", x)
 }
 
-// halves proposes the other part of what is sliced, and the whole.
+// halves proposes the other part of a sliced value, and the whole.
 func (m *mutator) halves(n *ast.SliceExpr) {
 	if n.Slice3 {
 		return
@@ -135,7 +135,7 @@ func headed(f *ast.ForStmt, step, op token.Token) float64 {
 	return 2
 }
 
-// toward tells whether a step leads to where a comparison does not hold.
+// toward reports whether a step leads to where a comparison does not hold.
 func toward(step, op token.Token) bool {
 	switch op {
 	case token.LSS, token.LEQ:
@@ -161,7 +161,7 @@ func condOp(f *ast.ForStmt) token.Token {
 	return b.Op
 }
 
-// stepOf is the step of a loop whose condition is what is looked at.
+// stepOf is the step of the loop whose condition is examined.
 func stepOf(f *ast.ForStmt, heads bool) (token.Token, bool) {
 	if !heads || condOp(f) == token.ILLEGAL {
 		return token.ILLEGAL, false

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// jump proposes to leave at the end of a block that goes on.
+// jump proposes a jump at the end of a block that has none.
 func (m *mutator) jump(b []ast.Stmt, stack []ast.Node, weight float64) {
 	if len(b) == 0 || jumps(b[len(b)-1]) {
 		return
@@ -25,9 +25,8 @@ func (m *mutator) jump(b []ast.Stmt, stack []ast.Node, weight float64) {
 	}
 }
 
-// prepares tells whether a statement at the end of a block gives a value to what
-// the statement after the block uses, as a map that is made when it is missed.
-// Who leaves there does it in vain.
+// prepares reports whether a statement at the end of a block sets what the statement after
+// the block uses, such as a map that is made if it is nil. A jump there makes no sense.
 func (m *mutator) prepares(last ast.Stmt, stack []ast.Node) bool {
 	a, ok := last.(*ast.AssignStmt)
 	if !ok || len(stack) < 2 {
@@ -45,7 +44,7 @@ func (m *mutator) prepares(last ast.Stmt, stack []ast.Node) bool {
 	return slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool { return mentions(next, m.text(x)) })
 }
 
-// endsLoop tells whether what comes after the innermost node is the next round.
+// endsLoop reports whether the next iteration follows the innermost node.
 func endsLoop(stack []ast.Node) bool {
 	for i := len(stack) - 1; i > 0; i-- {
 		switch n := stack[i].(type) {
@@ -62,7 +61,7 @@ func endsLoop(stack []ast.Node) bool {
 	return false
 }
 
-// endsFunction tells the same of the end of a function without results.
+// endsFunction reports whether the end of a function without results follows.
 func endsFunction(stack []ast.Node) bool {
 	for i := len(stack) - 1; i > 0; i-- {
 		switch n := stack[i].(type) {
@@ -100,8 +99,8 @@ func (m *mutator) branch(s *ast.BranchStmt, stack []ast.Node) {
 	}
 }
 
-// forgottenStatement proposes to put a statement that stands elsewhere, or that
-// the variables at hand suggest, before s and, at the end of a block, after it.
+// forgottenStatement proposes to insert a statement that occurs elsewhere, or that the
+// variables in scope suggest, before s and, at the end of a block, after it.
 func (m *mutator) forgottenStatement(s ast.Stmt, last bool) {
 	list := m.suggested(s.Pos())
 	for _, i := range m.g.ingredients(m.d.file.dir()).statements {
@@ -132,8 +131,8 @@ func (m *mutator) forgottenStatement(s ast.Stmt, last bool) {
 	}
 }
 
-// alike favours a place beside a statement of the same form: what is forgotten
-// is often the second of two that belong together.
+// alike favours a position next to a statement of the same form: the missing statement is
+// often the second of two that belong together.
 func alike(beside, text string) float64 {
 	for _, form := range []string{"++", "--", "append(", " = ", " += ", "delete("} {
 		if strings.Contains(text, form) {
@@ -166,7 +165,7 @@ func (m *mutator) renamed(text string, weight float64) []twin {
 	return out
 }
 
-// replaceWord replaces a name where it stands as a whole word.
+// replaceWord replaces a name where it is a whole word.
 func replaceWord(text, from, to string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -182,8 +181,8 @@ func replaceWord(text, from, to string) string {
 	return b.String()
 }
 
-// suggested are statements that the variables at a position call for: marking
-// a key as seen, counting, keeping what was found.
+// suggested are statements that the variables at a position suggest: marking a key as seen,
+// counting, storing a found value.
 func (m *mutator) suggested(pos token.Pos) []twin {
 	var out []twin
 	type named struct {

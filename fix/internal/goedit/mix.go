@@ -8,10 +8,9 @@ const (
 	perLine = 80.0 // edits of one line
 )
 
-// mix keeps kinds that have many edits, and lines, from crowding out the
-// others. What is known beforehand is about how likely a kind of fault is, and
-// how likely a line; the more edits there are to share that, the less is left
-// for each.
+// mix keeps kinds of edits, and lines, with many edits from crowding out the others. The
+// priors are about kinds of faults and about lines; the more edits share one, the less is
+// left for each.
 func mix(sites []site) {
 	kinds := map[class]float64{}
 	type place struct {

@@ -14,8 +14,7 @@ type twin struct {
 	weight float64
 }
 
-// mostTwins bounds the names tried in one place; the ones after it are less
-// alike, and there are other places.
+// mostTwins bounds the names tried in one place; further names are less alike.
 const mostTwins = 8
 
 // instead proposes the likeliest twins in the place of n, each weighing less
@@ -244,8 +243,8 @@ func addressable(t types.Type) types.Type {
 	return types.NewPointer(t)
 }
 
-// twice tells whether the text of n is also that of what it is combined with: a
-// call, comparison or sum of a thing with itself is seldom meant.
+// twice reports whether the text of n equals that of its other operand: a call, comparison
+// or sum of a value with itself is seldom meant.
 func (m *mutator) twice(n ast.Expr, stack []ast.Node) bool {
 	text := m.text(n)
 	var others []ast.Expr
@@ -272,8 +271,8 @@ func (m *mutator) receiver() *types.Var {
 	return v
 }
 
-// idle tells whether a local variable is never read where it is declared: a
-// parameter that nobody asks for was probably forgotten.
+// idle reports whether a local variable is never read where it is declared: an unused
+// parameter was probably forgotten.
 func (m *mutator) idle(v types.Object) bool {
 	if m.reads == nil {
 		m.reads = map[types.Object]int{}
@@ -290,7 +289,7 @@ func (m *mutator) idle(v types.Object) bool {
 	return ok && !isGlobal(v) && m.reads[v] == 0 && p.Kind() == types.ParamVar
 }
 
-// name0 is where a variable that a declaration declares stands, which it cannot use.
+// name0 is the position of a variable that a declaration declares and cannot use.
 func (d *decl) name0() token.Pos {
 	if s, ok := d.node.(*ast.ValueSpec); ok {
 		return s.Names[0].Pos()

@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// Needed is for a caller that reads a module file by file, such as an agent
-// with tools: given what it has read so far (go.mod first) and the paths that
-// exist, it returns the sorted paths still worth reading before Candidates is
-// called. These are the Go files in the directories of the failing packages and
-// of the module's packages that those import, directly or not. When Needed
-// returns nothing, Candidates on what was read equals Candidates on the whole,
-// but for interfaces implemented in packages that none of them import.
+// Needed is for a caller that reads a module file by file, such as an agent with tools: given
+// what it has read so far (go.mod first) and the existing paths, it returns the sorted paths
+// to read before calling Candidates. These are the Go files in the directories of the failing
+// packages and of the module's packages that those import, directly or not. When Needed
+// returns nothing, Candidates gives the same result as for the whole module, except for
+// interfaces implemented in packages that none of them import.
 //
-// Reading what it asks for may lead it to ask for more.
+// Reading these paths may lead to more.
 func Needed(have fs.FS, paths []string, h Hints) []string {
 	m := &module{dirs: map[string][]*file{}}
 	if b, err := fs.ReadFile(have, "go.mod"); err == nil {
@@ -66,7 +65,7 @@ func Needed(have fs.FS, paths []string, h Hints) []string {
 	return need
 }
 
-// skipped tells whether the go command ignores a directory's packages.
+// skipped reports whether the go command ignores a directory's packages.
 func skipped(dir string) bool {
 	if dir == "." {
 		return false

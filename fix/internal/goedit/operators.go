@@ -120,7 +120,7 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 	}
 }
 
-// atBound tells whether two comparisons differ for equal operands only.
+// atBound reports whether two comparisons differ for equal operands only.
 func atBound(a, b token.Token) bool {
 	switch a {
 	case token.LSS:
@@ -139,7 +139,7 @@ func isBits(t token.Token) bool {
 	return token.AND <= t && t <= token.AND_NOT
 }
 
-// isOperand tells whether x needs no parentheses beside any operator.
+// isOperand reports whether x needs no parentheses next to any operator.
 func isOperand(x ast.Expr) bool {
 	switch x.(type) {
 	case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr, *ast.IndexExpr, *ast.BasicLit:
@@ -148,8 +148,8 @@ func isOperand(x ast.Expr) bool {
 	return false
 }
 
-// insideSum tells whether the expression whose parents are given is an operand
-// of a longer sum, to which one is added as well at its end.
+// insideSum reports whether the expression with these parents is an operand of a longer sum,
+// where adding one at the end has the same effect.
 func insideSum(stack []ast.Node) bool {
 	p, ok := parent(stack).(*ast.BinaryExpr)
 	return ok && (p.Op == token.ADD || p.Op == token.SUB)
@@ -180,7 +180,7 @@ func (m *mutator) surelyInteger(x ast.Expr) bool {
 	return known && info&types.IsInteger != 0 && m.g.info.Types[x].Value == nil
 }
 
-// limit moves what a loop's condition compares with by one.
+// limit changes the bound in a loop's condition by one.
 func (m *mutator) limit(n *ast.BinaryExpr, stack []ast.Node) {
 	f, ok := parent(stack).(*ast.ForStmt)
 	if !ok || n.Op == token.EQL || n.Op == token.NEQ || f.Cond != n || !m.integer(n.Y) {

@@ -40,7 +40,7 @@ func (m *mutator) joined(a, b ast.Stmt) {
 	}
 }
 
-// across moves the statement beside a compound one into it or out of it.
+// across moves the statement next to a compound one into it or out of it.
 func (m *mutator) across(list []ast.Stmt, i int) {
 	body := innerBlock(list[i])
 	if body == nil || len(body.List) == 0 {
@@ -196,7 +196,7 @@ func isSimple(s ast.Stmt) bool {
 	return false
 }
 
-// uses tells whether a statement names what another declares.
+// uses reports whether a statement names what another declares.
 func (m *mutator) uses(s, declares ast.Stmt) bool {
 	names := map[types.Object]bool{}
 	if a, ok := declares.(*ast.AssignStmt); ok {

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// mostSiblings bounds what is made of one statement or comparison by renaming.
+// mostSiblings bounds the renamed variants of one statement or comparison.
 const mostSiblings = 4
 
-// siblings are what may stand beside a variable or field as its counterpart: of
-// the same type, in the same place, under another name, the likest first.
+// siblings are possible counterparts of a variable or field: of the same type, in the same
+// scope, under another name, the most similar first.
 func (m *mutator) siblings(x ast.Expr) []twin {
 	var out []twin
 	switch x := x.(type) {
@@ -43,8 +43,8 @@ func (m *mutator) siblings(x ast.Expr) []twin {
 	return out[:min(len(out), mostSiblings)]
 }
 
-// secondOfTwo proposes the counterpart of a statement beside it: where one of
-// two indexes moves, or one of two links is set, the other is easily forgotten.
+// secondOfTwo proposes the counterpart of a neighbouring statement: where one of two indexes
+// moves, or one of two links is set, the other is easily forgotten.
 func (m *mutator) secondOfTwo(s ast.Stmt, list []ast.Stmt) {
 	var x ast.Expr
 	switch s := s.(type) {
@@ -89,8 +89,8 @@ func (m *mutator) compared(cond ast.Expr) []twin {
 	return out
 }
 
-// hollow proposes statements for a block that has none: nobody writes one
-// without a reason, other than to say with break that nothing is to be done.
+// hollow proposes statements for an empty block: an empty block has a reason only if it says
+// with break that nothing is to be done.
 func (m *mutator) hollow(at token.Pos, stack []ast.Node) {
 	var list []twin
 	for _, e := range m.exits(at, stack) {

@@ -14,7 +14,7 @@ var spans = [][2]string{{"'a'", "'z'"}, {"'A'", "'Z'"}, {"'0'", "'9'"}, {"'a'", 
 // range that belongs to those asked about, or one more of a list.
 func (m *mutator) spanned(x ast.Expr, stack []ast.Node) {
 	if p, ok := parent(stack).(*ast.BinaryExpr); ok && (p.Op == token.LAND || p.Op == token.LOR) {
-		return // part of what was looked at already
+		return // part of an expression already examined
 	}
 	lows, highs, single := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	var names []string

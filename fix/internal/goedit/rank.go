@@ -19,21 +19,20 @@ type lineWeights map[int]float64
 
 func (s suspect) line(n int) float64 { return max(1, s.lines[n]) * s.seen.weight(n) }
 
-// The constants of the ranking are set by hand and checked on the corpus of
-// the tests. They are mild on purpose: a fault two calls away from the test is
-// nearly as common as one a single call away, and a likely kind of change
-// should not drown in the unlikely ones of a nearer function.
+// The constants of the ranking are set by hand and checked on the corpus of the tests. They
+// are mild on purpose: a fault two calls away from the test is nearly as common as one a
+// single call away, and a likely kind of change should not be hidden by unlikely ones in a
+// nearer function.
 const (
 	perCall     = 0.35 // a declaration at distance 1+n weighs 1/(1+perCall*n)
 	farUse      = 0.6  // added for a use that is not near the failing line
 	nearLines   = 8    // how far above the failing line a use is near
-	sharedGuilt = 0.4  // how much passing tests speak for what they reach
+	sharedGuilt = 0.4  // how much passing tests exonerate the lines they execute
 	namedFunc   = 1.5  // the message or the test's name contains its name
 	onStack     = 1.6  // a trace goes through it
 	onLine      = 2.0  // the very line that a trace names
-	farBlame    = 0.3  // of what the graph does not reach and the spectra do
-	// With spectra, what is known of who calls whom says little more: the power
-	// that its score is raised to.
+	farBlame    = 0.3  // of lines that the graph does not reach but the spectra do
+	// With spectra, the call graph adds little: the power that its score is raised to.
 	besideSpectra = 0.35
 
 	sameWord = 0.15 // for each word that its name shares with the test's, at most three
@@ -120,7 +119,7 @@ func affinity(d *decl, f Failure) float64 {
 	return a * (1 + sameWord*float64(min(shared, 3)))
 }
 
-// mentions tells whether a text contains a name as a whole word.
+// mentions reports whether a text contains a name as a whole word.
 func mentions(text, name string) bool {
 	for i := 0; ; {
 		j := strings.Index(text[i:], name)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// starts returns what a failing test uses, with distances. Of a test's uses
-// those near the failing line, or in the subtest that fails, come first.
+// starts returns what a failing test uses, with distances. Uses near the failing line, or in
+// the failing subtest, come first.
 func (g *graph) starts(f Failure) map[*decl]float64 {
 	dir, ok := g.dirOf(f.Package)
 	out := map[*decl]float64{}

@@ -17,10 +17,9 @@ type mutator struct {
 	sites  []site
 }
 
-// mutate returns every change that the rules make to d, in source order. The
-// weights are priors: how often a fault of that kind is the one, by judgement
-// and by the corpus of the tests. Rules that go by types need an importer, for
-// without one most of what they propose would not compile.
+// mutate returns every change that the rules make to d, in source order. The weights are
+// priors for each kind of fault, set by judgement and by the corpus of the tests. Rules that
+// depend on types need an importer: without one most of their proposals would not compile.
 func mutate(g *graph, d *decl, c *clues) []site {
 	m := &mutator{g: g, d: d, clues: c}
 	if _, ok := d.node.(*ast.TypeSpec); ok {
@@ -265,14 +264,14 @@ func (m *mutator) basic(x ast.Expr) (types.BasicInfo, bool) {
 	return 0, !param // a type parameter may stand for a number
 }
 
-// isBool tells whether x is surely a bool and more than a constant.
+// isBool reports whether x is certainly a bool and not a constant.
 func (m *mutator) isBool(x ast.Expr) bool {
 	info, known := m.basic(x)
 	return known && info&types.IsBoolean != 0 && m.g.info.Types[x].Value == nil
 }
 
-// numeric tells whether an operator of numbers may stand beside x: true when
-// the type is not known and the syntax does not say otherwise.
+// numeric reports whether x may be an operand of arithmetic: true if the type is unknown and
+// the syntax does not exclude it.
 func (m *mutator) numeric(x ast.Expr) bool {
 	if info, known := m.basic(x); known {
 		return info&types.IsNumeric != 0
@@ -289,7 +288,7 @@ func (m *mutator) integer(x ast.Expr) bool {
 	return m.numeric(x) && (!ok || l.Kind == token.INT)
 }
 
-// ordered tells whether < may stand beside x.
+// ordered reports whether x may be an operand of <.
 func (m *mutator) ordered(x ast.Expr) bool {
 	if info, known := m.basic(x); known {
 		return info&types.IsOrdered != 0 && info&types.IsUntyped == 0 || m.g.info.Types[x].Value != nil && info&types.IsOrdered != 0

@@ -70,8 +70,8 @@ func (m *mutator) typ(x ast.Expr) types.Type {
 	return t
 }
 
-// same tells whether two expressions have the same type, or one that an
-// untyped constant takes on.
+// same reports whether two expressions have the same type, or one that an untyped constant
+// can take.
 func (m *mutator) same(x, y ast.Expr) bool {
 	a, b := m.typ(x), m.typ(y)
 	return a != nil && b != nil && types.Identical(types.Default(a), types.Default(b))
@@ -146,7 +146,7 @@ func (m *mutator) function(stack []ast.Node) (*types.Signature, *ast.BlockStmt) 
 	return nil, nil
 }
 
-// inLoop tells whether break and continue may stand below the nodes around.
+// inLoop reports whether continue and break are allowed below the given nodes.
 func inLoop(stack []ast.Node) (loop, breakable bool) {
 	for _, n := range slices.Backward(stack) {
 		switch n.(type) {

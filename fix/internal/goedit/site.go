@@ -43,8 +43,8 @@ func compareSites(a, b site) int {
 	return strings.Compare(a.with, b.with)
 }
 
-// result returns the whole file after the change, or false when it would not
-// compile, as far as that can be told, or would not differ.
+// result returns the whole file after the change, or false if it is unchanged or certainly
+// does not compile.
 func (s *site) result(g *graph) ([]byte, bool) {
 	src := s.file.src
 	if fn, ok := s.decl.node.(*ast.FuncDecl); ok && fn.Body != nil && g.line(fn.Pos()) != g.line(fn.End()) {
@@ -69,8 +69,8 @@ func (s *site) result(g *graph) ([]byte, bool) {
 	return after, err == nil && g.compiles(s.file, parsed)
 }
 
-// inFunction is result for a change within a function. gofmt lays out a
-// function of several lines without regard to what stands around it.
+// inFunction is result for a change within a function. gofmt formats a function of several
+// lines independently of its surroundings.
 func (s *site) inFunction(g *graph, fn *ast.FuncDecl, from, end int) ([]byte, bool) {
 	src := s.file.src
 	text := slices.Concat([]byte(clause), src[from:s.from], []byte(s.with), src[s.end:end])

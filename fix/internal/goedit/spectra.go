@@ -19,14 +19,14 @@ type spectra struct {
 	files map[string]map[int]float64 // by path and line
 }
 
-// sharp is the power that the coefficient is raised to. Most lines that a failing
-// test executes are executed by half of the passing ones too; the plain
-// coefficient tells these from the others by too little to outweigh how likely a
-// kind of fault is. DStar (Wong et al., 2014) is sharper for the same reason.
+// sharp is the power that the coefficient is raised to. Half of the passing tests execute
+// most lines that a failing test executes; the plain coefficient separates these too little
+// from others to outweigh how likely a kind of fault is. DStar (Wong et al., 2014) is sharper
+// for the same reason.
 const sharp = 2.5
 
-// unseen is the weight of a line that no failing test executed. It is not zero,
-// because a test that kills its process leaves no trace of what it ran.
+// unseen is the weight of a line that no failing test executed. It is not zero, because a
+// test that kills its process leaves no coverage.
 const unseen = 0.001
 
 func newSpectra(g *graph, h Hints) *spectra {

@@ -7,15 +7,15 @@ import (
 	"path"
 )
 
-// What is read and never filled, and a function whose body is another's, are
-// traces that a fault leaves in the code itself. Bugs as deviant behaviour
-// (Engler et al., 2001) is this idea made a method.
+// Variables that are read and never set, and functions with equal bodies, are traces of a
+// fault in the code itself. Bugs as deviant behaviour (Engler et al., 2001) makes this idea a
+// method.
 const (
 	neverFilled = 3.0 // for edits that fill what nothing else does
 	copyOf      = 2.5 // for edits of a function with the body of its neighbour
 )
 
-// traces are what a package's code shows.
+// traces are those found in a package's code.
 type traces struct {
 	filled map[types.Object]bool // slices appended to, maps set, others assigned
 	copies map[*decl]bool
@@ -54,7 +54,7 @@ func (g *graph) tracesOf(dir string) *traces {
 	return t
 }
 
-// fills notes what a statement or literal gives a value.
+// fills records what a statement or literal sets.
 func (g *graph) fills(t *traces, n ast.Node) {
 	note := func(x ast.Expr) {
 		if o := g.object(x); o != nil {
@@ -100,7 +100,7 @@ func (g *graph) fills(t *traces, n ast.Node) {
 	}
 }
 
-// grows tells whether what is assigned may be longer than what was there.
+// grows reports whether an assigned value may be longer than the old one.
 func grows(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.SliceExpr:
@@ -128,7 +128,7 @@ func (g *graph) object(x ast.Expr) types.Object {
 	return nil
 }
 
-// empty tells whether a variable or field is never filled in its package.
+// empty reports whether a variable or field is never filled in its package.
 func (m *mutator) empty(o types.Object) bool {
 	if v, ok := o.(*types.Var); ok {
 		o = v.Origin()

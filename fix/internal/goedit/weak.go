@@ -7,21 +7,19 @@ import (
 	"strings"
 )
 
-// hardly is by how much edits weigh less that make tests pass by taking the question
-// away: a predicate that always gives the same answer, a check that never finds
-// fault. They are not what anybody meant, however many tests they please, so
-// that every other edit goes before.
+// hardly is the weight of edits that make tests pass by removing the question: a predicate
+// that always gives the same answer, a check that never fails. Nobody means such an edit,
+// however many tests pass, so every other edit comes first.
 const hardly = 0.02
 
-// weakens tells whether a function that answered differently from case to case
-// gives one and the same answer after an edit. Tests compare by such functions,
-// and a comparison that cannot fail mends them all.
+// weakens reports whether an edit makes a function constant whose answers differed. Tests
+// compare with such functions, and a comparison that cannot fail makes all of them pass.
 func weakens(before, after *ast.FuncDecl) bool {
 	return constant(after) && !constant(before)
 }
 
-// constant tells whether all return statements of a function give one constant
-// as its last result, a bool or an error.
+// constant reports whether all return statements of a function have one constant as their
+// last result, a bool or an error.
 func constant(fn *ast.FuncDecl) bool {
 	if fn.Type.Results == nil || fn.Body == nil {
 		return false
@@ -52,20 +50,19 @@ func constant(fn *ast.FuncDecl) bool {
 	return one && answer != ""
 }
 
-// isSentinel tells whether a variable is a package's error, which is the name of
-// a case and no place to keep one in.
+// isSentinel reports whether a variable is a package's error value, which names a case and
+// does not store one.
 func isSentinel(o types.Object) bool {
 	_, ok := o.(*types.Var)
 	return ok && isGlobal(o) && isError(o.Type())
 }
 
-// judged is by how much a predicate weighs less that tests compare by: what is
-// wrong in it makes tests fail that are about something else, and what makes it
-// milder mends them, whatever their fault.
+// judged is the weight of predicates that tests compare with: an error in one makes tests of
+// other code fail, and weakening it makes them pass, whatever their fault.
 const judged = 0.2
 
-// judges tells whether a function says if two things of one type are alike, and
-// tests ask it that are not, by their names, about itself.
+// judges reports whether a function compares two values of one type, and is called by tests
+// that, by their names, are not about it.
 func (g *graph) judges(d *decl, h Hints) bool {
 	fn, ok := d.node.(*ast.FuncDecl)
 	if !ok {

@@ -98,7 +98,7 @@ func (m *mutator) joinedErrors(pos token.Pos) []twin {
 	return out[:min(len(out), 4)]
 }
 
-// imported tells whether a file imports a package under its own name.
+// imported reports whether a file imports a package under its own name.
 func (m *mutator) imported(p string) bool {
 	return slices.ContainsFunc(m.d.file.ast.Imports, func(s *ast.ImportSpec) bool {
 		return s.Name == nil && s.Path.Value == strconv.Quote(p)
@@ -197,7 +197,7 @@ func (m *mutator) always(n *ast.IfStmt) {
 	m.replace(n.Pos(), n.End(), body, dependent, 0.25, "always, not only if %s", firstLine(m.text(n.Cond)))
 }
 
-// locked proposes to unlock at the end what is locked.
+// locked proposes to unlock a lock at the end.
 func (m *mutator) locked(s *ast.ExprStmt, next ast.Stmt) {
 	c, ok := s.X.(*ast.CallExpr)
 	if !ok {

@@ -21,8 +21,8 @@ type Delta struct {
 	Hidden []string `json:"hidden,omitempty"`
 }
 
-// Better tells whether the later run is progress: something is fixed and
-// nothing broken or hidden.
+// Better reports whether the later run is progress: it fixes something, and breaks or hides
+// nothing.
 func (d Delta) Better() bool { return len(d.Fixed) > 0 && len(d.Broken) == 0 && len(d.Hidden) == 0 }
 
 // Compare says what changed from before to after. Packages that after does not
@@ -54,7 +54,7 @@ func Compare(before, after Report) Delta {
 			continue
 		}
 		for _, t := range p.Tests {
-			if t.Status == StatusPass && !is.told(p.Path, t.Name) {
+			if t.Status == StatusPass && !is.judged(p.Path, t.Name) {
 				d.Hidden = append(d.Hidden, p.ID(t.Name))
 			}
 		}
@@ -86,8 +86,8 @@ func index(r Report) verdictIndex {
 	return x
 }
 
-// fine tells whether what failure f of the run other is about went well in the
-// indexed run.
+// fine reports whether the subject of failure f of the run other went well in the indexed
+// run.
 func (x verdictIndex) fine(f Failure, other Report) bool {
 	if f.Test != "" {
 		s, ok := x.nearest(f.Package, f.Test)
@@ -111,9 +111,9 @@ func (x verdictIndex) fine(f Failure, other Report) bool {
 	return ran
 }
 
-// told tells whether the run has a verdict on a test. A subtest that is gone
-// counts as told when its parent passed: names made from values do change.
-func (x verdictIndex) told(pkg, name string) bool {
+// judged reports whether the run has a verdict on a test. A missing subtest counts as judged if
+// its parent passed: names made from values change.
+func (x verdictIndex) judged(pkg, name string) bool {
 	s, ok := x.tests[testID(pkg, name)]
 	if !ok {
 		s, ok = x.nearest(pkg, name)

@@ -11,13 +11,12 @@ var (
 	runningFor = regexp.MustCompile(`^\s+(\S.*) \([\d.hmsµn]+\)$`)
 )
 
-// death says whom to blame for a test binary that ended without PASS or FAIL.
+// death returns what to blame for a test binary that ended without PASS or FAIL.
 //
-// The go command gives the text of a panic to the test that printed last, and
-// for a subtest's panic to the outermost test, whose verdict comes later. So
-// the subtest that failed last under it is the one, unless the trace names
-// another test. A test alone at work when the binary exits silently is blamed
-// too; among several nobody can tell, and the package is.
+// The go command attributes the text of a panic to the test that printed last, and a subtest's
+// panic to the outermost test, whose verdict comes later. So death blames the subtest below it
+// that failed last, unless the trace names another test. It also blames a test that ran alone
+// when the binary exited silently; among several it blames the package.
 func (s *stream) death(p *pkg) []Failure {
 	holder, words := p.lastWords()
 	if words == nil {

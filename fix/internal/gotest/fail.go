@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// report turns what was heard into failures. Packages come first because a
-// package that could not be loaded claims the build messages that say why.
+// report turns the events into failures. Packages come first because a package that could not
+// be loaded owns the build messages that say why.
 func (s *stream) report() Report {
 	var r Report
 	claimed := map[string]bool{}

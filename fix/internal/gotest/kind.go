@@ -48,7 +48,7 @@ const (
 	StatusFail
 	// StatusSkip is a skipped test, or a package without test files.
 	StatusSkip
-	// StatusUnfinished is one whose verdict was never heard.
+	// StatusUnfinished is a test without a verdict.
 	StatusUnfinished
 )
 

@@ -27,15 +27,14 @@ type event struct {
 // then carry base names only.
 func Parse(r io.Reader) (Report, error) { return ParseIn(r, "") }
 
-// ParseIn reads the output of go test -json to its end. Lines that are no
-// events (a toolchain's stderr on the same pipe, a line cut short) are taken
-// for compiler messages when they follow a "# import/path" heading and are
-// otherwise left out, unless there is nothing else. The module path, as in
-// go.mod, lets Locations be relative to the module's directory; it is assumed
-// that go test ran there.
+// ParseIn reads the output of go test -json to its end. Lines that are not events (a
+// toolchain's stderr on the same pipe, a truncated line) count as compiler messages after a
+// "# import/path" heading, and are otherwise left out, unless there is nothing else. With the
+// module path, as in go.mod, Locations are relative to the module's directory, assuming that
+// go test ran there.
 //
-// A stream that ends early is no error: its packages are reported as
-// unfinished. The error is the reader's; the Report then holds what came before.
+// A stream that ends early is not an error: its packages are reported as unfinished. The error
+// is the reader's; the Report then holds what came before.
 func ParseIn(r io.Reader, module string) (Report, error) {
 	s := &stream{module: module, packages: map[string]*pkg{}, builds: map[string]*build{}}
 	br := bufio.NewReaderSize(r, 64<<10)
@@ -66,7 +65,7 @@ func readLine(br *bufio.Reader) (string, error) {
 	}
 }
 
-// stream is what is known part way through.
+// stream is the state while reading.
 type stream struct {
 	module   string
 	packages map[string]*pkg
@@ -84,8 +83,8 @@ type pkg struct {
 	verdict     bool // a PASS or FAIL line: the binary got to its end
 	out         text
 	tests       map[string]*test
-	order       []*test         // as first heard of
-	verdicts    int             // heard so far
+	order       []*test         // in order of appearance
+	verdicts    int             // number of verdicts
 	parents     map[string]bool // names with subtests, made once the stream ended
 }
 

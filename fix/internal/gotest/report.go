@@ -25,7 +25,7 @@ type Report struct {
 	Failures []Failure `json:"failures,omitempty"`
 	// Packages lists every package the stream mentions, sorted by path.
 	Packages []Package `json:"packages,omitempty"`
-	// OK is true when at least one package was heard of and nothing failed.
+	// OK is true if there was at least one package and nothing failed.
 	OK bool `json:"ok"`
 }
 
@@ -39,8 +39,8 @@ type Failure struct {
 	Package string `json:"package,omitempty"`
 	Test    string `json:"test,omitempty"`
 	Kind    Kind   `json:"kind"`
-	// Output is what the test itself printed, without progress lines, frames
-	// of the runtime and addresses; at most about 8 kB, cut in the middle.
+	// Output is what the test itself printed, without progress lines, frames of the
+	// runtime and addresses; at most about 8 kB, truncated in the middle.
 	Output string `json:"output,omitempty"`
 	// Locations are the places that Output names, in its order, at most 20.
 	Locations []Location `json:"locations,omitempty"`
@@ -51,9 +51,9 @@ type Failure struct {
 	Want string `json:"want,omitempty"`
 }
 
-// Location is a line of a source file. File is a slash path relative to the
-// module's directory when the module's path is known (see ParseIn); otherwise
-// it is what the stream said, often a base name. Line counts from one.
+// Location is a line of a source file. File is a slash path relative to the module's
+// directory if the module's path is known (see ParseIn); otherwise it is as in the stream,
+// often a base name. Line counts from one.
 type Location struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -63,13 +63,13 @@ type Location struct {
 type Package struct {
 	Path   string `json:"path"`
 	Status Status `json:"status"`
-	// Join stands between Path and a test's name in identities; empty is a dot.
-	// It lets a Report hold what other runners say, by their own names.
+	// Join separates Path and a test's name in identities; empty means a dot. Reports of
+	// other runners use their own separator.
 	Join string `json:"join,omitempty"`
 	// FailedBuild names the package that did not compile when that is why
 	// this one could not run; it is often another package.
 	FailedBuild string `json:"failed_build,omitempty"`
-	// Tests lists all tests and subtests heard of, sorted by name.
+	// Tests lists all tests and subtests of the stream, sorted by name.
 	Tests []Test `json:"tests,omitempty"`
 }
 

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Summary returns what a model or a person should read of the run, in at most
-// about limit bytes (a limit below one means 4000): the counts, then every
-// identity that fails, then for as many as fit the message and its locations.
-// It is the same for equal Reports.
+// Summary returns what a model or a person should read of the run, in at most about limit
+// bytes (a limit below one means 4000): the counts, then every failing identity, then, for as
+// many as fit, the message and its locations. Equal Reports have equal summaries.
 func (r Report) Summary(limit int) string {
 	if limit < 1 {
 		limit = 4000
@@ -28,8 +27,7 @@ func (r Report) Summary(limit int) string {
 		b.WriteString(line)
 	}
 	for i, f := range r.Failures {
-		// What is left is shared out evenly, so that one long trace does not
-		// hide the other failures.
+		// Share the rest evenly, so that one long trace does not hide the other failures.
 		room := (limit - b.Len()) / (len(r.Failures) - i)
 		b.WriteString(f.excerpt(room))
 	}
@@ -52,8 +50,8 @@ func (f Failure) excerpt(room int) string {
 	}
 	out := f.Output
 	if len(out) > room {
-		// The message stands first and traces last: cut the end, at a line if
-		// that leaves most of what fits.
+		// The message comes first and traces last: cut the end, at a line if that keeps
+		// most of the text.
 		const gap = "\n[...]"
 		out = strings.ToValidUTF8(out[:room-len(gap)], "")
 		if i := strings.LastIndexByte(out, '\n'); i > len(out)/2 {

@@ -2,8 +2,8 @@ package gotest
 
 import "strings"
 
-// keepBytes bounds what is kept of each end of one test's raw output while
-// reading; showBytes bounds each end of Failure.Output.
+// keepBytes bounds what is kept of each end of one test's raw output while reading; showBytes
+// bounds each end of Failure.Output.
 const (
 	keepBytes = 64 << 10
 	showBytes = 4 << 10
@@ -40,7 +40,7 @@ func (t *text) lines() []string {
 	return strings.Split(all, "\n")
 }
 
-// isProgress tells the lines by which a test binary reports how far it is.
+// isProgress reports whether a test binary prints a line to report its progress.
 func isProgress(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "--- FAIL: ", "--- PASS: ", "--- SKIP: "} {
@@ -51,8 +51,8 @@ func isProgress(line string) bool {
 	return strings.HasPrefix(line, "====") && strings.Trim(line, "=") == ""
 }
 
-// tidy drops progress lines and runs of blank lines, and takes away the
-// indentation that testing adds to what a test logs.
+// tidy drops progress lines and runs of blank lines, and removes the indentation that testing
+// adds to a test's log.
 func tidy(lines []string) []string {
 	var out []string
 	for _, l := range lines {
@@ -71,8 +71,8 @@ func tidy(lines []string) []string {
 	return out
 }
 
-// bound joins lines and cuts the middle out when they are more than a reader
-// wants: the first lines say what happened, the last ones how it ended.
+// bound joins lines and truncates long output in the middle: the first lines say what
+// happened, the last ones how it ended.
 func bound(lines []string) string {
 	size := 0
 	for _, l := range lines {

@@ -78,9 +78,9 @@ func funcPackage(fn string) string {
 	return p
 }
 
-// ours tells whether a package is part of what is tested, not of the
-// toolchain: the go command's own packages are neither in the module nor in
-// the stream, and no other import path begins without a dot.
+// ours reports whether a package belongs to the tested code rather than the toolchain: the go
+// command's own packages are neither in the module nor in the stream, and no other import path
+// begins without a dot.
 func (s *stream) ours(pkg string) bool {
 	if s.packages[pkg] != nil || s.packages[strings.TrimSuffix(pkg, "_test")] != nil || s.inModule(pkg) {
 		return true
@@ -147,7 +147,7 @@ func (s *stream) cleanTrace(lines []string) []string {
 				frames++
 				l = funcArgs.ReplaceAllString(cutGoroutine(l), "(...)")
 				at := m[1] + s.frameFile(fn, m[2]) + ":" + m[3]
-				// Endless recursion is told by one frame as well as by a hundred.
+				// One frame describes an endless recursion as well as a hundred.
 				if n := len(out); n < 2 || out[n-2] != l || out[n-1] != at {
 					out = append(out, l, at)
 				}

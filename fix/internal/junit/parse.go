@@ -121,8 +121,8 @@ func (e element) read(dir string) Case {
 	return c
 }
 
-// merge takes in a second verdict on the same test: the worse one stands, and
-// a failure before an error, since that is what the test is about.
+// merge adds a second verdict on the same test: the worse one counts, and a failure before an
+// error, since the failure is the test's subject.
 func (c *Case) merge(other Case) {
 	switch {
 	case other.Status == Failed && c.Status != Failed, other.Status == Errored && c.Status < Failed:
@@ -151,8 +151,8 @@ var (
 	place   = regexp.MustCompile(`(?m)^(?:E\s+)?([^\s:][^:\n]*\.\w+):(\d+):(?: |$)|^\s*(?:E\s+)?File "([^"\n]+)", line (\d+)`)
 )
 
-// steady takes out what differs from run to run or is not the project's: the
-// frames of the interpreter and of what is installed, addresses, the root.
+// steady removes what differs from run to run or is not the project's: the frames of the
+// interpreter and of installed packages, addresses, the root.
 func steady(s, dir string) string {
 	if dir != "" {
 		s = strings.ReplaceAll(s, strings.TrimSuffix(dir, "/")+"/", "")
@@ -176,8 +176,8 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(head, "") + "\n[...]\n" + strings.ToValidUTF8(tail, "")
 }
 
-// places are the lines of the project's files that a traceback names. Files of
-// the interpreter and of what is installed have absolute paths.
+// places are the lines of the project's files in a traceback. Files of the interpreter and of
+// installed packages have absolute paths.
 func places(text string) []Location {
 	var at []Location
 	for _, m := range place.FindAllStringSubmatch(text, -1) {

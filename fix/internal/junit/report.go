@@ -1,40 +1,37 @@
-// Package junit reads the XML that test runners write for continuous
-// integration, in the form that pytest gives it, and says what became of each
-// test. It runs nothing itself.
+// Package junit reads the XML that test runners write for continuous integration, in pytest's
+// form, and returns the verdict of each test. It runs nothing itself.
 //
-// There is no standard for this format. What is read here is what pytest
-// documents under --junitxml, with junit_family=xunit1 for the attributes file
-// and line; files of other runners that have testcase elements with a classname
-// and a name are understood too.
+// This format has no standard. The package reads what pytest documents under --junitxml, with
+// junit_family=xunit1 for the attributes file and line; it also understands files of other
+// runners that have testcase elements with a classname and a name.
 package junit
 
 import "fmt"
 
 // Report is the outcome of one run.
 type Report struct {
-	// Cases has one entry for each test, in the order of the file. A test that
-	// failed and could not be torn down either stands in the file twice, and
-	// here once.
+	// Cases has one entry for each test, in the order of the file. A test that failed and
+	// whose teardown failed, too, is in the file twice, and here once.
 	Cases []Case
 }
 
 // Case is one test, or one file that could not be collected.
 type Case struct {
-	// File is the slash path of the test's file relative to the root of the
-	// project; empty when the runner does not tell.
+	// File is the slash path of the test's file relative to the root of the project; empty
+	// if the runner does not report it.
 	File string
-	// Class is the name of the class the test stands in, without that of its
-	// module when File is known; empty for a function.
+	// Class is the name of the test's class, without that of its module if File is known;
+	// empty for a function.
 	Class string
 	// Name is the test's own name, parameters included; empty for a file that
 	// could not be collected.
 	Name   string
 	Status Status
-	// Message is what the runner says of it in a line or a few.
+	// Message is the runner's short message.
 	Message string
-	// Output is the traceback and, after it, what the test printed as far as
-	// the file has it; at most about 8 kB, cut in the middle. Addresses, which
-	// differ from run to run, are taken out.
+	// Output is the traceback and, after it, what the test printed as far as the file has
+	// it; at most about 8 kB, truncated in the middle. Addresses, which differ from run to
+	// run, are removed.
 	Output string
 	// At are the places that Output names, in its order, at most 20, and of
 	// files beneath the root only.
@@ -86,8 +83,7 @@ func (c Case) ID() string {
 	return id
 }
 
-// Suite is what the test is a part of: its file, or its class when the file is
-// not known.
+// Suite is the test's file, or its class if the file is unknown.
 func (c Case) Suite() string {
 	if c.File != "" {
 		return c.File
