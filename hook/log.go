@@ -13,14 +13,13 @@ import (
 
 // Options say how much is logged. The zero value is right for most programs.
 type Options struct {
-	// Texts is how many characters of a text are logged: of what is said, asked
-	// for, returned. Zero: 200; negative: none.
+	// Texts is how many characters of a text are logged: of messages, arguments and
+	// results. Zero: 200; negative: none.
 	Texts int
 }
 
-// Log logs what a person would want to follow, a line for each entry that says
-// something, to l; nil is [slog.Default]. What went wrong is a warning, a run
-// that ends without success too.
+// Log logs the progress of runs for people, a line for each relevant entry, to l; nil is
+// [slog.Default]. Failures, and runs that end without success, are warnings.
 func Log(l *slog.Logger, o *Options) engine.Hook { return lines{newWriter(l, o)} }
 
 type lines struct{ writer }

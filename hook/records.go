@@ -8,10 +8,9 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// Records logs a record for every entry to l; nil is [slog.Default]. The message
-// is the entry's type, and its place in the log and what is known of its event
-// are attributes: run, seq, at and iteration, and by type call, tool, status,
-// duration, tokens, dollars and the like, with texts as Options say.
+// Records logs a record for every entry to l; nil is [slog.Default]. The message is the entry's
+// type. Its attributes are run, seq, at and iteration, and by type call, tool, status, duration,
+// tokens, dollars and the like, with texts as configured by Options.
 func Records(l *slog.Logger, o *Options) engine.Hook { return records{newWriter(l, o)} }
 
 type records struct{ writer }

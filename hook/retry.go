@@ -9,15 +9,12 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// Retry has replies of a turn made again that are of no use, at most so many in
-// a run. unusable says what is wrong with a reply, which the model is told;
-// empty: nothing is. Nil is [Unusable].
+// Retry rejects useless replies of a turn, at most attempts times in a run. unusable returns
+// what is wrong with a reply, for the model; empty: nothing is. Nil is [Unusable].
 //
-// How often it has asked the engine reads off the log, so that the hook serves
-// any number of runs, and a run that is resumed has no more tries than it had.
-// Whatever the hook wants, the machine asks for one reply at most three times.
-// A reply that is empty, and a call to a provider that fails, never get as far:
-// the machine has them made again by itself.
+// The number of retries is read from the log, so that the hook serves any number of runs, and a
+// resumed run has no more retries than before. The machine asks for one reply at most three
+// times. It retries an empty reply, and a failed call to a provider, by itself.
 func Retry(attempts int, unusable func(pawl.Reply) string) engine.Hook {
 	return retry{attempts, unusable}
 }
@@ -50,9 +47,8 @@ func (r retry) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Dire
 // empties are words that stand for no answer.
 var empties = map[string]bool{"null": true, "none": true, "nil": true, "undefined": true, "n/a": true}
 
-// Unusable says why a reply is of no use to anybody: the model refuses, or there
-// is neither a call nor a word in it. A JSON document, if only an empty one, is
-// taken for an answer.
+// Unusable says why a reply is useless: the model refuses, or the reply has neither a call nor
+// text. A JSON document, even an empty one, is an answer.
 func Unusable(r pawl.Reply) string {
 	for _, p := range r.Parts {
 		if _, ok := p.(pawl.Call); ok {

@@ -29,8 +29,8 @@ func newWriter(l *slog.Logger, o *Options) writer {
 	return w
 }
 
-// text is as much of a text as is logged, on one line, redacted before it is
-// cut: half a key is no longer known for one.
+// text is the logged part of a text, on one line, redacted before it is truncated: half a key is
+// not recognised.
 func (w writer) text(s string) string {
 	if w.most == 0 || s == "" {
 		return ""

@@ -123,8 +123,8 @@ func (l *life) failed(ev *pawl.ModelFailed, e pawl.Entry) {
 	class := ev.Class.String()
 	attrs := []attribute.KeyValue{text(keyClass, class), attribute.Int(keyAttempt, ev.Attempt)}
 	if l.t.opt.Content {
-		c.told = redact.Text(ev.Message)
-		attrs = append(attrs, text("exception.message", c.told))
+		c.text = redact.Text(ev.Message)
+		attrs = append(attrs, text("exception.message", c.text))
 	}
 	c.events = append(c.events, happened{eventAttempt, e.Time, attrs})
 	l.spend(c, ev.Usage, ev.Cost)
@@ -164,7 +164,7 @@ func (l *life) finishChat(c *span, end time.Time, why string) {
 	l.emit(c, end)
 }
 
-// of is what a model call is counted by.
+// of is the attributes by which a model call is counted.
 func (p *span) of() []attribute.KeyValue {
 	provider, model := nameOf(p.info.Name)
 	return []attribute.KeyValue{text(keyOperation, opChat), text(keyProvider, provider), text(keyModel, model)}

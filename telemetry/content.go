@@ -34,7 +34,7 @@ func instructions(prompt string) attribute.KeyValue {
 	return written(keyInstructions, []part{{Type: "text", Content: prompt}})
 }
 
-// spoken is a model's reply. What a provider wants back with it is nobody else's.
+// spoken is a model's reply, without parts that only the provider may read.
 func spoken(r pawl.Reply) attribute.KeyValue {
 	m := message{Role: "assistant", Finish: finish(r)}
 	for _, p := range r.Parts {

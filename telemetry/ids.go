@@ -9,10 +9,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// IDs generates the ids of spans: those that a [Telemetry] makes get the ones that
-// derive from their run, so that whoever resumes a run goes on with its trace and
-// what a tool was told of its caller is true; all others get random ones. It is an
-// IDGenerator of the SDK, and its zero value is ready.
+// IDs generates the ids of spans: spans of a [Telemetry] get ids derived from their run, so
+// that a resumed run continues its trace and the parent passed to a tool is right; all others
+// get random ids. It is an IDGenerator of the SDK, and its zero value is ready.
 type IDs struct{}
 
 // NewIDs returns the ids of a span that begins a trace.
@@ -45,7 +44,7 @@ func wishing(ctx context.Context, t trace.TraceID, s trace.SpanID) context.Conte
 	return context.WithValue(ctx, wishKey{}, wish{t, s})
 }
 
-// traceOf is the trace of a run that nobody asked for within a trace of his own.
+// traceOf is the trace of a run that was not started within another trace.
 func traceOf(run string) (id trace.TraceID) {
 	sum := sha256.Sum256([]byte("pawl trace\x00" + run))
 	copy(id[:], sum[:])

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// life is a run from being taken up in this process to being let go of.
+// life is the time for which this process drives a run.
 type life struct {
 	t     *Telemetry
 	run   string
@@ -30,14 +30,14 @@ type life struct {
 	own  bool              // spans get the ids that derive from the run
 
 	mu     sync.Mutex
-	chat   *span            // the model call in flight, retries and all
-	calls  map[string]*span // the tool calls in flight
-	waits  map[string]*span // what is waited for
+	chat   *span            // the model call in progress, including retries
+	calls  map[string]*span // the tool calls in progress
+	waits  map[string]*span // what the run waits for
 	usage  pawl.Usage       // of this life
-	ending *ending          // how it stands to be let go of; nil: it goes on
+	ending *ending          // how the run will be released; nil: it continues
 }
 
-// ending is what the last run.stopped or run.paused says.
+// ending is the content of the last run.stopped or run.paused.
 type ending struct {
 	time   time.Time
 	status pawl.Status
@@ -45,7 +45,7 @@ type ending struct {
 	stop   pawl.RunStopped
 }
 
-// begin begins the span of a run, at the entry with which it was taken up.
+// begin begins the span of a run, at the entry with which it was started or resumed.
 func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	start, ok := s.Start()
 	if !ok {
@@ -104,8 +104,8 @@ func (l *life) goesOn() bool {
 	return l.ending == nil
 }
 
-// links are what led to this life beside who asked for the run: its first one,
-// the run it was forked from, and whoever asks now.
+// links are the causes of this life besides its parent span: the run's first life, the run it
+// was forked from, and the present caller.
 func (l *life) links(ctx context.Context, e pawl.Entry, parent trace.SpanContext) (all []trace.Link) {
 	link := func(run string, seq uint64) {
 		id := traceOf(run)
@@ -168,7 +168,7 @@ func (l *life) place(intent uint64) (trace.SpanContext, bool) {
 	if !l.at.IsValid() {
 		return l.at, false
 	}
-	if !l.own { // who calls gets the nearest there is
+	if !l.own { // callees get the nearest recorded span
 		return l.at, true
 	}
 	if l.chat != nil && (l.chat.seq == intent || l.chat.latest == intent) {
@@ -269,7 +269,7 @@ func (l *life) log(level slog.Level, message string, attrs ...slog.Attr) {
 	l.t.relay.do(func() { to.LogAttrs(ctx, level, message, attrs...) })
 }
 
-// status is how a run is said to stand. One that broke can be taken up again.
+// status is the run's reported status. A broken run can be resumed.
 func status(s pawl.Status, broke bool) string {
 	if broke {
 		return pawl.Interrupted.String()
@@ -277,7 +277,7 @@ func status(s pawl.Status, broke bool) string {
 	return s.String()
 }
 
-// errorOf is the error type of a run; empty: it did what it was to do, or waits.
+// errorOf is the error type of a run; empty: it succeeded, or waits.
 func errorOf(s pawl.Status, broke bool) string {
 	switch {
 	case broke:
@@ -288,7 +288,7 @@ func errorOf(s pawl.Status, broke bool) string {
 	return s.String()
 }
 
-// cutShort is the error type of what was in flight when a run was let go of.
+// cutShort is the error type of what was in progress when a run was released.
 func cutShort(s pawl.Status, broke bool) string {
 	switch {
 	case broke:
@@ -299,7 +299,7 @@ func cutShort(s pawl.Status, broke bool) string {
 	return "parked"
 }
 
-// providers are what the conventions call those that we name otherwise.
+// providers are the providers that the conventions name differently.
 var providers = map[string]string{"google": "gcp.gemini"}
 
 // nameOf takes a model's name apart into its provider and its own name.

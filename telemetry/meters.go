@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// meters are the instruments. What they are told apart by is bounded: agents,
-// models, tools and statuses, never a run.
+// meters are the instruments. Their attributes are bounded: agents, models, tools and
+// statuses, never a run.
 type meters struct {
 	tokens     metric.Int64Histogram
 	operation  metric.Float64Histogram
@@ -56,8 +56,8 @@ func measured(attrs ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributes(attrs...)
 }
 
-// pending are the approvals that were asked for in this process, until they are
-// decided in it or expire: who decides elsewhere takes the run along.
+// pending are the approvals requested in this process, until they are decided here or expire:
+// a process that decides elsewhere resumes the run there.
 type pending struct {
 	mu    sync.Mutex
 	calls map[waiting]waiter
@@ -70,7 +70,7 @@ type waiter struct {
 	expires time.Time
 }
 
-// mostPending bounds what is remembered of requests that nobody decides.
+// mostPending bounds the memory for requests that are never decided.
 const mostPending = 10_000
 
 func (p *pending) add(run, call, agent string, expires time.Time) {

@@ -1,8 +1,8 @@
 package telemetry
 
-// What the semantic conventions call things. They are still in development, and
-// have moved between repositories; these are as in version 1.41.0, the last that
-// Go has constants for, and stay until a change is worth a line in the change log.
+// The names of the semantic conventions. They are still in development, and have moved between
+// repositories; these are of version 1.41.0, the last that Go has constants for, and stay until
+// a change is worth a line in the change log.
 //
 //nolint:gosec // these are tokens that are counted, not such as are kept secret
 const (
@@ -45,7 +45,7 @@ const (
 	meterTool       = "gen_ai.execute_tool.duration" // of the newer repository
 )
 
-// What the conventions have no word for.
+// Names that the conventions lack.
 const (
 	keyRun        = "pawl.run.id"
 	keyParent     = "pawl.run.parent"

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// relay hands work to a goroutine, in order, through a queue at which nobody waits.
+// relay runs work in a goroutine, in order, through a queue that never blocks the sender.
 type relay struct {
 	queue   chan func()
 	done    chan struct{}
@@ -56,8 +56,8 @@ func (r *relay) put(f func(), most int) bool {
 
 var errShut = errors.New("telemetry is shut down")
 
-// flush waits until what was handed over before is done. It holds no lock
-// meanwhile, for runs would wait for whoever holds one.
+// flush waits until earlier work is done. It holds no lock meanwhile, since runs would wait
+// for the lock.
 func (r *relay) flush(ctx context.Context) error {
 	reached := make(chan struct{})
 	mark := func() { close(reached) }

@@ -20,7 +20,7 @@ type span struct {
 	attrs  []attribute.KeyValue
 	events []happened
 	failed string // its error type; empty: it went well
-	told   string // what is said of the error, if contents are told
+	text   string // the error message, if contents are included
 
 	// Of a model call:
 	info     pawl.ModelInfo
@@ -57,7 +57,7 @@ func (l *life) emit(p *span, end time.Time) {
 			s.AddEvent(h.name, trace.WithTimestamp(h.at), trace.WithAttributes(h.attrs...))
 		}
 		if p.failed != "" {
-			s.SetStatus(codes.Error, p.told)
+			s.SetStatus(codes.Error, p.text)
 		}
 		s.End(trace.WithTimestamp(end))
 	})

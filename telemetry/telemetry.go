@@ -18,16 +18,14 @@ import (
 // Options are what may be said of telemetry. The zero value is right for most
 // programs.
 type Options struct {
-	// Content has spans say what was said: the prompt, the input, replies, arguments
-	// and results. What looks like a secret is taken out even then. Without it there
-	// is nothing of that anywhere.
+	// Content includes texts in spans: the prompt, the input, replies, arguments and
+	// results, with secrets removed. Without it no text is included.
 	Content bool
-	// Log is told how runs end and what goes wrong, with the trace in the context
-	// of each record, where the bridges of OpenTelemetry find it. Nil: nothing is
-	// logged.
+	// Log gets the endings of runs and errors, with the trace in the context of each
+	// record, where OpenTelemetry's bridges find it. Nil: nothing is logged.
 	Log *slog.Logger
-	// Queue is how many spans and records may wait for a slow exporter. What comes
-	// when it is full is dropped, and counted in pawl.telemetry.dropped. Zero: 4096.
+	// Queue is how many spans and records may wait for a slow exporter. Beyond that they
+	// are dropped, and counted in pawl.telemetry.dropped. Zero: 4096.
 	Queue int
 }
 
@@ -67,7 +65,7 @@ func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry 
 	return tel
 }
 
-// Entry takes an entry in. It does not wait for anybody.
+// Entry handles an entry. It does not block.
 func (t *Telemetry) Entry(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	switch e.Event.(type) {
 	case pawl.RunStarted, pawl.RunForked:
@@ -86,10 +84,10 @@ func (t *Telemetry) Entry(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	}
 }
 
-// Within returns ctx with the span of an intent in it, for whatever else reports
-// to OpenTelemetry, and for the adapters to tell the outside.
+// Within returns ctx with the span of an intent, for other users of OpenTelemetry, and for
+// adapters to pass on.
 func (t *Telemetry) Within(ctx context.Context, run string, intent uint64) context.Context {
-	if intent == 0 { // the run is about to begin: who asks is who is in the context
+	if intent == 0 { // the run is about to begin: its caller is in the context
 		if sc := trace.SpanContextFromContext(ctx); sc.IsValid() && traceparent.From(ctx).ID == "" {
 			return placed(ctx, sc)
 		}
@@ -122,8 +120,8 @@ func (t *Telemetry) Left(ctx context.Context, run string, err error) {
 // Flush waits until all that was taken in has been handed to the providers.
 func (t *Telemetry) Flush(ctx context.Context) error { return t.relay.flush(ctx) }
 
-// Shutdown is Flush; what comes after it is dropped. The providers are not shut
-// down: they are the caller's.
+// Shutdown is Flush, and drops everything after it. It does not shut down the providers: they
+// belong to the caller.
 func (t *Telemetry) Shutdown(ctx context.Context) error { return t.relay.end(ctx) }
 
 func (t *Telemetry) life(run string) *life {

@@ -52,8 +52,8 @@ func (l *life) started(ev *pawl.ToolStarted, e pawl.Entry) *span {
 	return p
 }
 
-// delegated takes in that a call goes on as a run of its own, whose span is below
-// the one of the call. In a later life of the parent there is no tool.started.
+// delegated records that a call continues as a run of its own, whose span is below the call's.
+// In a later life of the parent there is no tool.started.
 func (l *life) delegated(s *pawl.State, ev *pawl.ChildStarted, e pawl.Entry) {
 	c := l.calls[ev.Call]
 	if c == nil {
@@ -61,7 +61,7 @@ func (l *life) delegated(s *pawl.State, ev *pawl.ChildStarted, e pawl.Entry) {
 		c = l.started(&pawl.ToolStarted{Call: ev.Call, Tool: was.Tool, Args: was.Args, Effect: was.Effect, Attempt: max(1, was.Attempt)}, e)
 		l.calls[ev.Call] = c
 	}
-	c.seq = e.Seq // it is this that the child is told
+	c.seq = e.Seq // the child gets this entry as its parent
 	c.add(text(keyChild, ev.Child))
 }
 
@@ -83,7 +83,7 @@ func (l *life) finished(ev *pawl.ToolFinished, e pawl.Entry) {
 		c.fail(ev.Status.String())
 		attrs = append(attrs, text(keyErrorType, ev.Status.String()))
 		if l.t.opt.Content {
-			c.told = redact.Text(ev.Error)
+			c.text = redact.Text(ev.Error)
 		}
 		l.t.meters.toolErrors.Add(context.Background(), 1, measured(attrs...))
 	}

@@ -6,11 +6,10 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// Transport returns base, nil for [http.DefaultTransport], with the place in the
-// trace added to what it sends: the headers traceparent and tracestate. Give a
-// model's adapter a client of it where the far side is to know of our traces, as
-// a gateway of one's own; without it no provider is told. What a request says
-// already stands.
+// Transport returns base, nil for [http.DefaultTransport], with trace context added to
+// requests: the headers traceparent and tracestate. Use it in the client of a model's adapter
+// if the server should join our traces, such as a gateway of your own; otherwise providers get
+// no trace context. Headers that a request already has stay.
 func Transport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// wait takes in that somebody is waited for, and that he has come. The wait is a
-// span of its own; when the run was parked meanwhile, of the life that takes the
-// answer in, so that there is one and not two halves.
+// wait records that a run waits for a person, and that the answer has come. The wait is a span
+// of its own; if the run was suspended meanwhile, it belongs to the life that reads the answer,
+// so that there is one span and not two halves.
 func (l *life) wait(s *pawl.State, e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.ApprovalRequested:

@@ -12,43 +12,42 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The books stand in the mailbox of the run, as letters of the kind delivery.
-// Their requests are
+// The state of deliveries is stored in the run's inbox, as signals of kind delivery. Their
+// requests are
 //
-//	HOOK.SEQ.N    try number N of the notice about entry SEQ is somebody's; see claim
-//	HOOK.SEQ.end  the notice is told, or given up; see ending
-//	imported      what the log has up to an entry was told elsewhere; see imported
+//	HOOK.SEQ.N    a process has claimed try N of the notice about entry SEQ; see claim
+//	HOOK.SEQ.end  the notice is delivered, or given up; see ending
+//	imported      entries up to one were delivered elsewhere; see imported
 //
-// where HOOK is the name of a hook. A letter is unique, so that of two processes
-// that want the same try one gets it; and it is durable, so that the times of
-// tries outlive whoever set them.
+// where HOOK is the name of a hook. Signals are unique, so that only one of two processes gets a
+// try; and they are durable, so that the times of tries survive their process.
 
-// A claim is the body of a letter about one try. It is his who wrote it until
-// its time is over, and then anybody's to take with the next number.
+// A claim is the body of a signal about one try. It belongs to its writer until its time is
+// over; then any process may claim the next number.
 type claim struct {
 	By    string    `json:"by"`
 	At    time.Time `json:"at"` // when it is made
 	Until time.Time `json:"until"`
-	Last  string    `json:"last,omitempty"` // what came of the try before
+	Last  string    `json:"last,omitempty"` // the result of the previous try
 }
 
-// An ending is the body of the letter that ends a notice.
+// An ending is the body of the signal that ends a notice.
 type ending struct {
 	Outcome outcome `json:"outcome"`
 	Status  string  `json:"status"`
 	Tries   int     `json:"tries"`
 }
 
-// An outcome is what has become of a notice.
+// An outcome is the result of a notice.
 type outcome string
 
 const (
 	delivered outcome = "delivered"
 	givenUp   outcome = "given up"
-	gone      outcome = "gone" // the place says that it is no more: the hook is told nothing further of this run
+	gone      outcome = "gone" // the receiver answered 410 Gone: it gets no more notices about this run
 )
 
-// imported is the body of the letter that an import leaves.
+// imported is the body of the signal that an import leaves.
 type imported struct {
 	Seq uint64 `json:"seq"`
 }
@@ -58,10 +57,10 @@ const (
 	requestEnd      = "end"
 )
 
-// An account is what the books say of one hook.
+// An account is the delivery state of one hook.
 type account struct {
 	gone  bool
-	after uint64 // what is to be told comes after this entry
+	after uint64 // entries up to this one need no notice
 	tries map[uint64]*tries
 }
 
@@ -73,7 +72,7 @@ type tries struct {
 	ended bool
 }
 
-// account reads what the books of a run say of a hook.
+// account reads the delivery state of a hook for a run.
 func (o *Outbox) account(ctx context.Context, run, hook string) (account, error) {
 	a := account{tries: map[uint64]*tries{}}
 	for l, err := range o.journal.Letters(ctx, run, 0) {
@@ -85,7 +84,7 @@ func (o *Outbox) account(ctx context.Context, run, hook string) (account, error)
 		}
 		if l.Request == requestImported {
 			var b imported
-			_ = json.Unmarshal(l.Body, &b) // a letter of ours
+			_ = json.Unmarshal(l.Body, &b) // written by this package
 			a.after = max(a.after, b.Seq)
 			continue
 		}
@@ -128,11 +127,11 @@ func (o *Outbox) claim(ctx context.Context, run, hook string, seq uint64, n int,
 	return o.post(ctx, run, fmt.Sprintf("%s.%d.%d", hook, seq, n), body)
 }
 
-// end writes what has become of a notice.
+// end records the outcome of a notice.
 func (o *Outbox) end(ctx context.Context, run, hook string, seq uint64, e ending) error {
 	body, err := json.Marshal(e)
 	if err == nil {
-		// Whoever was quicker has ended it, too, if perhaps in another way.
+		// A faster process has ended it, perhaps with another outcome.
 		_, err = o.post(ctx, run, fmt.Sprintf("%s.%d.%s", hook, seq, requestEnd), body)
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// An Event is what can be told of a run.
+// An Event is a kind of notice about a run.
 type Event int
 
 // The events.
@@ -55,7 +55,7 @@ type Notice struct {
 	Links  *Links          `json:"links,omitempty"`
 }
 
-// Links are places in a browser. Those of approvals let whoever has them decide.
+// Links are URLs for a browser. Anyone who has the link of an approval can decide it.
 type Links struct {
 	Run       string         `json:"run"`
 	Approvals []ApprovalLink `json:"approvals,omitempty"`
@@ -68,7 +68,7 @@ type ApprovalLink struct {
 	URL  string `json:"url"`
 }
 
-// eventOf is what an entry is to be told as; zero: not at all.
+// eventOf is the kind of notice for an entry; zero: none.
 func eventOf(event pawl.Event) Event {
 	switch e := event.(type) {
 	case pawl.RunPaused:

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Hook is a place that is told of runs.
+// A Hook is a receiver of notices about runs.
 type Hook struct {
 	// URL is where notices are posted. It is https, or http to this machine's
 	// loopback; see [CheckURL].
@@ -20,7 +20,7 @@ type Hook struct {
 	// has it, or any other text, whose bytes are then the key. Without one nothing
 	// is sent; the notices wait.
 	Secret string
-	// Events are those that it is told of; nil: all.
+	// Events are the kinds it receives; nil: all.
 	Events []Event
 }
 
@@ -30,14 +30,13 @@ func Always(hooks ...Hook) func(pawl.Declaration) []Hook {
 	return func(pawl.Declaration) []Hook { return hooks }
 }
 
-// CheckURL says what is wrong with the URL of a hook. A notice has in it what
-// the run has come to, so the way there must be one that nobody can read on; of
-// http only this machine's own loopback is that, and it must be named as such.
+// CheckURL returns what is wrong with the URL of a hook. A notice contains the run's result, so
+// it must be encrypted in transit: http is allowed only for this machine's loopback by name.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
-		return fmt.Errorf("write a URL that begins with https://") // what it is may hold a secret
+		return fmt.Errorf("write a URL that begins with https://") // the URL may hold a secret
 	case u.User != nil:
 		return fmt.Errorf("leave the name and password out; notices are signed instead")
 	case u.Fragment != "":
@@ -53,10 +52,10 @@ var here = []string{"localhost", "127.0.0.1", "::1"}
 
 func loopback(host string) bool { return slices.Contains(here, strings.ToLower(host)) }
 
-// wants reports whether the hook is told of an event.
+// wants reports whether the hook receives an event.
 func (h *Hook) wants(e Event) bool { return h.Events == nil || slices.Contains(h.Events, e) }
 
-// name is by what the books know a hook: its URL may have a secret in it.
+// name identifies a hook in stored state: its URL may hold a secret.
 func (h *Hook) name() string {
 	sum := sha256.Sum256([]byte(h.URL))
 	return hex.EncodeToString(sum[:8])

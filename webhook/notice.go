@@ -13,15 +13,15 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A due is an entry of a log that is to be told.
+// A due is an entry of a log that needs a notice.
 type due struct {
 	seq   uint64
 	event Event
 }
 
-// dues reads what a log has to tell, and what its agent is declared as now. A
-// pause that its own owner ended, who had asked somebody at his terminal, was
-// none to others; what a fork shares was told of the run it came from.
+// dues reads the entries of a log that need notices, and the agent's current declaration. A
+// pause that its owner ended at once, after a question at the terminal, needs none; a fork's
+// shared entries were delivered for the original run.
 func (o *Outbox) dues(ctx context.Context, run string) (list []due, is pawl.Declaration, err error) {
 	epoch := uint64(0)
 	for e, err := range entries(ctx, o.journal, run) {
@@ -117,8 +117,7 @@ type waiting struct {
 	hash string
 }
 
-// pending is what a run waits for and what its children wait for, as they stand
-// now.
+// pending is what a run and its children wait for now.
 func pending(ctx context.Context, j pawl.Journal, s *pawl.State) (list []waiting, err error) {
 	for _, p := range pawl.ResultOf(s).Pending {
 		c, _ := s.Call(p.Call)
@@ -141,12 +140,12 @@ func pending(ctx context.Context, j pawl.Journal, s *pawl.State) (list []waiting
 	return list, nil
 }
 
-// idOf is the id of the notice of an entry. It has no full stop, which would
-// part it in what is signed.
+// idOf is the id of an entry's notice. It must not contain a full stop, which separates the
+// signed parts.
 func idOf(run string, seq uint64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", run, seq))
 	return "msg_" + hex.EncodeToString(sum[:16])
 }
 
-// isChild reports whether a run is the child of another, which tells of it.
+// isChild reports whether a run is the child of another, whose notices cover it.
 func isChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Run, h.Parent+".") }

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-run/pawl/internal/reach"
 )
 
-// A Store is a journal whose runs are told of.
+// A Store is a journal whose runs have notices.
 type Store interface {
 	pawl.Journal
 	pawl.Mailbox
@@ -30,9 +30,9 @@ type Options struct {
 	// Allow names hosts that may be on a private network or on this machine, such
 	// as hooks.internal, 10.0.0.7 or localhost:8080. All others must be public.
 	Allow []string
-	// Loopback allows the hooks whose URL names this machine itself: localhost,
-	// 127.0.0.1 and [::1]. It is for programs whose hooks are written by who runs
-	// them, since such a URL reaches whatever listens here.
+	// Loopback allows hooks whose URL names this machine: localhost, 127.0.0.1 and [::1].
+	// Set it only if the operator of the program writes the hooks, since such a URL
+	// reaches any local service.
 	Loopback bool
 	// Public is the URL of the server of the runs, as people reach it. With it,
 	// notices have links. Empty: they have none.
@@ -41,8 +41,8 @@ type Options struct {
 	// the server (server.Options). Empty: a link has the token of the request, which only the
 	// process knows that drove the run.
 	LinkKey []byte
-	// Log is told what was delivered and what was not: never a body, nor more of
-	// a URL than its host. Nil: nobody is.
+	// Log gets successful and failed deliveries: never a body, and of a URL only its
+	// host. Nil: nothing is logged.
 	Log *slog.Logger
 	// Timeout is the most one request may take; zero is 10 s.
 	Timeout time.Duration
@@ -54,7 +54,7 @@ type Options struct {
 	Sweep time.Duration
 }
 
-// An Outbox tells of runs. It is safe for concurrent use.
+// An Outbox delivers notices about runs. It is safe for concurrent use.
 type Outbox struct {
 	journal Store
 	hooks   func(pawl.Declaration) []Hook
@@ -66,15 +66,15 @@ type Outbox struct {
 	wait    func(n int, asked time.Duration) time.Duration
 
 	mu     sync.Mutex
-	busy   map[string]chan struct{} // runs that are being told of; closed when they are not any more
+	busy   map[string]chan struct{} // runs whose notices are being delivered; closed afterwards
 	tokens map[string][]pawl.Pending
 	due    map[string]time.Time // of Serve: when to look at a run
 	stands map[string]standing
 	wake   chan struct{}
 }
 
-// New makes an outbox. hooks says whom to tell of the runs of an agent; it is
-// called often and from many goroutines.
+// New makes an outbox. hooks returns the hooks for the runs of an agent; it is called often and
+// must be safe for concurrent use.
 func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbox, error) {
 	if o == nil {
 		o = &Options{}
@@ -106,11 +106,10 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 	return b, nil
 }
 
-// Deliver tells of a run what there is to tell, until it is told or given up, or
-// ctx ends; left is how many notices are then not told. They are not lost: who
-// delivers for the run next goes on where this ended. The result is that of the
-// process that drove the run, whose tokens go into links and nowhere else. An
-// error says that the journal broke.
+// Deliver delivers the notices of a run, until all are delivered or given up, or ctx ends; left
+// is how many are then undelivered. They are not lost: the next process that delivers for the
+// run continues. result is that of the process that drove the run; its tokens are used in links
+// only. An error says that the journal failed.
 func (o *Outbox) Deliver(ctx context.Context, result pawl.Result) (left int, err error) {
 	o.remember(result)
 	defer o.forget(result.Run)
@@ -156,8 +155,8 @@ func (o *Outbox) forget(run string) {
 	}
 }
 
-// links makes the links of a notice. Without a key, a call whose token this process
-// does not have gets none of its own: what the log has of the token is its hash.
+// links makes the links of a notice. Without a key, a call whose token this process does not
+// have gets no link: the log has only the token's hash.
 func (o *Outbox) links(run string, waits []waiting) *Links {
 	if o.opt.Public == "" {
 		return nil
@@ -216,7 +215,7 @@ func (o *Outbox) step(ctx context.Context, run string) (next time.Time, left int
 	return next, left, err
 }
 
-// take waits until nobody else here tells of a run.
+// take waits until no other goroutine delivers for a run.
 func (o *Outbox) take(ctx context.Context, run string) (free func(), err error) {
 	for {
 		o.mu.Lock()

@@ -27,8 +27,7 @@ const (
 	grace = 5 * time.Second
 )
 
-// wait is how long to wait after try n, and after how long another process may
-// take it that nobody waits.
+// wait is how long to wait after try n, or after another process has claimed a try.
 func wait(n int, asked time.Duration) time.Duration {
 	most := longestWait
 	if n < 12 { // before it would be more, and before it overflows
@@ -51,15 +50,14 @@ func newClient(d *reach.Dialer) *http.Client {
 	}
 }
 
-// A reply is what came of a try: a status, or why there is none.
+// A reply is the result of a try: a status, or an error.
 type reply struct {
 	code  int
 	text  string
 	after time.Duration // how long it wants to be left alone
 }
 
-// send posts a notice. Of the answer nothing but its status is kept: whoever
-// answers may say anything.
+// send posts a notice. It keeps only the status of the answer: receivers may answer anything.
 func (o *Outbox) send(ctx context.Context, h *Hook, key []byte, id string, body []byte) reply {
 	ctx, cancel := context.WithTimeout(ctx, o.opt.Timeout)
 	defer cancel()

@@ -11,22 +11,22 @@ import (
 const (
 	defaultSweep = 2 * time.Minute
 
-	// recent is how long after its last entry a run is still looked at. Who lets
-	// no server run for longer than that has notices that nobody is told.
+	// recent is how long after its last entry a run is still checked. If no server runs for
+	// longer, its notices are never delivered.
 	recent = 7 * 24 * time.Hour
 
-	// mostAtOnce is how many runs are told of at the same time.
+	// mostAtOnce is how many runs have deliveries at the same time.
 	mostAtOnce = 16
 )
 
-// A standing is what is known of a run between two looks.
+// A standing is what is known of a run between two sweeps.
 type standing struct {
 	hooked bool   // its agent has hooks, so its log is worth reading
-	told   uint64 // up to which entry all is told
+	done   uint64 // all entries up to this one are delivered
 }
 
-// Tell says that there may be something to tell of a run, with the result of
-// the process that drove it. It returns at once; [Outbox.Serve] does the rest.
+// Tell announces that a run may need notices, with the result of the process that drove it. It
+// returns at once; [Outbox.Serve] does the rest.
 func (o *Outbox) Tell(result pawl.Result) {
 	o.remember(result)
 	o.look(result.Run, o.now())
@@ -45,10 +45,10 @@ func (o *Outbox) look(run string, at time.Time) {
 	}
 }
 
-// Serve tells of all runs of the journal until ctx ends: of those that [Outbox.Tell]
-// names at once, and of the others, which somebody else drove, within
-// Options.Sweep. A run that goes on, a child, and one of which all is told cost
-// it a line of a list; a run whose agent has no hooks costs one entry once.
+// Serve delivers for all runs of the journal until ctx ends: for those that [Outbox.Tell] names
+// at once, and for others, which other processes drove, within Options.Sweep. A running run, a
+// child, and a run without open notices cost one line of a list; a run whose agent has no hooks
+// costs one entry once.
 func (o *Outbox) Serve(ctx context.Context) {
 	done := make(chan struct{})
 	working := 0
@@ -100,16 +100,16 @@ func (o *Outbox) ripe(now time.Time, next *time.Time, room int) (runs []string) 
 			delete(o.due, run)
 		}
 	}
-	return runs // of those without room, the next who is done makes some
+	return runs // the queue is full: the next finished visit makes room
 }
 
-// visit tells of a run and puts down when to come back.
+// visit delivers for a run and schedules the next visit.
 func (o *Outbox) visit(ctx context.Context, run string) {
 	next, left, err := o.step(ctx, run)
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		o.opt.Log.Error("what is to be told of a run cannot be read or written", "run", run, "err", err)
+		o.opt.Log.Error("cannot read or write the notices of a run", "run", run, "err", err)
 		o.look(run, o.now().Add(o.opt.Sweep))
 	case left > 0:
 		o.look(run, next)
@@ -118,18 +118,18 @@ func (o *Outbox) visit(ctx context.Context, run string) {
 	}
 }
 
-// sweep looks for runs of which there may be something to tell.
+// sweep finds runs that may need notices.
 func (o *Outbox) sweep(ctx context.Context) error {
 	o.mu.Lock()
 	known := maps.Clone(o.stands)
 	o.mu.Unlock()
-	stands := map[string]standing{} // of those that are still recent
+	stands := map[string]standing{} // of runs that are still recent
 	for h, err := range o.journal.List(ctx, pawl.Query{}) {
 		if err != nil {
 			return err
 		}
 		now := o.now()
-		held := h.Lease.Owner != "" && now.Before(h.Lease.Until) // who has it tells of it
+		held := h.Lease.Owner != "" && now.Before(h.Lease.Until) // the owner delivers for it
 		if h.Seq == 0 || isChild(h) || now.Sub(h.Updated) > recent {
 			continue
 		}
@@ -140,8 +140,8 @@ func (o *Outbox) sweep(ctx context.Context) error {
 				continue
 			}
 		}
-		if at.hooked && !held && h.Status != pawl.Running && at.told < h.Seq {
-			at.told = h.Seq // what is left of it is put down by whoever visits it
+		if at.hooked && !held && h.Status != pawl.Running && at.done < h.Seq {
+			at.done = h.Seq // visit will record what is left
 			o.look(h.Run, now)
 		}
 		stands[h.Run] = at

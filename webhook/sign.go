@@ -29,11 +29,9 @@ const Tolerance = 5 * time.Minute
 // ErrNotSigned is what [Verify] fails with.
 var ErrNotSigned = errors.New("the notice is not signed with the secret, or was sent at another time")
 
-// Verify checks that a notice was sent by who has the secret, within [Tolerance]
-// of now: an old one may be sent again by whoever has seen it. body is what was
-// received, byte for byte. It takes the same time whatever is wrong with the
-// signature. A receiver that is told twice knows it by the id of the header
-// Webhook-Id.
+// Verify checks that a notice was sent by a holder of the secret, within [Tolerance] of now:
+// older ones may be replays. body is the body exactly as received. It takes constant time for
+// any wrong signature. Receivers recognise repeated notices by the header Webhook-Id.
 func Verify(secret string, header http.Header, body []byte, now time.Time) error {
 	key, err := keyOf(secret)
 	if err != nil {
@@ -57,7 +55,7 @@ func Verify(secret string, header http.Header, body []byte, now time.Time) error
 	return ErrNotSigned
 }
 
-// CheckSecret says what is wrong with a secret.
+// CheckSecret returns what is wrong with a secret.
 func CheckSecret(secret string) error {
 	_, err := keyOf(secret)
 	return err

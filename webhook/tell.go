@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// later is when to come back to a hook that cannot be told now for a reason
-// that time does not mend, such as a secret that is not there.
+// later is when to retry a hook that fails for a reason that time does not fix, such as a
+// missing secret.
 const later = 10 * time.Minute
 
-// tell tells one hook of a run, one notice after the other, until one has to
-// wait. It returns until when, and how many are left.
+// tell delivers notices of a run to one hook, in order, until one has to wait. It returns until
+// when, and how many are left.
 func (o *Outbox) tell(ctx context.Context, run string, h *Hook, list []due) (next time.Time, left int, err error) {
 	name := h.name()
 	list = slices.DeleteFunc(slices.Clone(list), func(d due) bool { return !h.wants(d.event) })
@@ -59,7 +59,7 @@ func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due
 	switch {
 	case ours && now.Before(t.last.At):
 		return t.last.At, nil
-	case !ours && now.Before(t.last.Until): // somebody else's; he may be gone, but may not
+	case !ours && now.Before(t.last.Until): // another process has claimed it, and may be alive
 		return t.last.Until, nil
 	case !ours:
 		if got, err := o.claim(ctx, run, h.name(), d.seq, t.n+1, now, t.last.Last); err != nil || !got {
@@ -75,7 +75,7 @@ func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due
 	if ctx.Err() != nil && r.code == 0 { // cut off: whether it got there is not known, so it counts as not made
 		return now, context.Cause(ctx)
 	}
-	// What has happened is written down also by who has no time left.
+	// Record the result even after the deadline.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	done := ending{Status: r.text, Tries: t.n}
@@ -85,7 +85,7 @@ func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due
 		log.Info("webhook delivered", "status", r.code, "tries", t.n)
 	case r.code == http.StatusGone:
 		done.Outcome = gone
-		log.Warn("webhook is gone; it is told nothing more of this run", "status", r.code)
+		log.Warn("webhook is gone; it gets no more notices about this run", "status", r.code)
 	case o.now().Sub(t.first) >= o.opt.Patience:
 		done.Outcome = givenUp
 		log.Error("webhook given up", "why", r.text, "tries", t.n)

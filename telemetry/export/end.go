@@ -2,9 +2,9 @@ package export
 
 import "sync"
 
-// end is where failures are told, once, and that there will be no more of them.
+// end reports the first failure, once, until it is closed.
 type end struct {
-	failed func(error) // nil: nobody is told
+	failed func(error) // may be nil
 	over   chan struct{}
 	mu     sync.Mutex
 	told   bool
@@ -20,7 +20,7 @@ func (e *end) tell(err error) {
 	}
 }
 
-// close lets go of what is still being sent, and reports whether a failure was told.
+// close gives up what is still being sent, and reports whether a failure was reported.
 func (e *end) close() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// settings are what the environment says
+// settings are the variables of the environment
 // (https://opentelemetry.io/docs/specs/otel/protocol/exporter/).
 type settings struct {
 	getenv func(string) string
@@ -55,10 +55,10 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%s is no URL; write one such as http://localhost:4318", own)
+		return nil, fmt.Errorf("%s is not a URL; write one such as http://localhost:4318", own)
 	}
 	if u.User != nil || u.RawQuery != "" { // which the exporters leave out without a word
-		return nil, fmt.Errorf("%s has a password or a query; what is to go along stands in OTEL_EXPORTER_OTLP_HEADERS", own)
+		return nil, fmt.Errorf("%s has a password or a query; use OTEL_EXPORTER_OTLP_HEADERS for credentials", own)
 	}
 	if by := s.of(signal, "PROTOCOL"); by != "" && by != "http/protobuf" {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; only http/protobuf is spoken here, at port 4318 of most collectors", by)
@@ -90,9 +90,9 @@ func (s settings) outlet(signal string) (*outlet, error) {
 // lettering are the characters of a header's name (RFC 9110, section 5.6.2).
 const lettering = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// headers are those that go along with a signal. The lists for one signal and for
-// all have to be right, be they needed or not: exporters read both by themselves,
-// and print what they make nothing of, which may be a key.
+// headers are the headers for a signal. The lists for one signal and for all must both be
+// valid, even if unused: exporters read both themselves, and print what they cannot parse,
+// which may be a key.
 func (s settings) headers(signal string) (map[string]string, error) {
 	headers := map[string]string{}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal) + "_HEADERS"} {
@@ -100,7 +100,7 @@ func (s settings) headers(signal string) (map[string]string, error) {
 		if text == "" {
 			continue
 		}
-		clear(headers) // the list of a signal stands for that of all
+		clear(headers) // the list of a signal replaces that of all signals
 		pairs, err := list(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -115,8 +115,8 @@ func (s settings) headers(signal string) (map[string]string, error) {
 	return headers, nil
 }
 
-// list reads a list of the form name=value,name=value with values as in URLs. Its
-// error does not say what is in it.
+// list parses a list of the form name=value,name=value with URL-encoded values. Its error does
+// not quote the list.
 func list(text string) (pairs [][2]string, err error) {
 	for i, item := range strings.Split(text, ",") {
 		if item = strings.TrimSpace(item); item == "" {
@@ -132,7 +132,7 @@ func list(text string) (pairs [][2]string, err error) {
 	return pairs, nil
 }
 
-// resource is who sends. The name of the service goes before what the attributes say.
+// resource describes the sender. The name of the service overrides the attributes.
 func (s settings) resource(version string) (*resource.Resource, error) {
 	attrs := []attribute.KeyValue{
 		attribute.String("service.name", "pawl"), attribute.String("service.version", version),
@@ -173,7 +173,7 @@ func Secrets(getenv func(string) string) map[string]string {
 	return all
 }
 
-// contents reports whether spans are to say what was said.
+// contents reports whether spans include texts.
 func (s settings) contents() bool {
 	return strings.EqualFold(s.getenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"), "true")
 }

@@ -1,7 +1,6 @@
-// Package export sends telemetry to a collector by OTLP over HTTP, as the
-// environment has it, and shows metrics to Prometheus. It is what the command
-// line uses; a program with OpenTelemetry of its own gives its providers to
-// [telemetry.New] and needs nothing of this.
+// Package export sends telemetry to a collector by OTLP over HTTP, as the environment
+// configures it, and serves metrics to Prometheus. The command line uses it; a program with an
+// OpenTelemetry setup of its own passes its providers to [telemetry.New] instead.
 package export
 
 import (
@@ -27,8 +26,7 @@ type Options struct {
 	Version string
 	// Metrics makes a handler for Prometheus, also when nothing is sent anywhere.
 	Metrics bool
-	// Failed is told once that something cannot be sent; the runs go on. Nil:
-	// nobody is.
+	// Failed is called once if something cannot be sent; the runs continue. May be nil.
 	Failed func(error)
 }
 
@@ -38,16 +36,16 @@ type Export struct {
 	Telemetry *telemetry.Telemetry
 	// Metrics answers Prometheus; nil: it was not asked for.
 	Metrics http.Handler
-	// Log sends records beside the traces; nil: logs are sent nowhere.
+	// Log sends records with the traces; nil: logs are not sent.
 	Log *slog.Logger
 
 	ends []func(context.Context) error
 	end  *end
 }
 
-// Open sets up what the variables of OpenTelemetry say: OTEL_EXPORTER_OTLP_ENDPOINT
-// and those beside it. It returns nil when nothing is to be sent or shown. What is
-// wrong with the variables is the error; the rest is set up all the same.
+// Open configures exporters by the variables of OpenTelemetry: OTEL_EXPORTER_OTLP_ENDPOINT and
+// related ones. It returns nil if nothing is to be sent or served. The error describes invalid
+// variables; the rest is configured all the same.
 func Open(getenv func(string) string, o *Options) (*Export, error) {
 	if o == nil {
 		o = &Options{}
@@ -57,7 +55,7 @@ func Open(getenv func(string) string, o *Options) (*Export, error) {
 	toTraces, err1 := s.outlet("traces")
 	toMetrics, err2 := s.outlet("metrics")
 	toLogs, err3 := s.outlet("logs")
-	wrong := join(slices.CompactFunc([]error{err1, err2, err3}, same)...) // what is wrong for all is said once
+	wrong := join(slices.CompactFunc([]error{err1, err2, err3}, same)...) // report an error of several signals once
 	if toTraces == nil && toMetrics == nil && toLogs == nil && !o.Metrics {
 		return nil, wrong
 	}
@@ -84,7 +82,7 @@ func (e *Export) traces(to *outlet, from *resource.Resource) (trace.TracerProvid
 		return nil, err
 	}
 	p := sdktrace.NewTracerProvider(sdktrace.WithResource(from), sdktrace.WithIDGenerator(telemetry.IDs{}),
-		sdktrace.WithBatcher(by, sdktrace.WithBlocking())) // who blocks is telemetry's own goroutine
+		sdktrace.WithBatcher(by, sdktrace.WithBlocking())) // only telemetry's own goroutine blocks
 	e.ends = append(e.ends, p.Shutdown)
 	return p, nil
 }
@@ -131,14 +129,14 @@ func (e *Export) logs(to *outlet, from *resource.Resource) error {
 	return nil
 }
 
-// Shutdown sends what is left, as far as ctx lets it; when ctx is done nothing goes
-// on. It returns no error when Failed has been told of one.
+// Shutdown sends the rest until ctx is done, and then stops. It returns no error that Failed
+// has reported.
 func (e *Export) Shutdown(ctx context.Context) error {
 	err := e.Telemetry.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("telemetry: %w", err)
 	}
-	errs := make(chan error, len(e.ends)) // beside each other, since they share the time
+	errs := make(chan error, len(e.ends)) // in parallel, since they share the time
 	for _, end := range e.ends {
 		go func() { errs <- end(ctx) }()
 	}

@@ -9,8 +9,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// The exporters, with an error told by us: what they return goes to OpenTelemetry's
-// handler of errors, of which a process has one.
+// The exporters report errors through us: errors that they return go to OpenTelemetry's global
+// error handler.
 type (
 	spans struct {
 		sdktrace.SpanExporter
@@ -32,7 +32,7 @@ func (s spans) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan) e
 	return nil
 }
 
-// Export sends what was collected.
+// Export sends the collected metrics.
 func (m readings) Export(ctx context.Context, r *metricdata.ResourceMetrics) error {
 	m.to.send(ctx, func(ctx context.Context) error { return m.Exporter.Export(ctx, r) })
 	return nil

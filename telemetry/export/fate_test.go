@@ -151,7 +151,7 @@ func TestRunIsTakenOver(t *testing.T) {
 // What the variables say wrongly is told by their names, without their values.
 func TestVariables(t *testing.T) {
 	for variable, c := range map[string]struct{ value, want string }{
-		"OTEL_EXPORTER_OTLP_ENDPOINT":    {"tcp://user:hunter2@h", "OTEL_EXPORTER_OTLP_ENDPOINT is no URL"},
+		"OTEL_EXPORTER_OTLP_ENDPOINT":    {"tcp://user:hunter2@h", "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL"},
 		"OTEL_TRACES_EXPORTER":           {"zipkin", `OTEL_TRACES_EXPORTER is "zipkin"; write otlp or none`},
 		"OTEL_EXPORTER_OTLP_HEADERS":     {"hunter2", "its part 1 is not of the form name=value"},
 		"OTEL_EXPORTER_OTLP_TIMEOUT":     {"5s", "write milliseconds"},

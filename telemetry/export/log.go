@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// telling is the provider of what is logged.
+// telling is the provider of log records.
 func telling(by sdklog.Exporter, from *resource.Resource) *sdklog.LoggerProvider {
 	return sdklog.NewLoggerProvider(sdklog.WithResource(from), sdklog.WithProcessor(informing{sdklog.NewBatchProcessor(by)}))
 }
@@ -20,7 +20,7 @@ func logged(to log.LoggerProvider) *slog.Logger {
 	return otelslog.NewLogger("github.com/pawl-run/pawl", otelslog.WithLoggerProvider(to))
 }
 
-// informing wants nothing below information: what a run does is in its trace.
+// informing drops records below level info: the trace has what a run does.
 type informing struct{ *sdklog.BatchProcessor }
 
 // Enabled reports whether records of a severity are sent.

@@ -18,9 +18,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// outlet is where one signal is sent: an OTLP receiver, by HTTP. The exporters are
-// told everything that we have read, so that what they read of the environment by
-// themselves counts for nothing.
+// outlet is the destination of one signal: an OTLP receiver, by HTTP. The exporters get every
+// setting explicitly, so that they ignore the environment.
 type outlet struct {
 	signal  string
 	url     string
@@ -35,8 +34,8 @@ type outlet struct {
 // exporters' own is five seconds, which is all that there is at the end.
 const firstWait = 300 * time.Millisecond
 
-// client keeps what is sent, and the keys with it, to the place it is for: with no
-// client of ours the exporters follow redirects and take headers along.
+// client keeps data and keys at their destination: the exporters' own client would follow
+// redirects and send headers along.
 func (o *outlet) client() *http.Client {
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if usual, ok := http.DefaultTransport.(*http.Transport); ok && o.trust != nil {
@@ -86,8 +85,8 @@ func (o *outlet) records(ctx context.Context) (sdklog.Exporter, error) {
 	return records{by, o}, o.wrong(err)
 }
 
-// send has a batch sent, for as long as one may take and no longer than until the
-// end: processors let a batch go on that they have given up waiting for.
+// send sends a batch within the time for one, and until the end at most: processors let a batch
+// continue that they have given up waiting for.
 func (o *outlet) send(ctx context.Context, export func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -103,8 +102,8 @@ func (o *outlet) send(ctx context.Context, export func(context.Context) error) {
 	}
 }
 
-// mostSaid is how much of an error is told, in bytes: the exporters put into it
-// whatever the other end answered.
+// mostSaid is how much of an error is reported, in bytes: exporters include the server's
+// answer.
 const mostSaid = 500
 
 // wrong is an error without the URL, which may hold a key.

@@ -10,9 +10,9 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 )
 
-// scraped are metrics as Prometheus reads them, beside the process's own. The
-// registry is ours, since that of the package is the whole program's. There is one
-// scope and one resource, and no sample need say so.
+// scraped are metrics in Prometheus format, with the process's own. The registry is ours, since
+// the package's default is global to the program. There is one scope and one resource, which
+// the samples omit.
 func scraped() (sdkmetric.Reader, http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

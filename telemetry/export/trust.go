@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// trust is by what the other end of a signal is known, and how it knows us; nil: by
-// what the system trusts, and not at all. The exporters read the same variables, and
-// leave them alone where they are given a client; an address that is http they refuse
-// then, so that is said here in words.
+// trust is the TLS configuration of a signal; nil: the system's roots, no client certificate.
+// The exporters read the same variables, but ignore them if they get a client; they then refuse
+// http addresses, for which trust returns a clearer error.
 func (s settings) trust(signal, address string) (*tls.Config, error) {
 	authority, certificate, key := s.of(signal, "CERTIFICATE"), s.of(signal, "CLIENT_CERTIFICATE"), s.of(signal, "CLIENT_KEY")
 	if authority == "" && certificate == "" && key == "" {
