@@ -160,7 +160,7 @@ func TestOwnerText(t *testing.T) {
 func TestHookText(t *testing.T) {
 	for want, e := range map[string]pawl.HookDirected{
 		"hook guard: cancel: rude":                             {Direction: "cancel", Reason: "rude", Entry: 3},
-		"hook guard: the model is called again: rude":            {Direction: "retry", Reason: "rude", Entry: 3},
+		"hook guard: the model is called again: rude":          {Direction: "retry", Reason: "rude", Entry: 3},
 		"hook guard: c_1 runs again":                           {Direction: "retry", Entry: 3, Call: "c_1"},
 		"hook guard: retry refused, since it is a Write: rude": {Direction: "retry refused", Reason: "rude", Entry: 3, Call: "c_1", Refused: "it is a Write"},
 	} {
