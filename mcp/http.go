@@ -21,9 +21,8 @@ type HTTPOptions struct {
 	Header http.Header
 }
 
-// HTTP is a server that is reached by streamable HTTP at a URL: https, or http
-// on this machine. Redirects to another place are not followed, since what is
-// said and sent there would be somebody else's.
+// HTTP is a server that is reached by streamable HTTP at a URL: https, or http on this machine. It
+// does not follow redirects to another host, which would get the requests and their credentials.
 func HTTP(address string, o *HTTPOptions) Transport {
 	h := &remotePlace{address: address}
 	h.url, h.wrong = url.Parse(address)
@@ -93,8 +92,8 @@ func (h *remotePlace) open() (line, error) {
 	}, nil
 }
 
-// traveller sends requests: with the server's header, to nobody else, and
-// bounds what comes back.
+// traveller adds the server's header to requests for that server only, and bounds the size of
+// answers.
 type traveller struct {
 	base *http.Transport
 	to   *remotePlace

@@ -32,8 +32,8 @@ type definition struct {
 	wrong       error  // why it cannot be used
 }
 
-// list asks for all tools. Bounds are errors of the server: half a list is not
-// what anybody consented to.
+// list lists all tools. Exceeding a bound is an error of the server: half a list was
+// never approved.
 func list(ctx context.Context, session *sdk.ClientSession, identity string) (all []definition, err error) {
 	seen, cursors := map[string]bool{}, map[string]bool{}
 	cursor := ""

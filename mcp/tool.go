@@ -103,7 +103,7 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	}
 }
 
-// permitted says whether the tool is still what was consented to.
+// permitted reports whether the tool is still the approved one.
 func (t *remote) permitted(pins map[string]string) error {
 	switch pin, there := pins[t.name]; {
 	case !there:
@@ -119,8 +119,8 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// unknownError is a call that was sent and never answered. The engine asks for
-// Unknown, and tells the model that nobody knows the outcome.
+// unknownError is a call that was sent and not answered. The engine calls Unknown, and reports an
+// unknown outcome to the model.
 type unknownError struct{ error }
 
 // Unknown reports that the call may have taken place.
@@ -128,8 +128,8 @@ func (*unknownError) Unknown() bool { return true }
 
 func (e *unknownError) Unwrap() error { return e.error }
 
-// notRunError is a call that the server certainly does not have. The engine asks
-// for NotRun, and tells the model that nothing was done.
+// notRunError is a call that the server certainly did not get. The engine calls NotRun, and reports
+// to the model that nothing was done.
 type notRunError struct{ error }
 
 // NotRun reports that the call did not take place, and will not.

@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// AskHuman is the tool ask_human, with which a model asks a person a question.
-// The run waits, in no process, and what the person answers is the call's
-// result. A tool of one's own asks by returning [pawl.AskPerson] as its error.
+// AskHuman is the tool ask_human, with which a model asks a person a question. The run is
+// suspended meanwhile, and the person's answer is the call's result. Other tools ask by returning
+// [pawl.AskPerson] as their error.
 func AskHuman() pawl.Tool { return askHuman{} }
 
 type askHuman struct{}

@@ -49,16 +49,16 @@ type CommandOptions struct {
 	Alone bool
 	// Exempt says that equal calls are no sign of being stuck, as when polling.
 	Exempt bool
-	// OnDoubt is what becomes of a Write whose outcome nobody knows; zero asks.
+	// OnDoubt says what to do about a Write with an unknown outcome; zero asks.
 	OnDoubt pawl.OnDoubt
 	// Version is to be changed when the same declaration comes to do something
 	// else, so that older runs are not resumed with it unnoticed. What argv, Dir
 	// and Env say is not part of the declaration.
 	Version string
 
-	// Witness names files, relative to Dir, that whoever approves a call relies
-	// on. When one of them has changed, or the program or a script among its
-	// operands, an approval is void and asked for anew.
+	// Witness names files, relative to Dir, that the approver of a call relies on. When
+	// one of them has changed, or the program or a script among its operands, an approval
+	// is void and requested again.
 	Witness []string
 
 	// Dir is the working directory; empty is the caller's.
@@ -66,14 +66,14 @@ type CommandOptions struct {
 	// Env names the variables that the command gets of those of this process,
 	// besides PATH, HOME, LANG and TMPDIR. One that is not set is not passed on.
 	Env []string
-	// Secrets names further ones, whose values are secrets. Where the command
-	// prints one, as it is or encoded, {{secret:NAME}} is given instead, and
-	// where the arguments hold that, the command gets the value. What else may
-	// come to know the values is told to the engine by its own Secrets.
+	// Secrets names further ones, whose values are secrets. In the command's output a
+	// value, plain or encoded, becomes {{secret:NAME}}, and in the arguments that
+	// placeholder becomes the value. Set the engine's Secrets for values that can be
+	// seen elsewhere.
 	Secrets []string
 	// Grace is the time between SIGTERM and SIGKILL; zero is 5 s.
 	Grace time.Duration
-	// Cage is what the command is held to by the kernel; nil: to what the user may.
+	// Cage restricts the command by the kernel; nil: it may do what the user may.
 	Cage *Cage
 }
 
@@ -168,8 +168,8 @@ func (c *command) Info() pawl.ToolInfo {
 	return info
 }
 
-// Check returns what is wrong with the declaration, and what of the cage this
-// machine cannot enforce.
+// Check returns what is wrong with the declaration, and which parts of the cage this machine
+// cannot enforce.
 func (c *command) Check(a pawl.Agent) error {
 	err := c.declared.Check(a)
 	if c.cage != nil && err == nil {
@@ -183,10 +183,9 @@ func (c *command) Check(a pawl.Agent) error {
 // settling is the most that [process.Run] takes beyond the grace, and some.
 const settling = 1500 * time.Millisecond
 
-// Grace is how long Run may go on after its context ended. Whoever abandons
-// tools that do not return must wait so long, or it would leave the processes
-// to themselves. It has some time for the disk, where it is settled whether the
-// command was started.
+// Grace is how long Run may take after its context ended. A caller that abandons tools must wait
+// this long, or the processes are left running. It includes time for the disk, which records
+// whether the command was started.
 func (c *command) Grace() time.Duration { return c.grace + settling + 500*time.Millisecond }
 
 // Run runs the command once.

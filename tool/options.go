@@ -31,10 +31,10 @@ type Options struct {
 	Alone bool
 	// Exempt says that equal calls are no sign of being stuck, as when polling.
 	Exempt bool
-	// OnDoubt is what becomes of a Write whose outcome nobody knows; zero asks.
+	// OnDoubt says what to do about a Write with an unknown outcome; zero asks.
 	OnDoubt pawl.OnDoubt
-	// Reconcile finds out whether a call took place that was cut short; see
-	// [pawl.Reconciler]. Nil: nobody can tell but a person.
+	// Reconcile finds out whether an interrupted call took place; see
+	// [pawl.Reconciler]. Nil: only a person can find out.
 	Reconcile func(context.Context, pawl.Invocation) (out pawl.Output, happened bool, err error)
 	// Version is to be changed when the function behind the same declaration
 	// does something else, so that older runs are not resumed with it unnoticed.
@@ -45,9 +45,9 @@ type Options struct {
 	// Reaches names the arguments that say where a call goes, and Content those that
 	// are prose for a reader; see [pawl.ToolInfo].
 	Reaches, Content []string
-	// Witness names files that whoever approves a call relies on, relative to the
-	// working directory of this process. When one of them has changed, an
-	// approval is void and asked for anew.
+	// Witness names files, relative to the working directory of this process, that the
+	// approver of a call relies on. When one of them has changed, an approval is void and
+	// requested again.
 	Witness []string
 }
 

@@ -11,12 +11,11 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// Reconcile tells from the record of the command's supervisor what came of a
-// call; see [Supervise]. An attempt that was not started is kept from starting
-// first. A command that still runs is waited for whatever its effect is: it has
-// been paid for, and to end it and begin again would take longer. It is ended when
-// its time, or the run's, is over. What has lost its supervisor is ended, and then
-// nobody can tell.
+// Reconcile returns the result of a call from the record of the command's supervisor; see
+// [Supervise]. It first prevents an attempt that was not started from starting. It waits for a
+// command that still runs, whatever its effect: starting over would take longer. It ends the
+// command when its time, or the run's, is over. A command that has lost its supervisor is ended,
+// and its outcome is unknown.
 func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.Output, happened bool, err error) {
 	if c.err != nil {
 		return pawl.Output{}, false, c.err

@@ -23,10 +23,10 @@ import (
 // missing is the digest of a witness that is not there.
 const missing = "missing"
 
-// Witness digests what whoever approves a call of the tool relies on, besides
-// the arguments: name and SHA-256 in hexadecimal, or "missing" for a file that
-// is not there. The engine asks when it requests an approval and again before
-// the call runs; where the digests differ, the approval is void.
+// Witness digests what the approver of a call relies on, besides the arguments: name and SHA-256
+// in hexadecimal, or "missing" for a file that does not exist. The engine calls it when it
+// requests an approval and again before the call runs; if the digests differ, the approval is
+// void.
 //
 // An error, as for a witness that is no file, says what cannot be digested.
 func (d declared) Witness(ctx context.Context, _ json.RawMessage) (map[string]string, error) {

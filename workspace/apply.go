@@ -152,7 +152,7 @@ func (t *Tree) check(c Change) error {
 }
 
 // wayIsClear reports whether a file can be put at a path: everything above it is a directory or
-// missing, it is no directory itself, or the deletions will have made that so.
+// missing, it is not a directory itself, or the deletions will have made that so.
 func wayIsClear(root *os.Root, name string, deleted map[string]bool) (bool, error) {
 	blocked, err := ancestor(root, name)
 	if err != nil {

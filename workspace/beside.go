@@ -110,7 +110,7 @@ func (s surroundings) entries(up int) ([]string, error) {
 func stand(original, place string) error {
 	info, err := os.Stat(original)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // whoever refers to it is told so as in the project
+		return nil // users of the path get the same error as in the project
 	}
 	if err != nil {
 		return err

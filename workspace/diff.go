@@ -29,7 +29,7 @@ type Change struct {
 	Patch string `json:"patch"`
 }
 
-// Kind says what a change does.
+// Kind is the kind of a change.
 type Kind int
 
 // The kinds of change. Turning a file into a link or back is a modification.
@@ -51,7 +51,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Kind returns what the change does.
+// Kind returns the kind of the change.
 func (c Change) Kind() Kind {
 	switch {
 	case !c.Old.Exists():

@@ -236,7 +236,7 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 	mode := info.Mode().Perm()
 	e := entry{File{Mode: mode}, ignored}
 	switch {
-	case ignored: // nobody asks for its digest
+	case ignored: // its digest is not needed
 		_, err = share(out, in)
 	case info.Size() <= textLimit:
 		var data bytes.Buffer

@@ -59,7 +59,7 @@ func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) 
 	return handOut(&l), nil
 }
 
-// handOut copies a letter, so that what the caller does to it stays his.
+// handOut copies a letter, so that the caller may change it.
 func handOut(l *pawl.Letter) pawl.Letter {
 	out := *l
 	out.Body = bytes.Clone(l.Body)

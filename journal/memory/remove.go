@@ -8,8 +8,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Remove deletes a run with its letters; see [pawl.Remover]. Who is reading it goes on
-// reading what was there.
+// Remove deletes a run with its letters; see [pawl.Remover]. Concurrent readers continue with the
+// old state.
 func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
 	if !j.runs.CompareAndDelete(id, r) {
 		return unknown(id)
 	}
-	// Nobody who found the run before may append to it now.
+	// Calls that found the run before must not append to it now.
 	r.gone = true
 	j.order = slices.DeleteFunc(slices.Clone(j.order), func(o *run) bool { return o == r })
 	j.office.clear(id)

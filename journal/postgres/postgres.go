@@ -141,9 +141,8 @@ func name(c *pgx.ConnConfig) string {
 	return "postgres://" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 
-// Close waits for what is being asked, but for no database that is gone, and
-// closes the connections. Every later
-// call fails, and everybody who watches is let go.
+// Close waits for pending calls, but not for a database that is gone, and closes the connections.
+// Every later call fails, and all watchers end.
 func (j *Journal) Close() error {
 	if j.closed.Swap(true) {
 		return nil
@@ -155,7 +154,7 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// errClosed is what a closed journal answers.
+// errClosed is the error of a closed journal.
 var errClosed = errors.New("the journal is closed")
 
 // err names the database in an error of it.

@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Remove deletes a run with its letters; see [pawl.Remover]. The server uses
-// the room again by itself. Who removed a run and did not hear of it is told
-// that it is done.
+// Remove deletes a run with its letters; see [pawl.Remover]. The server reuses the space itself. A
+// repeated call, after a lost answer, succeeds.
 func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 		for {
@@ -28,8 +27,8 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 			case held != epoch:
 				return fenced(run, epoch, held), nil
 			}
-			// One transaction. The run goes first, so that whoever was adding to it
-			// is waited for, and what he added is seen by what follows.
+			// One transaction. The run goes first, which waits for concurrent writers, so that
+			// the following statements see what they added.
 			b := new(pgx.Batch)
 			b.Queue(`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, ref, epoch)
 			b.Queue(`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)

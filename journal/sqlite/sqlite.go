@@ -168,10 +168,10 @@ func (j *Journal) Close() error {
 	return j.err(errors.Join(j.pool.close(), j.writer.close()))
 }
 
-// errClosed is what a closed journal answers.
+// errClosed is the error of a closed journal.
 var errClosed = errors.New("the journal is closed")
 
-// ErrReadOnly is what a journal that was opened for reading answers to every write.
+// ErrReadOnly is the error of every write to a journal that was opened for reading.
 var ErrReadOnly = errors.New("it is open for reading only")
 
 // err names the file in an error of the database.

@@ -23,7 +23,7 @@ const idle = 30 * time.Minute
 // A message has at most 1 MiB. The token must not be empty.
 func (s *Server) Handler(token string) (http.Handler, error) {
 	if token == "" {
-		return nil, errors.New("the token is empty: whoever reaches the port would be served")
+		return nil, errors.New("the token is empty; set one, or anyone who reaches the port would be served")
 	}
 	inner := s.behind()
 	want := sha256.Sum256([]byte(token))

@@ -30,17 +30,17 @@ type writeArgs struct {
 	Content string `json:"content" jsonschema:"all that the file is to hold"`
 }
 
-// Edit is the tool edit_file: it replaces a text that must occur once. It is a
-// Write, because the same edit may be wanted again after its reverse. If a crash
-// cuts it short the model is told, for a look at the file settles it.
+// Edit is the tool edit_file: it replaces a text that must occur once. It is a Write, because the
+// same edit may be wanted again after its reverse. After a crash within a call the model is
+// informed, since reading the file shows the outcome.
 func Edit(dir string) pawl.Tool {
 	return change("edit_file", "Replace a piece of text in a file. The text must occur exactly once.", dir, edit, nil, "old", "new")
 }
 
-// Write is the tool write_file: it writes a whole file, new or not, in one step
-// and keeps its permissions. It is a Write, because what was overwritten may be
-// wanted again. If a crash cuts it short the file tells whether it was written;
-// if it has other content the model is told that this is not known.
+// Write is the tool write_file: it writes a whole file, new or not, in one step and keeps its
+// permissions. It is a Write, because what was overwritten may be wanted again. After a crash
+// within a call the file shows whether it was written; if it has other content, the model gets an
+// unknown outcome.
 func Write(dir string) pawl.Tool {
 	return change("write_file", "Write a whole file, new or not. To change a part of one, use edit_file.", dir, write,
 		func(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {

@@ -9,8 +9,8 @@
 // beneath it, and a file with a second name outside (a hard link) is read under
 // the name it has inside.
 //
-// The directory is opened anew for each call, and followed if it is a link. If it
-// is not there, calls say so.
+// Each call opens the directory again, following it if it is a link. If it does not exist, calls
+// return an error.
 package files
 
 import (
