@@ -48,7 +48,7 @@ func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sd
 	return r
 }
 
-// untold is what a failed call is told to the client.
+// untold is the client's message for a failed call.
 func untold(c pawl.CallState) string {
 	switch c.Status {
 	case pawl.ToolTimeout, pawl.ToolUnknown:
@@ -85,7 +85,7 @@ func (s *Server) report(ctx context.Context, r *sdk.CallToolRequest, h *engine.H
 			default:
 				continue
 			}
-			// A client that cannot be told has gone, and its call is cancelled.
+			// A client that does not get notifications has gone, and its call is cancelled.
 			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(entry.Seq), Message: message})
 		}
 	}()

@@ -62,7 +62,7 @@ func (s *Server) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallTool
 	return out, nil
 }
 
-// driven is a run and what has come of it.
+// driven is a run and its result.
 type driven struct {
 	ID     string
 	result pawl.Result
@@ -70,8 +70,8 @@ type driven struct {
 	again  bool // its call was made before
 }
 
-// drive begins a run, or goes on with the one that waits with the same call, and
-// sees it to its end. A run that waits is an error that says for what.
+// drive begins a run, or resumes the one that waits with the same call, and drives it to its end. A
+// run that waits is an error that says for what.
 func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.Agent, same, input string) (d driven, err error) {
 	leave, ok := s.enter()
 	if !ok {
@@ -102,7 +102,7 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 		if s.rests != nil {
 			s.rests(d.result)
 		}
-		<-reported // nothing is told of a call after its answer
+		<-reported // no notifications after the answer
 	}
 	if d.again && d.result.Status.Ended() {
 		if _, err := s.collect(context.WithoutCancel(ctx), d.ID); err != nil {
@@ -139,8 +139,8 @@ func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 	return traceparent.With(ctx, traceparent.Parse(of(traceparent.Header), of(traceparent.State)))
 }
 
-// open begins the run, or takes up the one that waits with the same call. No
-// handle: that one has ended, or waits still, and d says how it stands.
+// open begins the run, or resumes the one that waits with the same call. No handle: that one has
+// ended, or still waits; d has its state.
 func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
 	s.mu.Lock()
 	waits, again := s.waiting[same]

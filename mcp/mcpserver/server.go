@@ -17,18 +17,17 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
-// Options is what may be said of a server beyond what is required. The zero
-// value is right.
+// Options configure a server. The zero value is valid.
 type Options struct {
-	// Version is told to clients; empty is "dev".
+	// Version is the version that clients see; empty is "dev".
 	Version string
-	// Labels are given to the runs, beside the agent's own and to go before them.
+	// Labels are added to the runs, and override the agent's own.
 	Labels map[string]string
-	// Rests is called with what the run of a call has come to when it has ended or is
-	// parked, before [Server.Close] returns. It may not take long. Nil: nobody is told.
+	// Rests is called with the result of a call's run when it has ended or is suspended,
+	// before [Server.Close] returns. It must return quickly. May be nil.
 	Rests func(pawl.Result)
-	// Place is where people type the commands that clients are told of. The zero
-	// Place is a shell beside pawl's default database.
+	// Place is where people type the commands in messages to clients. The zero Place is
+	// a shell with pawl's default database.
 	Place explain.Place
 }
 
@@ -101,7 +100,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 	return s, nil
 }
 
-// askHuman is the tool that asks a person, whom a client can ask itself.
+// askHuman is the tool that asks a person; a client can ask its user itself.
 const askHuman = "ask_human"
 
 // inner reports whether a tool says that it is a part of its agent's loop, as a
@@ -130,8 +129,8 @@ func listed(info pawl.ToolInfo) *sdk.Tool {
 	}}
 }
 
-// Serve serves one client that writes to in and reads from out, a message a
-// line, until it goes or ctx ends. Then the runs that go on are parked.
+// Serve serves one client that writes to in and reads from out, a message a line, until it
+// disconnects or ctx ends. Then the remaining runs are suspended.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	unhook := context.AfterFunc(ctx, s.end)
 	defer unhook()
@@ -169,7 +168,7 @@ type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
 
-// key is what a call is known by when it is made again.
+// key identifies a repeated call.
 func key(tool string, args json.RawMessage) string {
 	same, err := canon.Canonical(nil, args)
 	if err != nil {

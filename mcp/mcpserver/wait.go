@@ -13,8 +13,8 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// goOn takes up a run that waited when its call was made before. No handle: it
-// needs none, since it has ended or waits still.
+// goOn resumes a run that waited when its call was made before. No handle: the run has ended or
+// still waits.
 func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine.Handle, error) {
 	d.result = pawl.ResultOf(d.state)
 	switch status := d.state.Status(); {
@@ -34,22 +34,21 @@ func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine
 	return h, err
 }
 
-// heard reports whether somebody has written to a run since it was parked.
+// heard reports whether a run got a signal since it was suspended.
 func (s *Server) heard(ctx context.Context, d *driven) (bool, error) {
 	mail, ok := s.journal.(pawl.Mailbox)
 	if !ok {
 		return false, nil
 	}
 	for l, err := range mail.Letters(ctx, d.ID, d.state.Letter()) {
-		if err != nil || l.Kind != pawl.LetterDelivery { // which is not for the run
+		if err != nil || l.Kind != pawl.LetterDelivery { // it is not for the run
 			return err == nil, err
 		}
 	}
 	return false, nil
 }
 
-// late reports whether the time of something a run waits for is over. It is
-// asked for again when the run goes on.
+// late reports whether a request of a run has expired. The resumed run makes it again.
 func late(r pawl.Result) bool {
 	for _, p := range r.Pending {
 		if p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt) {
@@ -59,7 +58,7 @@ func late(r pawl.Result) bool {
 	return false
 }
 
-// waits says what a run waits for and how it comes to go on.
+// waits describes what a run waits for and how it resumes.
 func (s *Server) waits(ctx context.Context, r pawl.Result) string {
 	var b strings.Builder
 	for _, p := range r.Pending {
@@ -102,7 +101,7 @@ func (s *Server) ended(ctx context.Context, r pawl.Result) string {
 	return text
 }
 
-// next is what a person can do about a run; what cannot be read recommends nothing.
+// next is what a person can do about a run; empty if it cannot be read.
 func (s *Server) next(ctx context.Context, run string) []explain.Action {
 	ctx = context.WithoutCancel(ctx)
 	h, err := desk.Head(ctx, s.journal, run)
