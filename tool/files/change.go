@@ -162,7 +162,7 @@ func replaceable(root *os.Root, name string) error {
 	case info.IsDir():
 		return fmt.Errorf("%s is a directory; name a file", name)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file", name)
+		return fmt.Errorf("%s is not a regular file", name)
 	}
 	return nil
 }

@@ -199,7 +199,7 @@ func TestSwappedWhileUsed(t *testing.T) {
 	}
 }
 
-// What is no regular file is refused, and at once.
+// A file that is not regular is refused at once.
 func TestNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	special(t, dir)
@@ -208,7 +208,7 @@ func TestNoFiles(t *testing.T) {
 	}
 	write(t, dir, map[string]string{"huge": strings.Repeat("x", 4<<20+1), "binary": "a\x00b", "latin1": "\xe9"})
 	for path, want := range map[string]string{
-		"pipe": "no regular file", "socket": "", "device": "", ".": "is a directory", "huge": "files above", "binary": "not text", "latin1": "not text", "none": "there is no none",
+		"pipe": "not a regular file", "socket": "", "device": "", ".": "is a directory", "huge": "files above", "binary": "not text", "latin1": "not text", "none": "there is no none",
 	} {
 		for name, args := range map[string]map[string]any{"read_file": {}, "edit_file": {"old": "a", "new": "b"}, "write_file": {"content": "x"}} {
 			if name == "write_file" && !slices.Contains([]string{"pipe", "socket", "device", "."}, path) {
