@@ -44,8 +44,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	return &delegate{declare(info, nil), agent, o.Input != nil}
 }
 
-// AgentOptions is what a tool made of an agent may say beyond the agent. Its
-// zero value is right.
+// AgentOptions configure a tool made of an agent. The zero value is valid.
 type AgentOptions struct {
 	// Name and Description are what the calling model reads; empty: the agent's.
 	Name, Description string
@@ -96,8 +95,7 @@ func (d *delegate) Ask(args json.RawMessage) (string, error) {
 	return in.Input, nil
 }
 
-// Run is not for engines that know what a child run is, and there is no other
-// way to run one.
+// Run fails: only an engine that supports child runs can run the agent.
 func (d *delegate) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, errors.New("an agent's runs are driven by an engine, not by its tool")
 }

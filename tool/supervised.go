@@ -164,7 +164,7 @@ func tooLate(ctx context.Context) error {
 	return &notRunError{&stopError{text: text, is: []error{ctx.Err(), cause}}}
 }
 
-// unknownError says that nobody knows whether the command took effect.
+// unknownError says that it is unknown whether the command took effect.
 type unknownError struct{ error }
 
 // Unknown is how an engine knows such an error.

@@ -1,14 +1,12 @@
 // Package postgres is a journal in a PostgreSQL database, shared by any number
 // of processes on any number of machines.
 //
-// An append is one statement and one round trip: it compares epoch and end of
-// the log, adds the batch and replaces the head, or does nothing. Leases are
-// judged by the server's clock alone. Who waits for news need not look again
-// and again: see [Journal.WatchLetters] and [Journal.WatchLogs].
+// An append is one statement and one round trip: it compares epoch and end of the log, adds the
+// batch and replaces the head, or does nothing. Leases are judged by the server's clock alone.
+// Watchers need not poll: see [Journal.WatchLetters] and [Journal.WatchLogs].
 //
-// A connection that breaks does not break a run. What was asked is asked again
-// on another one, and if the first try had been done after all, that is found
-// out and not done twice.
+// A broken connection does not break a run. The statement is repeated on another connection; if
+// the first try had succeeded, the journal detects that and does nothing.
 package postgres
 
 import (

@@ -34,10 +34,9 @@ func steps() ([]string, error) {
 	return out, nil
 }
 
-// migrate brings the tables up to date in one transaction. Several processes
-// may try at once: the first does it, the others wait and find it done. Who
-// finds nothing to do has written nothing, so that a role that may not create
-// tables, or a standby, is enough to read.
+// migrate brings the tables up to date in one transaction. Several processes may try at once: the
+// first does it, the others wait and find it done. If nothing is to be done it writes nothing, so
+// that a role that may not create tables, or a standby, is enough to read.
 func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
 	list, err := steps()
 	if err != nil {
@@ -55,7 +54,7 @@ func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
 			return err
 		}
 		if version == 0 {
-			// The schema may be there already, made by somebody who may do that.
+			// The schema may exist, created by a user with the right to do so.
 			if _, err := tx.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+j.schema); err != nil {
 				return err
 			}

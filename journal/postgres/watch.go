@@ -44,13 +44,13 @@ type hub struct {
 	closed   bool
 }
 
-// A watcher keeps what it has not been told yet.
+// A watcher holds the runs that its caller has not received.
 type watcher struct {
 	changed map[string]bool
 	wake    chan struct{}
 }
 
-// mostChanged is how many ids are kept for a watcher; with more, it is told that any may have changed.
+// mostChanged is how many ids are kept for a watcher; beyond that it gets the empty id.
 const mostChanged = 1000
 
 func newHub(config *pgx.ConnConfig, channel string) *hub {
@@ -174,8 +174,8 @@ func (h *hub) listen(ctx context.Context) {
 	}
 }
 
-// silence is how long nothing is heard before the connection is tried: one
-// that was cut without a word would be listened to for ever.
+// silence is how long the listener is idle before the connection is checked: one that was cut
+// without notice would never deliver anything.
 const silence = 30 * time.Second
 
 // hear reports whether it got as far as listening.

@@ -12,8 +12,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Remove deletes a run with its letters; see [pawl.Remover]. The room it took is
-// used for what comes next, or given back by [Journal.Compact].
+// Remove deletes a run with its letters; see [pawl.Remover]. New data reuses its space;
+// [Journal.Compact] returns it to the file system.
 func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 	return j.write(ctx, func(w *writer) (refusal, broken error) { return w.remove(run, epoch) })
 }
@@ -94,10 +94,9 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 	return n, nil
 }
 
-// Compact gives the room of what was removed back to the file system, and returns
-// how many bytes the file had and has. If there is any, it writes the whole
-// database anew, and who appends meanwhile waits: it is for times when nothing is
-// running.
+// Compact returns the space of removed runs to the file system, and returns the size of the file
+// before and after. If there is any, it rewrites the whole database, and concurrent appends wait:
+// call it while nothing is running.
 func (j *Journal) Compact(ctx context.Context) (was, is int64, err error) {
 	if j.writer == nil {
 		return 0, 0, j.err(ErrReadOnly)

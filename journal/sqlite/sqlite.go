@@ -47,12 +47,10 @@ type Options struct {
 	// that is killed still loses nothing; a power cut can lose the appends of
 	// the last moments, though never leave a hole or half a batch.
 	Normal bool
-	// ReadOnly opens a database that is there for reading and leaves it and
-	// everything around it as it is, so that one that may only be read, or lies
-	// where nothing may be written, can be looked at. Every write is refused with
-	// [ErrReadOnly]. What is newest stands in the log beside the file as long as
-	// somebody writes, so that log and its index (FILE-wal and FILE-shm) must be
-	// readable then, too.
+	// ReadOnly opens an existing database for reading and changes no file, so that a
+	// database without write permission can be read. Every write fails with
+	// [ErrReadOnly]. While another process writes, the newest entries are in the log next
+	// to the file, so that log and its index (FILE-wal and FILE-shm) must be readable, too.
 	ReadOnly bool
 
 	vfs   string // a file system to open the database on; tests break it
@@ -140,9 +138,8 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	return &Journal{path: path, writer: w, pool: newPool(path, o), tail: left, logs: w.logs}, nil
 }
 
-// alike gives the index of the write-ahead log the mode of the database: it
-// holds no data, but need not be more open, and who may read the one must be
-// able to read the other.
+// alike gives the index of the write-ahead log the mode of the database: it holds no data, but
+// readers of the database must be able to read it, and no others need to.
 func alike(index, database string) error {
 	want, err := os.Stat(database)
 	if err != nil {
@@ -197,12 +194,12 @@ func reached(err error) error {
 	return err
 }
 
-// damaged reports whether SQLite found a page that is not what was written.
+// damaged reports whether SQLite found a page with a wrong checksum.
 func damaged(err error) bool {
 	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_DATA)
 }
 
-// explain says what SQLite's terser codes mean for somebody who has a file and a problem.
+// explain adds the meaning of SQLite's terser codes.
 func explain(err error) error {
 	switch {
 	case damaged(err):

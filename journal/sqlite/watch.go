@@ -9,13 +9,11 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// WatchLogs yields the ids of runs that have new entries, soon after they are
-// durable, until ctx ends or the journal is closed. The empty id means that any
-// run may have some: it comes first, and whenever another process has written,
-// which says that it has and not what. Each id stands for all that came while the
-// caller was at work. Other processes are noticed by what happens to the log
-// beside the file, once for all who watch, and at least once a second. No error is
-// ever yielded.
+// WatchLogs yields the ids of runs that have new entries, soon after they are durable, until ctx
+// ends or the journal is closed. The empty id means that any run may have new entries: it comes
+// first, and whenever another process has written, since the runs are then unknown. Ids that change
+// several times while the caller is busy come once. Writes of other processes are detected by
+// changes of the log next to the file, and at least once a second. No error is ever yielded.
 func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.Listen(ctx) }
 
 const (

@@ -4,12 +4,10 @@
 //	fetch.Tool(nil)                                                 // any public host
 //	fetch.Tool(&fetch.Options{Allow: []string{"docs.example.org"}}) // that host only
 //
-// What counts is the address that is connected to, checked after names are
-// resolved and again for each redirect, so that no name, no spelling of an
-// address and no change of mind of a name server leads to this machine, its
-// network or the metadata service of its cloud. No proxy, no cookie and no
-// credential of the user's is used. A page is what somebody else wrote: what it
-// says may be meant to mislead the model.
+// The tool checks the address that it connects to, after names are resolved and again for each
+// redirect, so that no name, no spelling of an address and no changing DNS answer leads to this
+// machine, its network or the metadata service of its cloud. It uses no proxy, cookie or credential
+// of the user. Pages are untrusted: their text may be meant to mislead the model.
 package fetch
 
 import (
@@ -68,9 +66,9 @@ type page struct {
 	Cut    bool   `json:"cut,omitempty"`    // the page goes on beyond what is read
 }
 
-// Tool is the tool fetch: it gets a page by its URL, as text. HTML is made
-// readable, other texts are given as they are, what is no text is refused. It
-// is a Read. What is wrong with the options is told when the agent is prepared.
+// Tool is the tool fetch: it gets a page by its URL, as text. It converts HTML, returns other texts
+// unchanged, and refuses anything else. It is a Read. Problems with the options are reported when
+// the agent is prepared.
 func Tool(o *Options) pawl.Tool {
 	if o == nil {
 		o = &Options{}
