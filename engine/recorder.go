@@ -168,7 +168,7 @@ func (r *recorder) announce(effects ...*effect) error {
 		}
 	}
 	for _, e := range effects {
-		e.values = r.engine.within(r.base, r.lease.Run, e.intent)
+		e.values = r.engine.within(r.base, r.lease.Run, e.intent) //nolint:fatcontext // each effect has its own
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	}
 	r := &d.rec
 	defer r.lease.release()
-	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx)
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
 	if r.state.Status().Ended() {
 		return nil // by itself, before anybody read the signal
 	}

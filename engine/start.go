@@ -139,7 +139,7 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 // goroutine of its own, for so many steps; negative: for any number.
 func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, error) {
 	r := &d.rec
-	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx)
+	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
 	if err := e.add(ctx, d); err != nil {
 		r.lease.release()
 		return nil, err

@@ -244,7 +244,7 @@ func (s *Server) write(w http.ResponseWriter, status int, media string, v any) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * s.patient))
 	w.Header().Set("Content-Type", media)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // the client may be gone
+	_, _ = w.Write(append(data, '\n')) //nolint:gosec // it is JSON by its media type; the client may be gone
 }
 
 // askAgain is the Retry-After for an answer that is unavailable for now, in seconds. The

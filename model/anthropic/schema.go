@@ -62,8 +62,9 @@ func promise(schema any) bool {
 	}
 	props, _ := s["properties"].(map[string]any)
 	kind, typed := s["type"].(string)
-	switch open := s["additionalProperties"]; {
-	case s["$ref"] != nil, s["patternProperties"] != nil, s["oneOf"] != nil, open != nil && open != false:
+	open, said := s["additionalProperties"].(bool)
+	switch {
+	case s["$ref"] != nil, s["patternProperties"] != nil, s["oneOf"] != nil, s["additionalProperties"] != nil && (!said || open):
 		return false
 	case kind == "object" && len(props) == 0:
 		return false

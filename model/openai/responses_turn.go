@@ -194,7 +194,7 @@ func (r *response) close(ev responsesEvent) error {
 	case "completed", "incomplete":
 	case "failed":
 		if len(ev.Response.Error) > 0 && string(ev.Response.Error) != "null" {
-			return provider.Told(provider.Marshal(map[string]any{"error": ev.Response.Error}))
+			return provider.InBandError(provider.Marshal(map[string]any{"error": ev.Response.Error}))
 		}
 		return r.Failed(pawl.ClassUnknown, "the response failed without a reason")
 	case "cancelled":

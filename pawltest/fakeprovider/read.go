@@ -32,11 +32,12 @@ func (n node) text() string { s, _ := n.v.(string); return s }
 
 // all is the value's text and those of its elements.
 func (n node) all() string {
-	s := n.text()
+	var s strings.Builder
+	s.WriteString(n.text())
 	for _, p := range n.list("[%d]") {
-		s += p.at("text").text()
+		s.WriteString(p.at("text").text())
 	}
-	return s
+	return s.String()
 }
 
 func (n node) has() bool { return n.v != nil }

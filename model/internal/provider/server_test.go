@@ -29,7 +29,7 @@ func (p *plain) Event(data []byte) ([]pawl.Chunk, error) {
 	case "ping":
 		return []pawl.Chunk{}, nil
 	case "error":
-		return nil, Told(`{"error":"busy"}`)
+		return nil, InBandError(`{"error":"busy"}`)
 	default:
 		p.text += s
 		return []pawl.Chunk{{Text: s}}, nil

@@ -17,7 +17,7 @@ import (
 type Reader interface {
 	// Event processes the data of an event, valid until it returns, and returns
 	// the chunks to show. Nil shows that the stream is alive; an empty slice
-	// does not. For an event that contains an error it returns [Told].
+	// does not. For an event that contains an error it returns [InBandError].
 	Event(data []byte) ([]pawl.Chunk, error)
 
 	// Ends reports whether the reply ends here: before the next event when err is
@@ -30,10 +30,10 @@ type Reader interface {
 	turn() *Turn
 }
 
-// Told is the body of an error inside a stream.
-type Told []byte
+// InBandError is the body of an error inside a stream.
+type InBandError []byte
 
-func (t Told) Error() string { return string(t) }
+func (t InBandError) Error() string { return string(t) }
 
 // Stream sends a request and yields the reply as it arrives. The function next
 // creates the body and the reader of an attempt: first with nil, and once more
@@ -94,7 +94,7 @@ func (s *Server) attempt(ctx context.Context, path string, body []byte, r Reader
 				return nil
 			}
 		}
-		if told, ok := errors.AsType[Told](err); ok {
+		if told, ok := errors.AsType[InBandError](err); ok {
 			e, _ := s.refused(0, nil, told)
 			e.Usage = r.turn().Usage
 			return e
@@ -158,7 +158,7 @@ func (t *Turn) Decode(data []byte, event any, told func(data []byte) bool) error
 	case err != nil && !json.Valid(data):
 		return t.Broken(Clip(err.Error()))
 	case told(data):
-		return Told(data)
+		return InBandError(data)
 	case err != nil:
 		return t.Failed(pawl.ClassUnknown, "an event is unknown here: "+Clip(err.Error()))
 	}
