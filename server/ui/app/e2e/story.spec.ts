@@ -127,7 +127,7 @@ test("a doubt is settled: the server was killed in the middle of a write", async
   await page.goto(pawl.link(run));
   // The new server recovers the run, and cannot know what became of the write.
   await expect(page.locator(".summary .status")).toHaveText("in doubt");
-  await expect(page.getByRole("heading", { name: "Did this take place?" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Did this call take place?" })).toBeVisible();
   await page.getByRole("button", { name: "Settle…" }).click();
   await page.getByLabel("It happened, with this result").check();
   await page.locator("#happened").fill('{"tracking": "LX-7001"}');
@@ -144,7 +144,7 @@ test("without a token, with a wrong one, and logged out", async ({ page, pawl, e
   await expect(page.getByRole("heading", { name: "Log in" })).toBeVisible();
   await page.getByLabel("Token").fill("wrong-token-wrong-token");
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("alert")).toContainText("does not know this token");
+  await expect(page.getByRole("alert")).toContainText("Unknown token.");
   await page.getByLabel("Token").fill(pawl.token);
   await page.getByRole("button", { name: "Log in" }).click();
   await expect(page.getByRole("heading", { name: "Runs", exact: true })).toBeVisible();
