@@ -132,7 +132,7 @@ func TestAdviser(t *testing.T) {
 				}
 			}
 			end := r.Verdict.String()
-			if r.Status == pawl.Success {
+			if r.Status == pawl.StatusSuccess {
 				end = "success"
 			}
 			if got := strings.Join(append(got, end), "; "); got != c.want {
@@ -164,7 +164,7 @@ func TestMissedByMachine(t *testing.T) {
 	for machine, spared := range map[int]bool{1: false, 2: true} {
 		s := new(pawl.State)
 		for i, e := range []pawl.Event{
-			pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Strategy: pawl.Native, Machine: machine}},
+			pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Strategy: pawl.StrategyNative, Machine: machine}},
 			pawl.ModelCalled{Purpose: "judge.test", Attempt: 1},
 			pawl.ModelFailed{Purpose: "judge.test", Class: pawl.ClassAuth, Attempt: 1},
 		} {

@@ -122,8 +122,8 @@ type Strategy int
 
 // The strategies.
 const (
-	Native Strategy = 1 + iota // the provider's own tool calls
-	JSON                       // one JSON object a turn: thought, action, action_input
+	StrategyNative Strategy = 1 + iota // the provider's own tool calls
+	StrategyJSON                       // one JSON object a turn: thought, action, action_input
 )
 
 var strategies = names.Make[Strategy]("strategy", []string{"native", "json"})

@@ -14,7 +14,7 @@ import (
 // to a call that does not exist) changes nothing but the place in the log. See
 // [CheckEntry].
 func (s *State) Fold(e Entry) {
-	if s.status == Running && s.seq > 0 {
+	if s.status == StatusRunning && s.seq > 0 {
 		switch e.Event.(type) {
 		case RunResumed, RunForked: // nobody ran it meanwhile
 		default:
@@ -80,7 +80,7 @@ func CheckEntry(s *State, e Entry) error {
 func (s *State) applyRun(event Event) {
 	switch e := event.(type) {
 	case RunStarted:
-		s.start, s.status, s.created = &e, Running, s.time
+		s.start, s.status, s.created = &e, StatusRunning, s.time
 		s.limits, s.stop = e.Declaration.Limits.withDefaults(), e.Declaration.Stop
 		s.priced, s.wire = e.Declaration.Model.Price != nil, e.Declaration.wires()
 		s.epoch, s.owner = e.Epoch, e.Owner
@@ -92,7 +92,7 @@ func (s *State) applyRun(event Event) {
 		}
 		s.hear(e.Input)
 	case RunForked:
-		s.status, s.verdict, s.paused, s.cancel, s.own = Running, Verdict{}, nil, nil, ""
+		s.status, s.verdict, s.paused, s.cancel, s.own = StatusRunning, Verdict{}, nil, nil, ""
 		s.created, s.epoch, s.owner, s.letter = s.time, e.Epoch, e.Owner, 0
 		if len(e.Labels) > 0 && s.start != nil {
 			start := *s.start
@@ -103,8 +103,8 @@ func (s *State) applyRun(event Event) {
 		s.afresh()
 		s.grants = nil
 		for i := range s.open { // the fork requests again, in its own name
-			if c := &s.open[i]; c.Phase != Answered && c.Phase != Doubted && (c.Phase != Lost || c.child != nil) {
-				c.Phase = Undecided
+			if c := &s.open[i]; c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.child != nil) {
+				c.Phase = PhaseUndecided
 				c.unapproved().child = nil // whose run has another name, too
 			}
 		}
@@ -114,20 +114,20 @@ func (s *State) applyRun(event Event) {
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
 		for i := range s.open { // a decision from now on is about the latest observation
-			if c := &s.open[i]; c.Phase == AwaitingApproval && c.requested > s.resumed && c.basis != s.look {
+			if c := &s.open[i]; c.Phase == PhaseAwaitingApproval && c.requested > s.resumed && c.basis != s.look {
 				c.own().basis = s.look
 			}
 		}
 	case RunResumed:
-		if s.status != Running { // else its owner died: what was asked and counted stands
+		if s.status != StatusRunning { // else its owner died: what was asked and counted stands
 			// A run at its ceiling has spent its last call on an answer; until a
 			// ceiling is raised or a new turn begins, that one stands.
-			landed := s.landed && s.status == Exhausted
+			landed := s.landed && s.status == StatusExhausted
 			s.cancel = nil
 			s.afresh()
 			s.landed = landed
 		}
-		s.status, s.verdict, s.paused, s.own = Running, Verdict{}, nil, ""
+		s.status, s.verdict, s.paused, s.own = StatusRunning, Verdict{}, nil, ""
 		s.epoch, s.owner, s.resumed = e.Epoch, e.Owner, s.seq
 		if e.Changed != nil && s.start != nil {
 			start := *s.start
@@ -189,8 +189,8 @@ func (s *State) lose() {
 		s.thinking, s.lostCall = reservation{}, true
 	}
 	for i := range s.open {
-		if c := &s.open[i]; c.Phase == Started || c.Phase == AwaitingChild { // a new owner takes over child runs, too
-			c.Phase = Lost
+		if c := &s.open[i]; c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild { // a new owner takes over child runs, too
+			c.Phase = PhaseLost
 		}
 	}
 }
@@ -221,7 +221,7 @@ func in(calls []call, id string) *call {
 
 // answer closes a call with an ending; the turn is over when it was the last.
 func (s *State) answer(c *call, with *ending) {
-	c.Phase, c.ending = Answered, with
+	c.Phase, c.ending = PhaseAnswered, with
 	if (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
 		c.ending.foreign, s.tainted = true, true
 	}
@@ -230,7 +230,7 @@ func (s *State) answer(c *call, with *ending) {
 		put(&s.doubt, contentKey(c.Tool, c.args()), c.ID)
 	}
 	for _, o := range s.open {
-		if o.Phase != Answered {
+		if o.Phase != PhaseAnswered {
 			return
 		}
 	}
@@ -362,7 +362,7 @@ func (s *State) keeps(d *HookDirected) string {
 	}
 	c, _ := s.call(d.Call)
 	switch {
-	case c.ending == nil || c.Phase != Answered || c.seq != d.Entry:
+	case c.ending == nil || c.Phase != PhaseAnswered || c.seq != d.Entry:
 		return "it is not the call's latest result"
 	case c.child != nil:
 		return "the call is a run of its own, which is not made again"
@@ -397,7 +397,7 @@ func (s *State) direct(d *HookDirected) {
 	}
 	c := s.opened(d.Call)
 	s.count(c, -1)
-	c.Phase, c.ending = Approved, &noEnding // it was approved, if it had to be, when it first ran
+	c.Phase, c.ending = PhaseApproved, &noEnding // it was approved, if it had to be, when it first ran
 	m := c.own()
 	m.images, m.retries = nil, m.retries+1
 }

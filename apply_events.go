@@ -128,7 +128,7 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 // it as they gave every turn: as an action, whose input has the answer.
 func (s *State) land(r Reply) {
 	s.landed, s.landing = true, &completion{Answer: r.Text()}
-	if s.declared().Strategy != JSON || s.Machine() < 3 {
+	if s.declared().Strategy != StrategyJSON || s.Machine() < 3 {
 		return
 	}
 	r, malformed := plan(r, 0)
@@ -236,10 +236,10 @@ func (s *State) applyTool(event Event, entry Entry) {
 	case ToolRefused:
 		if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
 			s.answer(c, &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
-				untold: s.rejects && s.declared().Strategy == JSON && s.Machine() > 2})
+				untold: s.rejects && s.declared().Strategy == StrategyJSON && s.Machine() > 2})
 		}
 	case ToolDoubted:
-		if m := s.hold(e.Call, Doubted); m != nil {
+		if m := s.hold(e.Call, PhaseInDoubt); m != nil {
 			m.Reason, m.requested = e.Why, entry.Seq
 		}
 	case ToolSettled:
@@ -250,7 +250,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 		}
 		c.own().By = e.By
 		if !e.Happened {
-			c.Phase = Approved // it was approved, if it had to be, when it first ran
+			c.Phase = PhaseApproved // it was approved, if it had to be, when it first ran
 			return
 		}
 		s.acted = entry.Seq
@@ -264,7 +264,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 
 func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
 	if c := s.opened(e.Call); c != nil {
-		c.Phase, c.trial = Started, c.try()
+		c.Phase, c.trial = PhaseStarted, c.try()
 		*c.trial = trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
 	}
 }
@@ -303,7 +303,7 @@ func (s *State) returned(id, by string, result json.RawMessage, seq uint64) {
 func (s *State) applyAsk(event Event, entry Entry) {
 	switch e := event.(type) {
 	case ApprovalRequested:
-		if m := s.hold(e.Call, AwaitingApproval); m != nil {
+		if m := s.hold(e.Call, PhaseAwaitingApproval); m != nil {
 			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, entry.Seq, nil
 			m.digest, m.token, m.witnesses, m.basis = e.Digest, e.TokenHash, e.Witnesses, s.look
 		}
@@ -314,7 +314,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		}
 	case ApprovalExpired:
 		if c := s.opened(e.Call); c != nil {
-			c.Phase = Undecided
+			c.Phase = PhaseUndecided
 			c.unapproved()
 		}
 	case ApprovalInvalidated:
@@ -332,7 +332,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		}
 		if c != nil {
 			void := c.approved
-			c.Phase = Undecided
+			c.Phase = PhaseUndecided
 			m := c.unapproved()
 			m.changed = e.Changed
 			if void {
@@ -341,7 +341,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		}
 		forget()
 	case InputRequested:
-		if m := s.hold(e.Call, AwaitingInput); m != nil {
+		if m := s.hold(e.Call, PhaseAwaitingInput); m != nil {
 			m.Reason, m.Expires, m.requested = e.Question, e.Expires, entry.Seq
 		} else {
 			s.question = &e
@@ -357,7 +357,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		s.said = append(s.said, e.Text)
 		s.returned(e.Call, e.By, jsonin.Quote(e.Text), entry.Seq)
 	case ClientToolRequested:
-		if m := s.hold(e.Call, AwaitingClient); m != nil {
+		if m := s.hold(e.Call, PhaseAwaitingClient); m != nil {
 			m.Reason, m.requested = "", entry.Seq
 		}
 	case ClientToolReturned:
@@ -382,11 +382,11 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	if !e.Approved {
 		denied := *c.ending
 		denied.Error = denial(*e)
-		c.Phase, c.ending, s.denied = Undecided, &denied, e
+		c.Phase, c.ending, s.denied = PhaseUndecided, &denied, e
 		return
 	}
-	asked := c.Phase == AwaitingApproval
-	c.Phase, m.Edited, m.approved = Approved, e.Args, true
+	asked := c.Phase == PhaseAwaitingApproval
+	c.Phase, m.Edited, m.approved = PhaseApproved, e.Args, true
 	if asked {
 		m.decided = seq
 	}
@@ -451,7 +451,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	case ProgressJudged:
 		s.judged = &e
 		s.bytes += s.size(e.Hint)
-		if e.Judgement == Refuted {
+		if e.Judgement == JudgedRefuted {
 			s.refuted, s.complete = true, nil
 		}
 	case Noted:

@@ -35,7 +35,7 @@ func (m *Machine) approved(s *State, step Step) Step {
 		switch {
 		case d.Do != Ask:
 			continue
-		case c.Phase == Approved || c.approved:
+		case c.Phase == PhaseApproved || c.approved:
 			*d = m.dispose(s, c)
 			d.Approved = c.approved
 			continue
@@ -84,7 +84,7 @@ func (m *Machine) binding(run, call, tool string, args json.RawMessage, witnesse
 func (m *Machine) unbound(s *State) (facts []Event) {
 	for i := range s.open {
 		c := &s.open[i]
-		if c.digest == "" || c.Phase != AwaitingApproval && c.Phase != Approved {
+		if c.digest == "" || c.Phase != PhaseAwaitingApproval && c.Phase != PhaseApproved {
 			continue
 		}
 		var changed []string
@@ -93,7 +93,7 @@ func (m *Machine) unbound(s *State) (facts []Event) {
 		}
 		// A request is void with the first look after the run was parked with it, an
 		// approval with the first one after the decision.
-		if c.Phase == Approved && c.decided < s.observed || c.Phase == AwaitingApproval && c.requested < s.resumed {
+		if c.Phase == PhaseApproved && c.decided < s.observed || c.Phase == PhaseAwaitingApproval && c.requested < s.resumed {
 			changed = append(changed, s.changed(c)...)
 		}
 		if changed != nil {
@@ -123,7 +123,7 @@ func (s *State) changed(c *call) (what []string) {
 func (s *State) outdated() bool {
 	for i := range s.open {
 		c := &s.open[i]
-		if c.Phase == Approved && c.decided > s.observed || c.Phase == Undecided && c.changed != nil && s.observed <= s.acted {
+		if c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.changed != nil && s.observed <= s.acted {
 			return true
 		}
 	}

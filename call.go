@@ -145,7 +145,7 @@ var (
 )
 
 func newCall(c Call, s *State, iteration int) call {
-	return call{&asked{Call: c, Iteration: iteration, heard: len(s.said), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, Undecided}
+	return call{&asked{Call: c, Iteration: iteration, heard: len(s.said), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, PhaseUndecided}
 }
 
 // own gives the call a copy of what few calls have, to change it.
@@ -183,16 +183,16 @@ type Phase int
 
 // The phases. A call is open until it is Answered.
 const (
-	Undecided        Phase = 1 + iota // nothing has been done about it
-	Started                           // it runs
-	Lost                              // it ran when the run lost its owner
-	AwaitingApproval                  // a person must approve it
-	Approved                          // a person has; it is to run
-	AwaitingInput                     // a person must answer it
-	AwaitingClient                    // the client must return its result
-	Doubted                           // nobody knows whether it took place
-	AwaitingChild                     // it is a run of its own, which waits or is paused
-	Answered                          // it has its result
+	PhaseUndecided        Phase = 1 + iota // nothing has been done about it
+	PhaseStarted                           // it runs
+	PhaseLost                              // it ran when the run lost its owner
+	PhaseAwaitingApproval                  // a person must approve it
+	PhaseApproved                          // a person has; it is to run
+	PhaseAwaitingInput                     // a person must answer it
+	PhaseAwaitingClient                    // the client must return its result
+	PhaseInDoubt                           // nobody knows whether it took place
+	PhaseAwaitingChild                     // it is a run of its own, which waits or is paused
+	PhaseAnswered                          // it has its result
 )
 
 var phases = names.Make[Phase]("phase", []string{
@@ -205,22 +205,22 @@ func (p Phase) String() string { return phases.String(p) }
 // waits is the status of a run that can do nothing but wait for this call.
 func (c *call) waits() Status {
 	switch c.Phase {
-	case AwaitingApproval:
-		return WaitingApproval
-	case AwaitingInput:
-		return WaitingInput
-	case AwaitingClient:
-		return WaitingClientTool
-	case Doubted:
-		return WaitingDoubt
-	case AwaitingChild:
+	case PhaseAwaitingApproval:
+		return StatusWaitingApproval
+	case PhaseAwaitingInput:
+		return StatusWaitingInput
+	case PhaseAwaitingClient:
+		return StatusWaitingClientTool
+	case PhaseInDoubt:
+		return StatusWaitingDoubt
+	case PhaseAwaitingChild:
 		return c.child.status
 	}
 	return 0
 }
 
 // ready reports whether the machine may dispose of the call now.
-func (p Phase) ready() bool { return p == Undecided || p == Lost || p == Approved }
+func (p Phase) ready() bool { return p == PhaseUndecided || p == PhaseLost || p == PhaseApproved }
 
 // args are the arguments to run: the approver's, if edited.
 func (c *call) args() json.RawMessage {
@@ -239,10 +239,10 @@ func (c *call) relied() map[string]string {
 }
 
 // ok is OK.
-func (c *call) ok() bool { return c.Phase == Answered && c.Status == ToolOK }
+func (c *call) ok() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }
 
 // OK reports whether the call was answered with a result rather than an error.
-func (c CallState) OK() bool { return c.Phase == Answered && c.Status == ToolOK }
+func (c CallState) OK() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }
 
 // A Turn is one model turn: what was thought and what it called.
 type Turn struct {
@@ -253,7 +253,7 @@ type Turn struct {
 
 // said is the thought apart from the call that a strategy puts beside it.
 func (t *Turn) said(by Strategy) string {
-	if by == JSON {
+	if by == StrategyJSON {
 		return jsonin.Thought(t.Thought)
 	}
 	return t.Thought

@@ -124,7 +124,7 @@ func (m *Machine) carve(s *State, step Step) Step {
 		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
 			leaf := m.share(s, d, max(tokens, 0), max(dollars, 0))
 			if leaf != "" && s.looped {
-				return Finish{Verdict: verdict(Exhausted, leaf, d.Why)}
+				return Finish{Verdict: verdict(StatusExhausted, leaf, d.Why)}
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 	switch {
 	case had.id != "": // it has begun; what it cannot pay for any more it says itself
 		l.Time = had.limits.Time
-		if had.status == Interrupted { // a sibling's end would otherwise make it richer for a crash
+		if had.status == StatusInterrupted { // a sibling's end would otherwise make it richer for a crash
 			l.Tokens = min(l.Tokens, had.limits.Tokens)
 		}
 	case s.limits.Depth < 0:
@@ -182,7 +182,7 @@ func (s *State) startChild(e *ChildStarted) {
 	if was := c.child; was != nil {
 		k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
 	}
-	c.Phase, c.own().child = Started, &k
+	c.Phase, c.own().child = PhaseStarted, &k
 }
 
 // stopChild books what a child has used since it was settled last.
@@ -199,8 +199,8 @@ func (s *State) stopChild(e *ChildStopped) {
 	m := c.own()
 	m.child = &childRun{id: was.id, limits: was.limits, status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
 	m.Reason = fmt.Sprintf("its run %s is %v", e.Child, e.Status)
-	if e.Status != Interrupted { // one that has ended is answered next, unless it was cancelled with us
-		c.Phase = AwaitingChild
+	if e.Status != StatusInterrupted { // one that has ended is answered next, unless it was cancelled with us
+		c.Phase = PhaseAwaitingChild
 	}
 	s.priced = s.priced && !e.Unpriced
 }

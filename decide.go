@@ -45,7 +45,7 @@ func (m *Machine) Decide(s *State) Step {
 // Nothing else they want can be had any more.
 func (m *Machine) lastWords(s *State, step Step) Step {
 	end := step.(Finish)
-	if end.Verdict.Status != Exhausted || s.Machine() < 2 {
+	if end.Verdict.Status != StatusExhausted || s.Machine() < 2 {
 		return step
 	}
 	for _, p := range m.agent.Policies {
@@ -75,7 +75,7 @@ func (m *Machine) propose(s *State) Step {
 		return Finish{Verdict: v}
 	}
 	if e := s.denied; e != nil && m.agent.Approvals.StopOnDeny {
-		return Finish{Verdict: verdict(Denied, "denied", e.detail(s))}
+		return Finish{Verdict: verdict(StatusDenied, "denied", e.detail(s))}
 	}
 	if step := m.doubts(s); step != nil {
 		return step
@@ -86,7 +86,7 @@ func (m *Machine) propose(s *State) Step {
 	if m.agent.observes() && s.observed < s.resumed && s.Machine() > 2 {
 		return Observe{}
 	}
-	if v := m.ends(s); v.Holds && !s.Waits(Doubted) && !m.yields(s, v) {
+	if v := m.ends(s); v.Holds && !s.Waits(PhaseInDoubt) && !m.yields(s, v) {
 		if step := m.finish(s, v); step != nil {
 			return step
 		}
@@ -110,14 +110,14 @@ func (m *Machine) propose(s *State) Step {
 		return m.act(s)
 	}
 	if q := s.question; q != nil {
-		return Await{Status: WaitingInput, Reason: q.Question}
+		return Await{Status: StatusWaitingInput, Reason: q.Question}
 	}
 	if m.agent.observes() && s.observed <= s.acted {
 		return Observe{}
 	}
 	if s.complete != nil {
 		leaf := fmt.Sprintf("tool_called(%q)", completeTool)
-		if step := m.finish(s, verdict(Success, leaf, "the model handed in its answer")); step != nil {
+		if step := m.finish(s, verdict(StatusSuccess, leaf, "the model handed in its answer")); step != nil {
 			return step
 		}
 	}
@@ -155,19 +155,19 @@ func (m *Machine) ask(s *State) Step {
 func (m *Machine) ends(s *State) Verdict {
 	if m.met(s) {
 		v := eval(m.agent.Goal.Success, s)
-		v.Status = Success
+		v.Status = StatusSuccess
 		return v
 	}
 	if m.agent.Stop != nil {
 		if v := eval(m.agent.Stop, s); v.Holds {
 			if v.Status == 0 {
-				v.Status = Exhausted
+				v.Status = StatusExhausted
 			}
 			return v
 		}
 	}
 	if n := s.limits.ToolErrors; s.toolErrors >= n {
-		return verdict(NoProgress, fmt.Sprintf("tool_errors >= %d", n), fmt.Sprintf("every call of the last %d turns failed", s.toolErrors))
+		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), fmt.Sprintf("every call of the last %d turns failed", s.toolErrors))
 	}
 	return Verdict{}
 }
@@ -176,7 +176,7 @@ func (m *Machine) ends(s *State) Verdict {
 // success: an end that is no success and whose outcome nobody named.
 func (m *Machine) yields(s *State, v Verdict) bool {
 	switch {
-	case v.Status == Success || v.Explicit || s.Machine() < 3 || s.question != nil || s.failure != nil:
+	case v.Status == StatusSuccess || v.Explicit || s.Machine() < 3 || s.question != nil || s.failure != nil:
 		return false
 	case m.agent.Goal != nil && s.refuted:
 		return false
@@ -186,7 +186,7 @@ func (m *Machine) yields(s *State, v Verdict) bool {
 		return true
 	}
 	end, ends := m.ask(s).(Finish)
-	return ends && end.Verdict.Status == Success
+	return ends && end.Verdict.Status == StatusSuccess
 }
 
 func (m *Machine) met(s *State) bool {
@@ -205,18 +205,18 @@ func eval(c Condition, s *State) Verdict {
 // with its last permitted turn is a success.
 func (m *Machine) finish(s *State, v Verdict) Step {
 	switch {
-	case m.agent.Goal == nil || v.Status != Success && v.Status != Exhausted:
+	case m.agent.Goal == nil || v.Status != StatusSuccess && v.Status != StatusExhausted:
 		return Finish{Verdict: v}
-	case !s.HasOpen() && (s.observed <= s.acted || v.Status == Success && s.observed < s.replied && s.Machine() > 2):
+	case !s.HasOpen() && (s.observed <= s.acted || v.Status == StatusSuccess && s.observed < s.replied && s.Machine() > 2):
 		return Observe{}
-	case v.Status != Success || m.met(s):
+	case v.Status != StatusSuccess || m.met(s):
 		return Finish{Verdict: v}
 	case s.refuted || s.HasOpen(): // a claim that stays true is told once a turn
 		return nil
 	}
 	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
 	hint := gauge.Refute(m.agent.Goal.Success.String(), (*gauge.Measure)(s.baseline), gauge.Measure{Value: s.metric, Open: s.openIDs}, s.measured, s.Machine())
-	return Record{[]Event{ProgressJudged{Judgement: Refuted, Detail: detail, Hint: hint}}}
+	return Record{[]Event{ProgressJudged{Judgement: JudgedRefuted, Detail: detail, Hint: hint}}}
 }
 
 // doubts turns lost Writes into what their tools ask for.
@@ -224,16 +224,16 @@ func (m *Machine) doubts(s *State) Step {
 	var facts []Event
 	for i := range s.open {
 		c := &s.open[i]
-		if c.Phase != Lost || c.Effect != Write || c.child != nil {
+		if c.Phase != PhaseLost || c.Effect != Write || c.child != nil {
 			continue // a child run is never in doubt: its log says how far it came
 		}
 		const why = "the run lost its owner while this call was running; whether it took place is unknown"
-		choice := AskDoubt
+		choice := DoubtAsk
 		if t := m.tools[c.Tool]; t != nil {
 			choice = t.info.OnDoubt
 		}
 		switch choice {
-		case TellDoubt:
+		case DoubtTell:
 			facts = append(facts, ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolUnknown, Error: why})
 		default:
 			facts = append(facts, ToolDoubted{Call: c.ID, Tool: c.Tool, Why: why})
@@ -244,7 +244,7 @@ func (m *Machine) doubts(s *State) Step {
 	}
 	for i := range s.open {
 		c := &s.open[i]
-		if t := m.tools[c.Tool]; c.Phase == Doubted && t != nil && t.info.OnDoubt == FailDoubt {
+		if t := m.tools[c.Tool]; c.Phase == PhaseInDoubt && t != nil && t.info.OnDoubt == DoubtFail {
 			return failed("doubt", fmt.Sprintf("%s %s: %s", c.Tool, c.ID, c.Reason))
 		}
 	}
@@ -269,7 +269,7 @@ func (m *Machine) failure(s *State) Step {
 	case m.spent(s):
 		return failed("model", fmt.Sprintf("%v after %s: %s", f.Class, s.attempts(f.Class), f.Message))
 	case f.RetryAt.Sub(s.time) > patience:
-		return Await{Status: Paused, Until: f.RetryAt, Reason: fmt.Sprintf("%v: %s; the provider asks to come back at %s", f.Class, f.Message, f.RetryAt.UTC().Format(time.RFC3339))}
+		return Await{Status: StatusPaused, Until: f.RetryAt, Reason: fmt.Sprintf("%v: %s; the provider asks to come back at %s", f.Class, f.Message, f.RetryAt.UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
@@ -324,7 +324,7 @@ const maxEmpty = 3
 
 // failed ends the run as failed.
 func failed(leaf, detail string) Step {
-	return Finish{Verdict: verdict(Failed, leaf, detail)}
+	return Finish{Verdict: verdict(StatusFailed, leaf, detail)}
 }
 
 func cancelled(c *CancelRequested) string {
@@ -443,7 +443,7 @@ func sameStep(a, b Step) bool {
 func loosens(step, next Step) string {
 	switch b := next.(type) {
 	case Finish:
-		if a, ends := step.(Finish); ends && (a.Verdict.Status != Success && a.Verdict.Status != Exhausted || b.Verdict.Status == Success) {
+		if a, ends := step.(Finish); ends && (a.Verdict.Status != StatusSuccess && a.Verdict.Status != StatusExhausted || b.Verdict.Status == StatusSuccess) {
 			return "changed how the run ends" // whose answer may be withheld, but not what ended it otherwise
 		}
 		return ""

@@ -77,7 +77,7 @@ func (s *State) rejection(step Step) (Record, bool) {
 
 // begun reports whether anything was done about the open calls.
 func (s *State) begun() bool {
-	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase != Undecided || c.Error != "" })
+	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase != PhaseUndecided || c.Error != "" })
 }
 
 // refusals answer the open calls of a rejected reply, none of which may run. Where
@@ -89,7 +89,7 @@ func (s *State) refusals(whys []string) (events []Event) {
 	}
 	for i := range s.open {
 		c := &s.open[i]
-		if c.Phase == Answered {
+		if c.Phase == PhaseAnswered {
 			continue
 		}
 		why := other
@@ -186,10 +186,10 @@ func (m *Machine) act(s *State) Step {
 	for i := range s.open {
 		c := &s.open[i]
 		if !c.Phase.ready() {
-			if c.Phase != Answered && waiting == nil {
+			if c.Phase != PhaseAnswered && waiting == nil {
 				waiting = c
 			}
-			if c.Phase == Doubted && s.Machine() > 1 {
+			if c.Phase == PhaseInDoubt && s.Machine() > 1 {
 				break // a Write is a barrier: nothing behind it runs before it is known to be over
 			}
 			continue
@@ -217,11 +217,11 @@ func (m *Machine) act(s *State) Step {
 	if waiting == nil {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
-	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(AwaitingApproval) {
+	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(PhaseAwaitingApproval) {
 		return Observe{} // so that an approval is about the world as it is now
 	}
 	step := Await{Status: waiting.waits(), Reason: waitsFor(waiting)}
-	if waiting.Phase == AwaitingChild {
+	if waiting.Phase == PhaseAwaitingChild {
 		step.Until = waiting.child.wake
 	}
 	return step
@@ -239,9 +239,9 @@ func (a Act) runs(tool string) (n int) {
 
 func waitsFor(c *call) string {
 	switch c.Phase {
-	case AwaitingInput:
+	case PhaseAwaitingInput:
 		return fmt.Sprintf("%s asks: %s", c.ID, c.Reason)
-	case AwaitingClient:
+	case PhaseAwaitingClient:
 		return fmt.Sprintf("%s: the client is to run %s", c.ID, c.Tool)
 	}
 	return fmt.Sprintf("%s %s: %s", c.ID, c.Tool, c.Reason)
@@ -254,7 +254,7 @@ var noTool ToolInfo
 func (m *Machine) dispose(s *State, c *call) Disposed {
 	d := Disposed{Call: c.Call, Do: RunCall, info: &noTool}
 	d.Call.Args = c.args()
-	if c.Error != "" && c.Phase == Undecided { // denied
+	if c.Error != "" && c.Phase == PhaseUndecided { // denied
 		d.Do, d.Why = Refuse, c.Error
 		return d
 	}
@@ -289,7 +289,7 @@ func (m *Machine) dispose(s *State, c *call) Disposed {
 	} else {
 		d.Key = s.keyed() + "/" + c.ID
 	}
-	if t.info.Effect == Write && c.Phase == Undecided {
+	if t.info.Effect == Write && c.Phase == PhaseUndecided {
 		if of := s.doubtful(c.Tool, d.Call.Args); of != "" {
 			d.Do, d.Why = Ask, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
 		}

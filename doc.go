@@ -55,7 +55,7 @@
 //
 // An [Entry] is an [Event] with its place in the log. Event names and the JSON
 // of entries are frozen. A [Journal] stores encoded entries under a lease with a
-// fencing epoch; everybody but the owner writes [Letter] values to its
-// [Mailbox]. Engine.Replay of package engine decides a whole log again and
+// fencing epoch; everybody but the owner writes [Signal] values to its
+// [Inbox]. Engine.Replay of package engine decides a whole log again and
 // reports whether it would be the same.
 package pawl

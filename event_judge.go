@@ -35,10 +35,10 @@ type Judgement int
 
 // The judgements.
 const (
-	Refuted   Judgement = 1 + iota // the model called it done, the goal says it is not
-	Repeating                      // it gets nowhere: its latest turns follow a pattern
-	Hinted                         // a hint was put before the model
-	Regressed                      // the last turn made the goal's measure worse
+	JudgedRefuted   Judgement = 1 + iota // the model called it done, the goal says it is not
+	JudgedRepeating                      // it gets nowhere: its latest turns follow a pattern
+	JudgedHinted                         // a hint was put before the model
+	JudgedRegressed                      // the last turn made the goal's measure worse
 )
 
 var judgements = names.Make[Judgement]("judgement", []string{"refuted", "repeating", "hinted", "regressed"})

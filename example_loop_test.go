@@ -34,7 +34,7 @@ func (draft) Next(s *pawl.State) pawl.Step {
 	case s.Iteration() == 1:
 		return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: string(note)}}
 	}
-	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Success, Condition: "reviewed", Leaf: "reviewed"}}
+	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusSuccess, Condition: "reviewed", Leaf: "reviewed"}}
 }
 
 // A loop is one pure method. What surrounds it (retries, ceilings, open calls,

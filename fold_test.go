@@ -187,7 +187,7 @@ func machines(t testing.TB) []*Machine {
 		{Name: "plain", Model: model},
 		{Name: "tools", Model: model, Tools: tools, Builtins: true, Output: json.RawMessage(`{"type":"object"}`)},
 		{Name: "single", Model: model, Loop: SingleCall{}, Output: json.RawMessage(`{"type":"object"}`)},
-		{Name: "json", Model: model, Tools: tools, Strategy: JSON, Observer: ObserverFunc(nil), Goal: goal},
+		{Name: "json", Model: model, Tools: tools, Strategy: StrategyJSON, Observer: ObserverFunc(nil), Goal: goal},
 		{Name: "priced", Model: priced{}, Tools: tools, Goal: goal, Stop: reached{}, Limits: Limits{Cost: 1}},
 	} {
 		m, err := NewMachine(a)
@@ -210,7 +210,7 @@ type reached struct{}
 
 func (reached) Eval(s *State) Verdict {
 	v, ok := s.Metric()
-	return Verdict{Holds: ok && v >= 1, Status: Success, Condition: "reached", Leaf: "reached"}
+	return Verdict{Holds: ok && v >= 1, Status: StatusSuccess, Condition: "reached", Leaf: "reached"}
 }
 func (reached) String() string { return "metric >= 1" }
 

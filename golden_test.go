@@ -88,7 +88,7 @@ func fill(v reflect.Value, n int) {
 		v.Set(reflect.ValueOf(ClassPanic))
 		return
 	case Status:
-		v.Set(reflect.ValueOf(Queued))
+		v.Set(reflect.ValueOf(StatusQueued))
 		return
 	case StopReason:
 		v.Set(reflect.ValueOf(StopPause))
@@ -97,19 +97,19 @@ func fill(v reflect.Value, n int) {
 		v.Set(reflect.ValueOf(ToolUnknown))
 		return
 	case Strategy:
-		v.Set(reflect.ValueOf(JSON))
+		v.Set(reflect.ValueOf(StrategyJSON))
 		return
 	case Effect:
 		v.Set(reflect.ValueOf(Write))
 		return
 	case OnDoubt:
-		v.Set(reflect.ValueOf(TellDoubt))
+		v.Set(reflect.ValueOf(DoubtTell))
 		return
 	case Trust:
 		v.Set(reflect.ValueOf(Untrusted))
 		return
 	case Judgement:
-		v.Set(reflect.ValueOf(Hinted))
+		v.Set(reflect.ValueOf(JudgedHinted))
 		return
 	}
 	switch v.Kind() {

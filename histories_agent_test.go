@@ -50,7 +50,7 @@ func again(t *testing.T, d pawl.Declaration) pawl.Agent {
 	}
 	for _, info := range d.Tools {
 		if strings.HasPrefix(info.Name, "__") {
-			a.Builtins = a.Builtins || d.Strategy != pawl.JSON || info.Name != "__complete__"
+			a.Builtins = a.Builtins || d.Strategy != pawl.StrategyJSON || info.Name != "__complete__"
 			continue
 		}
 		if info.Agent != "" {

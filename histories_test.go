@@ -64,10 +64,10 @@ func kinds(t *testing.T) map[string]bool {
 		all[must(pawl.DecodeEntry(line)).Type()] = true
 	}
 	delete(all, "model.delta") // is in no log
-	for s := pawl.Success; s <= pawl.Queued; s++ {
+	for s := pawl.StatusSuccess; s <= pawl.StatusQueued; s++ {
 		all["ends "+s.String()] = true
 	}
-	for _, seen := range []pawl.Status{pawl.Queued, pawl.Expired, pawl.Interrupted} { // by whoever looks; no log says so
+	for _, seen := range []pawl.Status{pawl.StatusQueued, pawl.StatusExpired, pawl.StatusInterrupted} { // by whoever looks; no log says so
 		delete(all, "ends "+seen.String())
 	}
 	return all

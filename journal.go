@@ -39,20 +39,20 @@ type Journal interface {
 	List(ctx context.Context, q Query) iter.Seq2[Head, error]
 }
 
-// A Mailbox is a [Journal] that takes letters for runs owned by somebody else.
+// An Inbox is a [Journal] that takes signals for runs owned by somebody else.
 // A journal without one can be decided on only by the process that owns the run.
-type Mailbox interface {
-	// Post makes a letter durable and returns it with its ID. Posting the same
-	// letter again (equal run, kind, request and body) returns the first;
-	// another body for the same run, kind and request is a *LetterConflictError
+type Inbox interface {
+	// Send makes a signal durable and returns it with its ID. Sending the same
+	// signal again (equal run, kind, request and body) returns the first;
+	// another body for the same run, kind and request is a *SignalConflictError
 	// that names the first. ErrUnknownRun if there is no such run.
-	Post(ctx context.Context, l Letter) (Letter, error)
+	Send(ctx context.Context, l Signal) (Signal, error)
 
-	// Letters yields the letters with an ID greater than after, in order of
-	// ID, for one run or, when run is empty, for all. A letter becomes visible
-	// only after every letter with a lower ID, so that who follows by the last ID
+	// Signals yields the signals with an ID greater than after, in order of
+	// ID, for one run or, when run is empty, for all. A signal becomes visible
+	// only after every signal with a lower ID, so that who follows by the last ID
 	// misses none, however the posts overlap.
-	Letters(ctx context.Context, run string, after int64) iter.Seq2[Letter, error]
+	Signals(ctx context.Context, run string, after int64) iter.Seq2[Signal, error]
 }
 
 // Blobs is a [Journal] that keeps large bytes apart from the log, by digest.
@@ -66,10 +66,10 @@ type Blobs interface {
 
 // A Remover is a [Journal] that can forget. Without it, what was kept is kept.
 type Remover interface {
-	// Remove deletes a run: log, head, lease and letters. It takes whoever holds
+	// Remove deletes a run: log, head, lease and signals. It takes whoever holds
 	// the lease: ErrFenced if epoch is not the lease's, ErrUnknownRun if there is
 	// no such run. What refers to the run's place in the journal (the ids of
-	// letters) is given to nobody else afterwards.
+	// signals) is given to nobody else afterwards.
 	Remove(ctx context.Context, run string, epoch uint64) error
 	// RemoveBlobs deletes the blobs that were last stored before a time and that
 	// keep does not want, and returns how many. A blob that is stored again in
@@ -154,39 +154,39 @@ type Query struct {
 	Due    time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
 }
 
-// A Letter is something said to a run from outside: durable before it is
+// A Signal is something said to a run from outside: durable before it is
 // acknowledged, and unique by run, kind and request.
-type Letter struct {
-	ID      int64 // given by the mailbox, rising
+type Signal struct {
+	ID      int64 // given by the inbox, rising
 	Run     string
-	Kind    LetterKind
+	Kind    SignalKind
 	Request string // the call it answers; for cancel and extension the sender's own fresh id
 	By      string
 	Body    json.RawMessage
 	Time    time.Time
 }
 
-// LetterKind is what a letter says.
-type LetterKind int
+// SignalKind is what a signal says.
+type SignalKind int
 
-// The kinds of letters.
+// The kinds of signals.
 const (
-	LetterDecision   LetterKind = 1 + iota // approves or denies a call
-	LetterAnswer                           // answers a question
-	LetterResult                           // hands in a client tool's result
-	LetterSettlement                       // settles a doubt
-	LetterCancel                           // asks the run to end
-	LetterExtension                        // changes the run's limits
-	LetterChild                            // a child run that somebody else drove has ended
-	LetterDelivery                         // keeps the books of who was told of a run; it says nothing to the run
+	SignalDecision   SignalKind = 1 + iota // approves or denies a call
+	SignalAnswer                           // answers a question
+	SignalResult                           // hands in a client tool's result
+	SignalResolution                       // settles a doubt
+	SignalCancel                           // asks the run to end
+	SignalExtension                        // changes the run's limits
+	SignalChild                            // a child run that somebody else drove has ended
+	SignalDelivery                         // keeps the books of who was told of a run; it says nothing to the run
 )
 
-var letterKinds = names.Make[LetterKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
+var letterKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
 
 // String returns the kind's name.
-func (k LetterKind) String() string                { return letterKinds.String(k) }
-func (k LetterKind) MarshalText() ([]byte, error)  { return letterKinds.Marshal(k) }
-func (k *LetterKind) UnmarshalText(b []byte) error { return letterKinds.Unmarshal(k, b) }
+func (k SignalKind) String() string                { return letterKinds.String(k) }
+func (k SignalKind) MarshalText() ([]byte, error)  { return letterKinds.Marshal(k) }
+func (k *SignalKind) UnmarshalText(b []byte) error { return letterKinds.Unmarshal(k, b) }
 
 // The errors a journal is matched by.
 var (
@@ -205,11 +205,11 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("run %s is owned by %s until %s", e.Lease.Run, e.Lease.Owner, e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
-// A LetterConflictError says that another letter was there first.
-type LetterConflictError struct{ First Letter }
+// A SignalConflictError says that another signal was there first.
+type SignalConflictError struct{ First Signal }
 
 // Error names what was said first.
-func (e *LetterConflictError) Error() string {
+func (e *SignalConflictError) Error() string {
 	by := e.First.By
 	if by == "" {
 		by = "somebody"

@@ -47,13 +47,13 @@ func (SingleCall) Next(s *State) Step {
 	case s.Done():
 		return Finish{Verdict: doneVerdict()}
 	case s.RejectedIterations() > 0:
-		return Finish{Verdict: verdict(PlanFailed, "plan_failed", "the model gave no usable answer: "+s.LastRejection())}
+		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", "the model gave no usable answer: "+s.LastRejection())}
 	}
 	return Think{Purpose: PurposeTurn, View: View{Bare: true}}
 }
 
 func doneVerdict() Verdict {
-	return verdict(Success, "done", "the model answered without calling a tool")
+	return verdict(StatusSuccess, "done", "the model answered without calling a tool")
 }
 
 // A Policy reviews every step before it is taken. It is pure, and it may only

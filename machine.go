@@ -74,7 +74,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 	_, m.single = m.loop.(SingleCall)
 	if m.agent.Strategy == 0 {
-		m.agent.Strategy = Native
+		m.agent.Strategy = StrategyNative
 	}
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -112,7 +112,7 @@ func NewMachine(a Agent) (*Machine, error) {
 	if m.single && a.Builtins {
 		bad("loop single: it offers no tools; drop Builtins")
 	}
-	if m.single && a.Strategy == JSON {
+	if m.single && a.Strategy == StrategyJSON {
 		bad("loop single: the json strategy is a way to call tools; use native")
 	}
 	if a.Goal != nil && (a.Goal.Metric == nil || a.Goal.Success == nil) {
@@ -144,7 +144,7 @@ func NewMachine(a Agent) (*Machine, error) {
 
 	m.declare(model, fallback, advice)
 	m.base = len(m.system(View{}))
-	if m.agent.Strategy == Native {
+	if m.agent.Strategy == StrategyNative {
 		for _, t := range m.offer {
 			m.base += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
 		}
@@ -279,7 +279,7 @@ func (m *Machine) arm() (errs []error) {
 	for _, t := range m.agent.Tools {
 		add(t, false)
 	}
-	if m.agent.Builtins || m.agent.Strategy == JSON {
+	if m.agent.Builtins || m.agent.Strategy == StrategyJSON {
 		for _, t := range builtins() {
 			// Under the json strategy every turn is an action, so there must be one that ends the run.
 			if m.agent.Builtins || t.info.Name == completeTool {

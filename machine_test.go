@@ -53,7 +53,7 @@ func TestDifferences(t *testing.T) {
 		{"prompt", func(a *pawl.Agent) { a.Prompt = "Do it well." }},
 		{"model", func(a *pawl.Agent) { a.Model = pawl.ModelFunc(nil) }},
 		{"loop", func(a *pawl.Agent) { a.Loop = named("mine") }},
-		{"strategy tool __complete__", func(a *pawl.Agent) { a.Strategy = pawl.JSON }},
+		{"strategy tool __complete__", func(a *pawl.Agent) { a.Strategy = pawl.StrategyJSON }},
 		{"stop", func(a *pawl.Agent) { a.Stop = stop.Iterations(11) }},
 		{"stop", func(a *pawl.Agent) { a.Stop = nil }},
 		{"policies", func(a *pawl.Agent) { a.Policies = []pawl.Policy{progress.NoProgress(4, 0, "")} }},
@@ -66,7 +66,7 @@ func TestDifferences(t *testing.T) {
 		{"tool look", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.Description = "Look." }) }},
 		{"tool look", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.Effect = pawl.Idempotent }) }},
 		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Version = "2" }) }},
-		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.TellDoubt }) }},
+		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.DoubtTell }) }},
 		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.MaxCalls = 1 }) }},
 		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Client = true }) }},
 		{"tool pay", func(a *pawl.Agent) {
@@ -106,7 +106,7 @@ func TestContradictions(t *testing.T) {
 		{pawl.Agent{}, `agent "": agent name "": use lower-case letters, digits and hyphens
 model: none is set; set Agent.Model`},
 		{pawl.Agent{
-			Name: "My Agent", Model: pawl.ModelFunc(nil), Loop: pawl.SingleCall{}, Builtins: true, Strategy: pawl.JSON,
+			Name: "My Agent", Model: pawl.ModelFunc(nil), Loop: pawl.SingleCall{}, Builtins: true, Strategy: pawl.StrategyJSON,
 			Serial: true, MaxParallel: 2,
 			Tools: []pawl.Tool{
 				nil, bad(pawl.ToolInfo{Name: "look"}), bad(pawl.ToolInfo{Name: "look"}), bad(pawl.ToolInfo{Name: "a b"}),
@@ -239,7 +239,7 @@ func TestNoRunaway(t *testing.T) {
 	a := pawl.Agent{Name: "restless", Model: pawl.ModelFunc(nil), Loop: restless{}}
 	run := must(engine.New(memory.New(), nil).Start(t.Context(), a, "go", nil))
 	res := must(run.Wait(t.Context()))
-	if res.Status != pawl.Failed || !strings.Contains(res.Reason.Detail, "restless") {
+	if res.Status != pawl.StatusFailed || !strings.Contains(res.Reason.Detail, "restless") {
 		t.Errorf("ended %v: %s", res.Verdict, res.Reason.Detail)
 	}
 }

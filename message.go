@@ -15,16 +15,16 @@ type Role int
 // The roles. Tool results stand in a user message, because every provider
 // wants the answers to one reply's calls in the one turn that follows it.
 const (
-	User Role = 1 + iota
-	Assistant
+	RoleUser Role = 1 + iota
+	RoleAssistant
 )
 
 // String returns "user" or "assistant".
 func (r Role) String() string {
 	switch r {
-	case User:
+	case RoleUser:
 		return "user"
-	case Assistant:
+	case RoleAssistant:
 		return "assistant"
 	}
 	return fmt.Sprintf("role(%d)", int(r))

@@ -108,7 +108,7 @@ func ledger(t *testing.T, r *rand.Rand, limits pawl.Limits, models ...*provider)
 			}
 		}
 	}
-	if len(calls) == 0 && s.Status() != pawl.Exhausted {
+	if len(calls) == 0 && s.Status() != pawl.StatusExhausted {
 		t.Fatalf("no model was called: %+v", s.Verdict())
 	}
 	return calls, s

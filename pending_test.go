@@ -14,7 +14,7 @@ func TestPendingExpires(t *testing.T) {
 	for i, e := range []Event{
 		RunStarted{Declaration: Declaration{Agent: "a"}, Input: "go"},
 		InputRequested{Call: "stuck", Question: "How on?", Expires: end},
-		RunPaused{Status: WaitingInput},
+		RunPaused{Status: StatusWaitingInput},
 	} {
 		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Time: end.Add(-time.Hour), Event: e})
 	}

@@ -93,7 +93,7 @@ func schemed(t testing.TB, seed uint64) (pawl.Agent, *realm) {
 	model := pawl.ModelFunc(func(_ context.Context, q pawl.Request) (pawl.Reply, error) {
 		turn, seen := 0, ""
 		for _, m := range q.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				turn++
 			}
 			for _, p := range m.Parts {
@@ -224,7 +224,7 @@ func finish(t *testing.T, e *engine.Engine, agent pawl.Agent) pawl.Result {
 			t.Fatal(err)
 		}
 		res := must(run.Wait(t.Context()))
-		if res.Status != pawl.WaitingDoubt {
+		if res.Status != pawl.StatusWaitingDoubt {
 			return res
 		}
 		for _, p := range res.Pending {
@@ -276,7 +276,7 @@ func FuzzCeilings(f *testing.F) {
 		quick := &engine.Options{Backoff: func(int) time.Duration { return 0 }}
 		run := must(engine.New(j, quick).Start(t.Context(), a, strings.Repeat("go ", r.IntN(3000)), nil))
 		res := must(run.Wait(t.Context()))
-		if res.Status == pawl.Success || res.Status == pawl.Running {
+		if res.Status == pawl.StatusSuccess || res.Status == pawl.StatusRunning {
 			t.Fatalf("the run ended as %v", res.Verdict)
 		}
 		s := new(pawl.State)
@@ -315,10 +315,10 @@ func TestCancelOutlivesCrash(t *testing.T) {
 	put(pawl.RunStarted{Declaration: m.Declaration()})
 	put(pawl.CancelRequested{By: "anna", Letter: 1})
 	put(pawl.RunResumed{Epoch: 2})
-	if f, ok := m.Decide(s).(pawl.Finish); !ok || f.Verdict.Status != pawl.Cancelled {
+	if f, ok := m.Decide(s).(pawl.Finish); !ok || f.Verdict.Status != pawl.StatusCancelled {
 		t.Errorf("after the crash: %#v", m.Decide(s))
 	}
-	put(pawl.RunStopped{Status: pawl.Cancelled})
+	put(pawl.RunStopped{Status: pawl.StatusCancelled})
 	put(pawl.RunResumed{Epoch: 3})
 	if _, ok := m.Decide(s).(pawl.Think); !ok {
 		t.Errorf("after resuming: %#v", m.Decide(s))

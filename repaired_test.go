@@ -8,7 +8,7 @@ import (
 
 // A reply with bytes that are not UTF-8 is repaired, and the log says so. A call
 // whose arguments had such bytes does not run: nobody knows what they were to
-// say. U+FFFD that the model wrote itself is a letter like any other.
+// say. U+FFFD that the model wrote itself is a signal like any other.
 func TestRepairedReply(t *testing.T) {
 	m := machines(t)[1]
 	args := func(text string) json.RawMessage { return json.RawMessage(`{"note":"` + text + `"}`) }

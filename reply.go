@@ -36,13 +36,13 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	if t.View.Prompt != "" && (t.View.Alone || t.Purpose != PurposeTurn) {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)
 	}
-	if !t.View.Bare && !m.single && m.agent.Strategy == Native {
+	if !t.View.Bare && !m.single && m.agent.Strategy == StrategyNative {
 		r.Tools = m.offer
 	}
 	switch {
 	case t.View.Output != "":
 		r.Output = json.RawMessage(t.View.Output)
-	case t.Purpose == PurposeTurn && m.agent.Strategy == Native && t.View.Step == "":
+	case t.Purpose == PurposeTurn && m.agent.Strategy == StrategyNative && t.View.Step == "":
 		r.Output = m.agent.Output
 	}
 	if t.Model != "" { // the knobs are the agent's model's
@@ -71,11 +71,11 @@ func (s *State) Request(called ModelCalled, turn int, so conversation) (Request,
 // slice is shared and stays as it is.
 func withPrompt(messages []Message, prompt string) []Message {
 	out := append([]Message(nil), messages...)
-	if n := len(out); n > 0 && out[n-1].Role == User {
+	if n := len(out); n > 0 && out[n-1].Role == RoleUser {
 		out[n-1].Parts = append(append([]Part(nil), out[n-1].Parts...), Text{prompt})
 		return out
 	}
-	return append(out, Message{Role: User, Parts: []Part{Text{prompt}}})
+	return append(out, Message{Role: RoleUser, Parts: []Part{Text{prompt}}})
 }
 
 // Replied makes the event of a reply: its calls get the run's ids, its text is
@@ -120,7 +120,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
 	}
 	e := ModelReplied{Purpose: t.Purpose}
-	if m.agent.Strategy == JSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
+	if m.agent.Strategy == StrategyJSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
 		r, e.Malformed = plan(r, n+1)
 	}
 	if r.Repaired {

@@ -109,7 +109,7 @@ func (m *Machine) wired(s *State, v *View) int {
 	if out := cmp.Or(v.Output, string(m.agent.Output)); out != "" {
 		n += len(out) + w.Tool
 	}
-	if len(m.offer) > 0 && m.agent.Strategy == Native && !m.single {
+	if len(m.offer) > 0 && m.agent.Strategy == StrategyNative && !m.single {
 		n += 4*w.Prompt + len(m.offer)*w.Tool // which some wires have where nothing is offered, too
 		if !v.Bare {
 			n += m.offered
@@ -181,15 +181,15 @@ func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 		if s.Machine() < 3 {
 			said, why = "%d iterations in a row brought no usable plan: %s", s.whyNot
 		}
-		return t, Finish{Verdict: verdict(PlanFailed, "plan_failed", fmt.Sprintf(said, s.rejected, why))}
+		return t, Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", fmt.Sprintf(said, s.rejected, why))}
 	}
 	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
-		return t, Finish{Verdict: verdict(Exhausted, timeLeaf(s.limits),
+		return t, Finish{Verdict: verdict(StatusExhausted, timeLeaf(s.limits),
 			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		return t, m.exhaust(s, verdict(Exhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), allUsed(s.limits.Iterations)))
+		return t, m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), allUsed(s.limits.Iterations)))
 	}
 	if v := m.fits(s, t); v.Holds {
 		return t, m.exhaust(s, v)
@@ -220,13 +220,15 @@ func (m *Machine) late(s *State) Step {
 	if facts != nil {
 		return Record{facts}
 	}
-	return m.exhaust(s, verdict(Exhausted, timeLeaf(s.limits),
+	return m.exhaust(s, verdict(StatusExhausted, timeLeaf(s.limits),
 		fmt.Sprintf("the run has been running for %v of %v", s.elapsed.Round(time.Millisecond), s.limits.Time)))
 }
 
 // unstarted reports whether nothing was done about an open call of the model's,
 // so that it can be dropped. The calls of a loop are all it has, and wait.
-func (s *State) unstarted(c *call) bool { return c.Phase == Undecided && c.Attempt == 0 && !s.looped }
+func (s *State) unstarted(c *call) bool {
+	return c.Phase == PhaseUndecided && c.Attempt == 0 && !s.looped
+}
 
 // notRun answers a call whose turn comes too late, or that was denied before.
 func notRun(c *Call, denied string) Event {
@@ -243,15 +245,15 @@ func (m *Machine) fits(s *State, t Think) Verdict {
 	}
 	left := s.limits.Tokens - s.usage.Total()
 	if left-t.Estimate < leastReply {
-		return verdict(Exhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
+		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
 			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		in, _ := price.most(t.Estimate)
-		return verdict(Exhausted, "cost >= "+s.costLimit(),
+		return verdict(StatusExhausted, "cost >= "+s.costLimit(),
 			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in)))
 	}
-	return verdict(Failed, "clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply))
+	return verdict(StatusFailed, "clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply))
 }
 
 // usd writes an amount for a reason. Machines before 3 wrote small ones as zero.
@@ -267,7 +269,7 @@ const landingPrompt = "You have reached a limit of this run and can take no furt
 // exhaust ends the run at a ceiling, with one last tool-free answer first if
 // that still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
-	if v.Status != Exhausted || s.landed || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
+	if v.Status != StatusExhausted || s.landed || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{Verdict: v}
 	}
 	t := m.fill(s, Think{Purpose: PurposeLanding, View: View{Prompt: landingPrompt, Bare: true}})

@@ -77,7 +77,7 @@ type Pending struct {
 	Reason     string          `json:"reason"`
 	Token      string          `json:"token"`
 	ExpiresAt  *time.Time      `json:"expires_at"`
-	AnsweredAt *time.Time      `json:"answered_at,omitempty"` // by a letter that the run has not read; nil: it has none
+	AnsweredAt *time.Time      `json:"answered_at,omitempty"` // by a signal that the run has not read; nil: it has none
 	AnsweredBy string          `json:"answered_by,omitempty"`
 }
 
@@ -156,9 +156,9 @@ func (s *State) output(answer string) json.RawMessage {
 
 func (c *call) outcome() string {
 	switch {
-	case c.Phase == Undecided && c.Error != "": // denied, which ended the run
+	case c.Phase == PhaseUndecided && c.Error != "": // denied, which ended the run
 		return "refused"
-	case c.Phase != Answered:
+	case c.Phase != PhaseAnswered:
 		return c.Phase.String()
 	case c.Of != "":
 		return "reused"
@@ -176,13 +176,13 @@ func (s *State) pendings() []Pending {
 		c := &s.open[i]
 		p := Pending{Run: s.run, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
 		switch c.Phase {
-		case AwaitingApproval:
+		case PhaseAwaitingApproval:
 			p.Kind = "approval"
-		case AwaitingInput:
+		case PhaseAwaitingInput:
 			p.Kind = "input"
-		case AwaitingClient:
+		case PhaseAwaitingClient:
 			p.Kind = "client_tool"
-		case Doubted:
+		case PhaseInDoubt:
 			p.Kind = "doubt"
 			if !c.Started.IsZero() { // what a person needs to look for it elsewhere
 				p.Reason += fmt.Sprintf(" (attempt %d, begun at %s, key %s)", c.Attempt, c.Started.UTC().Format(time.RFC3339), c.Key)
@@ -208,7 +208,7 @@ func (s *State) pendings() []Pending {
 // Advice says what can be done about a run that stands where this one does, in
 // words that hold wherever it is driven. Commands are a matter of package explain.
 func (s *State) Advice() string {
-	if why := s.impeded(); why != "" && s.status != Success {
+	if why := s.impeded(); why != "" && s.status != StatusSuccess {
 		return why
 	}
 	first := ""
@@ -216,38 +216,38 @@ func (s *State) Advice() string {
 		first = p[0].Call
 	}
 	for i := range s.open {
-		if c := &s.open[i]; c.Phase == AwaitingChild && first == "" {
+		if c := &s.open[i]; c.Phase == PhaseAwaitingChild && first == "" {
 			first = "what run " + c.child.id + " waits for"
 		}
 	}
 	switch s.status {
-	case Success:
+	case StatusSuccess:
 		return "nothing: the run is done"
-	case Exhausted:
+	case StatusExhausted:
 		return "read what it found; to let it go on, raise " + s.verdict.Leaf + " and resume"
-	case NoProgress:
+	case StatusNoProgress:
 		return "read explain for what repeats; resume with another prompt, model or tool, or with higher limits"
-	case WaitingApproval:
+	case StatusWaitingApproval:
 		return "approve or deny " + first
-	case WaitingInput:
+	case StatusWaitingInput:
 		return "answer " + first
-	case WaitingClientTool:
+	case StatusWaitingClientTool:
 		return "submit the result of " + first
-	case WaitingDoubt:
+	case StatusWaitingDoubt:
 		return fmt.Sprintf("find out whether %s took place, then settle it as happened or not", first)
-	case Expired:
+	case StatusExpired:
 		return "resume, which asks again"
-	case Denied:
+	case StatusDenied:
 		return "change the task or the approval, then resume"
-	case PlanFailed:
+	case StatusPlanFailed:
 		return "check the tools' schemas and the prompt, or use a stronger model, then resume"
-	case Failed:
+	case StatusFailed:
 		return "fix what failed (see the reason), then resume"
-	case Cancelled:
+	case StatusCancelled:
 		return "resume to go on where it was cancelled"
-	case Paused:
+	case StatusPaused:
 		return "resume to go on"
-	case Interrupted:
+	case StatusInterrupted:
 		return "resume: its owner is gone"
 	}
 	return "wait: the run is going on"
@@ -263,7 +263,7 @@ func (s *State) Head() Head {
 	if s.start != nil {
 		h.Labels, h.Thread, h.Parent = maps.Clone(s.start.Labels), s.start.Thread, s.start.Parent
 	}
-	if h.Status != Paused {
+	if h.Status != StatusPaused {
 		h.WakeAt = time.Time{}
 	}
 	return h

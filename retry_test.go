@@ -92,7 +92,7 @@ func TestRetry(t *testing.T) {
 	check(latest("tool.finished"), "only a call whose effect is read or idempotent")
 	add(1, s.Retry("guard", "", looked))
 	check(looked, "not the call's latest result")
-	if c, _ := s.Call("c_3"); c.Phase != Approved || c.Result != nil || c.Retries != 1 || c.Attempt != 1 {
+	if c, _ := s.Call("c_3"); c.Phase != PhaseApproved || c.Result != nil || c.Retries != 1 || c.Attempt != 1 {
 		t.Errorf("c_3 is to run again: %+v", c)
 	}
 	for attempt := 2; attempt <= 3; attempt++ {

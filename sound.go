@@ -25,7 +25,7 @@ func unsound(step Step) string {
 			}
 		}
 	case Await:
-		if step.Status != Paused && !step.Status.Waiting() {
+		if step.Status != StatusPaused && !step.Status.Waiting() {
 			return fmt.Sprintf("wants to wait as %v, which is no way to wait", step.Status)
 		}
 	case Finish:

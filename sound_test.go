@@ -39,11 +39,11 @@ func TestUnruly(t *testing.T) {
 		"machine's note":  {recorded(pawl.Noted{By: "__complete__", Value: json.RawMessage(`{"answer":"42"}`)}), "__complete__"},
 		"starts":          {recorded(pawl.RunStarted{}), "run.started"},
 		"lifts ceilings":  {recorded(pawl.RunExtended{Limits: pawl.Limits{Tokens: 1 << 40}}), "run.extended"},
-		"stops":           {recorded(pawl.RunStopped{Status: pawl.Success}), "run.stopped"},
+		"stops":           {recorded(pawl.RunStopped{Status: pawl.StatusSuccess}), "run.stopped"},
 		"waits for once":  {always(pawl.Await{}), "no way to wait"},
-		"waits as done":   {always(pawl.Await{Status: pawl.Success}), "no way to wait"},
+		"waits as done":   {always(pawl.Await{Status: pawl.StatusSuccess}), "no way to wait"},
 		"ends as nothing": {always(pawl.Finish{}), "no end"},
-		"ends as running": {always(pawl.Finish{Verdict: pawl.Verdict{Status: pawl.Running}}), "no end"},
+		"ends as running": {always(pawl.Finish{Verdict: pawl.Verdict{Status: pawl.StatusRunning}}), "no end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			agent := pawl.Agent{Name: "a", Loop: c.loop, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
@@ -55,7 +55,7 @@ func TestUnruly(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := run.Wait(t.Context())
-			if err != nil || r.Status != pawl.Failed || !strings.Contains(r.Reason.Detail, c.want) {
+			if err != nil || r.Status != pawl.StatusFailed || !strings.Contains(r.Reason.Detail, c.want) {
 				t.Errorf("%v: %s, %v; want it failed with %q", r.Verdict, r.Reason.Detail, err, c.want)
 			}
 			if _, err := e.Replay(t.Context(), agent, run.ID()); err != nil {
@@ -75,15 +75,15 @@ func TestPushy(t *testing.T) {
 	for want, step := range map[string]pawl.Step{
 		"policy pushy returned no step":              nil,
 		"policy pushy wants to record model.called":  pawl.Record{Events: []pawl.Event{pawl.ModelCalled{}}},
-		"policy pushy ends the run as queued":        pawl.Finish{Verdict: pawl.Verdict{Status: pawl.Queued}},
-		"policy pushy wants to wait as failed":       pawl.Await{Status: pawl.Failed},
+		"policy pushy ends the run as queued":        pawl.Finish{Verdict: pawl.Verdict{Status: pawl.StatusQueued}},
+		"policy pushy wants to wait as failed":       pawl.Await{Status: pawl.StatusFailed},
 		"policy pushy wants to think for no purpose": pawl.Think{},
 	} {
 		agent := pawl.Agent{Name: "a", Policies: []pawl.Policy{pushy{step}}, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 			return pawl.Say("hm"), nil
 		})}
 		r, err := engine.Run(t.Context(), agent, "go")
-		if err != nil || r.Status != pawl.Failed || !strings.HasPrefix(r.Reason.Detail, want) {
+		if err != nil || r.Status != pawl.StatusFailed || !strings.HasPrefix(r.Reason.Detail, want) {
 			t.Errorf("%v: %s, %v; want it failed with %q", r.Verdict, r.Reason.Detail, err, want)
 		}
 	}

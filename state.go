@@ -264,8 +264,8 @@ func (s *State) Epoch() uint64 { return s.epoch }
 // Owner is who last owned the run.
 func (s *State) Owner() string { return s.owner }
 
-// Letter is the id of the last letter taken in.
-func (s *State) Letter() int64 { return s.letter }
+// Signal is the id of the last signal taken in.
+func (s *State) Signal() int64 { return s.letter }
 
 // WakeAt is when a paused run wants to go on; zero: when somebody says so.
 func (s *State) WakeAt() time.Time {
@@ -557,7 +557,7 @@ func (s *State) Judged() (ProgressJudged, bool) { return value(s.judged) }
 
 // InFlight reports whether a model call or tool runs: the log has its intent
 // and not its outcome.
-func (s *State) InFlight() bool { return s.thinking.made || s.Waits(Started) }
+func (s *State) InFlight() bool { return s.thinking.made || s.Waits(PhaseStarted) }
 
 // Answer is what the run has to say: what its loop ended it with, the model's
 // final answer, what it handed to __complete__, its landing answer, or nothing.
@@ -595,7 +595,7 @@ func (s *State) Cancelled() (Verdict, bool) {
 	if s.cancel == nil {
 		return Verdict{}, false
 	}
-	return verdict(Cancelled, "cancelled", cancelled(s.cancel)), true
+	return verdict(StatusCancelled, "cancelled", cancelled(s.cancel)), true
 }
 
 // Question is what the run itself asks a person, on behalf of no call, and

@@ -106,11 +106,11 @@ func (d Disposition) String() string { return dispositions.String(d) }
 // Record appends facts that the pure part decided.
 type Record struct{ Events []Event }
 
-// Await parks the run until a letter comes or Until passes.
+// Await parks the run until a signal comes or Until passes.
 type Await struct {
 	Status Status
 	Reason string
-	Until  time.Time // zero: only a letter helps
+	Until  time.Time // zero: only a signal helps
 }
 
 // Finish ends the run. Answer is what it has to say when that is not what the

@@ -56,7 +56,7 @@ func (s *State) stepState(st *stepped) StepState {
 		}
 		return step
 	}
-	if c, ok := s.call(st.call); ok && c.Phase == Answered {
+	if c, ok := s.call(st.call); ok && c.Phase == PhaseAnswered {
 		step.Done, step.OK, step.Value, step.Error = true, c.ok(), bytes.Clone(c.Result), c.Error
 	}
 	return step
@@ -95,7 +95,7 @@ func (s *State) stood(st *stepped) bool {
 		return st.turn > 0
 	}
 	c, ok := s.call(st.call)
-	return ok && c.Phase == Answered && c.ok()
+	return ok && c.Phase == PhaseAnswered && c.ok()
 }
 
 // stepName is what a label is found under.

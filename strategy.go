@@ -16,7 +16,7 @@ func (m *Machine) system(v View) string {
 	if v.System != "" {
 		prompt = v.System
 	}
-	if m.agent.Strategy != JSON || v.Bare || m.single {
+	if m.agent.Strategy != StrategyJSON || v.Bare || m.single {
 		return prompt
 	}
 	var b strings.Builder

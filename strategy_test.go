@@ -9,7 +9,7 @@ import (
 
 // A reply is a plan when exactly one JSON object is found in it.
 func TestPlans(t *testing.T) {
-	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.JSON})
+	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.StrategyJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func calls(t *testing.T, m *pawl.Machine, text string) (all []string, malformed 
 // around it, it is that plan; cut off anywhere, twice, or broken in any place, it
 // is none. In no reply is anything else taken for the plan.
 func TestHostilePlans(t *testing.T) {
-	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.JSON})
+	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.StrategyJSON})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestHostilePlans(t *testing.T) {
 // A model that has lost its way may begin objects without end. To find that out
 // takes no longer than reading the reply a few times.
 func TestPlansWithoutEnd(t *testing.T) {
-	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.JSON})
+	m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Strategy: pawl.StrategyJSON})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func TestTainted(t *testing.T) {
 		if c, _ := s.Call("c_3"); !s.Tainted() || c.Trust != Untrusted {
 			t.Errorf("%s: tainted %v, %v", name, s.Tainted(), c.Trust)
 		}
-		s = grown(s, ContextCompacted{Masked: []string{"c_3"}}, RunPaused{Status: Paused}, RunResumed{Owner: "b", Epoch: 2}, RunForked{From: "a", Seq: 9})
+		s = grown(s, ContextCompacted{Masked: []string{"c_3"}}, RunPaused{Status: StatusPaused}, RunResumed{Owner: "b", Epoch: 2}, RunForked{From: "a", Seq: 9})
 		if !s.Tainted() {
 			t.Errorf("%s: it is forgotten", name)
 		}

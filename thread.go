@@ -50,7 +50,7 @@ func (s *State) doubtful(tool string, args []byte) string {
 
 // unclear reports whether an open call may have taken place.
 func (c *call) unclear() bool {
-	return c.Phase == Doubted || c.Phase == Lost || c.Phase == Started || c.Phase == AwaitingChild
+	return c.Phase == PhaseInDoubt || c.Phase == PhaseLost || c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild
 }
 
 // Unsaid is what the run ended with and its model did not say in a turn: the last

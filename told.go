@@ -25,9 +25,9 @@ func (s *State) Told(id, note string) (Told, bool) {
 		return Told{}, false
 	}
 	switch {
-	case c.Phase != Answered && c.unclear():
+	case c.Phase != PhaseAnswered && c.unclear():
 		c.ending, c.matter = &ending{Status: ToolUnknown, Error: "the run ended before it was known what came of this call"}, &noMatter
-	case c.Phase != Answered:
+	case c.Phase != PhaseAnswered:
 		c.ending, c.matter = &ending{Error: "not run: the run ended first"}, &noMatter
 	case note != "":
 		c.ending, c.matter = &ending{Status: c.Status, Error: c.Error, Result: jsonin.Quote(note)}, &noMatter
@@ -44,7 +44,7 @@ func (s *State) Told(id, note string) (Told, bool) {
 	if c.foreign {
 		r.Content = jsonin.Quote(fence(c.Tool, r.Text()))
 	}
-	return Told{r, c.Phase == Answered, c.rejected, c.untold}, true
+	return Told{r, c.Phase == PhaseAnswered, c.rejected, c.untold}, true
 }
 
 // fenceBytes is what a fence adds to a result.

@@ -137,9 +137,9 @@ type OnDoubt int
 
 // The choices.
 const (
-	AskDoubt  OnDoubt = 1 + iota // the run waits until somebody settles it
-	FailDoubt                    // the run fails
-	TellDoubt                    // the model is told that the outcome is unknown
+	DoubtAsk  OnDoubt = 1 + iota // the run waits until somebody settles it
+	DoubtFail                    // the run fails
+	DoubtTell                    // the model is told that the outcome is unknown
 )
 
 var onDoubts = names.Make[OnDoubt]("on_doubt", []string{"ask", "fail", "tell"})
@@ -182,7 +182,7 @@ func (i ToolInfo) withDefaults() ToolInfo {
 		i.MaxOutput = defaultMaxOutput
 	}
 	if i.OnDoubt == 0 {
-		i.OnDoubt = AskDoubt
+		i.OnDoubt = DoubtAsk
 	}
 	return i
 }

@@ -12,22 +12,22 @@ type Status int
 // The statuses. From Success to Paused a run has stopped turning; only
 // Success cannot be resumed.
 const (
-	Success Status = 1 + iota
-	Exhausted
-	NoProgress
-	WaitingApproval
-	WaitingInput
-	WaitingClientTool
-	WaitingDoubt
-	Expired
-	Denied
-	PlanFailed
-	Failed
-	Cancelled
-	Paused
-	Interrupted // derived: running, but its owner is gone
-	Running
-	Queued
+	StatusSuccess Status = 1 + iota
+	StatusExhausted
+	StatusNoProgress
+	StatusWaitingApproval
+	StatusWaitingInput
+	StatusWaitingClientTool
+	StatusWaitingDoubt
+	StatusExpired
+	StatusDenied
+	StatusPlanFailed
+	StatusFailed
+	StatusCancelled
+	StatusPaused
+	StatusInterrupted // derived: running, but its owner is gone
+	StatusRunning
+	StatusQueued
 )
 
 var statuses = names.Make[Status]("status", []string{
@@ -42,7 +42,7 @@ func (s Status) String() string { return statuses.String(s) }
 // PlanFailed, whose name would tell of a plan that few agents make, and the
 // name for any other.
 func (s Status) Words() string {
-	if s == PlanFailed {
+	if s == StatusPlanFailed {
 		return "reply rejected"
 	}
 	return s.String()
@@ -53,20 +53,22 @@ func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b)
 
 // Waiting reports whether the run is parked until somebody outside answers.
 func (s Status) Waiting() bool {
-	return s >= WaitingApproval && s <= Expired
+	return s >= StatusWaitingApproval && s <= StatusExpired
 }
 
 // Ended reports whether the run turns no further by itself and waits for nobody.
 func (s Status) Ended() bool {
 	switch s {
-	case Success, Exhausted, NoProgress, Denied, PlanFailed, Failed, Cancelled:
+	case StatusSuccess, StatusExhausted, StatusNoProgress, StatusDenied, StatusPlanFailed, StatusFailed, StatusCancelled:
 		return true
 	}
 	return false
 }
 
 // Resumable reports whether resuming can go on from here.
-func (s Status) Resumable() bool { return s != Success && s != Running && s != Queued && s != 0 }
+func (s Status) Resumable() bool {
+	return s != StatusSuccess && s != StatusRunning && s != StatusQueued && s != 0
+}
 
 // A Verdict says whether a condition holds, what that makes of the run, and
 // which part of the condition decided. The zero Verdict does not hold.
@@ -92,7 +94,7 @@ func (v Verdict) String() string {
 	switch {
 	case v.Status == 0 && !v.Holds:
 		return "undecided"
-	case (v.Status == Failed || v.Status == PlanFailed) && v.Detail != "":
+	case (v.Status == StatusFailed || v.Status == StatusPlanFailed) && v.Detail != "":
 		return v.Status.Words() + ": " + v.Detail // the condition of a failure is only its kind
 	case v.Condition != "":
 		return fmt.Sprintf("%v: %s", v.Status, v.Condition)

@@ -19,7 +19,7 @@ func TestDecide(t *testing.T) {
 		"bad":   `{`,
 	}
 	order := []string{"small", "large", "text", "none", "list", "bad"}
-	for predicate, want := range map[string]string{ // one letter for each of the arguments
+	for predicate, want := range map[string]string{ // one signal for each of the arguments
 		`args.amount > 100`:                                "nyuuuu",
 		`args.amount <= 100`:                               "ynuuuu",
 		`!(args.amount > 100)`:                             "ynuuuu",

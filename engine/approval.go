@@ -79,7 +79,7 @@ const preconditionTime = 10 * time.Second
 
 // Decide approves or denies a held call. The decision is durable when Decide returns,
 // whichever process owns the run. Repeating it is harmless; another decision is a
-// *pawl.LetterConflictError.
+// *pawl.SignalConflictError.
 func (e *Engine) Decide(ctx context.Context, run, call string, d Decision) error {
 	if !d.Approve && (d.Args != nil || d.ForRun) {
 		return fmt.Errorf("a denial of %s takes neither arguments nor a scope: it is about this call", call)
@@ -88,7 +88,7 @@ func (e *Engine) Decide(ctx context.Context, run, call string, d Decision) error
 	if d.ForRun {
 		body.Scope = pawl.ScopeRun
 	}
-	return e.post(ctx, run, pawl.LetterDecision, call, d.By, body, pawl.AwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
+	return e.post(ctx, run, pawl.SignalDecision, call, d.By, body, pawl.PhaseAwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
 		if !fits(c.TokenHash, d.Token) || d.TokenHash != "" && d.TokenHash != c.TokenHash {
 			return fmt.Errorf("the token is not that of the request for %s of run %s; without it the journal itself must be at hand, a new one comes with: pawl resume", call, run)
 		}
@@ -196,7 +196,7 @@ func preconditions(r *recorder, name string, args json.RawMessage) (seen map[str
 func (q *requests) expire() {
 	now := time.Now()
 	for c := range q.rec.state.Open() {
-		if c.Phase != pawl.AwaitingApproval {
+		if c.Phase != pawl.PhaseAwaitingApproval {
 			continue
 		}
 		if q.reissue || !c.Expires.IsZero() && now.After(c.Expires) {
@@ -246,7 +246,7 @@ func (d *driver) askApprover() (decided bool, err error) {
 		return false, nil
 	}
 	for c := range r.state.Open() {
-		if c.Phase != pawl.AwaitingApproval || d.requests.deferred[c.ID] == c.Requested {
+		if c.Phase != pawl.PhaseAwaitingApproval || d.requests.deferred[c.ID] == c.Requested {
 			continue
 		}
 		if err := r.flush(); err != nil {
@@ -270,7 +270,7 @@ func (d *driver) askApprover() (decided bool, err error) {
 		if err := d.effects.run(&a.effect); err != nil {
 			return false, err
 		}
-		if r.state.Status() == pawl.Running {
+		if r.state.Status() == pawl.StatusRunning {
 			return true, nil
 		}
 	}

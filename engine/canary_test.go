@@ -68,7 +68,7 @@ func (m parrot) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, 
 		args := func(v any) json.RawMessage { b, _ := json.Marshal(v); return b }
 		turn := 0
 		for _, msg := range r.Messages {
-			if msg.Role == pawl.Assistant {
+			if msg.Role == pawl.RoleAssistant {
 				turn++
 			}
 		}
@@ -170,7 +170,7 @@ func TestCanary(t *testing.T) {
 		t.Fatal(err)
 	}
 	parked := watch(h)
-	if parked.Status != pawl.WaitingInput || len(parked.Pending) != 1 {
+	if parked.Status != pawl.StatusWaitingInput || len(parked.Pending) != 1 {
 		t.Fatalf("parked as %v: %+v", parked.Status, parked.Reason)
 	}
 	second := engine.New(j, options())
@@ -183,7 +183,7 @@ func TestCanary(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := watch(h)
-	if ended.Status != pawl.Exhausted || ended.Iterations != 3 || !strings.Contains(said.String(), "It is {{secret:CANARY}}.") {
+	if ended.Status != pawl.StatusExhausted || ended.Iterations != 3 || !strings.Contains(said.String(), "It is {{secret:CANARY}}.") {
 		t.Errorf("ended as %v after %d turns", ended.Status, ended.Iterations)
 	}
 	if n, err := second.Replay(ctx, agent, parked.Run); err != nil || n == 0 {
@@ -252,7 +252,7 @@ func TestSecretsInNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ends(t, h, pawl.Success)
+		return ends(t, h, pawl.StatusSuccess)
 	}
 	var logs strings.Builder
 	var first string
@@ -277,7 +277,7 @@ func TestSecretsInNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs.WriteString(text(t, j, ends(t, fork, pawl.Success).Run))
+	logs.WriteString(text(t, j, ends(t, fork, pawl.StatusSuccess).Run))
 	if found := leaks(logs.String()); found != nil {
 		t.Errorf("%q is in the logs", found)
 	}

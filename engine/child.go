@@ -82,14 +82,14 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks})
 	}
 	c.state, c.result = state, pawl.ResultOf(state)
-	if st := state.Status(); st.Ended() && (st != pawl.Cancelled || cancelledBy != byParent(c.parent)) {
+	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {
 		return nil, nil
 	}
 	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
 		Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks,
 	})
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // who has it wakes us
-		c.result.Status = pawl.Paused
+		c.result.Status = pawl.StatusPaused
 		c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 // broke takes in an error that is not the child's to tell the model.
 func (c *child) broke(err error) error {
 	if errors.Is(err, errClosed) {
-		c.result.Status = pawl.Paused
+		c.result.Status = pawl.StatusPaused
 		return nil
 	}
 	c.err = fmt.Errorf("child run %s: %w", c.run, err)
@@ -119,9 +119,9 @@ func (c *child) output() (pawl.Output, error) {
 	switch {
 	case c.missing || !r.Status.Ended():
 		return pawl.Output{}, nil
-	case r.Status == pawl.Success && r.Output != nil:
+	case r.Status == pawl.StatusSuccess && r.Output != nil:
 		return pawl.Output{JSON: r.Output}, nil
-	case r.Status == pawl.Success:
+	case r.Status == pawl.StatusSuccess:
 		return pawl.Output{JSON: jsonin.Quote(r.Answer)}, nil
 	}
 	text := fmt.Sprintf("%s ended as %s", c.agent.Name, r.Status.Words())
@@ -218,7 +218,7 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 	}
 	status := c.result.Status
 	e := childStopped(t.inv.Call, c.run, status, c.state)
-	if status == pawl.Paused {
+	if status == pawl.StatusPaused {
 		e.WakeAt = c.state.WakeAt()
 	}
 	k.rec.append(t.at, e)
@@ -226,7 +226,7 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 		k.heard, k.waits = map[string]int64{}, map[string][]pawl.Pending{}
 	}
 	k.heard[c.run], k.waits[c.run] = c.heard, c.result.Pending
-	return status.Ended() && (status != pawl.Cancelled || cut != errCancelled)
+	return status.Ended() && (status != pawl.StatusCancelled || cut != errCancelled)
 }
 
 // childStopped is the entry that settles what a child has used.
@@ -241,7 +241,7 @@ func (k *children) addPending(r *pawl.Result) {
 		return
 	}
 	for c := range k.rec.state.Open() {
-		if c.Phase == pawl.AwaitingChild {
+		if c.Phase == pawl.PhaseAwaitingChild {
 			r.Pending = append(r.Pending, k.waits[c.Child]...)
 		}
 	}
@@ -256,7 +256,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	}
 	var running []pawl.CallState
 	for c := range k.rec.state.Open() {
-		if c.Phase == pawl.Started && c.Child != "" {
+		if c.Phase == pawl.PhaseStarted && c.Child != "" {
 			running = append(running, c)
 		}
 	}
@@ -267,7 +267,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 			return err
 		}
 		if state.Seq() > 0 {
-			k.rec.appendNow(childStopped(c.ID, c.Child, pawl.Interrupted, state))
+			k.rec.appendNow(childStopped(c.ID, c.Child, pawl.StatusInterrupted, state))
 		}
 	}
 	return nil
@@ -277,7 +277,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 // waits on; it is found when the run is resumed.
 func (k *children) cancel() {
 	for c := range k.rec.state.Open() {
-		if c.Child != "" && (c.Phase == pawl.AwaitingChild || c.Phase == pawl.Lost) {
+		if c.Child != "" && (c.Phase == pawl.PhaseAwaitingChild || c.Phase == pawl.PhaseLost) {
 			_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "its parent has ended")
 		}
 	}
@@ -290,10 +290,10 @@ func (k *children) signalled() bool {
 		return false
 	}
 	for c := range k.rec.state.Open() {
-		if c.Phase != pawl.AwaitingChild {
+		if c.Phase != pawl.PhaseAwaitingChild {
 			continue
 		}
-		for _, err := range k.rec.engine.mail.Letters(k.rec.base, c.Child, k.heard[c.Child]) {
+		for _, err := range k.rec.engine.mail.Signals(k.rec.base, c.Child, k.heard[c.Child]) {
 			return err == nil
 		}
 	}
@@ -308,8 +308,8 @@ func (k *children) wakeParent() {
 	if parent == "" || r.hooks.driven || !r.state.Status().Ended() || r.engine.mail == nil {
 		return
 	}
-	_ = r.engine.send(r.base, pawl.Letter{
-		Run: parent, Kind: pawl.LetterChild, Request: fmt.Sprintf("%s.%d", r.lease.Run, r.state.Seq()),
+	_ = r.engine.send(r.base, pawl.Signal{
+		Run: parent, Kind: pawl.SignalChild, Request: fmt.Sprintf("%s.%d", r.lease.Run, r.state.Seq()),
 		Body: fmt.Appendf(nil, `{"child":%s}`, jsonin.Quote(r.lease.Run)),
 	})
 }
@@ -318,7 +318,7 @@ func (k *children) wakeParent() {
 func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, error) {
 	list := pawl.ResultOf(s).Pending
 	for c := range s.Open() {
-		if c.Phase != pawl.AwaitingChild {
+		if c.Phase != pawl.PhaseAwaitingChild {
 			continue
 		}
 		child, err := Load(ctx, j, c.Child)

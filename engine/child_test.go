@@ -53,7 +53,7 @@ func TestChildWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res := ends(t, h, pawl.WaitingApproval)
+	res := ends(t, h, pawl.StatusWaitingApproval)
 	if len(res.Pending) != 1 || res.Pending[0].Run != "r.c_1" || res.Pending[0].Call != "c_1" || res.Pending[0].Token == "" {
 		t.Fatalf("it waits for %+v", res.Pending)
 	}
@@ -72,7 +72,7 @@ func TestChildWaits(t *testing.T) {
 	if h, err = engine.New(j, nil).Resume(t.Context(), agent, "r", nil); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	if l.count("pay c_1") != 1 || l.len() != 1 {
 		t.Errorf("what was paid: %v", l.lines)
 	}
@@ -101,13 +101,13 @@ func TestChildMailMeanwhile(t *testing.T) {
 	}
 	soon(t, "the child waits", func() bool {
 		s, err := engine.Load(t.Context(), j, "r.c_1")
-		return err == nil && s.Status() == pawl.WaitingApproval
+		return err == nil && s.Status() == pawl.StatusWaitingApproval
 	})
 	if err := engine.New(j, nil).Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	close(goOn)
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	sound(t, engine.New(j, nil), j, agent, "r")
 }
 
@@ -122,7 +122,7 @@ func TestChildByItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.WaitingApproval)
+	ends(t, h, pawl.StatusWaitingApproval)
 	if err := e.Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "test"}); err != nil {
 		t.Fatal(err)
 	}
@@ -130,13 +130,13 @@ func TestChildByItself(t *testing.T) {
 	if h, err = e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true}); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	woken := 0
-	for letter, err := range j.Letters(t.Context(), "r", 0) {
+	for letter, err := range j.Signals(t.Context(), "r", 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if letter.Kind == pawl.LetterChild {
+		if letter.Kind == pawl.SignalChild {
 			woken++
 		}
 	}
@@ -146,7 +146,7 @@ func TestChildByItself(t *testing.T) {
 	if h, err = e.Resume(t.Context(), agent, "r", nil); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	if l.len() != 1 {
 		t.Errorf("what was paid: %v", l.lines)
 	}
@@ -193,7 +193,7 @@ func TestChildOfZombie(t *testing.T) {
 	if h, err = second.Resume(t.Context(), agent, "r", nil); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	for _, run := range []string{"r.c_1", "r.c_2"} {
 		for e, err := range engine.Entries(t.Context(), j, run, 1) {
 			if err != nil || e.Type() == "cancel.requested" {
@@ -217,7 +217,7 @@ func TestChildDepth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	run, deepest := "r", ""
 	for range 5 {
 		s, err := engine.Load(t.Context(), j, run)
@@ -243,12 +243,12 @@ func TestChildGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.WaitingApproval)
+	ends(t, h, pawl.StatusWaitingApproval)
 	to := &tap{Journal: cut(t, recorded(t, from))}
 	if h, err = engine.New(to, nil).Resume(t.Context(), agent, "r", nil); err != nil {
 		t.Fatal(err)
 	}
-	if res := ends(t, h, pawl.WaitingDoubt); !strings.Contains(res.Reason.Detail, "r.c_1 is not in this journal") {
+	if res := ends(t, h, pawl.StatusWaitingDoubt); !strings.Contains(res.Reason.Detail, "r.c_1 is not in this journal") {
 		t.Errorf("why: %s", res.Reason.Detail)
 	}
 }

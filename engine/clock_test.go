@@ -74,7 +74,7 @@ func TestClockBeforeEveryCall(t *testing.T) {
 		}
 		j := newTap()
 		e := engine.New(j, slowAt("tool.finished", 10*time.Second))
-		res := ends(t, begin(t, e, agent), pawl.Exhausted)
+		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 		if got, want := statuses(res), []string{"c_1 ok", "c_2 not_run", "c_3 not_run"}; !slices.Equal(got, want) || l.len() != 1 {
 			t.Errorf("the calls came to %q, and %d ran; want %q", got, l.len(), want)
 		}
@@ -86,7 +86,7 @@ func TestClockBeforeEveryCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends(t, h, pawl.Success)
+		ends(t, h, pawl.StatusSuccess)
 		if len(told) != 3 || told[0] != "done" || !strings.HasPrefix(told[1], "not run: ") || told[2] != told[1] {
 			t.Errorf("the model was told %q", told)
 		}
@@ -101,7 +101,7 @@ func TestNotRunTooEarly(t *testing.T) {
 		agent := pawl.Agent{Name: "writer", Limits: timeLimit(5 * time.Second), Model: turns([]pawl.Call{call("put", 1), call("put", 2)}),
 			Tools: []pawl.Tool{taking(&ledger{}, "put", pawl.Write, time.Second)}}
 		j := newTap()
-		ends(t, begin(t, engine.New(j, slowAt("tool.finished", 10*time.Second)), agent), pawl.Exhausted)
+		ends(t, begin(t, engine.New(j, slowAt("tool.finished", 10*time.Second)), agent), pawl.StatusExhausted)
 		replayed := func(move time.Duration) error {
 			var lines [][]byte
 			late := time.Duration(0)
@@ -138,7 +138,7 @@ func TestNotRunIsNoToolError(t *testing.T) {
 			Tools: []pawl.Tool{taking(l, "put", pawl.Write, time.Second)},
 		}
 		e := engine.New(newTap(), slowAt("model.replied", 10*time.Second))
-		res := ends(t, begin(t, e, agent), pawl.Exhausted)
+		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 		if got := statuses(res); !slices.Equal(got, []string{"c_1 not_run", "c_2 not_run"}) || l.len() != 0 {
 			t.Errorf("the calls came to %q, and %d ran", got, l.len())
 		}
@@ -156,13 +156,13 @@ func TestApprovedCallWaitsForTime(t *testing.T) {
 		}
 		j := newTap()
 		e := engine.New(j, slowAt("tool.finished", 2*time.Second))
-		ends(t, begin(t, e, agent), pawl.WaitingApproval)
+		ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 		for _, c := range []string{"c_1", "c_2"} {
 			if err := e.Decide(t.Context(), "r", c, engine.Decision{Approve: true, By: "test"}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		res := ends(t, resume(t, e, agent), pawl.Exhausted)
+		res := ends(t, resume(t, e, agent), pawl.StatusExhausted)
 		if got, want := statuses(res), []string{"c_1 approved", "c_2 approved", "c_3 ok"}; !slices.Equal(got, want) || l.len() != 1 {
 			t.Errorf("the calls came to %q, want %q; %v ran", got, want, l.lines)
 		}
@@ -171,7 +171,7 @@ func TestApprovedCallWaitsForTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends(t, h, pawl.Success)
+		ends(t, h, pawl.StatusSuccess)
 		if l.count("pay c_1") != 1 || l.count("pay c_2") != 1 || l.len() != 3 {
 			t.Errorf("what ran: %v", l.lines)
 		}
@@ -188,9 +188,9 @@ func (twice) Next(s *pawl.State) pawl.Step {
 	if _, begun := s.Step("one"); !begun {
 		return pawl.Act{Calls: []pawl.Disposed{{Call: call("put", 1), Step: "one"}, {Call: call("put", 2), Step: "two"}}}
 	}
-	status, leaf := pawl.Success, "done"
+	status, leaf := pawl.StatusSuccess, "done"
 	if two, _ := s.Step("two"); !two.OK {
-		status, leaf = pawl.Failed, "two failed"
+		status, leaf = pawl.StatusFailed, "two failed"
 	}
 	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: status, Condition: leaf, Leaf: leaf}}
 }
@@ -218,7 +218,7 @@ func TestLoopCallWaitsForTime(t *testing.T) {
 			}
 			j := newTap()
 			e := engine.New(j, slowAt(typ, 10*time.Second))
-			res := ends(t, begin(t, e, agent), pawl.Exhausted)
+			res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 			if got := statuses(res); l.len() != 1 || len(got) != 2 || got[1] != "c_2 undecided" {
 				t.Errorf("%s: the calls came to %q; %v ran", typ, got, l.lines)
 			}
@@ -228,7 +228,7 @@ func TestLoopCallWaitsForTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ends(t, h, pawl.Success)
+			ends(t, h, pawl.StatusSuccess)
 			if l.count("put c_2") != 1 || l.len() != 2 {
 				t.Errorf("%s: what ran: %v", typ, l.lines)
 			}
@@ -253,7 +253,7 @@ func TestChildHasWhatIsLeft(t *testing.T) {
 		j := newTap()
 		e := engine.New(j, nil)
 		began := time.Now()
-		res := ends(t, begin(t, e, agent), pawl.Exhausted)
+		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("a run of 10 s took %v", took)
 		}
@@ -264,7 +264,7 @@ func TestChildHasWhatIsLeft(t *testing.T) {
 		j = newTap()
 		e = engine.New(j, slowAt("model.replied", 6*time.Second)) // which no entry says before the child starts
 		began = time.Now()
-		ends(t, begin(t, e, agent), pawl.Exhausted)
+		ends(t, begin(t, e, agent), pawl.StatusExhausted)
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("with a slow hook, a run of 10 s took %v", took)
 		}
@@ -286,7 +286,7 @@ func TestChildrenAreAllocatedAgain(t *testing.T) {
 	}
 	j := newTap()
 	e := engine.New(j, nil)
-	res := ends(t, begin(t, e, agent), pawl.Exhausted)
+	res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 	if res.Usage.Input > 40_000 {
 		t.Errorf("a limit of 20,000 tokens, used up by the first of two runs, let the second begin: %d are used", res.Usage.Input)
 	}
@@ -308,7 +308,7 @@ func TestNothingIsAskedTooLate(t *testing.T) {
 			}),
 		}
 		e := engine.New(newTap(), slowAt("tool.finished", 10*time.Second))
-		res := ends(t, begin(t, e, agent), pawl.Exhausted)
+		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 		if asked != 1 || res.Usage.ModelCalls != 1 {
 			t.Errorf("the model was asked %d times, and %d calls are booked", asked, res.Usage.ModelCalls)
 		}
@@ -317,7 +317,7 @@ func TestNothingIsAskedTooLate(t *testing.T) {
 			return pawl.Observation{Text: "fine"}, nil
 		})
 		asked = 0
-		ends(t, begin(t, engine.New(newTap(), slowAt("tool.finished", 10*time.Second)), agent), pawl.Exhausted)
+		ends(t, begin(t, engine.New(newTap(), slowAt("tool.finished", 10*time.Second)), agent), pawl.StatusExhausted)
 		if looked != 1 {
 			t.Errorf("the world was looked at %d times", looked)
 		}

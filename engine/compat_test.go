@@ -112,7 +112,7 @@ func TestCompatible(t *testing.T) {
 			a.Policies[0] = advised{named(a.Model, "house/new", 1)}
 		}, "model", false},
 		"loop":        {func(a *pawl.Agent) { a.Loop = looped("mine") }, "loop", false},
-		"strategy":    {func(a *pawl.Agent) { a.Strategy = pawl.JSON }, "strategy tool __complete__", false},
+		"strategy":    {func(a *pawl.Agent) { a.Strategy = pawl.StrategyJSON }, "strategy tool __complete__", false},
 		"builtins":    {func(a *pawl.Agent) { a.Builtins = true }, "tool __complete__ tool __log_progress__ tool __pause_for_human__ tool __retrieve_memory__ tool __store_memory__", false},
 		"stop":        {func(a *pawl.Agent) { a.Stop = stop.Iterations(51) }, "stop", false},
 		"no stop":     {func(a *pawl.Agent) { a.Stop = nil }, "stop", false},
@@ -129,7 +129,7 @@ func TestCompatible(t *testing.T) {
 		"tool's text":  {func(a *pawl.Agent) { tooled(a, 0, func(i *pawl.ToolInfo) { i.Description = "Look." }) }, "tool look", false},
 		"effect":       {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.Effect = pawl.Read }) }, "tool put", false},
 		"version":      {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.Version = "2" }) }, "tool put", false},
-		"on doubt":     {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.TellDoubt }) }, "tool put", false},
+		"on doubt":     {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.DoubtTell }) }, "tool put", false},
 		"client":       {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.Client = true }) }, "tool put", false},
 		"tool removed": {func(a *pawl.Agent) { a.Tools = slices.Delete(slices.Clone(a.Tools), 1, 2) }, "tool put", false},
 		"tool added":   {func(a *pawl.Agent) { a.Tools = append(slices.Clone(a.Tools), fake{name: "new", effect: pawl.Read}) }, "tool new", false},
@@ -148,7 +148,7 @@ func TestCompatible(t *testing.T) {
 			j := newTap()
 			e := engine.New(j, nil)
 			began := entire()
-			ends(t, begin(t, e, began), pawl.Exhausted)
+			ends(t, begin(t, e, began), pawl.StatusExhausted)
 			was := logOf(t, j, "r")
 			now := entire()
 			c.change(&now)
@@ -210,7 +210,7 @@ func TestCompatible(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Status() != pawl.Success {
+			if s.Status() != pawl.StatusSuccess {
 				if c.parts != "" {
 					_, err := e.Resume(t.Context(), began, "r", nil)
 					complains("resuming the old one", err)
@@ -295,7 +295,7 @@ func TestToolRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.want == "tool.doubted" {
-				if res.Status != pawl.WaitingDoubt {
+				if res.Status != pawl.StatusWaitingDoubt {
 					t.Errorf("the run is %v", res.Verdict)
 				}
 				if err := e.DidNotHappen(t.Context(), "r", "c_1", "me"); err != nil {
@@ -309,15 +309,15 @@ func TestToolRemoved(t *testing.T) {
 				}
 			}
 			if c.client { // who has been asked for it may still do it, and answer
-				if res.Status != pawl.WaitingClientTool {
+				if res.Status != pawl.StatusWaitingClientTool {
 					t.Errorf("the run is %v", res.Status)
 				}
 				if err := e.Submit(t.Context(), "r", "c_1", "me", json.RawMessage(`"there is no tool \"old\"; there are new"`)); err != nil {
 					t.Fatal(err)
 				}
-				res = ends(t, resume(t, e, now), pawl.Success)
+				res = ends(t, resume(t, e, now), pawl.StatusSuccess)
 			}
-			if res.Status != pawl.Success || l.len() != before {
+			if res.Status != pawl.StatusSuccess || l.len() != before {
 				t.Errorf("the run is %v: %v; %d calls more were made", res.Status, res.Verdict, l.len()-before)
 			}
 			log := strings.Join(logOf(t, j, "r"), "\n")
@@ -335,7 +335,7 @@ func TestCeilingWithoutPrice(t *testing.T) {
 	e := engine.New(newTap(), nil)
 	agent := entire()
 	agent.Limits.Cost = 1
-	ends(t, begin(t, e, agent), pawl.Exhausted)
+	ends(t, begin(t, e, agent), pawl.StatusExhausted)
 	agent.Limits.Cost = 0
 	agent.Model = renamed{agent.Model, pawl.ModelInfo{Name: "house/big"}}
 	_, err := e.Resume(t.Context(), agent, "r", &engine.ResumeOptions{AllowChange: true})

@@ -102,7 +102,7 @@ func (d *driver) step() (done bool, err error) {
 		return false, err
 	}
 	d.requests.read(d.inbox.take())
-	if r.state.Waits(pawl.AwaitingApproval) {
+	if r.state.Waits(pawl.PhaseAwaitingApproval) {
 		d.requests.expire()
 	}
 	d.requests.reissue = false
@@ -113,7 +113,7 @@ func (d *driver) step() (done bool, err error) {
 			if d.inbox.life.Err() != nil {
 				reason = context.Cause(d.inbox.life).Error()
 			}
-			r.appendNow(pawl.RunPaused{Status: pawl.Paused, Reason: reason})
+			r.appendNow(pawl.RunPaused{Status: pawl.StatusPaused, Reason: reason})
 			return d.part()
 		}
 	}
@@ -232,7 +232,7 @@ func (d *driver) panicked(p *blame.Panic) error {
 			return nil
 		}
 		d.children.cancel()
-		r.appendNow(pawl.RunStopped{Status: pawl.Failed, Condition: pawl.PanicLeaf, Leaf: pawl.PanicLeaf, Detail: r.clean.panicDetail(p)})
+		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: pawl.PanicLeaf, Leaf: pawl.PanicLeaf, Detail: r.clean.panicDetail(p)})
 		return d.end()
 	})
 	if err != nil || ended {

@@ -21,10 +21,10 @@ import (
 // An Engine drives runs on one journal. It is safe for concurrent use.
 type Engine struct {
 	journal  pawl.Journal
-	mail     pawl.Mailbox // nil: the journal has none
-	notifier notifier     // nil: the journal is none
-	blobs    pawl.Blobs   // nil: the journal has none
-	verify   bool         // every entry is checked; see verifying
+	mail     pawl.Inbox // nil: the journal has none
+	notifier notifier   // nil: the journal is none
+	blobs    pawl.Blobs // nil: the journal has none
+	verify   bool       // every entry is checked; see verifying
 	opt      Options
 	limits   rateLimits
 	owner    string // who drives its runs, as leases and logs have it
@@ -93,7 +93,7 @@ type Options struct {
 // The engine reads the signals that other processes send at least once a second. If
 // the journal has a method
 //
-//	WatchLetters(ctx context.Context) iter.Seq2[string, error]
+//	WatchSignals(ctx context.Context) iter.Seq2[string, error]
 //
 // the engine ranges over it as well while there are live runs: it yields the ids of
 // runs that have signals, and the empty id when any run may have some.
@@ -120,7 +120,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	}
 	e.keepSecrets()
 	e.verify = verifying()
-	e.mail, _ = journal.(pawl.Mailbox)
+	e.mail, _ = journal.(pawl.Inbox)
 	e.notifier, _ = journal.(notifier)
 	e.blobs, _ = journal.(pawl.Blobs)
 	return e

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// Cancelling is a letter: it can be sent from any process that has the
+// Cancelling is a signal: it can be sent from any process that has the
 // journal. What is running sees its context end, and the log says who asked.
 func ExampleEngine_Cancel() {
 	waiting := make(chan struct{})

@@ -48,7 +48,7 @@ func TestGoexit(t *testing.T) {
 				j := newTap()
 				e := engine.New(j, &engine.Options{Backoff: func(int) time.Duration { return time.Millisecond }})
 				begun := time.Now()
-				ends(t, begin(t, e, agent), pawl.Success)
+				ends(t, begin(t, e, agent), pawl.StatusSuccess)
 				if took := time.Since(begun); took > time.Second {
 					t.Errorf("it took %v", took)
 				}
@@ -101,12 +101,12 @@ func TestGoexitWhileDeciding(t *testing.T) {
 		agent := pawl.Agent{Name: "brave", Model: turns(), Loop: quitter{&quits}}
 		j := newTap()
 		e := engine.New(j, nil)
-		res := ends(t, begin(t, e, agent), pawl.Failed)
+		res := ends(t, begin(t, e, agent), pawl.StatusFailed)
 		if v := res.Verdict; v.Leaf != pawl.PanicLeaf || !strings.Contains(v.Detail, "exit_test.go:") || !strings.Contains(v.Detail, "Goexit") {
 			t.Errorf("the run ended with %v", v)
 		}
 		quits = false
-		ends(t, resume(t, e, agent), pawl.Success)
+		ends(t, resume(t, e, agent), pawl.StatusSuccess)
 		sound(t, e, j, agent, "r")
 	})
 }

@@ -16,7 +16,7 @@ import (
 // tool, which knows how to wait for it.
 func fence(ctx context.Context, r *recorder) error {
 	for c := range r.state.Open() {
-		if c.Phase != pawl.Started && c.Phase != pawl.Lost && c.Phase != pawl.Doubted {
+		if c.Phase != pawl.PhaseStarted && c.Phase != pawl.PhaseLost && c.Phase != pawl.PhaseInDoubt {
 			continue
 		}
 		if dir, _, here := recorded(&c); here {

@@ -100,7 +100,7 @@ func TestFencedFirst(t *testing.T) {
 			if err := e.DidNotHappen(t.Context(), "r", "c_1", "boss"); err != nil {
 				t.Error(err)
 			}
-			res := ends(t, resume(t, e, agent), pawl.Success)
+			res := ends(t, resume(t, e, agent), pawl.StatusSuccess)
 			if res.ToolCalls != 1 {
 				t.Errorf("%d calls", res.ToolCalls)
 			}
@@ -153,12 +153,12 @@ func TestSettledAgainstTheRecord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ends(t, resume(t, e, agent), pawl.WaitingDoubt) // its tool is not asked, as it cannot tell
+			ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt) // its tool is not asked, as it cannot tell
 			for _, err := range []error{
 				e.DidNotHappen(t.Context(), "r", "c_1", "boss"),
 				e.Happened(t.Context(), "r", "c_1", "boss", json.RawMessage(`1`)),
 			} {
-				conflict := (*pawl.LetterConflictError)(nil)
+				conflict := (*pawl.SignalConflictError)(nil)
 				switch {
 				case tt.want == "" && err != nil && !errors.As(err, &conflict):
 					t.Error(err)
@@ -182,12 +182,12 @@ func TestResumedOnAnotherHost(t *testing.T) {
 		})
 		dies(t, j, e, agent)
 		since := time.Now()
-		ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+		ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 		if took := time.Since(since); took < 20*time.Second || took > 30*time.Second {
 			t.Errorf("the doubt is told after %v", took)
 		}
 		since = time.Now()
-		ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+		ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 		if took := time.Since(since); took != 0 {
 			t.Errorf("once it is certain, somebody waits for %v", took)
 		}
@@ -208,12 +208,12 @@ func TestToolBeforePerson(t *testing.T) {
 	}}, &tells}
 	agent := pawl.Agent{Name: "payer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{pay}}
 	dies(t, j, e, agent)
-	ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 	if err := e.DidNotHappen(t.Context(), "r", "c_1", "boss"); err != nil {
 		t.Fatal(err)
 	}
 	tells = true
-	ends(t, resume(t, e, agent), pawl.Success)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	if paid != 0 {
 		t.Errorf("a call that its tool knows to have happened was made %d times more", paid)
 	}
@@ -239,7 +239,7 @@ func TestForkForgetsWhoSupervised(t *testing.T) {
 	e := engine.New(j, nil)
 	agent := supervisedPayer(func() string { return "somebody" })
 	dies(t, j, e, agent)
-	ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 	s, err := engine.Load(t.Context(), j, "r")
 	if err != nil {
 		t.Fatal(err)
@@ -251,11 +251,11 @@ func TestForkForgetsWhoSupervised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.WaitingDoubt)
+	ends(t, h, pawl.StatusWaitingDoubt)
 	if s, err = engine.Load(t.Context(), j, h.ID()); err != nil {
 		t.Fatal(err)
 	}
-	if c, _ := s.Call("c_1"); c.Supervised != "" || c.Phase != pawl.Doubted {
+	if c, _ := s.Call("c_1"); c.Supervised != "" || c.Phase != pawl.PhaseInDoubt {
 		t.Errorf("in the fork it is %v, supervised by %q", c.Phase, c.Supervised)
 	}
 }
@@ -298,7 +298,7 @@ func TestNotRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c, _ := s.Call("c_1"); c.Phase != pawl.Answered || c.Status != tt.want || c.Error != "not run: the line is dead" {
+			if c, _ := s.Call("c_1"); c.Phase != pawl.PhaseAnswered || c.Status != tt.want || c.Error != "not run: the line is dead" {
 				t.Errorf("%s: %v, %v, %q", name, c.Phase, c.Status, c.Error)
 			}
 			if err := e.Close(); err != nil {
@@ -321,7 +321,7 @@ func TestKeysOfChildren(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends(t, h, pawl.Success)
+		ends(t, h, pawl.StatusSuccess)
 		s, err := engine.Load(t.Context(), j, h.ID()+".c_1")
 		if err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func TestRunsShareTheGate(t *testing.T) {
 		}
 		for _, h := range handles {
 			res, err := h.Wait(t.Context())
-			if err != nil || res.Status != pawl.Success {
+			if err != nil || res.Status != pawl.StatusSuccess {
 				t.Errorf("%v, %v", res.Verdict, err)
 			}
 		}
@@ -124,9 +124,9 @@ func TestQuietStream(t *testing.T) {
 					t.Errorf("it took %v, want at most %v", d, tt.took)
 				}
 				switch {
-				case tt.want == "" && res.Status != pawl.Success:
+				case tt.want == "" && res.Status != pawl.StatusSuccess:
 					t.Errorf("%v: %s, want a success", res.Verdict, res.Verdict.Detail)
-				case tt.want != "" && (res.Status != pawl.Failed || !strings.Contains(res.Verdict.Detail, tt.want)):
+				case tt.want != "" && (res.Status != pawl.StatusFailed || !strings.Contains(res.Verdict.Detail, tt.want)):
 					t.Errorf("%v: %s, want a failure with %q", res.Verdict, res.Verdict.Detail, tt.want)
 				}
 				e.Close()
@@ -151,7 +151,7 @@ func TestGateBeyondTime(t *testing.T) {
 				t.Fatal(err)
 			}
 			res, err := h.Wait(t.Context())
-			if err != nil || res.Status != pawl.Exhausted || res.Usage.ModelCalls != 1 {
+			if err != nil || res.Status != pawl.StatusExhausted || res.Usage.ModelCalls != 1 {
 				t.Errorf("%v after %d calls, %v; want it exhausted after one", res.Verdict, res.Usage.ModelCalls, err)
 			}
 			if d := time.Since(begun); d > 5*time.Second {

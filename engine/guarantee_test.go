@@ -44,7 +44,7 @@ func TestIntentFirst(t *testing.T) {
 		said(fmt.Sprintf(`"iteration":%d,"type":"model.called"`, turn))
 		return model(ctx, r)
 	})
-	ends(t, begin(t, engine.New(j, nil), agent), pawl.Success)
+	ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusSuccess)
 	if effects != 13 {
 		t.Errorf("there were %d effects, not 13", effects)
 	}
@@ -79,7 +79,7 @@ func TestFinishedBesideOthers(t *testing.T) {
 			}
 			return pawl.Do(all...), nil
 		})}
-		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.Success); res.ToolCalls != calls {
+		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusSuccess); res.ToolCalls != calls {
 			t.Errorf("%d calls were made", res.ToolCalls)
 		}
 	})
@@ -113,7 +113,7 @@ func TestBackTogether(t *testing.T) {
 			}
 			return pawl.Do(all...), nil
 		})}
-		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.Success); res.ToolCalls != calls {
+		if res := ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusSuccess); res.ToolCalls != calls {
 			t.Errorf("%d calls were made", res.ToolCalls)
 		}
 		if commits > 2 { // the first, and all that came back meanwhile
@@ -152,7 +152,7 @@ func TestLostCallsAreBooked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !was {
-			if s.Status() != pawl.Exhausted || s.Tokens() > 15_000 || s.Tokens() < 3*4000 {
+			if s.Status() != pawl.StatusExhausted || s.Tokens() > 15_000 || s.Tokens() < 3*4000 {
 				t.Errorf("the run is %v at %d tokens", s.Status(), s.Tokens())
 			}
 			if sent != 4 { // three of 4,000 tokens and a few, and one of what is left of 15,000
@@ -221,7 +221,7 @@ func TestWriteOnce(t *testing.T) {
 	for range 3 {
 		h := resume(t, e, agent)
 		res, err := wait(t, h)
-		if err != nil || res.Status != pawl.WaitingDoubt || len(res.Pending) != 1 || l.len() != 1 {
+		if err != nil || res.Status != pawl.StatusWaitingDoubt || len(res.Pending) != 1 || l.len() != 1 {
 			t.Fatalf("the run is %v and waits for %v; it paid %d times (%v)", res.Status, res.Pending, l.len(), err)
 		}
 	}
@@ -235,7 +235,7 @@ func TestReuse(t *testing.T) {
 		return pawl.Output{JSON: json.RawMessage(`"put"`)}, nil
 	}}
 	agent := pawl.Agent{Name: "a", Model: turns([]pawl.Call{call("put", 1)}, []pawl.Call{call("put", 2), call("put", 1)}, []pawl.Call{call("put", 1)}), Tools: []pawl.Tool{put}}
-	ends(t, begin(t, engine.New(newTap(), nil), agent), pawl.Success)
+	ends(t, begin(t, engine.New(newTap(), nil), agent), pawl.StatusSuccess)
 	if want := []string{"put c_1", "put c_2"}; !slices.Equal(l.lines, want) {
 		t.Errorf("%q ran, not %q", l.lines, want)
 	}
@@ -247,12 +247,12 @@ func TestDecisionIsForOneCall(t *testing.T) {
 	agent := payer(l, call("pay", 1))
 	agent.Model = turns([]pawl.Call{call("pay", 1)}, []pawl.Call{call("pay", 1)})
 	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.WaitingApproval)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	for n, c := range []string{"c_1", "c_2"} {
 		if err := e.Decide(t.Context(), "r", c, engine.Decision{Approve: true, By: "me"}); err != nil {
 			t.Fatal(err)
 		}
-		want := []pawl.Status{pawl.WaitingApproval, pawl.Success}[n]
+		want := []pawl.Status{pawl.StatusWaitingApproval, pawl.StatusSuccess}[n]
 		if res, err := wait(t, resume(t, e, agent)); err != nil || res.Status != want || l.len() != n+1 {
 			t.Fatalf("after %d decisions the run is %v, and it paid %d times: %v", n+1, res.Status, l.len(), err)
 		}
@@ -265,7 +265,7 @@ func TestStaleDecision(t *testing.T) {
 	j, l := newTap(), new(ledger)
 	agent := payer(l, call("pay", 1))
 	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.WaitingApproval)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	var asked uint64
 	for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
 		if err != nil {
@@ -275,12 +275,12 @@ func TestStaleDecision(t *testing.T) {
 			asked = entry.Seq
 		}
 	}
-	ends(t, resume(t, e, agent), pawl.WaitingApproval) // which asks anew
-	late := pawl.Letter{Run: "r", Kind: pawl.LetterDecision, Request: fmt.Sprint("c_1.", asked), By: "me", Body: json.RawMessage(`{"approve":true}`), Time: time.Now()}
-	if _, err := j.Post(t.Context(), late); err != nil {
+	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval) // which asks anew
+	late := pawl.Signal{Run: "r", Kind: pawl.SignalDecision, Request: fmt.Sprint("c_1.", asked), By: "me", Body: json.RawMessage(`{"approve":true}`), Time: time.Now()}
+	if _, err := j.Send(t.Context(), late); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, resume(t, e, agent), pawl.WaitingApproval)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)
 	if l.len() > 0 {
 		t.Error("it paid on a decision about a request that was withdrawn")
 	}
@@ -295,12 +295,12 @@ func TestWitnessAgain(t *testing.T) {
 		return map[string]string{"ledger": world}, nil
 	}}}
 	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.WaitingApproval)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	if err := e.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, By: "me"}); err != nil {
 		t.Fatal(err)
 	}
 	world = "another"
-	ends(t, resume(t, e, agent), pawl.WaitingApproval)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)
 	if l.len() > 0 {
 		t.Error("it paid in a world that nobody approved of")
 	}
@@ -328,7 +328,7 @@ func TestHeartbeat(t *testing.T) {
 				break
 			}
 		}
-		comesTo(t, run, pawl.Success)
+		comesTo(t, run, pawl.StatusSuccess)
 	})
 }
 
@@ -341,7 +341,7 @@ func TestTurnsWriteAlike(t *testing.T) {
 	agent := spender(func(pawl.Invocation) {})
 	agent.Model, agent.Limits = turns(plan...), pawl.Limits{Iterations: 100, Tokens: 100_000_000}
 	j := newTap()
-	ends(t, begin(t, engine.New(j, nil), agent), pawl.Success)
+	ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusSuccess)
 	early, late := 0, 0
 	for _, line := range logOf(t, j, "r")[:4*90] {
 		e, err := pawl.DecodeEntry([]byte(line))
@@ -375,7 +375,7 @@ func TestResultsGivenAreCapped(t *testing.T) {
 		return pawl.Output{}, nil
 	}})
 	e := engine.New(j, nil)
-	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
 	if err := e.Submit(t.Context(), "r", "c_1", "x", long); err != nil {
 		t.Fatal(err)
 	}
@@ -389,11 +389,11 @@ func TestResultsGivenAreCapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.on(nil)
-	ends(t, resume(t, e, agent), pawl.WaitingDoubt)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 	if err := e.Happened(t.Context(), "r", "c_2", "x", long); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, resume(t, e, agent), pawl.Success)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	results := 0
 	for _, m := range last.Messages {
 		for _, p := range m.Parts {

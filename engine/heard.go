@@ -7,17 +7,17 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// letterOf is the kind of letter that answers what a run waits for.
-var letterOf = map[string]pawl.LetterKind{
-	"approval": pawl.LetterDecision, "input": pawl.LetterAnswer, "client_tool": pawl.LetterResult, "doubt": pawl.LetterSettlement,
+// letterOf is the kind of signal that answers what a run waits for.
+var letterOf = map[string]pawl.SignalKind{
+	"approval": pawl.SignalDecision, "input": pawl.SignalAnswer, "client_tool": pawl.SignalResult, "doubt": pawl.SignalResolution,
 }
 
-// Heard marks what of the things that runs wait for has been answered by a letter
-// which lies in the mailbox, and which no owner has turned into an entry yet.
+// Heard marks what of the things that runs wait for has been answered by a signal
+// which lies in the inbox, and which no owner has turned into an entry yet.
 // Resuming the run does so. The list is that of [Pending]; the log stays the only
 // truth of the run, which waits until then.
 func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
-	mail, ok := j.(pawl.Mailbox)
+	mail, ok := j.(pawl.Inbox)
 	if !ok {
 		return nil
 	}
@@ -31,7 +31,7 @@ func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 		if err != nil {
 			return err
 		}
-		for l, err := range mail.Letters(ctx, p.Run, s.Letter()) {
+		for l, err := range mail.Signals(ctx, p.Run, s.Signal()) {
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 	return nil
 }
 
-func hear(s *pawl.State, l *pawl.Letter, list []pawl.Pending) {
+func hear(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
 	call := callOf(l.Request)
 	c, _ := s.Call(call)
 	q, asked := s.Question()
@@ -58,7 +58,7 @@ func hear(s *pawl.State, l *pawl.Letter, list []pawl.Pending) {
 // since a signal lies in its inbox, or in that of a child run, that no owner has read:
 // an answer to something it waits for, or a request to cancel it.
 func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
-	mail, ok := j.(pawl.Mailbox)
+	mail, ok := j.(pawl.Inbox)
 	if !ok {
 		return false, nil
 	}
@@ -66,16 +66,16 @@ func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 	if err != nil || s.Status().Ended() {
 		return false, err
 	}
-	for l, err := range mail.Letters(ctx, run, s.Letter()) {
+	for l, err := range mail.Signals(ctx, run, s.Signal()) {
 		if err != nil {
 			return false, err
 		}
-		if l.Kind == pawl.LetterCancel && l.Request == cancelRequest(s) {
+		if l.Kind == pawl.SignalCancel && l.Request == cancelRequest(s) {
 			return true, nil
 		}
 	}
 	for c := range s.Open() {
-		if c.Phase != pawl.AwaitingChild {
+		if c.Phase != pawl.PhaseAwaitingChild {
 			continue
 		}
 		child, err := Load(ctx, j, c.Child)

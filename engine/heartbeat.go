@@ -24,7 +24,7 @@ type heartbeat struct {
 	renewed    time.Time   // when leases were last renewed
 	delivered  int64       // the ID of the last signal that was delivered
 	unread     []*driver   // their signals could not be read
-	unreadable atomic.Bool // the mailbox could not be read, which was logged
+	unreadable atomic.Bool // the inbox could not be read, which was logged
 	beating    sync.Mutex  // held during a beat
 
 	subscription   *subscription  // to the journal's notifications; nil: none
@@ -32,7 +32,7 @@ type heartbeat struct {
 	subscriptions  sync.WaitGroup // all that have not ended
 }
 
-// How often the mailbox is read. The rule is once a second, which is enough when the
+// How often the inbox is read. The rule is once a second, which is enough when the
 // journal notifies as well.
 const (
 	readEvery         = 400 * time.Millisecond
@@ -124,10 +124,10 @@ func (e *Engine) heartbeat() {
 	}
 }
 
-// deliver delivers the signals of all live runs behind that ID. If the mailbox
+// deliver delivers the signals of all live runs behind that ID. If the inbox
 // cannot be read now, it is read again at the next beat.
 func (e *Engine) deliver(ctx context.Context, after int64) {
-	for l, err := range e.mail.Letters(ctx, "", after) {
+	for l, err := range e.mail.Signals(ctx, "", after) {
 		if err != nil {
 			if e.beat.unreadable.CompareAndSwap(false, true) {
 				e.log(slog.LevelWarn, "the mailbox cannot be read; it is tried again and again", "", e.because(err))
@@ -178,14 +178,14 @@ func (e *Engine) renew(ctx context.Context) {
 }
 
 // A notifier is a journal that notifies of new signals. Without one, they are found
-// by reading the mailbox.
+// by reading the inbox.
 type notifier interface {
-	// WatchLetters yields the ids of runs that have signals, soon after they can be
+	// WatchSignals yields the ids of runs that have signals, soon after they can be
 	// read, until ctx ends; the empty id means that any run may have some. It
 	// yields that when it begins, and whenever notifications may have been lost. After
 	// an error, or when it ends by itself, it is called again later. The engine reads
-	// the mailbox once a second all the same.
-	WatchLetters(ctx context.Context) iter.Seq2[string, error]
+	// the inbox once a second all the same.
+	WatchSignals(ctx context.Context) iter.Seq2[string, error]
 }
 
 // A subscription is one call of a notifier.
@@ -221,7 +221,7 @@ func (e *Engine) listen(ctx context.Context, s *subscription) {
 			b.subscription, b.subscribeAfter = nil, time.Now().Add(resubscribe)
 		}
 	}()
-	for run, err := range e.notifier.WatchLetters(ctx) {
+	for run, err := range e.notifier.WatchSignals(ctx) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -51,7 +51,7 @@ func TestHooksOfAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.WaitingApproval)
+	ends(t, h, pawl.StatusWaitingApproval)
 	clerks := []string{"all of engine", "retry of clerk", "count of desk", "log of boss"}
 	want := map[string][]string{
 		"r":         {"all of engine", "log of boss", "retry of boss"},
@@ -70,7 +70,7 @@ func TestHooksOfAgents(t *testing.T) {
 	if h, err = engine.New(j, o).Resume(t.Context(), own, "r.c_1.c_1", nil); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.WaitingApproval)
+	ends(t, h, pawl.StatusWaitingApproval)
 	if diff := cmp.Diff(map[string][]string{"r.c_1.c_1": clerks}, saw); diff != "" {
 		t.Errorf("who watched the child alone (-want +got):\n%s", diff)
 	}

@@ -93,11 +93,11 @@ func failAppend(t *testing.T, n int, written bool) {
 		}
 	}
 	j.on(nil)
-	if s, err := engine.Load(t.Context(), j, "r"); err == nil && s.Status() == pawl.Success {
+	if s, err := engine.Load(t.Context(), j, "r"); err == nil && s.Status() == pawl.StatusSuccess {
 		return // what could not be written was written, and was the end
 	}
 	res := settleAll(t, e, agent, "r", func(call string) bool { return l.count("pay "+call) > 0 })
-	if res.Status != pawl.Success || res.Answer != "done" {
+	if res.Status != pawl.StatusSuccess || res.Answer != "done" {
 		t.Errorf("%v, %q", res.Verdict, res.Answer)
 	}
 	for _, c := range []string{"pay c_3", "pay c_7"} {

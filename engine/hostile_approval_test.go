@@ -37,7 +37,7 @@ func TestDecisionRace(t *testing.T) {
 	for round := range 8 {
 		j, l := newTap(), new(ledger)
 		agent := payer(l, call("pay", 1))
-		ends(t, begin(t, engine.New(j, nil), agent), pawl.WaitingApproval)
+		ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusWaitingApproval)
 		var all sync.WaitGroup
 		var yes, no, twice atomic.Int32
 		for i := range 64 {
@@ -45,7 +45,7 @@ func TestDecisionRace(t *testing.T) {
 				eng := engine.New(j, nil)
 				d := engine.Decision{Approve: (i+round)%2 == 0, By: "somebody"}
 				err := eng.Decide(t.Context(), "r", "c_1", d)
-				var conflict *pawl.LetterConflictError
+				var conflict *pawl.SignalConflictError
 				switch {
 				case errors.As(err, &conflict):
 					twice.Add(1)
@@ -63,7 +63,7 @@ func TestDecisionRace(t *testing.T) {
 		}
 		all.Wait()
 		s, err := engine.Load(t.Context(), j, "r")
-		if err != nil || s.Status() != pawl.Success {
+		if err != nil || s.Status() != pawl.StatusSuccess {
 			t.Fatalf("%v, %v", s.Status(), err)
 		}
 		want := 0
@@ -82,8 +82,8 @@ func TestDecisionRace(t *testing.T) {
 func TestToken(t *testing.T) {
 	j, l := newTap(), new(ledger)
 	agent, eng := payer(l, call("pay", 1)), engine.New(j, nil)
-	first := ends(t, begin(t, eng, agent), pawl.WaitingApproval).Pending[0].Token
-	second := ends(t, resume(t, eng, agent), pawl.WaitingApproval).Pending[0].Token
+	first := ends(t, begin(t, eng, agent), pawl.StatusWaitingApproval).Pending[0].Token
+	second := ends(t, resume(t, eng, agent), pawl.StatusWaitingApproval).Pending[0].Token
 	if len(first) < 22 || len(second) < 22 || first == second {
 		t.Fatalf("tokens %q and %q", first, second)
 	}
@@ -100,7 +100,7 @@ func TestToken(t *testing.T) {
 	if err := eng.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, Token: second}); err != nil {
 		t.Error(err)
 	}
-	ends(t, resume(t, eng, agent), pawl.Success)
+	ends(t, resume(t, eng, agent), pawl.StatusSuccess)
 	if l.len() != 1 {
 		t.Errorf("it took place %d times", l.len())
 	}
@@ -111,7 +111,7 @@ func TestToken(t *testing.T) {
 func TestChangedCall(t *testing.T) {
 	from, l := newTap(), new(ledger)
 	agent := payer(l, call("pay", 1))
-	ends(t, begin(t, engine.New(from, nil), agent), pawl.WaitingApproval)
+	ends(t, begin(t, engine.New(from, nil), agent), pawl.StatusWaitingApproval)
 	lines, changes := recorded(t, from), 0
 	for i, line := range lines {
 		if at := bytes.LastIndex(line, []byte(`{"n":1}`)); bytes.Contains(line, []byte(`"type":"model.replied"`)) {
@@ -123,7 +123,7 @@ func TestChangedCall(t *testing.T) {
 	if err := e.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, By: "ada"}); err != nil || changes != 1 {
 		t.Fatal(changes, err)
 	}
-	res := ends(t, resume(t, e, agent), pawl.WaitingApproval)
+	res := ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)
 	if l.len() != 0 || len(res.Pending) != 1 || string(res.Pending[0].Args) != `{"n":9}` {
 		t.Errorf("it took place %d times and is asked about again as %+v", l.len(), res.Pending)
 	}
@@ -151,7 +151,7 @@ func TestWitnessFails(t *testing.T) {
 				}
 				agent.Tools[0] = witnessed{agent.Tools[0].(fake), witness}
 				res, err := begin(t, engine.New(j, nil), agent).Wait(t.Context())
-				if err != nil || res.Status != pawl.Success {
+				if err != nil || res.Status != pawl.StatusSuccess {
 					t.Fatalf("the run is %v, %v", res.Status, err)
 				}
 				s, _ := engine.Load(t.Context(), j, "r")
@@ -183,7 +183,7 @@ func TestApproverLeftBehind(t *testing.T) {
 		return engine.Decision{Approve: true}, nil
 	})
 	eng := engine.New(j, &engine.Options{Approver: deaf, Patience: 20 * time.Millisecond})
-	ends(t, begin(t, eng, agent), pawl.Success)
+	ends(t, begin(t, eng, agent), pawl.StatusSuccess)
 	s, _ := engine.Load(t.Context(), j, "r")
 	if c, _ := s.Call("c_1"); l.len() != 0 || !strings.Contains(c.Error, "nobody decided within 20ms") {
 		t.Errorf("it took place %d times; the model is told %q", l.len(), c.Error)

@@ -59,7 +59,7 @@ func TestLeftBehind(t *testing.T) {
 				return
 			}
 			res, err := h.Wait(t.Context())
-			if err != nil || res.Status != pawl.Success {
+			if err != nil || res.Status != pawl.StatusSuccess {
 				t.Error(res.Verdict, err)
 			}
 			s, err := engine.Load(t.Context(), j, h.ID())
@@ -120,7 +120,7 @@ func TestAtTheDeadline(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
+			if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
 				t.Error(res.Verdict, err)
 			}
 			if _, err := e.Replay(t.Context(), agent, h.ID()); err != nil {
@@ -146,7 +146,7 @@ func TestStepLeftBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Paused)
+	ends(t, h, pawl.StatusPaused)
 	s, err := engine.Load(t.Context(), j, "r")
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestModelLeftBehind(t *testing.T) {
 	})}
 	j := newTap()
 	e := engine.New(j, &engine.Options{Call: 5 * time.Millisecond, Backoff: func(int) time.Duration { return time.Millisecond }})
-	res := ends(t, begin(t, e, agent), pawl.Success)
+	res := ends(t, begin(t, e, agent), pawl.StatusSuccess)
 	if res.Answer != "done" {
 		t.Error(res.Answer)
 	}
@@ -218,17 +218,17 @@ func TestPokedAsleep(t *testing.T) {
 		switch i % 3 {
 		case 0:
 			park()
-			ends(t, h, pawl.Paused)
+			ends(t, h, pawl.StatusPaused)
 		case 1:
 			if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
 				t.Fatal(err)
 			}
-			ends(t, h, pawl.Cancelled)
+			ends(t, h, pawl.StatusCancelled)
 		case 2:
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			ends(t, h, pawl.Paused)
+			ends(t, h, pawl.StatusPaused)
 		}
 		park()
 	}
@@ -269,13 +269,13 @@ func TestPanics(t *testing.T) {
 				}
 				return write()
 			})
-			res := ends(t, begin(t, e, agent), pawl.Failed)
+			res := ends(t, begin(t, e, agent), pawl.StatusFailed)
 			if v := res.Verdict; v.Leaf != pawl.PanicLeaf || !strings.Contains(v.Detail, "the filter engine.FilterFunc (hostile_flight_test.go:") || strings.Contains(v.Detail, "boom") {
 				t.Fatalf("the run ended with %v", res.Verdict)
 			}
 			bomb = false
 			j.on(nil)
-			ends(t, resume(t, e, agent), pawl.Success)
+			ends(t, resume(t, e, agent), pawl.StatusSuccess)
 			sound(t, e, j, agent, "r")
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
@@ -354,7 +354,7 @@ func TestWatchers(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
+		if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
 			t.Fatal(res.Verdict, err)
 		}
 	}
@@ -378,7 +378,7 @@ func TestCloseWhileStarting(t *testing.T) {
 				if err != nil {
 					return
 				}
-				if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Paused {
+				if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusPaused {
 					t.Error(res.Status, err)
 				}
 			})
@@ -399,7 +399,7 @@ func TestCloseWhileStarting(t *testing.T) {
 			if err != nil || !head.Lease.Until.IsZero() {
 				t.Errorf("run %s is owned by %q, %v", head.Run, head.Lease.Owner, err)
 			}
-			if head.Seq > 0 && head.Status != pawl.Paused {
+			if head.Seq > 0 && head.Status != pawl.StatusPaused {
 				t.Errorf("run %s is %v", head.Run, head.Status)
 			}
 		}
@@ -428,7 +428,7 @@ func TestHeartbeatBehindRelease(t *testing.T) {
 	<-beat
 	ending.Store(true)
 	g.out <- struct{}{}
-	ends(t, h, pawl.WaitingClientTool)
+	ends(t, h, pawl.StatusWaitingClientTool)
 	time.Sleep(70 * time.Millisecond)
 	for head, err := range j.List(t.Context(), pawl.Query{}) {
 		if err != nil || !head.Lease.Until.IsZero() {
@@ -462,6 +462,6 @@ func TestAppendBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(block)
-	ends(t, h, pawl.Cancelled)
+	ends(t, h, pawl.StatusCancelled)
 	sound(t, e, j, agent, "r")
 }

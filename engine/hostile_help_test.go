@@ -101,7 +101,7 @@ func turns(plan ...[]pawl.Call) pawl.Model {
 	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		k := 0
 		for _, m := range r.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				k++
 			}
 		}
@@ -175,7 +175,7 @@ func settleAll(t *testing.T, e *engine.Engine, agent pawl.Agent, run string, hap
 		if err != nil {
 			t.Fatalf("resumed: %v", err)
 		}
-		if res.Status != pawl.WaitingDoubt {
+		if res.Status != pawl.StatusWaitingDoubt {
 			return res
 		}
 		for _, p := range res.Pending {

@@ -52,13 +52,13 @@ func retried(t *testing.T, run func(pawl.Invocation)) (pawl.Agent, *pawl.Request
 		k, told := 0, false
 		for _, m := range r.Messages {
 			for _, p := range m.Parts {
-				if text, ok := p.(pawl.Text); ok && m.Role == pawl.User {
+				if text, ok := p.(pawl.Text); ok && m.Role == pawl.RoleUser {
 					if told = strings.Contains(text.Text, "be sure"); told {
 						k--
 					}
 				}
 			}
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				k++
 				told = false
 			}
@@ -153,13 +153,13 @@ func TestHookRetriesResumeAnywhere(t *testing.T) {
 	full := newTap()
 	agent, _ := retried(t, func(pawl.Invocation) {})
 	hooks := &engine.Options{Hooks: []engine.Hook{hookFunc(picky)}}
-	ends(t, begin(t, engine.New(full, hooks), agent), pawl.Success)
+	ends(t, begin(t, engine.New(full, hooks), agent), pawl.StatusSuccess)
 	lines := recorded(t, full)
 	for k := 1; k < len(lines); k++ {
 		j := cut(t, lines[:k])
 		agent, last := retried(t, func(pawl.Invocation) {})
 		e := engine.New(j, hooks)
-		if res := settleAll(t, e, agent, "r", func(string) bool { return k%2 == 0 }); res.Status != pawl.Success || res.Answer != "done" {
+		if res := settleAll(t, e, agent, "r", func(string) bool { return k%2 == 0 }); res.Status != pawl.StatusSuccess || res.Answer != "done" {
 			t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
 		}
 		s := whole(t, e, j, agent, last)
@@ -195,7 +195,7 @@ func TestHookComesLate(t *testing.T) {
 	}
 	full := newTap()
 	agent, _ := retried(t, func(pawl.Invocation) {})
-	ends(t, begin(t, engine.New(full, nil), observed(agent)), pawl.Success)
+	ends(t, begin(t, engine.New(full, nil), observed(agent)), pawl.StatusSuccess)
 	lines := recorded(t, full)
 	all := hookFunc(func(*pawl.State, pawl.Entry) engine.Direction {
 		return engine.Direction{Retry: true, Reason: "be sure"}
@@ -208,10 +208,10 @@ func TestHookComesLate(t *testing.T) {
 			agent = observed(agent)
 			e := engine.New(j, &engine.Options{Hooks: []engine.Hook{hook}})
 			res := settleAll(t, e, agent, "r", func(string) bool { return k%2 == 0 })
-			if name == "picky" && (res.Status != pawl.Success || res.Answer != "done") {
+			if name == "picky" && (res.Status != pawl.StatusSuccess || res.Answer != "done") {
 				t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
 			}
-			if name == "all" && res.Status != pawl.PlanFailed { // no reply is good enough for it
+			if name == "all" && res.Status != pawl.StatusPlanFailed { // no reply is good enough for it
 				t.Errorf("cut at %d: %v", k, res.Verdict)
 			}
 			s := whole(t, e, j, agent, last)
@@ -237,7 +237,7 @@ func TestHookComesLate(t *testing.T) {
 func TestHookDirectionsOfOld(t *testing.T) {
 	full := newTap()
 	agent, _ := retried(t, func(pawl.Invocation) {})
-	ends(t, begin(t, engine.New(full, nil), agent), pawl.Success)
+	ends(t, begin(t, engine.New(full, nil), agent), pawl.StatusSuccess)
 	s := new(pawl.State)
 	for _, line := range recorded(t, full) {
 		e, err := pawl.DecodeEntry(line)

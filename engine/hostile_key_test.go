@@ -34,7 +34,7 @@ func TestKeyRace(t *testing.T) {
 					return
 				}
 				r, err := wait(t, h)
-				if err != nil || r.Status != pawl.Success || r.Run != h.ID() {
+				if err != nil || r.Status != pawl.StatusSuccess || r.Run != h.ID() {
 					t.Errorf("%s: %v, %v", r.Run, r.Status, err)
 				}
 				n := 0
@@ -94,7 +94,7 @@ func TestKeyKilled(t *testing.T) {
 			}
 			r, err := h.Wait(t.Context())
 			if durable { // nobody knows yet that its owner is gone; when the lease has lapsed, everybody does
-				if err != nil || r.Status != pawl.Interrupted || !r.Resumable || !h.Found() {
+				if err != nil || r.Status != pawl.StatusInterrupted || !r.Resumable || !h.Found() {
 					t.Fatal(r.Status, err)
 				}
 				if h, err = e.Start(t.Context(), agent, "go", o); err != nil {
@@ -102,7 +102,7 @@ func TestKeyKilled(t *testing.T) {
 				}
 				r, err = wait(t, h)
 			}
-			if err != nil || r.Status != pawl.Success || h.Found() != durable || l.count("pay c_3") != 1 {
+			if err != nil || r.Status != pawl.StatusSuccess || h.Found() != durable || l.count("pay c_3") != 1 {
 				t.Errorf("%v, %v, found %v, %v", r.Status, err, h.Found(), l.lines)
 			}
 			sound(t, e, j, agent, r.Run)
@@ -127,7 +127,7 @@ func TestKeyConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	other := agent
 	other.Prompt = "Be brief."
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestKeyConflict(t *testing.T) {
 		if err != nil || again.ID() == h.ID() || again.Found() {
 			t.Errorf("%+v: %v", o, err)
 		} else {
-			ends(t, again, pawl.Success)
+			ends(t, again, pawl.StatusSuccess)
 		}
 	}
 	limited := agent
@@ -202,8 +202,8 @@ func TestKeyFound(t *testing.T) {
 			t.Error("a closed engine found it")
 		}
 		close(goOn)
-		want := ends(t, first, pawl.Success)
-		got := ends(t, h, pawl.Success)
+		want := ends(t, first, pawl.StatusSuccess)
+		got := ends(t, h, pawl.StatusSuccess)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

@@ -61,7 +61,7 @@ func ends(t *testing.T, h *engine.Handle, want pawl.Status) pawl.Result {
 	return res
 }
 
-// A letter that comes between the reading of the mail and the first step is read.
+// A signal that comes between the reading of the mail and the first step is read.
 func TestLetterWhileResuming(t *testing.T) {
 	j, g := newTap(), newGate()
 	here, there := engine.New(j, nil), engine.New(j, nil)
@@ -74,8 +74,8 @@ func TestLetterWhileResuming(t *testing.T) {
 	<-g.in
 	park()
 	g.out <- struct{}{}
-	ends(t, h, pawl.Paused)
-	// Something else keeps the attendant going, so that it sees the letter before the run is known to it.
+	ends(t, h, pawl.StatusPaused)
+	// Something else keeps the attendant going, so that it sees the signal before the run is known to it.
 	busy := newGate()
 	other, err := here.Start(t.Context(), clerk(busy, []pawl.Call{call("gate", 1)}), "go", nil)
 	if err != nil {
@@ -102,9 +102,9 @@ func TestLetterWhileResuming(t *testing.T) {
 		}
 		return closed(h.Done())()
 	})
-	ends(t, h, pawl.Cancelled)
+	ends(t, h, pawl.StatusCancelled)
 	busy.out <- struct{}{}
-	ends(t, other, pawl.Success)
+	ends(t, other, pawl.StatusSuccess)
 }
 
 // A run that is to be cancelled and parked at once does not forget the former.
@@ -123,22 +123,22 @@ func TestCancelAndPark(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.out <- struct{}{}
-	ends(t, h, pawl.Cancelled)
+	ends(t, h, pawl.StatusCancelled)
 	sound(t, e, j, agent, "r")
 }
 
-// late is a journal in which something happens just before a letter is posted.
+// late is a journal in which something happens just before a signal is posted.
 type late struct {
 	*tap
 	first func()
 }
 
-func (j *late) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+func (j *late) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if j.first != nil {
 		j.first()
 		j.first = nil
 	}
-	return j.tap.Post(ctx, l)
+	return j.tap.Send(ctx, l)
 }
 
 // A run that succeeds while it is being cancelled has succeeded.
@@ -153,9 +153,9 @@ func TestCancelTooLate(t *testing.T) {
 		<-h.Done()
 	}
 	_ = e.Cancel(t.Context(), "r", "x", "enough") // it may say that the run is over
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	s, err := engine.Load(t.Context(), j, "r")
-	if err != nil || s.Status() != pawl.Success {
+	if err != nil || s.Status() != pawl.StatusSuccess {
 		t.Errorf("the run is %v, %v", s.Status(), err)
 		dump(t, j, "r")
 	}
@@ -179,7 +179,7 @@ func TestStaleCancel(t *testing.T) {
 	})
 	g.out <- struct{}{}
 	res, err := wait(t, begin(t, here, agent))
-	if err != nil || !posted || res.Status == pawl.Cancelled || res.Status == pawl.Success {
+	if err != nil || !posted || res.Status == pawl.StatusCancelled || res.Status == pawl.StatusSuccess {
 		t.Fatal(res.Status, posted, err)
 	}
 	g.out <- struct{}{}
@@ -187,7 +187,7 @@ func TestStaleCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 }
 
 // An answer or a request to cancel that comes while the run parks is not lost: its
@@ -200,8 +200,8 @@ func TestSignalWhileParking(t *testing.T) {
 	}{
 		{"answer", func(ctx context.Context, e *engine.Engine) error {
 			return e.Submit(ctx, "r", "c_1", "x", json.RawMessage(`1`))
-		}, pawl.Success},
-		{"cancel", func(ctx context.Context, e *engine.Engine) error { return e.Cancel(ctx, "r", "x", "enough") }, pawl.Cancelled},
+		}, pawl.StatusSuccess},
+		{"cancel", func(ctx context.Context, e *engine.Engine) error { return e.Cancel(ctx, "r", "x", "enough") }, pawl.StatusCancelled},
 	} {
 		for _, when := range []string{"before", "after", "released"} {
 			t.Run(c.name+" "+when, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestSignalWhileParking(t *testing.T) {
 	}
 }
 
-// Letters that wait for a parked run are all read, whatever their order and
+// Signals that wait for a parked run are all read, whatever their order and
 // however often they were posted.
 func TestLettersWaiting(t *testing.T) {
 	for seed := range uint64(20) {
@@ -260,7 +260,7 @@ func TestLettersWaiting(t *testing.T) {
 		agent.Builtins = true
 		agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 			last := r.Messages[len(r.Messages)-1]
-			if last.Role == pawl.User && len(r.Messages) > 1 {
+			if last.Role == pawl.RoleUser && len(r.Messages) > 1 {
 				said := ""
 				for _, p := range last.Parts {
 					if p, ok := p.(pawl.ToolResult); ok {
@@ -290,13 +290,13 @@ func TestLettersWaiting(t *testing.T) {
 				if res, err = wait(t, resume(t, e, agent)); err != nil {
 					t.Fatal(err)
 				}
-				if res.Status == pawl.Success {
+				if res.Status == pawl.StatusSuccess {
 					break
 				}
 			}
 		}
-		if res.Status != pawl.Success {
-			res = ends(t, resume(t, e, agent), pawl.Success)
+		if res.Status != pawl.StatusSuccess {
+			res = ends(t, resume(t, e, agent), pawl.StatusSuccess)
 		}
 		if res.Answer != "r1 r2 r3 so " {
 			t.Errorf("seed %d: %q", seed, res.Answer)
@@ -306,7 +306,7 @@ func TestLettersWaiting(t *testing.T) {
 				t.Errorf("the same once more: %v", err)
 			}
 		}
-		var first *pawl.LetterConflictError
+		var first *pawl.SignalConflictError
 		if err := e.Submit(t.Context(), "r", "c_1", "y", json.RawMessage(`7`)); !errors.As(err, &first) || first.First.By != "x" {
 			t.Errorf("another answer: %v", err)
 		}
@@ -314,24 +314,24 @@ func TestLettersWaiting(t *testing.T) {
 	}
 }
 
-// A parked run is cancelled at once, by one letter, once; and can be cancelled again.
+// A parked run is cancelled at once, by one signal, once; and can be cancelled again.
 func TestCancelParked(t *testing.T) {
 	j, g := newTap(), newGate()
 	e := engine.New(j, nil)
 	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("gate", 1)})
-	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
 	for range 2 {
 		if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
 			t.Fatal(err)
 		}
 		s, err := engine.Load(t.Context(), j, "r")
-		if err != nil || s.Status() != pawl.Cancelled {
+		if err != nil || s.Status() != pawl.StatusCancelled {
 			t.Fatal(s.Status(), err)
 		}
 		if err := e.Cancel(t.Context(), "r", "x", "enough"); err == nil {
 			t.Error("a run that is over was cancelled")
 		}
-		ends(t, resume(t, e, agent), pawl.WaitingClientTool)
+		ends(t, resume(t, e, agent), pawl.StatusWaitingClientTool)
 	}
 	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestCancelParked(t *testing.T) {
 	h := resume(t, e, agent)
 	<-g.in
 	g.out <- struct{}{}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	sound(t, e, j, agent, "r")
 }
 
@@ -348,7 +348,7 @@ func TestForkMail(t *testing.T) {
 	j, g := newTap(), newGate()
 	e := engine.New(j, nil)
 	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("client", 2)})
-	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
 	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
 		t.Fatal(err)
 	}
@@ -362,11 +362,11 @@ func TestForkMail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ends(t, h, pawl.WaitingClientTool)
+		ends(t, h, pawl.StatusWaitingClientTool)
 		sound(t, e, j, agent, id)
 		s, err := engine.Load(t.Context(), j, id)
-		if err != nil || s.Letter() != 0 {
-			t.Errorf("the fork has read letter %d, %v", s.Letter(), err)
+		if err != nil || s.Signal() != 0 {
+			t.Errorf("the fork has read letter %d, %v", s.Signal(), err)
 		}
 		from, seq = id, s.Seq()
 	}
@@ -379,13 +379,13 @@ func TestForkMail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res, err := wait(t, h); err != nil || n == 2 && res.Status != pawl.Success {
+			if res, err := wait(t, h); err != nil || n == 2 && res.Status != pawl.StatusSuccess {
 				t.Fatal(res.Status, err)
 			}
 		}
 		sound(t, e, j, agent, id)
 	}
-	ends(t, resume(t, e, agent), pawl.WaitingClientTool)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingClientTool)
 	if s, err := engine.Load(t.Context(), j, "r"); err != nil || s.Iteration() != 2 {
 		t.Errorf("the parent is in iteration %d, %v", s.Iteration(), err)
 	}

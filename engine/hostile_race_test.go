@@ -28,7 +28,7 @@ func TestResumeRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Paused)
+	ends(t, h, pawl.StatusPaused)
 	j.on(nil)
 	var all sync.WaitGroup
 	for i := range 24 {
@@ -41,7 +41,7 @@ func TestResumeRace(t *testing.T) {
 			switch {
 			case errors.As(err, &held), errors.Is(err, context.Canceled):
 			case err != nil:
-				if s, _ := engine.Load(t.Context(), j, "r"); s.Status() != pawl.Success {
+				if s, _ := engine.Load(t.Context(), j, "r"); s.Status() != pawl.StatusSuccess {
 					t.Error(err)
 				}
 			default:
@@ -52,8 +52,8 @@ func TestResumeRace(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if s, _ := engine.Load(t.Context(), j, "r"); s.Status() != pawl.Success {
-		ends(t, resume(t, engines[1], agent), pawl.Success)
+	if s, _ := engine.Load(t.Context(), j, "r"); s.Status() != pawl.StatusSuccess {
+		ends(t, resume(t, engines[1], agent), pawl.StatusSuccess)
 	}
 	for _, c := range []string{"pay c_3", "pay c_7"} {
 		if l.count(c) != 1 {
@@ -63,7 +63,7 @@ func TestResumeRace(t *testing.T) {
 	sound(t, engines[0], j, agent, "r")
 }
 
-// Letters that come from several processes while the run lives, parks and is
+// Signals that come from several processes while the run lives, parks and is
 // resumed are all read, once.
 func TestLetterStorm(t *testing.T) {
 	const most = 24
@@ -98,10 +98,10 @@ func TestLetterStorm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Status == pawl.WaitingClientTool {
-			res = ends(t, resume(t, there, agent), pawl.Success)
+		if res.Status == pawl.StatusWaitingClientTool {
+			res = ends(t, resume(t, there, agent), pawl.StatusSuccess)
 		}
-		if res.Status != pawl.Success {
+		if res.Status != pawl.StatusSuccess {
 			t.Error(res.Verdict)
 		}
 		given := map[string]int{}
@@ -141,13 +141,13 @@ func TestCancelRace(t *testing.T) {
 				stops++
 			}
 		}
-		if err != nil || stops != 1 || s.Status() != res.Status || s.InFlight() || !cancelled && res.Status != pawl.Success {
+		if err != nil || stops != 1 || s.Status() != res.Status || s.InFlight() || !cancelled && res.Status != pawl.StatusSuccess {
 			t.Fatalf("%d ends; the log says %v, its owner %v, %v", stops, s.Status(), res.Status, err)
 		}
 		seen[res.Status]++
 		sound(t, here, j, agent, "r")
 	}
-	if seen[pawl.Success]+seen[pawl.Cancelled] != 200 || seen[pawl.Cancelled] == 0 {
+	if seen[pawl.StatusSuccess]+seen[pawl.StatusCancelled] != 200 || seen[pawl.StatusCancelled] == 0 {
 		t.Errorf("the runs have come to %v", seen)
 	}
 }
@@ -163,7 +163,7 @@ func TestStartAgain(t *testing.T) {
 	}
 	j.on(nil)
 	agent := spender(new(ledger).add)
-	ends(t, begin(t, e, agent), pawl.Success)
+	ends(t, begin(t, e, agent), pawl.StatusSuccess)
 	sound(t, e, j, agent, "r")
 	if _, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"}); !errors.Is(err, pawl.ErrRunExists) {
 		t.Errorf("start of a run there is: %v", err)

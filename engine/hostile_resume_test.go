@@ -16,7 +16,7 @@ import (
 func TestResumeAnywhere(t *testing.T) {
 	full := newTap()
 	h := begin(t, engine.New(full, nil), spender(func(pawl.Invocation) {}))
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	records := recorded(t, full)
 	for k := 1; k < len(records); k++ {
 		for _, happened := range []bool{true, false} {
@@ -33,7 +33,7 @@ func TestResumeAnywhere(t *testing.T) {
 			})
 			e := engine.New(j, nil)
 			res := settleAll(t, e, agent, "r", func(string) bool { return happened })
-			if res.Status != pawl.Success || res.Answer != "done" {
+			if res.Status != pawl.StatusSuccess || res.Answer != "done" {
 				t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
 			}
 			replied := 0
@@ -53,7 +53,7 @@ func TestResumeAnywhere(t *testing.T) {
 					ran += l.count(tool + id)
 				}
 				want := 1
-				if known && (c.Phase == pawl.Answered || c.Phase == pawl.Started && c.Effect == pawl.Write && happened) {
+				if known && (c.Phase == pawl.PhaseAnswered || c.Phase == pawl.PhaseStarted && c.Effect == pawl.Write && happened) {
 					want = 0
 				}
 				if ran != want {
@@ -109,16 +109,16 @@ func TestHooksAcrossCrashes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if forbid && s.Status() != pawl.Cancelled {
+			if forbid && s.Status() != pawl.StatusCancelled {
 				res := settleAll(t, e, agent, "r", func(string) bool { return true })
-				if res.Status != pawl.Cancelled {
+				if res.Status != pawl.StatusCancelled {
 					t.Errorf("append %d: %v, though a hook said no", n, res.Verdict)
 				}
 				if l.count("pay c_3") > 0 {
 					t.Errorf("append %d: an effect took place that a hook had forbidden", n)
 				}
 			}
-			if !forbid && s.Status() != pawl.Success {
+			if !forbid && s.Status() != pawl.StatusSuccess {
 				settleAll(t, e, agent, "r", func(string) bool { return true })
 				s, err = engine.Load(t.Context(), j, "r")
 				if err != nil {
@@ -147,7 +147,7 @@ func TestHookCancelledResumes(t *testing.T) {
 	}}
 	agent := spender(l.add)
 	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{w}})
-	ends(t, begin(t, e, agent), pawl.Cancelled)
-	ends(t, resume(t, e, agent), pawl.Success)
+	ends(t, begin(t, e, agent), pawl.StatusCancelled)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	sound(t, e, j, agent, "r")
 }

@@ -33,7 +33,7 @@ func chatter() (pawl.Agent, *pawl.Request) {
 		*last = r
 		n := 0
 		for _, m := range r.Messages {
-			if m.Role == pawl.User {
+			if m.Role == pawl.RoleUser {
 				n++
 			}
 		}
@@ -177,7 +177,7 @@ func TestThreadResumed(t *testing.T) {
 		})
 		e := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "me"}})
 		first := talks(t, e, agent, "one", "talk")
-		if first.Status != pawl.Failed {
+		if first.Status != pawl.StatusFailed {
 			t.Fatal(first.Status)
 		}
 		next := engine.ThreadRun("talk", first.Run)
@@ -247,7 +247,7 @@ func TestThreadElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	if got := texts(*last); got != "one|1|two|2|three|and more" {
 		t.Errorf("the fork was sent %q", got)
 	}
@@ -283,7 +283,7 @@ func TestThreadCeilings(t *testing.T) {
 		agent.Limits.Tokens = tokens
 		*last = pawl.Request{}
 		r := talks(t, e, agent, "short", "talk")
-		if fits := tokens > 6000; fits != (r.Status == pawl.Success) || fits != (len(last.Messages) > 0) {
+		if fits := tokens > 6000; fits != (r.Status == pawl.StatusSuccess) || fits != (len(last.Messages) > 0) {
 			t.Errorf("with %d tokens: %v, %d messages", tokens, r.Status, len(last.Messages))
 		}
 		if _, err := e.Replay(t.Context(), agent, r.Run); err != nil {
@@ -297,10 +297,10 @@ func TestThreadCeilings(t *testing.T) {
 		return r, nil
 	})
 	agent.Limits.Tokens = 16000
-	if r := talks(t, e, agent, "dense", "dense"); r.Status != pawl.Success {
+	if r := talks(t, e, agent, "dense", "dense"); r.Status != pawl.StatusSuccess {
 		t.Fatal(r.Status)
 	}
-	if r := talks(t, e, agent, "dense", "dense"); r.Status != pawl.Exhausted || r.Usage.ModelCalls != 0 {
+	if r := talks(t, e, agent, "dense", "dense"); r.Status != pawl.StatusExhausted || r.Usage.ModelCalls != 0 {
 		t.Errorf("%v after %d calls", r.Status, r.Usage.ModelCalls)
 	}
 }

@@ -37,7 +37,7 @@ func exported(t testing.TB, raw bool) ([]byte, pawl.Journal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, err := h.Wait(context.Background()); err != nil || res.Status != pawl.Exhausted {
+	if res, err := h.Wait(context.Background()); err != nil || res.Status != pawl.StatusExhausted {
 		t.Fatal(res.Status, err)
 	}
 	var out bytes.Buffer
@@ -85,7 +85,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("the log is another:\n%s", strings.Join(is, "\n"))
 	}
 	for h, err := range to.List(t.Context(), pawl.Query{}) {
-		if err != nil || h.Status != pawl.Exhausted || h.Lease.Owner != "" || !h.Lease.Until.IsZero() || h.Seq != uint64(len(is)) {
+		if err != nil || h.Status != pawl.StatusExhausted || h.Lease.Owner != "" || !h.Lease.Until.IsZero() || h.Seq != uint64(len(is)) {
 			t.Errorf("the head is %+v, %v", h, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportGoesOn: an imported run waits for the letters that come to it here,
+// TestImportGoesOn: an imported run waits for the signals that come to it here,
 // though those it had before bear greater numbers, and can be cancelled here,
 // though its epochs were greater. Replaying it finds nothing to object to.
 func TestImportGoesOn(t *testing.T) {
@@ -132,25 +132,25 @@ func TestImportGoesOn(t *testing.T) {
 	from := open()
 	there := engine.New(from, nil)
 	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("client", 1)}, []pawl.Call{call("client", 2)}), Tools: []pawl.Tool{fake{name: "client", client: true}}}
-	ends(t, begin(t, there, agent), pawl.WaitingClientTool)
+	ends(t, begin(t, there, agent), pawl.StatusWaitingClientTool)
 	// Letters of others, so that the numbers here begin below.
 	other, err := there.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, other, pawl.WaitingClientTool)
+	ends(t, other, pawl.StatusWaitingClientTool)
 	for i := range 20 {
-		l := pawl.Letter{Run: "other", Kind: pawl.LetterResult, Request: fmt.Sprint("x", i), Body: json.RawMessage(`1`), Time: time.Now()}
-		if _, err := from.Post(t.Context(), l); err != nil {
+		l := pawl.Signal{Run: "other", Kind: pawl.SignalResult, Request: fmt.Sprint("x", i), Body: json.RawMessage(`1`), Time: time.Now()}
+		if _, err := from.Send(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, resume(t, there, agent), pawl.WaitingClientTool)
+	ends(t, resume(t, there, agent), pawl.StatusWaitingClientTool)
 	for range 5 {
-		ends(t, resume(t, there, agent), pawl.WaitingClientTool)
+		ends(t, resume(t, there, agent), pawl.StatusWaitingClientTool)
 	}
 	var file bytes.Buffer
 	if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
@@ -162,16 +162,16 @@ func TestImportGoesOn(t *testing.T) {
 	}
 	here := engine.New(to, nil)
 	before, err := engine.Load(t.Context(), to, "r")
-	if err != nil || before.Letter() != 0 || before.Status() != pawl.WaitingClientTool {
-		t.Fatal(before.Letter(), before.Status(), err)
+	if err != nil || before.Signal() != 0 || before.Status() != pawl.StatusWaitingClientTool {
+		t.Fatal(before.Signal(), before.Status(), err)
 	}
 	if err := here.Submit(t.Context(), "r", "c_2", "x", json.RawMessage(`2`)); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, resume(t, here, agent), pawl.Success)
+	ends(t, resume(t, here, agent), pawl.StatusSuccess)
 	s, err := engine.Load(t.Context(), to, "r")
-	if err != nil || s.Letter() != 2 { // the first is the import's own; see package webhook
-		t.Errorf("the last letter read is %d, not 2: %v", s.Letter(), err)
+	if err != nil || s.Signal() != 2 { // the first is the import's own; see package webhook
+		t.Errorf("the last letter read is %d, not 2: %v", s.Signal(), err)
 	}
 	if _, err := here.Replay(t.Context(), agent, "r"); err != nil {
 		t.Error(err)
@@ -184,9 +184,9 @@ func TestImportCancelled(t *testing.T) {
 	j, g := newTap(), newGate()
 	e := engine.New(j, nil)
 	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("gate", 1)})
-	ends(t, begin(t, e, agent), pawl.WaitingClientTool)
+	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
 	for range 5 { // epochs that the other journal will not come to
-		ends(t, resume(t, e, agent), pawl.WaitingClientTool)
+		ends(t, resume(t, e, agent), pawl.StatusWaitingClientTool)
 	}
 	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestImportCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.out <- struct{}{}
-	if res := ends(t, h, pawl.Cancelled); !strings.Contains(res.Reason.Detail, "here, too") {
+	if res := ends(t, h, pawl.StatusCancelled); !strings.Contains(res.Reason.Detail, "here, too") {
 		t.Errorf("it was cancelled for another reason: %s", res.Reason.Detail)
 	}
 }
@@ -226,7 +226,7 @@ func TestImportRedacted(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	s, err := engine.Load(t.Context(), to, "r")
-	if err != nil || s.Status() != pawl.Exhausted {
+	if err != nil || s.Status() != pawl.StatusExhausted {
 		t.Fatal(s.Status(), err)
 	}
 	e := engine.New(to, nil)
@@ -305,12 +305,12 @@ func TestImportTorn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := ends(t, h, pawl.Exhausted)
+		res := ends(t, h, pawl.StatusExhausted)
 		if h, err = e.Resume(t.Context(), agent, res.Run, nil); err != nil {
 			t.Errorf("resuming the fork at %d: %v", at, err)
 			continue
 		}
-		ends(t, h, pawl.Exhausted)
+		ends(t, h, pawl.StatusExhausted)
 	}
 }
 

@@ -22,7 +22,7 @@ type inbox struct {
 	wants   atomic.Uint32   // what the signals ask for: want bits, read without the lock
 
 	mu      sync.Mutex
-	signals []pawl.Letter
+	signals []pawl.Signal
 	last    int64 // the ID of the last signal received
 }
 
@@ -36,12 +36,12 @@ const (
 // deliver puts signals in. They must come in the order of their IDs: one that is
 // not after the last received counts as read. A delivery receipt, which says
 // nothing to a run, does not wake the driver.
-func (b *inbox) deliver(signals ...pawl.Letter) {
+func (b *inbox) deliver(signals ...pawl.Signal) {
 	b.mu.Lock()
 	want := uint32(0)
 	idle := len(signals) > 0
 	for _, l := range signals {
-		receipt := l.Kind == pawl.LetterDelivery
+		receipt := l.Kind == pawl.SignalDelivery
 		idle = idle && receipt
 		if l.ID <= b.last {
 			continue
@@ -50,7 +50,7 @@ func (b *inbox) deliver(signals ...pawl.Letter) {
 			b.signals = append(b.signals, l)
 			want |= wantRead
 		}
-		if l.Kind == pawl.LetterCancel {
+		if l.Kind == pawl.SignalCancel {
 			want |= wantCancel
 		}
 	}
@@ -69,7 +69,7 @@ func (b *inbox) received() int64 {
 }
 
 // take empties the inbox and returns what was in it, by ID.
-func (b *inbox) take() []pawl.Letter {
+func (b *inbox) take() []pawl.Signal {
 	if b.wants.Load()&wantRead == 0 {
 		return nil
 	}
@@ -78,12 +78,12 @@ func (b *inbox) take() []pawl.Letter {
 	signals := b.signals
 	b.signals = nil
 	b.wants.And(^uint32(wantRead | wantCancel))
-	slices.SortFunc(signals, func(x, y pawl.Letter) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(signals, func(x, y pawl.Signal) int { return cmp.Compare(x.ID, y.ID) })
 	return signals
 }
 
 // waiting returns the signals that wait, without taking them.
-func (b *inbox) waiting() []pawl.Letter {
+func (b *inbox) waiting() []pawl.Signal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.signals)
@@ -137,8 +137,8 @@ func (e *Engine) fetch(ctx context.Context, d *driver) error {
 	if e.mail == nil {
 		return nil
 	}
-	var signals []pawl.Letter
-	for l, err := range e.mail.Letters(ctx, d.rec.lease.Run, d.inbox.received()) {
+	var signals []pawl.Signal
+	for l, err := range e.mail.Signals(ctx, d.rec.lease.Run, d.inbox.received()) {
 		if err != nil {
 			e.fetchLater(d)
 			return fmt.Errorf("read the mail of run %s: %w", d.rec.lease.Run, err)

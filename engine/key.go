@@ -59,7 +59,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 			e.watches.Done()
 			return nil, err
 		}
-		if h.Status != pawl.Running || owned(h) {
+		if h.Status != pawl.StatusRunning || owned(h) {
 			l := &life{id: run, engine: e, done: make(chan struct{})}
 			go l.watch(ctx, h)
 			return &Handle{life: l, found: true}, nil
@@ -82,7 +82,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 func (l *life) watch(ctx context.Context, h pawl.Head) {
 	defer l.engine.watches.Done()
 	defer close(l.done)
-	for wait := 10 * time.Millisecond; h.Status == pawl.Running && owned(h); wait = min(2*wait, time.Second) {
+	for wait := 10 * time.Millisecond; h.Status == pawl.StatusRunning && owned(h); wait = min(2*wait, time.Second) {
 		if l.err = l.engine.pause(ctx, wait); l.err != nil {
 			return
 		}
@@ -95,8 +95,8 @@ func (l *life) watch(ctx context.Context, h pawl.Head) {
 		return
 	}
 	l.result = pawl.ResultOf(s)
-	if l.result.Pending, l.err = Pending(ctx, l.engine.journal, s); s.Status() == pawl.Running {
-		l.result.Status, l.result.Resumable = pawl.Interrupted, true
+	if l.result.Pending, l.err = Pending(ctx, l.engine.journal, s); s.Status() == pawl.StatusRunning {
+		l.result.Status, l.result.Resumable = pawl.StatusInterrupted, true
 	}
 }
 

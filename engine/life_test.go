@@ -56,7 +56,7 @@ func says(replies ...pawl.Reply) pawl.Model {
 	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		turn := 0
 		for _, m := range r.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				turn++
 			}
 		}
@@ -123,7 +123,7 @@ func TestParallel(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			a := pawl.Agent{Name: "a", Model: says(calls("sleep", 50)), Tools: []pawl.Tool{dozing(10*time.Millisecond, c.effect)}}
 			began := time.Now()
-			res := comesTo(t, start(t, engine.New(memory.New(), nil), a), pawl.Success)
+			res := comesTo(t, start(t, engine.New(memory.New(), nil), a), pawl.StatusSuccess)
 			if took := time.Since(began); took > c.most || res.ToolCalls != 50 {
 				t.Errorf("%v: %d calls took %v, want at most %v", c.effect, res.ToolCalls, took, c.most)
 			}
@@ -244,7 +244,7 @@ func TestWatchFromTheBeginning(t *testing.T) {
 			{"resume", func() (*engine.Handle, error) {
 				model.out = true
 				run := start(t, e, agent)
-				comesTo(t, run, pawl.Failed)
+				comesTo(t, run, pawl.StatusFailed)
 				model.out = false
 				return e.Resume(t.Context(), agent, run.ID(), &engine.ResumeOptions{Watch: watch})
 			}},
@@ -254,7 +254,7 @@ func TestWatchFromTheBeginning(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				comesTo(t, run, pawl.Success)
+				comesTo(t, run, pawl.StatusSuccess)
 				for first := range 2 {
 					var heard strings.Builder
 					for entry, err := range run.Entries(t.Context()) {
@@ -293,7 +293,7 @@ func TestBreakingOff(t *testing.T) {
 		if _, err := run.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting ended with %v", err)
 		}
-		comesTo(t, run, pawl.Success)
+		comesTo(t, run, pawl.StatusSuccess)
 	})
 }
 
@@ -308,7 +308,7 @@ func TestClose(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if res := comesTo(t, run, pawl.Paused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
+		if res := comesTo(t, run, pawl.StatusPaused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
 			t.Errorf("%d calls in %d ms", res.ToolCalls, res.ElapsedMS)
 		}
 		if _, err := e.Start(t.Context(), a, "go", nil); err == nil {
@@ -321,7 +321,7 @@ func TestClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := comesTo(t, again, pawl.Success); res.ToolCalls != 2 {
+		if res := comesTo(t, again, pawl.StatusSuccess); res.ToolCalls != 2 {
 			t.Errorf("%d calls", res.ToolCalls)
 		}
 	})
@@ -359,7 +359,7 @@ func TestTwoEngines(t *testing.T) {
 			t.Errorf("the first owner ended with %v", err)
 		}
 		was, err := engine.Load(t.Context(), j, "run")
-		if err != nil || was.Epoch() != 1 || was.Status() != pawl.Running {
+		if err != nil || was.Epoch() != 1 || was.Status() != pawl.StatusRunning {
 			t.Errorf("it left %v, epoch %d (%v)", was.Status(), was.Epoch(), err)
 		}
 		if _, err := j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "two", Epoch: lease.Epoch}); err != nil {
@@ -369,7 +369,7 @@ func TestTwoEngines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comesTo(t, second, pawl.Success)
+		comesTo(t, second, pawl.StatusSuccess)
 		if n := ran.Load(); n != 2 {
 			t.Errorf("the Read ran %d times, want once for each owner", n)
 		}
@@ -408,7 +408,7 @@ func TestStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comesTo(t, run, pawl.Paused)
+		comesTo(t, run, pawl.StatusPaused)
 		parked, err := engine.Load(t.Context(), j, "run")
 		if err != nil {
 			t.Fatal(err)
@@ -428,7 +428,7 @@ func TestStep(t *testing.T) {
 				t.Fatalf("at %d, not %d (%v)", s.Seq(), seq, err)
 			}
 			if s.Status().Ended() {
-				if s.Status() != pawl.NoProgress || s.Iteration() != 3 {
+				if s.Status() != pawl.StatusNoProgress || s.Iteration() != 3 {
 					t.Errorf("ended %v in turn %d: stepping must not start the counters afresh", s.Verdict(), s.Iteration())
 				}
 				return
@@ -446,7 +446,7 @@ func TestForkOptions(t *testing.T) {
 		j := memory.New()
 		e := engine.New(j, nil)
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Read)}}
-		comesTo(t, start(t, e, a), pawl.Success)
+		comesTo(t, start(t, e, a), pawl.StatusSuccess)
 		before, err := engine.Load(t.Context(), j, "run")
 		if err != nil {
 			t.Fatal(err)
@@ -460,7 +460,7 @@ func TestForkOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comesTo(t, fork, pawl.Exhausted)
+		comesTo(t, fork, pawl.StatusExhausted)
 		if fork.ID() == "run" {
 			t.Error("the fork has the name of its origin")
 		}
@@ -492,14 +492,14 @@ func TestForkOfFork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := engine.New(memory.New(), nil)
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Idempotent)}}
-		comesTo(t, start(t, e, a), pawl.Success)
+		comesTo(t, start(t, e, a), pawl.StatusSuccess)
 		fork := func(run string, seq uint64) string {
 			t.Helper()
 			h, err := e.Fork(t.Context(), a, run, seq, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			comesTo(t, h, pawl.Success)
+			comesTo(t, h, pawl.StatusSuccess)
 			if _, err := e.Replay(t.Context(), a, h.ID()); err != nil {
 				t.Errorf("run %s forked at %d: %v", run, seq, err)
 			}
@@ -529,7 +529,7 @@ func TestNothingIsLeft(t *testing.T) {
 		for range run.Entries(t.Context()) {
 			break
 		}
-		comesTo(t, run, pawl.Success)
+		comesTo(t, run, pawl.StatusSuccess)
 	}
 	for range 300 {
 		if runtime.NumGoroutine() <= before {

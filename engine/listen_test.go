@@ -14,23 +14,23 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// A telling journal says what a test has it say, and may be slow to show letters.
+// A telling journal says what a test has it say, and may be slow to show signals.
 type telling struct {
 	*tap
 	watch   func(context.Context) iter.Seq2[string, error]
 	asked   atomic.Int32
 	reading atomic.Int32
 	mu      sync.Mutex
-	letters func(run string) error // before letters are shown
+	letters func(run string) error // before signals are shown
 }
 
-func (j *telling) WatchLetters(ctx context.Context) iter.Seq2[string, error] {
+func (j *telling) WatchSignals(ctx context.Context) iter.Seq2[string, error] {
 	j.asked.Add(1)
 	return j.watch(ctx)
 }
 
-func (j *telling) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
-	return func(yield func(pawl.Letter, error) bool) {
+func (j *telling) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
+	return func(yield func(pawl.Signal, error) bool) {
 		j.reading.Add(1)
 		defer j.reading.Add(-1)
 		j.mu.Lock()
@@ -38,11 +38,11 @@ func (j *telling) Letters(ctx context.Context, run string, after int64) iter.Seq
 		j.mu.Unlock()
 		if f != nil {
 			if err := f(run); err != nil {
-				yield(pawl.Letter{}, err)
+				yield(pawl.Signal{}, err)
 				return
 			}
 		}
-		j.tap.Letters(ctx, run, after)(yield)
+		j.tap.Signals(ctx, run, after)(yield)
 	}
 }
 
@@ -76,7 +76,7 @@ func drowsy() pawl.Agent {
 }
 
 // cancelled cancels a run from elsewhere and returns how long its owner took to
-// heed it. say is called when the letter is posted.
+// heed it. say is called when the signal is posted.
 func cancelled(t *testing.T, j *telling, run *engine.Handle, say func()) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -84,11 +84,11 @@ func cancelled(t *testing.T, j *telling, run *engine.Handle, say func()) time.Du
 		t.Fatal(err)
 	}
 	say()
-	comesTo(t, run, pawl.Cancelled)
+	comesTo(t, run, pawl.StatusCancelled)
 	return time.Since(began)
 }
 
-// Who hears of a letter does not wait for the next look.
+// Who hears of a signal does not wait for the next look.
 func TestListen(t *testing.T) {
 	for _, word := range []string{"run", ""} {
 		bubble(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A letter that nobody tells of is found by looking, if nobody says a word, if
+// A signal that nobody tells of is found by looking, if nobody says a word, if
 // it was said that all is well, and if whoever should say is broken.
 func TestListenFallsBack(t *testing.T) {
 	broken := errors.New("the line is down")
@@ -177,7 +177,7 @@ func TestListenCloses(t *testing.T) {
 		e := engine.New(j, nil)
 		a := drowsy()
 		a.Tools = []pawl.Tool{dozing(300*time.Millisecond, pawl.Read)}
-		comesTo(t, start(t, e, a), pawl.Success)
+		comesTo(t, start(t, e, a), pawl.StatusSuccess)
 		if n := j.asked.Load(); n != 0 {
 			t.Errorf("a short run was listened for %d times", n)
 		}

@@ -59,7 +59,7 @@ func TestApproverNeedsNoDisk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+			if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 				t.Fatal(r.Status, r.Reason, err)
 			}
 			if n := l.len(); n != 1 {
@@ -83,7 +83,7 @@ func TestApproverInMemoryIsAskedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Success || strings.Join(asked, " ") != "c_1 c_2" || l.len() != 1 {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || strings.Join(asked, " ") != "c_1 c_2" || l.len() != 1 {
 		t.Errorf("%v %v, asked about %v, paid %d times", r.Status, err, asked, l.len())
 	}
 }

@@ -30,7 +30,7 @@ func TestNestedRunIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ends(t, h, pawl.Success)
+		return ends(t, h, pawl.StatusSuccess)
 	}
 	before := start(t, inner)
 	asked = 0

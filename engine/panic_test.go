@@ -122,12 +122,12 @@ func TestPanicsAreFailures(t *testing.T) {
 				var f fuse
 				agent := pawl.Agent{Name: "bomb", Model: turns([]pawl.Call{call("look", 1), call("look", 2)}, []pawl.Call{call("look", 3)}), Tools: []pawl.Tool{look}}
 				c.set(&agent, &f)
-				want := pawl.Success
+				want := pawl.StatusSuccess
 				if name == "goal" { // whose condition never holds
-					want, agent.Limits.Iterations = pawl.Failed, 3
+					want, agent.Limits.Iterations = pawl.StatusFailed, 3
 				}
 				if name == "metric" {
-					agent.Goal.Success, want = never, pawl.Failed
+					agent.Goal.Success, want = never, pawl.StatusFailed
 				}
 				j := newTap()
 				var told bytes.Buffer
@@ -145,7 +145,7 @@ func TestPanicsAreFailures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res := ends(t, h, pawl.Failed)
+				res := ends(t, h, pawl.StatusFailed)
 				fails := func(res pawl.Result) {
 					t.Helper()
 					v := res.Verdict
@@ -159,10 +159,10 @@ func TestPanicsAreFailures(t *testing.T) {
 				}
 				j.on(nil)
 				f.left.Store(0)
-				fails(ends(t, resume(t, e, agent), pawl.Failed))
+				fails(ends(t, resume(t, e, agent), pawl.StatusFailed))
 				f.lit.Store(false)
-				if want == pawl.Success {
-					ends(t, resume(t, e, agent), pawl.Success)
+				if want == pawl.StatusSuccess {
+					ends(t, resume(t, e, agent), pawl.StatusSuccess)
 				} else if res, err := wait(t, resume(t, e, agent)); err != nil || res.Verdict.Leaf == pawl.PanicLeaf {
 					t.Errorf("the run went on to %v, %v", res.Verdict, err)
 				}
@@ -198,7 +198,7 @@ func TestHookNamesPanic(t *testing.T) {
 	j := newTap()
 	agent := pawl.Agent{Name: "bomb", Model: turns()}
 	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{badHook{&f}}})
-	res := ends(t, begin(t, e, agent), pawl.Cancelled)
+	res := ends(t, begin(t, e, agent), pawl.StatusCancelled)
 	if !strings.Contains(res.Verdict.Detail, "engine_test.badHook") {
 		t.Errorf("the run ended with %v", res.Verdict)
 	}
@@ -214,7 +214,7 @@ func TestHookPanics(t *testing.T) {
 		hookFunc(func(*pawl.State, pawl.Entry) engine.Direction { panic("boom") }),
 		hookFunc(func(*pawl.State, pawl.Entry) engine.Direction { asked++; return engine.Direction{} }),
 	}})
-	ends(t, begin(t, e, agent), pawl.Success)
+	ends(t, begin(t, e, agent), pawl.StatusSuccess)
 	if asked < 20 || l.len() != 8 {
 		t.Errorf("the other hook was asked %d times; %d effects took place", asked, l.len())
 	}
@@ -232,7 +232,7 @@ func TestPanicsBeforeARun(t *testing.T) {
 		return nil
 	}})
 	agent.Limits.Iterations, agent.Stop = 1, stop.Iterations(0)
-	ends(t, begin(t, e, agent), pawl.Exhausted)
+	ends(t, begin(t, e, agent), pawl.StatusExhausted)
 	f.lit.Store(true)
 	for what, do := range map[string]func() error{
 		"start": func() error {
@@ -247,11 +247,11 @@ func TestPanicsBeforeARun(t *testing.T) {
 		}
 	}
 	f.lit.Store(false)
-	ends(t, resume(t, e, agent), pawl.Exhausted)
+	ends(t, resume(t, e, agent), pawl.StatusExhausted)
 	if h, err := e.Start(t.Context(), agent, "Go.", &engine.StartOptions{ID: "other"}); err != nil {
 		t.Errorf("the run that could not begin cannot begin any more: %v", err)
 	} else {
-		ends(t, h, pawl.Exhausted)
+		ends(t, h, pawl.StatusExhausted)
 	}
 }
 
@@ -284,14 +284,14 @@ func TestSiblingsOfAPanicStop(t *testing.T) {
 		return write()
 	})
 	e := engine.New(j, nil)
-	if v := ends(t, begin(t, e, agent), pawl.Failed).Verdict; v.Leaf != pawl.PanicLeaf {
+	if v := ends(t, begin(t, e, agent), pawl.StatusFailed).Verdict; v.Leaf != pawl.PanicLeaf {
 		t.Errorf("the run ended with %v", v)
 	}
 	<-stopped
 	free(t)
 	j.on(nil)
 	f.lit.Store(false)
-	ends(t, resume(t, e, agent), pawl.Success)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	sound(t, e, j, agent, "r")
 }
 
@@ -309,7 +309,7 @@ func TestLoggerPanics(t *testing.T) {
 	j := newTap()
 	agent := pawl.Agent{Name: "bomb", Model: turns(), Loop: badLoop{&f}}
 	e := engine.New(j, &engine.Options{Log: slog.New(mutter{})})
-	if v := ends(t, begin(t, e, agent), pawl.Failed).Verdict; !strings.HasPrefix(v.Detail, "the loop bad (") {
+	if v := ends(t, begin(t, e, agent), pawl.StatusFailed).Verdict; !strings.HasPrefix(v.Detail, "the loop bad (") {
 		t.Errorf("the run ended with %v", v)
 	}
 	sound(t, e, j, agent, "r")

@@ -128,7 +128,7 @@ func TestCallsInFlight(t *testing.T) {
 				j := newTap()
 				e := engine.New(j, nil)
 				began := time.Now()
-				res := ends(t, begin(t, e, agent), pawl.Success)
+				res := ends(t, begin(t, e, agent), pawl.StatusSuccess)
 				if took := time.Since(began); took != c.takes {
 					t.Errorf("it took %v, want %v", took, c.takes)
 				}
@@ -184,7 +184,7 @@ func TestCallsOfAProcess(t *testing.T) {
 				all = append(all, h)
 			}
 			for _, h := range all {
-				ends(t, h, pawl.Success)
+				ends(t, h, pawl.StatusSuccess)
 			}
 			if got := crowd.most["all"]; got != c.most {
 				t.Errorf("%+v: %d calls were in flight in the process", c, got)
@@ -208,7 +208,7 @@ func TestTimeIsOverWhileWaiting(t *testing.T) {
 		j := newTap()
 		e := engine.New(j, nil)
 		began := time.Now()
-		res := ends(t, begin(t, e, agent), pawl.Exhausted)
+		res := ends(t, begin(t, e, agent), pawl.StatusExhausted)
 		if got, want := fmt.Sprint(statuses(res)), "[c_1 ok c_2 ok c_3 timeout c_4 timeout c_5 not_run c_6 not_run]"; got != want || len(crowd.order) != 4 {
 			t.Errorf("the calls came to %s, want %s; %d ran", got, want, len(crowd.order))
 		}
@@ -248,15 +248,15 @@ func TestWaitingForTheProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
-			want, status := pawl.Exhausted, "[c_1 not_run]"
+			want, status := pawl.StatusExhausted, "[c_1 not_run]"
 			switch what {
 			case "cancel":
-				want, status = pawl.Cancelled, "[c_1 undecided]"
+				want, status = pawl.StatusCancelled, "[c_1 undecided]"
 				if err := e.Cancel(t.Context(), "r", "test", "enough"); err != nil {
 					t.Fatal(err)
 				}
 			case "park":
-				want, status = pawl.Paused, "[c_1 undecided]"
+				want, status = pawl.StatusPaused, "[c_1 undecided]"
 				stop()
 			}
 			res := ends(t, h, want)
@@ -267,11 +267,11 @@ func TestWaitingForTheProcess(t *testing.T) {
 				t.Errorf("%s: the call ran", what)
 			}
 			for _, h := range all {
-				ends(t, h, pawl.Success)
+				ends(t, h, pawl.StatusSuccess)
 			}
 			sound(t, e, j, agent, "r")
 			if what == "park" {
-				ends(t, resume(t, e, agent), pawl.Success)
+				ends(t, resume(t, e, agent), pawl.StatusSuccess)
 			}
 			free(t)
 		})
@@ -302,7 +302,7 @@ func TestChildrenLeaveRoom(t *testing.T) {
 			all = append(all, h)
 		}
 		for i, h := range all {
-			ends(t, h, pawl.Success)
+			ends(t, h, pawl.StatusSuccess)
 			sound(t, e, j, agent, fmt.Sprint("r", i))
 		}
 		if crowd.most["all"] != 4 {

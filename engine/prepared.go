@@ -32,7 +32,7 @@ func (p *Prepared) Run(ctx context.Context, input string) (pawl.Result, error) {
 		return pawl.Result{}, err
 	}
 	result, err := run.Wait(context.WithoutCancel(ctx))
-	if err == nil && result.Status == pawl.Paused {
+	if err == nil && result.Status == pawl.StatusPaused {
 		err = ctx.Err()
 	}
 	return result, err

@@ -27,7 +27,7 @@ type reconciliation struct {
 // people say of it. It reports whether a tool was asked.
 func (d *driver) reconcile() (asked bool, err error) {
 	r := &d.rec
-	if !r.state.Waits(pawl.Lost) && !r.state.Waits(pawl.Doubted) {
+	if !r.state.Waits(pawl.PhaseLost) && !r.state.Waits(pawl.PhaseInDoubt) {
 		return false, nil
 	}
 	if err := d.askHooks(); err != nil {
@@ -38,7 +38,7 @@ func (d *driver) reconcile() (asked bool, err error) {
 		return false, nil
 	}
 	for c := range r.state.Open() {
-		if c.Phase != pawl.Doubted && c.Phase != pawl.Lost || d.reconciled[c.ID] == c.Attempt {
+		if c.Phase != pawl.PhaseInDoubt && c.Phase != pawl.PhaseLost || d.reconciled[c.ID] == c.Attempt {
 			continue
 		}
 		if d.reconciled == nil {

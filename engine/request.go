@@ -37,7 +37,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 	var r Sent
 	state, transcript := p.before(), p.transcript
 	if transcript == nil {
-		transcript = window.NewTranscript(pawl.Native)
+		transcript = window.NewTranscript(pawl.StrategyNative)
 	}
 	latest := map[pawl.Purpose]uint64{}
 	for entry, err := range entriesFor(ctx, j, run, state) {

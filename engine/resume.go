@@ -189,7 +189,7 @@ func load(ctx context.Context, d *driver) error {
 	}
 	d.found = r.state.Seq()
 	r.durable = d.found
-	d.inbox.last = r.state.Letter()
+	d.inbox.last = r.state.Signal()
 	return e.fetch(ctx, d)
 }
 
@@ -240,7 +240,7 @@ func recall(d *driver, e pawl.Entry) {
 func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) error {
 	r := &d.rec
 	run := cmp.Or(o.of, r.lease.Run) // the caller knows no other
-	if st := r.state.Status(); st == pawl.Success {
+	if st := r.state.Status(); st == pawl.StatusSuccess {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict())
 	}
 	if r.state.Torn() && !sabotage.On(sabotage.Torn) {
@@ -292,14 +292,14 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 			return err
 		}
 	}
-	if r.state.InFlight() && !r.state.Waits(pawl.Started) && sabotage.On(sabotage.Booking) {
+	if r.state.InFlight() && !r.state.Waits(pawl.PhaseStarted) && sabotage.On(sabotage.Booking) {
 		r.appendNow(pawl.ModelFailed{Purpose: pawl.PurposeTurn, Class: pawl.ClassCancelled})
 	}
 	if err := d.children.recover(ctx, resumed); err != nil {
 		return err
 	}
 	for c := range r.state.Open() {
-		if c.Phase == pawl.Lost && c.Effect == pawl.Write && sabotage.On(sabotage.Repeat) {
+		if c.Phase == pawl.PhaseLost && c.Effect == pawl.Write && sabotage.On(sabotage.Repeat) {
 			r.appendNow(pawl.ToolDoubted{Call: c.ID, Tool: c.Tool}, pawl.ToolSettled{Call: c.ID})
 		}
 	}

@@ -20,7 +20,7 @@ func TestResumeAfter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Exhausted {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted {
 		t.Fatalf("%v, %v", r.Verdict, err)
 	}
 	s, err := engine.Load(t.Context(), j, "r")

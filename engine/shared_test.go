@@ -121,7 +121,7 @@ func TestNothingIsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := run.Wait(t.Context())
-		if err != nil || result.Status != pawl.Success {
+		if err != nil || result.Status != pawl.StatusSuccess {
 			t.Fatal(result.Status, result.Reason.Detail, err)
 		}
 		if want := []string{`{"a":9}`, `{"seen":{"a":9}}`, "pixels"}; !slices.Equal(shown, want) {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
-// The bodies of letters.
+// The bodies of signals.
 type (
 	answerBody struct {
 		Text string `json:"text"`
@@ -37,9 +37,9 @@ type (
 
 // Answer answers the question of a call. The answer is durable when Answer returns,
 // whichever process owns the run. Repeating it is harmless; another answer is a
-// *pawl.LetterConflictError.
+// *pawl.SignalConflictError.
 func (e *Engine) Answer(ctx context.Context, run, call, by, text string) error {
-	return e.post(ctx, run, pawl.LetterAnswer, call, by, answerBody{text}, pawl.AwaitingInput, nil)
+	return e.post(ctx, run, pawl.SignalAnswer, call, by, answerBody{text}, pawl.PhaseAwaitingInput, nil)
 }
 
 // Submit hands in the result of a client tool's call.
@@ -47,7 +47,7 @@ func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.R
 	if !json.Valid(result) {
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
-	return e.post(ctx, run, pawl.LetterResult, call, by, resultBody{result}, pawl.AwaitingClient, nil)
+	return e.post(ctx, run, pawl.SignalResult, call, by, resultBody{result}, pawl.PhaseAwaitingClient, nil)
 }
 
 // Happened settles a doubt: the call took place, with this result. It is refused
@@ -67,15 +67,15 @@ func (e *Engine) DidNotHappen(ctx context.Context, run, call, by string) error {
 }
 
 func (e *Engine) settle(ctx context.Context, run, call, by string, body settlementBody) error {
-	return e.post(ctx, run, pawl.LetterSettlement, call, by, body, pawl.Doubted, func(_ *pawl.State, c pawl.CallState) error {
+	return e.post(ctx, run, pawl.SignalResolution, call, by, body, pawl.PhaseInDoubt, func(_ *pawl.State, c pawl.CallState) error {
 		return settleable(run, &c, body.Happened)
 	})
 }
 
-// post checks that somebody waits for the letter, and puts it into the mailbox.
-// A call that was settled by the very same letter before is no error.
+// post checks that somebody waits for the signal, and puts it into the inbox.
+// A call that was settled by the very same signal before is no error.
 // check, unless nil, says what else is wrong with it.
-func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, call, by string, body any, waits pawl.Phase, check func(*pawl.State, pawl.CallState) error) error {
+func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, call, by string, body any, waits pawl.Phase, check func(*pawl.State, pawl.CallState) error) error {
 	if e.mail == nil {
 		return errors.New("this journal has no mailbox: only its own process can decide")
 	}
@@ -87,8 +87,8 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
 	c, ok := s.Call(call)
-	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.LetterAnswer {
-		c, ok = pawl.CallState{Phase: pawl.AwaitingInput}, true
+	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.SignalAnswer {
+		c, ok = pawl.CallState{Phase: pawl.PhaseAwaitingInput}, true
 	}
 	if !ok {
 		return fmt.Errorf("run %s has no call %s", run, call)
@@ -97,10 +97,10 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	letter := pawl.Letter{Run: run, Kind: kind, Request: requestOf(call, &c), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}
+	letter := pawl.Signal{Run: run, Kind: kind, Request: requestOf(call, &c), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}
 	if c.Phase != waits {
-		var last *pawl.Letter
-		for old, err := range e.mail.Letters(ctx, run, 0) {
+		var last *pawl.Signal
+		for old, err := range e.mail.Signals(ctx, run, 0) {
 			if err == nil && old.Kind == kind && callOf(old.Request) == call {
 				last = &old
 			}
@@ -109,7 +109,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 			return nil
 		}
 		if last != nil {
-			return &pawl.LetterConflictError{First: *last}
+			return &pawl.SignalConflictError{First: *last}
 		}
 		return fmt.Errorf("call %s of run %s is %v, not %v", call, run, c.Phase, waits)
 	}
@@ -124,22 +124,22 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.LetterKind, cal
 	return e.send(ctx, letter)
 }
 
-// requestOf names what a letter answers: the call, and the entry that asked. What
+// requestOf names what a signal answers: the call, and the entry that asked. What
 // is asked again is thereby another request, and the answer to the old one void.
 func requestOf(call string, c *pawl.CallState) string {
 	return fmt.Sprintf("%s.%d", call, c.Requested)
 }
 
-// answers reports whether a letter answers what a call waits for now, and was
+// answers reports whether a signal answers what a call waits for now, and was
 // written in time.
-func answers(l *pawl.Letter, c *pawl.CallState) bool {
+func answers(l *pawl.Signal, c *pawl.CallState) bool {
 	if sabotage.On(sabotage.Stale) {
 		return true
 	}
 	return l.Request == requestOf(c.ID, c) && (c.Expires.IsZero() || !l.Time.After(c.Expires))
 }
 
-// callOf is the call a letter is about.
+// callOf is the call a signal is about.
 func callOf(request string) string {
 	for i := range request {
 		if request[i] == '.' {
@@ -149,9 +149,9 @@ func callOf(request string) string {
 	return request
 }
 
-func (e *Engine) send(ctx context.Context, l pawl.Letter) error {
+func (e *Engine) send(ctx context.Context, l pawl.Signal) error {
 	l.Time = time.Now().UTC()
-	if _, err := e.mail.Post(ctx, l); err != nil {
+	if _, err := e.mail.Send(ctx, l); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -182,15 +182,15 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if err != nil {
 		return fmt.Errorf("letter to run %s: %w", run, err)
 	}
-	if err := e.send(ctx, pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: cancelRequest(s), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}); err != nil {
-		if _, ok := errors.AsType[*pawl.LetterConflictError](err); !ok { // cancelled already, in other words
+	if err := e.send(ctx, pawl.Signal{Run: run, Kind: pawl.SignalCancel, Request: cancelRequest(s), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}); err != nil {
+		if _, ok := errors.AsType[*pawl.SignalConflictError](err); !ok { // cancelled already, in other words
 			return err
 		}
 	}
 	if err := e.cancelIdle(ctx, run, by, reason); err != nil {
 		return err
 	}
-	// A letter is for the epoch it was written in and void after its end. Had
+	// A signal is for the epoch it was written in and void after its end. Had
 	// the run ended and been resumed before it was posted, it says nothing yet.
 	now, err := Load(ctx, e.journal, run)
 	if err != nil || now.Epoch() <= s.Epoch() || now.Status().Ended() {
@@ -238,28 +238,28 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 }
 
 // read turns signals into entries. A signal that nothing waits for any more is dropped.
-func (q *requests) read(signals []pawl.Letter) {
-	r, before := q.rec, q.rec.state.Letter()
+func (q *requests) read(signals []pawl.Signal) {
+	r, before := q.rec, q.rec.state.Signal()
 	for _, l := range signals {
-		if l.ID <= r.state.Letter() {
+		if l.ID <= r.state.Signal() {
 			continue
 		}
 		if e := q.event(&l); e != nil {
 			r.appendNow(e)
-		} else if l.Kind != pawl.LetterChild { // which only wakes
+		} else if l.Kind != pawl.SignalChild { // which only wakes
 			r.log(slog.LevelDebug, "a letter came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
 	}
-	q.reissue = q.reissue && r.state.Letter() == before
+	q.reissue = q.reissue && r.state.Signal() == before
 }
 
 // event is the entry that a signal becomes; nil: none.
-func (q *requests) event(l *pawl.Letter) pawl.Event {
+func (q *requests) event(l *pawl.Signal) pawl.Event {
 	r, call := q.rec, callOf(l.Request)
 	c, _ := r.state.Call(call)
 	waits := func(p pawl.Phase) bool { return c.Phase == p && answers(l, &c) }
 	switch l.Kind {
-	case pawl.LetterCancel:
+	case pawl.SignalCancel:
 		var b cancelBody
 		var epoch uint64
 		if _, err := fmt.Sscanf(l.Request, "cancel.%d", &epoch); err == nil && epoch <= q.ended {
@@ -268,25 +268,25 @@ func (q *requests) event(l *pawl.Letter) pawl.Event {
 		if json.Unmarshal(l.Body, &b) == nil {
 			return pawl.CancelRequested{By: l.By, Reason: r.clean.text(b.Reason), Letter: l.ID}
 		}
-	case pawl.LetterAnswer:
+	case pawl.SignalAnswer:
 		var b answerBody
 		question, asked := r.state.Question()
-		if (waits(pawl.AwaitingInput) || asked && question.Call == call) && json.Unmarshal(l.Body, &b) == nil {
+		if (waits(pawl.PhaseAwaitingInput) || asked && question.Call == call) && json.Unmarshal(l.Body, &b) == nil {
 			return pawl.InputGiven{Call: call, Text: r.clean.text(b.Text), By: l.By, Letter: l.ID}
 		}
-	case pawl.LetterResult:
+	case pawl.SignalResult:
 		var b resultBody
-		if waits(pawl.AwaitingClient) && json.Unmarshal(l.Body, &b) == nil {
+		if waits(pawl.PhaseAwaitingClient) && json.Unmarshal(l.Body, &b) == nil {
 			return pawl.ClientToolReturned{Call: call, Result: q.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
 		}
-	case pawl.LetterSettlement:
+	case pawl.SignalResolution:
 		var b settlementBody
-		if waits(pawl.Doubted) && json.Unmarshal(l.Body, &b) == nil {
+		if waits(pawl.PhaseInDoubt) && json.Unmarshal(l.Body, &b) == nil {
 			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: q.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
 		}
-	case pawl.LetterDecision:
+	case pawl.SignalDecision:
 		var b decisionBody
-		if waits(pawl.AwaitingApproval) && json.Unmarshal(l.Body, &b) == nil && checkArgs(r.state, c.Tool, b.Args) == nil {
+		if waits(pawl.PhaseAwaitingApproval) && json.Unmarshal(l.Body, &b) == nil && checkArgs(r.state, c.Tool, b.Args) == nil {
 			return q.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == pawl.ScopeRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
 		}
 	}
@@ -295,12 +295,12 @@ func (q *requests) event(l *pawl.Letter) pawl.Event {
 
 // answered reports whether one of the signals is worth claiming the run again for.
 // A driver that is to let go of the run claims it only to cancel it.
-func (q *requests) answered(signals []pawl.Letter, suspend bool) bool {
+func (q *requests) answered(signals []pawl.Signal, suspend bool) bool {
 	for _, l := range signals {
-		if l.Kind == pawl.LetterChild && !suspend {
-			return q.rec.state.Waits(pawl.AwaitingChild)
+		if l.Kind == pawl.SignalChild && !suspend {
+			return q.rec.state.Waits(pawl.PhaseAwaitingChild)
 		}
-		if e := q.event(&l); e != nil && (!suspend || l.Kind == pawl.LetterCancel) {
+		if e := q.event(&l); e != nil && (!suspend || l.Kind == pawl.SignalCancel) {
 			return true
 		}
 	}

@@ -65,7 +65,7 @@ func TestHookThatHangs(t *testing.T) {
 		e := engine.New(j, &engine.Options{Hooks: []engine.Hook{stuckHook{"model.replied", free, &seen}, other}})
 		began := time.Now()
 		result, err := begin(t, e, agent).Wait(t.Context())
-		if err != nil || result.Status != pawl.Success {
+		if err != nil || result.Status != pawl.StatusSuccess {
 			t.Fatalf("ended as %v: %v", result.Status, err)
 		}
 		if took := time.Since(began); took < 30*time.Second || took > 35*time.Second {
@@ -109,7 +109,7 @@ func TestHookDoesNotHoldACancelUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := wait(t, h)
-		if err != nil || result.Status != pawl.Cancelled || time.Since(began) > 2*time.Second {
+		if err != nil || result.Status != pawl.StatusCancelled || time.Since(began) > 2*time.Second {
 			t.Errorf("ended as %v after %v: %v", result.Status, time.Since(began), err)
 		}
 		if err := e.Close(); err != nil {

@@ -119,7 +119,7 @@ func foresee(r *recorder, resumed pawl.RunResumed, limits pawl.Limits) (v pawl.V
 			}
 			fold(r.machine.Called(step), pawl.ModelFailed{Purpose: step.Purpose, Class: pawl.ClassCancelled, Attempt: step.Attempt})
 		case pawl.Finish:
-			return step.Verdict, step.Verdict.Status == pawl.Exhausted
+			return step.Verdict, step.Verdict.Status == pawl.StatusExhausted
 		default:
 			return pawl.Verdict{}, false
 		}

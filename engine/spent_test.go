@@ -30,7 +30,7 @@ func TestSpent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Exhausted {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted {
 		t.Fatalf("%v, %v", r.Verdict, err)
 	}
 	before, err := engine.Load(t.Context(), j, "r")
@@ -78,9 +78,9 @@ func TestSpent(t *testing.T) {
 		o    engine.ResumeOptions
 		want pawl.Status
 	}{
-		{engine.ResumeOptions{Limits: limits, AllowSpent: true}, pawl.Exhausted},
-		{engine.ResumeOptions{}, pawl.Exhausted},
-		{engine.ResumeOptions{Limits: pawl.Limits{Iterations: 2}}, pawl.Success},
+		{engine.ResumeOptions{Limits: limits, AllowSpent: true}, pawl.StatusExhausted},
+		{engine.ResumeOptions{}, pawl.StatusExhausted},
+		{engine.ResumeOptions{Limits: pawl.Limits{Iterations: 2}}, pawl.StatusSuccess},
 	} {
 		h, err := e.Resume(t.Context(), agent, "r", &c.o)
 		if err != nil {

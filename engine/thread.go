@@ -22,9 +22,9 @@ type ThreadError struct {
 func (e *ThreadError) Error() string {
 	todo := "answer what it asks, or cancel it"
 	switch e.Status {
-	case pawl.Running, pawl.Queued:
+	case pawl.StatusRunning, pawl.StatusQueued:
 		todo = "wait until it has ended, or cancel it"
-	case pawl.Paused, pawl.Interrupted:
+	case pawl.StatusPaused, pawl.StatusInterrupted:
 		todo = "resume it, or cancel it"
 	}
 	return fmt.Sprintf("thread %q cannot go on: its last run, %s, is %v; %s", e.Thread, e.Run, e.Status, todo)
@@ -126,7 +126,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 				return nil, fmt.Errorf("start run %s: %w", id, err)
 			}
 		case errors.As(err, &held) && b.Key == "":
-			return nil, &ThreadError{b.Thread, id, pawl.Running}
+			return nil, &ThreadError{b.Thread, id, pawl.StatusRunning}
 		case errors.As(err, &held): // somebody is about to write its first entry; it may be ours
 			if err := b.engine.pause(ctx, 10*time.Millisecond); err != nil {
 				return nil, err
@@ -147,9 +147,9 @@ func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
 		return p, err
 	}
 	status := p.state.Status()
-	if status == pawl.Running {
+	if status == pawl.StatusRunning {
 		if h, err := b.engine.head(ctx, after); err == nil && !owned(h) {
-			status = pawl.Interrupted
+			status = pawl.StatusInterrupted
 		}
 	}
 	if !status.Ended() {

@@ -44,7 +44,7 @@ func TestThreadRemembered(t *testing.T) {
 			turn := 0
 			agent := pawl.Agent{Name: "chatter", Tools: []pawl.Tool{look, pay}, Limits: pawl.Limits{Iterations: 3}}
 			if i == 7 {
-				agent.Strategy = pawl.JSON
+				agent.Strategy = pawl.StrategyJSON
 			}
 			agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 				requests = append(requests, sent{Messages: r.Messages})

@@ -37,7 +37,7 @@ func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.
 	switch {
 	case err != nil:
 		return answer, result, err
-	case result.Status != pawl.Success:
+	case result.Status != pawl.StatusSuccess:
 		return answer, result, fmt.Errorf("run %s has no answer: %v", result.Run, result.Verdict)
 	}
 	document := result.Output

@@ -42,7 +42,7 @@ func TestRunAs(t *testing.T) {
 			want: triage{"shipping", false, []int{}, nil},
 		}, {
 			name:    "handed in",
-			agent:   pawl.Agent{Strategy: pawl.JSON},
+			agent:   pawl.Agent{Strategy: pawl.StrategyJSON},
 			replies: []pawl.Reply{pawl.Say(`{"action":"__complete__","action_input":{"answer":{"team":"billing","urgent":true,"orders":[1,2.0]}}}`)},
 			want:    triage{"billing", true, []int{1, 2}, nil},
 		}, {
@@ -105,7 +105,7 @@ func TestRunAsOther(t *testing.T) {
 		t.Error("a channel has a schema")
 	}
 	handed := say(`{"action":"__complete__","action_input":{"answer":"yes"}}`)
-	handed.Strategy = pawl.JSON
+	handed.Strategy = pawl.StrategyJSON
 	if got, _, err := engine.RunAs[string](t.Context(), handed, "?"); got != "yes" || err != nil {
 		t.Errorf("a string handed in: %q, %v", got, err)
 	}

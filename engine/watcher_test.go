@@ -68,7 +68,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.WaitingApproval)
+	ends(t, h, pawl.StatusWaitingApproval)
 	for _, run := range []string{"r", "r.c_1"} {
 		var want []string
 		for entry, err := range engine.Entries(t.Context(), j, run, 1) {
@@ -92,7 +92,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 	if h, err = e.Resume(t.Context(), boss(clerk), "r", nil); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	if got := g.seen[before]; !strings.HasSuffix(got, "run.resumed") {
 		t.Errorf("of the resumed run it is told %s first", got)
 	}
@@ -113,7 +113,7 @@ func TestWatcherPanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	if text := said.String(); !strings.Contains(text, "a watcher panicked") || strings.Contains(text, "SECRET-VALUE") {
 		t.Errorf("said is %s", text)
 	}
@@ -135,7 +135,7 @@ func TestLogTellsOfRetries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends(t, h, pawl.Success)
+	ends(t, h, pawl.StatusSuccess)
 	if text := said.String(); !strings.Contains(text, "is tried again") || !strings.Contains(text, "run=r") || !strings.Contains(text, "class=network") {
 		t.Errorf("said is %s", text)
 	}

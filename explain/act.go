@@ -144,7 +144,7 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 		return e.Call, f.caller(e.Call) + phrasef(" called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
 	case pawl.ChildStopped:
 		switch {
-		case e.Status == pawl.Interrupted:
+		case e.Status == pawl.StatusInterrupted:
 			return e.Call, "its child run was interrupted with it", phrasef("what run %s had used was booked", name(e.Child))
 		case !e.Status.Ended():
 			return e.Call, "its child run was let go of", phrasef("run %s is %v", name(e.Child), e.Status)
@@ -158,19 +158,19 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 	c, _ := f.before.Call(e.Call)
 	switch {
-	case c.Phase == pawl.Lost:
+	case c.Phase == pawl.PhaseLost:
 		return phrasef("%s was lost with the run's owner; driven again, since its tool is %v (attempt %d)", name(e.Call), e.Effect, e.Attempt)
-	case c.Phase == pawl.Approved && c.Retries > 0:
+	case c.Phase == pawl.PhaseApproved && c.Retries > 0:
 		return phrasef("a hook had %s run again (attempt %d)", name(e.Call), e.Attempt)
-	case c.Phase == pawl.Approved && c.Attempt > 0:
+	case c.Phase == pawl.PhaseApproved && c.Attempt > 0:
 		who := "it is known"
 		if c.By != "" {
 			who = name(person(c.By)) + " says"
 		}
 		return phrasef("%s that %s did not happen; driven again (attempt %d)", who, name(e.Call), e.Attempt)
-	case c.Phase == pawl.Approved && c.Edited != nil:
+	case c.Phase == pawl.PhaseApproved && c.Edited != nil:
 		return phrasef("%s was approved%s with other arguments; ran it", name(e.Call), by(c.By))
-	case c.Phase == pawl.Approved:
+	case c.Phase == pawl.PhaseApproved:
 		return phrasef("%s was approved%s; ran it", name(e.Call), by(c.By))
 	}
 	return f.caller(e.Call) + phrasef(" called %s; ran it", name(e.Tool))

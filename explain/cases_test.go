@@ -48,10 +48,10 @@ func one(l *lab, reply string, tools ...pawl.Tool) pawl.Agent {
 }
 
 var scenes = []scene{
-	{"rare", pawl.Running, func(l *lab) []pawl.Entry { return rare(l.run(shopper(l), "Buy shoes.")) }, &explain.Options{Full: true}},
-	{"success", pawl.Success, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, nil},
-	{"success-full", pawl.Success, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, &explain.Options{Full: true}},
-	{"success-goal", pawl.Success, func(l *lab) []pawl.Entry {
+	{"rare", pawl.StatusRunning, func(l *lab) []pawl.Entry { return rare(l.run(shopper(l), "Buy shoes.")) }, &explain.Options{Full: true}},
+	{"success", pawl.StatusSuccess, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, nil},
+	{"success-full", pawl.StatusSuccess, func(l *lab) []pawl.Entry { return l.run(shopper(l), "Buy shoes.") }, &explain.Options{Full: true}},
+	{"success-goal", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: All done.}`)
 		a.Model = scripted(l.t, `
 replies:
@@ -68,39 +68,39 @@ replies:
 			pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 0})
 		return l.run(a, "Make the tests pass.")
 	}, nil},
-	{"judged", pawl.Failed, judged, nil},
-	{"attempts", pawl.Exhausted, func(l *lab) []pawl.Entry { return l.run(mender(l), "Make the tests pass.") }, nil},
-	{"exhausted-iterations", pawl.Exhausted, func(l *lab) []pawl.Entry {
+	{"judged", pawl.StatusFailed, judged, nil},
+	{"attempts", pawl.StatusExhausted, func(l *lab) []pawl.Entry { return l.run(mender(l), "Make the tests pass.") }, nil},
+	{"exhausted-iterations", pawl.StatusExhausted, func(l *lab) []pawl.Entry {
 		a := seeker(l)
 		a.Limits.Iterations = 300
 		return l.run(a, "Find them all.")
 	}, nil},
-	{"exhausted-stop", pawl.Exhausted, func(l *lab) []pawl.Entry {
+	{"exhausted-stop", pawl.StatusExhausted, func(l *lab) []pawl.Entry {
 		a := seeker(l)
 		a.Stop = stop.Any(stop.ToolCalled("pay"), stop.Iterations(2))
 		a.Tools = append(a.Tools, pay())
 		return l.run(a, "Find them all.")
 	}, nil},
-	{"exhausted-tokens", pawl.Exhausted, func(l *lab) []pawl.Entry {
+	{"exhausted-tokens", pawl.StatusExhausted, func(l *lab) []pawl.Entry {
 		a := seeker(l)
 		a.Limits.Tokens = 400
 		return l.run(a, "Find them all.")
 	}, nil},
-	{"exhausted-cost", pawl.Exhausted, func(l *lab) []pawl.Entry {
+	{"exhausted-cost", pawl.StatusExhausted, func(l *lab) []pawl.Entry {
 		a := seeker(l)
 		a.Model = scripted(l.t, "price: {input: 3, output: 15}\n"+endless)
 		a.Limits.Cost = 0.002
 		return l.run(a, "Find them all.")
 	}, nil},
-	{"exhausted-time", pawl.Exhausted, func(l *lab) []pawl.Entry {
+	{"exhausted-time", pawl.StatusExhausted, func(l *lab) []pawl.Entry {
 		a := seeker(l)
 		a.Limits.Time = time.Second
 		return l.run(a, "Find them all.")
 	}, nil},
-	{"no-progress-stalled", pawl.NoProgress, func(l *lab) []pawl.Entry {
+	{"no-progress-stalled", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{text: Again., calls: [{tool: search, args: {q: it}}]}`, search()), "Find it.")
 	}, nil},
-	{"hinted", pawl.Success, func(l *lab) []pawl.Entry {
+	{"hinted", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: x}`, search())
 		a.Model = scripted(l.t, `
 replies:
@@ -112,18 +112,18 @@ replies:
 		a.Policies = []pawl.Policy{progress.NoProgress(2, progress.Hint, "Look elsewhere.")}
 		return l.run(a, "Find it.")
 	}, nil},
-	{"no-progress-errors", pawl.NoProgress, func(l *lab) []pawl.Entry {
+	{"no-progress-errors", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{calls: [{tool: fetch, args: {n: "{{turn}}"}}]}`, broken()), "Fetch it.")
 	}, nil},
-	{"waiting-approval", pawl.WaitingApproval, func(l *lab) []pawl.Entry { return l.run(shopper(l, gate{"pay"}), "Buy shoes.") }, nil},
-	{"approved", pawl.Success, func(l *lab) []pawl.Entry {
+	{"waiting-approval", pawl.StatusWaitingApproval, func(l *lab) []pawl.Entry { return l.run(shopper(l, gate{"pay"}), "Buy shoes.") }, nil},
+	{"approved", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := shopper(l, gate{"pay"})
 		l.run(a, "Buy shoes.")
 		time.Sleep(90 * time.Second)
 		l.must(l.eng.Decide(l.t.Context(), runID, "c_3", engine.Decision{Approve: true, By: "bob", Args: json.RawMessage(`{"eur":35}`)}))
 		return l.resume(a, nil)
 	}, nil},
-	{"expired", pawl.Expired, func(l *lab) []pawl.Entry {
+	{"expired", pawl.StatusExpired, func(l *lab) []pawl.Entry {
 		log := l.run(shopper(l, gate{"pay"}), "Buy shoes.")
 		for i, e := range log {
 			if ask, ok := e.Event.(pawl.ApprovalRequested); ok {
@@ -133,39 +133,39 @@ replies:
 		}
 		return log
 	}, &explain.Options{Now: time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC)}},
-	{"denied", pawl.Denied, func(l *lab) []pawl.Entry {
+	{"denied", pawl.StatusDenied, func(l *lab) []pawl.Entry {
 		a := shopper(l, gate{"pay"})
 		a.Approvals.StopOnDeny = true
 		l.run(a, "Buy shoes.")
 		l.must(l.eng.Decide(l.t.Context(), runID, "c_3", engine.Decision{By: "bob", Reason: "too dear"}))
 		return l.resume(a, nil)
 	}, nil},
-	{"waiting-input", pawl.WaitingInput, func(l *lab) []pawl.Entry {
+	{"waiting-input", pawl.StatusWaitingInput, func(l *lab) []pawl.Entry {
 		a := one(l, `{calls: [{tool: __pause_for_human__, args: {question: "Which size?"}}]}`)
 		a.Builtins = true
 		return l.run(a, "Buy shoes.")
 	}, nil},
-	{"waiting-client-tool", pawl.WaitingClientTool, func(l *lab) []pawl.Entry {
+	{"waiting-client-tool", pawl.StatusWaitingClientTool, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{calls: [{tool: pick_cell, args: {row: 3}}]}`, picker()), "Pick one.")
 	}, nil},
-	{"interrupted", pawl.Interrupted, func(l *lab) []pawl.Entry {
+	{"interrupted", pawl.StatusInterrupted, func(l *lab) []pawl.Entry {
 		log := l.run(shopper(l), "Buy shoes.")
 		return log[:len(until(log, "tool.started"))+1]
-	}, &explain.Options{Status: pawl.Interrupted}},
-	{"interrupted-thinking", pawl.Interrupted, func(l *lab) []pawl.Entry {
+	}, &explain.Options{Status: pawl.StatusInterrupted}},
+	{"interrupted-thinking", pawl.StatusInterrupted, func(l *lab) []pawl.Entry {
 		return until(l.run(shopper(l), "Buy shoes."), "model.called")
-	}, &explain.Options{Status: pawl.Interrupted}},
-	{"running", pawl.Running, func(l *lab) []pawl.Entry { return until(l.run(shopper(l), "Buy shoes."), "tool.finished") }, nil},
-	{"waiting-doubt", pawl.WaitingDoubt, doubted, nil},
-	{"settled", pawl.Success, func(l *lab) []pawl.Entry {
+	}, &explain.Options{Status: pawl.StatusInterrupted}},
+	{"running", pawl.StatusRunning, func(l *lab) []pawl.Entry { return until(l.run(shopper(l), "Buy shoes."), "tool.finished") }, nil},
+	{"waiting-doubt", pawl.StatusWaitingDoubt, doubted, nil},
+	{"settled", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		l = l.crash(doubted(l), time.Minute)
 		l.must(l.eng.DidNotHappen(l.t.Context(), runID, "c_3", "bob"))
 		return l.resume(shopper(l), nil)
 	}, nil},
-	{"plan-failed", pawl.PlanFailed, func(l *lab) []pawl.Entry {
+	{"plan-failed", pawl.StatusPlanFailed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{calls: [{tool: delete, args: {}}]}`, search()), "Delete it.")
 	}, nil},
-	{"hooked", pawl.Success, func(l *lab) []pawl.Entry {
+	{"hooked", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		l.eng = engine.New(l.disk, &engine.Options{Owner: &engine.Owner{User: "ann", Host: "anvil", PID: 7}, Hooks: []engine.Hook{hook{}}})
 		a := one(l, "{text: x}", search(), pay())
 		a.Model = scripted(l.t, `
@@ -176,27 +176,27 @@ replies:
 `)
 		return l.run(a, "Buy shoes.")
 	}, nil},
-	{"failed-auth", pawl.Failed, func(l *lab) []pawl.Entry {
+	{"failed-auth", pawl.StatusFailed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{error: {class: auth, message: invalid x-api-key}}`), "Go.")
 	}, nil},
-	{"failed-attempts", pawl.Failed, func(l *lab) []pawl.Entry {
+	{"failed-attempts", pawl.StatusFailed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{error: {class: rate_limit, message: slow down, retry_after: 7s}}`), "Go.")
 	}, nil},
-	{"failed-panic", pawl.Failed, func(l *lab) []pawl.Entry {
+	{"failed-panic", pawl.StatusFailed, func(l *lab) []pawl.Entry {
 		a := shopper(l)
 		a.Stop, a.Source = basketless{}, "a program"
 		return l.run(a, "Buy shoes.")
 	}, nil},
-	{"failed-refusal", pawl.Failed, func(l *lab) []pawl.Entry {
+	{"failed-refusal", pawl.StatusFailed, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{text: I will not., stop: refusal}`), "Go.")
 	}, nil},
-	{"cancelled", pawl.Cancelled, func(l *lab) []pawl.Entry {
+	{"cancelled", pawl.StatusCancelled, func(l *lab) []pawl.Entry {
 		run := l.start(shopper(l), "Buy shoes.")
 		time.Sleep(850 * time.Millisecond)
 		l.must(l.eng.Cancel(l.t.Context(), runID, "bob", "wrong shop"))
 		return l.wait(run)
 	}, nil},
-	{"paused", pawl.Paused, func(l *lab) []pawl.Entry {
+	{"paused", pawl.StatusPaused, func(l *lab) []pawl.Entry {
 		ctx, end := context.WithCancelCause(l.t.Context())
 		run, err := l.eng.Start(ctx, shopper(l), "Buy shoes.", &engine.StartOptions{ID: runID})
 		l.must(err)
@@ -204,34 +204,34 @@ replies:
 		end(errors.New("interrupt"))
 		return l.wait(run)
 	}, nil},
-	{"paused-rate-limit", pawl.Paused, func(l *lab) []pawl.Entry {
+	{"paused-rate-limit", pawl.StatusPaused, func(l *lab) []pawl.Entry {
 		return l.run(one(l, `{error: {class: rate_limit, message: daily limit, retry_after: 3h}}`), "Go.")
 	}, nil},
-	{"resumed", pawl.Success, func(l *lab) []pawl.Entry {
+	{"resumed", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := shopper(l)
 		a.Limits.Iterations = 1
 		l.run(a, "Buy shoes.")
 		time.Sleep(time.Hour)
 		return l.resume(a, &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 3}})
 	}, nil},
-	{"forked", pawl.Success, func(l *lab) []pawl.Entry {
+	{"forked", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		log := l.run(shopper(l), "Buy shoes.")
 		a := one(l, `{text: They are blue.}`, search(), pay())
 		run, err := l.eng.Fork(l.t.Context(), a, runID, uint64(len(log)), &engine.ForkOptions{ID: "01FORK", Input: "Which colour?", AllowChange: true})
 		l.must(err)
 		return l.wait(run)
 	}, nil},
-	{"json-strategy", pawl.Success, func(l *lab) []pawl.Entry {
+	{"json-strategy", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		a := one(l, "{text: x}")
 		a.Model = scripted(l.t, `
 replies:
   - text: I am not sure.
   - text: '{"thought": "enough", "action": "__complete__", "action_input": {"answer": "x it is", "confidence": 0.9}}'
 `)
-		a.Tools, a.Strategy = []pawl.Tool{search()}, pawl.JSON
+		a.Tools, a.Strategy = []pawl.Tool{search()}, pawl.StrategyJSON
 		return l.run(a, "What is it?")
 	}, nil},
-	{"hostile", pawl.WaitingApproval, func(l *lab) []pawl.Entry {
+	{"hostile", pawl.StatusWaitingApproval, func(l *lab) []pawl.Entry {
 		a := one(l, "{text: x}")
 		a.Name, a.Model = "hostile", scripted(l.t, `
 replies:
@@ -293,7 +293,7 @@ func rare(log []pawl.Entry) []pawl.Entry {
 		pawl.ModelReplied{Purpose: pawl.PurposeJudge, Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "Likely."}}, Stop: pawl.StopLength, Usage: pawl.Usage{Input: 90, Output: 3}}, Cost: 0.001, Priced: true})
 	step(pawl.Reflected{Text: "goes well", Confidence: 0.7, By: "judge"})
 	step(pawl.ChildStarted{Call: "c_1", Child: "01CHILD", Agent: "scout"})
-	step(pawl.ChildStopped{Call: "c_1", Child: "01CHILD", Status: pawl.Success, Usage: pawl.Usage{Input: 70, Output: 7}, Cost: 0.002})
+	step(pawl.ChildStopped{Call: "c_1", Child: "01CHILD", Status: pawl.StatusSuccess, Usage: pawl.Usage{Input: 70, Output: 7}, Cost: 0.002})
 	step(pawl.MemoryStored{Call: "c_1", Key: "size", Value: json.RawMessage(`42`)}, pawl.ToolFinished{Call: "c_1", Tool: "__store_memory__", Status: pawl.ToolOK, Result: json.RawMessage(`"stored"`)})
 	step(pawl.ProgressLogged{Call: "c_2", Message: "half way"})
 	step(pawl.ApprovalRequested{Call: "c_2", Tool: "search", Args: args, Reason: "is it wise?", Expires: at.Add(time.Minute)})

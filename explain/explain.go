@@ -22,7 +22,7 @@ import (
 // alone.
 type Options struct {
 	// Status is the run's status if the caller knows better than the log:
-	// pawl.Interrupted if the log says running and the owner is gone.
+	// pawl.StatusInterrupted if the log says running and the owner is gone.
 	Status pawl.Status
 	// Continued is the run that continues this one's conversation. Then this
 	// run can be forked but not resumed; empty: none does.

@@ -150,7 +150,7 @@ func prefixes(t *testing.T, log []pawl.Entry) {
 	t.Helper()
 	step := 1 + len(log)/200
 	for n := 1; n <= len(log); n += step {
-		r, err := explain.Of(sequence(log[:n]), &explain.Options{Status: pawl.Interrupted})
+		r, err := explain.Of(sequence(log[:n]), &explain.Options{Status: pawl.StatusInterrupted})
 		if err != nil {
 			t.Fatalf("prefix %d: %v", n, err)
 		}

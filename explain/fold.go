@@ -96,7 +96,7 @@ func outside(event pawl.Event) bool {
 		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
 		return true
 	case pawl.RunPaused:
-		return e.Status == pawl.Paused && e.WakeAt.IsZero() // a shutdown
+		return e.Status == pawl.StatusPaused && e.WakeAt.IsZero() // a shutdown
 	case pawl.RunStopped:
 		return e.Leaf == pawl.PanicLeaf
 	}
@@ -144,7 +144,7 @@ func kind(event pawl.Event, before *pawl.State) string {
 		pawl.MemoryStored, pawl.ProgressLogged, pawl.ChildStarted, pawl.ChildStopped:
 		return "act"
 	case pawl.ToolFinished:
-		if c, ok := before.Call(e.Call); ok && c.Phase == pawl.Lost {
+		if c, ok := before.Call(e.Call); ok && c.Phase == pawl.PhaseLost {
 			return "record" // an unknown outcome reported to the model
 		}
 		return "act"
@@ -200,7 +200,7 @@ func (f *fold) report() Report {
 	r.Goal = goal(s)
 	r.begun, _ = s.Start()
 	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" {
-		handedIn := start.Declaration.Strategy == pawl.JSON && s.RepliedAt(pawl.PurposeLanding) > s.RepliedAt(pawl.PurposeTurn)
+		handedIn := start.Declaration.Strategy == pawl.StrategyJSON && s.RepliedAt(pawl.PurposeLanding) > s.RepliedAt(pawl.PurposeTurn)
 		r.Landing = handedIn || r.Answer == reply.Text()
 	}
 	_, known := s.Cost()
@@ -222,7 +222,7 @@ func (f *fold) report() Report {
 	}
 	r.origin, r.rules = originOf(s.Declaration().Source), s.Declaration().Model.Name == "mechanic"
 	r.Next = next(s, &r)
-	if r.Status != pawl.Success && len(r.Next) > 0 {
+	if r.Status != pawl.StatusSuccess && len(r.Next) > 0 {
 		r.Action = r.Next[0].Command
 	}
 	return r
@@ -231,7 +231,7 @@ func (f *fold) report() Report {
 // over reports whether the conversation continued in another run without
 // resolving what this run left open.
 func (r *Report) over() bool {
-	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.Success
+	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.StatusSuccess
 }
 
 // hear marks what has been answered.
@@ -263,7 +263,7 @@ func (r *Report) heard() (some, all bool) {
 func (r *Report) stands(s *pawl.State) {
 	status := r.opt.Status
 	if status == 0 && s.Status().Waiting() && expired(r.Pending, r.now) {
-		status = pawl.Expired
+		status = pawl.StatusExpired
 	}
 	if status == 0 || status == r.Status {
 		return

@@ -74,7 +74,7 @@ func FuzzLogs(f *testing.F) {
 		}); i >= 0 {
 			t.Errorf("the report contains %q", md[i:min(len(md), i+9)])
 		}
-		r.Status, r.Verdict = pawl.Paused, pawl.Verdict{} // a status out of range does not marshal
+		r.Status, r.Verdict = pawl.StatusPaused, pawl.Verdict{} // a status out of range does not marshal
 		if _, err := json.Marshal(r); err != nil {
 			t.Error(err)
 		}

@@ -31,7 +31,7 @@ func TestImported(t *testing.T) {
 		}
 		note := kept[keep-1]
 		note.Seq, note.At, note.Event = note.Seq+1, note.Seq, s.Import("ann", redacted, torn)
-		r, err := explain.Of(sequence(append(kept, note)), &explain.Options{Status: pawl.Interrupted})
+		r, err := explain.Of(sequence(append(kept, note)), &explain.Options{Status: pawl.StatusInterrupted})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -220,7 +220,7 @@ func (g gate) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	}
 	calls := append([]pawl.Disposed(nil), act.Calls...)
 	for i, d := range calls {
-		if c, _ := s.Call(d.Call.ID); d.Call.Tool == g.tool && d.Do < pawl.Ask && c.Phase == pawl.Undecided {
+		if c, _ := s.Call(d.Call.ID); d.Call.Tool == g.tool && d.Do < pawl.Ask && c.Phase == pawl.PhaseUndecided {
 			calls[i].Do, calls[i].Why = pawl.Ask, "payments are approved by a person"
 		}
 	}
@@ -242,7 +242,7 @@ func (m atMost) String() string { return fmt.Sprintf("metric <= %g", m.most) }
 
 func (m atMost) Eval(s *pawl.State) pawl.Verdict {
 	v, known := s.Metric()
-	return pawl.Verdict{Holds: known && v <= m.most, Status: pawl.Success, Condition: m.String(), Leaf: m.String(), Detail: fmt.Sprintf("metric is %g", v)}
+	return pawl.Verdict{Holds: known && v <= m.most, Status: pawl.StatusSuccess, Condition: m.String(), Leaf: m.String(), Detail: fmt.Sprintf("metric is %g", v)}
 }
 
 func sequence(log []pawl.Entry) iter.Seq2[pawl.Entry, error] {

@@ -116,9 +116,9 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	switch status := before.Status(); {
 	case len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
 		d.why = "the fork is started"
-	case status == pawl.Running && before.InFlight():
+	case status == pawl.StatusRunning && before.InFlight():
 		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), lasting(still))
-	case status == pawl.Running:
+	case status == pawl.StatusRunning:
 		d.why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), lasting(still))
 	default:
 		d.why = phrasef("the run was %v for %s", status, lasting(still))
@@ -130,7 +130,7 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 		f.lost, f.flight = true, nil
 	}
 	for c := range before.Open() {
-		if c.Phase == pawl.Started {
+		if c.Phase == pawl.PhaseStarted {
 			d.outcome = append(d.outcome, phrasef("%s is lost: %s", name(c.ID+" "+c.Tool), fate(c)))
 		}
 	}
@@ -160,7 +160,7 @@ func (f *fold) inFlight() (out []phrase) {
 			name(string(called.Purpose)), f.flight.Seq, called.Attempt, figure.Group(called.Reserved)))
 	}
 	for c := range f.state.Open() {
-		if c.Phase == pawl.Started {
+		if c.Phase == pawl.PhaseStarted {
 			out = append(out, phrasef("call %s %s, since %s: if lost, %s", name(c.ID+" "+c.Tool), data(c.Args), stamp(c.Started), fate(c)))
 		}
 	}

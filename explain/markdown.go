@@ -67,35 +67,35 @@ func (r *Report) head(b *strings.Builder) {
 }
 
 var statusWords = map[pawl.Status]string{
-	pawl.Success:           "It is done: a success condition held.",
-	pawl.Exhausted:         "It met a limit before it was done.",
-	pawl.NoProgress:        "It got nowhere: it went in circles, only talked, or failed turn after turn.",
-	pawl.WaitingApproval:   "It is parked until a person approves or denies a call.",
-	pawl.WaitingInput:      "It is parked until a person answers a question.",
-	pawl.WaitingClientTool: "It is parked until the client hands in the result of a call.",
-	pawl.WaitingDoubt:      "It waits until a person says whether a write took place.",
-	pawl.Expired:           "The request it waited for has expired.",
-	pawl.Denied:            "A person denied a call, and the agent is to stop at that.",
-	pawl.PlanFailed:        "The model's replies were rejected, several turns in a row.",
-	pawl.Failed:            "Something it needs is broken or refused.",
-	pawl.Cancelled:         "It was cancelled.",
-	pawl.Paused:            "It is parked and goes on when it is resumed.",
-	pawl.Interrupted:       "It was running, and its owner is gone.",
-	pawl.Running:           "It has not stopped: by its log it is running.",
-	pawl.Queued:            "It has not begun.",
+	pawl.StatusSuccess:           "It is done: a success condition held.",
+	pawl.StatusExhausted:         "It met a limit before it was done.",
+	pawl.StatusNoProgress:        "It got nowhere: it went in circles, only talked, or failed turn after turn.",
+	pawl.StatusWaitingApproval:   "It is parked until a person approves or denies a call.",
+	pawl.StatusWaitingInput:      "It is parked until a person answers a question.",
+	pawl.StatusWaitingClientTool: "It is parked until the client hands in the result of a call.",
+	pawl.StatusWaitingDoubt:      "It waits until a person says whether a write took place.",
+	pawl.StatusExpired:           "The request it waited for has expired.",
+	pawl.StatusDenied:            "A person denied a call, and the agent is to stop at that.",
+	pawl.StatusPlanFailed:        "The model's replies were rejected, several turns in a row.",
+	pawl.StatusFailed:            "Something it needs is broken or refused.",
+	pawl.StatusCancelled:         "It was cancelled.",
+	pawl.StatusPaused:            "It is parked and goes on when it is resumed.",
+	pawl.StatusInterrupted:       "It was running, and its owner is gone.",
+	pawl.StatusRunning:           "It has not stopped: by its log it is running.",
+	pawl.StatusQueued:            "It has not begun.",
 }
 
 func (r *Report) whyStopped(b *strings.Builder) {
 	b.WriteString("## Why it stopped\n\n")
 	words := statusWords[r.Status]
-	if r.Status == pawl.Failed && r.Reason.Leaf == "grounding" {
+	if r.Status == pawl.StatusFailed && r.Reason.Leaf == "grounding" {
 		words = "Its answers said what the evidence does not support."
 	}
 	if words == "" {
 		words = "The log does not say where it stands."
 	}
 	b.WriteString(words)
-	if r.Reason.Leaf != "" && r.Status != pawl.PlanFailed {
+	if r.Reason.Leaf != "" && r.Status != pawl.StatusPlanFailed {
 		fmt.Fprintf(b, " %s decided", span(oneLine(r.Reason.Leaf)))
 		if r.Reason.Condition != "" && r.Reason.Condition != r.Reason.Leaf {
 			fmt.Fprintf(b, ", in the condition %s", span(oneLine(r.Reason.Condition)))
@@ -109,7 +109,7 @@ func (r *Report) whyStopped(b *strings.Builder) {
 	if r.Ceilings.Iterations.Refused {
 		fmt.Fprintf(b, "\nThe next step would have been turn %s.\n", figure.Group(r.Iterations+1))
 	}
-	if !r.wakeAt.IsZero() && r.Status == pawl.Paused {
+	if !r.wakeAt.IsZero() && r.Status == pawl.StatusPaused {
 		fmt.Fprintf(b, "\nIt wants to go on at %s.\n", stamp(r.wakeAt))
 	}
 	if len(r.flight) > 0 {
@@ -127,7 +127,7 @@ func (r *Report) answer(b *strings.Builder) {
 		return
 	case r.Landing:
 		b.WriteString("## Landing answer\n\nGiven without tools when the limit was met; it is what was known then, not a success.\n\n")
-	case r.Status == pawl.Success:
+	case r.Status == pawl.StatusSuccess:
 		b.WriteString("## Answer\n\n")
 	default:
 		b.WriteString("## Latest answer\n\nThe run did not end with it.\n\n")
@@ -180,7 +180,7 @@ func (r *Report) waits(b *strings.Builder) {
 
 func (r *Report) next(b *strings.Builder) {
 	b.WriteString("## What to do next\n\n")
-	if r.Status == pawl.Success {
+	if r.Status == pawl.StatusSuccess {
 		b.WriteString("Nothing: the run is done.\n\n")
 	}
 	for _, a := range r.Next {

@@ -102,7 +102,7 @@ func (r *Report) spent(b *strings.Builder) {
 // ahead describes what continuing would cost; empty: the run cannot continue,
 // or the cost is unknown.
 func (r *Report) ahead() string {
-	if r.Forecast == nil || !r.Resumable && r.Status != pawl.Running && r.Status != pawl.Interrupted {
+	if r.Forecast == nil || !r.Resumable && r.Status != pawl.StatusRunning && r.Status != pawl.StatusInterrupted {
 		return ""
 	}
 	show := func(o Outcome) string {

@@ -86,11 +86,11 @@ func next(s *pawl.State, r *Report) []Action {
 	a := r.adviser()
 	switch {
 	case s.Redacted():
-		if r.Status != pawl.Success && !r.opt.Place.Server {
+		if r.Status != pawl.StatusSuccess && !r.opt.Place.Server {
 			a.add("pawl export "+a.run+" --raw", "where it was exported, for a file that can be imported and resumed")
 		}
 		return a.actions
-	case s.Torn() && r.Status != pawl.Success:
+	case s.Torn() && r.Status != pawl.StatusSuccess:
 		a.fork("", "to go on from where it is known to have stood; what its export lost may have happened")
 	case r.over():
 		a.add("pawl explain "+shell(r.opt.Continued), "to see how its thread went on")
@@ -98,7 +98,7 @@ func next(s *pawl.State, r *Report) []Action {
 	default:
 		a.stands(s)
 	}
-	if len(a.actions) == 0 && r.Status != pawl.Success {
+	if len(a.actions) == 0 && r.Status != pawl.StatusSuccess {
 		a.add("pawl explain "+a.run, "to see where it stands"+a.missed)
 	}
 	return a.actions
@@ -128,13 +128,13 @@ func (a *adviser) stands(s *pawl.State) {
 	r := a.r
 	const retry = "to try again as it is"
 	switch r.Status {
-	case pawl.Success:
+	case pawl.StatusSuccess:
 		if s.LastStep() == "" { // a workflow has nothing more to answer
 			a.fork("INPUT", "to ask for something further, in a new run that knows all of this")
 		}
-	case pawl.Exhausted:
+	case pawl.StatusExhausted:
 		a.exhausted(s)
-	case pawl.NoProgress:
+	case pawl.StatusNoProgress:
 		if a.rules {
 			a.resume("to go on with a model in place of the rules, which have no further edit to try", "--model PROVIDER/NAME", "--allow-change")
 			return
@@ -142,35 +142,35 @@ func (a *adviser) stands(s *pawl.State) {
 		a.fork("INPUT", "to go on with a hint")
 		a.resume("to go on with another prompt, model or tool", "--spec SPEC", "--allow-change")
 		a.resume(retry + "; repetitions and failing turns are counted from zero")
-	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt:
+	case pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt:
 		a.waiting(s)
-	case pawl.Expired:
+	case pawl.StatusExpired:
 		a.resume("to ask again")
-	case pawl.Denied:
+	case pawl.StatusDenied:
 		a.fork("INPUT", "to ask for something else from here on")
 		a.resume("to go on once the agent or the decision is another")
-	case pawl.PlanFailed:
+	case pawl.StatusPlanFailed:
 		a.resume("to go on with another model", "--model PROVIDER/NAME", "--allow-change")
 		a.resume("to go on with a clearer prompt, simpler tools or other guards", "--spec SPEC", "--allow-change")
 		a.resume(retry)
-	case pawl.Failed:
+	case pawl.StatusFailed:
 		a.failed(s)
-	case pawl.Cancelled:
+	case pawl.StatusCancelled:
 		a.resume("to go on where it was cancelled")
-	case pawl.Paused:
+	case pawl.StatusPaused:
 		why := phrase("to go on where it was paused")
 		if !r.wakeAt.IsZero() {
 			why = phrase("to go on, from " + stamp(r.wakeAt))
 		}
 		a.resume(why)
-	case pawl.Interrupted:
+	case pawl.StatusInterrupted:
 		a.resume("to go on; what was in flight is taken care of as said above")
 	default:
 		a.add("pawl wait "+a.run, "to wait until it ends or waits for somebody")
 		a.add("pawl events "+a.run+" --follow", "to watch it")
 		a.add("pawl cancel "+a.run+" --reason TEXT", "to end it")
 	}
-	if r.Status == pawl.Paused || r.Status == pawl.Cancelled || r.Status == pawl.Interrupted {
+	if r.Status == pawl.StatusPaused || r.Status == pawl.StatusCancelled || r.Status == pawl.StatusInterrupted {
 		a.answer(r.Pending)
 	}
 }
@@ -208,7 +208,7 @@ func (a *adviser) goesOn() string {
 
 // fork adds the command that continues in a new run, with an optional input.
 func (a *adviser) fork(input string, why phrase, flags ...string) {
-	if a.origin == byFix && (a.rules && input != "" || a.r.Status == pawl.Success) {
+	if a.origin == byFix && (a.rules && input != "" || a.r.Status == pawl.StatusSuccess) {
 		return // rules read no input, and a finished fix has no working copy
 	}
 	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--allow-change" }) // a fork may always change
@@ -275,7 +275,7 @@ func (a *adviser) waiting(s *pawl.State) {
 	a.answer(known)
 	for c := range s.Open() {
 		below := func(p pawl.Pending) bool { return p.Run == c.Child || strings.HasPrefix(p.Run, c.Child+".") }
-		if c.Phase == pawl.AwaitingChild && !all && !slices.ContainsFunc(known, below) {
+		if c.Phase == pawl.PhaseAwaitingChild && !all && !slices.ContainsFunc(known, below) {
 			a.add("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too")
 		}
 	}

@@ -36,7 +36,7 @@ func TestNextHelps(t *testing.T) {
 				a.Model = scripted(l.t, "price: {input: 3, output: 15}\n"+endless)
 				set(&a)
 				before := report(t, l.run(a, "Find them all."))
-				if before.Status != pawl.Exhausted || len(before.Next) != 1 {
+				if before.Status != pawl.StatusExhausted || len(before.Next) != 1 {
 					t.Fatalf("%v, next %v", before.Status, before.Next)
 				}
 				o := options(t, before.Next[0].Command, before)

@@ -84,7 +84,7 @@ func TestPlanAgainstRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := explain.Of(run.Entries(t.Context()), nil)
-		if err != nil || report.Status != pawl.Success || report.Iterations != turns {
+		if err != nil || report.Status != pawl.StatusSuccess || report.Iterations != turns {
 			t.Fatalf("%v after %d turns: %s, %v", report.Status, report.Iterations, report.Reason.Detail, err)
 		}
 		k := report.Spending.Compaction

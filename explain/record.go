@@ -131,13 +131,13 @@ func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why phrase) {
 		f.because("a hint was given")
 	}
 	switch e.Judgement {
-	case pawl.Refuted:
+	case pawl.JudgedRefuted:
 		return "the goal refutes the claim to be done", why
-	case pawl.Repeating:
+	case pawl.JudgedRepeating:
 		return "the run gets nowhere", why
-	case pawl.Hinted:
+	case pawl.JudgedHinted:
 		return "a hint, because the run gets nowhere", why
-	case pawl.Regressed:
+	case pawl.JudgedRegressed:
 		return "the last turn made it worse", why
 	}
 	return "progress", why
@@ -158,7 +158,7 @@ func (f *fold) finish(d *Decision) {
 
 func stopped(d *Decision, e pawl.RunStopped) {
 	d.Step, d.subject, d.why = "finish", phrase(e.Status.Words()), phrase(said(e.Detail))
-	if e.Status != pawl.PlanFailed { // there the leaf is the status
+	if e.Status != pawl.StatusPlanFailed { // there the leaf is the status
 		d.why = phrasef("%s decided: ", name(e.Leaf)) + d.why
 	}
 }

@@ -53,7 +53,7 @@ func ceilings(s *pawl.State) Ceilings {
 // limit alone does not help.
 func refusal(s *pawl.State) (kind string, stopToo bool) {
 	v, l := s.Verdict(), s.Limits()
-	if v.Status != pawl.Exhausted && v.Status != pawl.NoProgress {
+	if v.Status != pawl.StatusExhausted && v.Status != pawl.StatusNoProgress {
 		return "", false
 	}
 	word, bound, _ := strings.Cut(v.Leaf, " >= ")

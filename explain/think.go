@@ -146,7 +146,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		}
 	}
 	text := e.Reply.Text()
-	if f.decl.Strategy == pawl.JSON && len(calls) > 0 {
+	if f.decl.Strategy == pawl.StrategyJSON && len(calls) > 0 {
 		thinking, text = thinking+thoughtOf(text), "" // the text is the call, which is shown
 	}
 	if thinking != "" {

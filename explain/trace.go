@@ -113,7 +113,7 @@ func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 		}
 		if r.thought == "" {
 			r.thought = thinking.String()
-		} else if s.Declaration().Strategy == pawl.JSON && len(r.calls) > 0 {
+		} else if s.Declaration().Strategy == pawl.StrategyJSON && len(r.calls) > 0 {
 			r.thought = planned(r.thought)
 		}
 		t.replies = append(t.replies, r)
@@ -156,7 +156,7 @@ func (t *tracing) thoughts(s *pawl.State) []Thought {
 				if state.Edited != nil {
 					one.ActionInput = redact.JSON(state.Edited)
 				}
-				if state.Phase == pawl.Answered {
+				if state.Phase == pawl.PhaseAnswered {
 					one.Observation, one.Success = shown(state.Result, state.Error), state.OK()
 				}
 			}
@@ -196,7 +196,7 @@ func answers(s *pawl.State, r pawl.Result, key string) map[string]Answer {
 	switch {
 	case r.Answer != "" && json.Unmarshal(value, &handed) == nil && (string(handed.Answer) == r.Answer || same(handed.Answer, r.Answer)):
 		all["@"+key] = handed
-	case r.Status == pawl.Success:
+	case r.Status == pawl.StatusSuccess:
 		answer, _ := json.Marshal(r.Answer) // a string always marshals
 		all["@"+key] = Answer{Answer: answer, Confidence: 1}
 		if r.Confidence != nil {

@@ -73,7 +73,7 @@ write trusted update_event id start
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := r.Status == pawl.WaitingApproval; held != c.held {
+		if held := r.Status == pawl.StatusWaitingApproval; held != c.held {
 			t.Errorf("%s: %v %s %v", name, r.Status, r.Reason.Detail, r.Pending)
 		}
 		if _, err := e.Replay(t.Context(), a, r.Run); err != nil {

@@ -225,7 +225,7 @@ func (s *scenario) obedient(plan []step) pawl.Model {
 				case pawl.ToolResult:
 					texts = append(texts, p.Text())
 				case pawl.Text:
-					if m.Role == pawl.User && i > 0 {
+					if m.Role == pawl.RoleUser && i > 0 {
 						texts = append(texts, p.Text)
 					}
 				}
@@ -405,7 +405,7 @@ func TestBenign(t *testing.T) {
 		if o.err != nil {
 			t.Fatal(s.name, o.err)
 		}
-		whole := o.result.Status == pawl.Success
+		whole := o.result.Status == pawl.StatusSuccess
 		for _, p := range s.steps {
 			whole = whole && (p.mark != '!' || o.did(p))
 		}
@@ -413,7 +413,7 @@ func TestBenign(t *testing.T) {
 			free++
 			continue
 		}
-		if o.result.Status != pawl.WaitingApproval || len(o.result.Pending) == 0 {
+		if o.result.Status != pawl.StatusWaitingApproval || len(o.result.Pending) == 0 {
 			t.Errorf("%s: %v: %s", s.name, o.result.Status, o.result.Reason.Detail)
 			continue
 		}

@@ -107,7 +107,7 @@ func TestLaundering(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != pawl.WaitingApproval || r.Pending[0].Tool != "run_command" {
+			if r.Status != pawl.StatusWaitingApproval || r.Pending[0].Tool != "run_command" {
 				t.Errorf("%v: %v", r.Status, r.Pending)
 			}
 			if made, _ := filepath.Glob(filepath.Join(dir, "*")); len(made) != 1 {

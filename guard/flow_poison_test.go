@@ -44,7 +44,7 @@ func TestPoisonedDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if held := r.Status == pawl.WaitingApproval; held != c.held {
+		if held := r.Status == pawl.StatusWaitingApproval; held != c.held {
 			t.Errorf("%s: %v", c.name, r.Status)
 		} else if held && !strings.Contains(r.Pending[0].Reason, `iban is "DE89370400440532013000", from the description of add and from no person`) {
 			t.Errorf("%s: %s", c.name, r.Pending[0].Reason)
@@ -71,7 +71,7 @@ func TestPoisonedSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.WaitingApproval {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusWaitingApproval {
 		t.Errorf("%v: %v", r.Status, err)
 	}
 }

@@ -56,11 +56,11 @@ func TestBesideThePage(t *testing.T) {
 	e := engine.New(lasting{memory.New()}, nil)
 	both := pawl.Do(pawl.Call{Tool: "fetch", Args: json.RawMessage(`{"url":"https://news.example/a"}`)},
 		pawl.Call{Tool: "send_email", Args: json.RawMessage(`{"to":["dave@corp.example"]}`)})
-	if r, ran, _ := told(t, e, "", "go", nil, both, pawl.Say("done")); r.Status != pawl.Success || len(ran) != 2 {
+	if r, ran, _ := told(t, e, "", "go", nil, both, pawl.Say("done")); r.Status != pawl.StatusSuccess || len(ran) != 2 {
 		t.Errorf("%v after %d calls", r.Status, len(ran))
 	}
 	again := pawl.Do(pawl.Call{Tool: "send_email", Args: json.RawMessage(`{"to":["dave@corp.example"],"body":"more"}`)})
-	if r, ran, _ := told(t, e, "", "go", nil, both, again, pawl.Say("done")); r.Status != pawl.WaitingApproval || len(ran) != 2 {
+	if r, ran, _ := told(t, e, "", "go", nil, both, again, pawl.Say("done")); r.Status != pawl.StatusWaitingApproval || len(ran) != 2 {
 		t.Errorf("%v after %d calls", r.Status, len(ran))
 	}
 }
@@ -71,11 +71,11 @@ func TestThreadsAndForks(t *testing.T) {
 	e := engine.New(j, nil)
 	fetch, mail := do("fetch", `{"url":"https://news.example/a"}`), do("send_email", `{"to":["bob@corp.example"]}`)
 	told(t, e, "t", "Bob is bob@corp.example.", nil, fetch, pawl.Say("read"))
-	if r, ran, _ := told(t, e, "t", "Write to Bob.", nil, mail, pawl.Say("sent")); r.Status != pawl.Success || len(ran) != 1 {
+	if r, ran, _ := told(t, e, "t", "Write to Bob.", nil, mail, pawl.Say("sent")); r.Status != pawl.StatusSuccess || len(ran) != 1 {
 		t.Errorf("what was said in the thread: %v after %d calls", r.Status, len(ran))
 	}
 	r, _, _ := told(t, e, "t", "Write to Carol.", nil, do("send_email", `{"to":["eve@evil.example"]}`))
-	if r.Status != pawl.WaitingApproval || !strings.Contains(r.Pending[0].Reason, "the result of c_1 (fetch) of run ") {
+	if r.Status != pawl.StatusWaitingApproval || !strings.Contains(r.Pending[0].Reason, "the result of c_1 (fetch) of run ") {
 		t.Errorf("what was read in the thread: %v", r.Pending)
 	}
 
@@ -94,7 +94,7 @@ func TestThreadsAndForks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.WaitingApproval {
+	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.StatusWaitingApproval {
 		t.Errorf("a fork: %v, %v", r.Status, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestDataFlowOptions(t *testing.T) {
 		"labels that do not":  {guard.DataFlowOptions{Content: map[string][]string{"create_issue": {"labels", "title"}}}, do("create_issue", `{"repo":"go","title":"x","labels":["y"]}`), false},
 	} {
 		r, _, _ := told(t, e, "", "go", &c.o, fetch, c.call, pawl.Say("done"))
-		if held := r.Status == pawl.WaitingApproval; held != c.held {
+		if held := r.Status == pawl.StatusWaitingApproval; held != c.held {
 			t.Errorf("%s: %v %v", name, r.Status, r.Pending)
 		}
 	}
@@ -149,7 +149,7 @@ func TestApprovedByAPerson(t *testing.T) {
 	if err == nil {
 		r, err = h.Wait(t.Context())
 	}
-	if err != nil || r.Status != pawl.WaitingApproval || r.Pending[0].Call != "c_3" {
+	if err != nil || r.Status != pawl.StatusWaitingApproval || r.Pending[0].Call != "c_3" {
 		t.Errorf("%v %v: %v", r.Status, r.Pending, err)
 	}
 	if n, err := e.Replay(t.Context(), a, r.Run); err != nil || n == 0 {

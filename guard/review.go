@@ -36,7 +36,7 @@ func (g *Guard) again(s *pawl.State, step pawl.Step) pawl.Step {
 	retries := slices.ContainsFunc(g.rules, func(r Rule) bool { return r.do == Retry })
 	reply, replied := s.Replied(pawl.PurposeTurn)
 	finish, ends := step.(pawl.Finish)
-	if !retries || !replied || ends && finish.Verdict.Status != pawl.Success {
+	if !retries || !replied || ends && finish.Verdict.Status != pawl.StatusSuccess {
 		return nil
 	}
 	texts := []string{reply.Text()}
@@ -150,7 +150,7 @@ func (g *Guard) judge(s *pawl.State, l look) pawl.Step {
 // failed returns the step that ends the run.
 func (g *Guard) failed(what string, hit finding, instead string) pawl.Step {
 	return pawl.Finish{Answer: instead, Verdict: pawl.Verdict{
-		Holds: true, Status: pawl.Failed, Condition: "guard", Leaf: "guard", Detail: fmt.Sprintf("%s holds what is blocked: %v", what, hit),
+		Holds: true, Status: pawl.StatusFailed, Condition: "guard", Leaf: "guard", Detail: fmt.Sprintf("%s holds what is blocked: %v", what, hit),
 	}}
 }
 
@@ -204,7 +204,7 @@ func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 		answer = s.Answer()
 	}
 	for _, hit := range g.found(s.Machine(), answer, inReply) {
-		if ended := step.Verdict.Status; hit.blocks() && (ended == pawl.Success || ended == pawl.Exhausted) {
+		if ended := step.Verdict.Status; hit.blocks() && (ended == pawl.StatusSuccess || ended == pawl.StatusExhausted) {
 			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))
 		}
 		if note := g.note(s, "the answer", hit); note != nil { // also for an answer that may not be withheld

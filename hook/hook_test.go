@@ -135,7 +135,7 @@ func TestBrokenLog(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		l := slog.New(faulty{panics: panics})
 		j := memory.New()
-		if r := drive(t, j, clerk(), hook.Records(l, nil), hook.Log(l, nil)); r.Status != pawl.Success {
+		if r := drive(t, j, clerk(), hook.Records(l, nil), hook.Log(l, nil)); r.Status != pawl.StatusSuccess {
 			t.Errorf("ended as %v", r.Status)
 		}
 		for e, err := range engine.Entries(t.Context(), j, "r", 1) {
@@ -155,7 +155,7 @@ func TestRetryBudget(t *testing.T) {
 		return pawl.Agent{Name: "mute", Builtins: true, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 			said := 0
 			for _, m := range r.Messages {
-				if m.Role == pawl.Assistant {
+				if m.Role == pawl.RoleAssistant {
 					said++
 				}
 			}
@@ -184,7 +184,7 @@ func TestRetryBudget(t *testing.T) {
 		a.Builtins = false
 		// Three replies are rejected, which is as many as one iteration has; the
 		// next iteration's stands.
-		if r := drive(t, j, a, retry); r.Status != pawl.Success || r.Answer != "N/A" {
+		if r := drive(t, j, a, retry); r.Status != pawl.StatusSuccess || r.Answer != "N/A" {
 			t.Errorf("ended as %v: %+v", r.Status, r.Reason)
 		}
 		if got, want := retries(j), "map[retry:3 retry refusedits budget of 3 is used up:1]"; got != want {
@@ -198,7 +198,7 @@ func TestRetryBudget(t *testing.T) {
 	}
 	defer j.Close()
 	a := agent(true)
-	if r := drive(t, j, a, retry); r.Status != pawl.WaitingInput {
+	if r := drive(t, j, a, retry); r.Status != pawl.StatusWaitingInput {
 		t.Fatalf("parked as %v", r.Status)
 	}
 	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{hook.Retry(3, nil)}})
@@ -209,7 +209,7 @@ func TestRetryBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Errorf("ended as %v: %v", r.Status, err)
 	}
 	if got, want := retries(j), "map[retry:3 retry refusedits budget of 3 is used up:1]"; got != want {

@@ -60,9 +60,9 @@ func level(event pawl.Event) slog.Level {
 	switch e := event.(type) {
 	case pawl.RunStopped:
 		switch e.Status {
-		case pawl.Success:
+		case pawl.StatusSuccess:
 			return slog.LevelInfo
-		case pawl.Failed:
+		case pawl.StatusFailed:
 			return slog.LevelError
 		}
 		return slog.LevelWarn

@@ -91,7 +91,7 @@ func (b *brief) lately(s *pawl.State, turns int) {
 	calls := map[int][]briefCall{}
 	n := 0
 	for c := range s.Recent() {
-		if c.Phase != pawl.Answered {
+		if c.Phase != pawl.PhaseAnswered {
 			continue // shown separately, as the turn to be judged
 		}
 		if n++; n > briefCalls || c.Iteration <= s.Iteration()-turns {

@@ -97,7 +97,7 @@ func TestConfidenceIsNoCount(t *testing.T) {
 func TestConfidenceUnderAGoal(t *testing.T) {
 	run := func(open ...int) (v float64) {
 		s := begin(t, "go")
-		s.tell(pawl.RunResumed{Changed: &pawl.Declaration{Agent: "a", Goal: "metric >= 0", Loop: "react", Strategy: pawl.Native, Machine: pawl.MachineNumber}})
+		s.tell(pawl.RunResumed{Changed: &pawl.Declaration{Agent: "a", Goal: "metric >= 0", Loop: "react", Strategy: pawl.StrategyNative, Machine: pawl.MachineNumber}})
 		names := []string{"a", "b", "c", "d", "e"}
 		s.tell(pawl.Observed{}, pawl.Measured{Value: -4, Open: names[:4]})
 		for n, left := range open {

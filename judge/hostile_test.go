@@ -51,7 +51,7 @@ func FuzzJudges(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Status != pawl.Success && !(r.Status == pawl.Failed && r.Reason.Leaf == "grounding") {
+		if r.Status != pawl.StatusSuccess && !(r.Status == pawl.StatusFailed && r.Reason.Leaf == "grounding") {
 			t.Errorf("%v: %s", r.Status, r.Reason.Detail)
 		}
 		if n := strings.Count(strings.ToLower(says), "allow"); ran > n {
@@ -131,7 +131,7 @@ func TestBriefIsBounded(t *testing.T) {
 		Limits:   pawl.Limits{Iterations: 100, Tokens: 100_000_000},
 	}
 	r, err := engine.Run(t.Context(), agent, strings.Repeat("task ", 5000))
-	if err != nil || r.Status != pawl.Success {
+	if err != nil || r.Status != pawl.StatusSuccess {
 		t.Fatal(r.Verdict, err)
 	}
 	if most == 0 || most > 40_000 {

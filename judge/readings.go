@@ -25,7 +25,7 @@ func (b *brief) found(s *pawl.State, claims []string) {
 	latest, left, leftReplaced := map[string]pawl.CallState{}, mostFound, mostReplaced
 	for run, ok, ago := s, true, 0; ok; ago++ {
 		for c := range run.Recent() {
-			if strings.HasPrefix(c.Tool, own) || c.Of != "" || c.Phase != pawl.Answered {
+			if strings.HasPrefix(c.Tool, own) || c.Of != "" || c.Phase != pawl.PhaseAnswered {
 				continue
 			}
 			one := called(c)

@@ -147,14 +147,14 @@ func TestGroundingTable(t *testing.T) {
 	for _, c := range cases {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			r, found := c.run(t, nil)
-			if r.Status != pawl.Success || !slices.Equal(found[0].Claims, c.values) || len(found) != min(len(c.values), 1)+1 || r.Answer != c.answer {
+			if r.Status != pawl.StatusSuccess || !slices.Equal(found[0].Claims, c.values) || len(found) != min(len(c.values), 1)+1 || r.Answer != c.answer {
 				t.Errorf("without a judge it is %v with %q, %d times checked", r.Verdict, found[0].Claims, len(found))
 			}
-			if r, _ = c.run(t, &judge.GroundingOptions{Strict: true}); (r.Status == pawl.Failed) != (c.values != nil) {
+			if r, _ = c.run(t, &judge.GroundingOptions{Strict: true}); (r.Status == pawl.StatusFailed) != (c.values != nil) {
 				t.Errorf("strictly it is %v", r.Verdict)
 			}
 			r, found = c.run(t, &judge.GroundingOptions{Replans: 1, Model: pawl.ModelFunc(c.judge(t))})
-			if (r.Status == pawl.Success) != (len(c.wrong) == 0) || len(found) != min(len(c.wrong), 1)+1 {
+			if (r.Status == pawl.StatusSuccess) != (len(c.wrong) == 0) || len(found) != min(len(c.wrong), 1)+1 {
 				t.Errorf("by a judge it is %v, %d times checked", r.Verdict, len(found))
 			}
 			for _, word := range c.wrong {
@@ -250,7 +250,7 @@ func TestGroundingByModel(t *testing.T) {
 		begun := time.Now()
 		r, found := c.run(t, &judge.GroundingOptions{Replans: -1, Model: m})
 		isTrue := len(c.wrong) == 0
-		if all[isTrue]++; (r.Status == pawl.Success) == isTrue && !strings.HasPrefix(found[0].By, "values") {
+		if all[isTrue]++; (r.Status == pawl.StatusSuccess) == isTrue && !strings.HasPrefix(found[0].By, "values") {
 			right[isTrue]++
 		} else {
 			t.Logf("%s: %q is %v: %+v (%v)", c.name, c.answer, r.Status, found[0], time.Since(begun).Round(time.Millisecond))

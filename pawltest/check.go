@@ -81,7 +81,7 @@ func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 // wellFormed says what a provider would object to.
 func wellFormed(messages []pawl.Message) error {
 	n := len(messages)
-	if n == 0 || messages[0].Role != pawl.User {
+	if n == 0 || messages[0].Role != pawl.RoleUser {
 		return fmt.Errorf("a user does not speak first")
 	}
 	seen := map[string]bool{}
@@ -105,16 +105,16 @@ func wellFormed(messages []pawl.Message) error {
 		switch {
 		case len(m.Parts) == 0:
 			return fmt.Errorf("message %d is empty", i)
-		case m.Role == pawl.User && len(calls) > 0, m.Role == pawl.Assistant && len(results) > 0:
+		case m.Role == pawl.RoleUser && len(calls) > 0, m.Role == pawl.RoleAssistant && len(results) > 0:
 			return fmt.Errorf("message %d: calls or results in the wrong mouth", i)
-		case m.Role == pawl.User && len(results) > 0 && i == 0:
+		case m.Role == pawl.RoleUser && len(results) > 0 && i == 0:
 			return fmt.Errorf("message 0 has results of nothing")
-		case m.Role == pawl.User && i > 0 && messages[i-1].Role == pawl.User:
+		case m.Role == pawl.RoleUser && i > 0 && messages[i-1].Role == pawl.RoleUser:
 			return fmt.Errorf("messages %d and %d are two user turns in a row", i-1, i)
-		case m.Role == pawl.Assistant && len(calls) > 0 && i == n-1:
+		case m.Role == pawl.RoleAssistant && len(calls) > 0 && i == n-1:
 			return fmt.Errorf("calls %v have no results", calls)
 		}
-		if m.Role == pawl.User && i > 0 {
+		if m.Role == pawl.RoleUser && i > 0 {
 			if want := callsOf(messages[i-1]); !reflect.DeepEqual(want, results) {
 				return fmt.Errorf("message %d has results of %v, want %v", i, results, want)
 			}
@@ -131,10 +131,10 @@ func leftOut(messages []pawl.Message) (n int) {
 			switch p := p.(type) {
 			case pawl.Text:
 				var replies int
-				if _, err := fmt.Sscanf(p.Text, "[Replies left out here: %d.", &replies); err == nil && m.Role == pawl.User {
+				if _, err := fmt.Sscanf(p.Text, "[Replies left out here: %d.", &replies); err == nil && m.Role == pawl.RoleUser {
 					n += 1000 * replies
 				}
-				if m.Role == pawl.User && strings.HasPrefix(p.Text, "Result of ") && strings.Contains(p.Text, "\n[") && strings.Contains(p.Text, noteOfMask) {
+				if m.Role == pawl.RoleUser && strings.HasPrefix(p.Text, "Result of ") && strings.Contains(p.Text, "\n[") && strings.Contains(p.Text, noteOfMask) {
 					n++
 				}
 			case pawl.ToolResult:

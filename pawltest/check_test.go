@@ -7,9 +7,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.User, Parts: parts} }
+func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.RoleUser, Parts: parts} }
 func model(parts ...pawl.Part) pawl.Message {
-	return pawl.Message{Role: pawl.Assistant, Parts: parts}
+	return pawl.Message{Role: pawl.RoleAssistant, Parts: parts}
 }
 func call(id string) pawl.Part   { return pawl.Call{ID: id, Tool: "t", Args: []byte("{}")} }
 func result(id string) pawl.Part { return pawl.ToolResult{Call: id, Content: []byte("1")} }

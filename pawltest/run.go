@@ -47,7 +47,7 @@ import (
 // agent, run, resume and fork take lines of script: think, tool NAME -> …, see,
 // measure and decide say what the world does next, tool NAME? -> what a tool
 // says of a call that was cut short, and at D VERB what happens meanwhile:
-// cancel, park, close, or a letter. WHAT is a type of entry or a seq.
+// cancel, park, close, or a signal. WHAT is a type of entry or a seq.
 func RunFiles(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -343,7 +343,7 @@ func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCa
 	}, nil
 }
 
-// letter says something to the run from another process.
+// signal says something to the run from another process.
 func (s *stage) letter(line string) error {
 	verb, rest, _ := strings.Cut(line, " ")
 	call, rest, _ := strings.Cut(rest, " ")

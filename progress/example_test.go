@@ -42,8 +42,8 @@ func (e escalation) Review(s *pawl.State, step pawl.Step) pawl.Step {
 			}
 		}
 	case pawl.Finish:
-		if step.Verdict.Status == pawl.Success { // not without the ticket
-			return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{Judgement: pawl.Refuted, Detail: why, Hint: why}}}
+		if step.Verdict.Status == pawl.StatusSuccess { // not without the ticket
+			return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{Judgement: pawl.JudgedRefuted, Detail: why, Hint: why}}}
 		}
 	}
 	return step

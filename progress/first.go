@@ -17,26 +17,26 @@ func (p noProgress) first(s *pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	judged, _ := s.Judged()
-	found := judged.Judgement == pawl.Repeating && judged.Streak == s.Stalled()
+	found := judged.Judgement == pawl.JudgedRepeating && judged.Streak == s.Stalled()
 	switch {
-	case p.then == Hint && judged.Judgement != pawl.Hinted && !found:
+	case p.then == Hint && judged.Judgement != pawl.JudgedHinted && !found:
 		hint := p.hint
 		if hint == "" {
 			hint = firstHint
 		}
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
-			Judgement: pawl.Hinted, Detail: firstDetail(s), Streak: s.Stalled(), Hint: hint}}}
-	case p.then == Hint && judged.Judgement == pawl.Hinted && judged.Streak == s.Stalled():
+			Judgement: pawl.JudgedHinted, Detail: firstDetail(s), Streak: s.Stalled(), Hint: hint}}}
+	case p.then == Hint && judged.Judgement == pawl.JudgedHinted && judged.Streak == s.Stalled():
 		return step // the model has not had a turn with the hint
 	case !found:
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
-			Judgement: pawl.Repeating, Detail: firstDetail(s), Streak: s.Stalled()}}}
+			Judgement: pawl.JudgedRepeating, Detail: firstDetail(s), Streak: s.Stalled()}}}
 	case p.then == Escalate:
 		return pawl.Record{Events: []pawl.Event{pawl.InputRequested{
 			Call: fmt.Sprintf("q_%d", s.Seq()), Question: firstDetail(s) + ". How should it go on?"}}}
 	}
 	leaf := fmt.Sprintf("stalled(%d)", p.window)
-	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.NoProgress, Condition: leaf, Leaf: leaf, Detail: firstDetail(s)}}
+	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusNoProgress, Condition: leaf, Leaf: leaf, Detail: firstDetail(s)}}
 }
 
 func firstDetail(s *pawl.State) string {

@@ -73,7 +73,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 	judged, _ := s.Judged()
 
 	var facts []pawl.Event
-	told := judged.Judgement == pawl.Regressed && judged.Streak == at
+	told := judged.Judgement == pawl.JudgedRegressed && judged.Streak == at
 	if e, worse := t.regression(s); worse && !told {
 		facts = append(facts, e)
 	}
@@ -88,11 +88,11 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 		return step // the model has not had a turn with the hint
 	}
 	detail := f.detail(s, &t)
-	stuck := pawl.ProgressJudged{Judgement: pawl.Repeating, Detail: detail, Streak: f.times}
+	stuck := pawl.ProgressJudged{Judgement: pawl.JudgedRepeating, Detail: detail, Streak: f.times}
 	switch {
 	case p.hints() && past.Hinted <= s.Fresh():
 		past.Hinted = at
-		stuck.Judgement, stuck.Hint = pawl.Hinted, p.hint
+		stuck.Judgement, stuck.Hint = pawl.JudgedHinted, p.hint
 		if stuck.Hint == "" {
 			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice()
 		}
@@ -101,9 +101,9 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 		past.Asked++
 		return pawl.Record{Events: []pawl.Event{stuck, past.note(), pawl.InputRequested{
 			Call: fmt.Sprintf("q_%d", s.Seq()), Question: detail + ". How should it go on?"}}}
-	case judged.Judgement == pawl.Repeating && judged.Detail == detail:
+	case judged.Judgement == pawl.JudgedRepeating && judged.Detail == detail:
 		leaf := f.leaf(p.window, patience)
-		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.NoProgress, Condition: leaf, Leaf: leaf, Detail: detail}}
+		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusNoProgress, Condition: leaf, Leaf: leaf, Detail: detail}}
 	case past.Asked > 0:
 		past.Ended = at
 		return pawl.Record{Events: []pawl.Event{stuck, past.note()}}

@@ -50,12 +50,12 @@ func TestNoProgress(t *testing.T) {
 		turns  int
 		leaf   string
 	}{
-		{"by default three repeats end the run", look{}, nil, pawl.NoProgress, 4, "stalled(3)"},
-		{"the window is the agent's", look{}, progress.NoProgress(1, 0, ""), pawl.NoProgress, 2, "stalled(1)"},
-		{"a hint is given once", look{}, progress.NoProgress(2, progress.Hint, "try the window"), pawl.NoProgress, 4, "stalled(2)"},
-		{"a changing observation is progress", look{counts: true}, nil, pawl.Exhausted, 20, "iterations >= 20"},
-		{"exempt tools never stall", look{exempt: true}, nil, pawl.Exhausted, 20, "iterations >= 20"},
-		{"a window of zero switches it off", look{}, progress.NoProgress(0, 0, ""), pawl.Exhausted, 20, "iterations >= 20"},
+		{"by default three repeats end the run", look{}, nil, pawl.StatusNoProgress, 4, "stalled(3)"},
+		{"the window is the agent's", look{}, progress.NoProgress(1, 0, ""), pawl.StatusNoProgress, 2, "stalled(1)"},
+		{"a hint is given once", look{}, progress.NoProgress(2, progress.Hint, "try the window"), pawl.StatusNoProgress, 4, "stalled(2)"},
+		{"a changing observation is progress", look{counts: true}, nil, pawl.StatusExhausted, 20, "iterations >= 20"},
+		{"exempt tools never stall", look{exempt: true}, nil, pawl.StatusExhausted, 20, "iterations >= 20"},
+		{"a window of zero switches it off", look{}, progress.NoProgress(0, 0, ""), pawl.StatusExhausted, 20, "iterations >= 20"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			seen := 0
@@ -72,7 +72,7 @@ func TestNoProgress(t *testing.T) {
 				t.Errorf("ended as %v after %d turns by %q; want %v, %d, %q",
 					result.Status, result.Iterations, result.Reason.Leaf, test.status, test.turns, test.leaf)
 			}
-			if result.Status == pawl.NoProgress && !strings.Contains(result.Reason.Detail, "look(") {
+			if result.Status == pawl.StatusNoProgress && !strings.Contains(result.Reason.Detail, "look(") {
 				t.Errorf("the reason does not name what was repeated: %q", result.Reason.Detail)
 			}
 		})
@@ -91,7 +91,7 @@ func TestHintReachesTheModel(t *testing.T) {
 			return stubborn(ctx, r)
 		})}
 	result, err := engine.Run(t.Context(), agent, "go")
-	if err != nil || !told || result.Status != pawl.Success {
+	if err != nil || !told || result.Status != pawl.StatusSuccess {
 		t.Fatalf("told %v, ended as %v (%v); want the hint to end it well", told, result.Status, err)
 	}
 }

@@ -99,6 +99,6 @@ func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
 		}
 	}
 	detail := fmt.Sprintf("turn %d, %s, %s", last.iteration, calls(s, last.iteration), what)
-	return pawl.ProgressJudged{Judgement: pawl.Regressed, Detail: detail, Streak: last.iteration,
+	return pawl.ProgressJudged{Judgement: pawl.JudgedRegressed, Detail: detail, Streak: last.iteration,
 		Hint: fmt.Sprintf("Your last turn (%s) %s. Unless you mean to mend that next, undo it or go another way.", tools(s, last.iteration), what)}, true
 }

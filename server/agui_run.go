@@ -252,7 +252,7 @@ func (a *aguiRun) results(seq uint64) {
 	left := a.open[:0]
 	for _, id := range a.open {
 		c, ok := a.state.Call(id)
-		if !ok || c.Phase != pawl.Answered {
+		if !ok || c.Phase != pawl.PhaseAnswered {
 			left = append(left, id)
 			continue
 		}
@@ -306,11 +306,11 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 		if len(pending) == 0 { // a child waits whose log is missing
 			last.Outcome.Interrupts = []aguiInterrupt{{ID: a.state.Run(), Reason: "pawl:" + r.Status.String(), Metadata: map[string]any{"run": a.state.Run()}}}
 		}
-	case r.Status == pawl.Success:
+	case r.Status == pawl.StatusSuccess:
 		last.Outcome = &aguiOutcome{Type: "success"}
-	case r.Status == pawl.Cancelled:
+	case r.Status == pawl.StatusCancelled:
 		last.Outcome = &aguiOutcome{Type: "cancelled"}
-	case r.Status == pawl.Failed, r.Status == pawl.PlanFailed:
+	case r.Status == pawl.StatusFailed, r.Status == pawl.StatusPlanFailed:
 		message := r.Reason.Detail
 		if message == "" {
 			message = r.Reason.Leaf

@@ -165,7 +165,7 @@ func TestAguiPieces(t *testing.T) {
 	add(pawl.ModelCalled{Purpose: "judge", Attempt: 1})
 	add(pawl.ModelDelta{Text: "not for you"})
 	add(pawl.ModelReplied{Purpose: "judge", Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "not for you"}}, Stop: pawl.StopEnd}})
-	add(pawl.RunStopped{Status: pawl.Success})
+	add(pawl.RunStopped{Status: pawl.StatusSuccess})
 	events = append(events, a.end(nil)...)
 	if err := sound(events); err != nil {
 		t.Error(err)

@@ -227,12 +227,12 @@ func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequ
 
 // answeredByMail looks for a decision that the run has not read yet.
 func (s *Server) answeredByMail(ctx context.Context, r *client.LinkedRequest, l *client.Link, at uint64) error {
-	for letter, err := range s.journal.Letters(ctx, l.Run, 0) {
+	for letter, err := range s.journal.Signals(ctx, l.Run, 0) {
 		if err != nil {
 			return err
 		}
 		var said struct{ Approve bool }
-		if letter.Kind == pawl.LetterDecision && letter.Request == fmt.Sprintf("%s.%d", l.Call, at) && json.Unmarshal(letter.Body, &said) == nil {
+		if letter.Kind == pawl.SignalDecision && letter.Request == fmt.Sprintf("%s.%d", l.Call, at) && json.Unmarshal(letter.Body, &said) == nil {
 			r.State, r.By = map[bool]string{true: requestApproved, false: requestDenied}[said.Approve], letter.By
 		}
 	}

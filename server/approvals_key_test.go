@@ -41,7 +41,7 @@ func TestLinkByKey(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	w.ask("", "POST", "/v1/approvals", decide(fresh, true, ""), 200)
-	w.until(run, pawl.Success)
+	w.until(run, pawl.StatusSuccess)
 	w.ask("", "POST", "/v1/approvals", decide(fresh, true, ""), 200)
 	w.refused("", "POST", "/v1/approvals", decide(fresh, false, ""), 409, "the request was already approved by approval link")
 }

@@ -56,7 +56,7 @@ func TestLink(t *testing.T) {
 	if !strings.Contains(string(data), `"state":"approved"`) || strings.Contains(string(data), l.Token) {
 		t.Errorf("%s", data)
 	}
-	if end := w.until(l.Run, pawl.Success); end.Answer != "paid" {
+	if end := w.until(l.Run, pawl.StatusSuccess); end.Answer != "paid" {
 		t.Errorf("%+v", end)
 	}
 	w.ask("", "POST", "/v1/approvals", decide(l, true, ""), 200)
@@ -74,7 +74,7 @@ func TestLinkDenies(t *testing.T) {
 	l := linkOf(w.begin(admin, "payer"))
 	no := false
 	w.ask("", "POST", "/v1/approvals", jsonOf(client.DecideLink{Link: l, Approve: &no, Reason: "too much", By: "ann"}), 200)
-	w.until(l.Run, pawl.Success)
+	w.until(l.Run, pawl.StatusSuccess)
 	w.refused("", "POST", "/v1/approvals", decide(l, true, ""), 409, "the request was already denied by ann (approval link)")
 	if log := w.ask(admin, "GET", "/v1/runs/"+l.Run+"/events", "", 200); !bytes.Contains(log, []byte("too much")) {
 		t.Errorf("the model is not told why: %s", log)
@@ -108,7 +108,7 @@ func TestLinkRace(t *testing.T) {
 	if (odd == 0) == (even == 0) {
 		t.Errorf("both decisions are taken, or none: %v", status)
 	}
-	w.until(l.Run, pawl.Success)
+	w.until(l.Run, pawl.StatusSuccess)
 }
 
 // A link that is not whole, or that somebody made up, says nothing of any run, and
@@ -190,7 +190,7 @@ func TestLinkOfAChild(t *testing.T) {
 		t.Fatalf("%+v", boss.Pending)
 	}
 	w.ask("", "POST", "/v1/approvals", decide(l, true, ""), 200)
-	if end := w.until(boss.Run, pawl.Success); end.Answer != "all paid" {
+	if end := w.until(boss.Run, pawl.StatusSuccess); end.Answer != "all paid" {
 		t.Errorf("%+v", end)
 	}
 }
@@ -262,11 +262,11 @@ func TestRests(t *testing.T) {
 		return pawl.Result{}
 	}
 	run := w.begin(admin, "payer")
-	if r := told(1); r.Run != run.Run || r.Status != pawl.WaitingApproval || r.Pending[0].Token == "" || r.Pending[0].Token != run.Pending[0].Token {
+	if r := told(1); r.Run != run.Run || r.Status != pawl.StatusWaitingApproval || r.Pending[0].Token == "" || r.Pending[0].Token != run.Pending[0].Token {
 		t.Errorf("%+v", r)
 	}
 	w.ask(admin, "POST", "/v1/runs/"+run.Run+"/cancel", "{}", 200)
-	if r := told(2); r.Run != run.Run || r.Status != pawl.Cancelled {
+	if r := told(2); r.Run != run.Run || r.Status != pawl.StatusCancelled {
 		t.Errorf("%+v", r)
 	}
 }

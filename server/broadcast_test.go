@@ -23,7 +23,7 @@ func TestChaptersAreShared(t *testing.T) {
 	for seq := range entries {
 		records = append(records, fmt.Appendf(nil, `{"seq":%d,"type":"noted"}`, seq+1))
 	}
-	if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, Records: records, Head: pawl.Head{Run: run, Seq: entries, Status: pawl.Running}}); err != nil {
+	if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, Records: records, Head: pawl.Head{Run: run, Seq: entries, Status: pawl.StatusRunning}}); err != nil {
 		t.Fatal(err)
 	}
 	h := newHubs(j, func(string) *engine.Handle { return nil })

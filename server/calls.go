@@ -145,10 +145,10 @@ func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *e
 	if root, err = desk.Head(ctx, s.journal, root.Run); err != nil {
 		return "", nil, err
 	}
-	if !desk.Owned(root.Lease) && (root.Status.Waiting() || root.Status == pawl.Paused) {
+	if !desk.Owned(root.Lease) && (root.Status.Waiting() || root.Status == pawl.StatusPaused) {
 		driven, err = s.goOn(ctx, root, desk.Limits{}, 0)
 		if now, looking := desk.Head(ctx, s.journal, root.Run); err != nil && looking == nil &&
-			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.Success || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
+			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.StatusSuccess || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
 			err = nil // another process resumed it first and reads the signal
 		}
 		if errors.Is(err, ErrElsewhere) { // the other program finds the signal when it resumes the run

@@ -45,10 +45,10 @@ func TestDecide(t *testing.T) {
 	w.refused(reader, "POST", at+"/calls/c_1/approve", `{}`, 403, "scope")
 
 	r := w.result(admin, "POST", at+"/calls/c_1/approve?wait=true", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200)
-	if r.Status != pawl.Success || r.Run != run.Run {
+	if r.Status != pawl.StatusSuccess || r.Run != run.Run {
 		t.Errorf("%+v", r)
 	}
-	if r := w.result(admin, "POST", at+"/calls/c_1/approve", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200); r.Status != pawl.Success {
+	if r := w.result(admin, "POST", at+"/calls/c_1/approve", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200); r.Status != pawl.StatusSuccess {
 		t.Error("the same again is not the same")
 	}
 	w.refused(admin, "POST", at+"/calls/c_1/deny", `{}`, 409, "already given by eve")
@@ -77,11 +77,11 @@ func TestDecideInAnotherWorld(t *testing.T) {
 	at := "/v1/runs/" + run.Run + "/calls/c_1/approve?wait=true"
 	open.Add(1)
 	r := w.result(admin, "POST", at, fmt.Sprintf(`{"token":%q}`, run.Pending[0].Token), 200)
-	if r.Status != pawl.WaitingApproval || len(r.Pending) != 1 || !strings.Contains(r.Pending[0].Reason, "changed since it was asked: the observation") || paid.Load() != 0 {
+	if r.Status != pawl.StatusWaitingApproval || len(r.Pending) != 1 || !strings.Contains(r.Pending[0].Reason, "changed since it was asked: the observation") || paid.Load() != 0 {
 		t.Fatalf("paid %d times: %+v", paid.Load(), r)
 	}
 	w.refused(admin, "POST", at, fmt.Sprintf(`{"token":%q}`, run.Pending[0].Token), 422, "token")
-	if r := w.result(admin, "POST", at, `{}`, 200); r.Status != pawl.Success || paid.Load() != 1 {
+	if r := w.result(admin, "POST", at, `{}`, 200); r.Status != pawl.StatusSuccess || paid.Load() != 1 {
 		t.Errorf("paid %d times: %+v", paid.Load(), r)
 	}
 }
@@ -101,14 +101,14 @@ func TestToldAgain(t *testing.T) {
 	}
 	token := fmt.Sprintf(`{"token":%q}`, run.Pending[1].Token)
 	for range 2 {
-		if r := w.result(admin, "POST", at+"c_1/approve?wait=true", `{}`, 200); r.Status != pawl.WaitingApproval || len(r.Pending) != 1 {
+		if r := w.result(admin, "POST", at+"c_1/approve?wait=true", `{}`, 200); r.Status != pawl.StatusWaitingApproval || len(r.Pending) != 1 {
 			t.Fatalf("%+v", r)
 		}
 	}
 	if log := string(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events", "", 200)); strings.Contains(log, "approval.expired") {
 		t.Error("what the run still waits for is asked again")
 	}
-	if r := w.result(admin, "POST", at+"c_2/approve?wait=true", token, 200); r.Status != pawl.Success {
+	if r := w.result(admin, "POST", at+"c_2/approve?wait=true", token, 200); r.Status != pawl.StatusSuccess {
 		t.Errorf("%+v", r)
 	}
 }
@@ -132,11 +132,11 @@ func TestAnswer(t *testing.T) {
 	if r.Run != asker.Run {
 		t.Errorf("%+v", r)
 	}
-	if r := w.until(asker.Run, pawl.Success); r.Answer != "thanks" {
+	if r := w.until(asker.Run, pawl.StatusSuccess); r.Answer != "thanks" {
 		t.Errorf("%+v", r)
 	}
 	picker := w.begin(admin, "picker")
-	if r := w.result(admin, "POST", "/v1/runs/"+picker.Run+"/calls/c_1/submit?wait=true", `{"result":null}`, 200); r.Status != pawl.Success {
+	if r := w.result(admin, "POST", "/v1/runs/"+picker.Run+"/calls/c_1/submit?wait=true", `{"result":null}`, 200); r.Status != pawl.StatusSuccess {
 		t.Errorf("%+v", r)
 	}
 }
@@ -147,13 +147,13 @@ func TestChildren(t *testing.T) {
 	w := serve(t, nil)
 	for _, through := range []string{"root", "child"} {
 		boss := w.begin(admin, "boss")
-		if boss.Status != pawl.WaitingApproval || len(boss.Pending) != 1 || boss.Pending[0].Run == boss.Run {
+		if boss.Status != pawl.StatusWaitingApproval || len(boss.Pending) != 1 || boss.Pending[0].Run == boss.Run {
 			t.Fatalf("%+v", boss)
 		}
 		at := map[string]string{"root": boss.Run, "child": boss.Pending[0].Run}[through]
 		w.refused(admin, "POST", "/v1/runs/"+boss.Pending[0].Run+"/resume", `{"limits":{"iterations":"+5"}}`, 409, "is a child of run")
 		r := w.result(admin, "POST", "/v1/runs/"+at+"/calls/c_1/approve?wait=true", `{}`, 200)
-		if r.Run != boss.Run || r.Status != pawl.Success || r.Answer != "all paid" {
+		if r.Run != boss.Run || r.Status != pawl.StatusSuccess || r.Answer != "all paid" {
 			t.Errorf("through the %s: %+v", through, r)
 		}
 	}
@@ -163,7 +163,7 @@ func TestChildren(t *testing.T) {
 func TestResume(t *testing.T) {
 	w := serve(t, nil)
 	run := w.begin(admin, "looper")
-	if run.Status != pawl.Exhausted {
+	if run.Status != pawl.StatusExhausted {
 		t.Fatal(run.Status)
 	}
 	at := "/v1/runs/" + run.Run
@@ -174,7 +174,7 @@ func TestResume(t *testing.T) {
 	w.changed = true
 	w.refused(admin, "POST", at+"/resume", `{}`, 409, "prompt changed")
 	w.changed = false
-	if r := w.result(admin, "POST", at+"/resume?wait=true", `{"limits":{"iterations":"+5"}}`, 200); r.Status != pawl.Success || r.Answer != "seen" {
+	if r := w.result(admin, "POST", at+"/resume?wait=true", `{"limits":{"iterations":"+5"}}`, 200); r.Status != pawl.StatusSuccess || r.Answer != "seen" {
 		t.Errorf("%+v", r)
 	}
 	w.refused(admin, "POST", at+"/resume", "", 409, "has succeeded")
@@ -184,7 +184,7 @@ func TestResume(t *testing.T) {
 	w.changed = true
 	w.refused(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve", `{}`, 409, "which cannot resume")
 	w.changed = false
-	if r := w.result(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve?wait=true", `{}`, 200); r.Status != pawl.Success {
+	if r := w.result(admin, "POST", "/v1/runs/"+payer.Run+"/calls/c_1/approve?wait=true", `{}`, 200); r.Status != pawl.StatusSuccess {
 		t.Errorf("saying it again does not go on: %v", r.Status)
 	}
 	lost := w.begin(admin, "payer")
@@ -206,7 +206,7 @@ func TestHeld(t *testing.T) {
 	if r := w.result(admin, "POST", at+"/cancel", `{"reason":"enough"}`, 200); r.Run != h.ID() {
 		t.Errorf("%+v", r)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Cancelled {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusCancelled {
 		t.Errorf("%v, %v", r.Status, err)
 	}
 }
@@ -216,15 +216,15 @@ func TestCancel(t *testing.T) {
 	w := serve(t, nil)
 	run := w.result(admin, "POST", "/v1/runs", `{"agent":"holder","input":"x"}`, 201)
 	w.refused(admin, "POST", "/v1/runs/"+run.Run+"/resume", `{}`, 409, "is being driven")
-	if r := w.result(admin, "POST", "/v1/runs/"+run.Run+"/cancel?wait=true", `{"reason":"enough"}`, 200); r.Status != pawl.Cancelled || !strings.Contains(r.Reason.Detail, "enough") {
+	if r := w.result(admin, "POST", "/v1/runs/"+run.Run+"/cancel?wait=true", `{"reason":"enough"}`, 200); r.Status != pawl.StatusCancelled || !strings.Contains(r.Reason.Detail, "enough") {
 		t.Errorf("%+v", r)
 	}
 	parked := w.begin(admin, "payer")
-	if r := w.result(admin, "POST", "/v1/runs/"+parked.Run+"/cancel", "", 200); r.Status != pawl.Cancelled {
+	if r := w.result(admin, "POST", "/v1/runs/"+parked.Run+"/cancel", "", 200); r.Status != pawl.StatusCancelled {
 		t.Errorf("%+v", r)
 	}
 	w.refused(admin, "POST", "/v1/runs/"+parked.Run+"/cancel", "", 409, "is over: cancelled")
-	if r := w.result(admin, "POST", "/v1/runs/"+parked.Run+"/resume?wait=true", "", 200); r.Status != pawl.WaitingApproval || r.Pending[0].Token == "" {
+	if r := w.result(admin, "POST", "/v1/runs/"+parked.Run+"/resume?wait=true", "", 200); r.Status != pawl.StatusWaitingApproval || r.Pending[0].Token == "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -240,7 +240,7 @@ func TestFork(t *testing.T) {
 		w.refused(acme, "POST", at, body, 422, words)
 	}
 	fork := w.result(acme, "POST", at+"?wait=true", `{"at":1,"input":"and be quick"}`, 201)
-	if fork.Run == run.Run || fork.Status != pawl.WaitingApproval || fork.Labels["tenant"] != "acme" || fork.Pending[0].Token == "" {
+	if fork.Run == run.Run || fork.Status != pawl.StatusWaitingApproval || fork.Labels["tenant"] != "acme" || fork.Pending[0].Token == "" {
 		t.Errorf("%+v", fork)
 	}
 	w.ask(acme, "GET", "/v1/runs/"+fork.Run, "", 200)
@@ -273,7 +273,7 @@ func TestClose(t *testing.T) {
 	}
 	context.AfterFunc(ctx, func() { _ = w.server.Close() })
 	end()
-	if r := <-done; r.Status != pawl.Paused || !r.Resumable {
+	if r := <-done; r.Status != pawl.StatusPaused || !r.Resumable {
 		t.Errorf("%+v", r)
 	}
 	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x"}`, http.StatusServiceUnavailable, "closing")
@@ -292,14 +292,14 @@ func TestGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer next.Close()
-	if r := w.result(admin, "GET", "/v1/runs/"+run.Run, "", 200); r.Status != pawl.Paused {
+	if r := w.result(admin, "GET", "/v1/runs/"+run.Run, "", 200); r.Status != pawl.StatusPaused {
 		t.Errorf("%v", r.Status)
 	}
 	close(w.release)
 	if err := next.GoOn(t.Context(), run.Run); err != nil {
 		t.Fatal(err)
 	}
-	w.until(run.Run, pawl.Success)
+	w.until(run.Run, pawl.StatusSuccess)
 	if err := next.GoOn(t.Context(), run.Run); err == nil || !strings.Contains(err.Error(), "has succeeded") {
 		t.Error(err)
 	}

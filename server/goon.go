@@ -51,7 +51,7 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 		return nil, err
 	}
 	r, err := s.result(x.Context(), run)
-	if err == nil && r.Status == pawl.Running { // another process has resumed it
+	if err == nil && r.Status == pawl.StatusRunning { // another process has resumed it
 		var rested explain.Report
 		rested, err = desk.Rested(x.Context(), s.journal, run, s.options.Place)
 		r = rested.Result
@@ -96,7 +96,7 @@ func (s *Server) resume(x *exchange) (any, error) {
 // goOn resumes a run without an owner; if after is not zero, only if that is still its
 // last entry.
 func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, after uint64) (*engine.Handle, error) {
-	if after == 0 && h.Status == pawl.Running && desk.Owned(h.Lease) { // otherwise the journal decides by its own clock
+	if after == 0 && h.Status == pawl.StatusRunning && desk.Owned(h.Lease) { // otherwise the journal decides by its own clock
 		return nil, &pawl.HeldError{Lease: h.Lease}
 	}
 	state, err := engine.Load(ctx, s.journal, h.Run)
@@ -106,7 +106,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, afte
 	switch {
 	case after != 0 && state.Seq() != after:
 		return nil, pawl.ErrConflict
-	case state.Status() == pawl.Success:
+	case state.Status() == pawl.StatusSuccess:
 		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s has succeeded; fork it to continue differently", h.Run))
 	case state.Redacted():
 		return nil, fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// What has been answered by a letter that nobody has read yet is said to be, and
+// What has been answered by a signal that nobody has read yet is said to be, and
 // that resuming the run takes it on.
 func TestAnsweredNotRead(t *testing.T) {
 	w := serve(t, nil)
@@ -21,7 +21,7 @@ func TestAnsweredNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.result(admin, "GET", at, "", 200)
-	if p := r.Pending[0]; r.Status != pawl.WaitingInput || p.AnsweredAt == nil || p.AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "pawl resume ") {
+	if p := r.Pending[0]; r.Status != pawl.StatusWaitingInput || p.AnsweredAt == nil || p.AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "pawl resume ") {
 		t.Errorf("%+v", r)
 	}
 	if text := string(w.ask(admin, "GET", at+"/explain", "", 200)); strings.Contains(text, "pawl answer") || !strings.Contains(text, "pawl resume "+run.Run) {
@@ -37,7 +37,7 @@ func TestAnsweredNotRead(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if r := w.result(admin, "POST", at+"/resume?wait=true", "{}", 200); r.Status != pawl.Success || len(r.Pending) != 0 {
+	if r := w.result(admin, "POST", at+"/resume?wait=true", "{}", 200); r.Status != pawl.StatusSuccess || len(r.Pending) != 0 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -162,7 +162,7 @@ func TestInspect(t *testing.T) {
 
 	var runs client.Runs
 	get(t, web, "/v1/runs/r/children", http.StatusOK, &runs)
-	if len(runs.Runs) != 1 || runs.Runs[0].Run != "r.c_2" || runs.Runs[0].Status != pawl.Success {
+	if len(runs.Runs) != 1 || runs.Runs[0].Run != "r.c_2" || runs.Runs[0].Status != pawl.StatusSuccess {
 		t.Errorf("its children are %+v", runs)
 	}
 	get(t, web, "/v1/runs/r.c_2/children", http.StatusOK, &runs)

@@ -20,7 +20,7 @@ import (
 type shaky struct {
 	*sqlite.Journal
 
-	away, silent atomic.Bool // for everything; for letters
+	away, silent atomic.Bool // for everything; for signals
 }
 
 // awayError is what a journal of somebody else's says of itself.
@@ -37,14 +37,14 @@ func (s *shaky) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, err
 	return s.Journal.List(ctx, q)
 }
 
-func (s *shaky) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+func (s *shaky) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if s.silent.Load() {
 		return l, errAway
 	}
-	return s.Journal.Post(ctx, l)
+	return s.Journal.Send(ctx, l)
 }
 
-// shakyHost has letters go there.
+// shakyHost has signals go there.
 type shakyHost struct {
 	*world
 

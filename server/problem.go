@@ -25,7 +25,7 @@ func problemOf(err error) error {
 	case errors.As(err, new(*engine.SpentError)):
 		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),
-		errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.MissingError)), errors.As(err, new(*pawl.LetterConflictError)),
+		errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.MissingError)), errors.As(err, new(*pawl.SignalConflictError)),
 		errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
 	}

@@ -47,7 +47,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("%d runs were started", n)
 	}
 	r := w.result(admin, "POST", "/v1/runs?wait=true", `{"agent":"calm","input":"x","limits":{"iterations":3,"time":"5m","tokens":"10000"},"labels":{"a":"b"}}`, 201)
-	if r.Status != pawl.Success || r.Answer != "hello" || r.Labels["a"] != "b" || r.Labels["mood"] != "calm" {
+	if r.Status != pawl.StatusSuccess || r.Answer != "hello" || r.Labels["a"] != "b" || r.Labels["mood"] != "calm" {
 		t.Errorf("%+v", r)
 	}
 	s, err := engine.Load(t.Context(), w.journal, r.Run)
@@ -64,7 +64,7 @@ func TestIdempotency(t *testing.T) {
 	const body = `{"agent":"payer","input":"x","idempotency_key":"k"}`
 	first := w.result(admin, "POST", "/v1/runs?wait=true", body, 201)
 	for range 3 {
-		if again := w.result(admin, "POST", "/v1/runs?wait=true", body, 201); again.Run != first.Run || again.Status != pawl.WaitingApproval {
+		if again := w.result(admin, "POST", "/v1/runs?wait=true", body, 201); again.Run != first.Run || again.Status != pawl.StatusWaitingApproval {
 			t.Errorf("it is %s, %v, not %s", again.Run, again.Status, first.Run)
 		}
 	}

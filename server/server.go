@@ -25,7 +25,7 @@ import (
 // A Store is the journal of the runs that are served.
 type Store interface {
 	pawl.Journal
-	pawl.Mailbox
+	pawl.Inbox
 	pawl.Blobs
 }
 

@@ -356,7 +356,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 		}
 		last++
 	}
-	add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`0`)}, pawl.Running)
+	add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`0`)}, pawl.StatusRunning)
 	broadcasters := newHubs(j, func(string) *engine.Handle { return nil })
 	defer broadcasters.close()
 	never, _, err := broadcasters.enter(t.Context(), run, 0)
@@ -400,7 +400,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	}()
 	before := heap()
 	for last < entries {
-		add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`"` + fill + `"`)}, pawl.Running)
+		add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`"` + fill + `"`)}, pawl.StatusRunning)
 		if last%100 == 0 {
 			for seen := range got {
 				if seen == last {
@@ -420,7 +420,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	if kept > b.room() {
 		t.Errorf("%d bytes are kept in the ring", kept)
 	}
-	add(pawl.RunStopped{Status: pawl.Success}, pawl.Success)
+	add(pawl.RunStopped{Status: pawl.StatusSuccess}, pawl.StatusSuccess)
 	for range got {
 	}
 	seen := uint64(1)

@@ -45,7 +45,7 @@ func TestStreamInTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{line}, Head: pawl.Head{Run: "r", Status: pawl.Running}}); err != nil {
+		if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{line}, Head: pawl.Head{Run: "r", Status: pawl.StatusRunning}}); err != nil {
 			t.Fatal(err)
 		}
 		s := &Server{journal: j, broadcasters: newHubs(j, func(string) *engine.Handle { return nil })}

@@ -108,7 +108,7 @@ func (d *dorm) served() server.Store {
 	return d.journal
 }
 
-// Desk is an engine for letters.
+// Desk is an engine for signals.
 func (d *dorm) Desk(*pawl.State) *engine.Engine { return engine.New(d.journal, nil) }
 
 // put has a process that is gone have parked a run.
@@ -177,7 +177,7 @@ func TestWake(t *testing.T) {
 			if run == "parent" {
 				agent = d.agents["parent"]
 			}
-			if r := d.put(run, agent); r.Status != pawl.Paused {
+			if r := d.put(run, agent); r.Status != pawl.StatusPaused {
 				t.Fatalf("%s is %v: %v", run, r.Status, r.Reason)
 			}
 		}
@@ -191,14 +191,14 @@ func TestWake(t *testing.T) {
 		d.put("late", d.agents["sleeper"]) // by somebody who tells nobody
 		time.Sleep(away - 3*time.Minute - time.Second)
 		for _, run := range runs {
-			if s := d.status(run); s != pawl.Paused {
+			if s := d.status(run); s != pawl.StatusPaused {
 				t.Errorf("%s is %v before its time", run, s)
 			}
 		}
 		time.Sleep(10 * time.Minute)
 		for _, run := range append(runs, "late") {
 			at := d.times(run, "run.resumed")
-			if s := d.status(run); s != pawl.Success || len(at) != 1 {
+			if s := d.status(run); s != pawl.StatusSuccess || len(at) != 1 {
 				t.Errorf("%s is %v, resumed %v: %s", run, s, at, &d.log)
 				continue
 			}
@@ -210,7 +210,7 @@ func TestWake(t *testing.T) {
 				t.Errorf("%s slept for %v, not %v", run, took, want)
 			}
 		}
-		if s := d.status("guest"); s != pawl.Paused {
+		if s := d.status("guest"); s != pawl.StatusPaused {
 			t.Errorf("what is not served here is %v", s)
 		}
 		end1()
@@ -267,16 +267,16 @@ func TestWakeMany(t *testing.T) {
 func TestWakeChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDorm(t)
-		if r := d.put("both", d.agents["both"]); !slices.Contains([]pawl.Status{pawl.WaitingApproval, pawl.Paused}, r.Status) {
+		if r := d.put("both", d.agents["both"]); !slices.Contains([]pawl.Status{pawl.StatusWaitingApproval, pawl.StatusPaused}, r.Status) {
 			t.Fatalf("it is %v", r.Status)
 		}
 		_, end := d.serve()
 		defer end()
 		time.Sleep(2 * away)
-		if s := d.status("both.c_2"); s != pawl.Success {
+		if s := d.status("both.c_2"); s != pawl.StatusSuccess {
 			t.Errorf("the child is %v: %s", s, &d.log)
 		}
-		if s := d.status("both"); s != pawl.WaitingApproval {
+		if s := d.status("both"); s != pawl.StatusWaitingApproval {
 			t.Errorf("the run is %v", s)
 		}
 		if n := len(d.times("both", "run.resumed")); n != 1 {
@@ -295,20 +295,20 @@ func TestWakeNot(t *testing.T) {
 		synctest.Wait()
 		end()
 		time.Sleep(2 * away)
-		if s := d.status("one"); s != pawl.Paused {
+		if s := d.status("one"); s != pawl.StatusPaused {
 			t.Errorf("it is %v", s)
 		}
 		d.refuses = true
 		_, end = d.serve()
 		time.Sleep(time.Hour)
 		end()
-		if s, n := d.status("one"), strings.Count(d.log.String(), "cannot be resumed"); s != pawl.Paused || n != 1 {
+		if s, n := d.status("one"), strings.Count(d.log.String(), "cannot be resumed"); s != pawl.StatusPaused || n != 1 {
 			t.Errorf("it is %v, and that was told %d times: %s", s, n, &d.log)
 		}
 		d.refuses = false
 		_, end = d.serve()
 		synctest.Wait()
-		if s := d.status("one"); s != pawl.Success {
+		if s := d.status("one"); s != pawl.StatusSuccess {
 			t.Errorf("it is %v: %s", s, &d.log)
 		}
 		end()
@@ -338,7 +338,7 @@ func TestSweepOwn(t *testing.T) {
 		d.store = stalled
 		_, end := d.serve()
 		time.Sleep(away + time.Minute)
-		if s := d.status("one"); s != pawl.Running {
+		if s := d.status("one"); s != pawl.StatusRunning {
 			t.Fatalf("it is %v: %s", s, &d.log)
 		}
 		stalled.renewals.Store(true)
@@ -347,7 +347,7 @@ func TestSweepOwn(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		close(free)
 		synctest.Wait()
-		if s, n := d.status("one"), len(d.times("one", "run.resumed")); s != pawl.Success || n != 1 {
+		if s, n := d.status("one"), len(d.times("one", "run.resumed")); s != pawl.StatusSuccess || n != 1 {
 			t.Errorf("it is %v, resumed %d times: %s", s, n, &d.log)
 		}
 		end()

@@ -105,7 +105,7 @@ func TestServe(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	end()
-	if r := <-answered; r.Status != pawl.Paused {
+	if r := <-answered; r.Status != pawl.StatusPaused {
 		t.Errorf("who waited was told %v", r.Status)
 	}
 	if err := <-ended; err != nil {

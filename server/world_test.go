@@ -193,7 +193,7 @@ func (w *world) Again(_ context.Context, s *pawl.State, _ bool) (server.Work, er
 	return work, nil
 }
 
-// Desk is an engine for letters.
+// Desk is an engine for signals.
 func (w *world) Desk(*pawl.State) *engine.Engine { return engine.New(w.journal, nil) }
 
 // request is what is sent; a header without a value is left out.

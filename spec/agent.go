@@ -40,7 +40,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		Serial: s.serial, MaxParallel: s.maxParallel, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
 	}
 	if s.json {
-		a.Strategy = pawl.JSON
+		a.Strategy = pawl.StrategyJSON
 	}
 	for _, t := range s.tools {
 		a.Tools = append(a.Tools, t.tool())

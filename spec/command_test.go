@@ -109,7 +109,7 @@ tools:
 	}
 	t.Setenv("SEEN", "seen nothing")
 	_, _, r := drive(t, filepath.Join(dir, "spec.yaml"))
-	if r.Status != pawl.Success || r.Verdict.Leaf != "metric >= 0" || r.Iterations != 1 {
+	if r.Status != pawl.StatusSuccess || r.Verdict.Leaf != "metric >= 0" || r.Iterations != 1 {
 		t.Error(show(r))
 	}
 }

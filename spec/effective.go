@@ -182,7 +182,7 @@ func (e *Effective) declared(d pawl.Declaration) {
 	default:
 		e.note("loop: %s, of the program", d.Loop)
 	}
-	if d.Strategy == pawl.JSON {
+	if d.Strategy == pawl.StrategyJSON {
 		e.set("strategy", textNode("json"))
 	}
 	if d.Output != nil {

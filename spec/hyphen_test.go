@@ -32,7 +32,7 @@ func TestHyphenExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Name != "triage" || a.Strategy != pawl.JSON || !a.Builtins || !a.Trace || a.ResultKey != "triage" || len(a.Tools) != 2 {
+	if a.Name != "triage" || a.Strategy != pawl.StrategyJSON || !a.Builtins || !a.Trace || a.ResultKey != "triage" || len(a.Tools) != 2 {
 		t.Errorf("%+v", a)
 	}
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), nil)
@@ -47,7 +47,7 @@ func TestHyphenExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := run.Wait(t.Context())
-	if err != nil || r.Status != pawl.Success {
+	if err != nil || r.Status != pawl.StatusSuccess {
 		t.Fatal(show(r), err)
 	}
 	whole, err := explain.ResultOf(engine.Entries(t.Context(), j, r.Run, 1))

@@ -68,7 +68,7 @@ func TestKeysReachTheAgent(t *testing.T) {
 		{"input", least + "input: go", func(s *Spec, _ pawl.Agent) any { return s.Input }, "go"},
 		{"loop single", least + "loop: single", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "single"},
 		{"loop react", least + "loop: react", func(_ *Spec, a pawl.Agent) any { return a.Loop.Name() }, "react"},
-		{"strategy json", least + "strategy: json", func(_ *Spec, a pawl.Agent) any { return a.Strategy }, pawl.JSON},
+		{"strategy json", least + "strategy: json", func(_ *Spec, a pawl.Agent) any { return a.Strategy }, pawl.StrategyJSON},
 		{"strategy native", least + "strategy: native", func(_ *Spec, a pawl.Agent) any { return a.Strategy }, pawl.Strategy(0)},
 		{"output", least + "output: {type: object, required: [x], minProperties: 1e0}", func(_ *Spec, a pawl.Agent) any { return string(a.Output) }, `{"type":"object","required":["x"],"minProperties":1e0}`},
 		{"env", least + "env: [TOKEN]", func(s *Spec, _ pawl.Agent) any { return s.Env[0] }, "TOKEN"},
@@ -102,7 +102,7 @@ func TestKeysReachTheAgent(t *testing.T) {
 		{"max_calls", tool("    max_calls: 2"), declared(func(i pawl.ToolInfo) any { return i.MaxCalls }), 2},
 		{"tool parallel", tool("    parallel: false"), declared(func(i pawl.ToolInfo) any { return i.Alone }), true},
 		{"stuck", tool("    stuck: exempt"), declared(func(i pawl.ToolInfo) any { return i.Exempt }), true},
-		{"on_doubt", tool("    on_doubt: tell"), declared(func(i pawl.ToolInfo) any { return i.OnDoubt }), pawl.TellDoubt},
+		{"on_doubt", tool("    on_doubt: tell"), declared(func(i pawl.ToolInfo) any { return i.OnDoubt }), pawl.DoubtTell},
 		{"client", least + "tools: [{name: t, description: d, client: true, effect: read}]", declared(func(i pawl.ToolInfo) any { return i.Client && i.Effect == pawl.Read }), true},
 		{"goal", least + "goal: {metric: {command: [x]}, success: metric >= 0}\nstop: metric < 3 || iterations > 4", func(_ *Spec, a pawl.Agent) any { return a.Goal.Success.String() }, "metric >= 0"},
 	} {

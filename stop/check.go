@@ -28,7 +28,7 @@ func located(at expr.Node, source string, want func(pawl.Agent) error) func(pawl
 // wantConfidence looks for what sets a confidence: the __complete__ tool, or a
 // policy or loop with a method SetsConfidence() bool that reports true.
 func wantConfidence(a pawl.Agent) error {
-	if a.Builtins || a.Strategy == pawl.JSON {
+	if a.Builtins || a.Strategy == pawl.StrategyJSON {
 		return nil
 	}
 	parts := []any{a.Loop}
@@ -90,7 +90,7 @@ func machineTools(a pawl.Agent) []string {
 	switch {
 	case a.Builtins:
 		return []string{"__complete__", "__pause_for_human__", "__store_memory__", "__retrieve_memory__", "__log_progress__"}
-	case a.Strategy == pawl.JSON:
+	case a.Strategy == pawl.StrategyJSON:
 		return []string{"__complete__", "__pause_for_human__"}
 	}
 	return nil

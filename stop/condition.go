@@ -68,7 +68,7 @@ func (c *condition) Eval(s *pawl.State) pawl.Verdict {
 	branch := cmp.Or(d.branch, c)
 	return pawl.Verdict{
 		Holds:     true,
-		Status:    cmp.Or(d.status, pawl.Exhausted),
+		Status:    cmp.Or(d.status, pawl.StatusExhausted),
 		Condition: branch.source,
 		Leaf:      d.leaf,
 		Detail:    strings.Join(distinct(branch.facts(s)), ", "),

@@ -122,7 +122,7 @@ func naive(n expr.Node, s *pawl.State) pawl.Verdict {
 		}
 		leaf := all[len(all)-1].Leaf // its leaf is its last
 		for _, v := range all {      // success if any leaf would be
-			if v.Status == pawl.Success {
+			if v.Status == pawl.StatusSuccess {
 				v.Leaf = leaf
 				return v
 			}
@@ -140,7 +140,7 @@ func naive(n expr.Node, s *pawl.State) pawl.Verdict {
 		switch n.Func {
 		case "success", "failed", "exhausted":
 			v := naive(n.Args[0], s)
-			v.Status = map[string]pawl.Status{"success": pawl.Success, "failed": pawl.Failed, "exhausted": pawl.Exhausted}[n.Func]
+			v.Status = map[string]pawl.Status{"success": pawl.StatusSuccess, "failed": pawl.StatusFailed, "exhausted": pawl.StatusExhausted}[n.Func]
 			v.Explicit = true
 			return v
 		}
@@ -152,7 +152,7 @@ func naive(n expr.Node, s *pawl.State) pawl.Verdict {
 func naiveLeaf(n expr.Node, s *pawl.State) (bool, pawl.Status) {
 	switch n := n.(type) {
 	case *expr.Path:
-		return s.Done(), pawl.Success
+		return s.Done(), pawl.StatusSuccess
 	case *expr.Call:
 		arg := ""
 		if a, ok := n.Args[0].(*expr.String); ok {
@@ -160,11 +160,11 @@ func naiveLeaf(n expr.Node, s *pawl.State) (bool, pawl.Status) {
 		}
 		switch n.Func {
 		case "stalled":
-			return s.Stalled() >= int(n.Args[0].String()[0]-'0'), pawl.NoProgress
+			return s.Stalled() >= int(n.Args[0].String()[0]-'0'), pawl.StatusNoProgress
 		case "when":
-			return arg == "yes" || arg == "started" && s.Iteration() > 0, pawl.Success
+			return arg == "yes" || arg == "started" && s.Iteration() > 0, pawl.StatusSuccess
 		case "text_matches":
-			return strings.HasSuffix(s.LastText(), "done"), pawl.Success
+			return strings.HasSuffix(s.LastText(), "done"), pawl.StatusSuccess
 		}
 		for c := range s.Calls() {
 			if c.Tool != arg || !c.OK() {
@@ -175,13 +175,13 @@ func naiveLeaf(n expr.Node, s *pawl.State) (bool, pawl.Status) {
 				args = string(c.Edited)
 			}
 			if len(n.Args) == 1 || naivePredicate(n.Args[1], args) {
-				return true, pawl.Success
+				return true, pawl.StatusSuccess
 			}
 		}
-		return false, pawl.Success
+		return false, pawl.StatusSuccess
 	}
 	c := n.(*expr.Compare)
-	exhausted := func(v float64) (bool, pawl.Status) { return compares(c, v), pawl.Exhausted }
+	exhausted := func(v float64) (bool, pawl.Status) { return compares(c, v), pawl.StatusExhausted }
 	if said, ok := c.X.(*expr.Call); ok {
 		count := 0.0
 		for text := range s.UserTexts() {
@@ -189,7 +189,7 @@ func naiveLeaf(n expr.Node, s *pawl.State) (bool, pawl.Status) {
 				count++
 			}
 		}
-		return compares(c, count), pawl.Success
+		return compares(c, count), pawl.StatusSuccess
 	}
 	switch c.X.String() {
 	case "iterations":
@@ -198,19 +198,19 @@ func naiveLeaf(n expr.Node, s *pawl.State) (bool, pawl.Status) {
 		return exhausted(float64(s.Tokens()))
 	case "cost":
 		v, known := s.Cost()
-		return known && compares(c, v), pawl.Exhausted
+		return known && compares(c, v), pawl.StatusExhausted
 	case "elapsed":
 		return exhausted(s.Elapsed().Seconds())
 	case "tool_calls":
 		return exhausted(float64(s.ToolCalls()))
 	case "tool_errors":
-		return compares(c, float64(s.ToolErrors())), pawl.NoProgress
+		return compares(c, float64(s.ToolErrors())), pawl.StatusNoProgress
 	case "confidence":
 		v, known := s.Confidence()
-		return known && compares(c, v), pawl.Success
+		return known && compares(c, v), pawl.StatusSuccess
 	}
 	v, known := s.Metric()
-	return known && compares(c, v), pawl.Success
+	return known && compares(c, v), pawl.StatusSuccess
 }
 
 // naivePredicate knows the two predicates that randomLeaf writes.
@@ -257,7 +257,7 @@ func TestTwin(t *testing.T) {
 				want.Condition = naiveBranch(or, s).String()
 			}
 			if want.Status == 0 {
-				want.Status = pawl.Exhausted
+				want.Status = pawl.StatusExhausted
 			}
 		}
 		got := c.Eval(s)
@@ -273,7 +273,7 @@ func TestTwin(t *testing.T) {
 			t.Fatalf("%s: what it names does not hold: %+v", source, got)
 		}
 	}
-	for _, status := range []pawl.Status{0, pawl.Success, pawl.Exhausted, pawl.NoProgress, pawl.Failed} {
+	for _, status := range []pawl.Status{0, pawl.StatusSuccess, pawl.StatusExhausted, pawl.StatusNoProgress, pawl.StatusFailed} {
 		if statuses[status] < 50 {
 			t.Errorf("only %d conditions came out as %v: the test is too tame", statuses[status], status)
 		}
@@ -282,7 +282,7 @@ func TestTwin(t *testing.T) {
 
 func naiveBranch(or *expr.Or, s *pawl.State) expr.Node {
 	for _, term := range or.Terms { // success before others
-		if v := naive(term, s); v.Holds && v.Status == pawl.Success {
+		if v := naive(term, s); v.Holds && v.Status == pawl.StatusSuccess {
 			return term
 		}
 	}
@@ -371,8 +371,8 @@ func TestLaws(t *testing.T) {
 		"an override overrides": func(a, _, _ pawl.Condition, s *pawl.State) bool {
 			v := a.Eval(s)
 			return stop.Success(a).Eval(s).Holds == v.Holds && stop.Success(a).Eval(s).Leaf == v.Leaf &&
-				(!v.Holds || stop.Success(a).Eval(s).Status == pawl.Success &&
-					stop.Exhausted(a).Eval(s).Status == pawl.Exhausted && stop.Failed(a).Eval(s).Status == pawl.Failed)
+				(!v.Holds || stop.Success(a).Eval(s).Status == pawl.StatusSuccess &&
+					stop.Exhausted(a).Eval(s).Status == pawl.StatusExhausted && stop.Failed(a).Eval(s).Status == pawl.StatusFailed)
 		},
 	}
 	r := rand.New(rand.NewPCG(3, 5))

@@ -104,7 +104,7 @@ func When(name string, f func(*pawl.State) bool) pawl.Condition {
 func doneLeaf(source string) *leaf {
 	return &leaf{
 		source:  source,
-		outcome: pawl.Success,
+		outcome: pawl.StatusSuccess,
 		holds:   (*pawl.State).Done,
 		tell: func(s *pawl.State) string {
 			if s.Done() {
@@ -126,7 +126,7 @@ func compileToolCalled(n *expr.Call, _ *Options) (*condition, error) {
 	tool, source := name.Value, n.String()
 	l := &leaf{
 		source:  source,
-		outcome: pawl.Success,
+		outcome: pawl.StatusSuccess,
 		holds:   func(s *pawl.State) bool { return s.Succeeded(tool) > 0 },
 		tell: func(s *pawl.State) string {
 			if n := s.Succeeded(tool); n != 1 {
@@ -186,7 +186,7 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 	}
 	return newCondition(n, &leaf{
 		source:  n.String(),
-		outcome: pawl.Success,
+		outcome: pawl.StatusSuccess,
 		holds:   func(s *pawl.State) bool { return matches(re, s.LastText()) },
 		tell: func(s *pawl.State) string {
 			if len(s.LastText()) > re.Reach() {
@@ -219,7 +219,7 @@ func compileUserSaid(n *expr.Call) (measure, error) {
 	re, err := regexArg(n)
 	return measure{
 		example: usage["user_said"],
-		outcome: pawl.Success,
+		outcome: pawl.StatusSuccess,
 		whole:   true,
 		read: count(func(s *pawl.State) int {
 			times, left := 0, re.Reach() // bytes for all texts together
@@ -263,7 +263,7 @@ func compileStalled(n *expr.Call, _ *Options) (*condition, error) {
 	}
 	return newCondition(n, &leaf{
 		source:  n.String(),
-		outcome: pawl.NoProgress,
+		outcome: pawl.StatusNoProgress,
 		holds:   func(s *pawl.State) bool { return s.Stalled() >= turns },
 		tell: func(s *pawl.State) string {
 			return fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled())
@@ -289,7 +289,7 @@ func compileWhen(n *expr.Call, o *Options) (*condition, error) {
 	}
 	return newCondition(n, &leaf{
 		source:  n.String(),
-		outcome: pawl.Success,
+		outcome: pawl.StatusSuccess,
 		holds:   f,
 		tell: func(s *pawl.State) string {
 			if f(s) {

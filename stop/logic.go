@@ -121,9 +121,9 @@ func not(c *condition, at expr.At) *condition {
 
 // overrides are the functions that set a condition's outcome.
 var overrides = map[string]pawl.Status{
-	"success":   pawl.Success,
-	"exhausted": pawl.Exhausted,
-	"failed":    pawl.Failed,
+	"success":   pawl.StatusSuccess,
+	"exhausted": pawl.StatusExhausted,
+	"failed":    pawl.StatusFailed,
 }
 
 func override(name string, c *condition, at expr.At) *condition {
@@ -142,7 +142,7 @@ func (a anyOf) decide(s *pawl.State) decision {
 		}
 		best = d
 		best.branch = t
-		if d.status == pawl.Success {
+		if d.status == pawl.StatusSuccess {
 			break
 		}
 	}
@@ -153,7 +153,7 @@ func (a anyOf) decide(s *pawl.State) decision {
 // the rest. Machines of earlier numbers distinguished only success.
 func (d *decision) rank(s *pawl.State) int {
 	switch {
-	case d.status == pawl.Success:
+	case d.status == pawl.StatusSuccess:
 		return 2
 	case d.explicit && s.Machine() > 2:
 		return 1
@@ -180,7 +180,7 @@ func (a allOf) decide(s *pawl.State) decision {
 		if !d.holds {
 			return decision{}
 		}
-		if all.status == 0 || d.status == pawl.Success && all.status != pawl.Success {
+		if all.status == 0 || d.status == pawl.StatusSuccess && all.status != pawl.StatusSuccess {
 			all.status, all.explicit = d.status, d.explicit
 		}
 		all.leaf = d.leaf

@@ -24,25 +24,25 @@ type measure struct {
 }
 
 var measures = map[string]measure{
-	"iterations": {example: "iterations >= 10", outcome: pawl.Exhausted, whole: true,
+	"iterations": {example: "iterations >= 10", outcome: pawl.StatusExhausted, whole: true,
 		read: count((*pawl.State).Iterations)},
-	"tokens": {example: "tokens >= 100000", outcome: pawl.Exhausted, whole: true,
+	"tokens": {example: "tokens >= 100000", outcome: pawl.StatusExhausted, whole: true,
 		read: count((*pawl.State).Tokens)},
-	"cost": {example: "cost >= 0.5", outcome: pawl.Exhausted,
+	"cost": {example: "cost >= 0.5", outcome: pawl.StatusExhausted,
 		read: (*pawl.State).Cost, check: wantPrice,
 		tell: func(v float64) string { return "cost is $" + formatNumber(v) }},
-	"elapsed": {example: "elapsed >= 30s", outcome: pawl.Exhausted,
+	"elapsed": {example: "elapsed >= 30s", outcome: pawl.StatusExhausted,
 		read: func(s *pawl.State) (float64, bool) { return float64(s.Elapsed()), true },
 		tell: func(v float64) string {
 			return "elapsed is " + expr.FormatDuration(time.Duration(v).Round(time.Millisecond))
 		}},
-	"tool_calls": {example: "tool_calls >= 10", outcome: pawl.Exhausted, whole: true,
+	"tool_calls": {example: "tool_calls >= 10", outcome: pawl.StatusExhausted, whole: true,
 		read: count((*pawl.State).ToolCalls)},
-	"tool_errors": {example: "tool_errors >= 3", outcome: pawl.NoProgress, whole: true,
+	"tool_errors": {example: "tool_errors >= 3", outcome: pawl.StatusNoProgress, whole: true,
 		read: count((*pawl.State).ToolErrors)},
-	"confidence": {example: "confidence >= 0.9", outcome: pawl.Success, most: 1,
+	"confidence": {example: "confidence >= 0.9", outcome: pawl.StatusSuccess, most: 1,
 		read: (*pawl.State).Confidence, check: wantConfidence},
-	"metric": {example: "metric >= 0", outcome: pawl.Success, signed: true,
+	"metric": {example: "metric >= 0", outcome: pawl.StatusSuccess, signed: true,
 		read: (*pawl.State).Metric, check: wantGoal},
 }
 

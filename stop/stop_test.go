@@ -247,7 +247,7 @@ func TestTooDeepToPrint(t *testing.T) {
 // A foreign condition keeps its verdict within ours.
 func TestForeign(t *testing.T) {
 	c := stop.Any(stop.Iterations(1), stop.All(stop.Not(stop.Done()), theirs("mine")))
-	want := pawl.Verdict{Holds: true, Status: pawl.Exhausted, Condition: "!done && mine", Leaf: "mine", Detail: "the model has not answered, they say so"}
+	want := pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: "!done && mine", Leaf: "mine", Detail: "the model has not answered, they say so"}
 	if got := c.Eval(new(pawl.State)); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

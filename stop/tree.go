@@ -126,7 +126,7 @@ func Whole(s *pawl.State) Node {
 		switch {
 		case n.Source == "done": // an answer precedes terms without a named outcome
 			return 2
-		case n.Outcome == pawl.Success:
+		case n.Outcome == pawl.StatusSuccess:
 			return 4
 		case n.explicit:
 			return 3
@@ -154,7 +154,7 @@ func Whole(s *pawl.State) Node {
 		if _, measured := s.Metric(); !measured {
 			n.Holds = false
 		}
-		n.Outcome = pawl.Success
+		n.Outcome = pawl.StatusSuccess
 		add(n)
 	}
 	if n, ok := read(s.StopSource()); ok {
@@ -169,7 +169,7 @@ func Whole(s *pawl.State) Node {
 		if strings.HasPrefix(policy, "no_progress(") {
 			v := s.Verdict()
 			add(Node{
-				Source: policy, Kind: KindLeaf, Outcome: pawl.NoProgress, Holds: v.Status == pawl.NoProgress && v.Leaf != toolErrors(l).String(),
+				Source: policy, Kind: KindLeaf, Outcome: pawl.StatusNoProgress, Holds: v.Status == pawl.StatusNoProgress && v.Leaf != toolErrors(l).String(),
 				Detail: fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled()),
 			})
 		}

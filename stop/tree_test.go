@@ -35,7 +35,7 @@ func whole(n stop.Node) (part, error) {
 			holding = append(holding, p)
 		}
 	}
-	success := slices.IndexFunc(holding, func(p part) bool { return p.outcome == pawl.Success })
+	success := slices.IndexFunc(holding, func(p part) bool { return p.outcome == pawl.StatusSuccess })
 	switch n.Kind {
 	case stop.KindAny:
 		explicit := slices.IndexFunc(holding, func(p part) bool { return p.explicit })
@@ -117,7 +117,7 @@ func TestTreeAgrees(t *testing.T) {
 			continue
 		}
 		held++
-		if p.outcome != v.Status && (p.outcome != 0 || v.Status != pawl.Exhausted) {
+		if p.outcome != v.Status && (p.outcome != 0 || v.Status != pawl.StatusExhausted) {
 			t.Fatalf("%s is %v; by the parts of its tree %v", c, v.Status, p.outcome)
 		}
 		if !leaves[v.Leaf] {
@@ -173,10 +173,10 @@ func TestWhole(t *testing.T) {
 // TestWholeOrder: of what holds at once, the root shows what decides.
 func TestWholeOrder(t *testing.T) {
 	for source, want := range map[string]pawl.Status{
-		"iterations >= 1":            pawl.Success, // the answer
-		"failed(iterations >= 1)":    pawl.Failed,
-		"exhausted(iterations >= 1)": pawl.Exhausted,
-		`text_matches("ok")`:         pawl.Success,
+		"iterations >= 1":            pawl.StatusSuccess, // the answer
+		"failed(iterations >= 1)":    pawl.StatusFailed,
+		"exhausted(iterations >= 1)": pawl.StatusExhausted,
+		`text_matches("ok")`:         pawl.StatusSuccess,
 	} {
 		w := newWorld("", false)
 		w.add(pawl.RunExtended{Stop: source})
@@ -191,10 +191,10 @@ func TestWholeOrder(t *testing.T) {
 func TestWholeOfAnEnd(t *testing.T) {
 	for _, leaf := range []string{"done", "refused"} {
 		w := newWorld("", false)
-		w.add(pawl.RunStopped{Status: pawl.Success, Condition: leaf, Leaf: leaf, Detail: "why"})
+		w.add(pawl.RunStopped{Status: pawl.StatusSuccess, Condition: leaf, Leaf: leaf, Detail: "why"})
 		n := stop.Whole(&w.state)
 		i := slices.IndexFunc(n.Children, func(c stop.Node) bool { return c.Holds })
-		if i < 0 || n.Children[i].Source != leaf || n.Children[i].Detail != "why" || !n.Holds || n.Outcome != pawl.Success {
+		if i < 0 || n.Children[i].Source != leaf || n.Children[i].Detail != "why" || !n.Holds || n.Outcome != pawl.StatusSuccess {
 			t.Errorf("%s: %+v", leaf, n)
 		}
 	}

@@ -233,7 +233,7 @@ func (l *life) outcome(end *ending) []attribute.KeyValue {
 	if end.stop.Leaf != "" {
 		attrs = append(attrs, text(keyLeaf, redact.Text(end.stop.Leaf)))
 	}
-	if answer := s.Answer(); l.t.opt.Content && end.status == pawl.Success && answer != "" {
+	if answer := s.Answer(); l.t.opt.Content && end.status == pawl.StatusSuccess && answer != "" {
 		attrs = append(attrs, said(keyOutputMessages, "assistant", answer))
 	}
 	return attrs
@@ -249,7 +249,7 @@ func (l *life) logEnd(end *ending, err error) {
 		attrs = append(attrs, slog.String("error", redact.Text(err.Error())))
 	case !end.status.Ended():
 		message = "run is parked"
-	case end.status != pawl.Success:
+	case end.status != pawl.StatusSuccess:
 		level = slog.LevelWarn
 	}
 	attrs = append(attrs, slog.String("status", status(end.status, err != nil)))
@@ -272,7 +272,7 @@ func (l *life) log(level slog.Level, message string, attrs ...slog.Attr) {
 // status is the run's reported status. A broken run can be resumed.
 func status(s pawl.Status, broke bool) string {
 	if broke {
-		return pawl.Interrupted.String()
+		return pawl.StatusInterrupted.String()
 	}
 	return s.String()
 }
@@ -281,8 +281,8 @@ func status(s pawl.Status, broke bool) string {
 func errorOf(s pawl.Status, broke bool) string {
 	switch {
 	case broke:
-		return pawl.Interrupted.String()
-	case s == pawl.Success || !s.Ended():
+		return pawl.StatusInterrupted.String()
+	case s == pawl.StatusSuccess || !s.Ended():
 		return ""
 	}
 	return s.String()

@@ -65,7 +65,7 @@ func tools() map[string]pawl.Tool {
 	for _, t := range []pawl.Tool{
 		tool.Func("search_vendors", "Find vendors by category.", searchVendors, pawl.Read),
 		tool.FuncWith("submit_po", "Submit a purchase order.", submitPO, pawl.Idempotent, &tool.Options{
-			Timeout: 10 * time.Second, MaxOutput: 1 << 10, MaxCalls: 2, Alone: true, Exempt: true, OnDoubt: pawl.FailDoubt, Version: "2",
+			Timeout: 10 * time.Second, MaxOutput: 1 << 10, MaxCalls: 2, Alone: true, Exempt: true, OnDoubt: pawl.DoubtFail, Version: "2",
 		}),
 		tool.Func("now", "Tell the time.", func(context.Context, struct{}) (any, error) { return nil, nil }, 0),
 		tool.Func("outline", "Take an outline.", func(_ context.Context, p page) (page, error) { return p, nil }, pawl.Read),
@@ -75,7 +75,7 @@ func tools() map[string]pawl.Tool {
 		tool.Client("confirm", "Let the user confirm.", nil, nil),
 		tool.Command("lookup_ticket", "Look up a support ticket by id.", []string{"./lookup.sh"}, &tool.CommandOptions{
 			Input:  json.RawMessage(`{"type":"object","properties":{"ticket_id":{"type":"string"}},"required":["ticket_id"]}`),
-			Effect: pawl.Read, Timeout: 30 * time.Second, MaxOutput: 4 << 10, MaxCalls: 5, Alone: true, Exempt: true, OnDoubt: pawl.TellDoubt, Version: "1",
+			Effect: pawl.Read, Timeout: 30 * time.Second, MaxOutput: 4 << 10, MaxCalls: 5, Alone: true, Exempt: true, OnDoubt: pawl.DoubtTell, Version: "1",
 		}),
 		tool.Command("deploy", "Deploy what is on the main branch.", []string{"make", "deploy"}, nil),
 

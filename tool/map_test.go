@@ -41,7 +41,7 @@ func TestMapArguments(t *testing.T) {
 		return pawl.Say("Done."), nil
 	})
 	result, err := engine.Run(t.Context(), pawl.Agent{Name: "limits", Model: model, Tools: []pawl.Tool{set}}, "Set them.")
-	if err != nil || result.Status != pawl.Success {
+	if err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatal(result.Verdict, err)
 	}
 	if !strings.Contains(refused, "eu") || !strings.Contains(refused, "max") {

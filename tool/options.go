@@ -70,7 +70,7 @@ func declare(info pawl.ToolInfo, witness []string, problems ...error) declared {
 	if info.Effect < 0 || info.Effect > pawl.Write {
 		problems = append(problems, fmt.Errorf("%v is no effect; use Read, Idempotent or Write", int(info.Effect)))
 	}
-	if info.OnDoubt < 0 || info.OnDoubt > pawl.TellDoubt {
+	if info.OnDoubt < 0 || info.OnDoubt > pawl.DoubtTell {
 		problems = append(problems, fmt.Errorf("%v is no choice for OnDoubt; use AskDoubt, FailDoubt or TellDoubt", int(info.OnDoubt)))
 	}
 	var errs []error

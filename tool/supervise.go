@@ -83,7 +83,7 @@ func Forget(s *pawl.State) error {
 	}
 	var open []string
 	for c := range s.Open() {
-		if c.Phase != pawl.Answered {
+		if c.Phase != pawl.PhaseAnswered {
 			open = append(open, c.ID)
 		}
 	}

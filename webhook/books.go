@@ -75,11 +75,11 @@ type tries struct {
 // account reads the delivery state of a hook for a run.
 func (o *Outbox) account(ctx context.Context, run, hook string) (account, error) {
 	a := account{tries: map[uint64]*tries{}}
-	for l, err := range o.journal.Letters(ctx, run, 0) {
+	for l, err := range o.journal.Signals(ctx, run, 0) {
 		if err != nil {
 			return a, fmt.Errorf("read the mail of run %s: %w", run, err)
 		}
-		if l.Kind != pawl.LetterDelivery {
+		if l.Kind != pawl.SignalDelivery {
 			continue
 		}
 		if l.Request == requestImported {
@@ -95,7 +95,7 @@ func (o *Outbox) account(ctx context.Context, run, hook string) (account, error)
 	return a, nil
 }
 
-func (a *account) enter(rest string, l *pawl.Letter) {
+func (a *account) enter(rest string, l *pawl.Signal) {
 	number, which, _ := strings.Cut(rest, ".")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
@@ -138,8 +138,8 @@ func (o *Outbox) end(ctx context.Context, run, hook string, seq uint64, e ending
 }
 
 func (o *Outbox) post(ctx context.Context, run, request string, body []byte) (bool, error) {
-	_, err := o.journal.Post(ctx, pawl.Letter{Run: run, Kind: pawl.LetterDelivery, Request: request, By: "webhook", Body: body, Time: o.now().UTC()})
-	if _, ok := errors.AsType[*pawl.LetterConflictError](err); ok {
+	_, err := o.journal.Send(ctx, pawl.Signal{Run: run, Kind: pawl.SignalDelivery, Request: request, By: "webhook", Body: body, Time: o.now().UTC()})
+	if _, ok := errors.AsType[*pawl.SignalConflictError](err); ok {
 		return false, nil
 	}
 	if err != nil {

@@ -172,14 +172,14 @@ func deliver(t *testing.T, out *webhook.Outbox, r pawl.Result) {
 	}
 }
 
-// books are the requests of the letters about deliveries, without the hook.
-func books(t *testing.T, j pawl.Mailbox, run string) (lines []string) {
+// books are the requests of the signals about deliveries, without the hook.
+func books(t *testing.T, j pawl.Inbox, run string) (lines []string) {
 	t.Helper()
-	for l, err := range j.Letters(t.Context(), run, 0) {
+	for l, err := range j.Signals(t.Context(), run, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Kind == pawl.LetterDelivery {
+		if l.Kind == pawl.SignalDelivery {
 			_, rest, _ := strings.Cut(l.Request, ".")
 			lines = append(lines, rest)
 		}

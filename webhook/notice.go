@@ -124,7 +124,7 @@ func pending(ctx context.Context, j pawl.Journal, s *pawl.State) (list []waiting
 		list = append(list, waiting{p, c.TokenHash})
 	}
 	for c := range s.Open() {
-		if c.Phase != pawl.AwaitingChild {
+		if c.Phase != pawl.PhaseAwaitingChild {
 			continue
 		}
 		child, err := stateAt(ctx, j, c.Child, 0)

@@ -22,7 +22,7 @@ import (
 // A Store is a journal whose runs have notices.
 type Store interface {
 	pawl.Journal
-	pawl.Mailbox
+	pawl.Inbox
 }
 
 // Options are what may be said of an outbox. The zero value is right.

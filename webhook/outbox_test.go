@@ -39,7 +39,7 @@ func TestDeliver(t *testing.T) {
 	if err := json.Unmarshal(n.Result, &result); err != nil {
 		t.Fatal(err)
 	}
-	if n.Run != "r" || n.ID != webhook.IDOf("r", n.Seq) || result.Status != pawl.WaitingApproval || result.Pending[0].Tool != "pay" {
+	if n.Run != "r" || n.ID != webhook.IDOf("r", n.Seq) || result.Status != pawl.StatusWaitingApproval || result.Pending[0].Tool != "pay" {
 		t.Errorf("%+v", n)
 	}
 	token := first.Pending[0].Token
@@ -68,7 +68,7 @@ func TestDeliver(t *testing.T) {
 			t.Errorf("the log has the token: %s, %v", row.Data, err)
 		}
 	}
-	for l := range j.Letters(t.Context(), "r", 0) {
+	for l := range j.Signals(t.Context(), "r", 0) {
 		if strings.Contains(string(l.Body)+l.Request, token) || strings.Contains(string(l.Body), "http") {
 			t.Errorf("the mail has the token or the URL: %+v", l)
 		}
@@ -140,7 +140,7 @@ func TestRetry(t *testing.T) {
 		}
 	}
 	mail := ""
-	for l := range j.Letters(t.Context(), "r", 0) {
+	for l := range j.Signals(t.Context(), "r", 0) {
 		mail += string(l.Body)
 	}
 	for _, secret := range []string{"canary", "secret-path", "secret-query", secret} {

@@ -140,7 +140,7 @@ func (o *Outbox) sweep(ctx context.Context) error {
 				continue
 			}
 		}
-		if at.hooked && !held && h.Status != pawl.Running && at.done < h.Seq {
+		if at.hooked && !held && h.Status != pawl.StatusRunning && at.done < h.Seq {
 			at.done = h.Seq // visit will record what is left
 			o.look(h.Run, now)
 		}

@@ -123,11 +123,11 @@ func (c *counting) Read(ctx context.Context, run string, from uint64) iter.Seq2[
 	}
 }
 
-func (c *counting) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
+func (c *counting) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
 	c.mu.Lock()
 	c.mails++
 	c.mu.Unlock()
-	return c.Journal.Letters(ctx, run, after)
+	return c.Journal.Signals(ctx, run, after)
 }
 
 // Looking for runs reads one entry of each, once, and nothing of children and of
@@ -213,12 +213,12 @@ func TestNoSecret(t *testing.T) {
 // stuck is a journal that never gets to write down that something was delivered.
 type stuck struct{ *sqlite.Journal }
 
-func (s stuck) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+func (s stuck) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if strings.HasSuffix(l.Request, ".end") {
 		fmt.Println("delivered")
 		select {}
 	}
-	return s.Journal.Post(ctx, l)
+	return s.Journal.Send(ctx, l)
 }
 
 // TestMain lets the test binary be a process that is killed.

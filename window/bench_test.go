@@ -49,7 +49,7 @@ func BenchmarkPlan(b *testing.B) {
 					Limits: pawl.Limits{Iterations: n + 1, Tokens: 1 << 40}}
 				b.ReportAllocs()
 				for b.Loop() {
-					if r, err := engine.Run(b.Context(), agent, "Look."); err != nil || r.Status != pawl.Success {
+					if r, err := engine.Run(b.Context(), agent, "Look."); err != nil || r.Status != pawl.StatusSuccess {
 						b.Fatal(r.Status, r.Reason, err)
 					}
 				}

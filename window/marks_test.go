@@ -91,7 +91,7 @@ func TestMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.Success || len(fake.Problems()) > 0 {
+	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || len(fake.Problems()) > 0 {
 		t.Fatal(r.Status, r.Reason, fake.Problems(), err)
 	}
 	written := map[string]bool{}

@@ -165,7 +165,7 @@ func play(t testing.TB, a pawl.Agent) (entries []pawl.Entry) {
 		t.Fatal(err)
 	}
 	result, err := run.Wait(t.Context())
-	if err != nil || result.Status != pawl.Success {
+	if err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatal(result.Status, result.Reason, err)
 	}
 	for e, err := range engine.Entries(t.Context(), j, run.ID(), 1) {

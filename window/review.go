@@ -51,7 +51,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 	case nothing:
 		return step
 	case broken:
-		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Failed, Condition: "context", Leaf: "context", Detail: p.why}}
+		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusFailed, Condition: "context", Leaf: "context", Detail: p.why}}
 	case mask:
 		e.From, e.Kept = w.Since(w.Full()), 0
 		e.Masked = s.Bulky(old)
@@ -92,7 +92,7 @@ func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
 			return step
 		}
 	case pawl.Finish:
-		if step.Verdict.Status != pawl.Failed || step.Verdict.Leaf != "model" {
+		if step.Verdict.Status != pawl.StatusFailed || step.Verdict.Leaf != "model" {
 			return step
 		}
 	default:

@@ -112,7 +112,7 @@ func facts(s *pawl.State, old int) string {
 		}
 	}
 	for _, c := range summarised(s, old) {
-		if c.Phase != pawl.Answered || c.OK() {
+		if c.Phase != pawl.PhaseAnswered || c.OK() {
 			continue
 		}
 		line := failedMark + brief(c)

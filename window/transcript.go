@@ -176,10 +176,10 @@ func (t *Transcript) reply(e *pawl.ModelReplied) {
 	if t.calls = nil; slices.ContainsFunc(parts, isCall) {
 		t.calls = parts
 	}
-	if t.strategy == pawl.JSON { // the call was read out of the text, which stands for it
+	if t.strategy == pawl.StrategyJSON { // the call was read out of the text, which stands for it
 		parts = slices.DeleteFunc(slices.Clone(parts), isCall)
 	}
-	t.messages = append(t.messages, pawl.Message{Role: pawl.Assistant, Parts: parts})
+	t.messages = append(t.messages, pawl.Message{Role: pawl.RoleAssistant, Parts: parts})
 }
 
 // mask leaves the results of calls out of what the model sees. The messages
@@ -213,20 +213,20 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 	t.flush()
 	from := len(t.messages)
 	for ; kept > 0 && from > t.begun; kept-- {
-		for from--; from > t.begun && t.messages[from].Role != pawl.Assistant; from-- {
+		for from--; from > t.begun && t.messages[from].Role != pawl.RoleAssistant; from-- {
 		}
 	}
 	for _, m := range t.messages[:from] {
-		if m.Role == pawl.Assistant {
+		if m.Role == pawl.RoleAssistant {
 			t.left++
 		}
 	}
-	head := pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(pawl.SummaryFrame, t.left) + text}}}
+	head := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(pawl.SummaryFrame, t.left) + text}}}
 	if input := s.Input(); input != "" {
 		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
 	}
 	rest := t.messages[from:]
-	if len(rest) > 0 && rest[0].Role == pawl.User { // there were fewer replies
+	if len(rest) > 0 && rest[0].Role == pawl.RoleUser { // there were fewer replies
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
 	}
 	t.messages, t.begun, t.marks = append([]pawl.Message{head}, rest...), 0, marks{}
@@ -293,7 +293,7 @@ func unanswered(c pawl.Call, why string) pawl.ToolResult {
 
 // part is a call's answer as the strategy has it.
 func (t *Transcript) part(r pawl.ToolResult) pawl.Part {
-	if t.strategy != pawl.JSON {
+	if t.strategy != pawl.StrategyJSON {
 		return r
 	}
 	return pawl.Text{Text: fmt.Sprintf("Result of %s:\n%s", r.Tool, r.Text())}
@@ -306,13 +306,13 @@ func (t *Transcript) flush() {
 	}
 	parts := t.pending
 	t.pending, t.answers = nil, 0
-	if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.User {
+	if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.RoleUser {
 		// Two user turns meet only after a request was made of the first and
 		// failed or was lost. The old slice was handed out: copy, then extend.
 		parts = append(slices.Clone(t.messages[n-1].Parts), parts...)
 		t.messages = slices.Clone(t.messages[:n-1])
 	}
-	t.messages = append(t.messages, pawl.Message{Role: pawl.User, Parts: parts})
+	t.messages = append(t.messages, pawl.Message{Role: pawl.RoleUser, Parts: parts})
 }
 
 // Next ends the part of the conversation that a run had, which stands at s: calls
@@ -331,12 +331,12 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 		t.messages = slices.Clone(t.messages) // what was handed out stays as it is
 	}
 	if text := s.Unsaid(); text != "" {
-		if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.Assistant {
+		if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.RoleAssistant {
 			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), pawl.Text{Text: text})
 		} else {
 			t.open()
 			t.flush()
-			t.messages = append(t.messages, pawl.Message{Role: pawl.Assistant, Parts: []pawl.Part{pawl.Text{Text: text}}})
+			t.messages = append(t.messages, pawl.Message{Role: pawl.RoleAssistant, Parts: []pawl.Part{pawl.Text{Text: text}}})
 		}
 	}
 	for i := t.begun; i < len(t.messages); i++ {

@@ -22,7 +22,7 @@ func TestWindowIsTheConversation(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		s := new(pawl.State)
-		talk := NewTranscript(pawl.Native)
+		talk := NewTranscript(pawl.StrategyNative)
 		take := func(iteration int, e pawl.Event) {
 			entry := pawl.Entry{Run: "r", Seq: s.Seq() + 1, Time: time.Unix(int64(s.Seq()), 0), Iteration: iteration, Event: e}
 			s.Fold(entry)
@@ -66,7 +66,7 @@ func differs(s *pawl.State, talk *Transcript) string {
 	carried, hoarded := 0, 0
 	messages, _ := talk.Messages(s)
 	for _, m := range messages {
-		if m.Role == pawl.Assistant {
+		if m.Role == pawl.RoleAssistant {
 			if got := w.Before(exchanges); near(got, bytes) > 200 {
 				return fmt.Sprintf("exchange %d begins at %d, not at %d", exchanges, got, bytes)
 			}

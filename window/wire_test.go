@@ -136,7 +136,7 @@ func TestWire(t *testing.T) {
 			}
 			var first pawl.Result
 			process(func(_ pawl.Journal, e *engine.Engine, a pawl.Agent) {
-				if first = wait(e.Start(t.Context(), a, "Run the errand.", nil)); first.Status != pawl.WaitingApproval {
+				if first = wait(e.Start(t.Context(), a, "Run the errand.", nil)); first.Status != pawl.StatusWaitingApproval {
 					t.Fatal(first.Status, first.Reason)
 				}
 			})
@@ -145,7 +145,7 @@ func TestWire(t *testing.T) {
 				if err := e.Decide(t.Context(), held.Run, held.Call, engine.Decision{Approve: true, By: "ann", Token: held.Token}); err != nil {
 					t.Fatal(err)
 				}
-				if r := wait(e.Resume(t.Context(), a, first.Run, nil)); r.Status != pawl.Success {
+				if r := wait(e.Resume(t.Context(), a, first.Run, nil)); r.Status != pawl.StatusSuccess {
 					t.Fatal(r.Status, r.Reason)
 				}
 			})
@@ -154,7 +154,7 @@ func TestWire(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r := wait(e.Fork(t.Context(), a, first.Run, s.Seq(), &engine.ForkOptions{Input: "And then?"})); r.Status != pawl.Success {
+				if r := wait(e.Fork(t.Context(), a, first.Run, s.Seq(), &engine.ForkOptions{Input: "And then?"})); r.Status != pawl.StatusSuccess {
 					t.Fatal(r.Status, r.Reason)
 				}
 			})

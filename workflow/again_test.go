@@ -54,10 +54,10 @@ func TestAskedAgain(t *testing.T) {
 			e := engine.New(memory.New(), nil)
 			agent = New(agent, rounds(c.step))
 			id, r := start(t, e, agent, "x")
-			if r.Status == pawl.Failed {
+			if r.Status == pawl.StatusFailed {
 				r = resume(t, e, agent, id, nil)
 			}
-			if r.Status != pawl.Success {
+			if r.Status != pawl.StatusSuccess {
 				t.Fatal(r.Verdict, r.Reason.Detail)
 			}
 			const first, second = "say [] after  in ", "say [one] after one in 1"
@@ -77,11 +77,11 @@ func TestResumeLaterRound(t *testing.T) {
 	e := engine.New(memory.New(), nil)
 	agent := New(w.agent(), While{ID: "w", Cond: "true", Max: 3, Do: []Step{look("l", "{{steps.l.output.word}}z")}})
 	id, r := start(t, e, agent, "x")
-	if r.Status != pawl.Failed {
+	if r.Status != pawl.StatusFailed {
 		t.Fatal(r.Verdict)
 	}
 	r = resume(t, e, agent, id, nil)
-	if got := strings.Join(w.calls, "; "); r.Status != pawl.Success || got != "look z; look zz; look zz; look zzz" {
+	if got := strings.Join(w.calls, "; "); r.Status != pawl.StatusSuccess || got != "look z; look zz; look zz; look zzz" {
 		t.Errorf("%v after %s", r.Verdict, got)
 	}
 }
@@ -101,11 +101,11 @@ func TestResumeBehindItems(t *testing.T) {
 		Single{ID: "s", Prompt: "say {{steps.f.output[2].word}} {{steps.f.errors[1]}}"})
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, agent, `["a","bad","c"]`)
-	if r.Status != pawl.Failed {
+	if r.Status != pawl.StatusFailed {
 		t.Fatal(r.Verdict)
 	}
 	down = false
-	if r = resume(t, e, agent, id, nil); r.Status != pawl.Success || r.Answer != "c flow-f ended as failed: step l: no such word: bad" || len(w.calls) != 3 {
+	if r = resume(t, e, agent, id, nil); r.Status != pawl.StatusSuccess || r.Answer != "c flow-f ended as failed: step l: no such word: bad" || len(w.calls) != 3 {
 		t.Errorf("%v %q (%s) after %s", r.Verdict, r.Answer, r.Reason.Detail, w.calls)
 	}
 }
@@ -147,14 +147,14 @@ func TestNothingLeftForItems(t *testing.T) {
 	agent.Limits.Tokens = 400
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, agent, `["b","c","d","e","f"]`)
-	if r.Status != pawl.Exhausted || r.Reason.Leaf != "tokens >= 400" || len(w.asked) != 0 {
+	if r.Status != pawl.StatusExhausted || r.Reason.Leaf != "tokens >= 400" || len(w.asked) != 0 {
 		t.Fatalf("%v (%s) after %q", r.Verdict, r.Reason.Detail, w.asked)
 	}
-	if r = resume(t, e, agent, id, nil); r.Status != pawl.Exhausted {
+	if r = resume(t, e, agent, id, nil); r.Status != pawl.StatusExhausted {
 		t.Fatalf("under the same ceiling: %v", r.Verdict)
 	}
 	r = resume(t, e, agent, id, &engine.ResumeOptions{Limits: pawl.Limits{Tokens: 400_000}})
-	if r.Status != pawl.Success || r.Answer != `["b","c","d","e","f"]` || len(w.calls) != 1 {
+	if r.Status != pawl.StatusSuccess || r.Answer != `["b","c","d","e","f"]` || len(w.calls) != 1 {
 		t.Errorf("%v %s (%s) after %s", r.Verdict, r.Answer, r.Reason.Detail, w.calls)
 	}
 }

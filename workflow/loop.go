@@ -91,7 +91,7 @@ func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	switch {
 	case !begun, !st.Done, st.Label != join(n.id, rounds):
 		if w.s.RejectedIterations() > 0 {
-			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.PlanFailed, Condition: leaf(n.id), Leaf: leaf(n.id),
+			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusPlanFailed, Condition: leaf(n.id), Leaf: leaf(n.id),
 				Detail: "the model gave no usable answer: " + w.s.LastRejection()}}
 		}
 		return w.begin(n, rounds)
@@ -315,7 +315,7 @@ func (w *walk) finish() pawl.Step {
 			return failed("", "what the last step came to is not the declared output: "+strings.TrimSpace(problems[0].Path+" "+problems[0].Message))
 		}
 	}
-	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.Success, Condition: "done", Leaf: "done", Detail: "every step of the workflow is done"}}
+	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusSuccess, Condition: "done", Leaf: "done", Detail: "every step of the workflow is done"}}
 }
 
 func leaf(id string) string { return "step(" + strconv.Quote(id) + ")" }
@@ -325,7 +325,7 @@ func failed(id, detail string) pawl.Step {
 	if id != "" {
 		name, what = leaf(id), "step "+id+": "+detail
 	}
-	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.Failed, Condition: name, Leaf: name, Detail: what}}
+	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusFailed, Condition: name, Leaf: name, Detail: what}}
 }
 
 // depth returns the number of loops around a step.

@@ -25,7 +25,7 @@ func New(agent pawl.Agent, steps ...Step) pawl.Agent {
 	} else if schema, err := jsonschema.Compile(agent.Output, nil); err == nil { // else the machine says so
 		loop.output = schema
 	}
-	if agent.Strategy == pawl.JSON {
+	if agent.Strategy == pawl.StrategyJSON {
 		loop.errs = append(loop.errs, errors.New("strategy: json is a way for a model to call tools; here the steps call them"))
 	}
 	loop.source = declare(steps)

@@ -235,7 +235,7 @@ func TestSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := fmt.Sprintf("%v: %s", r.Status, r.Answer)
-			if r.Status != pawl.Success {
+			if r.Status != pawl.StatusSuccess {
 				got = fmt.Sprintf("%v: %s", r.Status, r.Reason.Detail)
 			}
 			if got != c.want && !(strings.HasSuffix(c.want, ": ") && strings.HasPrefix(got, c.want)) {
@@ -305,12 +305,12 @@ func TestResumeFailed(t *testing.T) {
 			e := engine.New(memory.New(), nil)
 			agent := New(w.agent(), c.steps...)
 			id, r := start(t, e, agent, c.input)
-			if r.Status != pawl.Failed || sorted(w.calls) != sorted(strings.Split(c.before, "; ")) {
+			if r.Status != pawl.StatusFailed || sorted(w.calls) != sorted(strings.Split(c.before, "; ")) {
 				t.Fatalf("%v after %s", r.Verdict, w.calls)
 			}
 			w.calls = nil
 			r = resume(t, e, agent, id, nil)
-			if r.Status != pawl.Success || sorted(w.calls) != sorted(strings.Split(c.after, "; ")) {
+			if r.Status != pawl.StatusSuccess || sorted(w.calls) != sorted(strings.Split(c.after, "; ")) {
 				t.Errorf("%v (%s) after %s", r.Verdict, r.Reason.Detail, w.calls)
 			}
 		})
@@ -328,7 +328,7 @@ func TestWidth(t *testing.T) {
 	for _, width := range []int{1, 3} {
 		w := &world{}
 		agent := New(w.agent(), ForEach{ID: "f", In: "input", Width: width, Do: []Step{look("l", "{{item}}")}})
-		if _, r := start(t, engine.New(memory.New(), nil), agent, `["a","b","c","d","e","f"]`); r.Status != pawl.Success {
+		if _, r := start(t, engine.New(memory.New(), nil), agent, `["a","b","c","d","e","f"]`); r.Status != pawl.StatusSuccess {
 			t.Fatal(r.Verdict)
 		}
 		if w.most != width {
@@ -345,11 +345,11 @@ func TestCeiling(t *testing.T) {
 	agent.Limits.Iterations = 1
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, agent, "x")
-	if r.Status != pawl.Exhausted || r.Usage.ModelCalls != 1 || len(w.calls) != 1 {
+	if r.Status != pawl.StatusExhausted || r.Usage.ModelCalls != 1 || len(w.calls) != 1 {
 		t.Fatalf("%v after %d model calls and %s", r.Verdict, r.Usage.ModelCalls, w.calls)
 	}
 	r = resume(t, e, agent, id, &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 5}})
-	if r.Status != pawl.Success || r.Answer != "ac" || r.Usage.ModelCalls != 2 || len(w.calls) != 1 {
+	if r.Status != pawl.StatusSuccess || r.Answer != "ac" || r.Usage.ModelCalls != 2 || len(w.calls) != 1 {
 		t.Errorf("%v %q after %d model calls and %s", r.Verdict, r.Answer, r.Usage.ModelCalls, w.calls)
 	}
 }
@@ -359,7 +359,7 @@ func TestChanged(t *testing.T) {
 	w := &world{fail: map[string]int{"bad": 9}}
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, New(w.agent(), look("a", "bad"), look("b", "b")), "x")
-	if r.Status != pawl.Failed {
+	if r.Status != pawl.StatusFailed {
 		t.Fatal(r.Verdict)
 	}
 	changed := New(w.agent(), look("a", "good"), look("b", "b"))
@@ -370,7 +370,7 @@ func TestChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Errorf("%v, %v", r.Verdict, err)
 	}
 	h, err = e.Start(t.Context(), New(w.agent(), look("a", "bad")), "x", nil)
@@ -384,7 +384,7 @@ func TestChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.Failed || !strings.Contains(r.Reason.Detail, "does not have") {
+	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.StatusFailed || !strings.Contains(r.Reason.Detail, "does not have") {
 		t.Errorf("at a step that is gone: %v, %s, %v", r.Verdict, r.Reason.Detail, err)
 	}
 }

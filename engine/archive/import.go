@@ -245,10 +245,10 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 				return err
 			}
 		}
-		if mail, ok := j.(pawl.Mailbox); ok {
+		if mail, ok := j.(pawl.Inbox); ok {
 			// What is in the log was delivered where it was written.
-			delivered := pawl.Letter{Run: lease.Run, Kind: pawl.LetterDelivery, Request: "imported", By: "import", Body: fmt.Appendf(nil, `{"seq":%d}`, f.state.Seq()), Time: time.Now().UTC()}
-			if _, err := mail.Post(ctx, delivered); err != nil {
+			delivered := pawl.Signal{Run: lease.Run, Kind: pawl.SignalDelivery, Request: "imported", By: "import", Body: fmt.Appendf(nil, `{"seq":%d}`, f.state.Seq()), Time: time.Now().UTC()}
+			if _, err := mail.Send(ctx, delivered); err != nil {
 				return err
 			}
 		}

@@ -89,9 +89,9 @@ func (f *Filter) from(ctx context.Context, j pawl.Journal) (string, error) {
 // wanted; zero: it may be any.
 func (f *Filter) kept() pawl.Status {
 	switch f.Status {
-	case pawl.Interrupted:
-		return pawl.Running
-	case pawl.Expired: // any waiting one may be
+	case pawl.StatusInterrupted:
+		return pawl.StatusRunning
+	case pawl.StatusExpired: // any waiting one may be
 		return 0
 	}
 	return f.Status
@@ -104,7 +104,7 @@ func (f *Filter) selects(h pawl.Head) bool {
 		return false
 	case f.Query.Thread != "" && h.Thread != f.Query.Thread, f.Query.Agent != "" && h.Agent != f.Query.Agent, f.Query.Loop != "" && h.Loop != f.Query.Loop:
 		return false
-	case kept != 0 && h.Status != kept, f.Status == pawl.Expired && !h.Status.Waiting():
+	case kept != 0 && h.Status != kept, f.Status == pawl.StatusExpired && !h.Status.Waiting():
 		return false
 	}
 	for name, value := range f.Query.Labels {

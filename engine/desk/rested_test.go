@@ -47,7 +47,7 @@ func TestRested(t *testing.T) {
 		t.Fatal(err)
 	}
 	waited, err := h.Wait(t.Context())
-	if err != nil || waited.Status != pawl.WaitingClientTool {
+	if err != nil || waited.Status != pawl.StatusWaitingClientTool {
 		t.Fatal(waited.Status, err)
 	}
 	if err := e.Submit(t.Context(), waited.Run, "c_1", "client", json.RawMessage(`1`)); err != nil {
@@ -63,15 +63,15 @@ func TestRested(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, err := desk.Report(t.Context(), j, head, explain.Place{})
-	if err != nil || now.Status != pawl.Running {
+	if err != nil || now.Status != pawl.StatusRunning {
 		t.Error(now.Status, err)
 	}
 	then, err := desk.Rested(t.Context(), j, waited.Run, explain.Place{})
-	if err != nil || then.Status != pawl.WaitingClientTool || len(then.Pending) != 1 || then.Pending[0].Call != "c_1" {
+	if err != nil || then.Status != pawl.StatusWaitingClientTool || len(then.Pending) != 1 || then.Pending[0].Call != "c_1" {
 		t.Error(then.Status, then.Pending, err)
 	}
 	close(free)
-	if r, err := again.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+	if r, err := again.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Error(r.Status, err)
 	}
 }

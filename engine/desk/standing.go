@@ -35,8 +35,8 @@ func Owned(l pawl.Lease) bool {
 // run's owner is gone, nor that the time of what it asked for is over.
 func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
 	switch {
-	case h.Status == pawl.Running && !Owned(h.Lease):
-		return pawl.Interrupted, nil
+	case h.Status == pawl.StatusRunning && !Owned(h.Lease):
+		return pawl.StatusInterrupted, nil
 	case h.Status.Waiting():
 		s, err := engine.Load(ctx, j, h.Run)
 		if err != nil {
@@ -47,7 +47,7 @@ func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, er
 			return 0, err
 		}
 		if expired(pending, time.Now()) {
-			return pawl.Expired, nil
+			return pawl.StatusExpired, nil
 		}
 	}
 	return h.Status, nil
@@ -56,7 +56,7 @@ func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, er
 // expired reports whether nothing of what a run waits for can still be given.
 func expired(pending []pawl.Pending, now time.Time) bool {
 	for _, p := range pending {
-		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // in time, as only such letters are
+		if p.ExpiresAt == nil || now.Before(*p.ExpiresAt) || p.AnsweredAt != nil { // in time, as only such signals are
 			return false
 		}
 	}
@@ -67,8 +67,8 @@ func expired(pending []pawl.Pending, now time.Time) bool {
 // looks like a secret is out of it. Its advice is for commands typed at place.
 func Report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Place) (explain.Report, error) {
 	o := &explain.Options{Now: time.Now(), Place: place}
-	if h.Status == pawl.Running && !Owned(h.Lease) {
-		o.Status = pawl.Interrupted
+	if h.Status == pawl.StatusRunning && !Owned(h.Lease) {
+		o.Status = pawl.StatusInterrupted
 	}
 	if IsChild(h) {
 		root, err := Root(ctx, j, h)
@@ -161,7 +161,7 @@ func pendingOf(ctx context.Context, j pawl.Journal, run string, own, waits []paw
 		return own, err
 	}
 	for c := range s.Open() {
-		if c.Phase != pawl.AwaitingChild {
+		if c.Phase != pawl.PhaseAwaitingChild {
 			continue
 		}
 		child, err := explain.Of(entries(ctx, j, c.Child), &explain.Options{Waits: waits})

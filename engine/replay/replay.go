@@ -151,13 +151,13 @@ func (r *replay) given(event pawl.Event) bool {
 		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
 		return true
 	case pawl.RunPaused:
-		return e.Status == pawl.Paused && e.WakeAt.IsZero() // a shutdown
+		return e.Status == pawl.StatusPaused && e.WakeAt.IsZero() // a shutdown
 	case pawl.RunStopped:
 		return e.Leaf == pawl.PanicLeaf // the engine's, since nothing could be decided
 	case pawl.Noted:
 		return e.Imported() || r.recorded(event)
 	case pawl.ChildStopped:
-		return e.Status == pawl.Interrupted // found so by a new owner
+		return e.Status == pawl.StatusInterrupted // found so by a new owner
 	}
 	return r.recorded(event)
 }

@@ -64,7 +64,7 @@ func (l Loop) Next(s *pawl.State) pawl.Step {
 		if note, ok := s.Note(by, stage.Name); ok {
 			var text string
 			if err := json.Unmarshal(note, &text); err != nil {
-				return finish(pawl.Failed, stage.Name, err.Error())
+				return finish(pawl.StatusFailed, stage.Name, err.Error())
 			}
 			known = append(known, "{{"+stage.Name+"}}", text)
 			continue
@@ -74,16 +74,16 @@ func (l Loop) Next(s *pawl.State) pawl.Step {
 		case !ok:
 			return stage.think(pawl.Purpose(stage.Name), known)
 		case reply.Stop != pawl.StopEnd:
-			return finish(pawl.Failed, stage.Name, fmt.Sprintf("the reply ended with %v", reply.Stop))
+			return finish(pawl.StatusFailed, stage.Name, fmt.Sprintf("the reply ended with %v", reply.Stop))
 		}
 		value, err := json.Marshal(strings.TrimSpace(reply.Text()))
 		if err != nil {
-			return finish(pawl.Failed, stage.Name, err.Error())
+			return finish(pawl.StatusFailed, stage.Name, err.Error())
 		}
 		return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: stage.Name, Value: value}}}
 	}
 	if s.Done() {
-		return finish(pawl.Success, "pipeline", fmt.Sprintf("all %d stages are done", len(l)))
+		return finish(pawl.StatusSuccess, "pipeline", fmt.Sprintf("all %d stages are done", len(l)))
 	}
 	return l[len(l)-1].think(pawl.PurposeTurn, known)
 }

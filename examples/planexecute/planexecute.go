@@ -33,7 +33,7 @@ func (Loop) Next(s *pawl.State) pawl.Step {
 	var c course
 	if note, ok := s.Note(name, "course"); ok {
 		if err := json.Unmarshal(note, &c); err != nil {
-			return finish(pawl.Failed, "note", err.Error())
+			return finish(pawl.StatusFailed, "note", err.Error())
 		}
 	}
 	switch {
@@ -56,7 +56,7 @@ type course struct {
 func (c course) note() pawl.Step {
 	value, err := json.Marshal(c)
 	if err != nil {
-		return finish(pawl.Failed, "note", err.Error())
+		return finish(pawl.StatusFailed, "note", err.Error())
 	}
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: name, Name: "course", Value: value}}}
 }
@@ -81,7 +81,7 @@ func (c course) plan(s *pawl.State) pawl.Step {
 		}
 	}
 	if len(steps) == 0 || reply.Stop != pawl.StopEnd {
-		return finish(pawl.PlanFailed, string(tag), "the model made no plan")
+		return finish(pawl.StatusPlanFailed, string(tag), "the model made no plan")
 	}
 	return course{Round: round, Steps: steps, Turn: s.Iteration()}.note()
 }
@@ -111,9 +111,9 @@ func (c course) reflect(s *pawl.State) pawl.Step {
 		const prompt = "Is the task done? Answer YES, or what is missing."
 		return pawl.Think{Purpose: tag, View: pawl.View{Prompt: prompt, Bare: true}}
 	case strings.HasPrefix(strings.ToUpper(said), "YES"):
-		return finish(pawl.Success, "reflect", fmt.Sprintf("the model judges the task done after plan %d", c.Round))
+		return finish(pawl.StatusSuccess, "reflect", fmt.Sprintf("the model judges the task done after plan %d", c.Round))
 	case c.Round > maxReplans:
-		return finish(pawl.NoProgress, "reflect", fmt.Sprintf("%d plans did not do: %s", c.Round, said))
+		return finish(pawl.StatusNoProgress, "reflect", fmt.Sprintf("%d plans did not do: %s", c.Round, said))
 	}
 	return course{Round: c.Round + 1}.note()
 }

@@ -105,7 +105,7 @@ func TestStepsAreSaidOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Errorf("%v, %v", r.Verdict, err)
 	}
 }

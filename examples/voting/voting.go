@@ -69,14 +69,14 @@ func (l Loop) Next(s *pawl.State) pawl.Step {
 	if i := l.choice(reply); i >= 0 && count[i] == most {
 		return l.decide(i, extra, most+1)
 	}
-	return pawl.Finish{Verdict: verdict(pawl.NoProgress,
+	return pawl.Finish{Verdict: verdict(pawl.StatusNoProgress,
 		fmt.Sprintf("%s have %d votes each, and one more was for none of them", strings.Join(tied, " and "), most))}
 }
 
 // decide ends the run with what the votes are for as its answer.
 func (l Loop) decide(i, votes, count int) pawl.Step {
 	detail := fmt.Sprintf("%d of %d votes are for %s", count, votes, l.Options[i])
-	return pawl.Finish{Verdict: verdict(pawl.Success, detail), Answer: l.Options[i]}
+	return pawl.Finish{Verdict: verdict(pawl.StatusSuccess, detail), Answer: l.Options[i]}
 }
 
 func ballot(n int) pawl.Purpose { return pawl.Purpose(fmt.Sprintf("vote-%d", n)) }

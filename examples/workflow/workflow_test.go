@@ -53,7 +53,7 @@ func paper(w *survive.World) pawl.Agent {
 
 func TestSurvives(t *testing.T) {
 	log := survive.Kills(t, "monday", paper)
-	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.Success || last.Answer != `{"name":"2 rounds"}` {
+	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess || last.Answer != `{"name":"2 rounds"}` {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
 	}
 }

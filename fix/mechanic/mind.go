@@ -103,7 +103,7 @@ func recall(messages []pawl.Message) *mind {
 			case pawl.ToolResult:
 				m.result(calls[p.Call], p)
 			case pawl.Text:
-				if text, ok := strings.CutPrefix(p.Text, observation); ok && message.Role == pawl.User {
+				if text, ok := strings.CutPrefix(p.Text, observation); ok && message.Role == pawl.RoleUser {
 					m.observe(text)
 				}
 			}

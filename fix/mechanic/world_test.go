@@ -176,7 +176,7 @@ func (w *world) see() pawl.Part {
 }
 
 func (w *world) begin() {
-	w.talk = []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "Make the tests pass."}, w.see()}}}
+	w.talk = []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Make the tests pass."}, w.see()}}}
 }
 
 var tools = []pawl.ToolInfo{{Name: readFile}, {Name: editFile}, {Name: listFiles}, {Name: runTests}, {Name: coverage}, {Name: tryEdits}}
@@ -223,7 +223,7 @@ func (w *world) turn(t testing.TB, m pawl.Model) (answer string) {
 	if results == nil {
 		return reply.Text()
 	}
-	w.talk = append(w.talk, pawl.Message{Role: pawl.Assistant, Parts: reply.Parts}, pawl.Message{Role: pawl.User, Parts: append(results, w.see())})
+	w.talk = append(w.talk, pawl.Message{Role: pawl.RoleAssistant, Parts: reply.Parts}, pawl.Message{Role: pawl.RoleUser, Parts: append(results, w.see())})
 	return ""
 }
 

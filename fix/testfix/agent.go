@@ -62,7 +62,7 @@ func (givesUp) String() string { return fmt.Sprintf("gives_up(%d)", mostAnswers)
 func (givesUp) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)
 	judged, _ := s.Judged()
-	if !ok || think.Purpose != pawl.PurposeTurn || judged.Judgement != pawl.Refuted {
+	if !ok || think.Purpose != pawl.PurposeTurn || judged.Judgement != pawl.JudgedRefuted {
 		return step
 	}
 	answers := 0
@@ -92,7 +92,7 @@ func (givesUp) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	return pawl.Finish{Verdict: pawl.Verdict{
-		Holds: true, Status: pawl.NoProgress, Condition: "gives_up", Leaf: "gives_up",
+		Holds: true, Status: pawl.StatusNoProgress, Condition: "gives_up", Leaf: "gives_up",
 		Detail: "the model gave up: " + strings.TrimSpace(s.LastText()),
 	}}
 }

@@ -38,7 +38,7 @@ func TestRepairBuild(t *testing.T) {
 			t.Parallel()
 			f := module(t, map[string]string{"m.go": code, "m_test.go": files["m_test.go"]})
 			result := drive(t, f)
-			if result.Status != pawl.Success {
+			if result.Status != pawl.StatusSuccess {
 				t.Fatalf("status %v, want success: %s", result.Status, result.Verdict.Detail)
 			}
 			diff, err := f.Outcome(t.Context(), result.Status)

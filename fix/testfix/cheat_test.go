@@ -20,7 +20,7 @@ func scripted(edits ...args) pawl.Model {
 	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		turn := 0
 		for _, m := range r.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				turn++
 			}
 		}
@@ -40,7 +40,7 @@ func TestCheating(t *testing.T) {
 		args{"path": "interval.go", "old": "import \"slices\"\n", "new": "import (\n\t\"os\"\n\t\"slices\"\n)\n\nfunc init() { os.Exit(0) }\n"},
 	), nil)
 	result := drive(t, f)
-	if result.Status != pawl.NoProgress {
+	if result.Status != pawl.StatusNoProgress {
 		t.Errorf("status %v, want no_progress", result.Status)
 	}
 	if d, err := f.Outcome(t.Context(), result.Status); err != nil || !d.Empty() {
@@ -63,7 +63,7 @@ func TestKeep(t *testing.T) {
 		f := open(t, pair(t), scripted(better, worse), &testfix.Options{Keep: keep})
 		result := drive(t, f)
 		d, err := f.Outcome(t.Context(), result.Status)
-		if err != nil || result.Status == pawl.Success {
+		if err != nil || result.Status == pawl.StatusSuccess {
 			t.Fatalf("%v: %v, %v", keep, result.Status, err)
 		}
 		if diff := cmp.Diff(want, d.Files()); diff != "" {
@@ -86,7 +86,7 @@ func TestOnlyEdits(t *testing.T) {
 	write(t, dir, map[string]string{"interval_test.go": littering})
 	f := open(t, dir, scripted(args{"path": "interval.go", "old": "len(sorted)-1", "new": "len(sorted)"}), nil)
 	result := drive(t, f)
-	if result.Status != pawl.Success {
+	if result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v: %s", result.Status, result.Verdict.Detail)
 	}
 	d, err := f.Outcome(t.Context(), result.Status)
@@ -104,13 +104,13 @@ func TestNothingToDo(t *testing.T) {
 	dir := project(t, "interval")
 	write(t, dir, map[string]string{"interval_test.go": "package interval\n\nimport \"testing\"\n\nfunc TestOne(*testing.T) {}\n"})
 	f := open(t, dir, scripted(), nil)
-	if r := drive(t, f); r.Status != pawl.Success || r.Usage.ModelCalls != 0 {
+	if r := drive(t, f); r.Status != pawl.StatusSuccess || r.Usage.ModelCalls != 0 {
 		t.Errorf("passing tests: %v after %d model calls, want success after none", r.Status, r.Usage.ModelCalls)
 	}
 	dir = project(t, "interval")
 	write(t, dir, map[string]string{"interval_test.go": "package interval\n"})
 	f = open(t, dir, scripted(), nil)
-	if r := drive(t, f); r.Status != pawl.NoProgress {
+	if r := drive(t, f); r.Status != pawl.StatusNoProgress {
 		t.Errorf("no tests: %v, want no_progress", r.Status)
 	}
 }

@@ -184,7 +184,7 @@ func (f *Fix) diff(ctx context.Context) (Diff, error) {
 // after a success everything, else what [Options.Keep] says.
 func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
 	switch {
-	case status == pawl.Success || f.source.Keep == Last:
+	case status == pawl.StatusSuccess || f.source.Keep == Last:
 		return f.Diff(ctx)
 	case f.source.Keep == Best:
 		f.mu.Lock()

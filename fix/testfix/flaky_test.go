@@ -103,7 +103,7 @@ func TestOnlyFlaky(t *testing.T) {
 	t.Parallel()
 	f := open(t, wavering(t, false), mechanic.New(), nil)
 	result := drive(t, f)
-	if result.Status != pawl.Success || result.Iterations != 0 {
+	if result.Status != pawl.StatusSuccess || result.Iterations != 0 {
 		t.Errorf("status %v after %d iterations, want success after none", result.Status, result.Iterations)
 	}
 }

@@ -85,7 +85,7 @@ func TestPytest(t *testing.T) {
 		}
 	}
 	result := drive(t, f)
-	if result.Status != pawl.Success || result.Iterations != 3 {
+	if result.Status != pawl.StatusSuccess || result.Iterations != 3 {
 		t.Errorf("status %v after %d iterations, want success after 3", result.Status, result.Iterations)
 	}
 	d, err := f.Outcome(t.Context(), result.Status)

@@ -196,7 +196,7 @@ func TestRepair(t *testing.T) {
 			}
 			f := open(t, dir, mechanic.New(), o)
 			result := drive(t, f)
-			if result.Status != pawl.Success {
+			if result.Status != pawl.StatusSuccess {
 				t.Fatalf("status %v, want success", result.Status)
 			}
 			diff, err := f.Outcome(t.Context(), result.Status)
@@ -238,7 +238,7 @@ func TestBeyondRepair(t *testing.T) {
 			before := snapshot(t, dir)
 			f := open(t, dir, mechanic.New(), nil)
 			result := drive(t, f)
-			if result.Status != pawl.NoProgress {
+			if result.Status != pawl.StatusNoProgress {
 				t.Errorf("status %v, want no_progress", result.Status)
 			}
 			if detail := result.Verdict.Detail; !strings.Contains(detail, "rule-based program") || !strings.Contains(detail, want) {

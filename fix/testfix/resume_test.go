@@ -93,7 +93,7 @@ func TestKilled(t *testing.T) {
 	if deaths < 2 {
 		t.Errorf("%d deaths, want more", deaths)
 	}
-	if result.Status != pawl.Success {
+	if result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v: %s", result.Status, result.Verdict.Detail)
 	}
 	if d := cmp.Diff(before, snapshot(t, dir)); d != "" {
@@ -143,14 +143,14 @@ func TestParked(t *testing.T) {
 		}
 	}
 	result, err := run.Wait(t.Context())
-	if err != nil || result.Status != pawl.Paused {
+	if err != nil || result.Status != pawl.StatusPaused {
 		t.Fatalf("%v, %v, want paused", result.Status, err)
 	}
 	run, err = engine.New(journal, nil).Resume(t.Context(), f.Agent(), run.ID(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result, err = run.Wait(t.Context()); err != nil || result.Status != pawl.Success {
+	if result, err = run.Wait(t.Context()); err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v, %v, want success: %s", result.Status, err, result.Verdict.Detail)
 	}
 }
@@ -170,7 +170,7 @@ func TestGivesUpAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err2 := run.Wait(t.Context())
-		if err2 != nil || result.Status != pawl.NoProgress || answers != want {
+		if err2 != nil || result.Status != pawl.StatusNoProgress || answers != want {
 			t.Fatalf("%v, %v after %d answers, want no_progress after %d", result.Status, err2, answers, want)
 		}
 		if text := fmt.Sprintf("I give up (%d).", want); !strings.Contains(result.Verdict.Detail, text) {

@@ -66,9 +66,9 @@ func (f *Fix) tools() []pawl.Tool {
 		// The same edit may be wanted twice, with its reverse between: a Write. The model
 		// is informed of one that a crash interrupted, since reading the file shows it.
 		tool.FuncWith("edit_file", "Replace a piece of text in a file of the project. The text must occur exactly once. The tests run by themselves after it.",
-			f.editFile, pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt}),
+			f.editFile, pawl.Write, &tool.Options{OnDoubt: pawl.DoubtTell}),
 		tool.FuncWith("write_file", "Write a whole file of the project, new or not. To change a part of one, use edit_file. The tests run by themselves after it.",
-			f.writeFile, pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt}),
+			f.writeFile, pawl.Write, &tool.Options{OnDoubt: pawl.DoubtTell}),
 		tool.FuncWith("git_diff", "Show the changes so far, as git diff does.",
 			f.gitDiff, pawl.Read, reading),
 		tool.FuncWith("run_tests", "Run some of the tests, and get each failure with its message and place; or all of them, with more of what they printed than an observation has. After an edit they run by themselves.",

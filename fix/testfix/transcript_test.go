@@ -47,7 +47,7 @@ func TestTranscript(t *testing.T) {
 		last = r
 		turn := 0
 		for _, m := range r.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				turn++
 			}
 		}

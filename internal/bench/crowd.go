@@ -77,7 +77,7 @@ func crowded(ctx context.Context, out io.Writer) (bool, error) {
 			if err != nil {
 				return err
 			}
-			return b.wait(h, pawl.Success)
+			return b.wait(h, pawl.StatusSuccess)
 		}
 	}
 	c := b.measure(func() error {

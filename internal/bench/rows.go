@@ -45,10 +45,10 @@ func durable(b *bench) {
 	} {
 		for _, n := range b.turns() {
 			same := &commits{Journal: memory.New()}
-			b.try(func() error { return b.run(same, counter(n), "", pawl.Success) })
+			b.try(func() error { return b.run(same, counter(n), "", pawl.StatusSuccess) })
 			runs := max(1, b.size(mode.iterations)/n)
 			j, bare := b.open(mode.normal), b.appends(mode.name)
-			c := b.alternate(b.rounds, times(runs, func() error { return b.run(j, counter(n), "", pawl.Success) }),
+			c := b.alternate(b.rounds, times(runs, func() error { return b.run(j, counter(n), "", pawl.StatusSuccess) }),
 				times(runs, func() error { return bare.append(same.data) }))
 			b.line(fmt.Sprintf("B  SQLite %s, %d turns", mode.name, n), ratio(c[0], c[1], byClock), " × bare", mode.goals[n],
 				fmt.Sprintf("bare %s µs an iteration; by CPU %s ×", digits(typical(c[1], byClock)/float64(runs*n)*1e6), digits(ratio(c[0], c[1], byCPU))))
@@ -92,7 +92,7 @@ func stream(b *bench) {
 				arrived += len(d.Text) / len("word ")
 			}
 		}
-		return b.wait(h, pawl.Success)
+		return b.wait(h, pawl.StatusSuccess)
 	}), times(runs, b.bare(model.keep)))
 	b.line("E  a streamed chunk, watched", typical(c[0], byClock)/said*1e9, " ns", 150,
 		fmt.Sprintf("floor %s ns; by CPU %s ns", digits(typical(c[1], byClock)/said*1e9), digits(typical(c[0], byCPU)/said*1e9)))
@@ -104,7 +104,7 @@ func start(b *bench) {
 	runs := b.size(1000)
 	c := b.alternate(b.rounds, times(runs, b.whole(counter(0))), times(runs, func() error {
 		result, err := engine.Run(b.ctx, counter(0), "go")
-		return ended(result, pawl.Success, err)
+		return ended(result, pawl.StatusSuccess, err)
 	}))
 	each := func(i int, of func(cost) float64) float64 { return typical(c[i], of) / float64(runs) }
 	b.line("a run of one reply", each(0, byCPU)*1e6, " µs", 25, "of CPU, its one iteration included; not prepared "+digits(each(1, byCPU)*1e6)+" µs")
@@ -116,7 +116,7 @@ func resume(b *bench) {
 	turns, times := b.size(500), 3*b.rounds
 	j := b.open(true)
 	for i := range times { // separate runs, since resuming makes a log longer
-		b.try(func() error { return b.run(j, asking(turns), fmt.Sprint(i), pawl.WaitingInput) })
+		b.try(func() error { return b.run(j, asking(turns), fmt.Sprint(i), pawl.StatusWaitingInput) })
 	}
 	rows, ours, bare := b.reads(b.file()), 0, 0
 	c := b.alternate(times, func() error {
@@ -124,7 +124,7 @@ func resume(b *bench) {
 		if ours++; err != nil {
 			return err
 		}
-		return b.wait(h, pawl.WaitingInput)
+		return b.wait(h, pawl.StatusWaitingInput)
 	}, func() error {
 		bare++
 		return rows.read(fmt.Sprint(bare - 1))
@@ -136,7 +136,7 @@ func resume(b *bench) {
 // parked measures the memory that waiting runs keep in their process.
 func parked(b *bench) {
 	runs, j := b.size(1000), b.open(true)
-	park := func() error { return b.run(j, asking(1), "", pawl.WaitingInput) }
+	park := func() error { return b.run(j, asking(1), "", pawl.StatusWaitingInput) }
 	settled := func() (uint64, int) {
 		runtime.GC()
 		runtime.GC()
@@ -167,7 +167,7 @@ func thread(b *bench) {
 			if err != nil {
 				return err
 			}
-			return b.wait(h, pawl.Success)
+			return b.wait(h, pawl.StatusSuccess)
 		}
 		n := b.size(1000)
 		b.try(times(n+b.rounds-1, next))
@@ -191,7 +191,7 @@ func turn(b *bench) {
 // explained measures explain.
 func explained(b *bench) {
 	j, turns := b.open(true), b.size(9998)
-	b.try(func() error { return b.run(j, counter(turns), "r", pawl.Success) })
+	b.try(func() error { return b.run(j, counter(turns), "r", pawl.StatusSuccess) })
 	c := b.alternate(min(b.rounds, 3), func() error {
 		h, err := desk.Head(b.ctx, j, "r")
 		if err != nil {

@@ -60,13 +60,13 @@ func agent(m pawl.Model, tools ...pawl.Tool) pawl.Agent {
 // arguments.
 func floor(ctx context.Context, model pawl.ModelFunc) error {
 	tools := map[string]func([]byte) ([]byte, error){"add": sum}
-	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "go"}}}}}
+	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "go"}}}}}
 	for {
 		reply, err := model(ctx, r)
 		if err != nil {
 			return err
 		}
-		r.Messages = append(r.Messages, pawl.Message{Role: pawl.Assistant, Parts: reply.Parts})
+		r.Messages = append(r.Messages, pawl.Message{Role: pawl.RoleAssistant, Parts: reply.Parts})
 		var results []pawl.Part
 		for _, p := range reply.Parts {
 			call, ok := p.(pawl.Call)
@@ -82,7 +82,7 @@ func floor(ctx context.Context, model pawl.ModelFunc) error {
 		if results == nil {
 			return nil
 		}
-		r.Messages = append(r.Messages, pawl.Message{Role: pawl.User, Parts: results})
+		r.Messages = append(r.Messages, pawl.Message{Role: pawl.RoleUser, Parts: results})
 	}
 }
 
@@ -200,7 +200,7 @@ func (b *bench) whole(a pawl.Agent) func() error {
 	p := b.prepare(a)
 	return func() error {
 		result, err := p.Run(b.ctx, "go")
-		return ended(result, pawl.Success, err)
+		return ended(result, pawl.StatusSuccess, err)
 	}
 }
 

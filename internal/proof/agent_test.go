@@ -120,7 +120,7 @@ func (m paper) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk,
 	return func(yield func(pawl.Chunk, error) bool) {
 		k := 0
 		for _, msg := range r.Messages {
-			if msg.Role == pawl.Assistant {
+			if msg.Role == pawl.RoleAssistant {
 				k++
 			}
 			for _, p := range msg.Parts {

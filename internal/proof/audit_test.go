@@ -87,7 +87,7 @@ func (c *cell) settled(run string, s *pawl.State) {
 		c.seen.done[what] = now
 	}
 	for call := range s.Calls() {
-		if call.Phase == pawl.Answered {
+		if call.Phase == pawl.PhaseAnswered {
 			still(run+" "+call.ID, c.count("attempts", attemptCall, run, call.ID))
 		}
 	}

@@ -87,11 +87,11 @@ func TestKillCancelled(t *testing.T) {
 		}
 		effects := len(c.notes("ledger"))
 		r, _ := c.process("run", shot{})
-		if r.Result == nil || r.Result.Status != pawl.Cancelled || len(c.notes("ledger")) != effects {
+		if r.Result == nil || r.Result.Status != pawl.StatusCancelled || len(c.notes("ledger")) != effects {
 			t.Errorf("killed %s it came to %+v", when, r)
 		}
 		r, _ = c.process("run", shot{})
-		if r.Result == nil || r.Result.Status != pawl.WaitingDoubt {
+		if r.Result == nil || r.Result.Status != pawl.StatusWaitingDoubt {
 			t.Errorf("resumed it came to %+v", r.Result)
 		}
 		if n := c.count("ledger", ledgerTool, runID, "pay"); n > 1 {

@@ -186,9 +186,9 @@ func (c *cell) play(shots ...shot) pawl.Result {
 		switch {
 		case r.Held != "" && !c.waits:
 			c.fault("a run nobody owns is held: %s", r.Held)
-		case r.Held != "", c.waits && r.Result.Status == pawl.Paused: // so may a child be
+		case r.Held != "", c.waits && r.Result.Status == pawl.StatusPaused: // so may a child be
 			time.Sleep(lease / 4)
-		case r.Result.Status == pawl.Success:
+		case r.Result.Status == pawl.StatusSuccess:
 			return *r.Result
 		case len(r.Result.Pending) == 0:
 			c.fault("it came to %v, and waits for nothing", r.Result.Verdict)

@@ -38,7 +38,7 @@ func (c *cell) forked(t *testing.T, id string) (list []string) {
 		if res, err = h.Wait(t.Context()); err != nil {
 			break
 		}
-		if res.Status == pawl.Success {
+		if res.Status == pawl.StatusSuccess {
 			list = append(list, res.Answer)
 			break
 		}

@@ -173,7 +173,7 @@ func (j *tap) Claim(ctx context.Context, c pawl.Claim) (l pawl.Lease, err error)
 	return l, err
 }
 
-func (j *tap) Post(ctx context.Context, l pawl.Letter) (posted pawl.Letter, err error) {
-	j.world.gate.pass(of(l.Run, "post "+l.Kind.String()), func() { posted, err = j.Journal.Post(ctx, l) })
+func (j *tap) Send(ctx context.Context, l pawl.Signal) (posted pawl.Signal, err error) {
+	j.world.gate.pass(of(l.Run, "post "+l.Kind.String()), func() { posted, err = j.Journal.Send(ctx, l) })
 	return posted, err
 }

@@ -83,7 +83,7 @@ func drive(w *world, j pawl.Journal) (report, error) {
 		return report{Held: err.Error()}, nil
 	}
 	if err != nil {
-		if s, unread := engine.Load(ctx, j, runID); unread == nil && s.Status() == pawl.Success && !errors.Is(err, pawl.ErrFenced) {
+		if s, unread := engine.Load(ctx, j, runID); unread == nil && s.Status() == pawl.StatusSuccess && !errors.Is(err, pawl.ErrFenced) {
 			res := pawl.ResultOf(s)
 			return report{Result: &res}, nil
 		}

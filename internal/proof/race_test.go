@@ -58,7 +58,7 @@ func TestManyResume(t *testing.T) {
 	}
 	c := newCell(t)
 	c.process("run", shot{stop: "after tool pay|1"})
-	for _, want := range []pawl.Status{pawl.WaitingDoubt, pawl.WaitingApproval, pawl.Success} {
+	for _, want := range []pawl.Status{pawl.StatusWaitingDoubt, pawl.StatusWaitingApproval, pawl.StatusSuccess} {
 		said := c.storm(t, many)
 		i := slices.IndexFunc(said, func(r report) bool { return r.Result != nil && r.Result.Status == want })
 		if i < 0 {
@@ -69,7 +69,7 @@ func TestManyResume(t *testing.T) {
 				t.Errorf("one came to %+v, another to %v", r, want)
 			}
 		}
-		if want == pawl.Success {
+		if want == pawl.StatusSuccess {
 			c.compare(*said[i].Result)
 		} else {
 			c.help(said[i].Result.Pending)

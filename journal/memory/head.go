@@ -61,7 +61,7 @@ func (r *run) match(q pawl.Query) (pawl.Head, bool) {
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,
 		q.Thread != "" && h.Thread != q.Thread,
-		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.Running || r.lease.Until.After(time.Now())):
+		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())):
 		return pawl.Head{}, false
 	}
 	for k, v := range q.Labels {

@@ -10,45 +10,45 @@ import (
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
-// An office is where letters lie: all of them in order of ID, and the same by
+// An office is where signals lie: all of them in order of ID, and the same by
 // run, since every owner looks for its own once a second; known says what makes
-// a letter unique.
+// a signal unique.
 type office struct {
-	all   []*pawl.Letter
-	byRun map[string][]*pawl.Letter
-	known map[address]*pawl.Letter
+	all   []*pawl.Signal
+	byRun map[string][]*pawl.Signal
+	known map[address]*pawl.Signal
 	last  int64 // the ID given last
 }
 
 type address struct {
 	run     string
-	kind    pawl.LetterKind
+	kind    pawl.SignalKind
 	request string
 }
 
-// Post keeps a letter; see [pawl.Mailbox].
-func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+// Send keeps a signal; see [pawl.Inbox].
+func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if err := ctx.Err(); err != nil {
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	if _, err := l.Kind.MarshalText(); err != nil {
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if _, err := j.run(l.Run); err != nil { // under the lock, or it may be removed in between
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	o := &j.office
 	at := address{l.Run, l.Kind, l.Request}
 	if first, ok := o.known[at]; ok && !sabotage.On(sabotage.Letters) {
 		if !bytes.Equal(first.Body, l.Body) {
-			return pawl.Letter{}, &pawl.LetterConflictError{First: handOut(first)}
+			return pawl.Signal{}, &pawl.SignalConflictError{First: handOut(first)}
 		}
 		return handOut(first), nil
 	}
 	if o.known == nil {
-		o.byRun, o.known = make(map[string][]*pawl.Letter), make(map[address]*pawl.Letter)
+		o.byRun, o.known = make(map[string][]*pawl.Signal), make(map[address]*pawl.Signal)
 	}
 	o.last++
 	l.ID = o.last
@@ -59,16 +59,16 @@ func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) 
 	return handOut(&l), nil
 }
 
-// handOut copies a letter, so that the caller may change it.
-func handOut(l *pawl.Letter) pawl.Letter {
+// handOut copies a signal, so that the caller may change it.
+func handOut(l *pawl.Signal) pawl.Signal {
 	out := *l
 	out.Body = bytes.Clone(l.Body)
 	return out
 }
 
-// Letters yields letters in order of ID; see [pawl.Mailbox].
-func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
-	return func(yield func(pawl.Letter, error) bool) {
+// Signals yields signals in order of ID; see [pawl.Inbox].
+func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
+	return func(yield func(pawl.Signal, error) bool) {
 		j.mu.Lock()
 		letters := j.office.all
 		if run != "" {
@@ -78,7 +78,7 @@ func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq
 		from := sort.Search(len(letters), func(i int) bool { return letters[i].ID > after })
 		for _, l := range letters[from:] {
 			if err := ctx.Err(); err != nil {
-				yield(pawl.Letter{}, err)
+				yield(pawl.Signal{}, err)
 				return
 			}
 			if !yield(handOut(l), nil) {

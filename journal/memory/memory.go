@@ -16,9 +16,9 @@ import (
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
-// A Journal keeps logs, letters and blobs in memory until the process ends;
+// A Journal keeps logs, signals and blobs in memory until the process ends;
 // nothing is dropped before that but what is removed. It implements [pawl.Journal],
-// [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each other.
+// [pawl.Inbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each other.
 type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
 	logs bell.Bell
@@ -31,7 +31,7 @@ type Journal struct {
 
 var (
 	_ pawl.Journal = (*Journal)(nil)
-	_ pawl.Mailbox = (*Journal)(nil)
+	_ pawl.Inbox   = (*Journal)(nil)
 	_ pawl.Blobs   = (*Journal)(nil)
 	_ pawl.Remover = (*Journal)(nil)
 )

@@ -62,7 +62,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, records := range []int{1, 2} {
 		b.Run(fmt.Sprint("records=", records), func(b *testing.B) {
 			j := memory.New()
-			batch := pawl.Batch{Head: pawl.Head{Labels: map[string]string{"team": "ops"}, Status: pawl.Running}}
+			batch := pawl.Batch{Head: pawl.Head{Labels: map[string]string{"team": "ops"}, Status: pawl.StatusRunning}}
 			for range records {
 				batch.Records = append(batch.Records, bytes.Repeat([]byte("x"), 250))
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Remove deletes a run with its letters; see [pawl.Remover]. Concurrent readers continue with the
+// Remove deletes a run with its signals; see [pawl.Remover]. Concurrent readers continue with the
 // old state.
 func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
 	if err := ctx.Err(); err != nil {
@@ -35,7 +35,7 @@ func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
 	return nil
 }
 
-// clear takes a run's letters out. Lists that were handed out stay as they were.
+// clear takes a run's signals out. Lists that were handed out stay as they were.
 func (o *office) clear(run string) {
 	letters := o.byRun[run]
 	if len(letters) == 0 {
@@ -45,7 +45,7 @@ func (o *office) clear(run string) {
 	for _, l := range letters {
 		delete(o.known, address{l.Run, l.Kind, l.Request})
 	}
-	o.all = slices.DeleteFunc(slices.Clone(o.all), func(l *pawl.Letter) bool { return l.Run == run })
+	o.all = slices.DeleteFunc(slices.Clone(o.all), func(l *pawl.Signal) bool { return l.Run == run })
 }
 
 // RemoveBlobs deletes blobs; see [pawl.Remover].

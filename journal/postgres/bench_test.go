@@ -29,7 +29,7 @@ func BenchmarkAppend(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			batch := pawl.Batch{Run: "r", Epoch: l.Epoch, Head: pawl.Head{Agent: "bench", Loop: "react", Status: pawl.Running, Created: time.Now(), Labels: map[string]string{"team": "ops"}}}
+			batch := pawl.Batch{Run: "r", Epoch: l.Epoch, Head: pawl.Head{Agent: "bench", Loop: "react", Status: pawl.StatusRunning, Created: time.Now(), Labels: map[string]string{"team": "ops"}}}
 			for range size.records {
 				batch.Records = append(batch.Records, bytes.Repeat([]byte("r"), size.bytes))
 			}
@@ -95,7 +95,7 @@ func BenchmarkCrowd(b *testing.B) {
 					b.Error(err)
 					return
 				}
-				batch := pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{bytes.Repeat([]byte("r"), 500)}, Head: pawl.Head{Status: pawl.Running}}
+				batch := pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{bytes.Repeat([]byte("r"), 500)}, Head: pawl.Head{Status: pawl.StatusRunning}}
 				for pb.Next() {
 					if err := j.Append(context.Background(), batch); err != nil {
 						b.Error(err)
@@ -163,7 +163,7 @@ func bareRead(b *testing.B, j *postgres.Journal) {
 	}
 }
 
-// BenchmarkNews measures how long after its posting a letter is known to one
+// BenchmarkNews measures how long after its posting a signal is known to one
 // who watches, and the posting itself.
 func BenchmarkNews(b *testing.B) {
 	j, ctx := fresh(b), context.Background()
@@ -174,7 +174,7 @@ func BenchmarkNews(b *testing.B) {
 	defer stop()
 	heard := make(chan struct{}, 1)
 	go func() {
-		for range j.WatchLetters(ctx) {
+		for range j.WatchSignals(ctx) {
 			heard <- struct{}{}
 		}
 	}()
@@ -182,7 +182,7 @@ func BenchmarkNews(b *testing.B) {
 	var posting, news []float64
 	for n := 0; b.Loop(); n++ {
 		at := time.Now()
-		if _, err := j.Post(ctx, pawl.Letter{Run: "r", Kind: pawl.LetterCancel, Request: fmt.Sprint(n), Body: []byte(`1`)}); err != nil {
+		if _, err := j.Send(ctx, pawl.Signal{Run: "r", Kind: pawl.SignalCancel, Request: fmt.Sprint(n), Body: []byte(`1`)}); err != nil {
 			b.Fatal(err)
 		}
 		posting = append(posting, float64(time.Since(at)))
@@ -194,7 +194,7 @@ func BenchmarkNews(b *testing.B) {
 	b.ReportMetric(median(news), "ns/then-heard")
 }
 
-// BenchmarkLetter measures how long after another engine has posted a letter
+// BenchmarkLetter measures how long after another engine has posted a signal
 // the owner of a run heeds it, who listens or only looks.
 func BenchmarkLetter(b *testing.B) {
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func BenchmarkLetter(b *testing.B) {
 		{"looking", func(j *postgres.Journal) pawl.Journal {
 			return struct { // with no word of news
 				pawl.Journal
-				pawl.Mailbox
+				pawl.Inbox
 			}{j, j}
 		}},
 	} {
@@ -221,11 +221,11 @@ func BenchmarkLetter(b *testing.B) {
 				tool := newIdle()
 				run := tool.begin(b, here)
 				at := time.Now()
-				if _, err := other.Post(b.Context(), pawl.Letter{Run: run.ID(), Kind: pawl.LetterCancel, Request: "cancel.1", Body: []byte(`{"reason":"enough"}`)}); err != nil {
+				if _, err := other.Send(b.Context(), pawl.Signal{Run: run.ID(), Kind: pawl.SignalCancel, Request: "cancel.1", Body: []byte(`{"reason":"enough"}`)}); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, float64((<-tool.ended).Sub(at)))
-				if result, err := run.Wait(b.Context()); err != nil || result.Status != pawl.Cancelled {
+				if result, err := run.Wait(b.Context()); err != nil || result.Status != pawl.StatusCancelled {
 					b.Fatal(result.Verdict, err)
 				}
 			}

@@ -73,14 +73,14 @@ func TestRunGoesOn(t *testing.T) {
 	close(killed)
 	s.restart(t)
 	result, err := run.Wait(t.Context())
-	if err != nil || result.Status != pawl.Success || result.ToolCalls != 8 {
+	if err != nil || result.Status != pawl.StatusSuccess || result.ToolCalls != 8 {
 		t.Fatal(result.Verdict, result.ToolCalls, err)
 	}
 	if got := fmt.Sprint(tool.done); got != "[0 1 2 3 4 5 6 7]" {
 		t.Errorf("the tool noted %s", got)
 	}
 	for h, err := range j.List(t.Context(), pawl.Query{}) {
-		if err != nil || h.Status != pawl.Success || !h.Lease.Until.IsZero() {
+		if err != nil || h.Status != pawl.StatusSuccess || !h.Lease.Until.IsZero() {
 			t.Errorf("the head is %+v, %v", h, err)
 		}
 	}

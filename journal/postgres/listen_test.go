@@ -14,17 +14,17 @@ import (
 	"github.com/pawl-run/pawl/journal/postgres"
 )
 
-// An unsought mailbox shows no new letters to who looks at all mail.
+// An unsought inbox shows no new signals to who looks at all mail.
 type unsought struct {
 	*postgres.Journal
 	hidden atomic.Bool
 }
 
-func (j *unsought) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
+func (j *unsought) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
 	if run == "" && j.hidden.Load() {
-		return func(func(pawl.Letter, error) bool) {}
+		return func(func(pawl.Signal, error) bool) {}
 	}
-	return j.Journal.Letters(ctx, run, after)
+	return j.Journal.Signals(ctx, run, after)
 }
 
 // idle is a tool that runs until it is told to end.
@@ -60,7 +60,7 @@ func (i idle) begin(tb testing.TB, e *engine.Engine) *engine.Handle {
 }
 
 // TestEngineListens has one engine cancel the runs of another, which finds no
-// letter by looking: only word of them brings it there.
+// signal by looking: only word of them brings it there.
 func TestEngineListens(t *testing.T) {
 	name := schema()
 	j, other := &unsought{Journal: openAt(t, started(t).url(), name)}, openAt(t, started(t).url(), name)
@@ -75,7 +75,7 @@ func TestEngineListens(t *testing.T) {
 		if err := there.Cancel(t.Context(), run.ID(), "x", "enough"); err != nil {
 			t.Fatal(err)
 		}
-		if result, err := run.Wait(t.Context()); err != nil || result.Status != pawl.Cancelled {
+		if result, err := run.Wait(t.Context()); err != nil || result.Status != pawl.StatusCancelled {
 			t.Fatal(result.Verdict, err)
 		}
 	}

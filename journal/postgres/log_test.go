@@ -46,7 +46,7 @@ func appending(ctx context.Context, j *postgres.Journal, run, me string, acknowl
 		end = h.Seq
 	}
 	for err == nil && ctx.Err() == nil {
-		b := pawl.Batch{Run: run, Epoch: l.Epoch, After: end, Head: pawl.Head{Status: pawl.Running}}
+		b := pawl.Batch{Run: run, Epoch: l.Epoch, After: end, Head: pawl.Head{Status: pawl.StatusRunning}}
 		n := 1 + rand.IntN(3)
 		for k := range n {
 			end++

@@ -219,7 +219,7 @@ var lossy = map[string]struct {
 		return l.Until.IsZero(), err
 	}, true},
 	"post": {1, func(j *postgres.Journal) (any, error) {
-		l, err := j.Post(context.Background(), pawl.Letter{Run: "r", Kind: pawl.LetterAnswer, Request: "q", Body: []byte(`"yes"`)})
+		l, err := j.Send(context.Background(), pawl.Signal{Run: "r", Kind: pawl.SignalAnswer, Request: "q", Body: []byte(`"yes"`)})
 		return string(l.Body), err
 	}, `"yes"`},
 	"remove": {1, func(j *postgres.Journal) (any, error) {
@@ -263,7 +263,7 @@ func state(t *testing.T, j *postgres.Journal) string {
 		}
 		fmt.Fprintln(&b, h.Run, h.Agent, h.Seq, h.Lease.Owner, h.Lease.Epoch, h.Lease.Until.IsZero(), logOf(t, j, h.Run))
 	}
-	for l, err := range j.Letters(t.Context(), "", 0) {
+	for l, err := range j.Signals(t.Context(), "", 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

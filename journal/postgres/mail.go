@@ -13,40 +13,40 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Post makes a letter durable; see [pawl.Mailbox]. Letters are posted one
+// Send makes a signal durable; see [pawl.Inbox]. Signals are posted one
 // after the other, so that nobody can see one before all with a lower ID: an
 // ID from a sequence is given when it is asked for, but seen when its
 // transaction ends, which may be in another order.
-func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	kind, err := l.Kind.MarshalText()
 	if err != nil {
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	if len(l.Body) > maxBytes {
-		return pawl.Letter{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
+		return pawl.Signal{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
 	}
 	p := &post{letter: l, kind: string(kind), channel: j.letters.channel}
 	if err := j.write(ctx, p.send); err != nil {
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	return p.out, nil
 }
 
 type post struct {
-	letter  pawl.Letter
+	letter  pawl.Signal
 	kind    string
 	channel string
-	out     pawl.Letter
+	out     pawl.Signal
 }
 
-// send finds the letter or puts it in. Done twice it is done once.
+// send finds the signal or puts it in. Done twice it is done once.
 func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 	l := p.letter
 	for {
 		if found, refusal, err := p.look(ctx, c); found || refusal != nil || err != nil {
 			return refusal, err
 		}
-		// The letter and the word of it are one commit. Nothing comes back if
+		// The signal and the word of it are one commit. Nothing comes back if
 		// somebody has put it in meanwhile, or has removed the run; a run that is
 		// held for a key cannot be removed, but appended to.
 		var id int64
@@ -68,7 +68,7 @@ func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken e
 	}
 }
 
-// look finds the letter that was there first, and compares.
+// look finds the signal that was there first, and compares.
 func (p *post) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, broken error) {
 	var id *int64
 	var by, body []byte
@@ -85,14 +85,14 @@ func (p *post) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, brok
 	p.out = p.letter
 	p.out.ID, p.out.By, p.out.Body, p.out.Time = *id, string(by), body, moment(at)
 	if !bytes.Equal(body, p.letter.Body) {
-		return true, &pawl.LetterConflictError{First: p.out}, nil
+		return true, &pawl.SignalConflictError{First: p.out}, nil
 	}
 	return true, nil, nil
 }
 
-// Letters yields letters in order of ID; see [pawl.Mailbox].
-func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
-	return func(yield func(pawl.Letter, error) bool) {
+// Signals yields signals in order of ID; see [pawl.Inbox].
+func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
+	return func(yield func(pawl.Signal, error) bool) {
 		for {
 			letters, err := j.some(ctx, run, after)
 			for _, l := range letters {
@@ -102,7 +102,7 @@ func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq
 				after = l.ID
 			}
 			if err != nil {
-				yield(pawl.Letter{}, err)
+				yield(pawl.Signal{}, err)
 				return
 			}
 			if len(letters) == 0 {
@@ -112,8 +112,8 @@ func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq
 	}
 }
 
-// some reads letters with an ID above after; none if there are none.
-func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl.Letter, err error) {
+// some reads signals with an ID above after; none if there are none.
+func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl.Signal, err error) {
 	where, args := ``, []any{after, portionRows, portionBytes}
 	if run != "" {
 		where, args = ` AND run = (SELECT ref FROM runs WHERE id = $4)`, append(args, []byte(run))
@@ -130,7 +130,7 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 		}
 		defer rows.Close()
 		for rows.Next() {
-			var l pawl.Letter
+			var l pawl.Signal
 			var run, request, by, body []byte
 			var kind string
 			var at *time.Time

@@ -32,13 +32,13 @@ func TestLettersInOrder(t *testing.T) {
 	}
 	posted := make(chan error, 1)
 	go func() {
-		_, err := j.Post(context.Background(), pawl.Letter{Run: "r", Kind: pawl.LetterAnswer, Request: "quick", Body: []byte("2")})
+		_, err := j.Send(context.Background(), pawl.Signal{Run: "r", Kind: pawl.SignalAnswer, Request: "quick", Body: []byte("2")})
 		posted <- err
 	}()
 	var seen []string
 	last := int64(0)
 	look := func() {
-		for l, err := range j.Letters(t.Context(), "", last) {
+		for l, err := range j.Signals(t.Context(), "", last) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestManyLetters(t *testing.T) {
 		SELECT last + n, ref, 'answer', n::text::bytea, '', repeat('x', CASE WHEN n % 100 = 0 THEN 700000 ELSE 1 END)::bytea
 		FROM `+schema+`.mailbox, `+schema+`.runs, generate_series(1, 1500) AS n WHERE runs.id = 'r'`)
 	n, last := 0, int64(0)
-	for l, err := range j.Letters(t.Context(), "r", 0) {
+	for l, err := range j.Signals(t.Context(), "r", 0) {
 		if n++; err != nil || l.ID <= last || l.Request != fmt.Sprint(n) {
 			t.Fatal(n, l.ID, l.Request, err)
 		}
@@ -97,7 +97,7 @@ func TestRemovedWhole(t *testing.T) {
 					if i == 0 {
 						errs[i] = j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, After: uint64(n), Records: [][]byte{[]byte("x")}})
 					} else {
-						_, errs[i] = j.Post(t.Context(), pawl.Letter{Run: run, Kind: pawl.LetterAnswer, Request: fmt.Sprint(i, n), Body: []byte(`1`)})
+						_, errs[i] = j.Send(t.Context(), pawl.Signal{Run: run, Kind: pawl.SignalAnswer, Request: fmt.Sprint(i, n), Body: []byte(`1`)})
 					}
 				}
 			})

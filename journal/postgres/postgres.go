@@ -3,7 +3,7 @@
 //
 // An append is one statement and one round trip: it compares epoch and end of the log, adds the
 // batch and replaces the head, or does nothing. Leases are judged by the server's clock alone.
-// Watchers need not poll: see [Journal.WatchLetters] and [Journal.WatchLogs].
+// Watchers need not poll: see [Journal.WatchSignals] and [Journal.WatchLogs].
 //
 // A broken connection does not break a run. The statement is repeated on another connection; if
 // the first try had succeeded, the journal detects that and does nothing.
@@ -26,7 +26,7 @@ import (
 	"github.com/pawl-run/pawl/internal/outage"
 )
 
-// A Journal is an open database. It implements [pawl.Journal], [pawl.Mailbox],
+// A Journal is an open database. It implements [pawl.Journal], [pawl.Inbox],
 // [pawl.Blobs] and [pawl.Remover]. Its errors name the database, never the password. Times
 // are kept to the microsecond; a lease's Until is by the server's clock.
 type Journal struct {
@@ -42,7 +42,7 @@ type Journal struct {
 
 var (
 	_ pawl.Journal = (*Journal)(nil)
-	_ pawl.Mailbox = (*Journal)(nil)
+	_ pawl.Inbox   = (*Journal)(nil)
 	_ pawl.Blobs   = (*Journal)(nil)
 	_ pawl.Remover = (*Journal)(nil)
 )
@@ -55,7 +55,7 @@ type Options struct {
 	Schema string
 }
 
-// maxBytes bounds one batch, letter or blob.
+// maxBytes bounds one batch, signal or blob.
 const maxBytes = 64 << 20
 
 // patience is how long a call puts up with a database that cannot be reached

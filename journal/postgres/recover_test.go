@@ -125,7 +125,7 @@ tools:
 	recovered, called := 0, 0
 	for _, id := range ids {
 		r, err := sites[0].Run(ctx, id)
-		if err != nil || r.Status != pawl.Success || r.Answer != "paid" {
+		if err != nil || r.Status != pawl.StatusSuccess || r.Answer != "paid" {
 			t.Errorf("run %s is %v: %s (%v)", id, r.Status, r.Reason.Detail, err)
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Remove deletes a run with its letters; see [pawl.Remover]. The server reuses the space itself. A
+// Remove deletes a run with its signals; see [pawl.Remover]. The server reuses the space itself. A
 // repeated call, after a lost answer, succeeds.
 func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {

@@ -276,7 +276,7 @@ func TestIndexes(t *testing.T) {
 	j := openAt(t, started(t).url(), schema)
 	for name, q := range map[string]pawl.Query{
 		"runs_id_key":  {Run: "123"},
-		"runs_status":  {Status: pawl.WaitingInput},
+		"runs_status":  {Status: pawl.StatusWaitingInput},
 		"runs_marks":   {Agent: "7", Labels: map[string]string{"a": "b"}},
 		"runs_loop":    {Loop: "graph"},
 		"runs_thread":  {Thread: "7"},

@@ -152,7 +152,7 @@ tools:
 		}
 		seen <- nil
 	}()
-	if r, err := two.Wait(ctx, run.Run); err != nil || r.Status != pawl.WaitingApproval {
+	if r, err := two.Wait(ctx, run.Run); err != nil || r.Status != pawl.StatusWaitingApproval {
 		t.Fatal(r.Status, err)
 	}
 	if _, err := two.Approve(ctx, run.Run, "c_1", client.Approve{}); err != nil {
@@ -163,7 +163,7 @@ tools:
 	}
 	soon(t, "call", lines("sent.txt", "begun"))
 	two.kill()
-	if r, err := one.Run(ctx, run.Run); err != nil || r.Status != pawl.Interrupted {
+	if r, err := one.Run(ctx, run.Run); err != nil || r.Status != pawl.StatusInterrupted {
 		t.Errorf("left by its server it is %v, %v", r.Status, err)
 	}
 	three := serving(t, database, "shop.yaml")
@@ -177,7 +177,7 @@ tools:
 	if got := strings.Join(types, " "); !strings.HasSuffix(got, "run.stopped") || strings.Count(got, "run.resumed") != 2 {
 		t.Errorf("who followed has seen %s", got)
 	}
-	if r, err := one.Run(ctx, run.Run); err != nil || r.Status != pawl.Success || r.Answer != "it is on its way" {
+	if r, err := one.Run(ctx, run.Run); err != nil || r.Status != pawl.StatusSuccess || r.Answer != "it is on its way" {
 		t.Error(r.Status, r.Answer, err)
 	}
 	if data, err := os.ReadFile("paid.txt"); err != nil || string(data) != "paid\n" {

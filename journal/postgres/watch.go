@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// WatchLetters yields the ids of runs for which letters have come, from any
+// WatchSignals yields the ids of runs for which signals have come, from any
 // process, soon after they are durable, until ctx ends or the journal is
 // closed. The empty id means that any run may have some: it comes first, when
 // listening has begun, and again whenever word may have been lost. So who
@@ -20,11 +20,11 @@ import (
 // by himself now and then. Ids that come while the caller is at work are kept,
 // each once. All watchers of a journal share one connection beside the pool.
 // No error is ever yielded: a connection that breaks is made anew.
-func (j *Journal) WatchLetters(ctx context.Context) iter.Seq2[string, error] {
+func (j *Journal) WatchSignals(ctx context.Context) iter.Seq2[string, error] {
 	return j.letters.watch(ctx)
 }
 
-// WatchLogs is [Journal.WatchLetters] for entries. Word of them follows their
+// WatchLogs is [Journal.WatchSignals] for entries. Word of them follows their
 // commit by some milliseconds and is not part of it, since those who give word
 // in a commit wait for each other: what a process appended just before it was
 // killed is not told of.

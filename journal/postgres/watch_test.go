@@ -58,7 +58,7 @@ func (f *follower) hears(t *testing.T, run string) {
 
 func post(t *testing.T, j *postgres.Journal, run, request string) {
 	t.Helper()
-	if _, err := j.Post(t.Context(), pawl.Letter{Run: run, Kind: pawl.LetterCancel, Request: request, Body: []byte(`1`)}); err != nil {
+	if _, err := j.Send(t.Context(), pawl.Signal{Run: run, Kind: pawl.SignalCancel, Request: request, Body: []byte(`1`)}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,7 +82,7 @@ func TestWatch(t *testing.T) {
 	other, schema := prepared(t)
 	j := openAt(t, started(t).url(), schema)
 	ctx, cancel := context.WithCancel(t.Context())
-	mail, second, logs := follow(ctx, t, j.WatchLetters), follow(ctx, t, j.WatchLetters), follow(ctx, t, j.WatchLogs)
+	mail, second, logs := follow(ctx, t, j.WatchSignals), follow(ctx, t, j.WatchSignals), follow(ctx, t, j.WatchLogs)
 	if n := listeners(t, j); n != 2 {
 		t.Errorf("%d connections listen to two kinds of news", n)
 	}
@@ -129,7 +129,7 @@ func TestWatch(t *testing.T) {
 		<-f.ended
 	}
 	until(t, "nobody listens when nobody watches", func() bool { return listeners(t, j) == 0 })
-	again := follow(t.Context(), t, j.WatchLetters)
+	again := follow(t.Context(), t, j.WatchSignals)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func random(n int) string {
 // TestLong uses texts that no index takes as they are.
 func TestLong(t *testing.T) {
 	j, _ := prepared(t)
-	h := pawl.Head{Agent: random(50_000), Labels: map[string]string{"long": strings.Repeat("ü", 50_000), "a": "b"}, Status: pawl.Running}
+	h := pawl.Head{Agent: random(50_000), Labels: map[string]string{"long": strings.Repeat("ü", 50_000), "a": "b"}, Status: pawl.StatusRunning}
 	if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("x")}, Head: h}); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestLong(t *testing.T) {
 func TestSlowWatcher(t *testing.T) {
 	j, _ := prepared(t)
 	n := 0
-	for run := range j.WatchLetters(t.Context()) {
+	for run := range j.WatchSignals(t.Context()) {
 		if run == "" {
 			for i := range 5 {
 				post(t, j, "r", fmt.Sprint(i))

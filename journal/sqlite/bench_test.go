@@ -71,7 +71,7 @@ func turn(b *testing.B, j *sqlite.Journal, run string, n int) {
 		b.Fatal(err)
 	}
 	batch := pawl.Batch{Run: run, Epoch: l.Epoch}
-	batch.Head = pawl.Head{Agent: "bench", Loop: "react", Status: pawl.Running, Created: time.Now(), Labels: map[string]string{"team": "ops"}}
+	batch.Head = pawl.Head{Agent: "bench", Loop: "react", Status: pawl.StatusRunning, Created: time.Now(), Labels: map[string]string{"team": "ops"}}
 	for i := range n {
 		for _, records := range iteration {
 			batch.Records = records
@@ -176,7 +176,7 @@ func BenchmarkCrowd(b *testing.B) {
 						b.Error(err)
 						return
 					}
-					batch := pawl.Batch{Run: run, Epoch: l.Epoch, Records: iteration[0], Head: pawl.Head{Status: pawl.Running}}
+					batch := pawl.Batch{Run: run, Epoch: l.Epoch, Records: iteration[0], Head: pawl.Head{Status: pawl.StatusRunning}}
 					for pb.Next() {
 						if err := j.Append(context.Background(), batch); err != nil {
 							b.Error(err)

@@ -53,7 +53,7 @@ func (s *shop) agent() pawl.Agent {
 	a.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
 		turn := 1
 		for _, m := range r.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				turn++
 			}
 		}
@@ -87,7 +87,7 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 			t.Fatal(err)
 		}
 		s.knows(`"data":{"status":"%v"`, res.Status)
-		if res.Status == pawl.Success {
+		if res.Status == pawl.StatusSuccess {
 			break
 		}
 		for _, p := range res.Pending {
@@ -118,7 +118,7 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 		}
 	}
 	state, err := engine.Load(t.Context(), j, "r")
-	if err != nil || state.Status() != pawl.Success {
+	if err != nil || state.Status() != pawl.StatusSuccess {
 		t.Errorf("the run is %v, %v", state.Status(), err)
 	}
 	if _, err := e.Replay(t.Context(), s.agent(), "r"); err != nil {
@@ -133,7 +133,7 @@ func misses(t *testing.T, j *sqlite.Journal, known []string) (missing []string) 
 	for _, line := range lines(t, j) {
 		all.WriteString(line + "\n")
 	}
-	for l, err := range j.Letters(t.Context(), "r", 0) {
+	for l, err := range j.Signals(t.Context(), "r", 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ func filled(t *testing.T) (path, blob string) {
 		t.Fatal(err)
 	}
 	for n := range uint64(50) {
-		b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: n * 2, Head: pawl.Head{Status: pawl.Running}}
+		b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: n * 2, Head: pawl.Head{Status: pawl.StatusRunning}}
 		b.Records = [][]byte{fmt.Appendf(nil, "first %03d %0300d", n, 0), fmt.Appendf(nil, "second %03d", n)}
 		if err := j.Append(t.Context(), b); err != nil {
 			t.Fatal(err)

@@ -86,7 +86,7 @@ func claimed(t *testing.T, j *Journal, run string) pawl.Batch {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{[]byte("a")}, Head: pawl.Head{Status: pawl.Running}}
+	return pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{[]byte("a")}, Head: pawl.Head{Status: pawl.StatusRunning}}
 }
 
 func count(t *testing.T, j *Journal, run string) int {
@@ -124,7 +124,7 @@ func TestFaults(t *testing.T) {
 				c.on(fs).Store(&c.err)
 				broken := b
 				broken.Records = [][]byte{[]byte("lost"), bytes.Repeat([]byte("x"), 10_000)}
-				broken.Head = pawl.Head{Status: pawl.Failed, Agent: "lost"}
+				broken.Head = pawl.Head{Status: pawl.StatusFailed, Agent: "lost"}
 				var all sync.WaitGroup
 				for _, b := range []pawl.Batch{broken, other} {
 					all.Go(func() {
@@ -140,7 +140,7 @@ func TestFaults(t *testing.T) {
 					t.Fatalf("%d records are there, not %d", got, round+1)
 				}
 				for h, err := range j.List(t.Context(), pawl.Query{Run: "r"}) {
-					if err != nil || h.Status != pawl.Running || h.Seq != uint64(round+1) {
+					if err != nil || h.Status != pawl.StatusRunning || h.Seq != uint64(round+1) {
 						t.Fatalf("the head is %+v, %v", h, err)
 					}
 				}
@@ -219,7 +219,7 @@ func TestShared(t *testing.T) {
 		func() error { return j.Append(t.Context(), early) },
 		func() error { _, err := j.Claim(t.Context(), pawl.Claim{Run: "b", TTL: 1}); return err },
 		func() error {
-			_, err := j.Post(t.Context(), pawl.Letter{Run: "c", Kind: pawl.LetterCancel})
+			_, err := j.Send(t.Context(), pawl.Signal{Run: "c", Kind: pawl.SignalCancel})
 			return err
 		},
 		func() error { return j.Append(t.Context(), b) },

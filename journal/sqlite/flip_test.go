@@ -32,7 +32,7 @@ func everything(ctx context.Context, path, blob string) (string, error) {
 			errs = append(errs, err)
 		}
 	}
-	for l, err := range j.Letters(ctx, "", 0) {
+	for l, err := range j.Signals(ctx, "", 0) {
 		fmt.Fprintln(&b, l.ID, l.Run, l.Kind, l.Request, l.By, string(l.Body), l.Time)
 		errs = append(errs, err)
 	}
@@ -49,7 +49,7 @@ func TestFlipped(t *testing.T) {
 	path, blob := filled(t)
 	j := openAt(t, path, nil)
 	for i := range 5 {
-		if _, err := j.Post(t.Context(), pawl.Letter{Run: "r", Kind: pawl.LetterDecision, Request: fmt.Sprint(i), By: "ann", Body: json.RawMessage(`{"approve":false}`)}); err != nil {
+		if _, err := j.Send(t.Context(), pawl.Signal{Run: "r", Kind: pawl.SignalDecision, Request: fmt.Sprint(i), By: "ann", Body: json.RawMessage(`{"approve":false}`)}); err != nil {
 			t.Fatal(err)
 		}
 		l, err := j.Claim(t.Context(), pawl.Claim{Run: fmt.Sprint("run-", i), TTL: time.Minute, New: true})

@@ -109,12 +109,12 @@ func selection(q pawl.Query) (sql string, args []any) {
 	if q.Status != 0 {
 		status = q.Status.String()
 	}
-	if q.Status != pawl.Success { // most are
+	if q.Status != pawl.StatusSuccess { // most are
 		add(`status`, status)
 	}
 	add(`agent`, q.Agent)
 	add(`loop`, q.Loop)
-	if q.Status == pawl.Success {
+	if q.Status == pawl.StatusSuccess {
 		add(`status`, status)
 	}
 	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,

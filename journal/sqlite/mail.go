@@ -13,27 +13,27 @@ import (
 	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
-// Post makes a letter durable; see [pawl.Mailbox].
-func (j *Journal) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+// Send makes a signal durable; see [pawl.Inbox].
+func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	kind, err := l.Kind.MarshalText()
 	if err != nil {
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	if len(l.Body) > maxBytes {
-		return pawl.Letter{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
+		return pawl.Signal{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
 	}
-	var out pawl.Letter
+	var out pawl.Signal
 	err = j.write(ctx, func(w *writer) (refusal, broken error) {
 		out, refusal, broken = w.send(l, string(kind))
 		return refusal, broken
 	})
 	if err != nil {
-		return pawl.Letter{}, err
+		return pawl.Signal{}, err
 	}
 	return out, nil
 }
 
-func (w *writer) send(l pawl.Letter, kind string) (out pawl.Letter, refusal, broken error) {
+func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, broken error) {
 	find := w.stmts.find
 	if err := bind(find, l.Run); err != nil {
 		return out, nil, err
@@ -64,7 +64,7 @@ func (w *writer) send(l pawl.Letter, kind string) (out pawl.Letter, refusal, bro
 	case err != nil:
 		return out, nil, err
 	case found && !bytes.Equal(out.Body, l.Body):
-		return out, &pawl.LetterConflictError{First: out}, nil
+		return out, &pawl.SignalConflictError{First: out}, nil
 	case found:
 		return out, nil, nil
 	}
@@ -78,9 +78,9 @@ func (w *writer) send(l pawl.Letter, kind string) (out pawl.Letter, refusal, bro
 	return out, nil, nil
 }
 
-// Letters yields letters in order of ID; see [pawl.Mailbox].
-func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq2[pawl.Letter, error] {
-	return func(yield func(pawl.Letter, error) bool) {
+// Signals yields signals in order of ID; see [pawl.Inbox].
+func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
+	return func(yield func(pawl.Signal, error) bool) {
 		for {
 			letters, err := j.letters(ctx, run, after)
 			for _, l := range letters {
@@ -90,7 +90,7 @@ func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq
 				after = l.ID
 			}
 			if err != nil {
-				yield(pawl.Letter{}, j.err(err))
+				yield(pawl.Signal{}, j.err(err))
 				return
 			}
 			if len(letters) == 0 {
@@ -100,18 +100,18 @@ func (j *Journal) Letters(ctx context.Context, run string, after int64) iter.Seq
 	}
 }
 
-func (j *Journal) letters(ctx context.Context, run string, after int64) ([]pawl.Letter, error) {
+func (j *Journal) letters(ctx context.Context, run string, after int64) ([]pawl.Signal, error) {
 	sql := `SELECT l.id, r.id, kind, request, sender, body, time FROM letters l JOIN runs r ON r.ref = l.run WHERE l.id > ?`
 	args := []any{after}
 	if run != "" {
 		sql += ` AND r.id = ?`
 		args = append(args, run)
 	}
-	var out []pawl.Letter
+	var out []pawl.Signal
 	size := 0
 	err := j.pool.read(ctx, func(r *reader) error {
 		return r.query(sql+` ORDER BY l.id`, func(s *sqlite3.Stmt) (bool, error) {
-			l := pawl.Letter{
+			l := pawl.Signal{
 				ID: s.ColumnInt64(0), Run: s.ColumnText(1), Request: s.ColumnText(3),
 				By: s.ColumnText(4), Body: s.ColumnBlob(5, nil), Time: instant(s, 6),
 			}

@@ -52,7 +52,7 @@ func (p *payer) agent() pawl.Agent {
 	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		turn := 0
 		for _, m := range r.Messages {
-			if m.Role == pawl.Assistant {
+			if m.Role == pawl.RoleAssistant {
 				turn++
 			}
 		}
@@ -81,10 +81,10 @@ func goesOn(t *testing.T, j *sqlite.Journal, p *payer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Status == pawl.Success {
+		if res.Status == pawl.StatusSuccess {
 			break
 		}
-		if res.Status != pawl.WaitingDoubt {
+		if res.Status != pawl.StatusWaitingDoubt {
 			t.Fatalf("the run is %v: %s", res.Status, res.Reason.Detail)
 		}
 		for _, d := range res.Pending {
@@ -99,7 +99,7 @@ func goesOn(t *testing.T, j *sqlite.Journal, p *payer) {
 		}
 	}
 	s, err := engine.Load(t.Context(), j, "r")
-	if err != nil || s.Status() != pawl.Success {
+	if err != nil || s.Status() != pawl.StatusSuccess {
 		t.Fatalf("the run is %v, %v", s.Status(), err)
 	}
 	times := map[string]int{}
@@ -175,7 +175,7 @@ func TestDiskFails(t *testing.T) {
 				case errors.Is(err, pawl.ErrUnknownRun) || err == nil && s.Seq() == 0: // it never began
 				case err != nil:
 					t.Error(err)
-				case s.Status() != pawl.Success:
+				case s.Status() != pawl.StatusSuccess:
 					parked++
 					goesOn(t, j, p)
 				}

@@ -191,7 +191,7 @@ func playWriter(j *sqlite.Journal, me string) error {
 			}
 			l, err := j.Claim(ctx, c)
 			for err == nil {
-				b := pawl.Batch{Run: run, Epoch: l.Epoch, After: end, Head: pawl.Head{Status: pawl.Running}}
+				b := pawl.Batch{Run: run, Epoch: l.Epoch, After: end, Head: pawl.Head{Status: pawl.StatusRunning}}
 				n := 1 + rand.IntN(3)
 				for k := range n {
 					end++

@@ -193,7 +193,7 @@ func begin(t *testing.T, j pawl.Journal) pawl.Lease {
 
 func add(t *testing.T, j pawl.Journal, lease pawl.Lease, after uint64, line string) {
 	t.Helper()
-	err := j.Append(t.Context(), pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, After: after, Records: [][]byte{[]byte(line)}, Head: pawl.Head{Run: lease.Run, Status: pawl.Running}})
+	err := j.Append(t.Context(), pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, After: after, Records: [][]byte{[]byte(line)}, Head: pawl.Head{Run: lease.Run, Status: pawl.StatusRunning}})
 	if err != nil {
 		t.Fatal(err)
 	}

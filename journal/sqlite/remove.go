@@ -12,7 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Remove deletes a run with its letters; see [pawl.Remover]. New data reuses its space;
+// Remove deletes a run with its signals; see [pawl.Remover]. New data reuses its space;
 // [Journal.Compact] returns it to the file system.
 func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 	return j.write(ctx, func(w *writer) (refusal, broken error) { return w.remove(run, epoch) })

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// TestMigration opens a database as version 1 wrote it, before there were letters and blobs.
+// TestMigration opens a database as version 1 wrote it, before there were signals and blobs.
 func TestMigration(t *testing.T) {
 	text, err := os.ReadFile("testdata/version1.sql")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestMigration(t *testing.T) {
 		for h, err := range j.List(t.Context(), pawl.Query{Labels: map[string]string{"team": "ops"}}) {
 			found++
 			want := pawl.Head{
-				Run: "run-1", Agent: "buyer", Loop: "react", Status: pawl.WaitingApproval, Seq: 3, Iterations: 2, Cost: 0.25, Priced: true,
+				Run: "run-1", Agent: "buyer", Loop: "react", Status: pawl.StatusWaitingApproval, Seq: 3, Iterations: 2, Cost: 0.25, Priced: true,
 				Labels: map[string]string{"team": "ops"}, Created: time.Unix(1700000000, 0).UTC(), Updated: time.Unix(1700000009, 0).UTC(),
 				Lease: pawl.Lease{Run: "run-1", Epoch: 4},
 			}
@@ -52,7 +52,7 @@ func TestMigration(t *testing.T) {
 		if found != 1 {
 			t.Errorf("%d runs have the label", found)
 		}
-		if _, err := j.Post(t.Context(), pawl.Letter{Run: "run-1", Kind: pawl.LetterCancel, Request: "q", Body: []byte(`1`)}); err != nil {
+		if _, err := j.Send(t.Context(), pawl.Signal{Run: "run-1", Kind: pawl.SignalCancel, Request: "q", Body: []byte(`1`)}); err != nil {
 			t.Error(err)
 		}
 		if err := j.Close(); err != nil {

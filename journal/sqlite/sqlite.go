@@ -24,7 +24,7 @@ import (
 )
 
 // A Journal is an open database. It implements [pawl.Journal],
-// [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover]. Its errors name the file.
+// [pawl.Inbox], [pawl.Blobs] and [pawl.Remover]. Its errors name the file.
 type Journal struct {
 	path   string
 	writer *writer
@@ -35,7 +35,7 @@ type Journal struct {
 
 var (
 	_ pawl.Journal = (*Journal)(nil)
-	_ pawl.Mailbox = (*Journal)(nil)
+	_ pawl.Inbox   = (*Journal)(nil)
 	_ pawl.Blobs   = (*Journal)(nil)
 	_ pawl.Remover = (*Journal)(nil)
 )
@@ -57,7 +57,7 @@ type Options struct {
 	pages int    // of the log, when they are moved into the file; tests do it often
 }
 
-// maxBytes bounds one batch, letter or blob. SQLite copies what it is given
+// maxBytes bounds one batch, signal or blob. SQLite copies what it is given
 // twice within the 256 MB that a connection may use.
 const maxBytes = 64 << 20
 

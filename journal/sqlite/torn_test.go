@@ -31,7 +31,7 @@ func newWALRun(t *testing.T) (r walRun) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.Success {
+	if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
 		t.Fatal(res.Status, err)
 	}
 	var err1, err2 error

@@ -65,11 +65,11 @@ func (s *Server) owed(ctx context.Context, run string) (bool, error) {
 }
 
 // collect notes that the result of a run is given to its client, and reports
-// whether this is the first time. The note is a letter, which can be posted once,
+// whether this is the first time. The note is a signal, which can be posted once,
 // of a kind that means nothing to a run without that child; a journal that takes
 // none forgets with the server.
 func (s *Server) collect(ctx context.Context, run string) (first bool, err error) {
-	mail, ok := s.journal.(pawl.Mailbox)
+	mail, ok := s.journal.(pawl.Inbox)
 	if !ok {
 		return false, nil
 	}
@@ -77,8 +77,8 @@ func (s *Server) collect(ctx context.Context, run string) (first bool, err error
 	if err != nil {
 		return false, err
 	}
-	_, err = mail.Post(ctx, pawl.Letter{Run: run, Kind: pawl.LetterChild, Request: "mcp.collected", By: "mcp client", Body: body})
-	if taken := (*pawl.LetterConflictError)(nil); errors.As(err, &taken) {
+	_, err = mail.Send(ctx, pawl.Signal{Run: run, Kind: pawl.SignalChild, Request: "mcp.collected", By: "mcp client", Body: body})
+	if taken := (*pawl.SignalConflictError)(nil); errors.As(err, &taken) {
 		return false, nil
 	}
 	return err == nil, err

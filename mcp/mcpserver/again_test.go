@@ -89,7 +89,7 @@ func TestCollectedIsResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Exhausted || r.Iterations != 5 {
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted || r.Iterations != 5 {
 		t.Errorf("%v after %d iterations: %v", r.Status, r.Iterations, err)
 	}
 	if n, err := w.engine.Replay(t.Context(), w.agent, run); err != nil || n == 0 {

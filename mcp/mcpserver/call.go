@@ -30,7 +30,7 @@ func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, tool string) 
 	}
 	for c := range run.state.Calls() {
 		switch {
-		case c.Phase != pawl.Answered:
+		case c.Phase != pawl.PhaseAnswered:
 		case c.Status != pawl.ToolOK:
 			return failed(run.ID, untold(c)), nil
 		default:
@@ -52,7 +52,7 @@ func (s *Server) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallTool
 	switch {
 	case err != nil:
 		return failed(run.ID, err.Error()), nil
-	case run.result.Status != pawl.Success:
+	case run.result.Status != pawl.StatusSuccess:
 		return failed(run.ID, s.ended(ctx, run.result)), nil
 	}
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: run.result.Answer}}, Meta: sdk.Meta{runMeta: run.ID}}

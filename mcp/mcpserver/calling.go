@@ -32,7 +32,7 @@ func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
 	}
 	a := agent
 	a.Prompt, a.Model, a.Fallback = "", client{tool}, nil
-	a.Loop, a.Strategy, a.Builtins, a.Sampling = nil, pawl.Native, false, pawl.Sampling{}
+	a.Loop, a.Strategy, a.Builtins, a.Sampling = nil, pawl.StrategyNative, false, pawl.Sampling{}
 	a.Stop, a.Goal, a.Observer, a.Output = stop.ToolCalled(tool), nil, nil, nil
 	a.Source = called(agent.Source, tool)
 	return a, nil

@@ -195,7 +195,7 @@ func TestCallsAreRuns(t *testing.T) {
 		for one := range s.Calls() {
 			made = append(made, one.Tool+" "+string(one.Args))
 		}
-		if s.Status() != pawl.Success || s.Input() != tt.args || len(made) != 1 || made[0] != tt.tool+" "+tt.args {
+		if s.Status() != pawl.StatusSuccess || s.Input() != tt.args || len(made) != 1 || made[0] != tt.tool+" "+tt.args {
 			t.Errorf("%s %s: run %v on %s made %v", tt.tool, tt.args, s.Status(), s.Input(), made)
 		}
 		if r := pawl.ResultOf(s); r.Labels["by"] != "mcp" || r.Labels["team"] != "a" || r.CostUSD == nil || *r.CostUSD != 0 || r.Usage.Input > 3 {
@@ -270,7 +270,7 @@ func TestAgent(t *testing.T) {
 	for len(steps) > 0 {
 		<-steps
 	}
-	if text, run, failed := call(t, c, "clerk", `{"input":"file it"}`); failed || text != "done: file it" || w.state(t, run).Status() != pawl.Success {
+	if text, run, failed := call(t, c, "clerk", `{"input":"file it"}`); failed || text != "done: file it" || w.state(t, run).Status() != pawl.StatusSuccess {
 		t.Errorf("%s", text)
 	}
 	if text, _, failed := call(t, c, "clerk", `{"input":" "}`); !failed || !strings.Contains(text, "not blank") {
@@ -324,7 +324,7 @@ func TestCancel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if head.Status == pawl.Cancelled {
+			if head.Status == pawl.StatusCancelled {
 				return
 			}
 		}

@@ -18,13 +18,13 @@ import (
 func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine.Handle, error) {
 	d.result = pawl.ResultOf(d.state)
 	switch status := d.state.Status(); {
-	case status == pawl.Running:
+	case status == pawl.StatusRunning:
 	case len(d.result.Pending) > 0:
 		heard, err := s.heard(ctx, d)
 		if err != nil || !heard && !late(d.result) {
 			return nil, err
 		}
-	case status != pawl.Paused:
+	case status != pawl.StatusPaused:
 		return nil, nil // somebody went on with it
 	}
 	h, err := s.engine.Resume(s.life, agent, d.ID, nil)
@@ -36,12 +36,12 @@ func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine
 
 // heard reports whether a run got a signal since it was suspended.
 func (s *Server) heard(ctx context.Context, d *driven) (bool, error) {
-	mail, ok := s.journal.(pawl.Mailbox)
+	mail, ok := s.journal.(pawl.Inbox)
 	if !ok {
 		return false, nil
 	}
-	for l, err := range mail.Letters(ctx, d.ID, d.state.Letter()) {
-		if err != nil || l.Kind != pawl.LetterDelivery { // it is not for the run
+	for l, err := range mail.Signals(ctx, d.ID, d.state.Signal()) {
+		if err != nil || l.Kind != pawl.SignalDelivery { // it is not for the run
 			return err == nil, err
 		}
 	}
@@ -85,7 +85,7 @@ func (s *Server) waits(ctx context.Context, r pawl.Result) string {
 // ended says how a run ended that did not succeed.
 func (s *Server) ended(ctx context.Context, r pawl.Result) string {
 	text := "the run ended as " + r.Status.Words()
-	if r.Reason.Condition != "" && r.Status != pawl.PlanFailed {
+	if r.Reason.Condition != "" && r.Status != pawl.StatusPlanFailed {
 		text += ": " + r.Reason.Condition
 	}
 	if r.Reason.Detail != "" {

@@ -137,7 +137,7 @@ func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []
 			place[n-1] = len(list) - 1
 		}
 		place = append(place, 0)
-		if role == pawl.Assistant {
+		if role == pawl.RoleAssistant {
 			if blocks := m.said(parts, recall); len(blocks) > 0 {
 				list = append(list, message{Role: "assistant", Content: blocks})
 			}
@@ -182,9 +182,9 @@ func (m *Model) unled(msgs []pawl.Message) bool {
 			}
 		}
 		switch {
-		case msg.Role == pawl.Assistant && calls && !led:
+		case msg.Role == pawl.RoleAssistant && calls && !led:
 			return true
-		case msg.Role == pawl.User && !answers:
+		case msg.Role == pawl.RoleUser && !answers:
 			return false
 		}
 	}

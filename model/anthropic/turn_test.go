@@ -31,7 +31,7 @@ func FuzzTurn(f *testing.F) {
 		if r == nil {
 			return
 		}
-		if _, err := m.body(pawl.Request{Messages: []pawl.Message{{Role: pawl.Assistant, Parts: r.Parts}}}, true); err != nil {
+		if _, err := m.body(pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleAssistant, Parts: r.Parts}}}, true); err != nil {
 			t.Errorf("%+v cannot go back: %v", r.Parts, err)
 		}
 	})

@@ -117,7 +117,7 @@ func (m *Model) contents(msgs []pawl.Message) []content {
 	list := []content{}
 	for role, parts := range limits.Turns(msgs) {
 		c := content{Role: "user"}
-		if role == pawl.Assistant {
+		if role == pawl.RoleAssistant {
 			c.Role, c.Parts = "model", m.assistant(parts)
 		} else {
 			c.Parts = m.user(parts)

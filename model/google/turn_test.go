@@ -13,7 +13,7 @@ import (
 // sent is what goes back of a reply, as one content.
 func sent(t *testing.T, m *Model, r *pawl.Reply) string {
 	t.Helper()
-	raw, err := json.Marshal(m.contents([]pawl.Message{{Role: pawl.Assistant, Parts: r.Parts}}))
+	raw, err := json.Marshal(m.contents([]pawl.Message{{Role: pawl.RoleAssistant, Parts: r.Parts}}))
 	if err != nil {
 		t.Fatal(err)
 	}

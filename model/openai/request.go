@@ -109,7 +109,7 @@ func (m *Model) messages(r pawl.Request) []message {
 	}
 	ids := callIDs(r.Messages, longestID)
 	for role, parts := range limits.Turns(r.Messages) {
-		if role == pawl.Assistant {
+		if role == pawl.RoleAssistant {
 			if msg := m.assistant(parts, ids); msg.Content != nil || msg.Calls != nil {
 				list = append(list, msg)
 			}

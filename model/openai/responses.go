@@ -156,7 +156,7 @@ func (m *Responses) input(msgs []pawl.Message, recall bool) []any {
 	ids, seen := callIDs(msgs, longestCallID), map[string]bool{}
 	list := []any{}
 	for role, parts := range limits.Turns(msgs) {
-		if role == pawl.Assistant {
+		if role == pawl.RoleAssistant {
 			list = append(list, m.said(parts, ids, seen, recall)...)
 		} else {
 			list = append(list, asked(parts, ids)...)

@@ -47,7 +47,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 	return func(yield func(pawl.Chunk, error) bool) {
 		turn := 1
 		for _, msg := range r.Messages {
-			if msg.Role == pawl.Assistant {
+			if msg.Role == pawl.RoleAssistant {
 				turn++
 			} else {
 				turn += summarised(msg)
@@ -244,7 +244,7 @@ func split(parts []pawl.Part, n int) []pawl.Chunk {
 // lastUser returns all text in the last user message.
 func lastUser(msgs []pawl.Message) string {
 	for _, msg := range slices.Backward(msgs) {
-		if msg.Role != pawl.User {
+		if msg.Role != pawl.RoleUser {
 			continue
 		}
 		var texts []string

@@ -37,11 +37,11 @@ func ask(ctx context.Context, m pawl.Model, r pawl.Request) (streamed string, re
 }
 
 func request(turn, attempt int) pawl.Request {
-	r := pawl.Request{Attempt: attempt, Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "hello"}}}}}
+	r := pawl.Request{Attempt: attempt, Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "hello"}}}}}
 	for range turn - 1 {
 		r.Messages = append(r.Messages,
-			pawl.Message{Role: pawl.Assistant, Parts: []pawl.Part{pawl.Text{Text: "so"}}},
-			pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.ToolResult{Content: []byte(`"a result"`)}}})
+			pawl.Message{Role: pawl.RoleAssistant, Parts: []pawl.Part{pawl.Text{Text: "so"}}},
+			pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.ToolResult{Content: []byte(`"a result"`)}}})
 	}
 	return r
 }

@@ -125,7 +125,7 @@ func TestARunIsReplayed(t *testing.T) {
 }
 
 // Every adapter takes the client, and gets the same from the file as from the
-// provider: replies to the letter, usage, and errors with their classes.
+// provider: replies to the signal, usage, and errors with their classes.
 func TestAdapters(t *testing.T) {
 	replies := []pawl.Reply{
 		{Parts: []pawl.Part{pawl.Thinking{Text: "Hm."}, pawl.Text{Text: "Let me see. é😀\n\ndata: x\r\n"}, pawl.Call{Tool: "add", Args: json.RawMessage(`{"a":12345678901234567890}`)}}},
@@ -188,7 +188,7 @@ func TestAdapters(t *testing.T) {
 // ask says everything that a model answers.
 func ask(ctx context.Context, m pawl.Model, prompt string) string {
 	var b strings.Builder
-	for c, err := range m.Stream(ctx, pawl.Request{Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: prompt}}}}}) {
+	for c, err := range m.Stream(ctx, pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: prompt}}}}}) {
 		me := new(pawl.ModelError)
 		switch {
 		case errors.As(err, &me):

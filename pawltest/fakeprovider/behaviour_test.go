@@ -57,7 +57,7 @@ const thought = "First I look."
 func brain(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	n, put := 1, false
 	for _, m := range r.Messages {
-		if m.Role == pawl.Assistant {
+		if m.Role == pawl.RoleAssistant {
 			n++
 		}
 		for _, p := range m.Parts {
@@ -195,13 +195,13 @@ func (r *rig) verdict(t *testing.T, res pawl.Result) string {
 		}
 	}
 	switch {
-	case res.Status == pawl.Paused:
+	case res.Status == pawl.StatusPaused:
 		return "park " + class
-	case res.Status == pawl.Failed && class == "":
+	case res.Status == pawl.StatusFailed && class == "":
 		return res.Verdict.Leaf
-	case res.Status == pawl.Failed:
+	case res.Status == pawl.StatusFailed:
 		return "fail " + class
-	case res.Status != pawl.Success:
+	case res.Status != pawl.StatusSuccess:
 		return res.Status.String() + ": " + res.Verdict.Detail
 	case class != "":
 		return "retry " + class

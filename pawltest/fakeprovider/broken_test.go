@@ -44,7 +44,7 @@ func TestBrokenBytes(t *testing.T) {
 				return pawl.Do(pawl.Call{Tool: "go", Args: json.RawMessage(`{}`)}), nil
 			}
 			res := r.start(t)
-			if res.Status != pawl.Success || strings.TrimRight(res.Answer, "\uFFFD") != "I am there." || !strings.HasSuffix(res.Answer, "\uFFFD") {
+			if res.Status != pawl.StatusSuccess || strings.TrimRight(res.Answer, "\uFFFD") != "I am there." || !strings.HasSuffix(res.Answer, "\uFFFD") {
 				t.Errorf("%v: %q", res.Verdict, res.Answer)
 			}
 			if len(went) != 1 || went[0] != "" {

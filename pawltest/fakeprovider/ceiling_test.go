@@ -79,7 +79,7 @@ func anyAgent(r *rand.Rand, model pawl.Model) pawl.Agent {
 	}
 	switch r.IntN(4) {
 	case 0:
-		a.Strategy = pawl.JSON
+		a.Strategy = pawl.StrategyJSON
 	case 1:
 		a.Output = json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}`)
 	case 2:

@@ -31,7 +31,7 @@ func (c *checkAnthropic) message(msg node, role pawl.Role, blocks []node) {
 	if len(blocks) == 0 {
 		c.wrong(msg.path, "all messages must have non-empty content except for the optional final assistant message")
 	}
-	t := turn{path: msg.path, assistant: role == pawl.Assistant, blocks: blocks}
+	t := turn{path: msg.path, assistant: role == pawl.RoleAssistant, blocks: blocks}
 	var results, calls []string
 	other := false
 	for _, b := range blocks {
@@ -90,7 +90,7 @@ func (c *checkAnthropic) call(b node) {
 func (c *checkAnthropic) result(b node, role pawl.Role, late bool, before []string) {
 	id := b.at("tool_use_id").text()
 	switch {
-	case role != pawl.User:
+	case role != pawl.RoleUser:
 		c.wrong(b.path, "`tool_result` blocks can only be in `user` messages")
 	case slices.Contains(before, id):
 		c.wrong(b.path, "each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", id)

@@ -23,7 +23,7 @@ func Example() {
 
 	m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: srv.URL, APIKey: "test"})
 	question := pawl.Request{
-		Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "What is 1 + 2?"}}}},
+		Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "What is 1 + 2?"}}}},
 		Tools:    []pawl.ToolInfo{{Name: "add"}},
 	}
 	for range 2 {

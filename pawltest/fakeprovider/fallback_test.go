@@ -27,7 +27,7 @@ func TestFallbackAcrossWires(t *testing.T) {
 					t.Cleanup(client.CloseIdleConnections)
 					r.agent.Fallback = []pawl.Model{adapters[to](r.srv.URL, client)}
 					res := r.start(t)
-					if res.Status != pawl.Success || r.puts.Load() != 1 {
+					if res.Status != pawl.StatusSuccess || r.puts.Load() != 1 {
 						t.Errorf("%v: %s; it was put %d times", res.Verdict, res.Verdict.Detail, r.puts.Load())
 					}
 					r.sound(t)

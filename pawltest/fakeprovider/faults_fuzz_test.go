@@ -45,14 +45,14 @@ func FuzzFaults(f *testing.F) {
 		}})
 		r.agent.Limits.Time = time.Minute
 		res := r.start(t)
-		for again := 0; res.Status != pawl.Success && again < 3; again++ {
+		for again := 0; res.Status != pawl.StatusSuccess && again < 3; again++ {
 			if !res.Resumable {
 				t.Fatalf("%v, %v: the run cannot go on: %v", a, b, res.Verdict)
 			}
 			sound.Store(again > 0)
 			res = r.resume(t)
 		}
-		if res.Status != pawl.Success || r.puts.Load() != 1 {
+		if res.Status != pawl.StatusSuccess || r.puts.Load() != 1 {
 			t.Errorf("%v, %v on %v: %v: %s; it was put %d times", a, b, w, res.Verdict, res.Verdict.Detail, r.puts.Load())
 		}
 		if p := r.fake.Problems(); len(p) > 0 {

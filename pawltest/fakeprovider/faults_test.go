@@ -70,17 +70,17 @@ func strike(t *testing.T, w fakeprovider.Wire, f fakeprovider.Fault, at int, wan
 	if !slices.Contains(strings.Split(want, " | "), got) {
 		t.Errorf("request %d: %s, want %s; %v: %s", at, got, want, res.Verdict, res.Verdict.Detail)
 	}
-	if got != "fine" && at == 1 && r.puts.Load() > 0 && res.Status != pawl.Success {
+	if got != "fine" && at == 1 && r.puts.Load() > 0 && res.Status != pawl.StatusSuccess {
 		t.Errorf("request %d: it was put, though the reply was no good", at)
 	}
-	if res.Status != pawl.Success {
+	if res.Status != pawl.StatusSuccess {
 		if !res.Resumable {
 			t.Errorf("request %d: the run cannot go on: %v", at, res.Verdict)
 			return true
 		}
 		res = r.resume(t)
 	}
-	if res.Status != pawl.Success {
+	if res.Status != pawl.StatusSuccess {
 		t.Errorf("request %d: with a sound provider the run ends %v: %s", at, res.Verdict, res.Verdict.Detail)
 	}
 	if n := r.puts.Load(); n != 1 {

@@ -38,13 +38,13 @@ func (r *rig) sound(t *testing.T) {
 func TestThinkingComesBack(t *testing.T) {
 	onWires(t, func(t *testing.T, w fakeprovider.Wire) {
 		r := newRig(t, w, nil)
-		if res := r.start(t); res.Status != pawl.Success {
+		if res := r.start(t); res.Status != pawl.StatusSuccess {
 			t.Fatalf("%v: %s", res.Verdict, res.Verdict.Detail)
 		}
 		r.sound(t)
 		last := r.fake.Requests()[1].Decoded
 		for _, m := range last.Messages {
-			if i := slices.IndexFunc(m.Parts, func(p pawl.Part) bool { th, ok := p.(pawl.Thinking); return ok && th.Text == thought }); m.Role == pawl.Assistant && i != 0 {
+			if i := slices.IndexFunc(m.Parts, func(p pawl.Part) bool { th, ok := p.(pawl.Thinking); return ok && th.Text == thought }); m.Role == pawl.RoleAssistant && i != 0 {
 				t.Errorf("the thinking stands at %d in %+v, want it first", i, m.Parts)
 			}
 		}
@@ -84,12 +84,12 @@ func TestCallsCutShort(t *testing.T) {
 			} else {
 				cancel()
 			}
-			if res := finish(t, h); res.Status != pawl.Cancelled && res.Status != pawl.Paused {
+			if res := finish(t, h); res.Status != pawl.StatusCancelled && res.Status != pawl.StatusPaused {
 				t.Fatalf("%s: %v", how, res.Verdict)
 			}
 			res := r.resume(t)
 			cancel()
-			if res.Status != pawl.Success || r.puts.Load() != 1 {
+			if res.Status != pawl.StatusSuccess || r.puts.Load() != 1 {
 				t.Errorf("%s: %v: %s; it was put %d times", how, res.Verdict, res.Verdict.Detail, r.puts.Load())
 			}
 			r.sound(t)
@@ -132,7 +132,7 @@ func TestLongConversation(t *testing.T) {
 			}
 			return pawl.Reply{Parts: parts}, nil
 		}
-		if res := r.start(t); res.Status != pawl.Success {
+		if res := r.start(t); res.Status != pawl.StatusSuccess {
 			t.Errorf("%v: %s", res.Verdict, res.Verdict.Detail)
 		}
 		r.sound(t)
@@ -163,7 +163,7 @@ func TestTooLong(t *testing.T) {
 				}) (string, error) {
 					return strings.Repeat("much to see ", 100), nil
 				}, pawl.Read)
-				if res := r.start(t); res.Status != pawl.Success {
+				if res := r.start(t); res.Status != pawl.StatusSuccess {
 					t.Errorf("%v: %s", res.Verdict, res.Verdict.Detail)
 				}
 				list := r.fake.Requests()
@@ -199,13 +199,13 @@ func TestDeadProvider(t *testing.T) {
 				if d := time.Since(begun); d > 40*time.Second {
 					t.Errorf("it took %v", d)
 				}
-				if res.Status != pawl.Failed || !res.Resumable {
+				if res.Status != pawl.StatusFailed || !res.Resumable {
 					t.Fatalf("%v: %s", res.Verdict, res.Verdict.Detail)
 				}
 				r.accounts(t, res)
 				back.Store(true)
 				res = r.resume(t)
-				if res.Status != pawl.Success || r.puts.Load() != 1 {
+				if res.Status != pawl.StatusSuccess || r.puts.Load() != 1 {
 					t.Errorf("when it is back: %v: %s; it was put %d times", res.Verdict, res.Verdict.Detail, r.puts.Load())
 				}
 				r.accounts(t, res)

@@ -65,10 +65,10 @@ func readAnthropic(in *inbound) {
 }
 
 func (in *inbound) anthropicMessage(c *checkAnthropic, msg node) {
-	role := pawl.User
+	role := pawl.RoleUser
 	switch msg.at("role").text() {
 	case "assistant":
-		role = pawl.Assistant
+		role = pawl.RoleAssistant
 	case "user":
 	default:
 		in.wrong(msg.path+".role", "Input should be 'user' or 'assistant'")

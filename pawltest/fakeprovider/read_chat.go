@@ -54,7 +54,7 @@ func (in *inbound) chatMessage(msg node) {
 	case "system", "developer":
 		in.Decoded.System += msg.at("content").all()
 	case "user":
-		in.say(pawl.User, in.chatParts(msg.at("content"))...)
+		in.say(pawl.RoleUser, in.chatParts(msg.at("content"))...)
 	case "assistant":
 		var parts []pawl.Part
 		for _, key := range []string{"reasoning_content", "reasoning"} {
@@ -67,10 +67,10 @@ func (in *inbound) chatMessage(msg node) {
 			id, fn := call.at("id").text(), call.at("function")
 			parts = append(parts, pawl.Call{ID: id, Ref: id, Tool: fn.at("name").text(), Args: rawOr(fn.at("arguments").text())})
 		}
-		in.say(pawl.Assistant, parts...)
+		in.say(pawl.RoleAssistant, parts...)
 	case "tool":
 		id := msg.at("tool_call_id").text()
-		in.say(pawl.User, pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(msg.at("content").all())})
+		in.say(pawl.RoleUser, pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(msg.at("content").all())})
 	}
 }
 

@@ -31,9 +31,9 @@ func readGoogle(in *inbound) {
 	c := checkGoogle{inbound: in}
 	for _, msg := range list {
 		c.content(msg)
-		role := pawl.User
+		role := pawl.RoleUser
 		if msg.at("role").text() == "model" {
-			role = pawl.Assistant
+			role = pawl.RoleAssistant
 		}
 		for _, p := range msg.at("parts").list("[%d]") {
 			in.say(role, in.googleParts(p)...)

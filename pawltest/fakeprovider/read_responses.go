@@ -65,17 +65,17 @@ func (in *inbound) responsesItem(it node) {
 		case "system", "developer":
 			in.Decoded.System += pawl.Message{Parts: parts}.Text()
 		case "user":
-			in.say(pawl.User, parts...)
+			in.say(pawl.RoleUser, parts...)
 		case "assistant":
-			in.say(pawl.Assistant, parts...)
+			in.say(pawl.RoleAssistant, parts...)
 		default:
 			in.wrong(it.path+".role", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role)
 		}
 	case "reasoning":
-		in.say(pawl.Assistant, pawl.Thinking{Text: it.at("summary").all(), Opaque: it.raw()})
+		in.say(pawl.RoleAssistant, pawl.Thinking{Text: it.at("summary").all(), Opaque: it.raw()})
 	case "function_call":
 		id := it.at("call_id").text()
-		in.say(pawl.Assistant, pawl.Call{ID: id, Ref: id, Tool: it.at("name").text(), Args: rawOr(it.at("arguments").text())})
+		in.say(pawl.RoleAssistant, pawl.Call{ID: id, Ref: id, Tool: it.at("name").text(), Args: rawOr(it.at("arguments").text())})
 	case "function_call_output":
 		id := it.at("call_id").text()
 		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(it.at("output").all())}
@@ -84,7 +84,7 @@ func (in *inbound) responsesItem(it node) {
 				r.Images = append(r.Images, img)
 			}
 		}
-		in.say(pawl.User, r)
+		in.say(pawl.RoleUser, r)
 	case "item_reference":
 		in.wrong(it.path, "Item with id '%s' not found. Items are not persisted when `store` is set to false.", it.at("id").text())
 	default:

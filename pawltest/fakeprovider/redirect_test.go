@@ -37,7 +37,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 						}))
 						defer srv.Close()
 						var failed error
-						for _, err := range adapter(srv.URL, client).Stream(t.Context(), pawl.Request{MaxTokens: 100, Messages: []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "hello"}}}}}) {
+						for _, err := range adapter(srv.URL, client).Stream(t.Context(), pawl.Request{MaxTokens: 100, Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "hello"}}}}}) {
 							failed = err
 						}
 						if me, ok := failed.(*pawl.ModelError); !ok || me.Class != pawl.ClassInvalid || !strings.Contains(me.Message, "redirects to http://") {

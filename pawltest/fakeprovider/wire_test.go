@@ -58,7 +58,7 @@ func dot() []byte {
 func asked() pawl.Request {
 	return pawl.Request{
 		System:    "Be brief.",
-		Messages:  []pawl.Message{{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: "Weather?"}, pawl.Image{Type: "image/png", Data: dot()}}}},
+		Messages:  []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Weather?"}, pawl.Image{Type: "image/png", Data: dot()}}}},
 		Tools:     []pawl.ToolInfo{{Name: "weather", Description: "Tells it.", Input: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}, {Name: "now"}},
 		MaxTokens: 4000,
 		Sampling:  pawl.Sampling{ThinkingTokens: 2000},
@@ -67,8 +67,8 @@ func asked() pawl.Request {
 
 func answered(first *pawl.Reply) pawl.Request {
 	r := asked()
-	reply := pawl.Message{Role: pawl.Assistant}
-	results := pawl.Message{Role: pawl.User}
+	reply := pawl.Message{Role: pawl.RoleAssistant}
+	results := pawl.Message{Role: pawl.RoleUser}
 	for i, p := range first.Parts {
 		if c, ok := p.(pawl.Call); ok {
 			c.ID = "c_" + string(rune('0'+i))

@@ -63,7 +63,7 @@ var appends = []rule{
 		before := c.heads(pawl.Query{})[0]
 		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch}, "taking over")
 		stale := batch(l, 1, "x")
-		stale.Head.Status, stale.Head.Agent = pawl.Failed, "stale"
+		stale.Head.Status, stale.Head.Agent = pawl.StatusFailed, "stale"
 		c.is(c.Append(c.Context(), stale), pawl.ErrFenced, "the old owner's append")
 		ahead := next
 		ahead.Epoch++

@@ -1,5 +1,5 @@
 // Package journaltest checks that a journal keeps the contract of [pawl.Journal],
-// and of [pawl.Mailbox], [pawl.Blobs] and [pawl.Remover] where it implements them.
+// and of [pawl.Inbox], [pawl.Blobs] and [pawl.Remover] where it implements them.
 package journaltest
 
 import (
@@ -133,7 +133,7 @@ func batch(l pawl.Lease, after uint64, records ...string) pawl.Batch {
 	for _, r := range records {
 		b.Records = append(b.Records, []byte(r))
 	}
-	b.Head = pawl.Head{Run: l.Run, Status: pawl.Running, Seq: after + uint64(len(records)), Created: day, Updated: day}
+	b.Head = pawl.Head{Run: l.Run, Status: pawl.StatusRunning, Seq: after + uint64(len(records)), Created: day, Updated: day}
 	return b
 }
 

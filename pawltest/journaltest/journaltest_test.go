@@ -24,7 +24,7 @@ type broken struct {
 	append func(j *memory.Journal, b pawl.Batch) error
 	read   func(j *memory.Journal, run string, from uint64) iter.Seq2[pawl.Row, error]
 	list   func(j *memory.Journal, q pawl.Query) iter.Seq2[pawl.Head, error]
-	post   func(j *memory.Journal, l pawl.Letter) (pawl.Letter, error)
+	post   func(j *memory.Journal, l pawl.Signal) (pawl.Signal, error)
 	blob   func(j *memory.Journal, digest string) ([]byte, error)
 	remove func(j *memory.Journal, run string, epoch uint64) error
 	sweep  func(j *memory.Journal, before time.Time, keep func(string) bool) (int, error)
@@ -58,9 +58,9 @@ func (b *broken) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 	return b.list(b.Journal, q)
 }
 
-func (b *broken) Post(ctx context.Context, l pawl.Letter) (pawl.Letter, error) {
+func (b *broken) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if b.post == nil {
-		return b.Journal.Post(ctx, l)
+		return b.Journal.Send(ctx, l)
 	}
 	return b.post(b.Journal, l)
 }
@@ -194,9 +194,9 @@ var cases = map[string]struct {
 			}
 		}
 	}}},
-	"takes every letter": {"mail/conflict", broken{post: func(j *memory.Journal, l pawl.Letter) (pawl.Letter, error) {
-		got, err := j.Post(bg, l)
-		if conflict := new(pawl.LetterConflictError); errors.As(err, &conflict) {
+	"takes every letter": {"mail/conflict", broken{post: func(j *memory.Journal, l pawl.Signal) (pawl.Signal, error) {
+		got, err := j.Send(bg, l)
+		if conflict := new(pawl.SignalConflictError); errors.As(err, &conflict) {
 			return conflict.First, nil
 		}
 		return got, err

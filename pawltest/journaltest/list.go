@@ -39,7 +39,7 @@ func (c *check) listIs(q pawl.Query, want ...string) {
 // full is a head with nothing left out.
 func full(run string) pawl.Head {
 	return pawl.Head{
-		Run: run, Agent: "agent 007", Loop: "react", Status: pawl.WaitingApproval, Seq: 2,
+		Run: run, Agent: "agent 007", Loop: "react", Status: pawl.StatusWaitingApproval, Seq: 2,
 		Iterations: 1234567, Cost: 0.1 + 0.2, Priced: true,
 		Labels: map[string]string{"team": "ops", "ünï": "\"quoted\"\n", "empty": ""},
 		Thread: "thread", Parent: "parent", Origin: "me@there:/dir",
@@ -58,13 +58,13 @@ var lists = []rule{
 		c.headed(batch(l, 0, "a", "b"), want)
 		c.headIs(want, l)
 
-		want = pawl.Head{Run: "r", Agent: "other", Status: pawl.Running, Seq: 3, Created: day, Updated: day.Add(time.Second)}
+		want = pawl.Head{Run: "r", Agent: "other", Status: pawl.StatusRunning, Seq: 3, Created: day, Updated: day.Add(time.Second)}
 		c.headed(batch(l, 2, "c"), want)
 		c.headIs(want, l)
 
 		// Each field in turn changes alone.
 		for i, change := range []func(h *pawl.Head){
-			func(h *pawl.Head) { h.Status = pawl.WaitingInput },
+			func(h *pawl.Head) { h.Status = pawl.StatusWaitingInput },
 			func(h *pawl.Head) { h.WakeAt = day.Add(time.Minute) },
 			func(h *pawl.Head) { h.Labels = map[string]string{"a": "b"} },
 			func(h *pawl.Head) { h.Iterations = 7 },
@@ -84,31 +84,31 @@ var lists = []rule{
 		}
 	}},
 	{"list/epochs", "the head is the one appended last, also after a change of owner", func(c *check) {
-		l := c.put("r", pawl.Head{Status: pawl.Running, Created: day})
+		l := c.put("r", pawl.Head{Status: pawl.StatusRunning, Created: day})
 		next := c.take(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute, Over: l.Epoch}, "taking over")
 		want := full("r")
 		c.headed(batch(next, 1, "b"), want)
 		c.headIs(want, next)
 	}},
 	{"list/relabelled", "a run is listed by the labels of its head and not by those it had", func(c *check) {
-		l := c.put("r", pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "1", "b": "\xff<"}})
-		c.headed(batch(l, 1, "b"), pawl.Head{Status: pawl.Running, Labels: map[string]string{"a": "2", "b": "\xff<"}})
+		l := c.put("r", pawl.Head{Status: pawl.StatusRunning, Labels: map[string]string{"a": "1", "b": "\xff<"}})
+		c.headed(batch(l, 1, "b"), pawl.Head{Status: pawl.StatusRunning, Labels: map[string]string{"a": "2", "b": "\xff<"}})
 		c.listIs(pawl.Query{Labels: map[string]string{"a": "1"}})
 		c.listIs(pawl.Query{Labels: map[string]string{"a": "2"}}, "r")
 	}},
 	{"list/newest", "the newest run comes first", func(c *check) {
 		for i := range 5 {
-			c.put(fmt.Sprintf("r%d", (i*3)%5), pawl.Head{Status: pawl.Running, Created: day.Add(time.Duration(i) * time.Second)})
+			c.put(fmt.Sprintf("r%d", (i*3)%5), pawl.Head{Status: pawl.StatusRunning, Created: day.Add(time.Duration(i) * time.Second)})
 		}
 		c.listIs(pawl.Query{}, "r2", "r4", "r1", "r3", "r0")
 	}},
 	{"list/filters", "fields of a query select by what they name, and all of them must match", func(c *check) {
 		ops := map[string]string{"team": "ops", "env": "prod"}
-		c.put("run-a", pawl.Head{Status: pawl.Running, Agent: "x", Loop: "react", Labels: ops})
-		c.put("run-b", pawl.Head{Status: pawl.Success, Agent: "x", Loop: "plan", Thread: "talk", Labels: map[string]string{"team": "ops"}})
-		c.put("ruN-c", pawl.Head{Status: pawl.Success, Agent: "y", Loop: "react", Labels: map[string]string{"team": "dev", "env": ""}})
-		c.put("other%", pawl.Head{Status: pawl.WaitingInput, Agent: "X"})
-		c.put("run", pawl.Head{Status: pawl.Running})
+		c.put("run-a", pawl.Head{Status: pawl.StatusRunning, Agent: "x", Loop: "react", Labels: ops})
+		c.put("run-b", pawl.Head{Status: pawl.StatusSuccess, Agent: "x", Loop: "plan", Thread: "talk", Labels: map[string]string{"team": "ops"}})
+		c.put("ruN-c", pawl.Head{Status: pawl.StatusSuccess, Agent: "y", Loop: "react", Labels: map[string]string{"team": "dev", "env": ""}})
+		c.put("other%", pawl.Head{Status: pawl.StatusWaitingInput, Agent: "X"})
+		c.put("run", pawl.Head{Status: pawl.StatusRunning})
 		c.listIs(pawl.Query{}, "run", "other%", "ruN-c", "run-b", "run-a")
 		c.listIs(pawl.Query{Run: "run"}, "run", "run-b", "run-a")
 		c.listIs(pawl.Query{Run: "run-"}, "run-b", "run-a")
@@ -117,7 +117,7 @@ var lists = []rule{
 		c.listIs(pawl.Query{Run: "o%"})
 		c.listIs(pawl.Query{Run: "run_"})
 		c.listIs(pawl.Query{Run: "run-b "})
-		c.listIs(pawl.Query{Status: pawl.Success}, "ruN-c", "run-b")
+		c.listIs(pawl.Query{Status: pawl.StatusSuccess}, "ruN-c", "run-b")
 		c.listIs(pawl.Query{Agent: "x"}, "run-b", "run-a")
 		c.listIs(pawl.Query{Loop: "react"}, "ruN-c", "run-a")
 		c.listIs(pawl.Query{Thread: "talk"}, "run-b")
@@ -126,13 +126,13 @@ var lists = []rule{
 		c.listIs(pawl.Query{Labels: ops}, "run-a")
 		c.listIs(pawl.Query{Labels: map[string]string{"env": ""}}, "ruN-c")
 		c.listIs(pawl.Query{Labels: map[string]string{"nothing": ""}})
-		c.listIs(pawl.Query{Status: pawl.Success, Agent: "x", Loop: "plan", Labels: map[string]string{"team": "ops"}, Run: "run"}, "run-b")
-		c.listIs(pawl.Query{Status: pawl.Success, Agent: "x", Loop: "react"})
+		c.listIs(pawl.Query{Status: pawl.StatusSuccess, Agent: "x", Loop: "plan", Labels: map[string]string{"team": "ops"}, Run: "run"}, "run-b")
+		c.listIs(pawl.Query{Status: pawl.StatusSuccess, Agent: "x", Loop: "react"})
 	}},
 	{"list/max", "Max bounds how many come, counted after the other filters", func(c *check) {
 		for i := range 300 {
 			label := map[string]string{"third": fmt.Sprint(i % 3)}
-			c.put(fmt.Sprintf("run-%03d", i), pawl.Head{Status: pawl.Running, Labels: label, Created: day.Add(time.Duration(i))})
+			c.put(fmt.Sprintf("run-%03d", i), pawl.Head{Status: pawl.StatusRunning, Labels: label, Created: day.Add(time.Duration(i))})
 		}
 		c.listIs(pawl.Query{Max: 2}, "run-299", "run-298")
 		c.listIs(pawl.Query{Max: 3, Labels: map[string]string{"third": "0"}}, "run-297", "run-294", "run-291")
@@ -146,9 +146,9 @@ var lists = []rule{
 		}
 	}},
 	{"list/due", "Due selects runs whose WakeAt is set and not after it", func(c *check) {
-		c.put("never", pawl.Head{Status: pawl.WaitingInput})
-		c.put("early", pawl.Head{Status: pawl.Paused, WakeAt: day})
-		c.put("late", pawl.Head{Status: pawl.Paused, WakeAt: day.Add(time.Hour)})
+		c.put("never", pawl.Head{Status: pawl.StatusWaitingInput})
+		c.put("early", pawl.Head{Status: pawl.StatusPaused, WakeAt: day})
+		c.put("late", pawl.Head{Status: pawl.StatusPaused, WakeAt: day.Add(time.Hour)})
 		c.listIs(pawl.Query{Due: day.Add(-time.Microsecond)})
 		c.listIs(pawl.Query{Due: day}, "early")
 		c.listIs(pawl.Query{Due: day.Add(2 * time.Hour)}, "late", "early")
@@ -157,23 +157,23 @@ var lists = []rule{
 	}},
 	{"list/lost", "Due selects running runs without a live lease", func(c *check) {
 		for _, run := range []string{"lapsed", "ended", "parked"} {
-			status := map[string]pawl.Status{"lapsed": pawl.Running, "ended": pawl.Success, "parked": pawl.Paused}[run]
+			status := map[string]pawl.Status{"lapsed": pawl.StatusRunning, "ended": pawl.StatusSuccess, "parked": pawl.StatusPaused}[run]
 			l := c.put(run, pawl.Head{Status: status})
 			c.take(pawl.Claim{Run: run, Owner: "me", TTL: short, Epoch: l.Epoch}, "renewing")
 		}
 		c.claim("unbegun")
-		c.put("live", pawl.Head{Status: pawl.Running})
-		l := c.put("free", pawl.Head{Status: pawl.Running})
+		c.put("live", pawl.Head{Status: pawl.StatusRunning})
+		l := c.put("free", pawl.Head{Status: pawl.StatusRunning})
 		c.take(pawl.Claim{Run: "free", Epoch: l.Epoch}, "giving the lease up")
-		c.put("due", pawl.Head{Status: pawl.Paused, WakeAt: day})
+		c.put("due", pawl.Head{Status: pawl.StatusPaused, WakeAt: day})
 		time.Sleep(2 * short)
 		c.listIs(pawl.Query{Due: day}, "due", "free", "lapsed")
-		c.listIs(pawl.Query{Due: day, Status: pawl.Running}, "free", "lapsed")
+		c.listIs(pawl.Query{Due: day, Status: pawl.StatusRunning}, "free", "lapsed")
 		c.take(pawl.Claim{Run: "lapsed", Owner: "you", TTL: time.Minute}, "taking over")
 		c.listIs(pawl.Query{Due: day}, "due", "free")
 	}},
 	{"list/own", "labels handed out belong to the reader", func(c *check) {
-		c.put("r", pawl.Head{Status: pawl.Running, Labels: map[string]string{"k": "v"}})
+		c.put("r", pawl.Head{Status: pawl.StatusRunning, Labels: map[string]string{"k": "v"}})
 		c.heads(pawl.Query{})[0].Labels["k"] = "changed"
 		c.same(map[string]string{"k": "v"}, c.heads(pawl.Query{})[0].Labels, "what the labels")
 	}},

@@ -10,44 +10,44 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// box is the journal's mailbox; a journal without one has no rules to keep.
-func (c *check) box() pawl.Mailbox {
+// box is the journal's inbox; a journal without one has no rules to keep.
+func (c *check) box() pawl.Inbox {
 	c.Helper()
-	box, ok := c.Journal.(pawl.Mailbox)
+	box, ok := c.Journal.(pawl.Inbox)
 	if !ok {
 		c.Skip("this journal has no mailbox")
 	}
 	return box
 }
 
-func (c *check) mail(run string, after int64) []pawl.Letter {
+func (c *check) mail(run string, after int64) []pawl.Signal {
 	c.Helper()
-	out := []pawl.Letter{}
-	for l, err := range c.box().Letters(c.Context(), run, after) {
+	out := []pawl.Signal{}
+	for l, err := range c.box().Signals(c.Context(), run, after) {
 		c.ok(err, "reading letters")
 		out = append(out, l)
 	}
 	return out
 }
 
-func (c *check) post(l pawl.Letter, doing string) pawl.Letter {
+func (c *check) post(l pawl.Signal, doing string) pawl.Signal {
 	c.Helper()
-	got, err := c.box().Post(c.Context(), l)
+	got, err := c.box().Send(c.Context(), l)
 	c.ok(err, doing)
 	return got
 }
 
-func letter(run, request, body string) pawl.Letter {
-	return pawl.Letter{Run: run, Kind: pawl.LetterDecision, Request: request, By: "ann", Body: json.RawMessage(body), Time: day}
+func letter(run, request, body string) pawl.Signal {
+	return pawl.Signal{Run: run, Kind: pawl.SignalDecision, Request: request, By: "ann", Body: json.RawMessage(body), Time: day}
 }
 
 var letters = []rule{
 	{"mail/post", "a letter comes back with an ID, every field as it was posted", func(c *check) {
 		c.claim("r")
 		last := int64(0)
-		want := []pawl.Letter{}
-		for kind := pawl.LetterDecision; kind <= pawl.LetterDelivery; kind++ {
-			l := pawl.Letter{Run: "r", Kind: kind, Request: "q", By: "ann\x00", Body: json.RawMessage(`{"n": 1}`), Time: day}
+		want := []pawl.Signal{}
+		for kind := pawl.SignalDecision; kind <= pawl.SignalDelivery; kind++ {
+			l := pawl.Signal{Run: "r", Kind: kind, Request: "q", By: "ann\x00", Body: json.RawMessage(`{"n": 1}`), Time: day}
 			got := c.post(l, "posting")
 			if got.ID <= last {
 				c.failf("the letter after %d has the ID %d", last, got.ID)
@@ -59,10 +59,10 @@ var letters = []rule{
 		c.same(want, c.mail("r", 0), "the mail")
 	}},
 	{"mail/unknown", "a letter for a run that does not exist is ErrUnknownRun, and its mailbox is empty", func(c *check) {
-		_, err := c.box().Post(c.Context(), letter("r", "q", `1`))
+		_, err := c.box().Send(c.Context(), letter("r", "q", `1`))
 		c.is(err, pawl.ErrUnknownRun, "posting")
-		c.same([]pawl.Letter{}, c.mail("r", 0), "the mail")
-		c.same([]pawl.Letter{}, c.mail("", 0), "all mail")
+		c.same([]pawl.Signal{}, c.mail("r", 0), "the mail")
+		c.same([]pawl.Signal{}, c.mail("", 0), "all mail")
 	}},
 	{"mail/again", "the same letter again is the first one, from any sender at any time", func(c *check) {
 		c.claim("r")
@@ -71,7 +71,7 @@ var letters = []rule{
 		again.By, again.Time = "bob", day.Add(time.Hour)
 		got := c.post(again, "posting again")
 		c.same(first, got, "the letter posted again")
-		c.same([]pawl.Letter{first}, c.mail("r", 0), "the mail")
+		c.same([]pawl.Signal{first}, c.mail("r", 0), "the mail")
 	}},
 	{"mail/conflict", "another body for the same run, kind and request is a conflict that names the first", func(c *check) {
 		c.claim("r")
@@ -79,13 +79,13 @@ var letters = []rule{
 		first := c.post(letter("r", "q", `{"allow":true}`), "posting")
 		other := letter("r", "q", `{"allow":false}`)
 		other.By = "bob"
-		_, err := c.box().Post(c.Context(), other)
-		conflict, ok := errors.AsType[*pawl.LetterConflictError](err)
+		_, err := c.box().Send(c.Context(), other)
+		conflict, ok := errors.AsType[*pawl.SignalConflictError](err)
 		if !ok {
-			c.failf("posting another body: the error is %v, not a *LetterConflictError", err)
+			c.failf("posting another body: the error is %v, not a *SignalConflictError", err)
 		}
 		c.same(first, conflict.First, "the first letter in the error")
-		for _, l := range []pawl.Letter{letter("s", "q", `2`), letter("r", "p", `2`), {Run: "r", Kind: pawl.LetterAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
+		for _, l := range []pawl.Signal{letter("s", "q", `2`), letter("r", "p", `2`), {Run: "r", Kind: pawl.SignalAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
 			c.post(l, "posting for another run, request or kind")
 		}
 		if got := len(c.mail("", 0)); got != 4 {
@@ -96,15 +96,15 @@ var letters = []rule{
 		c.claim("r")
 		box := c.box()
 		errs := race(crowd, func(i int) error {
-			_, err := box.Post(c.Context(), letter("r", "q", fmt.Sprint(i)))
+			_, err := box.Send(c.Context(), letter("r", "q", fmt.Sprint(i)))
 			return err
 		})
 		won := c.winner(errs, func(err error) bool {
-			conflict := new(pawl.LetterConflictError)
+			conflict := new(pawl.SignalConflictError)
 			return errors.As(err, &conflict)
 		})
 		for _, err := range errs {
-			if conflict := new(pawl.LetterConflictError); errors.As(err, &conflict) && string(conflict.First.Body) != fmt.Sprint(won) {
+			if conflict := new(pawl.SignalConflictError); errors.As(err, &conflict) && string(conflict.First.Body) != fmt.Sprint(won) {
 				c.failf("%d won, but a loser was told of %s", won, conflict.First.Body)
 			}
 		}
@@ -116,7 +116,7 @@ var letters = []rule{
 	{"mail/after", "letters come in order of ID, for one run or all, from after an ID on", func(c *check) {
 		c.claim("r")
 		c.claim("s")
-		var all, own []pawl.Letter
+		var all, own []pawl.Signal
 		for i := range 20 {
 			l := c.post(letter([]string{"r", "s"}[i%2], fmt.Sprint(i), `true`), "posting")
 			if all = append(all, l); l.Run == "r" {
@@ -124,8 +124,8 @@ var letters = []rule{
 			}
 		}
 		for i := range all {
-			c.same(append([]pawl.Letter{}, all[i+1:]...), c.mail("", all[i].ID), "all mail after a letter")
-			c.same(append([]pawl.Letter{}, own[i/2+1:]...), c.mail("r", all[i].ID), "a run's mail after a letter")
+			c.same(append([]pawl.Signal{}, all[i+1:]...), c.mail("", all[i].ID), "all mail after a letter")
+			c.same(append([]pawl.Signal{}, own[i/2+1:]...), c.mail("r", all[i].ID), "a run's mail after a letter")
 		}
 		c.same(all, c.mail("", 0), "all mail")
 	}},
@@ -138,7 +138,7 @@ var letters = []rule{
 		for i := range errs {
 			posters.Go(func() {
 				for n := range each {
-					if _, err := box.Post(c.Context(), letter("r", fmt.Sprint(i, "-", n), `0`)); err != nil {
+					if _, err := box.Send(c.Context(), letter("r", fmt.Sprint(i, "-", n), `0`)); err != nil {
 						errs[i] = err
 					}
 				}
@@ -166,7 +166,7 @@ var letters = []rule{
 		c.claim("r")
 		first := c.post(letter("r", "q", `1`), "posting")
 		c.reopen()
-		c.same([]pawl.Letter{first}, c.mail("r", 0), "the mail after a restart")
+		c.same([]pawl.Signal{first}, c.mail("r", 0), "the mail after a restart")
 		again := c.post(letter("r", "q", `1`), "posting again")
 		c.same(first, again, "the letter posted again")
 		next := c.post(letter("r", "p", `1`), "posting another")

@@ -35,7 +35,7 @@ var removals = []rule{
 		r := c.shredder()
 		a, b := c.claim("a"), c.claim("b")
 		c.ok(errors.Join(c.add(a, 0, "a1", "a2"), c.add(b, 0, "b1", "b2"), c.add(a, 2, "a3")), "appending")
-		box, mail := c.Journal.(pawl.Mailbox)
+		box, mail := c.Journal.(pawl.Inbox)
 		if mail {
 			for _, run := range []string{"a", "b"} {
 				c.post(letter(run, "q", `1`), "posting")
@@ -47,9 +47,9 @@ var removals = []rule{
 		c.listIs(pawl.Query{}, "b")
 		c.is(c.add(a, 3, "a4"), pawl.ErrUnknownRun, "appending to a removed run")
 		if mail {
-			c.same([]pawl.Letter{}, c.mail("a", 0), "the mail of a removed run")
+			c.same([]pawl.Signal{}, c.mail("a", 0), "the mail of a removed run")
 			c.same(1, len(c.mail("", 0)), "the letters that are left")
-			_, err := box.Post(c.Context(), letter("a", "p", `1`))
+			_, err := box.Send(c.Context(), letter("a", "p", `1`))
 			c.is(err, pawl.ErrUnknownRun, "posting to a removed run")
 		}
 		c.is(r.Remove(c.Context(), "a", a.Epoch), pawl.ErrUnknownRun, "removing it again")

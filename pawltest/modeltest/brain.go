@@ -22,7 +22,7 @@ type brain struct {
 	seen []pawl.Request
 }
 
-// Stream answers, a few letters at a time.
+// Stream answers, a few signals at a time.
 func (b *brain) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		b.mu.Lock()
@@ -105,10 +105,10 @@ func (c *check) with(answer func(context.Context, pawl.Request) (pawl.Reply, err
 	return c.make(c.T, b), b
 }
 
-func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.User, Parts: parts} }
+func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.RoleUser, Parts: parts} }
 
 func assistant(parts ...pawl.Part) pawl.Message {
-	return pawl.Message{Role: pawl.Assistant, Parts: parts}
+	return pawl.Message{Role: pawl.RoleAssistant, Parts: parts}
 }
 
 var runs atomic.Int64

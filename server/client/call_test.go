@@ -58,12 +58,12 @@ func TestNewChecksWhereTheTokenGoes(t *testing.T) {
 
 func TestCallsAreAskedAgain(t *testing.T) {
 	t.Parallel()
-	ok := document(pawl.Result{Run: run, Status: pawl.Success})
+	ok := document(pawl.Result{Run: run, Status: pawl.StatusSuccess})
 	busy := problem(503, "busy")
 	one := "GET /v1/runs/" + run
 	begin, fork, approve := "POST /v1/runs", "POST /v1/runs/"+run+"/fork", "POST /v1/runs/"+run+"/calls/c_1/approve"
 	f, c := serve(t, map[string][]http.HandlerFunc{one: {page(502, "<html>"), cut, busy, ok}, begin: {cut, ok}, fork: {busy, ok}, approve: {cut, ok}})
-	if r, err := c.Run(t.Context(), run); err != nil || r.Status != pawl.Success || r.Verdict.Status != pawl.Success {
+	if r, err := c.Run(t.Context(), run); err != nil || r.Status != pawl.StatusSuccess || r.Verdict.Status != pawl.StatusSuccess {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := c.Start(t.Context(), StartRun{Agent: "a"}); err == nil {
@@ -211,7 +211,7 @@ func TestIDsAreEscaped(t *testing.T) {
 	var seen []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.URL.EscapedPath())
-		document(pawl.Result{Status: pawl.Success})(w, r)
+		document(pawl.Result{Status: pawl.StatusSuccess})(w, r)
 	}))
 	defer s.Close()
 	c, err := New(s.URL+"/base/", "", nil)
@@ -238,11 +238,11 @@ func TestPages(t *testing.T) {
 		return out
 	}
 	f, c := serve(t, map[string][]http.HandlerFunc{
-		"GET /v1/runs": {document(Runs{[]RunLine{{Run: "c", Status: pawl.Expired}, {Run: "b", Status: pawl.Running}}, "2"}), document(Runs{[]RunLine{{Run: "a", Status: pawl.Success}}, ""})},
+		"GET /v1/runs": {document(Runs{[]RunLine{{Run: "c", Status: pawl.StatusExpired}, {Run: "b", Status: pawl.StatusRunning}}, "2"}), document(Runs{[]RunLine{{Run: "a", Status: pawl.StatusSuccess}}, ""})},
 		events:         {document(Entries{raw(lines[:2]...), "p2"}), document(Entries{raw(lines[1:5]...), ""})},
 	})
 	var got []string
-	for r, err := range c.Runs(t.Context(), Query{Status: pawl.Expired, Agent: "x y", Labels: map[string]string{"k": "v"}, Children: true}) {
+	for r, err := range c.Runs(t.Context(), Query{Status: pawl.StatusExpired, Agent: "x y", Labels: map[string]string{"k": "v"}, Children: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestLooksInto(t *testing.T) {
 	at := "GET /v1/runs/" + run
 	f, c := serve(t, map[string][]http.HandlerFunc{
 		at + "/requests/7": {document(Request{Run: run, Seq: 7})}, at + "/stop": {document(Stop{Run: run, At: 3, Stop: stop.Node{Kind: stop.KindAll}})},
-		at + "/replay": {document(Replayed{Run: run, Steps: 5, Agrees: true})}, at + "/children": {document(Runs{Runs: []RunLine{{Run: run + ".c_1", Status: pawl.Success}}})},
+		at + "/replay": {document(Replayed{Run: run, Steps: 5, Agrees: true})}, at + "/children": {document(Runs{Runs: []RunLine{{Run: run + ".c_1", Status: pawl.StatusSuccess}}})},
 	})
 	if r, err := c.Request(t.Context(), run, 7); err != nil || r.Seq != 7 {
 		t.Error(r, err)
@@ -308,7 +308,7 @@ func TestBodies(t *testing.T) {
 			return
 		}
 		got[r.Method+" "+r.URL.Path] = string(body)
-		document(pawl.Result{Run: run, Status: pawl.Running})(w, r)
+		document(pawl.Result{Run: run, Status: pawl.StatusRunning})(w, r)
 	}))
 	defer s.Close()
 	c, err := New(s.URL, "", nil)

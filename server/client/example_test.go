@@ -168,7 +168,7 @@ func ExampleClient_Runs() {
 			return
 		}
 	}
-	for line, err := range c.Runs(ctx, client.Query{Status: pawl.WaitingApproval}) {
+	for line, err := range c.Runs(ctx, client.Query{Status: pawl.StatusWaitingApproval}) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -75,7 +75,7 @@ func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
 	}
 }
 
-func driven(s pawl.Status) bool { return s == pawl.Running || s == pawl.Queued }
+func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.StatusQueued }
 
 // lookAnyway is how often a silent run is polled.
 const lookAnyway = 10 * time.Second

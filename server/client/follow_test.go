@@ -34,8 +34,8 @@ func TestFollow(t *testing.T) {
 	t.Parallel()
 	all := story(t, 4)
 	delta := func(text string) string { return event(line(t, 0, pawl.ModelDelta{Text: text})) }
-	running := document(pawl.Result{Run: run, Status: pawl.Running})
-	over := document(pawl.Result{Run: run, Status: pawl.Success})
+	running := document(pawl.Result{Run: run, Status: pawl.StatusRunning})
+	over := document(pawl.Result{Run: run, Status: pawl.StatusSuccess})
 	for name, c := range map[string]struct {
 		streams []http.HandlerFunc
 		run     http.HandlerFunc
@@ -180,16 +180,16 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	paused := line(t, 1, pawl.RunPaused{Status: pawl.WaitingInput})
+	paused := line(t, 1, pawl.RunPaused{Status: pawl.StatusWaitingInput})
 	f, c := serve(t, map[string][]http.HandlerFunc{
 		events: {stream(hang, event(paused))},
 		"GET /v1/runs/" + run: {
-			document(pawl.Result{Run: run, Status: pawl.Running}),
-			document(pawl.Result{Run: run, Status: pawl.WaitingInput}),
+			document(pawl.Result{Run: run, Status: pawl.StatusRunning}),
+			document(pawl.Result{Run: run, Status: pawl.StatusWaitingInput}),
 		},
 	})
 	r, err := c.Wait(t.Context(), run)
-	if err != nil || r.Status != pawl.WaitingInput {
+	if err != nil || r.Status != pawl.StatusWaitingInput {
 		t.Errorf("%v, %v", r.Status, err)
 	}
 	if n := len(f.asked(events)); n != 1 {

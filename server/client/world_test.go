@@ -33,7 +33,7 @@ func story(t testing.TB, n int) []string {
 	for i := range lines {
 		lines[i] = line(t, uint64(i+1), pawl.Noted{By: "test", Name: "n", Value: json.RawMessage(fmt.Sprint(i + 1))})
 	}
-	lines[n-1] = line(t, uint64(n), pawl.RunStopped{Status: pawl.Success})
+	lines[n-1] = line(t, uint64(n), pawl.RunStopped{Status: pawl.StatusSuccess})
 	return lines
 }
 

@@ -26,7 +26,7 @@ func TestReceiverIsBusy(t *testing.T) {
 	e, shut := open(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL + "/", "OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none"})
 	eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 	h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
-	finish(t, h, err, pawl.Success)
+	finish(t, h, err, pawl.StatusSuccess)
 	shut()
 	c.one(t, "invoke_agent baker")
 	if len(c.metrics) != 0 || len(c.records) != 0 {
@@ -61,15 +61,15 @@ func TestEndings(t *testing.T) {
 	if err := eng.Cancel(t.Context(), "r3", "me", "enough"); err != nil {
 		t.Fatal(err)
 	}
-	finish(t, h, err, pawl.Cancelled)
+	finish(t, h, err, pawl.StatusCancelled)
 	// A fork has a trace of its own, with a link to where it comes from.
 	fork, err := eng.Fork(t.Context(), pawl.Agent{Name: "idler", Model: speaker{}, Tools: agent.Tools}, "r3", 1, &engine.ForkOptions{ID: "r4", AllowChange: true})
-	finish(t, fork, err, pawl.Success)
+	finish(t, fork, err, pawl.StatusSuccess)
 	// One that nobody drives is ended by whoever cancels it.
 	agent = pawl.Agent{Name: "waiter", Model: speaker{turns: [][]pawl.Call{{ask("pay", `{}`)}}}, Policies: []pawl.Policy{approval.For("pay")},
 		Tools: []pawl.Tool{tool.Command("pay", "Pay.", []string{"true"}, nil)}}
 	h, err = eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r6"})
-	finish(t, h, err, pawl.WaitingApproval)
+	finish(t, h, err, pawl.StatusWaitingApproval)
 	if err := eng.Cancel(t.Context(), "r6", "me", "enough"); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestReceiverIsOfNoUse(t *testing.T) {
 		}
 		eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 		h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
-		finish(t, h, err, pawl.Success)
+		finish(t, h, err, pawl.StatusSuccess)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		if err := e.Shutdown(ctx); err != nil {
 			told = append(told, err.Error())

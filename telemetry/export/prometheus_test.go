@@ -26,7 +26,7 @@ func TestPrometheusReadsMetrics(t *testing.T) {
 	}}
 	for _, run := range []string{"run-one", "run-two"} {
 		h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: run})
-		finish(t, h, err, pawl.Success)
+		finish(t, h, err, pawl.StatusSuccess)
 	}
 	w := httptest.NewRecorder()
 	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))

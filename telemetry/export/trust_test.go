@@ -101,7 +101,7 @@ func TestCertificates(t *testing.T) {
 			}
 			eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 			h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
-			finish(t, h, err, pawl.Success)
+			finish(t, h, err, pawl.StatusSuccess)
 			_ = e.Shutdown(t.Context()) // Failed has been told
 			if got.Load() != tt.sent || (failed > 0) != (tt.sent < 3) {
 				t.Errorf("%d were sent, not %d, and %d failed", got.Load(), tt.sent, failed)

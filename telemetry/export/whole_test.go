@@ -109,7 +109,7 @@ func TestRunBecomesTrace(t *testing.T) {
 	}
 	eng := engine.New(j, &engine.Options{Watchers: []engine.Watcher{e.Telemetry}, Backoff: func(int) time.Duration { return time.Millisecond }})
 	h, err := eng.Start(t.Context(), agent, "SECRET SAUCE", &engine.StartOptions{ID: "r1"})
-	finish(t, h, err, pawl.Success)
+	finish(t, h, err, pawl.StatusSuccess)
 	shut()
 
 	root := c.one(t, "invoke_agent baker")
@@ -223,7 +223,7 @@ func TestContentIsAskedFor(t *testing.T) {
 	e, shut := open(t, vars)
 	eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 	h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Prompt: "Bake.", Model: speaker{}}, "the password=hunter2secret99 is it", nil)
-	finish(t, h, err, pawl.Success)
+	finish(t, h, err, pawl.StatusSuccess)
 	shut()
 	chat, root := texts(c.one(t, "chat large").Attributes), texts(c.one(t, "invoke_agent baker").Attributes)
 	if !strings.Contains(chat["gen_ai.output.messages"], "SECRET SAUCE") || !strings.Contains(root["gen_ai.system_instructions"], "Bake.") {
@@ -243,7 +243,7 @@ func TestTraceGoesOn(t *testing.T) {
 	first, shut := open(t, env(c))
 	eng := engine.New(j, &engine.Options{Watchers: []engine.Watcher{first.Telemetry}})
 	h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r2"})
-	r := finish(t, h, err, pawl.WaitingApproval)
+	r := finish(t, h, err, pawl.StatusWaitingApproval)
 	shut()
 
 	second, shut := open(t, env(c))
@@ -252,7 +252,7 @@ func TestTraceGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err = eng.Resume(t.Context(), agent, "r2", nil)
-	finish(t, h, err, pawl.Success)
+	finish(t, h, err, pawl.StatusSuccess)
 	shut()
 
 	lives := c.named("invoke_agent clerk")

@@ -70,7 +70,7 @@ func change[In any](name, description, dir string, do func(context.Context, *os.
 	reconcile func(context.Context, pawl.Invocation) (pawl.Output, bool, error),
 	content ...string,
 ) pawl.Tool {
-	t := tool.FuncWith(name, description, rooted(dir, do), pawl.Write, &tool.Options{OnDoubt: pawl.TellDoubt, Reconcile: reconcile, Content: content})
+	t := tool.FuncWith(name, description, rooted(dir, do), pawl.Write, &tool.Options{OnDoubt: pawl.DoubtTell, Reconcile: reconcile, Content: content})
 	return changing{t, t.(pawl.Reconciler), dir}
 }
 

@@ -60,7 +60,7 @@ func pasted(next explain.Action) string { return next.Command + " # " + next.Why
 func (a *app) recorded(r explain.Report, news bool) {
 	switch {
 	case a.quiet:
-	case r.Status == pawl.Success, r.Status.Waiting() && !news:
+	case r.Status == pawl.StatusSuccess, r.Status.Waiting() && !news:
 		a.sayf("run %s has it already; it is %s", r.Run, r.Status.Words())
 	case r.Status.Ended():
 		a.sayf("run %s is %s; the signal is recorded, %s", r.Run, r.Status.Words(), onward(r))

@@ -44,35 +44,35 @@ const (
 )
 
 var standings = map[string]standing{
-	"success":            {status: pawl.Success, says: "replies: [{text: done}]\nrepeat: last\n"},
-	"exhausted by limit": {status: pawl.Exhausted, agent: looking + "limits: {iterations: 1}\n", says: oneLook},
-	"exhausted by stop":  {status: pawl.Exhausted, agent: looking + "stop: tool_calls >= 1\n", says: oneLook},
-	"no progress": {status: pawl.NoProgress, agent: looking + "no_progress: {window: 2}\n",
+	"success":            {status: pawl.StatusSuccess, says: "replies: [{text: done}]\nrepeat: last\n"},
+	"exhausted by limit": {status: pawl.StatusExhausted, agent: looking + "limits: {iterations: 1}\n", says: oneLook},
+	"exhausted by stop":  {status: pawl.StatusExhausted, agent: looking + "stop: tool_calls >= 1\n", says: oneLook},
+	"no progress": {status: pawl.StatusNoProgress, agent: looking + "no_progress: {window: 2}\n",
 		says: "replies: [{calls: [{tool: look}]}, {calls: [{tool: look}]}, {calls: [{tool: look}]}, {text: done}]\nrepeat: last\n"},
-	"waiting for an approval": {status: pawl.WaitingApproval, agent: gated, says: pays},
-	"waiting for two": {status: pawl.WaitingApproval, agent: gated, says: "replies: [{calls: [{tool: pay}, {tool: pay}]}, {text: done}]\n",
+	"waiting for an approval": {status: pawl.StatusWaitingApproval, agent: gated, says: pays},
+	"waiting for two": {status: pawl.StatusWaitingApproval, agent: gated, says: "replies: [{calls: [{tool: pay}, {tool: pay}]}, {text: done}]\n",
 		codes: map[string]int{"approve": 5, "deny": 5}},
-	"waiting for input": {status: pawl.WaitingInput, agent: "tools: [{builtin: [ask_human]}]\n",
+	"waiting for input": {status: pawl.StatusWaitingInput, agent: "tools: [{builtin: [ask_human]}]\n",
 		says: "replies: [{calls: [{tool: ask_human, args: {question: which?}}]}, {expect: 'yes', text: done}]\n"},
-	"waiting for the client": {status: pawl.WaitingClientTool, agent: "tools: [{name: pick, description: Pick., client: true}]\n",
+	"waiting for the client": {status: pawl.StatusWaitingClientTool, agent: "tools: [{name: pick, description: Pick., client: true}]\n",
 		says: "replies: [{calls: [{tool: pick}]}, {expect: b7, text: done}]\n"},
-	"waiting in doubt": {status: pawl.WaitingDoubt, agent: "tools: [{name: pay, description: Pay., command: [echo, paid]}]\n", says: pays,
+	"waiting in doubt": {status: pawl.StatusWaitingDoubt, agent: "tools: [{name: pay, description: Pay., command: [echo, paid]}]\n", says: pays,
 		do: func(b *bench) { b.cut("tool.started"); b.resume(5) }},
-	"expired": {status: pawl.Expired, agent: gated + "approvals: {ttl: 100ms}\n", says: pays,
+	"expired": {status: pawl.StatusExpired, agent: gated + "approvals: {ttl: 100ms}\n", says: pays,
 		do: func(b *bench) { time.Sleep(200 * time.Millisecond) }, codes: map[string]int{"resume": 5}},
-	"denied": {status: pawl.Denied, agent: gated + "approvals: {on_deny: stop}\n", says: pays,
+	"denied": {status: pawl.StatusDenied, agent: gated + "approvals: {on_deny: stop}\n", says: pays,
 		do: func(b *bench) { b.deny() }},
-	"reply rejected": {status: pawl.PlanFailed, agent: looking,
+	"reply rejected": {status: pawl.StatusPlanFailed, agent: looking,
 		says: "replies: [" + strings.Repeat("{calls: [{tool: nosuch}]}, ", 6) + "{text: done}]\nrepeat: last\n"},
-	"failed":            {status: pawl.Failed, says: "replies: [{attempts: [{error: {class: invalid, message: no}}, {text: done}]}]\n"},
-	"failed by its key": {status: pawl.Failed, says: "replies: [{attempts: [{error: {class: auth, message: no}}, {text: done}]}]\n"},
-	"failed by a panic": {status: pawl.Failed, says: "replies: [{text: done}]\nrepeat: last\n", panics: true},
-	"refused": {status: pawl.Failed, says: "replies: [{stop: refusal, text: no}]\nrepeat: last\n",
+	"failed":            {status: pawl.StatusFailed, says: "replies: [{attempts: [{error: {class: invalid, message: no}}, {text: done}]}]\n"},
+	"failed by its key": {status: pawl.StatusFailed, says: "replies: [{attempts: [{error: {class: auth, message: no}}, {text: done}]}]\n"},
+	"failed by a panic": {status: pawl.StatusFailed, says: "replies: [{text: done}]\nrepeat: last\n", panics: true},
+	"refused": {status: pawl.StatusFailed, says: "replies: [{stop: refusal, text: no}]\nrepeat: last\n",
 		codes: map[string]int{"fork": 1, "resume": 1}}, // it is refused again
-	"cancelled": {status: pawl.Cancelled, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n",
+	"cancelled": {status: pawl.StatusCancelled, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n",
 		do: func(b *bench) { b.must(0, "cancel", b.root) }},
-	"paused":      {status: pawl.Paused, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n"},
-	"interrupted": {status: pawl.Interrupted, says: "replies: [{text: done}]\n", do: func(b *bench) { b.cut("model.called") }},
+	"paused":      {status: pawl.StatusPaused, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n"},
+	"interrupted": {status: pawl.StatusInterrupted, says: "replies: [{text: done}]\n", do: func(b *bench) { b.cut("model.called") }},
 }
 
 // TestAdviceWorks runs every command that is advised to somebody, wherever a run
@@ -83,11 +83,11 @@ func TestAdviceWorks(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(standings)) {
 			st := standings[name]
 			switch {
-			case strings.HasSuffix(origin, "server") && st.status == pawl.Interrupted: // which a server takes up
+			case strings.HasSuffix(origin, "server") && st.status == pawl.StatusInterrupted: // which a server takes up
 				continue
 			case st.panics && !strings.HasPrefix(origin, "program"): // other origins run no code but pawl's
 				continue
-			case origin == "child" && st.status == pawl.Cancelled: // a child that waits ends with its caller
+			case origin == "child" && st.status == pawl.StatusCancelled: // a child that waits ends with its caller
 				continue
 			}
 			t.Run(origin+"/"+name, func(t *testing.T) { (&bench{T: t, origin: origin, standing: st}).walk() })
@@ -135,7 +135,7 @@ func (b *bench) walk() {
 		b.Fatalf("the run is %v, not %v: %s\n%s", report.Status, b.status, report.Reason.Detail, b.said)
 	}
 	if len(report.Next) == 0 {
-		if b.status == pawl.Success { // it is done, and only its program can fork it
+		if b.status == pawl.StatusSuccess { // it is done, and only its program can fork it
 			return
 		}
 		b.Fatal("nothing is advised")
@@ -149,7 +149,7 @@ func (b *bench) walk() {
 			b.Errorf("%q is advised at the end of the run, and not by explain", command)
 		}
 	}
-	if b.status != pawl.Success && report.Action != report.Next[0].Command {
+	if b.status != pawl.StatusSuccess && report.Action != report.Next[0].Command {
 		b.Errorf("%q is recommended, and %q advised first", report.Action, report.Next[0].Command)
 	}
 	if r := b.shown(b.run); r.Action != report.Action {
@@ -562,7 +562,7 @@ func TestAdviceKeepsTheOptions(t *testing.T) {
 		t.Fatalf("nothing is advised: %s", stderr)
 	}
 	b.must(0, b.argv(m[1])...)
-	if r := b.shown(b.run); r.Status != pawl.Success {
+	if r := b.shown(b.run); r.Status != pawl.StatusSuccess {
 		t.Errorf("%s: the run is %v", m[1], r.Status)
 	}
 }
@@ -582,7 +582,7 @@ func TestAdviceWorksWhileItRuns(t *testing.T) {
 	if !soon(func() bool {
 		for h := range b.heads() {
 			b.run = h.Run
-			return h.Status == pawl.Running && h.Seq > 1
+			return h.Status == pawl.StatusRunning && h.Seq > 1
 		}
 		return false
 	}) {

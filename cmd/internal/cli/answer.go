@@ -98,7 +98,7 @@ func (a *app) settleCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if c, ok := to.state.Call(call); ok && run == to.run && (c.Phase == pawl.Started || c.Phase == pawl.Lost) {
+				if c, ok := to.state.Call(call); ok && run == to.run && (c.Phase == pawl.PhaseStarted || c.Phase == pawl.PhaseLost) {
 					return misuse("call %s of run %s is not in doubt yet; resume the run first", call, to.run)
 				}
 				if not {

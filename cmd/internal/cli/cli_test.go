@@ -45,7 +45,7 @@ func TestMainIsAFunction(t *testing.T) {
 	}
 	code, stdout, _ = invoke(t, t.Context(), nil, "show", "last", "--json")
 	var result pawl.Result
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 0 || result.Status != pawl.Success || result.Answer != "it is" {
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 0 || result.Status != pawl.StatusSuccess || result.Answer != "it is" {
 		t.Fatalf("exit %d, %v: %s", code, err, stdout)
 	}
 }
@@ -71,7 +71,7 @@ func TestTheContextsEndParks(t *testing.T) {
 	code, stdout, stderr := invoke(t, ctx, nil, "run", "slow.yaml", "go", "--json")
 	<-stop
 	var result pawl.Result
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 130 || result.Status != pawl.Paused {
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || code != 130 || result.Status != pawl.StatusPaused {
 		t.Fatalf("exit %d, %v: %s\n%s", code, err, stdout, stderr)
 	}
 }

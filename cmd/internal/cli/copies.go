@@ -117,7 +117,7 @@ func (a *app) lastUsed(ctx context.Context, j store, s workspace.State) (at time
 			continue
 		case err != nil:
 			h.Updated = s.At
-		case h.Status == pawl.Running && desk.Owned(h.Lease):
+		case h.Status == pawl.StatusRunning && desk.Owned(h.Lease):
 			h.Updated = time.Now()
 		}
 		gone = false

@@ -127,9 +127,9 @@ func TestPruneGone(t *testing.T) {
 	y.copy("gone", day, gone)
 	y.copy("journal gone", day, missing)
 	y.copy("both gone", day, gone, missing)
-	y.copy("there", day, y.run("own", "a", day, pawl.Failed))
-	y.copy("elsewhere", day, y.run("other", "b", day, pawl.Exhausted))
-	y.copy("fork there", day, gone, y.run("other", "c", day, pawl.Failed))
+	y.copy("there", day, y.run("own", "a", day, pawl.StatusFailed))
+	y.copy("elsewhere", day, y.run("other", "b", day, pawl.StatusExhausted))
+	y.copy("fork there", day, gone, y.run("other", "c", day, pawl.StatusFailed))
 	y.copy("broken", day, broken)
 	y.copy("nobody's", day)
 	torn := y.copy("torn", day)
@@ -151,7 +151,7 @@ func TestPruneOld(t *testing.T) {
 	for n := range mostCopies + 4 { // two of them within the week
 		name := fmt.Sprintf("%02d", n)
 		ago := time.Duration(n+6)*day - time.Hour
-		y.copy(name, 100*day, y.run("own", name, ago, pawl.Failed))
+		y.copy(name, 100*day, y.run("own", name, ago, pawl.StatusFailed))
 		if n < mostCopies {
 			want = append(want, name)
 		}
@@ -162,11 +162,11 @@ func TestPruneOld(t *testing.T) {
 	}
 	for n := range mostCopies + 2 { // too many, but none is a week old
 		name := fmt.Sprintf("young %02d", n)
-		y.copy(name, 0, y.run("other", name, 6*day, pawl.WaitingApproval))
+		y.copy(name, 0, y.run("other", name, 6*day, pawl.StatusWaitingApproval))
 		want = append(want, name)
 	}
 	driven := "driven"
-	y.copy(driven, 50*day, y.run("own", driven, 50*day, pawl.Running))
+	y.copy(driven, 50*day, y.run("own", driven, 50*day, pawl.StatusRunning))
 	want = append([]string{"00", "01", driven}, want[mostCopies:]...)
 	if d := cmp.Diff(want, y.left()); d != "" {
 		t.Error(d)

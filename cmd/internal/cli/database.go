@@ -17,7 +17,7 @@ import (
 // A store is the journal that commands work on.
 type store interface {
 	pawl.Journal
-	pawl.Mailbox
+	pawl.Inbox
 	pawl.Blobs
 	io.Closer
 }

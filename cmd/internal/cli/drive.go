@@ -243,7 +243,7 @@ func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 func (a *app) ending(ctx context.Context, r *pawl.Result) {
 	why := r.Reason.Condition
 	switch {
-	case r.Reason.Detail != "" && why != "" && r.Status != pawl.PlanFailed:
+	case r.Reason.Detail != "" && why != "" && r.Status != pawl.StatusPlanFailed:
 		why += " (" + r.Reason.Detail + ")"
 	case r.Reason.Detail != "":
 		why = r.Reason.Detail
@@ -254,7 +254,7 @@ func (a *app) ending(ctx context.Context, r *pawl.Result) {
 	}
 	next := a.advise(ctx, r)
 	if a.quiet {
-		if r.Status != pawl.Success {
+		if r.Status != pawl.StatusSuccess {
 			a.sayf("%s; run %s", line, r.Run)
 		}
 		return
@@ -264,7 +264,7 @@ func (a *app) ending(ctx context.Context, r *pawl.Result) {
 	for _, p := range r.Pending {
 		a.sayf("  waits: %s", pendingText(p))
 	}
-	if r.Status == pawl.Success {
+	if r.Status == pawl.StatusSuccess {
 		return
 	}
 	for _, one := range next {

@@ -26,19 +26,19 @@ const (
 // exitCode returns the exit code for a run with status s.
 func exitCode(s pawl.Status) int {
 	switch s {
-	case pawl.Success:
+	case pawl.StatusSuccess:
 		return 0
-	case pawl.Exhausted:
+	case pawl.StatusExhausted:
 		return 3
-	case pawl.NoProgress:
+	case pawl.StatusNoProgress:
 		return 4
-	case pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt, pawl.Expired:
+	case pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt, pawl.StatusExpired:
 		return 5
-	case pawl.Denied:
+	case pawl.StatusDenied:
 		return 6
-	case pawl.PlanFailed:
+	case pawl.StatusPlanFailed:
 		return 7
-	case pawl.Cancelled, pawl.Paused:
+	case pawl.StatusCancelled, pawl.StatusPaused:
 		return exitPaused
 	}
 	return exitBroken // failed; interrupted, running and queued are not final
@@ -71,7 +71,7 @@ func codeOf(err error) int {
 	var f *fault
 	var held *pawl.HeldError
 	var changed *engine.ChangedError
-	var first *pawl.LetterConflictError
+	var first *pawl.SignalConflictError
 	var problems spec.Problems
 	var said *client.Problem
 	var other *client.ResponseError

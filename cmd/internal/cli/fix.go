@@ -209,7 +209,7 @@ type fixResult struct {
 func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
 	a.ending(ctx, &r)
-	if r.Status.Ended() && r.Status != pawl.Success {
+	if r.Status.Ended() && r.Status != pawl.StatusSuccess {
 		a.lastWords(ctx, r.Run)
 	}
 	var diff testfix.Diff
@@ -246,7 +246,7 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 			a.sayf("the project is unchanged")
 		}
 	}
-	if r.Status == pawl.Success {
+	if r.Status == pawl.StatusSuccess {
 		return exitCode(r.Status), fix.Close()
 	}
 	return exitCode(r.Status), fix.Release()

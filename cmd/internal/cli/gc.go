@@ -76,7 +76,7 @@ func (s *sweep) parse(now time.Time) error {
 		if err := status.UnmarshalText([]byte(strings.TrimSpace(name))); err != nil {
 			return misuse("--status: %w", err)
 		}
-		if status == pawl.Running {
+		if status == pawl.StatusRunning {
 			return misuse("--status: gc does not remove running runs; cancel them first")
 		}
 		s.want[status] = true
@@ -112,7 +112,7 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 		return h.Status, h.Status.Ended(), nil
 	}
 	status := h.Status
-	if status == pawl.Running || status.Waiting() {
+	if status == pawl.StatusRunning || status.Waiting() {
 		var err error
 		if status, err = desk.Standing(ctx, j, h); err != nil {
 			return 0, false, err

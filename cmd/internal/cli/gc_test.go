@@ -114,7 +114,7 @@ func TestClearingUpBesideResumers(t *testing.T) {
 			t.Fatal(err)
 		}
 		there[h.Run] = true
-		if s, err := engine.Load(t.Context(), j, h.Run); err != nil || s.Status() != pawl.Failed || s.Seq() != h.Seq {
+		if s, err := engine.Load(t.Context(), j, h.Run); err != nil || s.Status() != pawl.StatusFailed || s.Seq() != h.Seq {
 			t.Errorf("run %s is %v at %d of %d, %v", h.Run, s.Status(), s.Seq(), h.Seq, err)
 		}
 	}

@@ -82,12 +82,12 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 	}
 	run = h.Run
 	taken := h.Lease.Owner != "" && desk.Owned(h.Lease)
-	parked := h.Status.Waiting() && news || h.Status == pawl.Paused
+	parked := h.Status.Waiting() && news || h.Status == pawl.StatusPaused
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return 0, err
 	}
-	if p.goOn && (taken || s.Status() != pawl.Success) || !p.stay && !taken && parked && ours(s.Owner()) && ofPawl(s) {
+	if p.goOn && (taken || s.Status() != pawl.StatusSuccess) || !p.stay && !taken && parked && ours(s.Owner()) && ofPawl(s) {
 		code, err := a.resume(ctx, j, h, &resuming{driving: p.driving})
 		if err == nil {
 			return code, nil
@@ -128,7 +128,7 @@ func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, e
 	if looking != nil {
 		return h, errors.Join(err, looking)
 	}
-	if !p.goOn && (held || now.Status == pawl.Success || now.Lease.Epoch > h.Lease.Epoch && desk.Owned(now.Lease)) {
+	if !p.goOn && (held || now.Status == pawl.StatusSuccess || now.Lease.Epoch > h.Lease.Epoch && desk.Owned(now.Lease)) {
 		return now, nil
 	}
 	if held {

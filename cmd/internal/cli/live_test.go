@@ -150,7 +150,7 @@ func TestLiveView(t *testing.T) {
 	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_2 fetch · 22s\n  c_4 y · 22s") {
 		t.Error(got)
 	}
-	add(pawl.RunPaused{Status: pawl.WaitingApproval})
+	add(pawl.RunPaused{Status: pawl.StatusWaitingApproval})
 	if got := screen(out.String()); strings.Contains(got, "turn") || strings.Contains(got, "c_2 fetch ·") {
 		t.Errorf("while somebody is asked it shows %q", got)
 	}

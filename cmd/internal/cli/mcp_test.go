@@ -27,7 +27,7 @@ func TestExampleOverMCP(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, &said)
 	}
 	var r pawl.Result
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Status != pawl.Success || r.ToolCalls != 2 || r.Reason.Leaf != `tool_called("desk__submit_po")` {
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.Status != pawl.StatusSuccess || r.ToolCalls != 2 || r.Reason.Leaf != `tool_called("desk__submit_po")` {
 		t.Errorf("%v: %s", err, &out)
 	}
 }

@@ -25,7 +25,7 @@ func (asks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	}
 	calls := append([]pawl.Disposed{}, act.Calls...)
 	for i, d := range calls {
-		if c, known := s.Call(d.Call.ID); known && c.Phase == pawl.Undecided && d.Do == pawl.RunCall {
+		if c, known := s.Call(d.Call.ID); known && c.Phase == pawl.PhaseUndecided && d.Do == pawl.RunCall {
 			calls[i].Do, calls[i].Why = pawl.Ask, "it deletes"
 		}
 	}
@@ -73,7 +73,7 @@ func TestApproving(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.WaitingApproval {
+	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.StatusWaitingApproval {
 		t.Fatalf("%v, %v", r.Status, err)
 	}
 	for _, c := range []struct {
@@ -129,7 +129,7 @@ func TestExpired(t *testing.T) {
 		pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1, Reserved: 10, MaxTokens: 5},
 		pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Do(ask)},
 		pawl.InputRequested{Call: "c_1", Question: "Now?", Expires: time.Now().Add(-time.Minute)},
-		pawl.RunPaused{Status: pawl.WaitingInput, Reason: "Now?"},
+		pawl.RunPaused{Status: pawl.StatusWaitingInput, Reason: "Now?"},
 	} {
 		entry := pawl.Entry{Run: "late", Seq: uint64(i + 1), At: uint64(i), Time: time.Now().Add(-time.Hour), Iteration: min(i, 1), Event: event}
 		line, err := entry.AppendJSON(nil)

@@ -117,9 +117,9 @@ func TestLimits(t *testing.T) {
 // Each status has the exit code that the contract gives it.
 func TestExitCodes(t *testing.T) {
 	want := map[pawl.Status]int{
-		pawl.Success: 0, pawl.Exhausted: 3, pawl.NoProgress: 4,
-		pawl.WaitingApproval: 5, pawl.WaitingInput: 5, pawl.WaitingClientTool: 5, pawl.WaitingDoubt: 5, pawl.Expired: 5,
-		pawl.Denied: 6, pawl.PlanFailed: 7, pawl.Failed: 1, pawl.Cancelled: 130, pawl.Paused: 130,
+		pawl.StatusSuccess: 0, pawl.StatusExhausted: 3, pawl.StatusNoProgress: 4,
+		pawl.StatusWaitingApproval: 5, pawl.StatusWaitingInput: 5, pawl.StatusWaitingClientTool: 5, pawl.StatusWaitingDoubt: 5, pawl.StatusExpired: 5,
+		pawl.StatusDenied: 6, pawl.StatusPlanFailed: 7, pawl.StatusFailed: 1, pawl.StatusCancelled: 130, pawl.StatusPaused: 130,
 	}
 	for s, code := range want {
 		if got := exitCode(s); got != code {

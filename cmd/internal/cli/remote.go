@@ -136,7 +136,7 @@ func (r *remote) head(ctx context.Context, run string) (pawl.Head, error) {
 		l.state.Fold(e)
 	}
 	h := l.state.Head()
-	if h.Status == pawl.Running && seen.Status != pawl.Interrupted {
+	if h.Status == pawl.StatusRunning && seen.Status != pawl.StatusInterrupted {
 		h.Lease = pawl.Lease{Run: run, Owner: l.state.Owner(), Until: time.Now().Add(time.Hour)}
 	}
 	return h, nil
@@ -217,14 +217,14 @@ func (r *remote) Claim(context.Context, pawl.Claim) (pawl.Lease, error) {
 // Append implements pawl.Journal.
 func (r *remote) Append(context.Context, pawl.Batch) error { return errRemote }
 
-// Post implements pawl.Mailbox.
-func (r *remote) Post(context.Context, pawl.Letter) (pawl.Letter, error) {
-	return pawl.Letter{}, errRemote
+// Send implements pawl.Inbox.
+func (r *remote) Send(context.Context, pawl.Signal) (pawl.Signal, error) {
+	return pawl.Signal{}, errRemote
 }
 
-// Letters implements pawl.Mailbox.
-func (r *remote) Letters(context.Context, string, int64) iter.Seq2[pawl.Letter, error] {
-	return func(yield func(pawl.Letter, error) bool) { yield(pawl.Letter{}, errRemote) }
+// Signals implements pawl.Inbox.
+func (r *remote) Signals(context.Context, string, int64) iter.Seq2[pawl.Signal, error] {
+	return func(yield func(pawl.Signal, error) bool) { yield(pawl.Signal{}, errRemote) }
 }
 
 // Waits returns what the server says that a run waits for; signals are stored there.

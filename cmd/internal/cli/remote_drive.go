@@ -145,7 +145,7 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 	}
 }
 
-func driven(s pawl.Status) bool { return s == pawl.Running || s == pawl.Queued }
+func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.StatusQueued }
 
 // show shows an entry, and reports whether the run may have halted with it.
 func (w *watch) show(e pawl.Entry) bool {

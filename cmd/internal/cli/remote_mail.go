@@ -104,7 +104,7 @@ var errStays = errors.New("the server did not resume the run")
 // nothing was decided.
 func (a *app) askHere(ctx context.Context, r *remote, mode approvalsMode, result pawl.Result) (*pawl.Result, error) {
 	waiting := desk.Waiting(result.Pending, "approval")
-	if len(waiting) == 0 || result.Status != pawl.WaitingApproval {
+	if len(waiting) == 0 || result.Status != pawl.StatusWaitingApproval {
 		return nil, nil
 	}
 	approver := a.approver(mode, pawl.Agent{})

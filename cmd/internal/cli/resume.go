@@ -72,14 +72,14 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 			return 0, misuse("--stop: %w", err)
 		}
 	}
-	if h.Status == pawl.Running && desk.Owned(h.Lease) {
+	if h.Status == pawl.StatusRunning && desk.Owned(h.Lease) {
 		return 0, &pawl.HeldError{Lease: h.Lease}
 	}
 	s, err := engine.Load(ctx, j, h.Run)
 	if err != nil {
 		return 0, err
 	}
-	if s.Status() == pawl.Success {
+	if s.Status() == pawl.StatusSuccess {
 		if code, late, err := a.lateFix(ctx, s); late {
 			return code, err
 		}

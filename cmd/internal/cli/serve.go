@@ -135,7 +135,7 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 // are paused until a time, and runs whose owner died.
 func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
 	var runs []string
-	for head, err := range j.List(ctx, pawl.Query{Status: pawl.Paused}) {
+	for head, err := range j.List(ctx, pawl.Query{Status: pawl.StatusPaused}) {
 		switch {
 		case err != nil:
 			return err

@@ -108,7 +108,7 @@ func elsewhere(ts *testscript.TestScript, _ bool, args []string) {
 	j, err := sqlite.Open(ctx, ts.MkAbs(args[0]), nil)
 	ts.Check(err)
 	defer j.Close()
-	for h, err := range j.List(ctx, pawl.Query{Status: pawl.Running}) {
+	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusRunning}) {
 		ts.Check(err)
 		_, err := j.Claim(ctx, pawl.Claim{Run: h.Run, Owner: "somebody elsewhere", TTL: 2 * time.Second, Over: h.Lease.Epoch})
 		ts.Check(err)

@@ -72,7 +72,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	row("run", r.Run)
 	row("agent", r.Agent)
 	row("status", r.Status.Words())
-	if r.Status != pawl.PlanFailed { // the status already says it
+	if r.Status != pawl.StatusPlanFailed { // the status already says it
 		row("because", r.Reason.Condition)
 	}
 	row("detail", r.Reason.Detail)
@@ -82,7 +82,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	row("labels", labelText(r.Labels))
 	row("created", when(h.Created))
 	row("updated", when(h.Updated))
-	if h.Status == pawl.Running && desk.Owned(h.Lease) {
+	if h.Status == pawl.StatusRunning && desk.Owned(h.Lease) {
 		row("owner", desk.OwnerText(h.Lease.Owner))
 	}
 	row("used", figures(r.Result.Result))

@@ -36,7 +36,7 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 	}
 	next, stop := news(waiting, j, h.Run)
 	defer stop()
-	for h.Status == pawl.Running && desk.Owned(h.Lease) {
+	for h.Status == pawl.StatusRunning && desk.Owned(h.Lease) {
 		err := next()
 		if waiting.Err() != nil && ctx.Err() == nil {
 			return 0, misuse("run %s is still running after %v", h.Run, timeout)

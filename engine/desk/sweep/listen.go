@@ -14,7 +14,7 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 	waits := map[string]bool{} // before the first look signals came to runs that have long ended
 	if !s.caught {
 		for _, status := range []pawl.Status{
-			pawl.Paused, pawl.WaitingApproval, pawl.WaitingInput, pawl.WaitingClientTool, pawl.WaitingDoubt,
+			pawl.StatusPaused, pawl.StatusWaitingApproval, pawl.StatusWaitingInput, pawl.StatusWaitingClientTool, pawl.StatusWaitingDoubt,
 		} {
 			for h, err := range s.journal.List(ctx, pawl.Query{Status: status}) {
 				if err != nil {
@@ -24,12 +24,12 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	for l, err := range s.mail.Letters(ctx, "", s.read) {
+	for l, err := range s.mail.Signals(ctx, "", s.read) {
 		if err != nil {
 			return err
 		}
 		s.read = l.ID
-		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.LetterDelivery && (s.caught || waits[l.Run]) {
+		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && (s.caught || waits[l.Run]) {
 			s.signals[l.Run] = now
 		}
 	}

@@ -53,7 +53,7 @@ func owners(ctx context.Context, j pawl.Journal, run string) (n int, imported bo
 		}
 	}
 	for c := range s.Open() {
-		if c.Child == "" || c.Phase != pawl.Started && c.Phase != pawl.Lost {
+		if c.Child == "" || c.Phase != pawl.PhaseStarted && c.Phase != pawl.PhaseLost {
 			continue
 		}
 		of, _, err := owners(ctx, j, c.Child)

@@ -98,13 +98,13 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 	if err != nil || !slices.Contains(s.agents, root.Agent) {
 		return root, false, err
 	}
-	parked := (root.Status == pawl.Paused || root.Status.Waiting()) && !desk.Owned(root.Lease)
+	parked := (root.Status == pawl.StatusPaused || root.Status.Waiting()) && !desk.Owned(root.Lease)
 	switch why {
 	case ownerDied:
-		same := now.Status == pawl.Running && now.Lease.Epoch == h.Lease.Epoch
+		same := now.Status == pawl.StatusRunning && now.Lease.Epoch == h.Lease.Epoch
 		return root, same && (parked || root.Run == now.Run), nil
 	case timeHasCome:
-		return root, parked && now.Status == pawl.Paused && !now.WakeAt.IsZero() && !now.WakeAt.After(time.Now()), nil
+		return root, parked && now.Status == pawl.StatusPaused && !now.WakeAt.IsZero() && !now.WakeAt.After(time.Now()), nil
 	}
 	if parked {
 		ok, err = engine.Signalled(ctx, s.journal, root.Run)

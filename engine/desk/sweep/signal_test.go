@@ -53,12 +53,12 @@ func TestSignals(t *testing.T) {
 		time.Sleep(time.Minute)
 		submit("while", "c_1")
 		synctest.Wait()
-		if s := status(t, j, "while"); s != pawl.WaitingClientTool {
+		if s := status(t, j, "while"); s != pawl.StatusWaitingClientTool {
 			t.Errorf("it is %v at once, though who sent the signal may be about to resume the run", s)
 		}
 		time.Sleep(11 * time.Second)
-		for run, want := range map[string]pawl.Status{"before": pawl.Success, "while": pawl.Success, "never": pawl.WaitingClientTool} {
-			if s, n := status(t, j, run), len(events(t, j, run, "run.resumed")); s != want || want == pawl.Success && n != 1 || want != pawl.Success && n != 0 {
+		for run, want := range map[string]pawl.Status{"before": pawl.StatusSuccess, "while": pawl.StatusSuccess, "never": pawl.StatusWaitingClientTool} {
+			if s, n := status(t, j, run), len(events(t, j, run, "run.resumed")); s != want || want == pawl.StatusSuccess && n != 1 || want != pawl.StatusSuccess && n != 0 {
 				t.Errorf("%s is %v, resumed %d times", run, s, n)
 			}
 		}
@@ -73,20 +73,20 @@ func TestVoidSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, agent := newDisk(), picker()
 		waiting(t, j, agent, "r")
-		for _, l := range []pawl.Letter{
-			{Kind: pawl.LetterDelivery, Request: "told", Body: []byte(`{}`)},
-			{Kind: pawl.LetterResult, Request: "c_1.1", Body: []byte(`{"result":1}`)}, // of another request
-			{Kind: pawl.LetterResult, Request: "c_9.1", Body: []byte(`{"result":1}`)},
-			{Kind: pawl.LetterCancel, Request: "cancel.0", Body: []byte(`{}`)},
+		for _, l := range []pawl.Signal{
+			{Kind: pawl.SignalDelivery, Request: "told", Body: []byte(`{}`)},
+			{Kind: pawl.SignalResult, Request: "c_1.1", Body: []byte(`{"result":1}`)}, // of another request
+			{Kind: pawl.SignalResult, Request: "c_9.1", Body: []byte(`{"result":1}`)},
+			{Kind: pawl.SignalCancel, Request: "cancel.0", Body: []byte(`{}`)},
 		} {
 			l.Run = "r"
-			if _, err := j.Post(t.Context(), l); err != nil {
+			if _, err := j.Send(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
 		}
 		p := sweeps(t, j, agent)
 		time.Sleep(time.Hour)
-		if n := p.tries.Load(); n != 0 || status(t, j, "r") != pawl.WaitingClientTool {
+		if n := p.tries.Load(); n != 0 || status(t, j, "r") != pawl.StatusWaitingClientTool {
 			t.Errorf("it was resumed %d times", n)
 		}
 		if n := j.reads.Load(); n > 20 {
@@ -100,12 +100,12 @@ func TestCancelSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, agent := newDisk(), picker()
 		waiting(t, j, agent, "r")
-		if _, err := j.Post(t.Context(), pawl.Letter{Run: "r", Kind: pawl.LetterCancel, Request: "cancel.1", By: "ann", Body: []byte(`{"reason":"enough"}`)}); err != nil {
+		if _, err := j.Send(t.Context(), pawl.Signal{Run: "r", Kind: pawl.SignalCancel, Request: "cancel.1", By: "ann", Body: []byte(`{"reason":"enough"}`)}); err != nil {
 			t.Fatal(err)
 		}
 		sweeps(t, j, agent)
 		time.Sleep(11 * time.Second)
-		if s := status(t, j, "r"); s != pawl.Cancelled {
+		if s := status(t, j, "r"); s != pawl.StatusCancelled {
 			t.Errorf("it is %v", s)
 		}
 	})
@@ -130,7 +130,7 @@ func TestChildSignal(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Second)
-		if s, of := status(t, j, "r"), status(t, j, "r.c_1"); s != pawl.Success || of != pawl.Success {
+		if s, of := status(t, j, "r"), status(t, j, "r.c_1"); s != pawl.StatusSuccess || of != pawl.StatusSuccess {
 			t.Errorf("it is %v, its child %v", s, of)
 		}
 	})

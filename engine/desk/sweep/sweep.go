@@ -50,7 +50,7 @@ func Run(ctx context.Context, j pawl.Journal, d Driver, o *Options) {
 		journal: j, driver: d, every: o.Every, log: o.Log,
 		signals: map[string]time.Time{}, lapsed: map[string]lapse{}, failed: map[string]*failure{},
 	}
-	s.mail, _ = j.(pawl.Mailbox)
+	s.mail, _ = j.(pawl.Inbox)
 	if s.every <= 0 {
 		s.every = 5 * time.Second
 	}
@@ -77,7 +77,7 @@ func Run(ctx context.Context, j pawl.Journal, d Driver, o *Options) {
 // sweeper is what is remembered between two looks.
 type sweeper struct {
 	journal pawl.Journal
-	mail    pawl.Mailbox // nil: the journal has none
+	mail    pawl.Inbox // nil: the journal has none
 	driver  Driver
 	every   time.Duration
 	log     *slog.Logger
@@ -148,7 +148,7 @@ func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, er
 		switch {
 		case err != nil:
 			return nil, err
-		case h.Status != pawl.Running:
+		case h.Status != pawl.StatusRunning:
 			s.due = append(s.due, h)
 			continue
 		}
@@ -163,7 +163,7 @@ func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, er
 	}
 	s.lapsed = lapsed
 	slices.SortFunc(s.due, func(a, b pawl.Head) int { return a.WakeAt.Compare(b.WakeAt) })
-	for h, err := range s.journal.List(ctx, pawl.Query{Status: pawl.Running, Max: orphans}) {
+	for h, err := range s.journal.List(ctx, pawl.Query{Status: pawl.StatusRunning, Max: orphans}) {
 		if err != nil {
 			return nil, err
 		}

@@ -209,17 +209,17 @@ func TestLost(t *testing.T) {
 		time.Sleep(2 * lease)
 		for run, at := range died {
 			resumed := events(t, j, run, "run.resumed")
-			if s := status(t, j, run); s != pawl.Success || len(resumed) != 1 {
+			if s := status(t, j, run); s != pawl.StatusSuccess || len(resumed) != 1 {
 				t.Errorf("%s is %v, resumed at %v", run, s, resumed)
 			} else if took := resumed[0].Sub(at); took < lease-5*time.Second || took > 2*lease {
 				t.Errorf("%s was resumed after %v", run, took)
 			}
 		}
 		time.Sleep(5 * time.Minute)
-		if s := status(t, j, "other"); s != pawl.Running {
+		if s := status(t, j, "other"); s != pawl.StatusRunning {
 			t.Errorf("the run of another agent is %v", s)
 		}
-		if s, n := status(t, j, "lives"), len(events(t, j, "lives", "run.resumed")); s != pawl.Success || n != 0 {
+		if s, n := status(t, j, "lives"), len(events(t, j, "lives", "run.resumed")); s != pawl.StatusSuccess || n != 0 {
 			t.Errorf("the run that lives is %v, resumed %d times", s, n)
 		}
 		tries, busy := int64(0), 0
@@ -264,7 +264,7 @@ func TestGone(t *testing.T) {
 		leftBy(t, j, "r", agent, engine.Owner{Process: id.String()})
 		died := time.Now()
 		time.Sleep(5 * time.Second)
-		if at := events(t, j, "r", "run.resumed"); len(at) != 1 || status(t, j, "r") != pawl.Success {
+		if at := events(t, j, "r", "run.resumed"); len(at) != 1 || status(t, j, "r") != pawl.StatusSuccess {
 			t.Errorf("after %v it is %v", time.Since(died), status(t, j, "r"))
 		}
 	})
@@ -311,7 +311,7 @@ func TestChangedAgent(t *testing.T) {
 		p.end()
 		sweeps(t, j, agent)
 		time.Sleep(lease)
-		if s := status(t, j, "r"); s != pawl.Success {
+		if s := status(t, j, "r"); s != pawl.StatusSuccess {
 			t.Errorf("under its own agent it is %v", s)
 		}
 	})
@@ -343,14 +343,14 @@ func TestPoison(t *testing.T) {
 		}
 		p := sweeps(t, j, agent)
 		time.Sleep(time.Hour)
-		if s := status(t, j, "r"); s != pawl.Running || p.log.count("lost its owner 5 times in a row") != 1 {
+		if s := status(t, j, "r"); s != pawl.StatusRunning || p.log.count("lost its owner 5 times in a row") != 1 {
 			t.Errorf("it is %v: %s", s, p.log.text.String())
 		}
 		h, err := p.Engine.Resume(t.Context(), agent, "r", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.Success {
+		if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 			t.Errorf("resumed by hand it is %v, %v", r.Status, err)
 		}
 	})
@@ -370,7 +370,7 @@ func TestImported(t *testing.T) {
 		}
 		p := sweeps(t, to, agent)
 		time.Sleep(time.Hour)
-		if s := status(t, to, "r"); s != pawl.Running || p.log.count("imported") != 1 {
+		if s := status(t, to, "r"); s != pawl.StatusRunning || p.log.count("imported") != 1 {
 			t.Errorf("it is %v: %s", s, p.log.text.String())
 		}
 	})

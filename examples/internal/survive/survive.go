@@ -95,7 +95,7 @@ func resume(t *testing.T, j pawl.Journal, agent pawl.Agent, w *World) pawl.Resul
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Status != pawl.WaitingDoubt {
+		if result.Status != pawl.StatusWaitingDoubt {
 			return result
 		}
 		s, err := engine.Load(t.Context(), j, run)

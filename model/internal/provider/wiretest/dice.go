@@ -13,11 +13,11 @@ import (
 var Dot, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
 
 // User is a message of the user.
-func User(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.User, Parts: parts} }
+func User(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.RoleUser, Parts: parts} }
 
 // Assistant is a message of the model.
 func Assistant(parts ...pawl.Part) pawl.Message {
-	return pawl.Message{Role: pawl.Assistant, Parts: parts}
+	return pawl.Message{Role: pawl.RoleAssistant, Parts: parts}
 }
 
 // A Dice makes conversations of bytes, for fuzz tests of requests.
@@ -62,11 +62,11 @@ func (d *Dice) images() (list []pawl.Image) {
 func (d *Dice) Conversation(models ...string) (msgs []pawl.Message) {
 	n := 0
 	for len(d.Bytes) > 0 && len(msgs) < 40 {
-		ask := pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: d.Text()}}}
+		ask := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: d.Text()}}}
 		for _, i := range d.images() {
 			ask.Parts = append(ask.Parts, i)
 		}
-		said, did := pawl.Message{Role: pawl.Assistant}, pawl.Message{Role: pawl.User}
+		said, did := pawl.Message{Role: pawl.RoleAssistant}, pawl.Message{Role: pawl.RoleUser}
 		for range d.Roll(6) {
 			switch d.Roll(3) {
 			case 0:
@@ -89,5 +89,5 @@ func (d *Dice) Conversation(models ...string) (msgs []pawl.Message) {
 			msgs = append(msgs, did)
 		}
 	}
-	return append(msgs, pawl.Message{Role: pawl.User, Parts: []pawl.Part{pawl.Text{Text: d.Text()}}})
+	return append(msgs, pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: d.Text()}}})
 }
