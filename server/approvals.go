@@ -17,9 +17,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -146,7 +146,7 @@ func (s *Server) asked(x *exchange, l *client.Link) (r client.LinkedRequest, h p
 	if l.Run == "" || l.Call == "" || l.Token == "" || len(l.Run) > mostID || !utf8.ValidString(l.Run) || strings.ContainsFunc(l.Run, unicode.IsControl) {
 		return r, h, "", noLink()
 	}
-	if h, err = desk.Head(ctx, s.journal, l.Run); errors.Is(err, pawl.ErrUnknownRun) {
+	if h, err = runs.Head(ctx, s.journal, l.Run); errors.Is(err, pawl.ErrUnknownRun) {
 		err = noLink()
 	}
 	if err != nil {

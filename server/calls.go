@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -88,7 +88,7 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 		return nil, err
 	}
 	run, call := h.Run, x.PathValue("call")
-	meant := desk.Meant(pending, run, kind, call)
+	meant := runs.Meant(pending, run, kind, call)
 	switch {
 	case len(meant) > 1:
 		return nil, refusal(http.StatusConflict, fmt.Sprintf("several runs under %s have a waiting call %s; address one of them, as listed in pending", run, call))
@@ -115,7 +115,7 @@ func (s *Server) say(x *exchange, kind string, post func(ctx context.Context, at
 // that again and invalidate its tokens.
 func (s *Server) said(x *exchange, h pawl.Head, before bool) (any, error) {
 	if before {
-		root, err := desk.Root(x.Context(), s.journal, h)
+		root, err := runs.Root(x.Context(), s.journal, h)
 		if err != nil {
 			return nil, err
 		}
@@ -138,17 +138,17 @@ func (s *Server) forward(ctx context.Context, h pawl.Head) error {
 
 // onward resumes the root of a run that got a signal, if it has no owner.
 func (s *Server) onward(ctx context.Context, h pawl.Head) (run string, driven *engine.Handle, err error) {
-	root, err := desk.Root(ctx, s.journal, h)
+	root, err := runs.Root(ctx, s.journal, h)
 	if err != nil {
 		return "", nil, err
 	}
-	if root, err = desk.Head(ctx, s.journal, root.Run); err != nil {
+	if root, err = runs.Head(ctx, s.journal, root.Run); err != nil {
 		return "", nil, err
 	}
-	if !desk.Owned(root.Lease) && (root.Status.Waiting() || root.Status == pawl.StatusPaused) {
-		driven, err = s.goOn(ctx, root, desk.Limits{}, 0)
-		if now, looking := desk.Head(ctx, s.journal, root.Run); err != nil && looking == nil &&
-			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.StatusSuccess || now.Lease.Epoch > root.Lease.Epoch && desk.Owned(now.Lease)) {
+	if !runs.Owned(root.Lease) && (root.Status.Waiting() || root.Status == pawl.StatusPaused) {
+		driven, err = s.goOn(ctx, root, runs.Limits{}, 0)
+		if now, looking := runs.Head(ctx, s.journal, root.Run); err != nil && looking == nil &&
+			(errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.StatusSuccess || now.Lease.Epoch > root.Lease.Epoch && runs.Owned(now.Lease)) {
 			err = nil // another process resumed it first and reads the signal
 		}
 		if errors.Is(err, ErrElsewhere) { // the other program finds the signal when it resumes the run

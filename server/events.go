@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -53,7 +53,7 @@ func (s *Server) events(x *exchange) (any, error) {
 		next = row.Seq + 1
 	}
 	if !more {
-		if h, err = desk.Head(x.Context(), s.journal, h.Run); err != nil {
+		if h, err = runs.Head(x.Context(), s.journal, h.Run); err != nil {
 			return nil, err
 		}
 		if h.Status.Ended() && next > h.Seq {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // mostID exceeds the length of any run id: nested children have long ids.
@@ -21,7 +21,7 @@ func (s *Server) find(x *exchange) (pawl.Head, error) {
 	if run == "" || len(run) > mostID || !utf8.ValidString(run) || strings.ContainsFunc(run, unicode.IsControl) {
 		return pawl.Head{}, pawl.ErrUnknownRun
 	}
-	h, err := desk.Head(x.Context(), s.journal, run)
+	h, err := runs.Head(x.Context(), s.journal, run)
 	if err != nil {
 		return pawl.Head{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Server) visible(ctx context.Context, k *Key, h pawl.Head) (bool, error)
 	if k == nil || len(k.Labels) == 0 {
 		return k != nil, nil
 	}
-	root, err := desk.Root(ctx, s.journal, h)
+	root, err := runs.Root(ctx, s.journal, h)
 	if err != nil {
 		return false, err
 	}
@@ -49,10 +49,10 @@ func (s *Server) visible(ctx context.Context, k *Key, h pawl.Head) (bool, error)
 
 // result is the current result of a run, without tokens.
 func (s *Server) result(ctx context.Context, run string) (explain.Result, error) {
-	h, err := desk.Head(ctx, s.journal, run)
+	h, err := runs.Head(ctx, s.journal, run)
 	if err != nil {
 		return explain.Result{}, err
 	}
-	r, err := desk.Report(ctx, s.journal, h, s.options.Place)
+	r, err := runs.Report(ctx, s.journal, h, s.options.Place)
 	return r.Result, err
 }

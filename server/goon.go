@@ -9,10 +9,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -53,7 +53,7 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 	r, err := s.result(x.Context(), run)
 	if err == nil && r.Status == pawl.StatusRunning { // another process has resumed it
 		var rested explain.Report
-		rested, err = desk.Rested(x.Context(), s.journal, run, s.options.Place)
+		rested, err = runs.Rested(x.Context(), s.journal, run, s.options.Place)
 		r = rested.Result
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Server) resume(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := desk.Root(x.Context(), s.journal, h)
+	root, err := runs.Root(x.Context(), s.journal, h)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func (s *Server) resume(x *exchange) (any, error) {
 
 // goOn resumes a run without an owner; if after is not zero, only if that is still its
 // last entry.
-func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, after uint64) (*engine.Handle, error) {
-	if after == 0 && h.Status == pawl.StatusRunning && desk.Owned(h.Lease) { // otherwise the journal decides by its own clock
+func (s *Server) goOn(ctx context.Context, h pawl.Head, limits runs.Limits, after uint64) (*engine.Handle, error) {
+	if after == 0 && h.Status == pawl.StatusRunning && runs.Owned(h.Lease) { // otherwise the journal decides by its own clock
 		return nil, &pawl.HeldError{Lease: h.Lease}
 	}
 	state, err := engine.Load(ctx, s.journal, h.Run)
@@ -115,7 +115,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits desk.Limits, afte
 	if err != nil {
 		return nil, err
 	}
-	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (desk.Limits{})} // the host may lower limits that the client did not change
+	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (runs.Limits{})} // the host may lower limits that the client did not change
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err
@@ -130,14 +130,14 @@ func drop(w Work) {
 }
 
 // raise returns the changed limits of a resumed run; zero: unchanged.
-func raise(w Work, s *pawl.State, limits desk.Limits) (pawl.Limits, error) {
-	next, err := limits.Over(s.Limits(), desk.PriceOf(w.Agent.Model))
+func raise(w Work, s *pawl.State, limits runs.Limits) (pawl.Limits, error) {
+	next, err := limits.Over(s.Limits(), runs.PriceOf(w.Agent.Model))
 	if err != nil {
 		return next, invalid("limits: " + err.Error())
 	}
 	wanted := s.Limits().Merge(next)
 	if w.Lower != nil {
-		next = desk.Held(next, wanted, w.Lower(wanted))
+		next = runs.Held(next, wanted, w.Lower(wanted))
 	}
 	bounded := w.Agent
 	bounded.Limits = s.Limits().Merge(next)
@@ -161,7 +161,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 		return nil, err
 	}
 	if err := at.Cancel(x.Context(), h.Run, x.by(""), in.Reason); err != nil {
-		if now, looking := desk.Head(x.Context(), s.journal, h.Run); looking == nil && now.Status.Ended() {
+		if now, looking := runs.Head(x.Context(), s.journal, h.Run); looking == nil && now.Status.Ended() {
 			return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, now.Status.Words()))
 		}
 		return nil, err
@@ -191,9 +191,9 @@ func (s *Server) fork(x *exchange) (any, error) {
 	if err := askable(in.Labels); err != nil {
 		return nil, err
 	}
-	state, err := desk.Until(x.Context(), s.journal, h.Run, in.At)
+	state, err := runs.Until(x.Context(), s.journal, h.Run, in.At)
 	switch {
-	case errors.Is(err, desk.ErrNoEntry):
+	case errors.Is(err, runs.ErrNoEntry):
 		return nil, invalid(err.Error())
 	case err != nil:
 		return nil, err
@@ -210,7 +210,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	for name := range x.key.Labels {
 		delete(labels, name) // the run has the labels of the token
 	}
-	o := &engine.ForkOptions{Input: in.Input, Labels: desk.Relabelled(state, labels), AllowSpent: limits == (desk.Limits{})}
+	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, labels), AllowSpent: limits == (runs.Limits{})}
 	if o.Limits, err = raise(w, state, limits); err != nil {
 		drop(w)
 		return nil, err
@@ -229,12 +229,12 @@ func (s *Server) fork(x *exchange) (any, error) {
 
 // GoOn resumes a run without an owner. The error says why it cannot resume.
 func (s *Server) GoOn(ctx context.Context, run string) error {
-	h, err := desk.Head(ctx, s.journal, run)
+	h, err := runs.Head(ctx, s.journal, run)
 	if err == nil {
-		h, err = desk.Root(ctx, s.journal, h)
+		h, err = runs.Root(ctx, s.journal, h)
 	}
 	if err == nil {
-		_, err = s.goOn(ctx, h, desk.Limits{}, 0)
+		_, err = s.goOn(ctx, h, runs.Limits{}, 0)
 	}
 	return problemOf(err)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -17,7 +17,7 @@ func problemOf(err error) error {
 		return err
 	}
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok {
-		return refusal(http.StatusConflict, "run "+held.Lease.Run+" is being driven by "+desk.OwnerText(held.Lease.Owner))
+		return refusal(http.StatusConflict, "run "+held.Lease.Run+" is being driven by "+runs.OwnerText(held.Lease.Owner))
 	}
 	switch {
 	case errors.Is(err, pawl.ErrUnknownRun):

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -55,7 +55,7 @@ func (s *Server) show(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := desk.Report(x.Context(), s.journal, h, s.options.Place)
+	r, err := runs.Report(x.Context(), s.journal, h, s.options.Place)
 	return r.Result, err
 }
 
@@ -64,7 +64,7 @@ func (s *Server) explain(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := desk.Report(x.Context(), s.journal, h, s.options.Place)
+	r, err := runs.Report(x.Context(), s.journal, h, s.options.Place)
 	x.ResponseWriter.Header().Add("Vary", "Accept")
 	if err != nil || !prefers(x.Request, "text/markdown") {
 		return r, err
@@ -93,8 +93,8 @@ func (s *Server) list(x *exchange) (any, error) {
 		}
 		return !visible
 	}
-	for h, err := range desk.List(x.Context(), s.journal, f) {
-		if errors.Is(err, desk.ErrGone) {
+	for h, err := range runs.List(x.Context(), s.journal, f) {
+		if errors.Is(err, runs.ErrGone) {
 			return nil, refusal(http.StatusConflict, err.Error())
 		}
 		if err != nil {
@@ -115,7 +115,7 @@ func (s *Server) list(x *exchange) (any, error) {
 
 // filter parses the query of a list. It returns no labels if the query asks for runs
 // that its key may not see.
-func (s *Server) filter(x *exchange) (f desk.Filter, size int, err error) {
+func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 	q := x.URL.Query()
 	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
 	f.Query.Thread = x.key.own(q.Get("thread"))
@@ -189,7 +189,7 @@ func (s *Server) start(x *exchange) (any, error) {
 	if in.Thread != "" {
 		w.Thread = in.Thread
 	}
-	over, err := limits.Over(w.Agent.Limits, desk.PriceOf(w.Agent.Model))
+	over, err := limits.Over(w.Agent.Limits, runs.PriceOf(w.Agent.Model))
 	if err != nil {
 		return nil, invalid("limits: " + err.Error())
 	}
@@ -223,7 +223,7 @@ func (s *Server) start(x *exchange) (any, error) {
 const replayedHeader = "Idempotent-Replayed"
 
 // limitsOf parses a client's limits.
-func limitsOf(said client.Limits, relative bool) (l desk.Limits, err error) {
+func limitsOf(said client.Limits, relative bool) (l runs.Limits, err error) {
 	for name, raw := range said {
 		value := string(raw)
 		if text := ""; json.Unmarshal(raw, &text) == nil {

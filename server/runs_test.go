@@ -206,7 +206,7 @@ func TestListGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.refused(admin, "GET", "/v1/runs?cursor="+first.Next, "", 409, "begin it anew")
+	w.refused(admin, "GET", "/v1/runs?cursor="+first.Next, "", 409, "start the list again")
 }
 
 // A log is read in pages, of which the last says where what is to come will be.

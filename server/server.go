@@ -18,8 +18,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // A Store is the journal of the runs that are served.
@@ -152,9 +152,9 @@ func (s *Server) follows(run string) *engine.Handle {
 // desk is the engine to signal a run with: if the run is driven here, the engine that
 // drives it, which then reads the signal at once.
 func (s *Server) desk(ctx context.Context, run string) (*engine.Engine, error) {
-	h, err := desk.Head(ctx, s.journal, run)
+	h, err := runs.Head(ctx, s.journal, run)
 	if err == nil {
-		h, err = desk.Root(ctx, s.journal, h)
+		h, err = runs.Root(ctx, s.journal, h)
 	}
 	if err != nil {
 		return nil, err

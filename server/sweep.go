@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
-	"github.com/pawl-run/pawl/engine/desk/sweep"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/runs/sweep"
 )
 
 // Sweep resumes runs of the host's agents that have no owner, whichever process drove
@@ -39,6 +39,6 @@ func (d sweeping) Resume(ctx context.Context, h pawl.Head) error {
 	if d.server.live(h.Run) != nil {
 		return &pawl.HeldError{Lease: h.Lease}
 	}
-	_, err := d.server.goOn(ctx, h, desk.Limits{}, h.Seq)
+	_, err := d.server.goOn(ctx, h, runs.Limits{}, h.Seq)
 	return err
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // loop measures an iteration (one model turn with one tool call) in memory.
@@ -193,11 +193,11 @@ func explained(b *bench) {
 	j, turns := b.open(true), b.size(9998)
 	b.try(func() error { return b.run(j, counter(turns), "r", pawl.StatusSuccess) })
 	c := b.alternate(min(b.rounds, 3), func() error {
-		h, err := desk.Head(b.ctx, j, "r")
+		h, err := runs.Head(b.ctx, j, "r")
 		if err != nil {
 			return err
 		}
-		r, err := desk.Report(b.ctx, j, h, explain.Place{})
+		r, err := runs.Report(b.ctx, j, h, explain.Place{})
 		if err == nil && r.Markdown() == "" {
 			err = errors.New("the report is empty")
 		}

@@ -18,7 +18,7 @@ const policy = `
 floor 0  .
 floor 1  approval explain guard judge progress stop window workflow
 floor 2  engine journal mcp model telemetry tool webhook
-floor 3  fix hook mcp/mcpserver pawltest server spec team temporal
+floor 3  fix hook mcp/mcpserver pawltest runs server spec team temporal
 floor 4  cmd pawltest/cmd
 leaf     internal workspace
 beside   docs examples internal/bench internal/house
@@ -41,6 +41,7 @@ allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/typo     names are compared in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow fix -> fix/internal       the parts of one product
+allow server mcp -> runs        who serves runs asks the same questions about them
 `
 
 // An edge is a forbidden or allowed pair of classes or packages, with the reason.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // goOn resumes a run that waited when its call was made before. No handle: the run has ended or
@@ -104,11 +104,11 @@ func (s *Server) ended(ctx context.Context, r pawl.Result) string {
 // next is what a person can do about a run; empty if it cannot be read.
 func (s *Server) next(ctx context.Context, run string) []explain.Action {
 	ctx = context.WithoutCancel(ctx)
-	h, err := desk.Head(ctx, s.journal, run)
+	h, err := runs.Head(ctx, s.journal, run)
 	if err != nil {
 		return nil
 	}
-	r, err := desk.Report(ctx, s.journal, h, s.place)
+	r, err := runs.Report(ctx, s.journal, h, s.place)
 	if err != nil {
 		return nil
 	}

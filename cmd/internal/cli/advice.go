@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // place is where the user types the next command: on this machine, for the same runs.
@@ -40,11 +40,11 @@ func (a *app) advise(ctx context.Context, r *pawl.Result) []explain.Action {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx) // ctx may have ended, which suspended the run
-	h, err := desk.Head(ctx, j, r.Run)
+	h, err := runs.Head(ctx, j, r.Run)
 	if err != nil {
 		return nil
 	}
-	report, err := desk.Report(ctx, j, h, a.place())
+	report, err := runs.Report(ctx, j, h, a.place())
 	if err != nil || report.Status != r.Status && !report.Status.Waiting() {
 		return nil // another process has resumed it
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/cli"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -249,12 +249,12 @@ func (b *bench) begin() {
 		b.halt()
 	}
 	for h := range b.heads() {
-		if b.run = h.Run; !desk.IsChild(h) {
+		if b.run = h.Run; !runs.IsChild(h) {
 			b.root = h.Run
 		}
 	}
 	for h := range b.heads() {
-		if desk.IsChild(h) {
+		if runs.IsChild(h) {
 			b.run = h.Run
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -43,7 +43,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 	if err != nil {
 		return 0, err
 	}
-	if h, err = desk.Head(ctx, j, h.Run); err != nil {
+	if h, err = runs.Head(ctx, j, h.Run); err != nil {
 		return 0, err
 	}
 	if h.Status.Ended() {
@@ -55,13 +55,13 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 		if h.Status.Ended() {
 			a.sayf("run %s is %v", h.Run, h.Status)
 		} else {
-			a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, desk.OwnerText(h.Lease.Owner))
+			a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, runs.OwnerText(h.Lease.Owner))
 		}
 	}
 	if !a.json {
 		return 0, nil
 	}
-	report, err := desk.Report(ctx, j, h, a.place())
+	report, err := runs.Report(ctx, j, h, a.place())
 	if err != nil {
 		return 0, err
 	}

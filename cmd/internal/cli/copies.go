@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/workspace"
 )
 
@@ -117,7 +117,7 @@ func (a *app) lastUsed(ctx context.Context, j store, s workspace.State) (at time
 			continue
 		case err != nil:
 			h.Updated = s.At
-		case h.Status == pawl.StatusRunning && desk.Owned(h.Lease):
+		case h.Status == pawl.StatusRunning && runs.Owned(h.Lease):
 			h.Updated = time.Now()
 		}
 		gone = false
@@ -135,7 +135,7 @@ func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, erro
 		return pawl.Head{}, err
 	}
 	if o.Database == db {
-		return desk.Head(ctx, j, o.Run)
+		return runs.Head(ctx, j, o.Run)
 	}
 	if onServer(o.Database) {
 		return pawl.Head{}, fmt.Errorf("%s is not the open database, and its credentials are unknown", o.Database)
@@ -147,6 +147,6 @@ func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, erro
 	if err != nil {
 		return pawl.Head{}, err
 	}
-	h, err := desk.Head(ctx, other, o.Run)
+	h, err := runs.Head(ctx, other, o.Run)
 	return h, errors.Join(err, other.Close())
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -82,7 +82,7 @@ func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits,
 		a.warnDisabled(ctx, h.ID())
 	}
 	if h.Found() { // the first invocation has shown what it did before
-		if was, err := desk.Head(ctx, a.journal, h.ID()); err == nil {
+		if was, err := runs.Head(ctx, a.journal, h.ID()); err == nil {
 			after = was.Seq
 		}
 		a.sayf("run %s already exists under this key", h.ID())

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 )
 
 func (a *app) eventsCommand() *cobra.Command {
@@ -72,7 +72,7 @@ func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow b
 			return err
 		}
 		var err error
-		if h, err = desk.Head(ctx, j, h.Run); err != nil {
+		if h, err = runs.Head(ctx, j, h.Run); err != nil {
 			return err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -107,7 +107,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &held):
 		a.sayf("pawl: run %s is being driven by %s; its lease ends at %s unless renewed",
-			held.Lease.Run, desk.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
+			held.Lease.Run, runs.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:

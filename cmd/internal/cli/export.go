@@ -12,7 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine/archive"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -64,7 +64,7 @@ func (a *app) take(ctx context.Context, j store, name string, in io.Reader) erro
 		a.sayf("%s is redacted: the run can be read, not resumed", name)
 	}
 	if got.Continues != "" && !got.Redacted {
-		if _, err := desk.Head(ctx, j, got.Continues); errors.Is(err, pawl.ErrUnknownRun) {
+		if _, err := runs.Head(ctx, j, got.Continues); errors.Is(err, pawl.ErrUnknownRun) {
 			a.sayf("run %s continues run %s, which is not in this database: import that run too before resuming or replaying", got.Run, got.Continues)
 		}
 	}

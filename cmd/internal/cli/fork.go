@@ -10,8 +10,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/stop"
 )
@@ -63,8 +63,8 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 			return 0, misuse("--stop: %w", err)
 		}
 	}
-	s, err := desk.Until(ctx, j, h.Run, at)
-	if errors.Is(err, desk.ErrNoEntry) {
+	s, err := runs.Until(ctx, j, h.Run, at)
+	if errors.Is(err, runs.ErrNoEntry) {
 		return 0, refused(err)
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	}
 	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
-			Input: input, Labels: desk.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: r.spec != "" || r.model != "",
+			Input: input, Labels: runs.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: r.spec != "" || r.model != "",
 		})
 		if s.InFlight() {
 			err = refused(err) // the error says where the run can be forked

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // A sweep is one run of gc.
@@ -105,7 +105,7 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 	if h.Seq == 0 { // claimed but never begun; no command lists it
 		return 0, len(s.want) == 0 && !h.Lease.Until.After(s.before), nil
 	}
-	if h.Updated.After(s.before) || desk.Owned(h.Lease) {
+	if h.Updated.After(s.before) || runs.Owned(h.Lease) {
 		return h.Status, false, nil
 	}
 	if len(s.want) == 0 {
@@ -114,7 +114,7 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 	status := h.Status
 	if status == pawl.StatusRunning || status.Waiting() {
 		var err error
-		if status, err = desk.Standing(ctx, j, h); err != nil {
+		if status, err = runs.EffectiveStatus(ctx, j, h); err != nil {
 			return 0, false, err
 		}
 	}
@@ -134,7 +134,7 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 		}
 		all[h.Run] = h
 		order = append(order, h)
-		busy = busy || desk.Owned(h.Lease)
+		busy = busy || runs.Owned(h.Lease)
 	}
 	var lines []sweepLine
 	var sum sweepSum
@@ -217,7 +217,7 @@ func (n needs) keep(ctx context.Context, j store, h pawl.Head, all map[string]pa
 		return err
 	}
 	child := ""
-	if h.Parent != "" && !desk.IsChild(h) { // a fork of a child inherits from that child
+	if h.Parent != "" && !runs.IsChild(h) { // a fork of a child inherits from that child
 		if child, err = forkedFrom(ctx, j, h.Run); err != nil {
 			return err
 		}
@@ -259,11 +259,11 @@ func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
 	if h.Thread == "" {
 		return false, nil
 	}
-	next, err := desk.Head(ctx, j, engine.ThreadRun(h.Thread, h.Run))
+	next, err := runs.Head(ctx, j, engine.ThreadRun(h.Thread, h.Run))
 	if errors.Is(err, pawl.ErrUnknownRun) {
 		return false, nil
 	}
-	return err != nil || next.Seq > 0 || desk.Owned(next.Lease), err
+	return err != nil || next.Seq > 0 || runs.Owned(next.Lease), err
 }
 
 // logSize is the size of a log in bytes; zero if it cannot be read.
@@ -291,7 +291,7 @@ func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, er
 	if err != nil {
 		return false, err
 	}
-	now, err := desk.Head(ctx, j, h.Run)
+	now, err := runs.Head(ctx, j, h.Run)
 	var goesOn bool
 	if err == nil {
 		goesOn, err = followed(ctx, j, h)

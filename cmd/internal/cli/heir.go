@@ -6,7 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // heirOf rebuilds the agent of a child run, or of a fork of one, with what it
@@ -20,7 +20,7 @@ func (a *app) heirOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 	if child == "" || err != nil {
 		return nil, err
 	}
-	line, err := desk.Line(ctx, j, child)
+	line, err := runs.Line(ctx, j, child)
 	if errors.Is(err, pawl.ErrUnknownRun) {
 		return nil, &orphanError{s.Run(), child}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -73,15 +73,15 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(to address
 // run that got nothing new still waits for something else: resuming would request
 // that again and invalidate its tokens.
 func (a *app) after(ctx context.Context, j store, run string, p *post, news bool) (int, error) {
-	h, err := desk.Head(ctx, j, run)
+	h, err := runs.Head(ctx, j, run)
 	if err != nil {
 		return 0, err
 	}
-	if h, err = desk.Root(ctx, j, h); err != nil {
+	if h, err = runs.Root(ctx, j, h); err != nil {
 		return 0, err
 	}
 	run = h.Run
-	taken := h.Lease.Owner != "" && desk.Owned(h.Lease)
+	taken := h.Lease.Owner != "" && runs.Owned(h.Lease)
 	parked := h.Status.Waiting() && news || h.Status == pawl.StatusPaused
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
@@ -95,14 +95,14 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, news bool
 		if h, err = a.stuck(ctx, j, h, p, err); err != nil {
 			return 0, err
 		}
-		taken = desk.Owned(h.Lease)
+		taken = runs.Owned(h.Lease)
 	}
-	report, err := desk.Report(ctx, j, h, a.place())
+	report, err := runs.Report(ctx, j, h, a.place())
 	if err != nil {
 		return 0, err
 	}
 	if taken && !a.quiet {
-		a.sayf("recorded for run %s, which is driven by %s", run, desk.OwnerText(h.Lease.Owner))
+		a.sayf("recorded for run %s, which is driven by %s", run, runs.OwnerText(h.Lease.Owner))
 	} else {
 		a.recorded(report, news)
 	}
@@ -124,11 +124,11 @@ func ofPawl(s *pawl.State) bool {
 // another process is no error: that one has the signal.
 func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, err error) (pawl.Head, error) {
 	_, held := errors.AsType[*pawl.HeldError](err)
-	now, looking := desk.Head(ctx, j, h.Run)
+	now, looking := runs.Head(ctx, j, h.Run)
 	if looking != nil {
 		return h, errors.Join(err, looking)
 	}
-	if !p.goOn && (held || now.Status == pawl.StatusSuccess || now.Lease.Epoch > h.Lease.Epoch && desk.Owned(now.Lease)) {
+	if !p.goOn && (held || now.Status == pawl.StatusSuccess || now.Lease.Epoch > h.Lease.Epoch && runs.Owned(now.Lease)) {
 		return now, nil
 	}
 	if held {
@@ -141,7 +141,7 @@ func (a *app) stuck(ctx context.Context, j pawl.Journal, h pawl.Head, p *post, e
 	if errors.As(err, new(*orphanError)) && !p.goOn { // it needs an agent that the user names
 		return now, nil
 	}
-	report, reading := desk.Report(ctx, j, now, a.place())
+	report, reading := runs.Report(ctx, j, now, a.place())
 	if reading != nil {
 		return now, errors.Join(err, reading)
 	}
@@ -156,12 +156,12 @@ func ours(owner string) bool {
 }
 
 // waitsFor lists the requests of one kind that the run and its children wait for.
-func (to addressee) waitsFor(kind string) []pawl.Pending { return desk.Waiting(to.pending, kind) }
+func (to addressee) waitsFor(kind string) []pawl.Pending { return runs.Waiting(to.pending, kind) }
 
 // owner returns the run that a call belongs to: the addressee, or the child whose
 // call with that id waits for that kind of signal.
 func (to addressee) owner(kind, call string) (string, error) {
-	switch list := desk.Meant(to.pending, to.run, kind, call); len(list) {
+	switch list := runs.Meant(to.pending, to.run, kind, call); len(list) {
 	case 0:
 		return to.run, nil // the caller then reports what is wrong
 	case 1:

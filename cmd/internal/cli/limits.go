@@ -4,18 +4,18 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // parseLimits parses the values of --limit, each a list with commas.
-func parseLimits(texts []string, relative bool) (desk.Limits, error) {
-	var l desk.Limits
+func parseLimits(texts []string, relative bool) (runs.Limits, error) {
+	var l runs.Limits
 	for _, text := range texts {
 		for part := range strings.SplitSeq(text, ",") {
 			part = strings.TrimSpace(part)
 			name, value, ok := strings.Cut(part, "=")
 			if !ok {
-				return l, misuse("--limit: %s: write %s", part, desk.LimitForms)
+				return l, misuse("--limit: %s: write %s", part, runs.LimitForms)
 			}
 			if err := l.Say(name, value, relative); err != nil {
 				return l, misuse("--limit: %s: %w", part, err)
@@ -26,7 +26,7 @@ func parseLimits(texts []string, relative bool) (desk.Limits, error) {
 }
 
 // over returns the limits of a run after l is applied.
-func over(l desk.Limits, now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
+func over(l runs.Limits, now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 	next, err := l.Over(now, price)
 	if err != nil {
 		return next, misuse("--limit: %w", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 func TestClean(t *testing.T) {
@@ -150,8 +150,8 @@ func TestOwnerText(t *testing.T) {
 		"": "another process", "{}": "another process", `{"process":"1.2.3"}`: "another process",
 		"a test": "somebody (a test)", `{"user":"ann","pid":7}`: "process 7 of ann",
 	} {
-		if got := desk.OwnerText(owner); got != want {
-			t.Errorf("desk.OwnerText(%q) = %q, want %q", owner, got, want)
+		if got := runs.OwnerText(owner); got != want {
+			t.Errorf("runs.OwnerText(%q) = %q, want %q", owner, got, want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -99,5 +99,5 @@ func (a *app) hold(p *spec.Policy, now, next pawl.Limits) pawl.Limits {
 	if held != wanted && !a.quiet {
 		a.sayf("%s: at most %v", name, held)
 	}
-	return desk.Held(next, wanted, held)
+	return runs.Held(next, wanted, held)
 }

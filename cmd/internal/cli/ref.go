@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // mostCandidates is how many runs are listed when a name fits none or several.
@@ -69,7 +69,7 @@ func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.
 
 // roots is heads without children.
 func roots(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
-	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !desk.IsChild(h) })
+	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !runs.IsChild(h) })
 }
 
 func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {

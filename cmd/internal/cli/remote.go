@@ -14,7 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -169,7 +169,7 @@ func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 }
 
 // lines lists runs as the server reports them.
-func (r *remote) lines(ctx context.Context, f desk.Filter) iter.Seq2[client.RunLine, error] {
+func (r *remote) lines(ctx context.Context, f runs.Filter) iter.Seq2[client.RunLine, error] {
 	return r.Runs(ctx, client.Query{
 		Status: f.Status, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Query.Thread, Children: f.Children, Max: f.Query.Max,
 	})

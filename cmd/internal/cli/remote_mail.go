@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -68,7 +68,7 @@ func (m *remoteMail) DidNotHappen(ctx context.Context, run, call, by string) err
 // mailRemote sends a signal to a run at a server, which then resumes the run, and
 // watches the run.
 func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, h pawl.Head, say func(to addressee) error) (int, error) {
-	root, err := desk.Root(ctx, r, h)
+	root, err := runs.Root(ctx, r, h)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +78,7 @@ func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, 
 	code, err := a.driveRemote(ctx, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
 		err := say(to)
 		if err == nil && !driven(mail.last.Status) {
-			if root, err = desk.Head(ctx, r, root.Run); err == nil && root.Seq == before {
+			if root, err = runs.Head(ctx, r, root.Run); err == nil && root.Seq == before {
 				err = errStays
 			}
 		}
@@ -87,7 +87,7 @@ func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, 
 	if !errors.Is(err, errStays) {
 		return code, err
 	}
-	report, err := desk.Report(ctx, r, root, a.place())
+	report, err := runs.Report(ctx, r, root, a.place())
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +103,7 @@ var errStays = errors.New("the server did not resume the run")
 // askHere decides what a run at a server waits for, as --approvals says: nil if
 // nothing was decided.
 func (a *app) askHere(ctx context.Context, r *remote, mode approvalsMode, result pawl.Result) (*pawl.Result, error) {
-	waiting := desk.Waiting(result.Pending, "approval")
+	waiting := runs.Waiting(result.Pending, "approval")
 	if len(waiting) == 0 || result.Status != pawl.StatusWaitingApproval {
 		return nil, nil
 	}

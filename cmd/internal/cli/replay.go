@@ -9,8 +9,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // replayed is the outcome of a replay.
@@ -67,7 +67,7 @@ func (a *app) replayed(ctx context.Context, j pawl.Journal, run string) (steps i
 // decideAgain replays a run. differs is the first difference; err says that the run
 // cannot be replayed.
 func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
-	line, err := desk.Line(ctx, j, run)
+	line, err := runs.Line(ctx, j, run)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -27,7 +27,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	c := a.command("resume RUN [flags]", "Resume a run that is suspended, ended without success, or was interrupted", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				root, err := desk.Root(ctx, j, h)
+				root, err := runs.Root(ctx, j, h)
 				switch {
 				case err != nil:
 					return 0, err
@@ -72,7 +72,7 @@ func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (in
 			return 0, misuse("--stop: %w", err)
 		}
 	}
-	if h.Status == pawl.StatusRunning && desk.Owned(h.Lease) {
+	if h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
 		return 0, &pawl.HeldError{Lease: h.Lease}
 	}
 	s, err := engine.Load(ctx, j, h.Run)
@@ -156,7 +156,7 @@ func (e *changedError) Error() string {
 func (e *changedError) Unwrap() error { return e.ChangedError }
 
 // raise sets the limits of a resumption and returns the resulting limits.
-func (a *app) raise(s *pawl.State, w *work, typed desk.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
+func (a *app) raise(s *pawl.State, w *work, typed runs.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
 	agent := w.agent
 	if o.Stop != nil {
 		agent.Stop = o.Stop
@@ -168,7 +168,7 @@ func (a *app) raise(s *pawl.State, w *work, typed desk.Limits, o *engine.ResumeO
 		return pawl.Limits{}, err
 	}
 	var err error
-	if o.Limits, err = over(typed, s.Limits(), desk.PriceOf(w.agent.Model)); err != nil {
+	if o.Limits, err = over(typed, s.Limits(), runs.PriceOf(w.agent.Model)); err != nil {
 		return pawl.Limits{}, err
 	}
 	o.AllowSpent = o.Limits == (pawl.Limits{}) // a policy may lower limits that the user did not change

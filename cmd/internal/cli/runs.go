@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -39,7 +39,7 @@ func (a *app) runsCommand() *cobra.Command {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
 		return a.withRuns(ctx, func(j store) (int, error) {
-			return 0, a.printRuns(list(ctx, j, desk.Filter{Query: q, Status: want, Children: children}))
+			return 0, a.printRuns(list(ctx, j, runs.Filter{Query: q, Status: want, Children: children}))
 		})
 	})
 	c.Flags().StringVar(&status, "status", "", "only runs of this status")
@@ -53,12 +53,12 @@ func (a *app) runsCommand() *cobra.Command {
 }
 
 // list finds the runs that a filter selects.
-func list(ctx context.Context, j pawl.Journal, f desk.Filter) iter.Seq2[client.RunLine, error] {
+func list(ctx context.Context, j pawl.Journal, f runs.Filter) iter.Seq2[client.RunLine, error] {
 	if r, ok := j.(*remote); ok {
 		return r.lines(ctx, f)
 	}
 	return func(yield func(client.RunLine, error) bool) {
-		for h, err := range desk.List(ctx, j, f) {
+		for h, err := range runs.List(ctx, j, f) {
 			if !yield(client.LineOf(h), err) || err != nil {
 				return
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/ui"
 )
@@ -134,24 +134,24 @@ func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) 
 // is given, and otherwise prints that there are some. Every server resumes runs that
 // are paused until a time, and runs whose owner died.
 func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
-	var runs []string
+	var waiting []string
 	for head, err := range j.List(ctx, pawl.Query{Status: pawl.StatusPaused}) {
 		switch {
 		case err != nil:
 			return err
-		case h.named(head.Agent) == nil || desk.IsChild(head):
+		case h.named(head.Agent) == nil || runs.IsChild(head):
 		case head.WakeAt.IsZero():
-			runs = append(runs, head.Run)
+			waiting = append(waiting, head.Run)
 		case head.WakeAt.After(time.Now()) && !a.quiet:
 			a.sayf("run %s resumes at %s", head.Run, head.WakeAt.UTC().Format(time.RFC3339))
 		}
 	}
-	if !s.resume && len(runs) > 0 {
+	if !s.resume && len(waiting) > 0 {
 		a.sayf("%s of these agents %s paused; resume one with: %s, or all of them with --resume",
-			counted(len(runs), "run"), map[bool]string{true: "is", false: "are"}[len(runs) == 1], a.typed("pawl", "resume", runs[0]))
+			counted(len(waiting), "run"), map[bool]string{true: "is", false: "are"}[len(waiting) == 1], a.typed("pawl", "resume", waiting[0]))
 		return nil
 	}
-	for _, run := range runs {
+	for _, run := range waiting {
 		if err := served.GoOn(ctx, run); err != nil {
 			a.sayf("run %s cannot resume: %v", run, err)
 		} else if !a.quiet {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -27,7 +27,7 @@ func (a *app) showCommand() *cobra.Command {
 				if effective {
 					return 0, a.showSpec(ctx, j, h)
 				}
-				report, err := desk.Report(ctx, j, h, a.place())
+				report, err := runs.Report(ctx, j, h, a.place())
 				if err != nil {
 					return 0, err
 				}
@@ -82,8 +82,8 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	row("labels", labelText(r.Labels))
 	row("created", when(h.Created))
 	row("updated", when(h.Updated))
-	if h.Status == pawl.StatusRunning && desk.Owned(h.Lease) {
-		row("owner", desk.OwnerText(h.Lease.Owner))
+	if h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
+		row("owner", runs.OwnerText(h.Lease.Owner))
 	}
 	row("used", figures(r.Result.Result))
 	if r.Confidence != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 func (a *app) waitCommand() *cobra.Command {
@@ -36,7 +36,7 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 	}
 	next, stop := news(waiting, j, h.Run)
 	defer stop()
-	for h.Status == pawl.StatusRunning && desk.Owned(h.Lease) {
+	for h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
 		err := next()
 		if waiting.Err() != nil && ctx.Err() == nil {
 			return 0, misuse("run %s is still running after %v", h.Run, timeout)
@@ -44,11 +44,11 @@ func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout tim
 		if err != nil {
 			return 0, err
 		}
-		if h, err = desk.Head(ctx, j, h.Run); err != nil {
+		if h, err = runs.Head(ctx, j, h.Run); err != nil {
 			return 0, err
 		}
 	}
-	report, err := desk.Report(ctx, j, h, a.place())
+	report, err := runs.Report(ctx, j, h, a.place())
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package desk
+package runs
 
 import (
 	"context"
@@ -31,9 +31,9 @@ func Owned(l pawl.Lease) bool {
 	return l.Until.After(time.Now()) && !engine.ParseOwner(l.Owner).Gone()
 }
 
-// Standing is where a run stands for whoever looks: a log cannot know that the
-// run's owner is gone, nor that the time of what it asked for is over.
-func Standing(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
+// EffectiveStatus is the status of a run as a caller sees it. A log cannot know that
+// the run's owner is gone, nor that what it asked for has expired.
+func EffectiveStatus(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
 	switch {
 	case h.Status == pawl.StatusRunning && !Owned(h.Lease):
 		return pawl.StatusInterrupted, nil
@@ -118,8 +118,8 @@ func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, 
 	return list, err
 }
 
-// Rested is the Report of a run as it stood when it last ended or was let go of,
-// which whoever waited for that is told, though somebody has gone on with it since.
+// Rested is the Report of a run as of its last end or pause. A caller that waited for
+// that gets it even if the run has been resumed since.
 func Rested(ctx context.Context, j pawl.Journal, run string, place explain.Place) (explain.Report, error) {
 	var rest uint64
 	for e, err := range engine.Entries(ctx, j, run, 1) {

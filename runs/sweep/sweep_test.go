@@ -18,9 +18,9 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/archive"
-	"github.com/pawl-run/pawl/engine/desk/sweep"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/runs/sweep"
 )
 
 // lease is an engine's default.

@@ -1,4 +1,4 @@
-package desk_test
+package runs_test
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -56,7 +56,7 @@ replies:
 					b.Fatal(err)
 				}
 				folds += time.Since(begin)
-				if _, err := desk.Report(b.Context(), j, h, explain.Place{}); err != nil {
+				if _, err := runs.Report(b.Context(), j, h, explain.Place{}); err != nil {
 					b.Fatal(err)
 				}
 			}

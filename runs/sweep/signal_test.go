@@ -34,7 +34,7 @@ func waiting(t *testing.T, j pawl.Journal, agent pawl.Agent, run string) {
 }
 
 // A run is resumed when it has an unread signal that it waits for: one that was sent
-// before the program looked for the first time, or while it looks, whoever sent it.
+// before the program looked for the first time, or while it looks, from any sender.
 func TestSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, agent := newDisk(), picker()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // A reason is why a run is to be resumed.
@@ -35,7 +35,7 @@ const longest = time.Hour
 // resume resumes the run that one which was found descends from, and reports whether
 // it did. What was found may be out of date by now, so it is looked at again.
 func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
-	if !desk.IsChild(h) && !slices.Contains(s.agents, h.Agent) {
+	if !runs.IsChild(h) && !slices.Contains(s.agents, h.Agent) {
 		return false
 	}
 	root, ok, err := s.still(ctx, h, why)
@@ -88,17 +88,17 @@ func (s *sweeper) fail(root pawl.Head, why reason, err error) {
 // descends from as it was before that was seen: resuming that one after its last
 // entry, one of several programs is the first.
 func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl.Head, ok bool, err error) {
-	now, err := desk.Head(ctx, s.journal, h.Run)
+	now, err := runs.Head(ctx, s.journal, h.Run)
 	if err == nil {
-		root, err = desk.Root(ctx, s.journal, now)
+		root, err = runs.Root(ctx, s.journal, now)
 	}
 	if err == nil && root.Run != now.Run {
-		now, err = desk.Head(ctx, s.journal, h.Run)
+		now, err = runs.Head(ctx, s.journal, h.Run)
 	}
 	if err != nil || !slices.Contains(s.agents, root.Agent) {
 		return root, false, err
 	}
-	parked := (root.Status == pawl.StatusPaused || root.Status.Waiting()) && !desk.Owned(root.Lease)
+	parked := (root.Status == pawl.StatusPaused || root.Status.Waiting()) && !runs.Owned(root.Lease)
 	switch why {
 	case ownerDied:
 		same := now.Status == pawl.StatusRunning && now.Lease.Epoch == h.Lease.Epoch

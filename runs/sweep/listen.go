@@ -8,7 +8,7 @@ import (
 )
 
 // listen reads the signals that came since the last look, and resumes runs with
-// signals that nobody has read. Whoever sends a signal has until the next look to
+// signals that nobody has read. The sender of a signal has until the next look to
 // resume the run itself, as pawl approve does.
 func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 	waits := map[string]bool{} // before the first look signals came to runs that have long ended

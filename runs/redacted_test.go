@@ -1,4 +1,4 @@
-package desk
+package runs
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 // Whatever is taken out of an entry that is shown, it stays an entry, and one
 // without secrets stays as it is.
 func TestRedactedEntries(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/histories/v*/*.jsonl")
+	files, err := filepath.Glob("../testdata/histories/v*/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	for _, file := range append(files, "../../testdata/events.golden.jsonl") {
+	for _, file := range append(files, "../testdata/events.golden.jsonl") {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package desk
+package runs
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Filter selects runs as they stand for whoever looks.
+// A Filter selects runs by their effective status; see [EffectiveStatus].
 type Filter struct {
 	Query    pawl.Query  // what the journal selects by; its Status is not looked at
 	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
@@ -24,10 +24,10 @@ type Filter struct {
 
 // ErrGone says that none of the runs is there any more that a list was to begin
 // behind.
-var ErrGone = errors.New("the runs at which the list was to go on are gone; begin it anew")
+var ErrGone = errors.New("the runs at which the list was to go on are gone; start the list again")
 
 // List yields the heads of the runs that a filter selects, newest first, with
-// the status that [Standing] gives them. It reads the logs of those that wait.
+// the status that [EffectiveStatus] gives them. It reads the logs of those that wait.
 func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		from, err := f.from(ctx, j)
@@ -52,7 +52,7 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			case !f.selects(h):
 				continue
 			default:
-				h.Status, err = Standing(ctx, j, h)
+				h.Status, err = EffectiveStatus(ctx, j, h)
 			}
 			if err != nil {
 				yield(pawl.Head{}, err)

@@ -1,4 +1,4 @@
-package desk_test
+package runs_test
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/desk"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // pick is a tool of the client's.
@@ -58,15 +58,15 @@ func TestRested(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-thinks
-	head, err := desk.Head(t.Context(), j, waited.Run)
+	head, err := runs.Head(t.Context(), j, waited.Run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := desk.Report(t.Context(), j, head, explain.Place{})
+	now, err := runs.Report(t.Context(), j, head, explain.Place{})
 	if err != nil || now.Status != pawl.StatusRunning {
 		t.Error(now.Status, err)
 	}
-	then, err := desk.Rested(t.Context(), j, waited.Run, explain.Place{})
+	then, err := runs.Rested(t.Context(), j, waited.Run, explain.Place{})
 	if err != nil || then.Status != pawl.StatusWaitingClientTool || len(then.Pending) != 1 || then.Pending[0].Call != "c_1" {
 		t.Error(then.Status, then.Pending, err)
 	}
