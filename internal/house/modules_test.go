@@ -79,3 +79,14 @@ func TestRelease(t *testing.T) {
 		}
 	}
 }
+
+// TestBrokenStandsAlone holds that the project which the README repairs is none of
+// the workspace's modules, and builds all the same.
+func TestBrokenStandsAlone(t *testing.T) {
+	list := exec.Command("go", "list", "-m")
+	list.Dir = filepath.Join(repository(t).root, "examples", "broken")
+	out, err := list.CombinedOutput()
+	if got := strings.TrimSpace(string(out)); err != nil || got != "example.com/ledger" {
+		t.Errorf("go list -m in examples/broken: %v: %s", err, got)
+	}
+}
