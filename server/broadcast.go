@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // broadcasters are the runs being watched. Each entry is read, redacted and encoded once for all
@@ -98,7 +99,7 @@ var errClosed = errors.New("the server is closed")
 
 // enter begins to watch a run after an entry, and returns the run's head.
 func (h *broadcasters) enter(ctx context.Context, run string, after uint64) (*reader, pawl.Head, error) {
-	head, err := headOf(ctx, h.journal, run)
+	head, err := runs.Head(ctx, h.journal, run)
 	if err != nil {
 		return nil, head, err
 	}
@@ -305,7 +306,7 @@ func (b *broadcaster) read(ctx context.Context) error {
 	if !stopped {
 		return nil
 	}
-	head, err := headOf(ctx, b.of.journal, b.run) // it may have been resumed at once
+	head, err := runs.Head(ctx, b.of.journal, b.run) // it may have been resumed at once
 	if err != nil {
 		return err
 	}
@@ -434,17 +435,4 @@ func (r *reader) join(v *view) {
 		r.at.Store(v.first + uint64(sort.Search(len(v.ring), func(i int) bool { return v.ring[i].before >= r.seq })))
 		r.in.Store(true)
 	}
-}
-
-// headOf returns the head of a run.
-func headOf(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
-	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
-		if err != nil {
-			return pawl.Head{}, err
-		}
-		if h.Run == run {
-			return h, nil
-		}
-	}
-	return pawl.Head{}, pawl.ErrUnknownRun
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/stop"
 )
@@ -141,7 +142,7 @@ func (s *Server) children(x *exchange) (any, error) {
 			continue
 		}
 		seen[began.Child] = true
-		child, err := headOf(x.Context(), s.journal, began.Child)
+		child, err := runs.Head(x.Context(), s.journal, began.Child)
 		switch {
 		case errors.Is(err, pawl.ErrUnknownRun): // the child was removed, or has not begun
 			continue

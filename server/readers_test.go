@@ -23,6 +23,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -163,13 +164,13 @@ func (f figures) String() string {
 
 // watchAll lets some readers follow each of some runs at once, and checks that
 // all of them get every entry.
-func watchAll(t testing.TB, j Store, runs, readers, turns, words int) (f figures) {
+func watchAll(t testing.TB, j Store, count, readers, turns, words int) (f figures) {
 	t.Helper()
 	release := make(chan struct{})
 	model := talker{turns: turns, words: words, waiting: new(atomic.Int64), release: release}
 	web, _ := hosted(t, j, model.agent())
 	f.before = used()
-	ids := make([]string, runs)
+	ids := make([]string, count)
 	var all sync.WaitGroup
 	var failed atomic.Pointer[error]
 	fail := func(err error) { failed.CompareAndSwap(nil, &err) }
@@ -207,7 +208,7 @@ func watchAll(t testing.TB, j Store, runs, readers, turns, words int) (f figures
 		}
 	}
 	begun.Wait()
-	for model.waiting.Load() < int64(runs) {
+	for model.waiting.Load() < int64(count) {
 		time.Sleep(time.Millisecond)
 	}
 	f.idle, f.goroutines = used(), runtime.NumGoroutine()
@@ -222,7 +223,7 @@ func watchAll(t testing.TB, j Store, runs, readers, turns, words int) (f figures
 	f.entries, f.pieces = int(entries.Load()), int(pieces.Load())
 	want := 0
 	for _, id := range ids {
-		h, err := headOf(t.Context(), j, id)
+		h, err := runs.Head(t.Context(), j, id)
 		if err != nil {
 			t.Fatal(err)
 		}
