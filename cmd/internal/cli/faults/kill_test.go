@@ -45,7 +45,8 @@ func knowing(t testing.TB, name string) []string {
 		edits = "{tool: edit_file, args: {path: sum/sum.go, old: a - b, new: a + b}}, {tool: edit_file, args: {path: less/less.go, old: a > b, new: a < b}}"
 	}
 	script := filepath.Join(t.TempDir(), "knowing.yaml")
-	if err := os.WriteFile(script, []byte("replies:\n  - calls: ["+edits+"]\n"), 0o600); err != nil {
+	// It repeats its edit, of which a kill may leave open whether it took place.
+	if err := os.WriteFile(script, []byte("repeat: last\nreplies:\n  - calls: ["+edits+"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"--model", "script:" + script}
