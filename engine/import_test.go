@@ -246,16 +246,16 @@ func TestImportRedacted(t *testing.T) {
 	}
 }
 
-// sparse is how many bytes a test goes at once: one with PAWL_PROOF, which takes every byte.
+// sparse is how many bytes a test of every byte goes at once: one, more in a short test.
 func sparse() int {
-	if os.Getenv("PAWL_PROOF") == "" {
+	if testing.Short() {
 		return 7
 	}
 	return 1
 }
 
-// TestImportTorn cuts a file at every seventh byte, with PAWL_PROOF at every byte:
-// what is imported are the lines that are whole, and the run goes on only if it lacks nothing.
+// TestImportTorn cuts a file at every byte: what is imported are the lines that
+// are whole, and the run goes on only if it lacks nothing.
 func TestImportTorn(t *testing.T) {
 	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("wordy", 1)}, []pawl.Call{call("wordy", 2)}), Tools: []pawl.Tool{wordy}}
 	agent.Limits.Iterations = 1

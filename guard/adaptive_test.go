@@ -189,10 +189,7 @@ func TestAdaptiveAttacks(t *testing.T) {
 	total, held := 0, 0
 	try := func(name string, all []scenario) {
 		calls, stopped := 0, 0
-		for i, s := range all {
-			if os.Getenv("PAWL_PROOF") == "" && i%4 != len(name)%4 && name != "by hand" {
-				continue // every strategy, with one goal in four
-			}
+		for _, s := range all {
 			o, _ := s.follow(t, guard.DataFlow(nil))
 			made, n := s.made(&o)
 			if calls, stopped = calls+n, stopped+n-made; made > 0 {
