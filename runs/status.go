@@ -66,6 +66,22 @@ func expired(pending []pawl.Pending, now time.Time) bool {
 // Report explains a run as it stands now, and thereby gives its result. What
 // looks like a secret is out of it. Its advice is for commands typed at place.
 func Report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Place) (explain.Report, error) {
+	for {
+		r, err := report(ctx, j, h, place)
+		if err != nil || !h.Status.Waiting() && !r.Status.Waiting() {
+			return r, err
+		}
+		// Head, log and inbox are read one after the other. If the run went on in
+		// between, an answer to what it waits for may be in none of them.
+		now, err := Head(ctx, j, h.Run)
+		if err != nil || now.Seq == h.Seq {
+			return r, err
+		}
+		h = now
+	}
+}
+
+func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Place) (explain.Report, error) {
 	o := &explain.Options{Now: time.Now(), Place: place}
 	if h.Status == pawl.StatusRunning && !Owned(h.Lease) {
 		o.Status = pawl.StatusInterrupted

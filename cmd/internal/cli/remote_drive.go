@@ -46,7 +46,7 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 		}
 		answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
 		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it with the answer
-		outdated := result.Status.Waiting() && w.halted != 0 && !w.halted.Waiting()    // the run has ended since the server's reply
+		outdated := result.Status.Waiting() && w.last > after && !w.halted.Waiting()   // the run has gone on since the server's reply
 		if (parking || outdated) && looks < lookForAnswer {
 			looks++
 			select {
