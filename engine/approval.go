@@ -16,7 +16,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/jsonschema"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // A Decision answers a request for approval.
@@ -212,7 +211,7 @@ func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Even
 	if !d.Approve {
 		return e
 	}
-	if d.ForRun || sabotage.On(sabotage.Consume) {
+	if d.ForRun {
 		e.Scope = pawl.ScopeRun
 	}
 	if d.Args != nil {

@@ -14,11 +14,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/memory"
 )
 
 // Each test here holds one promise by itself, so that breaking the promise (see
-// internal/sabotage) fails it for that reason.
+// TestBrokenPromises) fails it for that reason.
 
 // TestIntentFirst: when a model is called or a tool runs, the journal has said
 // so already.
@@ -309,7 +308,7 @@ func TestWitnessAgain(t *testing.T) {
 // TestHeartbeat: a run stays its owner's for as long as that lives.
 func TestHeartbeat(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		j := memory.New()
+		j := newTap()
 		agent := pawl.Agent{Name: "a", Model: says(calls("sleep", 1)), Tools: []pawl.Tool{
 			job{pawl.ToolInfo{Name: "sleep", Effect: pawl.Write, Timeout: time.Hour}, func(context.Context, pawl.Invocation) (string, error) {
 				time.Sleep(10 * time.Minute)

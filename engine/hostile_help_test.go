@@ -20,6 +20,7 @@ type tap struct {
 	mu     sync.Mutex
 	append func(b pawl.Batch, write func() error) error
 	claim  func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error)
+	late   *pawl.Batch // acknowledged, but not written
 }
 
 func newTap() *tap { return &tap{Journal: memory.New()} }
@@ -40,7 +41,7 @@ func (j *tap) Append(ctx context.Context, b pawl.Batch) error {
 	j.mu.Lock()
 	f := j.append
 	j.mu.Unlock()
-	write := func() error { return j.Journal.Append(ctx, b) }
+	write := func() error { return j.commit(ctx, b) }
 	if f == nil {
 		return write()
 	}
@@ -51,7 +52,7 @@ func (j *tap) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	j.mu.Lock()
 	f := j.claim
 	j.mu.Unlock()
-	take := func() (pawl.Lease, error) { return j.Journal.Claim(ctx, c) }
+	take := func() (pawl.Lease, error) { return j.take(ctx, c) }
 	if f == nil {
 		return take()
 	}
@@ -78,11 +79,20 @@ type fake struct {
 }
 
 func (f fake) Info() pawl.ToolInfo {
+	switch {
+	case broken == "a lost Write is not run again" && f.effect == pawl.Write:
+		f.effect = pawl.Idempotent
+	case broken == "equal calls are answered from the log" && f.effect == pawl.Idempotent:
+		f.effect = pawl.Write
+	}
 	return pawl.ToolInfo{Name: f.name, Description: "Does " + f.name + ".", Effect: f.effect, Timeout: f.limit, Client: f.client,
 		Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
 }
 
 func (f fake) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	if broken == "a further attempt has the same key" {
+		inv.Key += fmt.Sprint(".", inv.Attempt)
+	}
 	return f.run(ctx, inv)
 }
 

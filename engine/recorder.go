@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/window"
 )
@@ -158,14 +157,8 @@ func (r *recorder) continues(p *past) {
 
 // announce makes the intents of effects durable. No watcher sees an effect before.
 func (r *recorder) announce(effects ...*effect) error {
-	broken := sabotage.Intent
-	if _, model := effects[0].work.(*modelCall); model {
-		broken = sabotage.Request
-	}
-	if !sabotage.On(broken) {
-		if err := r.flush(); err != nil {
-			return err
-		}
+	if err := r.flush(); err != nil {
+		return err
 	}
 	for _, e := range effects {
 		e.values = r.engine.within(r.base, r.lease.Run, e.intent) //nolint:fatcontext // each effect has its own

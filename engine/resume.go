@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sabotage"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/window"
 )
@@ -196,7 +195,7 @@ func load(ctx context.Context, d *driver) error {
 // readable says whether this build knows all that a log may say. One of a newer
 // build could be read as meaning something else, so it is not gone on with.
 func readable(s *pawl.State, run string) error {
-	if n := s.Declaration().Machine; n > pawl.MachineNumber && !sabotage.On(sabotage.Newer) {
+	if n := s.Declaration().Machine; n > pawl.MachineNumber {
 		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", run, n, pawl.MachineNumber)
 	}
 	return nil
@@ -243,7 +242,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	if st := r.state.Status(); st == pawl.StatusSuccess {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict())
 	}
-	if r.state.Torn() && !sabotage.On(sabotage.Torn) {
+	if r.state.Torn() {
 		return fmt.Errorf("run %s: %w", run, ErrTorn)
 	}
 	resumed := pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch}
@@ -257,9 +256,6 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	}
 	now := declared.Declaration()
 	parts := began.Differences(now)
-	if sabotage.On(sabotage.Change) {
-		parts = nil
-	}
 	if len(parts) > 0 && !o.AllowChange && !tightened(began, now, parts) {
 		return &ChangedError{run, parts}
 	}
@@ -292,16 +288,8 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 			return err
 		}
 	}
-	if r.state.InFlight() && !r.state.Waits(pawl.PhaseStarted) && sabotage.On(sabotage.Booking) {
-		r.appendNow(pawl.ModelFailed{Purpose: pawl.PurposeTurn, Class: pawl.ClassCancelled})
-	}
 	if err := d.children.recover(ctx, resumed); err != nil {
 		return err
-	}
-	for c := range r.state.Open() {
-		if c.Phase == pawl.PhaseLost && c.Effect == pawl.Write && sabotage.On(sabotage.Repeat) {
-			r.appendNow(pawl.ToolDoubted{Call: c.ID, Tool: c.Tool}, pawl.ToolSettled{Call: c.ID})
-		}
 	}
 	extended := pawl.RunExtended{Limits: o.Limits, By: r.lease.Owner}
 	if o.Stop != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // A Filter changes text before it becomes an event: what people say to the run,
@@ -231,9 +230,6 @@ func (e *Engine) names(labels map[string]string) map[string]string {
 // keepSecrets prepares the engine's secrets. New has no error, so a bad secret is an
 // error of Start.
 func (e *Engine) keepSecrets() {
-	if sabotage.On(sabotage.Scrub) {
-		return
-	}
 	var err error
 	if e.secrets, err = redact.New(e.opt.Secrets); err != nil {
 		e.invalid = fmt.Errorf("options: %w", err)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // The bodies of signals.
@@ -133,9 +132,6 @@ func requestOf(call string, c *pawl.CallState) string {
 // answers reports whether a signal answers what a call waits for now, and was
 // written in time.
 func answers(l *pawl.Signal, c *pawl.CallState) bool {
-	if sabotage.On(sabotage.Stale) {
-		return true
-	}
 	return l.Request == requestOf(c.ID, c) && (c.Expires.IsZero() || !l.Time.After(c.Expires))
 }
 

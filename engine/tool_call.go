@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // act performs a batch: everything but the runs is appended first, then the
@@ -21,9 +20,6 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 	r := &d.rec
 	for i := range a.Calls {
 		c := &a.Calls[i]
-		if c.Do == pawl.Reuse && c.Info().Effect == pawl.Idempotent && sabotage.On(sabotage.Reuse) {
-			c.Do = pawl.RunCall
-		}
 		switch c.Do {
 		case pawl.RunCall:
 		case pawl.Ask:
@@ -181,9 +177,6 @@ func (t *toolCall) prepare(r *recorder) bool {
 	if _, ok := t.tool.(pawl.Recaller); ok {
 		t.earlier = earlier(r)
 	}
-	if sabotage.On(sabotage.Key) {
-		t.inv.Key += fmt.Sprint(".", t.inv.Attempt)
-	}
 	// Suspending the run lets a Write finish: cutting it short would leave its outcome
 	// unknown. A run of its own is suspended with its parent.
 	t.grace, t.limit, t.sheltered = grace(t.tool), info.Timeout, info.Effect == pawl.Write
@@ -228,7 +221,7 @@ func stillApproved(r *recorder, at uint64, d *pawl.Disposed) bool {
 		r.append(at, pawl.ApprovalExpired{Call: c.ID})
 		return false
 	}
-	if c.Witnesses == nil || sabotage.On(sabotage.Witness) {
+	if c.Witnesses == nil {
 		return true
 	}
 	now, err := preconditions(r, c.Tool, d.Call.Args)

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // The lines of an export that are no entries.
@@ -70,7 +68,7 @@ func (c *chain) open(line []byte) ([]byte, error) {
 	}
 	body := append(bytes.Clone(line[:at]), '}')
 	next := *c
-	if next.sum(body) != string(line[at+len(sumOpening):len(line)-len(sumClosing)]) && !sabotage.On(sabotage.Sum) {
+	if next.sum(body) != string(line[at+len(sumOpening):len(line)-len(sumClosing)]) {
 		return nil, errSum
 	}
 	*c = next

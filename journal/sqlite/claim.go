@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // Claim takes, renews or gives up a lease; see [pawl.Claim].
@@ -56,7 +55,7 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 		return l, nil, w.stmts.create.Exec()
 	case !found:
 		return l, unknown(c.Run), nil
-	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch && !sabotage.On(sabotage.Lease):
+	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
 		return l, &pawl.HeldError{Lease: l}, nil
 	case c.Epoch == 0:
 		l.Owner, l.Epoch, l.Until = c.Owner, l.Epoch+1, now.Add(c.TTL)

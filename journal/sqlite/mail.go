@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // Send makes a signal durable; see [pawl.Inbox].
@@ -51,12 +49,6 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 		return out, nil, err
 	}
 	out = l
-	if sabotage.On(sabotage.Letters) {
-		l.Request += " " + time.Now().String()
-		if err := bind(s, ref, kind, l.Request); err != nil {
-			return out, nil, err
-		}
-	}
 	found, err = first(s, func() {
 		out.ID, out.By, out.Body, out.Time = s.ColumnInt64(0), s.ColumnText(1), s.ColumnBlob(2, nil), instant(s, 3)
 	})

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
-
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // application marks the file as ours ("PAWL"); see the application_id pragma.
@@ -74,11 +72,7 @@ func migrate(ctx context.Context, c *conn) error {
 		// Each page keeps a checksum in its last eight bytes, which is looked at
 		// whenever the page is read (https://sqlite.org/cksumvfs.html). A database
 		// that was made without stays without: its logs have sums of their own.
-		sum := 8
-		if sabotage.On(sabotage.Pages) {
-			sum = 0
-		}
-		if _, err := c.FileControl("", sqlite3.FCNTL_RESERVE_BYTES, sum); err != nil {
+		if _, err := c.FileControl("", sqlite3.FCNTL_RESERVE_BYTES, 8); err != nil {
 			return err
 		}
 	}

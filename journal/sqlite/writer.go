@@ -14,7 +14,6 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl/internal/bell"
-	"github.com/pawl-run/pawl/internal/sabotage"
 )
 
 // A writer is the one connection of this process that writes. Whoever finds
@@ -61,9 +60,6 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	sync := "FULL"
 	if o.Normal {
 		sync = "NORMAL"
-	}
-	if sabotage.On(sabotage.Fsync) {
-		sync = "OFF"
 	}
 	// From the first commit on: were the tables not waited for, a sync that fails
 	// later could lose them, and with them whatever is written behind them.
