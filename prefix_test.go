@@ -228,7 +228,7 @@ func finish(t *testing.T, e *engine.Engine, agent pawl.Agent) pawl.Result {
 			return res
 		}
 		for _, p := range res.Pending {
-			if err := e.Happened(t.Context(), "run", p.Call, "me", result(p.Tool, p.Args)); err != nil {
+			if err := e.Resolve(t.Context(), "run", p.Call, "me", engine.Resolution{Happened: result(p.Tool, p.Args)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -18,21 +18,32 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// A Decision answers a request for approval.
+// ApproveOptions are the optional parts of an approval.
+type ApproveOptions struct {
+	// ForRun also approves every later call of the run with equal arguments.
+	ForRun bool
+	// Args replaces the call's arguments; nil: unchanged. They are checked against
+	// the tool's schema, and the model reads that they were changed.
+	Args json.RawMessage
+	// Token, unless empty, must be the token of the request.
+	Token string
+	// TokenHash, unless empty, must be the hash of the request's token. It names the
+	// request, so that a later one is not approved by mistake.
+	TokenHash string
+}
+
+// DenyOptions are the optional parts of a denial.
+type DenyOptions struct {
+	Token, TokenHash string // as in [ApproveOptions]
+}
+
+// A Decision is what an [Approver] decides about a request.
 type Decision struct {
 	Approve bool
-	// ForRun lets every later call of the run with equal arguments go, too.
-	ForRun bool
-	// Args replaces the call's arguments; nil: as they are. They are checked
-	// against the tool's schema, and the model reads that they were changed.
-	Args   json.RawMessage
-	Reason string // of a denial, for the model
-	By     string // who decides
-	// Token, when not empty, must be the one the request was made with.
-	Token string
-	// TokenHash, when not empty, must be that of the request's token. It names the
-	// request, so that a later one is not decided by mistake.
-	TokenHash string
+	ForRun  bool            // as in [ApproveOptions]
+	Args    json.RawMessage // as in [ApproveOptions]
+	Reason  string          // of a denial, for the model
+	By      string          // the user who decided; empty: approver
 }
 
 // An Approver decides about held calls in the process that drives their run, such as
@@ -76,22 +87,35 @@ type witness interface {
 // preconditionTime is the most that taking the preconditions of one call may take.
 const preconditionTime = 10 * time.Second
 
-// Decide approves or denies a held call. The decision is durable when Decide returns,
-// whichever process owns the run. Repeating it is harmless; another decision is a
-// *pawl.SignalConflictError.
-func (e *Engine) Decide(ctx context.Context, run, call string, d Decision) error {
-	if !d.Approve && (d.Args != nil || d.ForRun) {
-		return fmt.Errorf("a denial of %s takes neither arguments nor a scope: it is about this call", call)
+// Approve approves a held call in the name of the user by. The approval is durable
+// when Approve returns, whichever process owns the run. Repeating it is harmless;
+// after a different decision Approve fails with a *pawl.SignalConflictError.
+func (e *Engine) Approve(ctx context.Context, run, call, by string, o *ApproveOptions) error {
+	if o == nil {
+		o = &ApproveOptions{}
 	}
-	body := decisionBody{Approve: d.Approve, Args: d.Args, Reason: d.Reason}
-	if d.ForRun {
+	body := decisionBody{Approve: true, Args: o.Args}
+	if o.ForRun {
 		body.Scope = pawl.ScopeRun
 	}
-	return e.post(ctx, run, pawl.SignalDecision, call, d.By, body, pawl.PhaseAwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
-		if !fits(c.TokenHash, d.Token) || d.TokenHash != "" && d.TokenHash != c.TokenHash {
+	return e.decide(ctx, run, call, by, body, o.Token, o.TokenHash)
+}
+
+// Deny denies a held call in the name of the user by. The model reads the reason. It
+// fails as [Engine.Approve] does.
+func (e *Engine) Deny(ctx context.Context, run, call, by, reason string, o *DenyOptions) error {
+	if o == nil {
+		o = &DenyOptions{}
+	}
+	return e.decide(ctx, run, call, by, decisionBody{Reason: reason}, o.Token, o.TokenHash)
+}
+
+func (e *Engine) decide(ctx context.Context, run, call, by string, body decisionBody, token, hash string) error {
+	return e.post(ctx, run, pawl.SignalDecision, call, by, body, pawl.PhaseAwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
+		if !fits(c.TokenHash, token) || hash != "" && hash != c.TokenHash {
 			return fmt.Errorf("the token is not that of the request for %s of run %s; without it the journal itself must be at hand, a new one comes with: pawl resume", call, run)
 		}
-		return checkArgs(s, c.Tool, d.Args)
+		return checkArgs(s, c.Tool, body.Args)
 	})
 }
 

@@ -66,7 +66,7 @@ func TestChildWaits(t *testing.T) {
 		t.Errorf("seen from elsewhere it waits for %+v, %v", seen, err)
 	}
 	p := res.Pending[0]
-	if err := e.Decide(t.Context(), p.Run, p.Call, engine.Decision{Approve: true, By: "test", Token: p.Token}); err != nil {
+	if err := e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token}); err != nil {
 		t.Fatal(err)
 	}
 	if h, err = engine.New(j, nil).Resume(t.Context(), agent, "r", nil); err != nil {
@@ -103,7 +103,7 @@ func TestChildMailMeanwhile(t *testing.T) {
 		s, err := engine.Load(t.Context(), j, "r.c_1")
 		return err == nil && s.Status() == pawl.StatusWaitingApproval
 	})
-	if err := engine.New(j, nil).Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "test"}); err != nil {
+	if err := engine.New(j, nil).Approve(t.Context(), "r.c_1", "c_1", "test", nil); err != nil {
 		t.Fatal(err)
 	}
 	close(goOn)
@@ -123,7 +123,7 @@ func TestChildByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(t, h, pawl.StatusWaitingApproval)
-	if err := e.Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "test"}); err != nil {
+	if err := e.Approve(t.Context(), "r.c_1", "c_1", "test", nil); err != nil {
 		t.Fatal(err)
 	}
 	c.Policies, c.Limits = agent.Policies, pawl.Limits{}

@@ -158,7 +158,7 @@ func TestApprovedCallWaitsForTime(t *testing.T) {
 		e := engine.New(j, slowAt("tool.finished", 2*time.Second))
 		ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 		for _, c := range []string{"c_1", "c_2"} {
-			if err := e.Decide(t.Context(), "r", c, engine.Decision{Approve: true, By: "test"}); err != nil {
+			if err := e.Approve(t.Context(), "r", c, "test", nil); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -298,7 +298,7 @@ func TestToolRemoved(t *testing.T) {
 				if res.Status != pawl.StatusWaitingDoubt {
 					t.Errorf("the run is %v", res.Verdict)
 				}
-				if err := e.DidNotHappen(t.Context(), "r", "c_1", "me"); err != nil {
+				if err := e.Resolve(t.Context(), "r", "c_1", "me", engine.Resolution{DidNotHappen: true}); err != nil {
 					t.Fatal(err)
 				}
 				if h, err = e.Resume(t.Context(), now, "r", nil); err != nil {

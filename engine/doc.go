@@ -7,8 +7,8 @@
 // [Engine.Fork]. [Handle.Entries] watches a run and [Handle.Wait] waits for it.
 //
 // A run has one owner at a time, by a lease with a fencing epoch. Others send
-// signals: [Engine.Decide], [Engine.Answer], [Engine.Submit], [Engine.Happened],
-// [Engine.DidNotHappen], [Engine.Cancel]. A signal is durable before it is
+// signals: [Engine.Approve], [Engine.Deny], [Engine.Answer], [Engine.Submit],
+// [Engine.Resolve], [Engine.Cancel]. A signal is durable before it is
 // acknowledged, and the owner reads it within a second.
 //
 // # Owners

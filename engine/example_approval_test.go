@@ -47,7 +47,7 @@ func openJournal() (*sqlite.Journal, func(), error) {
 
 // A call that needs approval holds nothing else up. The run waits in no
 // process; a decision may come from any, for this call or with other arguments.
-func ExampleEngine_Decide() {
+func ExampleEngine_Approve() {
 	ctx := context.Background()
 	journal, done, err := openJournal()
 	if err != nil {
@@ -68,9 +68,7 @@ func ExampleEngine_Decide() {
 
 	elsewhere := engine.New(journal, nil)
 	held := result.Pending[0]
-	err = elsewhere.Decide(ctx, held.Run, held.Call, engine.Decision{
-		Approve: true, By: "cara", Token: held.Token, Args: json.RawMessage(`{"to": "bob", "eur": 50}`),
-	})
+	err = elsewhere.Approve(ctx, held.Run, held.Call, "cara", &engine.ApproveOptions{Token: held.Token, Args: json.RawMessage(`{"to": "bob", "eur": 50}`)})
 	fmt.Println(err)
 	run, err = elsewhere.Resume(ctx, treasurer(), held.Run, nil)
 	if err != nil {

@@ -94,10 +94,10 @@ func TestFencedFirst(t *testing.T) {
 				return
 			}
 			// The doubt is none for whoever reads the record, in either direction.
-			if err := e.Happened(t.Context(), "r", "c_1", "boss", json.RawMessage(`1`)); err == nil || !strings.Contains(err.Error(), "was never started") {
+			if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{Happened: json.RawMessage(`1`)}); err == nil || !strings.Contains(err.Error(), "was never started") {
 				t.Errorf("settled as happened: %v", err)
 			}
-			if err := e.DidNotHappen(t.Context(), "r", "c_1", "boss"); err != nil {
+			if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}); err != nil {
 				t.Error(err)
 			}
 			res := ends(t, resume(t, e, agent), pawl.StatusSuccess)
@@ -155,8 +155,8 @@ func TestSettledAgainstTheRecord(t *testing.T) {
 			}
 			ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt) // its tool is not asked, as it cannot tell
 			for _, err := range []error{
-				e.DidNotHappen(t.Context(), "r", "c_1", "boss"),
-				e.Happened(t.Context(), "r", "c_1", "boss", json.RawMessage(`1`)),
+				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}),
+				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{Happened: json.RawMessage(`1`)}),
 			} {
 				conflict := (*pawl.SignalConflictError)(nil)
 				switch {
@@ -209,7 +209,12 @@ func TestToolBeforePerson(t *testing.T) {
 	agent := pawl.Agent{Name: "payer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{pay}}
 	dies(t, j, e, agent)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-	if err := e.DidNotHappen(t.Context(), "r", "c_1", "boss"); err != nil {
+	for _, r := range []engine.Resolution{{}, {Happened: json.RawMessage("1"), DidNotHappen: true}, {Happened: json.RawMessage("{")}} {
+		if e.Resolve(t.Context(), "r", "c_1", "boss", r) == nil {
+			t.Errorf("%+v resolved the outcome", r)
+		}
+	}
+	if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}); err != nil {
 		t.Fatal(err)
 	}
 	tells = true

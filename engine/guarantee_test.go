@@ -248,7 +248,7 @@ func TestDecisionIsForOneCall(t *testing.T) {
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	for n, c := range []string{"c_1", "c_2"} {
-		if err := e.Decide(t.Context(), "r", c, engine.Decision{Approve: true, By: "me"}); err != nil {
+		if err := e.Approve(t.Context(), "r", c, "me", nil); err != nil {
 			t.Fatal(err)
 		}
 		want := []pawl.Status{pawl.StatusWaitingApproval, pawl.StatusSuccess}[n]
@@ -295,7 +295,7 @@ func TestWitnessAgain(t *testing.T) {
 	}}}
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-	if err := e.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, By: "me"}); err != nil {
+	if err := e.Approve(t.Context(), "r", "c_1", "me", nil); err != nil {
 		t.Fatal(err)
 	}
 	world = "another"
@@ -389,7 +389,7 @@ func TestResultsGivenAreCapped(t *testing.T) {
 	}
 	j.on(nil)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-	if err := e.Happened(t.Context(), "r", "c_2", "x", long); err != nil {
+	if err := e.Resolve(t.Context(), "r", "c_2", "x", engine.Resolution{Happened: long}); err != nil {
 		t.Fatal(err)
 	}
 	ends(t, resume(t, e, agent), pawl.StatusSuccess)

@@ -43,15 +43,20 @@ func TestDecisionRace(t *testing.T) {
 		for i := range 64 {
 			all.Go(func() {
 				eng := engine.New(j, nil)
-				d := engine.Decision{Approve: (i+round)%2 == 0, By: "somebody"}
-				err := eng.Decide(t.Context(), "r", "c_1", d)
+				var err error
+				approve := (i+round)%2 == 0
+				if approve {
+					err = eng.Approve(t.Context(), "r", "c_1", "somebody", nil)
+				} else {
+					err = eng.Deny(t.Context(), "r", "c_1", "somebody", "", nil)
+				}
 				var conflict *pawl.SignalConflictError
 				switch {
 				case errors.As(err, &conflict):
 					twice.Add(1)
 				case err != nil:
 					t.Error(err)
-				case d.Approve:
+				case approve:
 					yes.Add(1)
 				default:
 					no.Add(1)
@@ -93,11 +98,11 @@ func TestToken(t *testing.T) {
 		}
 	}
 	for _, token := range []string{first, "x", second[1:]} {
-		if err := eng.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, Token: token}); err == nil {
+		if err := eng.Approve(t.Context(), "r", "c_1", "", &engine.ApproveOptions{Token: token}); err == nil {
 			t.Errorf("the token %q decides", token)
 		}
 	}
-	if err := eng.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, Token: second}); err != nil {
+	if err := eng.Approve(t.Context(), "r", "c_1", "", &engine.ApproveOptions{Token: second}); err != nil {
 		t.Error(err)
 	}
 	ends(t, resume(t, eng, agent), pawl.StatusSuccess)
@@ -120,7 +125,7 @@ func TestChangedCall(t *testing.T) {
 		}
 	}
 	e := engine.New(&tap{Journal: cut(t, lines)}, nil)
-	if err := e.Decide(t.Context(), "r", "c_1", engine.Decision{Approve: true, By: "ada"}); err != nil || changes != 1 {
+	if err := e.Approve(t.Context(), "r", "c_1", "ada", nil); err != nil || changes != 1 {
 		t.Fatal(changes, err)
 	}
 	res := ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)

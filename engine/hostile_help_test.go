@@ -190,9 +190,9 @@ func settleAll(t *testing.T, e *engine.Engine, agent pawl.Agent, run string, hap
 		}
 		for _, p := range res.Pending {
 			if happened(p.Call) {
-				err = e.Happened(t.Context(), run, p.Call, "test", fmt.Appendf(nil, "%q", "result of "+p.Call))
+				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Resolution{Happened: fmt.Appendf(nil, "%q", "result of "+p.Call)})
 			} else {
-				err = e.DidNotHappen(t.Context(), run, p.Call, "test")
+				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Resolution{DidNotHappen: true})
 			}
 			if err != nil {
 				t.Fatalf("settle %s: %v", p.Call, err)

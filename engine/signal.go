@@ -49,25 +49,26 @@ func (e *Engine) Submit(ctx context.Context, run, call, by string, result json.R
 	return e.post(ctx, run, pawl.SignalResult, call, by, resultBody{result}, pawl.PhaseAwaitingClient, nil)
 }
 
-// Happened settles a doubt: the call took place, with this result. It is refused
-// where the supervisor of the call has recorded the outcome.
-func (e *Engine) Happened(ctx context.Context, run, call, by string, result json.RawMessage) error {
-	if !json.Valid(result) {
+// A Resolution says what a call with an unknown outcome did. Exactly one of its fields
+// must be set.
+type Resolution struct {
+	Happened     json.RawMessage // the call took place, with this result, which may be null
+	DidNotHappen bool            // the call did not take place and runs again
+}
+
+// Resolve resolves an unknown outcome in the name of the user by. It is refused where
+// the supervisor of the call has recorded the outcome. If the call did not take place,
+// an attempt that may still start is kept from starting before Resolve returns, where
+// its supervisor records on this machine.
+func (e *Engine) Resolve(ctx context.Context, run, call, by string, r Resolution) error {
+	switch {
+	case r.DidNotHappen == (r.Happened != nil):
+		return fmt.Errorf("the resolution of %s needs either the call's result or that the call did not happen", call)
+	case !r.DidNotHappen && !json.Valid(r.Happened):
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
-	return e.settle(ctx, run, call, by, settlementBody{true, result})
-}
-
-// DidNotHappen settles a doubt: the call did not take place and is made again. Before
-// it returns, an attempt that may still start is kept from starting where its
-// supervisor records on this machine. It is refused as [Engine.Happened] is.
-func (e *Engine) DidNotHappen(ctx context.Context, run, call, by string) error {
-	return e.settle(ctx, run, call, by, settlementBody{})
-}
-
-func (e *Engine) settle(ctx context.Context, run, call, by string, body settlementBody) error {
-	return e.post(ctx, run, pawl.SignalResolution, call, by, body, pawl.PhaseInDoubt, func(_ *pawl.State, c pawl.CallState) error {
-		return settleable(run, &c, body.Happened)
+	return e.post(ctx, run, pawl.SignalResolution, call, by, settlementBody{!r.DidNotHappen, r.Happened}, pawl.PhaseInDoubt, func(_ *pawl.State, c pawl.CallState) error {
+		return settleable(run, &c, !r.DidNotHappen)
 	})
 }
 

@@ -86,7 +86,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 		t.Errorf("it is told that these were let go of: %q", g.left)
 	}
 	before := len(g.seen)
-	if err := e.Decide(t.Context(), "r.c_1", "c_1", engine.Decision{Approve: true, By: "me"}); err != nil {
+	if err := e.Approve(t.Context(), "r.c_1", "c_1", "me", nil); err != nil {
 		t.Fatal(err)
 	}
 	if h, err = e.Resume(t.Context(), boss(clerk), "r", nil); err != nil {

@@ -120,7 +120,7 @@ replies:
 		a := shopper(l, gate{"pay"})
 		l.run(a, "Buy shoes.")
 		time.Sleep(90 * time.Second)
-		l.must(l.eng.Decide(l.t.Context(), runID, "c_3", engine.Decision{Approve: true, By: "bob", Args: json.RawMessage(`{"eur":35}`)}))
+		l.must(l.eng.Approve(l.t.Context(), runID, "c_3", "bob", &engine.ApproveOptions{Args: json.RawMessage(`{"eur":35}`)}))
 		return l.resume(a, nil)
 	}, nil},
 	{"expired", pawl.StatusExpired, func(l *lab) []pawl.Entry {
@@ -137,7 +137,7 @@ replies:
 		a := shopper(l, gate{"pay"})
 		a.Approvals.StopOnDeny = true
 		l.run(a, "Buy shoes.")
-		l.must(l.eng.Decide(l.t.Context(), runID, "c_3", engine.Decision{By: "bob", Reason: "too dear"}))
+		l.must(l.eng.Deny(l.t.Context(), runID, "c_3", "bob", "too dear", nil))
 		return l.resume(a, nil)
 	}, nil},
 	{"waiting-input", pawl.StatusWaitingInput, func(l *lab) []pawl.Entry {
@@ -159,7 +159,7 @@ replies:
 	{"waiting-doubt", pawl.StatusWaitingDoubt, doubted, nil},
 	{"settled", pawl.StatusSuccess, func(l *lab) []pawl.Entry {
 		l = l.crash(doubted(l), time.Minute)
-		l.must(l.eng.DidNotHappen(l.t.Context(), runID, "c_3", "bob"))
+		l.must(l.eng.Resolve(l.t.Context(), runID, "c_3", "bob", engine.Resolution{DidNotHappen: true}))
 		return l.resume(shopper(l), nil)
 	}, nil},
 	{"plan-failed", pawl.StatusPlanFailed, func(l *lab) []pawl.Entry {

@@ -142,7 +142,7 @@ func TestApprovedByAPerson(t *testing.T) {
 	eve := do("send_email", `{"to":["eve@evil.example"]}`)
 	r, _, a := told(t, e, "", "go", nil, do("fetch", `{"url":"https://news.example/a"}`), eve)
 	a.Model = inTurn(eve, pawl.Say("done"))
-	if err := e.Decide(t.Context(), r.Run, "c_2", engine.Decision{Approve: true, ForRun: true, Args: json.RawMessage(`{"to":["carol@corp.example"]}`)}); err != nil {
+	if err := e.Approve(t.Context(), r.Run, "c_2", "", &engine.ApproveOptions{ForRun: true, Args: json.RawMessage(`{"to":["carol@corp.example"]}`)}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := e.Resume(t.Context(), a, r.Run, nil)

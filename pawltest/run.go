@@ -363,15 +363,15 @@ func (s *stage) letter(line string) error {
 	case "submit":
 		return other.Submit(ctx, run, call, "anna", raw)
 	case "approve":
-		return other.Decide(ctx, run, call, engine.Decision{Approve: true, By: "anna", Args: raw})
+		return other.Approve(ctx, run, call, "anna", &engine.ApproveOptions{Args: raw})
 	case "approve-run":
-		return other.Decide(ctx, run, call, engine.Decision{Approve: true, By: "anna", Args: raw, ForRun: true})
+		return other.Approve(ctx, run, call, "anna", &engine.ApproveOptions{Args: raw, ForRun: true})
 	case "deny":
-		return other.Decide(ctx, run, call, engine.Decision{By: "anna", Reason: rest})
+		return other.Deny(ctx, run, call, "anna", rest, nil)
 	case "happened":
-		return other.Happened(ctx, run, call, "anna", raw)
+		return other.Resolve(ctx, run, call, "anna", engine.Resolution{Happened: raw})
 	case "unhappened":
-		return other.DidNotHappen(ctx, run, call, "anna")
+		return other.Resolve(ctx, run, call, "anna", engine.Resolution{DidNotHappen: true})
 	case "cancel":
 		return other.Cancel(ctx, run, "anna", strings.TrimSpace(call+" "+rest))
 	}

@@ -105,8 +105,12 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 		by = in.By + " (" + by + ")"
 	}
 	at, err := s.desk(x.Context(), in.Run)
-	if err == nil {
-		err = at.Decide(x.Context(), in.Run, in.Call, engine.Decision{Approve: *in.Approve, Reason: in.Reason, By: by, TokenHash: request})
+	switch {
+	case err != nil:
+	case *in.Approve:
+		err = at.Approve(x.Context(), in.Run, in.Call, by, &engine.ApproveOptions{TokenHash: request})
+	default:
+		err = at.Deny(x.Context(), in.Run, in.Call, by, in.Reason, &engine.DenyOptions{TokenHash: request})
 	}
 	if err != nil {
 		if now, _, _, looking := s.asked(x, &in.Link); looking == nil && now.State != requestOpen && now.State != wanted {

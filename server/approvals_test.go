@@ -162,7 +162,7 @@ func TestStaleLinks(t *testing.T) {
 	w.refused("", "POST", "/v1/approvals", decide(fresh, true, ""), 409, "ended")
 
 	l := linkOf(w.begin(admin, "payer"))
-	if err := engine.New(w.journal, nil).Decide(t.Context(), l.Run, l.Call, engine.Decision{Approve: true, By: "ada"}); err != nil {
+	if err := engine.New(w.journal, nil).Approve(t.Context(), l.Run, l.Call, "ada", nil); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.look(l); r.State != "approved" || r.By != "ada" {

@@ -25,16 +25,14 @@ func (s *Server) approve(x *exchange) (any, error) {
 		return nil, invalid(fmt.Sprintf("scope is %q; write %s, or %s for all calls of the run with equal arguments", in.Scope, pawl.ScopeCall, pawl.ScopeRun))
 	}
 	return s.say(x, "approval", func(ctx context.Context, at *engine.Engine, run, call string) error {
-		return at.Decide(ctx, run, call, engine.Decision{
-			Approve: true, ForRun: in.Scope == pawl.ScopeRun, Args: in.Args, By: x.by(in.By), Token: in.Token,
-		})
+		return at.Approve(ctx, run, call, x.by(in.By), &engine.ApproveOptions{ForRun: in.Scope == pawl.ScopeRun, Args: in.Args, Token: in.Token})
 	})
 }
 
 func (s *Server) deny(x *exchange) (any, error) {
 	in := x.body.(*client.Deny)
 	return s.say(x, "approval", func(ctx context.Context, at *engine.Engine, run, call string) error {
-		return at.Decide(ctx, run, call, engine.Decision{Reason: in.Reason, By: x.by(in.By), Token: in.Token})
+		return at.Deny(ctx, run, call, x.by(in.By), in.Reason, &engine.DenyOptions{Token: in.Token})
 	})
 }
 
@@ -64,10 +62,7 @@ func (s *Server) settle(x *exchange) (any, error) {
 		return nil, invalid("send either happened, with the call's result, or did_not_happen: true")
 	}
 	return s.say(x, "doubt", func(ctx context.Context, at *engine.Engine, run, call string) error {
-		if in.DidNotHappen {
-			return at.DidNotHappen(ctx, run, call, x.by(in.By))
-		}
-		return at.Happened(ctx, run, call, x.by(in.By), in.Happened)
+		return at.Resolve(ctx, run, call, x.by(in.By), engine.Resolution{Happened: in.Happened, DidNotHappen: in.DidNotHappen})
 	})
 }
 

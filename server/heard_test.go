@@ -29,7 +29,7 @@ func TestAnsweredNotRead(t *testing.T) {
 	}
 	boss := w.begin(admin, "boss")
 	p := boss.Pending[0]
-	if err := engine.New(w.journal, nil).Decide(t.Context(), p.Run, p.Call, engine.Decision{Approve: true, By: "ann"}); err != nil {
+	if err := engine.New(w.journal, nil).Approve(t.Context(), p.Run, p.Call, "ann", nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, of := range []string{boss.Run, p.Run} {

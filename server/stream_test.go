@@ -322,7 +322,7 @@ func TestStreamAcrossPauses(t *testing.T) {
 		}
 		var call string
 		for c := range strings.SplitSeq("c_1 c_2", " ") {
-			if by.Decide(t.Context(), "r", c, engine.Decision{Approve: true, By: "me"}) == nil {
+			if by.Approve(t.Context(), "r", c, "me", nil) == nil {
 				call = c
 			}
 		}

@@ -140,7 +140,7 @@ func parked(t *testing.T, j pawl.Journal, id string) pawl.Result {
 func settled(t *testing.T, j pawl.Journal, r pawl.Result) pawl.Result {
 	t.Helper()
 	e := engine.New(j, nil)
-	if err := e.Decide(t.Context(), r.Run, r.Pending[0].Call, engine.Decision{Approve: true, By: "ada"}); err != nil {
+	if err := e.Approve(t.Context(), r.Run, r.Pending[0].Call, "ada", nil); err != nil {
 		t.Fatal(err)
 	}
 	agent := treasurer()

@@ -142,7 +142,7 @@ func TestWire(t *testing.T) {
 			})
 			process(func(_ pawl.Journal, e *engine.Engine, a pawl.Agent) {
 				held := first.Pending[0]
-				if err := e.Decide(t.Context(), held.Run, held.Call, engine.Decision{Approve: true, By: "ann", Token: held.Token}); err != nil {
+				if err := e.Approve(t.Context(), held.Run, held.Call, "ann", &engine.ApproveOptions{Token: held.Token}); err != nil {
 					t.Fatal(err)
 				}
 				if r := wait(e.Resume(t.Context(), a, first.Run, nil)); r.Status != pawl.StatusSuccess {

@@ -267,12 +267,12 @@ func (w *world) give(e *engine.Engine, p pawl.Pending) error {
 	switch p.Kind {
 	case "doubt":
 		if w.happened(p.Run, p.Call) == (w.sabotage == "lie") {
-			return e.DidNotHappen(ctx, p.Run, p.Call, "boss")
+			return e.Resolve(ctx, p.Run, p.Call, "boss", engine.Resolution{DidNotHappen: true})
 		}
 		out := hand{}.result(pawl.Invocation{Call: p.Call})
-		return e.Happened(ctx, p.Run, p.Call, "boss", out.JSON)
+		return e.Resolve(ctx, p.Run, p.Call, "boss", engine.Resolution{Happened: out.JSON})
 	case "approval":
-		return e.Decide(ctx, p.Run, p.Call, engine.Decision{Approve: true, By: "boss"})
+		return e.Approve(ctx, p.Run, p.Call, "boss", nil)
 	case "input":
 		return e.Answer(ctx, p.Run, p.Call, "boss", "to Ann")
 	}

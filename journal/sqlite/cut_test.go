@@ -93,12 +93,12 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 		for _, p := range res.Pending {
 			switch {
 			case p.Kind == "approval":
-				err = e.Decide(t.Context(), "r", p.Call, engine.Decision{Approve: true, By: "me"})
+				err = e.Approve(t.Context(), "r", p.Call, "me", nil)
 				s.knows("letter about %s", p.Call)
 			case s.has(p.Call):
-				err = e.Happened(t.Context(), "r", p.Call, "me", json.RawMessage(`"paid"`))
+				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.Resolution{Happened: json.RawMessage(`"paid"`)})
 			default:
-				err = e.DidNotHappen(t.Context(), "r", p.Call, "me")
+				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.Resolution{DidNotHappen: true})
 			}
 			if err != nil {
 				t.Fatal(err)

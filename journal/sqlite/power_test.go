@@ -89,9 +89,9 @@ func goesOn(t *testing.T, j *sqlite.Journal, p *payer) {
 		}
 		for _, d := range res.Pending {
 			if p.has(d.Call) {
-				err = e.Happened(t.Context(), "r", d.Call, "me", json.RawMessage(`"paid"`))
+				err = e.Resolve(t.Context(), "r", d.Call, "me", engine.Resolution{Happened: json.RawMessage(`"paid"`)})
 			} else {
-				err = e.DidNotHappen(t.Context(), "r", d.Call, "me")
+				err = e.Resolve(t.Context(), "r", d.Call, "me", engine.Resolution{DidNotHappen: true})
 			}
 			if err != nil {
 				t.Fatal(err)

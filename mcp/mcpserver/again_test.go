@@ -37,7 +37,7 @@ func TestStartedAgain(t *testing.T) {
 	if _, other, _ := call(t, w.connect(t, nil), "pay", `{"n":2}`); other == run {
 		t.Error("another call waits with the same run")
 	}
-	if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: true}); err != nil {
+	if err := w.engine.Approve(t.Context(), run, "c_1", "", nil); err != nil {
 		t.Fatal(err)
 	}
 	w.restart(t)
@@ -58,7 +58,7 @@ func TestEndedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: true}); err != nil {
+	if err := w.engine.Approve(t.Context(), run, "c_1", "", nil); err != nil {
 		t.Fatal(err)
 	}
 	h, err := w.engine.Resume(t.Context(), again, run, nil)

@@ -221,7 +221,7 @@ func TestApproval(t *testing.T) {
 	if _, other, _ := call(t, c, "pay", `{"n":2}`); other == run {
 		t.Error("another call waits with the same run")
 	}
-	if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: true, By: "ann"}); err != nil {
+	if err := w.engine.Approve(t.Context(), run, "c_1", "ann", nil); err != nil {
 		t.Fatal(err)
 	}
 	if text, again, failed := call(t, c, "pay", `{"n":1}`); failed || text != "paid" || again != run || w.paid.Load() != 1 {
@@ -238,7 +238,13 @@ func TestApprovedElsewhere(t *testing.T) {
 	c := w.connect(t, nil)
 	for approve, want := range map[bool]string{true: "paid", false: "too dear"} {
 		_, run, _ := call(t, c, "pay", `{"n":3}`)
-		if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: approve, Reason: map[bool]string{false: "too dear"}[approve]}); err != nil {
+		var err error
+		if approve {
+			err = w.engine.Approve(t.Context(), run, "c_1", "", nil)
+		} else {
+			err = w.engine.Deny(t.Context(), run, "c_1", "", "too dear", nil)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		again, err := Calling(w.agent, "pay")
@@ -283,7 +289,7 @@ func TestAgent(t *testing.T) {
 	if !failed || !strings.Contains(text, "pawl approve "+run+" c_1") {
 		t.Errorf("%s", text)
 	}
-	if err := w.engine.Decide(t.Context(), run, "c_1", engine.Decision{Approve: true}); err != nil {
+	if err := w.engine.Approve(t.Context(), run, "c_1", "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if text, again, failed := call(t, c, "clerk", `{"input":"pay"}`); failed || text != "done: pay" || again != run {

@@ -248,7 +248,7 @@ func TestTraceGoesOn(t *testing.T) {
 
 	second, shut := open(t, env(c))
 	eng = engine.New(j, &engine.Options{Watchers: []engine.Watcher{second.Telemetry}})
-	if err := eng.Decide(t.Context(), "r2", r.Pending[0].Call, engine.Decision{Approve: true, Token: r.Pending[0].Token, By: "me"}); err != nil {
+	if err := eng.Approve(t.Context(), "r2", r.Pending[0].Call, "me", &engine.ApproveOptions{Token: r.Pending[0].Token}); err != nil {
 		t.Fatal(err)
 	}
 	h, err = eng.Resume(t.Context(), agent, "r2", nil)

@@ -89,7 +89,11 @@ func (a *app) settleCommand() *cobra.Command {
 	happened, not := "", false
 	c := a.command("settle RUN CALL (--happened JSON | --did-not-happen) [flags]", "Resolve a call with an unknown outcome", cobra.ExactArgs(2),
 		func(ctx context.Context, args []string) (int, error) {
-			if !not && !json.Valid([]byte(happened)) {
+			resolution := engine.Resolution{DidNotHappen: not}
+			if !not {
+				resolution.Happened = json.RawMessage(happened)
+			}
+			if !not && !json.Valid(resolution.Happened) {
 				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
 			}
 			return a.mail(ctx, args[0], p, func(to addressee) error {
@@ -101,10 +105,7 @@ func (a *app) settleCommand() *cobra.Command {
 				if c, ok := to.state.Call(call); ok && run == to.run && (c.Phase == pawl.PhaseStarted || c.Phase == pawl.PhaseLost) {
 					return misuse("call %s of run %s is not in doubt yet; resume the run first", call, to.run)
 				}
-				if not {
-					return to.posted("doubt", call, to.DidNotHappen(ctx, run, call, to.by))
-				}
-				return to.posted("doubt", call, to.Happened(ctx, run, call, to.by, json.RawMessage(happened)))
+				return to.posted("doubt", call, to.Resolve(ctx, run, call, to.by, resolution))
 			})
 		})
 	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")

@@ -26,8 +26,8 @@ func (a *app) approveCommand() *cobra.Command {
 		if scope != pawl.ScopeCall && scope != pawl.ScopeRun {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
-		return a.decide(ctx, args, all, p, single(map[string]bool{"--args": with != nil, "--token": token != ""}), engine.Decision{
-			Approve: true, ForRun: scope == pawl.ScopeRun, Args: with, Token: token,
+		return a.decide(ctx, args, all, p, single(map[string]bool{"--args": with != nil, "--token": token != ""}), func(to addressee, run, call string) error {
+			return to.Approve(ctx, run, call, to.by, &engine.ApproveOptions{ForRun: scope == pawl.ScopeRun, Args: with, Token: token})
 		})
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
@@ -42,7 +42,9 @@ func (a *app) denyCommand() *cobra.Command {
 	p := &post{}
 	all, reason, token := false, "", ""
 	c := a.command("deny RUN [CALL…] [flags]", "Deny calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), engine.Decision{Reason: reason, Token: token})
+		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), func(to addressee, run, call string) error {
+			return to.Deny(ctx, run, call, to.by, reason, &engine.DenyOptions{Token: token})
+		})
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
@@ -71,7 +73,7 @@ func single(given map[string]bool) string {
 
 // decide approves or denies calls: those named, all, or the only one. one is the
 // given flag, if any, that applies to a single call.
-func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, d engine.Decision) (int, error) {
+func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, say func(to addressee, run, call string) error) (int, error) {
 	return a.mail(ctx, args[0], p, func(to addressee) error {
 		calls := args[1:]
 		waiting := to.waitsFor("approval")
@@ -105,9 +107,8 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 		if one != "" && len(named) > 1 {
 			return listing(waiting, "%s applies to one call; name it:", one)
 		}
-		d.By = to.by
 		for _, p := range named {
-			if err := to.decided(ctx, to.Decide(ctx, p.Run, p.Call, d)); err != nil {
+			if err := to.decided(ctx, say(to, p.Run, p.Call)); err != nil {
 				return err
 			}
 		}

@@ -73,7 +73,7 @@ func hostileRuns(t *testing.T, path string) {
 	run("waits", waits)
 	run("denied", waits)
 	e := engine.New(j, nil)
-	if err := e.Decide(ctx, "denied", "c_1", engine.Decision{Reason: evil, By: evil}); err != nil {
+	if err := e.Deny(ctx, "denied", "c_1", evil, evil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Answer(ctx, "denied", "c_2", evil, evil); err != nil {

@@ -13,11 +13,11 @@ import (
 
 // A mailer sends signals to a run: an engine by the inbox of its journal, or a server.
 type mailer interface { //nolint:interfacebloat // there are five things to be said
-	Decide(ctx context.Context, run, call string, d engine.Decision) error
+	Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error
+	Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error
 	Answer(ctx context.Context, run, call, by, text string) error
 	Submit(ctx context.Context, run, call, by string, result json.RawMessage) error
-	Happened(ctx context.Context, run, call, by string, result json.RawMessage) error
-	DidNotHappen(ctx context.Context, run, call, by string) error
+	Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error
 }
 
 // remoteMail sends signals to a server, and keeps the latest result.
@@ -33,16 +33,18 @@ func (m *remoteMail) said(r pawl.Result, err error) error {
 	return err
 }
 
-// Decide implements mailer.
-func (m *remoteMail) Decide(ctx context.Context, run, call string, d engine.Decision) error {
-	if !d.Approve {
-		return m.said(m.Client.Deny(ctx, run, call, client.Deny{Token: d.Token, Reason: d.Reason, By: d.By}))
-	}
+// Approve implements mailer.
+func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
 	scope := pawl.ScopeCall
-	if d.ForRun {
+	if o.ForRun {
 		scope = pawl.ScopeRun
 	}
-	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: d.Token, Args: d.Args, Scope: scope, By: d.By}))
+	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, By: by}))
+}
+
+// Deny implements mailer.
+func (m *remoteMail) Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error {
+	return m.said(m.Client.Deny(ctx, run, call, client.Deny{Token: o.Token, Reason: reason, By: by}))
 }
 
 // Answer implements mailer.
@@ -55,14 +57,9 @@ func (m *remoteMail) Submit(ctx context.Context, run, call, by string, result js
 	return m.said(m.Client.Submit(ctx, run, call, client.Submit{Result: result, By: by}))
 }
 
-// Happened implements mailer.
-func (m *remoteMail) Happened(ctx context.Context, run, call, by string, result json.RawMessage) error {
-	return m.said(m.Client.Settle(ctx, run, call, client.Settle{Happened: result, By: by}))
-}
-
-// DidNotHappen implements mailer.
-func (m *remoteMail) DidNotHappen(ctx context.Context, run, call, by string) error {
-	return m.said(m.Client.Settle(ctx, run, call, client.Settle{DidNotHappen: true, By: by}))
+// Resolve implements mailer.
+func (m *remoteMail) Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error {
+	return m.said(m.Client.Settle(ctx, run, call, client.Settle{Happened: r.Happened, DidNotHappen: r.DidNotHappen, By: by}))
 }
 
 // mailRemote sends a signal to a run at a server, which then resumes the run, and
@@ -137,7 +134,12 @@ func (a *app) askHere(ctx context.Context, r *remote, mode approvalsMode, result
 		case err != nil:
 			return nil, err
 		}
-		if err := mail.Decide(ctx, p.Run, p.Call, d); err != nil {
+		if d.Approve {
+			err = mail.Approve(ctx, p.Run, p.Call, d.By, &engine.ApproveOptions{ForRun: d.ForRun, Args: d.Args})
+		} else {
+			err = mail.Deny(ctx, p.Run, p.Call, d.By, d.Reason, &engine.DenyOptions{})
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

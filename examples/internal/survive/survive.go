@@ -105,9 +105,9 @@ func resume(t *testing.T, j pawl.Journal, agent pawl.Agent, w *World) pawl.Resul
 		for _, p := range result.Pending {
 			c, _ := s.Call(p.Call)
 			if was, ok := w.result(c.Key); ok {
-				err = e.Happened(t.Context(), run, p.Call, "test", was)
+				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Resolution{Happened: was})
 			} else {
-				err = e.DidNotHappen(t.Context(), run, p.Call, "test")
+				err = e.Resolve(t.Context(), run, p.Call, "test", engine.Resolution{DidNotHappen: true})
 			}
 			if err != nil {
 				t.Fatal(err)
