@@ -63,7 +63,7 @@ func begun(s *pawl.State) *known {
 		for _, t := range start.Declaration.Tools {
 			if t.Foreign {
 				from := "the description of " + t.Name
-				k.distrust(t.Name+"\n"+t.Description+"\n"+plain(t.Input), from)
+				k.foreign.add(t.Name+"\n"+t.Description+"\n"+plain(t.Input), from)
 				k.taint(from, 0)
 			}
 		}
@@ -145,10 +145,10 @@ func (k *known) took(c pawl.CallState, run string) {
 	}
 	switch {
 	case c.Trust == pawl.Untrusted:
-		k.distrust(text, from)
+		k.foreign.add(text, from)
 		k.taint(from, k.calls)
 	case !clean:
-		k.distrust(text, from+", asked for after that,")
+		k.foreign.add(text, from+", asked for after that,")
 	case own:
 		k.own.addAt(text, from+", which the model wrote to before,", k.clock)
 	default:
@@ -176,14 +176,6 @@ func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 		k.touch(values)
 	}
 	return clean, own
-}
-
-// distrust records an untrusted text, and the text hidden in it.
-func (k *known) distrust(text, from string) {
-	k.foreign.add(text, from)
-	for form, inner := range hiddenIn(text) {
-		k.foreign.add(inner, from+", "+form)
-	}
 }
 
 // wroteOnce is [known.wrote] before machine 3, when only single words counted
