@@ -174,8 +174,13 @@ func digest(parts ...string) string {
 
 // wires is what the wires of all models have at most. Machines before 3 knew of none.
 func (d *Declaration) wires() (w Wire) {
-	for _, m := range slices.Concat([]ModelInfo{d.Model}, d.Fallback, d.Advisers) {
-		if v := m.Wire; d.Machine >= 3 {
+	if d.Machine < 3 {
+		return Wire{}
+	}
+	w = d.Model.Wire
+	for _, more := range [][]ModelInfo{d.Fallback, d.Advisers} {
+		for _, m := range more {
+			v := m.Wire
 			w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
 		}
 	}

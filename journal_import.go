@@ -47,9 +47,14 @@ func (s *State) impeded() string {
 // Imported reports whether the note is one that [State.Import] makes.
 func (n Noted) Imported() bool { return n.By == importer }
 
-func (s *State) imported() (i imported) {
-	if value, ok := s.Note(importer, importNote); ok && json.Unmarshal(value, &i) != nil {
+func (s *State) imported() imported {
+	value, ok := s.Note(importer, importNote)
+	if !ok {
 		return imported{}
 	}
-	return i
+	var said imported
+	if json.Unmarshal(value, &said) != nil {
+		return imported{}
+	}
+	return said
 }

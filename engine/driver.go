@@ -27,18 +27,18 @@ type driver struct {
 	early      bool           // keep what is streamed for the handle's first watcher
 	modelCall  *modelCall     // memory for the next one
 	toolCall   *toolCall
-	life       *life         // what handles on the run hold
-	detach     func() bool   // from the end of the run's context
-	ended      chan struct{} // closed when the run is not driven any more
+	life       *life       // what handles on the run hold
+	detach     func() bool // from the end of the run's context
 }
 
 // newDriver is for a run that was claimed. Of a nil machine, nothing is known of
 // the agent.
 func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
-	d := &driver{ended: make(chan struct{})}
+	d := new(driver)
 	r := &d.rec
 	r.engine, r.machine, r.clean, r.state = e, m, e.cleaner(m), new(pawl.State)
 	r.lease.Lease, r.lease.engine = l, e
+	r.pending = make([]pawl.Entry, 0, 4)
 	if m != nil {
 		r.transcript = window.NewTranscript(m.Agent().Strategy)
 	}

@@ -215,7 +215,7 @@ func (e *Engine) Close() error {
 		d.inbox.suspend()
 	}
 	for _, d := range all {
-		<-d.ended
+		<-d.life.done
 	}
 	e.watches.Wait()
 	e.beat.subscriptions.Wait() // the journal may be closed now: nothing reads it any more

@@ -88,7 +88,6 @@ func (e *Engine) drop(d *driver) {
 		}
 	}
 	e.mu.Unlock()
-	close(d.ended)
 }
 
 // heartbeat is one beat.

@@ -137,14 +137,16 @@ func (e *Engine) fetch(ctx context.Context, d *driver) error {
 	if e.mail == nil {
 		return nil
 	}
-	var signals []pawl.Signal
+	var failed error
 	for l, err := range e.mail.Signals(ctx, d.rec.lease.Run, d.inbox.received()) {
-		if err != nil {
-			e.fetchLater(d)
-			return fmt.Errorf("read the mail of run %s: %w", d.rec.lease.Run, err)
+		if failed = err; err != nil {
+			break
 		}
-		signals = append(signals, l)
+		d.inbox.deliver(l)
 	}
-	d.inbox.deliver(signals...)
+	if failed != nil {
+		e.fetchLater(d)
+		return fmt.Errorf("read the mail of run %s: %w", d.rec.lease.Run, failed)
+	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 type Prepared struct {
 	agent   pawl.Agent
 	machine *pawl.Machine // nil: each run prepares its own
+	foreign bool          // a tool is an untrusted server's
 }
 
 // Prepare checks an agent. The error joins every contradiction found, one a line.
@@ -22,7 +23,7 @@ func Prepare(agent pawl.Agent) (*Prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prepared{agent, m}, nil
+	return &Prepared{agent, m, hasForeign(&agent)}, nil
 }
 
 // Run is [Run] of the agent.

@@ -14,7 +14,7 @@ import (
 // resume it. Start, Resume and Fork refuse the context of a tool's call: offer the
 // other agent with tool.Agent, so that the limits of the run hold for both.
 func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
-	return e.start(ctx, &Prepared{agent: agent}, input, o)
+	return e.start(ctx, &Prepared{agent: agent, foreign: hasForeign(&agent)}, input, o)
 }
 
 func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartOptions) (*Handle, error) {
@@ -22,7 +22,7 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if o != nil {
 		b.StartOptions = *o
 	}
-	if !b.AllowChange && hasForeign(&b.agent) {
+	if !b.AllowChange && p.foreign {
 		agent, changed, err := e.pinned(ctx, b.agent)
 		if err != nil {
 			return nil, err
@@ -156,6 +156,6 @@ func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, err
 	if d.early {
 		h.early.Store(d.rec.feed.watch())
 	}
-	go d.run(d.drive)
+	go func() { d.run(d.drive) }()
 	return h, nil
 }

@@ -50,6 +50,17 @@ func counting(n int) pawl.ModelFunc {
 	}
 }
 
+// replying is an agent whose model says something n times, the last time to answer.
+func replying(n int) pawl.Agent {
+	return agent(pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		stop := pawl.StopPause
+		if len(r.Messages) >= n {
+			stop = pawl.StopEnd
+		}
+		return pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "done"}}, Stop: stop, Usage: pawl.Usage{Input: 10, Output: 2}}, nil
+	}), adding{})
+}
+
 func counter(n int) pawl.Agent { return agent(counting(n), adding{}) }
 
 func agent(m pawl.Model, tools ...pawl.Tool) pawl.Agent {

@@ -15,6 +15,25 @@ type record struct {
 	turn int
 }
 
+// records is a log. It grows by chunks, so that no record moves: a slice that doubles
+// allocates more than twice what it holds.
+type records struct {
+	chunks []*[chunk]record
+	n      uint64
+}
+
+const chunk = 16
+
+func (l *records) add(r record) {
+	if l.n%chunk == 0 {
+		l.chunks = append(l.chunks, new([chunk]record))
+	}
+	*l.at(l.n) = r
+	l.n++
+}
+
+func (l *records) at(i uint64) *record { return &l.chunks[i/chunk][i%chunk] }
+
 func recordOf(e *pawl.Entry) record { return record{e.Event, e.At, e.Time.UnixNano(), e.Iteration} }
 
 // encoded returns the bytes of the record, which belong to the caller.

@@ -41,7 +41,8 @@ func New() *Journal { return new(Journal) }
 // A run is one log with its head and lease.
 type run struct {
 	mu    sync.Mutex
-	log   []record
+	log   records
+	first [4]*[chunk]record // memory for the log's chunks
 	head  pawl.Head
 	lease pawl.Lease
 	gone  bool // it was removed
@@ -99,9 +100,9 @@ func (j *Journal) create(c pawl.Claim, now time.Time) (pawl.Lease, error) {
 	}
 	r := &run{
 		head:  pawl.Head{Run: c.Run},
-		log:   make([]record, 0, 8),
 		lease: pawl.Lease{Run: c.Run, Owner: c.Owner, Epoch: 1, Until: now.Add(c.TTL)},
 	}
+	r.log.chunks = r.first[:0]
 	lease := r.lease
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -158,14 +159,14 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	if b.Epoch != r.lease.Epoch {
 		return fenced(b.Run, b.Epoch, r.lease.Epoch)
 	}
-	if last := uint64(len(r.log)); b.After != last {
+	if last := r.log.n; b.After != last {
 		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, last, b.After, pawl.ErrConflict)
 	}
 	for _, data := range b.Records {
-		r.log = append(r.log, record{what: bytes.Clone(data)})
+		r.log.add(record{what: bytes.Clone(data)})
 	}
 	for i := range entries {
-		r.log = append(r.log, recordOf(&entries[i]))
+		r.log.add(recordOf(&entries[i]))
 	}
 	r.setHead(&b.Head)
 	return nil
@@ -187,11 +188,11 @@ func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pa
 		r.mu.Lock()
 		log := r.log // records are not changed once they are there
 		r.mu.Unlock()
-		for i := max(from, 1) - 1; i < uint64(len(log)); i++ {
+		for i := max(from, 1) - 1; i < log.n; i++ {
 			err := ctx.Err()
 			var data []byte
 			if err == nil {
-				data, err = log[i].encoded(id, i+1)
+				data, err = log.at(i).encoded(id, i+1)
 			}
 			if err != nil {
 				yield(pawl.Row{}, err)
