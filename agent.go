@@ -110,11 +110,11 @@ type Checker interface {
 	Check(Agent) error
 }
 
-// An Adviser is a policy or a loop that has models of its own asked: it names
-// one of them in [Think.Model], as the model describes itself. Advisers are
+// An Auxiliary is a policy or a loop that asks models of its own: it names
+// one of them in [Think.Model], as the model describes itself. These models are
 // declared, priced and held to the run's ceilings like the agent's model.
-type Adviser interface {
-	Advisers() []Model
+type Auxiliary interface {
+	AuxiliaryModels() []Model
 }
 
 // Strategy is how a model is told to call tools.

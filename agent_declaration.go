@@ -24,7 +24,7 @@ type Declaration struct {
 	Prompt      string            `wire:"prompt,omit"`
 	Model       ModelInfo         `wire:",inline"`
 	Fallback    []ModelInfo       `wire:"fallback,omit"`
-	Advisers    []ModelInfo       `wire:"advisers,omit"`
+	Auxiliary   []ModelInfo       `wire:"advisers,omit"`
 	Loop        string            `wire:"loop"`
 	Steps       json.RawMessage   `wire:"steps,omit"` // of a loop of known steps
 	Strategy    Strategy          `wire:"strategy,omit"`
@@ -135,17 +135,17 @@ func (d *Declaration) models() []string {
 	for i := range d.Fallback {
 		names = append(names, d.Fallback[i].Name)
 	}
-	for i := range d.Advisers {
-		names = append(names, "adviser "+d.Advisers[i].Name)
+	for i := range d.Auxiliary {
+		names = append(names, "adviser "+d.Auxiliary[i].Name)
 	}
 	return names
 }
 
-// model is what is declared of an adviser, of a fallback, or of the model.
-func (d *Declaration) model(adviser string, fallback int) *ModelInfo {
-	for i := range d.Advisers {
-		if adviser != "" && d.Advisers[i].Name == adviser {
-			return &d.Advisers[i]
+// model is what is declared of an auxiliary model, of a fallback, or of the model.
+func (d *Declaration) model(auxiliary string, fallback int) *ModelInfo {
+	for i := range d.Auxiliary {
+		if auxiliary != "" && d.Auxiliary[i].Name == auxiliary {
+			return &d.Auxiliary[i]
 		}
 	}
 	if fallback <= 0 || fallback > len(d.Fallback) {
@@ -178,7 +178,7 @@ func (d *Declaration) wires() (w Wire) {
 		return Wire{}
 	}
 	w = d.Model.Wire
-	for _, more := range [][]ModelInfo{d.Fallback, d.Advisers} {
+	for _, more := range [][]ModelInfo{d.Fallback, d.Auxiliary} {
 		for _, m := range more {
 			v := m.Wire
 			w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
@@ -206,8 +206,8 @@ func (m *ModelInfo) own() {
 // clone copies everything that could be written into.
 func (d Declaration) clone() Declaration {
 	d.Model.own()
-	d.Fallback, d.Advisers = slices.Clone(d.Fallback), slices.Clone(d.Advisers)
-	for _, all := range [][]ModelInfo{d.Fallback, d.Advisers} {
+	d.Fallback, d.Auxiliary = slices.Clone(d.Fallback), slices.Clone(d.Auxiliary)
+	for _, all := range [][]ModelInfo{d.Fallback, d.Auxiliary} {
 		for i := range all {
 			all[i].own()
 		}

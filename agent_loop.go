@@ -57,7 +57,7 @@ func doneVerdict() Verdict {
 }
 
 // A Policy reviews every step before it is taken. It is pure, and it may only
-// tighten: move a call's disposition rightwards, lower a clamp, put a Think or
+// tighten: move a call's classification rightwards, lower a clamp, put a Think or
 // a Record before the step, reject the reply ([State.Reject]), or finish the run, also one that was to end as a
 // success or exhausted, with an answer that may not be given. Anything looser is
 // ignored and ends the run as failed, naming the policy. Review is asked again,

@@ -173,7 +173,7 @@ const (
 	PurposeTurn    Purpose = "turn"    // a turn of the conversation
 	PurposeJudge   Purpose = "judge"   // judges the run, as any purpose that begins with "judge." does; see [State.Missed]
 	PurposeSummary Purpose = "summary" // shortens the conversation
-	PurposeLanding Purpose = "landing" // the last, tool-free answer of a run that met a ceiling
+	PurposeFinal   Purpose = "landing" // the last, tool-free answer of a run that met a ceiling
 )
 
 // judges reports whether the call is one the run can go on without, a summary included.
@@ -262,8 +262,8 @@ func (e *ModelError) Error() string {
 // Unwrap returns the cause.
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// classify turns any error into a ModelError.
-func classify(err error) *ModelError {
+// asModelError turns any error into a ModelError.
+func asModelError(err error) *ModelError {
 	var me *ModelError
 	switch {
 	case errors.As(err, &me):

@@ -33,7 +33,7 @@ func (m *Machine) Decide(s *State) Step {
 		step = m.fill(s, t) // so that a policy sees the clamp it may lower
 	}
 	step = m.approved(s, m.review(s, step))
-	step = m.limit(s, m.carve(s, step))
+	step = m.limit(s, m.allocate(s, step))
 	if _, ends := step.(Finish); ends {
 		return m.lastWords(s, step)
 	}
@@ -94,7 +94,7 @@ func (m *Machine) propose(s *State) Step {
 	if step := m.failure(s); step != nil {
 		return step
 	}
-	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.fresh && s.Machine() > 2 {
+	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.resetIterations && s.Machine() > 2 {
 		return failed("goal", "before the first model call, "+s.Seen())
 	}
 	if s.blind >= maxBlind {
@@ -259,8 +259,8 @@ func (m *Machine) failure(s *State) Step {
 		return nil
 	case f.Class == ClassCancelled, m.serving(s) != s.fallback:
 		return nil
-	case f.Class == ClassTooLong && !s.squeezed:
-		if calls := s.maskable(); calls != nil {
+	case f.Class == ClassTooLong && !s.shortened:
+		if calls := s.shortenable(); calls != nil {
 			return Record{[]Event{ContextCompacted{Masked: calls}}}
 		}
 		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
@@ -274,10 +274,10 @@ func (m *Machine) failure(s *State) Step {
 	return nil
 }
 
-// maskable are the calls whose results can be left out of a conversation that
+// shortenable are the calls whose results can be left out of a conversation that
 // has become too long: all but the latest, or those too when there are no
 // others. Small ones would not make room.
-func (s *State) maskable() []string {
+func (s *State) shortenable() []string {
 	const small = 200
 	var early, late []string
 	for _, c := range s.calls {

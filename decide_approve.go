@@ -33,10 +33,10 @@ func (m *Machine) approved(s *State, step Step) Step {
 		}
 		d.Approved = c.approved
 		switch {
-		case d.Do != Ask:
+		case d.Do != CallAsk:
 			continue
 		case c.Phase == PhaseApproved || c.approved:
-			*d = m.dispose(s, c)
+			*d = m.classify(s, c)
 			d.Approved = c.approved
 			continue
 		case c.changed != nil:
@@ -56,13 +56,13 @@ func (m *Machine) approved(s *State, step Step) Step {
 
 // Hold is the entry that asks for approval of a call: what the engine took
 // of the world beside what was decided, bound to the agent as it is now.
-func (m *Machine) Hold(s *State, d Disposed, tokenHash string, witnesses map[string]string) ApprovalRequested {
+func (m *Machine) Hold(s *State, d Classified, tokenHash string, witnesses map[string]string) ApprovalRequested {
 	ttl := m.agent.Approvals.TTL
 	if ttl == 0 {
 		ttl = defaultTTL
 	}
 	e := ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why,
-		Expires: s.time.Add(ttl), Witnesses: witnesses, TokenHash: tokenHash}
+		Expires: s.time.Add(ttl), Preconditions: witnesses, TokenHash: tokenHash}
 	e.Digest = m.binding(s.run, e.Call, e.Tool, e.Args, witnesses, e.Expires)
 	return e
 }
@@ -88,7 +88,7 @@ func (m *Machine) unbound(s *State) (facts []Event) {
 			continue
 		}
 		var changed []string
-		if c.digest != m.binding(s.run, c.ID, c.Tool, c.Call.Args, c.witnesses, c.Expires) {
+		if c.digest != m.binding(s.run, c.ID, c.Tool, c.Call.Args, c.preconditions, c.Expires) {
 			changed = []string{"the agent"}
 		}
 		// A request is void with the first look after the run was parked with it, an

@@ -72,7 +72,7 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 // Child returns the agent of a call that is a run of its own, within the limits
 // carved for it and under the policies it inherits of its parent, and what it
 // is asked.
-func (m *Machine) Child(d Disposed) (agent Agent, input string, err error) {
+func (m *Machine) Child(d Classified) (agent Agent, input string, err error) {
 	defer blame.On("tool", d.Call.Tool)
 	t := m.tools[d.Call.Tool]
 	if t == nil || t.ask == nil {
@@ -91,21 +91,21 @@ func (m *Machine) Child(d Disposed) (agent Agent, input string, err error) {
 	return agent, input, err
 }
 
-// carve gives every call of the batch that is to be a run of its own an equal
+// allocate gives every call of the batch that is to be a run of its own an equal
 // share of what is left, less what the next turn of this run is expected to
 // need. One whose share is too small to begin with is refused.
 //
 // A model is told of what can no longer be paid for, and may do without. The
 // steps of a loop are all there is: there the run ends as exhausted, so that
 // nobody takes it for an item that failed, and they wait for a raised ceiling.
-func (m *Machine) carve(s *State, step Step) Step {
+func (m *Machine) allocate(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
 		return step
 	}
 	n := 0
 	for i := range act.Calls {
-		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
+		if d := &act.Calls[i]; d.Do == CallRun && d.info.Agent != "" {
 			n++
 		}
 	}
@@ -121,8 +121,8 @@ func (m *Machine) carve(s *State, step Step) Step {
 	}
 	dollars /= float64(n)
 	for i := range act.Calls {
-		if d := &act.Calls[i]; d.Do == RunCall && d.info.Agent != "" {
-			leaf := m.share(s, d, max(tokens, 0), max(dollars, 0))
+		if d := &act.Calls[i]; d.Do == CallRun && d.info.Agent != "" {
+			leaf := m.allocateChild(s, d, max(tokens, 0), max(dollars, 0))
 			if leaf != "" && s.looped {
 				return Finish{Verdict: verdict(StatusExhausted, leaf, d.Why)}
 			}
@@ -131,10 +131,10 @@ func (m *Machine) carve(s *State, step Step) Step {
 	return step
 }
 
-// share sets the limits of a child. They are of all that it uses, so that one
+// allocateChild sets the limits of a child. They are of all that it uses, so that one
 // that goes on has its share beside what is booked already. What has too little is
 // refused, and the ceiling returned that leaves it so.
-func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (leaf string) {
+func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars float64) (leaf string) {
 	d.Child, d.Limits = s.run+"."+d.Call.ID, Limits{}.withDefaults()
 	if of := m.tools[d.Call.Tool].agent; of != nil {
 		d.Limits = of.Limits.withDefaults()
@@ -160,13 +160,13 @@ func (m *Machine) share(s *State, d *Disposed, tokens int, dollars float64) (lea
 			l.Tokens = min(l.Tokens, had.limits.Tokens)
 		}
 	case s.limits.Depth < 0:
-		d.Do, d.Why = Refuse, fmt.Sprintf("runs are nested as deep as they may be; do without %s", d.info.Agent)
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("runs are nested as deep as they may be; do without %s", d.info.Agent)
 	case l.Tokens < leastChild:
-		d.Do, d.Why = Refuse, fmt.Sprintf("%s of %s tokens are used and more are needed for the next turn: too few are left for %s",
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of %s tokens are used and more are needed for the next turn: too few are left for %s",
 			figure.Group(s.Tokens()), figure.Group(s.limits.Tokens), d.info.Agent)
 		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
-		d.Do, d.Why = Refuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", s.usd(s.cost), s.costLimit(), d.info.Agent)
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", s.usd(s.cost), s.costLimit(), d.info.Agent)
 		return "cost >= " + s.costLimit()
 	}
 	return ""

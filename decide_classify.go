@@ -49,7 +49,7 @@ const notAccepted, again = "Your reply was not accepted:\n- ", "\nReply again, c
 // reject rejects the latest reply and answers its calls.
 func (s *State) reject(reasons, whys []string) Record {
 	feedback := notAccepted + strings.Join(reasons, "\n- ") + again
-	rejected := PlanRejected{Reasons: reasons, Feedback: feedback, Strike: s.strikes + 1}
+	rejected := PlanRejected{Reasons: reasons, Feedback: feedback, Rejection: s.rejections + 1}
 	return Record{append([]Event{rejected}, s.refusals(whys)...)}
 }
 
@@ -178,9 +178,9 @@ func (m *Machine) unknown(name string) string {
 	return fmt.Sprintf("there is no tool %q; there are %s", name, strings.Join(known, ", "))
 }
 
-// act disposes of every open call that can be, and waits when none can.
+// act classifies every open call that is ready, and waits when none can.
 func (m *Machine) act(s *State) Step {
-	act := Act{Calls: make([]Disposed, 0, len(s.open))}
+	act := Act{Calls: make([]Classified, 0, len(s.open))}
 	var keys map[string]bool // keys run in this batch
 	var waiting *call
 	for i := range s.open {
@@ -194,8 +194,8 @@ func (m *Machine) act(s *State) Step {
 			}
 			continue
 		}
-		d := m.dispose(s, c)
-		if d.Do == RunCall && d.info.Effect == Idempotent {
+		d := m.classify(s, c)
+		if d.Do == CallRun && d.info.Effect == Idempotent {
 			if keys[d.Key] {
 				continue // answered from the log once its equal has run
 			}
@@ -204,9 +204,9 @@ func (m *Machine) act(s *State) Step {
 			}
 			keys[d.Key] = true
 		}
-		if most := d.info.MaxCalls; d.Do == RunCall && most > 0 {
+		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
 			if s.tools.Of(c.Tool).Ran+act.runs(c.Tool) >= most {
-				d.Do, d.Why = Refuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
+				d.Do, d.Why = CallRefuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
 			}
 		}
 		act.Calls = append(act.Calls, d)
@@ -230,7 +230,7 @@ func (m *Machine) act(s *State) Step {
 // runs counts the calls of a tool that the batch runs.
 func (a Act) runs(tool string) (n int) {
 	for i := range a.Calls {
-		if d := &a.Calls[i]; d.Do == RunCall && d.Call.Tool == tool {
+		if d := &a.Calls[i]; d.Do == CallRun && d.Call.Tool == tool {
 			n++
 		}
 	}
@@ -250,70 +250,70 @@ func waitsFor(c *call) string {
 // noTool is what an unknown tool declares.
 var noTool ToolInfo
 
-// dispose says what becomes of one call before any policy has looked.
-func (m *Machine) dispose(s *State, c *call) Disposed {
-	d := Disposed{Call: c.Call, Do: RunCall, info: &noTool}
+// classify says what becomes of one call before any policy has looked.
+func (m *Machine) classify(s *State, c *call) Classified {
+	d := Classified{Call: c.Call, Do: CallRun, info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == PhaseUndecided { // denied
-		d.Do, d.Why = Refuse, c.Error
+		d.Do, d.Why = CallRefuse, c.Error
 		return d
 	}
 	if c.voided >= maxVoided && s.Machine() > 2 {
-		d.Do, d.Why = Refuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
 		return d
 	}
 	if why := m.invalid(c); why != "" {
-		d.Do, d.Why = Refuse, why
+		d.Do, d.Why = CallRefuse, why
 		return d
 	}
 	t := m.tools[c.Tool]
 	d.info = &t.info
 	switch {
 	case t.refuse != "":
-		d.Do, d.Why = Refuse, t.refuse
+		d.Do, d.Why = CallRefuse, t.refuse
 		return d
 	case t.info.Client, t.info.Name == pauseTool:
-		d.Do = Hand
+		d.Do = CallHand
 		return d
 	case t.pure != nil:
-		d.Do, d.facts = Reuse, &Record{t.pure.facts(s, c)}
+		d.Do, d.facts = CallReuse, &Record{t.pure.facts(s, c)}
 		return d
 	}
 	if t.info.Effect == Idempotent {
 		content := contentKey(c.Tool, d.Call.Args)
 		d.Key = canon.Digest([]byte(s.keyed()), []byte(content))[:32]
 		if of := s.equal(content); of != "" {
-			d.Do, d.Of = Reuse, of
+			d.Do, d.Of = CallReuse, of
 			return d
 		}
 	} else {
 		d.Key = s.keyed() + "/" + c.ID
 	}
 	if t.info.Effect == Write && c.Phase == PhaseUndecided {
-		if of := s.doubtful(c.Tool, d.Call.Args); of != "" {
-			d.Do, d.Why = Ask, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
+		if of := s.unknownOutcome(c.Tool, d.Call.Args); of != "" {
+			d.Do, d.Why = CallAsk, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
 		}
 	}
 	return d
 }
 
-// Facts are the entries a disposition other than RunCall stands for. The
+// Facts are the entries a classification other than CallRun stands for. The
 // engine adds to them what only it can know (an expiry, witnesses).
-func (d Disposed) Facts() []Event {
+func (d Classified) Facts() []Event {
 	switch d.Do {
-	case Reuse:
+	case CallReuse:
 		if d.facts != nil {
 			return d.facts.Events
 		}
 		return []Event{ToolReused{Call: d.Call.ID, Tool: d.Call.Tool, Of: d.Of}}
-	case Hand:
+	case CallHand:
 		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}
 		return []Event{InputRequested{Call: d.Call.ID, Question: (&call{asked: &asked{Call: d.Call}, matter: &noMatter}).given().Question}}
-	case Ask:
+	case CallAsk:
 		return []Event{ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why}}
-	case Refuse:
+	case CallRefuse:
 		return []Event{ToolRefused{Call: d.Call.ID, Tool: d.Call.Tool, Why: d.Why}}
 	}
 	return nil

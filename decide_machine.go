@@ -20,18 +20,18 @@ import (
 // A Machine is an agent made ready: checked, declared, its schemas compiled.
 // It is immutable; any number of runs may share it.
 type Machine struct {
-	agent    Agent
-	decl     Declaration
-	loop     Loop
-	tools    map[string]*armed
-	advisers []Model    // as declared
-	offer    []ToolInfo // what the model is shown, in declaration order
-	output   *jsonschema.Schema
-	base     int // bytes of prompt and tools
-	offered  int // bytes of the tools on the wire, what is around them apart
-	options  int // bytes of the sampling's options
-	white    int // of them, white space in the tools' schemas, which may change freely
-	single   bool
+	agent     Agent
+	decl      Declaration
+	loop      Loop
+	tools     map[string]*armed
+	auxiliary []Model    // as declared
+	offer     []ToolInfo // what the model is shown, in declaration order
+	output    *jsonschema.Schema
+	base      int // bytes of prompt and tools
+	offered   int // bytes of the tools on the wire, what is around them apart
+	options   int // bytes of the sampling's options
+	white     int // of them, white space in the tools' schemas, which may change freely
+	single    bool
 }
 
 // armed is a tool with its schema compiled.
@@ -54,10 +54,10 @@ type armed struct {
 // reply is asked for again. maxVoided is how many approvals of one call may be void
 // before it is refused.
 const (
-	maxStrikes  = 3
-	maxRejected = 2
-	maxRetries  = 2
-	maxVoided   = 3
+	maxRejections = 3
+	maxRejected   = 2
+	maxRetries    = 2
+	maxVoided     = 3
 )
 
 var (
@@ -100,10 +100,10 @@ func NewMachine(a Agent) (*Machine, error) {
 		fallback = append(fallback, describe(f))
 		priced("fallback", fallback[i])
 	}
-	advisers, advice, wrong := a.advisers()
-	m.advisers, errs = advisers, append(errs, wrong...)
+	auxiliary, advice, wrong := a.auxiliary()
+	m.auxiliary, errs = auxiliary, append(errs, wrong...)
 	for _, info := range advice {
-		priced("adviser", info)
+		priced("auxiliary model", info)
 	}
 	errs = append(errs, m.arm()...)
 	if m.single && len(a.Tools) > 0 {
@@ -162,10 +162,10 @@ func NewMachine(a Agent) (*Machine, error) {
 }
 
 // declare fills in what is declared of the agent.
-func (m *Machine) declare(model ModelInfo, fallback, advisers []ModelInfo) {
+func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 	a := &m.agent
 	m.decl = Declaration{
-		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Advisers: advisers,
+		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Auxiliary: auxiliary,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
@@ -192,7 +192,7 @@ func (m *Machine) Agent() Agent { return m.agent }
 // declaration that does not differ otherwise and, unless nil, another stop condition.
 func (m *Machine) Under(d Declaration, stop Condition) *Machine {
 	now := *m
-	now.decl.Model.Price, now.decl.Fallback, now.decl.Advisers = d.Model.Price, d.Fallback, d.Advisers
+	now.decl.Model.Price, now.decl.Fallback, now.decl.Auxiliary = d.Model.Price, d.Fallback, d.Auxiliary
 	if stop != nil {
 		now.agent.Stop = stop
 	}
@@ -201,9 +201,9 @@ func (m *Machine) Under(d Declaration, stop Condition) *Machine {
 
 // Asked returns the model that t asks, and what is declared of it.
 func (m *Machine) Asked(t Think) (Model, ModelInfo) {
-	for i := range m.advisers {
-		if info := m.decl.Advisers[i]; t.Model != "" && info.Name == t.Model {
-			return m.advisers[i], info
+	for i := range m.auxiliary {
+		if info := m.decl.Auxiliary[i]; t.Model != "" && info.Name == t.Model {
+			return m.auxiliary[i], info
 		}
 	}
 	if t.Fallback == 0 {
@@ -212,26 +212,26 @@ func (m *Machine) Asked(t Think) (Model, ModelInfo) {
 	return m.agent.Fallback[t.Fallback-1], *m.decl.model("", t.Fallback)
 }
 
-// advisers gathers the models that policies and the loop bring, each name once.
-func (a *Agent) advisers() (models []Model, infos []ModelInfo, errs []error) {
+// auxiliary gathers the models that policies and the loop bring, each name once.
+func (a *Agent) auxiliary() (models []Model, infos []ModelInfo, errs []error) {
 	parts := []any{a.Loop}
 	for _, p := range a.Policies {
 		parts = append(parts, p)
 	}
 	for _, part := range parts {
-		brings, ok := part.(Adviser)
+		brings, ok := part.(Auxiliary)
 		if !ok {
 			continue
 		}
-		for _, model := range brings.Advisers() {
+		for _, model := range brings.AuxiliaryModels() {
 			info := describe(model)
 			switch i := slices.IndexFunc(infos, func(i ModelInfo) bool { return i.Name == info.Name }); {
 			case model == nil:
-				errs = append(errs, errors.New("advisers: one of them is nil"))
+				errs = append(errs, errors.New("auxiliary models: one of them is nil"))
 			case i < 0:
 				models, infos = append(models, model), append(infos, info)
 			case !reflect.TypeOf(model).Comparable() || models[i] != model:
-				errs = append(errs, fmt.Errorf("advisers: there are two models called %q; have one describe itself otherwise", info.Name))
+				errs = append(errs, fmt.Errorf("auxiliary models: there are two models called %q; have one describe itself otherwise", info.Name))
 			}
 		}
 	}

@@ -155,11 +155,11 @@ no_progress(-1, fail): the window may not be negative, and then is fail, escalat
 	}
 }
 
-// wants is a policy that moves the calls of a tool to a disposition, unless
+// wants is a policy that moves the calls of a tool to a class, unless
 // they are stricter already.
 type wants struct {
 	tool string
-	to   pawl.Disposition
+	to   pawl.Classification
 }
 
 func (w wants) String() string { return fmt.Sprintf("%v(%s)", w.to, w.tool) }
@@ -185,7 +185,7 @@ func TestReviewTwin(t *testing.T) {
 		agent.Observer, agent.Goal, agent.Stop = nil, nil, nil
 		var policies []wants
 		for range r.IntN(5) {
-			policies = append(policies, wants{tools[r.IntN(3)], pawl.Ask + pawl.Disposition(r.IntN(2))})
+			policies = append(policies, wants{tools[r.IntN(3)], pawl.CallAsk + pawl.Classification(r.IntN(2))})
 		}
 		for _, p := range policies {
 			agent.Policies = append(agent.Policies, p)
@@ -210,16 +210,16 @@ func TestReviewTwin(t *testing.T) {
 		}
 		for i, d := range act.Calls {
 			call := calls[i].(pawl.Call)
-			want := pawl.RunCall
+			want := pawl.CallRun
 			if call.Tool == "none" {
-				want = pawl.Refuse
+				want = pawl.CallRefuse
 			}
 			for _, p := range policies {
 				if p.tool == call.Tool {
 					want = max(want, p.to)
 				}
 			}
-			if d.Call.ID != call.ID || d.Do != want || d.Key == "" && want != pawl.Refuse {
+			if d.Call.ID != call.ID || d.Do != want || d.Key == "" && want != pawl.CallRefuse {
 				t.Errorf("seed %d: %s %s is to %v, want %v (%v)", seed, call.ID, call.Tool, d.Do, want, policies)
 			}
 		}

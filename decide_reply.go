@@ -121,7 +121,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	}
 	e := ModelReplied{Purpose: t.Purpose}
 	if m.agent.Strategy == StrategyJSON && t.Purpose == PurposeTurn && t.View.Step == "" && r.Stop != StopRefusal && r.Stop != StopLength {
-		r, e.Malformed = plan(r, n+1)
+		r, e.Malformed = readJSONReply(r, n+1)
 	}
 	if r.Repaired {
 		r.disarm()
@@ -132,7 +132,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			r.Stop = StopCalls
 		}
 	}
-	r.Usage, e.Estimated = settle(r.Usage, t, content)
+	r.Usage, e.Estimated = checkUsage(r.Usage, t, content)
 	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {
 		e.Priced, e.Cost = true, price.Cost(r.Usage)
 	}
@@ -140,9 +140,9 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	return e, nil
 }
 
-// settle checks the reported usage. A provider that reports none is booked at
+// checkUsage checks the reported usage. A provider that reports none is booked at
 // the estimate; negative figures count as nothing.
-func settle(u Usage, t Think, content int) (Usage, bool) {
+func checkUsage(u Usage, t Think, content int) (Usage, bool) {
 	u = u.sane()
 	if u.Input == 0 && u.Output == 0 {
 		return Usage{Input: t.Estimate, Output: min((content+3)/4, t.MaxTokens)}, true
@@ -172,7 +172,7 @@ func (u Usage) sane() Usage {
 // most that it may have cost; begun says so where its class does not. retryAt is
 // when the engine means to try again.
 func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.Time) ModelFailed {
-	me := classify(err)
+	me := asModelError(err)
 	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: excerpt.Short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
 		e.Message = excerpt.Short(wire.Text(me.Err.Error()))

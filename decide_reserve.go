@@ -264,15 +264,15 @@ func (s *State) usd(v float64) string {
 	return figure.Dollars(v)
 }
 
-const landingPrompt = "You have reached a limit of this run and can take no further action. Answer now, in text, with what you know: what was done, what was found, what is left."
+const finalPrompt = "You have reached a limit of this run and can take no further action. Answer now, in text, with what you know: what was done, what was found, what is left."
 
 // exhaust ends the run at a ceiling, with one last tool-free answer first if
 // that still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
-	if v.Status != StatusExhausted || s.landed || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
+	if v.Status != StatusExhausted || s.finalAsked || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{Verdict: v}
 	}
-	t := m.fill(s, Think{Purpose: PurposeLanding, View: View{Prompt: landingPrompt, Bare: true}})
+	t := m.fill(s, Think{Purpose: PurposeFinal, View: View{Prompt: finalPrompt, Bare: true}})
 	if m.fits(s, t).Holds {
 		return Finish{Verdict: v}
 	}

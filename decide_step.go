@@ -29,7 +29,7 @@ type Think struct {
 	Cost      float64   // dollars reserved
 	NotBefore time.Time // when to send it; zero: at once
 	Fallback  int       // which of the agent's fallbacks to ask; zero: its model
-	Model     string    // the name of a model that a policy or the loop brings, to ask it instead; see [Adviser]
+	Model     string    // the name of a model that a policy or the loop brings, to ask it instead; see [Auxiliary]
 }
 
 // A View says by reference what a Think shows the model. The zero View is the
@@ -49,15 +49,15 @@ type View struct {
 }
 
 // Act settles open calls. A loop returns it empty, meaning all of them; the
-// machine gives each its disposition. While none is open, a loop may return the
+// machine classifies each. While none is open, a loop may return the
 // calls that it makes itself, of which it says Tool, Args and Step: they are
 // opened, and no model is told of them.
-type Act struct{ Calls []Disposed }
+type Act struct{ Calls []Classified }
 
-// Disposed is a call with what is to become of it.
-type Disposed struct {
+// Classified is a call with what is to become of it.
+type Classified struct {
 	Call Call
-	Do   Disposition
+	Do   Classification
 	Why  string // for Ask: what the approver is told; for Refuse: what the model is told
 	Of   string // for Reuse: the earlier call
 	Key  string // for Run: the idempotency key
@@ -76,32 +76,32 @@ type Disposed struct {
 }
 
 // NotRun is the entry for a call whose turn came when the run's time was over.
-func (d Disposed) NotRun() Event { return notRun(&d.Call, "") }
+func (d Classified) NotRun() Event { return notRun(&d.Call, "") }
 
 // Info is what the call's tool declares; the zero ToolInfo for an unknown one.
-func (d Disposed) Info() ToolInfo {
+func (d Classified) Info() ToolInfo {
 	if d.info == nil {
 		return ToolInfo{}
 	}
 	return *d.info
 }
 
-// Disposition is what becomes of a call. A policy may only move it rightwards.
-type Disposition int
+// Classification is what becomes of a call. A policy may only move it rightwards.
+type Classification int
 
-// The dispositions, from the freest to the strictest.
+// The classes, from the freest to the strictest.
 const (
-	RunCall Disposition = 1 + iota // the engine runs it
-	Reuse                          // it is answered from the log
-	Hand                           // a client or a person answers it
-	Ask                            // somebody must approve it first
-	Refuse                         // it is not run
+	CallRun    Classification = 1 + iota // the engine runs it
+	CallReuse                            // it is answered from the log
+	CallHand                             // a client or a person answers it
+	CallAsk                              // somebody must approve it first
+	CallRefuse                           // it is not run
 )
 
-var dispositions = names.Make[Disposition]("disposition", []string{"run", "reuse", "hand", "ask", "refuse"})
+var classifications = names.Make[Classification]("classification", []string{"run", "reuse", "hand", "ask", "refuse"})
 
-// String returns the disposition's name.
-func (d Disposition) String() string { return dispositions.String(d) }
+// String returns the classification's name.
+func (d Classification) String() string { return classifications.String(d) }
 
 // Record appends facts that the pure part decided.
 type Record struct{ Events []Event }

@@ -39,10 +39,10 @@ The result of the action comes back in the next message. The actions, each with 
 	return b.String()
 }
 
-// plan reads a reply under the JSON strategy: the one JSON object in its text
+// readJSONReply reads a reply under the JSON strategy: the one JSON object in its text
 // becomes a thought and a call. Prose around the object is tolerated. The
 // second result says why it is rejected. number is the call's.
-func plan(r Reply, number int) (Reply, string) {
+func readJSONReply(r Reply, number int) (Reply, string) {
 	// What stands within a broken object would be taken for the plan, be it
 	// only its action_input.
 	if broken := jsonin.Broken(r.Text()); broken != nil {

@@ -8,28 +8,28 @@ import (
 // ApprovalRequested holds a call until a person decides. Digest binds the
 // decision to what was asked; only the hash of the token is kept.
 type ApprovalRequested struct {
-	Call      string            `wire:"call"`
-	Tool      string            `wire:"tool"`
-	Args      json.RawMessage   `wire:"args"`
-	Reason    string            `wire:"reason"`
-	Expires   time.Time         `wire:"expires_at,omit"`
-	Witnesses map[string]string `wire:"witnesses,omit"` // name and digest of what the approver relied on
-	Digest    string            `wire:"digest,omit"`
-	TokenHash string            `wire:"token_hash,omit"`
+	Call          string            `wire:"call"`
+	Tool          string            `wire:"tool"`
+	Args          json.RawMessage   `wire:"args"`
+	Reason        string            `wire:"reason"`
+	Expires       time.Time         `wire:"expires_at,omit"`
+	Preconditions map[string]string `wire:"witnesses,omit"` // name and digest of what the approver relied on
+	Digest        string            `wire:"digest,omit"`
+	TokenHash     string            `wire:"token_hash,omit"`
 }
 
 // ApprovalDecided is a decision, consumed before the call runs. With the scope
 // run it holds for every call of the run with equal arguments; each of them has
 // an entry of its own.
 type ApprovalDecided struct {
-	Call      string            `wire:"call"`
-	Approved  bool              `wire:"decision,approve|deny"`
-	By        string            `wire:"by,omit"`
-	Scope     string            `wire:"scope,omit"`     // call or run
-	Args      json.RawMessage   `wire:"args,omit"`      // edited arguments; nil: as asked
-	Witnesses map[string]string `wire:"witnesses,omit"` // of the edited arguments
-	Reason    string            `wire:"reason,omit"`
-	Letter    int64             `wire:"letter,omit"`
+	Call          string            `wire:"call"`
+	Approved      bool              `wire:"decision,approve|deny"`
+	By            string            `wire:"by,omit"`
+	Scope         string            `wire:"scope,omit"`     // call or run
+	Args          json.RawMessage   `wire:"args,omit"`      // edited arguments; nil: as asked
+	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
+	Reason        string            `wire:"reason,omit"`
+	Signal        int64             `wire:"letter,omit"`
 }
 
 // The scopes of a decision.
@@ -62,7 +62,7 @@ type InputGiven struct {
 	Call   string `wire:"call"`
 	Text   string `wire:"text"`
 	By     string `wire:"by,omit"`
-	Letter int64  `wire:"letter,omit"`
+	Signal int64  `wire:"letter,omit"`
 }
 
 // ClientToolRequested hands a call to the client, who runs it.
@@ -77,5 +77,5 @@ type ClientToolReturned struct {
 	Call   string          `wire:"call"`
 	Result json.RawMessage `wire:"result"`
 	By     string          `wire:"by,omit"`
-	Letter int64           `wire:"letter,omit"`
+	Signal int64           `wire:"letter,omit"`
 }

@@ -16,7 +16,7 @@ type ModelCalled struct {
 	MaxTokens int     `wire:"max_tokens"`
 	Bytes     int     `wire:"bytes,omit"`    // of the request, as they are counted for an estimate; zero: an earlier build's log
 	Fallback  int     `wire:"fallback,omit"` // which of the agent's fallbacks is asked; zero: its model
-	Model     string  `wire:"model,omit"`    // the name of the adviser that is asked; empty: none is
+	Model     string  `wire:"model,omit"`    // the name of the auxiliary model that is asked; empty: none is
 	View      View    `wire:",inline"`
 }
 
@@ -31,7 +31,7 @@ func (e *ModelCalled) reservation() reservation {
 	v := &e.View
 	return reservation{
 		made: true, usage: Usage{Input: e.Reserved - e.MaxTokens, Output: e.MaxTokens}, cost: e.Cost,
-		adviser: e.Model, fallback: e.Fallback, bytes: max(0, e.Bytes), talk: e.Purpose == PurposeTurn && !v.Alone && !v.Bare && v.System == "",
+		auxiliary: e.Model, fallback: e.Fallback, bytes: max(0, e.Bytes), talk: e.Purpose == PurposeTurn && !v.Alone && !v.Bare && v.System == "",
 	}
 }
 
@@ -61,9 +61,9 @@ type ModelFailed struct {
 // PlanRejected rejects a reply: none of its calls is valid, it was cut off,
 // or it does not follow the output schema. Feedback is what the model is told.
 type PlanRejected struct {
-	Reasons  []string `wire:"reasons"`
-	Feedback string   `wire:"feedback"`
-	Strike   int      `wire:"strike"` // which rejection of this iteration it is
+	Reasons   []string `wire:"reasons"`
+	Feedback  string   `wire:"feedback"`
+	Rejection int      `wire:"strike"` // which rejection of this iteration it is
 }
 
 // Observed is what the agent's observer saw.

@@ -42,7 +42,7 @@ type RunExtended struct {
 	Limits Limits `wire:"limits"`
 	Stop   string `wire:"stop,omit"` // replaces the stop condition when not empty
 	By     string `wire:"by,omit"`
-	Letter int64  `wire:"letter,omit"`
+	Signal int64  `wire:"letter,omit"`
 }
 
 // RunForked follows the entries that a fork shares with the run it came from.
@@ -72,7 +72,7 @@ type RunStopped struct {
 type CancelRequested struct {
 	By     string `wire:"by"`
 	Reason string `wire:"reason"`
-	Letter int64  `wire:"letter,omit"`
+	Signal int64  `wire:"letter,omit"`
 }
 
 // ChildStarted has a call go on as a run of its own, which begins or is taken up

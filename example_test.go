@@ -89,7 +89,7 @@ func Example_ceiling() {
 	agent := pawl.Agent{
 		Name: "searcher",
 		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			if r.Purpose == pawl.PurposeLanding {
+			if r.Purpose == pawl.PurposeFinal {
 				return pawl.Say("It is not on the first three pages."), nil
 			}
 			page := fmt.Appendf(nil, `{"N": %d}`, len(r.Messages)/2+1)

@@ -31,9 +31,9 @@ func again(t *testing.T, d pawl.Declaration) pawl.Agent {
 	for _, info := range d.Fallback {
 		a.Fallback = append(a.Fallback, &recalled{info})
 	}
-	advisers := map[string]pawl.Model{}
-	for _, info := range d.Advisers {
-		advisers[info.Name] = &recalled{info}
+	auxiliaries := map[string]pawl.Model{}
+	for _, info := range d.Auxiliary {
+		auxiliaries[info.Name] = &recalled{info}
 	}
 	if d.Loop == "single" {
 		a.Loop = pawl.SingleCall{}
@@ -60,7 +60,7 @@ func again(t *testing.T, d pawl.Declaration) pawl.Agent {
 		a.Tools = append(a.Tools, deed{nil, info})
 	}
 	for _, source := range d.Policies {
-		p, err := rule(source, advisers)
+		p, err := rule(source, auxiliaries)
 		if err != nil {
 			t.Fatalf("policy %q: %v", source, err)
 		}
@@ -75,7 +75,7 @@ var (
 )
 
 // rule reads a policy from the source that stands in a log.
-func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
+func rule(source string, auxiliaries map[string]pawl.Model) (pawl.Policy, error) {
 	m := ruleForm.FindStringSubmatch(source)
 	if m == nil {
 		return nil, errors.New("it has another form")
@@ -84,7 +84,7 @@ func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
 	var model pawl.Model
 	if n := len(parts) - 1; n >= 0 {
 		if name, ok := strings.CutPrefix(parts[n], "by "); ok {
-			parts, model = parts[:n], advisers[must(strconv.Unquote(name))]
+			parts, model = parts[:n], auxiliaries[must(strconv.Unquote(name))]
 		}
 	}
 	number := func(text string) int { return must(strconv.Atoi(text)) }
@@ -147,9 +147,9 @@ func rule(source string, advisers map[string]pawl.Model) (pawl.Policy, error) {
 	case "clamp":
 		return lowers(number(parts[0])), nil
 	case "refuse":
-		return moves{m[2], pawl.Refuse, source}, nil
+		return moves{m[2], pawl.CallRefuse, source}, nil
 	case "ask":
-		return moves{m[2], pawl.Ask, source}, nil
+		return moves{m[2], pawl.CallAsk, source}, nil
 	}
 	return nil, errors.New("no such policy is known")
 }
@@ -173,7 +173,7 @@ func (r *recalled) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, e
 type (
 	moves struct {
 		tool   string
-		to     pawl.Disposition
+		to     pawl.Classification
 		source string
 	}
 	lowers int

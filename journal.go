@@ -181,12 +181,12 @@ const (
 	SignalDelivery                         // keeps the books of who was told of a run; it says nothing to the run
 )
 
-var letterKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
+var signalKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
 
 // String returns the kind's name.
-func (k SignalKind) String() string                { return letterKinds.String(k) }
-func (k SignalKind) MarshalText() ([]byte, error)  { return letterKinds.Marshal(k) }
-func (k *SignalKind) UnmarshalText(b []byte) error { return letterKinds.Unmarshal(k, b) }
+func (k SignalKind) String() string                { return signalKinds.String(k) }
+func (k SignalKind) MarshalText() ([]byte, error)  { return signalKinds.Marshal(k) }
+func (k *SignalKind) UnmarshalText(b []byte) error { return signalKinds.Unmarshal(k, b) }
 
 // The errors a journal is matched by.
 var (

@@ -22,18 +22,18 @@ func (s *State) Next() *State { return &State{facts: facts{earlier: s.Clone()}} 
 // model may read; walking back costs O(runs).
 func (s *State) Earlier() (*State, bool) { return s.earlier, s.earlier != nil }
 
-// doubtful is an equal Write whose outcome nobody knows, as it is called for
+// unknownOutcome is an equal Write whose outcome nobody knows, as it is called for
 // people, in this run or one before.
-func (s *State) doubtful(tool string, args []byte) string {
+func (s *State) unknownOutcome(tool string, args []byte) string {
 	var content string
 	for run := s; run != nil; run = run.earlier {
-		if len(run.doubt) == 0 && (run == s || len(run.open) == 0) {
+		if len(run.unknown) == 0 && (run == s || len(run.open) == 0) {
 			continue
 		}
 		if content == "" {
 			content = contentKey(tool, args)
 		}
-		of, found := run.doubt[content]
+		of, found := run.unknown[content]
 		for i := 0; i < len(run.open) && run != s && !found; i++ { // nobody will settle them any more
 			c := &run.open[i]
 			of, found = c.ID, c.Effect == Write && c.unclear() && contentKey(c.Tool, c.args()) == content
@@ -53,9 +53,9 @@ func (c *call) unclear() bool {
 	return c.Phase == PhaseInDoubt || c.Phase == PhaseLost || c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild
 }
 
-// Unsaid is what the run ended with and its model did not say in a turn: the last
+// UnspokenAnswer is what the run ended with and its model did not say in a turn: the last
 // answer at a limit, or one of the loop's own; empty: there is none.
-func (s *State) Unsaid() string {
+func (s *State) UnspokenAnswer() string {
 	switch {
 	case s.own != "" && s.own != s.LastText():
 		return s.own
@@ -86,7 +86,7 @@ func (s *State) Continue(messages []Message) *Continues {
 	}
 	if s.lastInput > 0 {
 		// What the run ended with has come to what its state counts.
-		c.Input = s.lastInput + (max(0, s.bytes-s.lastBytes)+len(s.Unsaid())+3)/4
+		c.Input = s.lastInput + (max(0, s.bytes-s.lastBytes)+len(s.UnspokenAnswer())+3)/4
 	}
 	return c
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// Told is a call as a model reads of it.
-type Told struct {
+// Shown is a call as a model reads of it.
+type Shown struct {
 	Result   ToolResult // shares memory with the State and must not be changed
 	Answered bool
 	Rejected bool // its reply was rejected
-	Untold   bool // the model reads only why the reply was rejected
+	Omitted  bool // the model reads only why the reply was rejected
 }
 
-// Told returns what a model reads of a call, and whether there is such a call: of
+// Shown returns what a model reads of a call, and whether there is such a call: of
 // one that is not answered, what it would read if the run ended here. note, unless
 // empty, replaces the result.
-func (s *State) Told(id, note string) (Told, bool) {
+func (s *State) Shown(id, note string) (Shown, bool) {
 	c, ok := s.call(id)
 	if !ok {
-		return Told{}, false
+		return Shown{}, false
 	}
 	switch {
 	case c.Phase != PhaseAnswered && c.unclear():
@@ -34,7 +34,7 @@ func (s *State) Told(id, note string) (Told, bool) {
 	}
 	r := ToolResult{Call: id, Ref: c.Ref, Tool: c.Tool, Content: c.Result, Failed: c.Status != ToolOK, Images: c.images}
 	if r.Failed {
-		r.Content = jsonin.Quote(c.told())
+		r.Content = jsonin.Quote(c.failure())
 	} else if c.Edited != nil {
 		r.Content = jsonin.Quote(fmt.Sprintf("A person changed the arguments to %s before it was run. Result: %s", c.Edited, jsonin.Plain(c.Result)))
 	}
@@ -44,7 +44,7 @@ func (s *State) Told(id, note string) (Told, bool) {
 	if c.foreign {
 		r.Content = jsonin.Quote(fence(c.Tool, r.Text()))
 	}
-	return Told{r, c.Phase == PhaseAnswered, c.rejected, c.untold}, true
+	return Shown{r, c.Phase == PhaseAnswered, c.rejected, c.omitted}, true
 }
 
 // fenceBytes is what a fence adds to a result.
@@ -59,8 +59,8 @@ func fence(tool, text string) string {
 		mark, tool, text, mark)
 }
 
-// told is what the model reads of a call that brought no result.
-func (c *call) told() string {
+// failure is what the model reads of a call that brought no result.
+func (c *call) failure() string {
 	if c.notRun {
 		return c.Error
 	}

@@ -30,27 +30,27 @@ type Window struct {
 	Sent      time.Time // when it was last sent to the agent's model; zero: never
 	Fallback  int       // to which of the agent's fallbacks; zero: its model
 	Refused   int       // tokens of the smallest request that a model found too long; zero: none did
-	Squeezed  bool      // the present turn was shortened since one did
+	Shortened bool      // the present turn was shortened since one did
 
 	exchanges []exchange
-	spare     int
+	maskable  int
 }
 
 // exchange is where a reply stands. The sums are over it and all before it, so
 // that what was carried through many requests is known without a walk.
 type exchange struct {
-	seq    uint64
-	calls  int // calls before it
-	start  int // bytes before it
-	spare  int // bytes that leaving results before it out would save
-	starts int
-	spares int
+	seq         uint64
+	calls       int // calls before it
+	start       int // bytes before it
+	maskable    int // bytes that leaving results before it out would save
+	startSum    int
+	maskableSum int
 }
 
 // window is what State keeps of it.
 type window struct {
 	exchanges []exchange
-	spare     int
+	maskable  int
 	images    int
 	shots     int // how many pictures they are
 	summary   string
@@ -64,8 +64,8 @@ type window struct {
 func (s *State) Window() Window {
 	w := Window{
 		Exchanges: len(s.window.exchanges), Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around(),
-		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Squeezed: s.squeezed,
-		exchanges: s.window.exchanges, spare: s.spare,
+		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Shortened: s.shortened,
+		exchanges: s.window.exchanges, maskable: s.maskable,
 	}
 	if s.summary != "" {
 		w.Summary = len(s.summary) + len(SummaryFrame)
@@ -98,10 +98,10 @@ func (w Window) at(n int) exchange {
 	if n < w.Exchanges {
 		return w.exchanges[n]
 	}
-	end := exchange{calls: math.MaxInt, start: w.Bytes, spare: w.spare, starts: w.Bytes, spares: w.spare}
+	end := exchange{calls: math.MaxInt, start: w.Bytes, maskable: w.maskable, startSum: w.Bytes, maskableSum: w.maskable}
 	if w.Exchanges > 0 {
-		end.starts += w.exchanges[w.Exchanges-1].starts
-		end.spares += w.exchanges[w.Exchanges-1].spares
+		end.startSum += w.exchanges[w.Exchanges-1].startSum
+		end.maskableSum += w.exchanges[w.Exchanges-1].maskableSum
 	}
 	return end
 }
@@ -110,34 +110,34 @@ func (w Window) at(n int) exchange {
 // n = Exchanges.
 func (w Window) Before(n int) int { return w.at(n).start }
 
-// Spare is the bytes that leaving out the large results before exchange n would save.
-func (w Window) Spare(n int) int { return w.at(n).spare }
+// Maskable is the bytes that leaving out the large results before exchange n would save.
+func (w Window) Maskable(n int) int { return w.at(n).maskable }
 
 // Full is the first exchange that has a large result.
 func (w Window) Full() int {
-	return sort.Search(w.Exchanges, func(n int) bool { return w.Spare(n+1) > 0 })
+	return sort.Search(w.Exchanges, func(n int) bool { return w.Maskable(n+1) > 0 })
 }
 
 // Since is the seq of the reply that begins exchange n; zero beyond the last.
 func (w Window) Since(n int) uint64 { return w.at(n).seq }
 
-// Carried is how many bytes beyond free were sent before exchange n, over all
+// CarryCost is how many bytes beyond free were sent before exchange n, over all
 // requests in which they did not count as recent: the sum, for i from 1 to n, of
 // what [Window.Before] i is above free.
-func (w Window) Carried(n, free int) int {
+func (w Window) CarryCost(n, free int) int {
 	from := sort.Search(n, func(i int) bool { return w.Before(i+1) > free })
 	if from == n {
 		return 0
 	}
-	return w.at(n).starts - w.at(from).starts - (n-from)*free
+	return w.at(n).startSum - w.at(from).startSum - (n-from)*free
 }
 
-// Hoarded is the same sum of [Window.Spare].
-func (w Window) Hoarded(n int) int {
+// MaskableCarryCost is the same sum of [Window.Maskable].
+func (w Window) MaskableCarryCost(n int) int {
 	if w.Exchanges == 0 || n == 0 {
 		return 0
 	}
-	return w.at(n).spares
+	return w.at(n).maskableSum
 }
 
 // Calls yields the calls before exchange n of the conversation of s, in order.
@@ -152,25 +152,25 @@ func (w Window) calls(s *State, from, n int) []call {
 	return s.calls[min(w.at(from).calls, upTo):upTo]
 }
 
-// Bulky names the calls before exchange n whose results are worth leaving out
+// MaskableCalls names the calls before exchange n whose results are worth leaving out
 // of the conversation. It costs O(calls between the first of them and n).
-func (s *State) Bulky(n int) (ids []string) {
+func (s *State) MaskableCalls(n int) (ids []string) {
 	w := s.Window()
 	for _, c := range w.calls(s, w.Full(), n) {
-		if c.bulk() > 0 {
+		if c.maskable() > 0 {
 			ids = append(ids, c.ID)
 		}
 	}
 	return ids
 }
 
-// weight is the bytes of a call's answer in the conversation, bulk those of
+// weight is the bytes of a call's answer in the conversation, maskable those of
 // them that leaving it out would save; small ones are not worth it.
 func (c *call) weight(s *State) int {
 	if c.masked {
 		return maskBytes + s.size(c.Error) + s.around()
 	}
-	if c.untold {
+	if c.omitted {
 		return 0
 	}
 	n := len(c.Result) + s.size(c.Error) + s.around()
@@ -183,7 +183,7 @@ func (c *call) weight(s *State) int {
 	return n
 }
 
-func (c *call) bulk() int {
+func (c *call) maskable() int {
 	if save := len(c.Result) - maskBytes; !c.masked && (save >= maskBytes || len(c.images) > 0) {
 		return max(save, 1)
 	}
@@ -208,25 +208,25 @@ func (s *State) compact(e *ContextCompacted, seq uint64) {
 	}
 	w := s.Window()
 	from := w.Exchanges - max(0, min(e.Kept, w.Exchanges))
-	cut, spare := w.Before(from), w.Spare(from)
+	cut, maskable := w.Before(from), w.Maskable(from)
 	s.summary = e.Summary
 	head := w.Least + s.Window().Summary
 	s.bytes += head - cut
-	s.spare -= spare
+	s.maskable -= maskable
 	kept := s.exchanges[from:]
 	s.exchanges = nil
 	for _, x := range kept {
-		s.place(x, x.start+head-cut, x.spare-spare)
+		s.place(x, x.start+head-cut, x.maskable-maskable)
 	}
 }
 
 // place appends an exchange before which so many bytes stand.
-func (s *State) place(x exchange, start, spare int) {
-	x.start, x.spare, x.starts, x.spares = start, spare, start, spare
+func (s *State) place(x exchange, start, maskable int) {
+	x.start, x.maskable, x.startSum, x.maskableSum = start, maskable, start, maskable
 	if n := len(s.exchanges); n > 0 {
 		last := &s.exchanges[n-1]
-		x.starts += last.starts
-		x.spares += last.spares
+		x.startSum += last.startSum
+		x.maskableSum += last.maskableSum
 	}
 	s.exchanges = append(s.exchanges, x)
 }
@@ -241,25 +241,25 @@ func (s *State) leaveOut(ids []string) {
 			continue
 		}
 		c := &s.calls[n-1]
-		was, bulk := c.weight(s), c.bulk()
+		was, maskable := c.weight(s), c.maskable()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
 		c.own().masked = true
-		saved = append(saved, exchange{calls: n, start: was - c.weight(s), spare: bulk})
+		saved = append(saved, exchange{calls: n, start: was - c.weight(s), maskable: maskable})
 	}
 	slices.SortFunc(saved, func(a, b exchange) int { return a.calls - b.calls })
-	kept, start, spare, next := s.exchanges, 0, 0, 0
+	kept, start, maskable, next := s.exchanges, 0, 0, 0
 	upTo := func(calls int) {
 		for ; next < len(saved) && saved[next].calls <= calls; next++ {
-			start, spare = start+saved[next].start, spare+saved[next].spare
+			start, maskable = start+saved[next].start, maskable+saved[next].maskable
 		}
 	}
 	s.exchanges = nil
 	for _, x := range kept {
 		upTo(x.calls)
-		s.place(x, x.start-start, x.spare-spare)
+		s.place(x, x.start-start, x.maskable-maskable)
 	}
 	upTo(len(s.calls))
 	s.bytes -= start
-	s.spare -= spare
+	s.maskable -= maskable
 }

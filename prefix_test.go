@@ -313,7 +313,7 @@ func TestCancelOutlivesCrash(t *testing.T) {
 	s := new(pawl.State)
 	put := func(e pawl.Event) { s.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Event: e}) }
 	put(pawl.RunStarted{Declaration: m.Declaration()})
-	put(pawl.CancelRequested{By: "anna", Letter: 1})
+	put(pawl.CancelRequested{By: "anna", Signal: 1})
 	put(pawl.RunResumed{Epoch: 2})
 	if f, ok := m.Decide(s).(pawl.Finish); !ok || f.Verdict.Status != pawl.StatusCancelled {
 		t.Errorf("after the crash: %#v", m.Decide(s))

@@ -72,7 +72,7 @@ func TestRetry(t *testing.T) {
 	check(first, "")
 	add(1, s.Retry("guard", "", first))
 	check(first, "asked again as it is")
-	add(1, PlanRejected{Reasons: []string{"no"}, Feedback: "no", Strike: 1})
+	add(1, PlanRejected{Reasons: []string{"no"}, Feedback: "no", Rejection: 1})
 	check(first, "asked again as it is")
 	add(1, ToolRefused{Call: "c_1", Why: "no"}, ToolRefused{Call: "c_2", Why: "no"})
 	check(latest("tool.refused"), "only the latest reply")

@@ -36,9 +36,9 @@ func (s *State) Clone() *State {
 	c := &State{facts: s.facts}
 	c.turns, c.trail, c.calls, c.exchanges = slices.Clip(s.turns), slices.Clip(s.trail), slices.Clip(s.calls), slices.Clip(s.exchanges)
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
-	c.notes, c.grants, c.doubt = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.doubt)
+	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
-	c.said, c.gathered = slices.Clip(s.said), nil
+	c.inputs, c.gathered = slices.Clip(s.inputs), nil
 	for i := range c.open {
 		own := *c.open[i].asked
 		own.tried, own.answered = true, true
@@ -73,7 +73,7 @@ type facts struct {
 	cancel    *CancelRequested
 	limits    Limits
 	stop      string
-	letter    int64 // the last one taken in
+	signal    int64 // the last one taken in
 	idle      int   // entries in a row that only remember something
 	elapsed   time.Duration
 
@@ -86,19 +86,19 @@ type facts struct {
 	trail    []Track  // of the turns before the one that ended last
 	track    Track    // of that one, which may still be measured
 	calls    []call   // answered, in call order
-	said     []string // what people said, in order
+	inputs   []string // what people said, in order
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
-	grants   map[string]*matter   // digest of a call's content, to what was approved for the run
-	doubt    map[string]string    // digest of a Write whose outcome stays unknown, to its call
-	gathered map[string]*gathered // see [State.Gather]
-	other    map[string]*heard    // latest reply by purpose, turns apart
-	steps    map[string]stepped   // what came of a loop's steps, by name
-	at       string               // the step begun last
+	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
+	unknown  map[string]string        // digest of a Write whose outcome stays unknown, to its call
+	gathered map[string]*gathered     // see [State.Gather]
+	other    map[string]*purposeReply // latest reply by purpose, turns apart
+	steps    map[string]stepped       // what came of a loop's steps, by name
+	at       string                   // the step begun last
 }
 
 // heard is a reply and the seq of its entry.
-type heard struct {
+type purposeReply struct {
 	Reply
 	seq uint64
 }
@@ -120,34 +120,34 @@ type spend struct {
 
 // turn is the present turn.
 type turn struct {
-	thinking  reservation  // of the model call in flight
-	lostCall  bool         // it was, when the run lost its owner
-	failure   *ModelFailed // the last attempt failed
-	squeezed  bool         // results were left out of it, because it was too long
-	tries     tries        // failed attempts in a row that count, of one model
-	fallback  int          // which model was asked last: zero the agent's own, or one of its fallbacks
-	attempt   int          // attempts of this turn
-	reply     Reply
-	malformed string // why the reply is rejected
-	replied   uint64 // its seq; zero: there is none
-	open      []call
-	settled   bool   // the reply has no open calls and was not rejected
-	withdrawn bool   // a hook wants another in its place
-	untold    bool   // its calls are answered, and nothing has followed from them
-	looped    bool   // the open calls are the loop's, not the reply's
-	batch     int    // how many calls were opened at once, last
-	byLoop    bool   // by the loop
-	step      string // of the loop that the turn is; empty: it is none
-	want      string // the schema the step's reply must follow
-	refuted   bool   // it claimed to be done and the goal says no
-	rejects   bool   // the calls being refused stand in a rejected reply
-	strikes   int    // rejections in this iteration
-	rejected  int    // iterations in a row that ended in rejection
-	whyNot    string
-	landed    bool             // the landing answer has been tried
-	counter   int              // calls so far, for their ids
-	thought   uint64           // digest of what was thought
-	missed    map[string]*miss // judges that failed, by purpose
+	thinking   reservation  // of the model call in flight
+	lostCall   bool         // it was, when the run lost its owner
+	failure    *ModelFailed // the last attempt failed
+	shortened  bool         // results were left out of it, because it was too long
+	tries      tries        // failed attempts in a row that count, of one model
+	fallback   int          // which model was asked last: zero the agent's own, or one of its fallbacks
+	attempt    int          // attempts of this turn
+	reply      Reply
+	malformed  string // why the reply is rejected
+	replied    uint64 // its seq; zero: there is none
+	open       []call
+	settled    bool   // the reply has no open calls and was not rejected
+	withdrawn  bool   // a hook wants another in its place
+	unsent     bool   // its calls are answered, and nothing has followed from them
+	looped     bool   // the open calls are the loop's, not the reply's
+	batch      int    // how many calls were opened at once, last
+	byLoop     bool   // by the loop
+	step       string // of the loop that the turn is; empty: it is none
+	want       string // the schema the step's reply must follow
+	refuted    bool   // it claimed to be done and the goal says no
+	rejects    bool   // the calls being refused stand in a rejected reply
+	rejections int    // rejections in this iteration
+	rejected   int    // iterations in a row that ended in rejection
+	whyNot     string
+	finalAsked bool             // the landing answer has been tried
+	counter    int              // calls so far, for their ids
+	thought    uint64           // digest of what was thought
+	missed     map[string]*miss // judges that failed, by purpose
 }
 
 // reservation is what a model call in flight may cost.
@@ -156,37 +156,37 @@ type reservation struct {
 	usage Usage
 	cost  float64
 
-	adviser  string // which model is asked, and the bytes it is sent
-	fallback int
-	bytes    int
-	talk     bool // the next request of the conversation begins with it
+	auxiliary string // which model is asked, and the bytes it is sent
+	fallback  int
+	bytes     int
+	talk      bool // the next request of the conversation begins with it
 }
 
 // memo is what the run knows of its progress.
 type memo struct {
-	observed   uint64 // seq of the latest observation
-	again      bool   // it looked at what the one before had looked at: the run did nothing between them
-	resumed    uint64 // seq of the latest resumption
-	acted      uint64 // seq of the latest thing that may have changed the world
-	tainted    bool
-	metric     float64
-	measured   bool
-	baseline   *Measure // before the first turn
-	openIDs    []string
-	look       *look // the latest observation; nil: there is none
-	blind      int   // observations in a row that failed
-	confidence float64
-	confident  bool
-	complete   *completion
-	landing    *completion // the last answer at a limit
-	toolErrors int         // failing tool turns in a row
-	stalled    int         // turns in a row that repeated the one before
-	last       uint64
-	fresh      int   // turns that were over when it was last taken up afresh
-	was        tempo // before the turn that was closed last
-	judged     *ProgressJudged
-	question   *InputRequested  // asked on behalf of no call
-	denied     *ApprovalDecided // since the run was taken up
+	observed        uint64 // seq of the latest observation
+	sameObservation bool   // it looked at what the one before had looked at: the run did nothing between them
+	resumed         uint64 // seq of the latest resumption
+	acted           uint64 // seq of the latest thing that may have changed the world
+	tainted         bool
+	metric          float64
+	measured        bool
+	baseline        *Measure // before the first turn
+	openIDs         []string
+	look            *look // the latest observation; nil: there is none
+	blind           int   // observations in a row that failed
+	confidence      float64
+	confident       bool
+	complete        *completion
+	final           *completion // the last answer at a limit
+	toolErrors      int         // failing tool turns in a row
+	stalled         int         // turns in a row that repeated the one before
+	last            uint64
+	resetIterations int   // turns that were over when it was last taken up afresh
+	was             tempo // before the turn that was closed last
+	judged          *ProgressJudged
+	question        *InputRequested  // asked on behalf of no call
+	denied          *ApprovalDecided // since the run was taken up
 }
 
 // look is an observation with what the goal was measured at then; nil: it was not.
@@ -265,7 +265,7 @@ func (s *State) Epoch() uint64 { return s.epoch }
 func (s *State) Owner() string { return s.owner }
 
 // Signal is the id of the last signal taken in.
-func (s *State) Signal() int64 { return s.letter }
+func (s *State) Signal() int64 { return s.signal }
 
 // WakeAt is when a paused run wants to go on; zero: when somebody says so.
 func (s *State) WakeAt() time.Time {
@@ -315,9 +315,9 @@ func (s *State) ToolErrors() int { return s.toolErrors }
 // before and saw the same come of it. Calls of exempt tools do not count.
 func (s *State) Stalled() int { return s.stalled }
 
-// Fresh is how many turns were over when a person last had the run go on, by
+// ResetIterations is how many turns were over when a person last had the run go on, by
 // resuming it or by answering its own question. What repeats is counted from there.
-func (s *State) Fresh() int { return s.fresh }
+func (s *State) ResetIterations() int { return s.resetIterations }
 
 // Confidence is the latest, 0 to 1, and whether there is one.
 func (s *State) Confidence() (float64, bool) { return s.confidence, s.confident }
@@ -421,7 +421,7 @@ func (s *State) UserTexts() iter.Seq[string] {
 			runs = append(runs, run)
 		}
 		for _, run := range slices.Backward(runs) {
-			for _, text := range run.said {
+			for _, text := range run.inputs {
 				if !yield(text) {
 					return
 				}
@@ -570,8 +570,8 @@ func (s *State) Answer() string {
 	case s.Done():
 		return s.LastText()
 	}
-	if s.landing != nil {
-		return s.landing.Answer
+	if s.final != nil {
+		return s.final.Answer
 	}
 	return ""
 }

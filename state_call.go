@@ -15,34 +15,34 @@ import (
 // changes nothing.
 type CallState struct {
 	Call
-	Iteration  int
-	Step       string // the loop's word for it, when the loop made the call
-	Phase      Phase
-	Attempt    int // tool.started entries so far
-	Effect     Effect
-	Key        string
-	Started    time.Time // of the latest attempt
-	Supervised string    // who supervised it, see [ToolStarted]
-	Status     ToolStatus
-	Result     json.RawMessage
-	Error      string // what the model was told instead of a result
-	Of         string // the call whose result this one reuses
-	Reason     string // why it waits: the question, the approval's reason, the doubt
-	Edited     json.RawMessage
-	By         string // who decided or answered
-	Expires    time.Time
-	Requested  uint64            // seq of the latest request about it
-	Witnesses  map[string]string // what its approver relied on
-	Changed    []string          // what changed under its last approval
-	TokenHash  string            // of the request's token
-	Decided    bool              // it was approved, and still is
-	Ran        bool              // it ran, as opposed to being refused, reused or answered by somebody
-	Retries    int               // times a hook had it run again
-	Child      string            // the run it is, when its tool is an agent
-	Trust      Trust             // what its tool was labelled when it was answered; zero: Trusted
-	Heard      int               // texts that people had said in the run when it was made; see [State.UserTexts]
-	Prior      int               // calls that were over when it was made, the first ones of the run
-	Blob       string            // digest of the whole result, when Result is an excerpt of it
+	Iteration     int
+	Step          string // the loop's word for it, when the loop made the call
+	Phase         Phase
+	Attempt       int // tool.started entries so far
+	Effect        Effect
+	Key           string
+	Started       time.Time // of the latest attempt
+	Supervised    string    // who supervised it, see [ToolStarted]
+	Status        ToolStatus
+	Result        json.RawMessage
+	Error         string // what the model was told instead of a result
+	Of            string // the call whose result this one reuses
+	Reason        string // why it waits: the question, the approval's reason, the doubt
+	Edited        json.RawMessage
+	By            string // who decided or answered
+	Expires       time.Time
+	Requested     uint64            // seq of the latest request about it
+	Preconditions map[string]string // what its approver relied on
+	Changed       []string          // what changed under its last approval
+	TokenHash     string            // of the request's token
+	Decided       bool              // it was approved, and still is
+	Ran           bool              // it ran, as opposed to being refused, reused or answered by somebody
+	Retries       int               // times a hook had it run again
+	Child         string            // the run it is, when its tool is an agent
+	Trust         Trust             // what its tool was labelled when it was answered; zero: Trusted
+	UserTexts     int               // texts that people had said in the run when it was made; see [State.UserTexts]
+	Prior         int               // calls that were over when it was made, the first ones of the run
+	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
 // call is a call as State keeps it: its phase, and what is known of it by the
@@ -62,7 +62,7 @@ type asked struct {
 	Call
 	Iteration int
 	Step      string // the loop's word for it, when the call is the loop's
-	heard     int    // texts that people had said
+	inputs    int    // texts that people had said
 	prior     int    // calls that were over
 
 	// Room for what nearly every call has, which saves two allocations a call. It
@@ -105,7 +105,7 @@ type ending struct {
 	Status   ToolStatus
 	Ran      bool
 	rejected bool // its reply was rejected
-	untold   bool // the model reads of it only why the reply was rejected
+	omitted  bool // the model reads of it only why the reply was rejected
 	notRun   bool // the run's time was over before its turn came
 	foreign  bool // its tool is labelled untrusted
 	Result   json.RawMessage
@@ -126,16 +126,16 @@ type matter struct {
 	retries int
 	child   *childRun // nil: it is no run of its own
 
-	requested uint64            // seq of the latest request about it
-	decided   uint64            // seq of the approval, if it was waited for
-	approved  bool              // it was approved, and still is
-	digest    string            // what the request was bound to
-	token     string            // its hash
-	witnesses map[string]string // what the approver relied on
-	rewitness map[string]string // of the arguments the approver made of them
-	changed   []string          // what changed under the last approval
-	basis     *look             // what the run had seen when it was asked for; nil: nothing
-	voided    int               // approvals that a change made void
+	requested           uint64            // seq of the latest request about it
+	decided             uint64            // seq of the approval, if it was waited for
+	approved            bool              // it was approved, and still is
+	digest              string            // what the request was bound to
+	token               string            // its hash
+	preconditions       map[string]string // what the approver relied on
+	editedPreconditions map[string]string // of the arguments the approver made of them
+	changed             []string          // what changed under the last approval
+	basis               *look             // what the run had seen when it was asked for; nil: nothing
+	voided              int               // approvals that a change made void
 }
 
 var (
@@ -145,7 +145,7 @@ var (
 )
 
 func newCall(c Call, s *State, iteration int) call {
-	return call{&asked{Call: c, Iteration: iteration, heard: len(s.said), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, PhaseUndecided}
+	return call{&asked{Call: c, Iteration: iteration, inputs: len(s.inputs), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, PhaseUndecided}
 }
 
 // own gives the call a copy of what few calls have, to change it.
@@ -168,12 +168,12 @@ func (c *call) state() CallState {
 		trust = Untrusted
 	}
 	return CallState{
-		Trust: trust, Heard: c.heard, Prior: c.prior,
+		Trust: trust, UserTexts: c.inputs, Prior: c.prior,
 		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
-		Requested: c.requested, Witnesses: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,
+		Requested: c.requested, Preconditions: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,
 		Child: child, Blob: c.blob,
 	}
 }
@@ -219,7 +219,7 @@ func (c *call) waits() Status {
 	return 0
 }
 
-// ready reports whether the machine may dispose of the call now.
+// ready reports whether the machine may classify the call now.
 func (p Phase) ready() bool { return p == PhaseUndecided || p == PhaseLost || p == PhaseApproved }
 
 // args are the arguments to run: the approver's, if edited.
@@ -233,9 +233,9 @@ func (c *call) args() json.RawMessage {
 // relied is what the approver of the arguments to run relied on.
 func (c *call) relied() map[string]string {
 	if c.Edited != nil {
-		return c.rewitness
+		return c.editedPreconditions
 	}
-	return c.witnesses
+	return c.preconditions
 }
 
 // ok is OK.

@@ -90,17 +90,17 @@ func (s *State) applyRun(event Event) {
 			s.tainted = s.tainted || c.Untrusted
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
 		}
-		s.hear(e.Input)
+		s.addInput(e.Input)
 	case RunForked:
 		s.status, s.verdict, s.paused, s.cancel, s.own = StatusRunning, Verdict{}, nil, nil, ""
-		s.created, s.epoch, s.owner, s.letter = s.time, e.Epoch, e.Owner, 0
+		s.created, s.epoch, s.owner, s.signal = s.time, e.Epoch, e.Owner, 0
 		if len(e.Labels) > 0 && s.start != nil {
 			start := *s.start
 			start.Labels, s.start = e.Labels, &start
 		}
 		put(&s.notes, importer+"\x00"+importNote, nil)
 		s.unwatch()
-		s.afresh()
+		s.reset()
 		s.grants = nil
 		for i := range s.open { // the fork requests again, in its own name
 			if c := &s.open[i]; c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.child != nil) {
@@ -109,7 +109,7 @@ func (s *State) applyRun(event Event) {
 			}
 		}
 		if e.Input != "" {
-			s.hear(e.Input)
+			s.addInput(e.Input)
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
@@ -122,10 +122,10 @@ func (s *State) applyRun(event Event) {
 		if s.status != StatusRunning { // else its owner died: what was asked and counted stands
 			// A run at its ceiling has spent its last call on an answer; until a
 			// ceiling is raised or a new turn begins, that one stands.
-			landed := s.landed && s.status == StatusExhausted
+			landed := s.finalAsked && s.status == StatusExhausted
 			s.cancel = nil
-			s.afresh()
-			s.landed = landed
+			s.reset()
+			s.finalAsked = landed
 		}
 		s.status, s.verdict, s.paused, s.own = StatusRunning, Verdict{}, nil, ""
 		s.epoch, s.owner, s.resumed = e.Epoch, e.Owner, s.seq
@@ -140,24 +140,24 @@ func (s *State) applyRun(event Event) {
 		}
 		s.lose()
 	case RunExtended:
-		s.landed = false
+		s.finalAsked = false
 		s.limits = s.limits.Merge(e.Limits)
 		if e.Stop != "" {
 			s.stop = e.Stop
 		}
-		s.take(e.Letter)
+		s.take(e.Signal)
 	case RunStopped:
 		s.status, s.own = e.Status, e.Answer
 		s.verdict = Verdict{Holds: true, Status: e.Status, Condition: e.Condition, Leaf: e.Leaf, Detail: e.Detail}
 	case CancelRequested:
 		s.cancel = &e
-		s.take(e.Letter)
+		s.take(e.Signal)
 	}
 }
 
-// hear takes in what a person says; a final answer before it is no longer final.
-func (s *State) hear(text string) {
-	s.said = append(s.said, text)
+// addInput takes in what a person says; a final answer before it is no longer final.
+func (s *State) addInput(text string) {
+	s.inputs = append(s.inputs, text)
 	s.bytes += s.size(text) + s.around()
 	if s.start != nil && s.replied != 0 && s.settled {
 		s.refuted = true
@@ -165,13 +165,13 @@ func (s *State) hear(text string) {
 	s.complete = nil
 }
 
-// afresh resets what made the run end, so that resuming it is not stopped at
+// reset resets what made the run end, so that resuming it is not stopped at
 // once by the counters of the time before.
-func (s *State) afresh() {
-	s.fallback, s.squeezed, s.denied, s.missed = 0, false, nil, nil
-	s.failure, s.tries, s.strikes, s.rejected, s.landed, s.toolErrors, s.stalled = nil, tries{}, 0, 0, false, 0, 0
+func (s *State) reset() {
+	s.fallback, s.shortened, s.denied, s.missed = 0, false, nil, nil
+	s.failure, s.tries, s.rejections, s.rejected, s.finalAsked, s.toolErrors, s.stalled = nil, tries{}, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
-	s.fresh = s.Iterations()
+	s.resetIterations = s.Iterations()
 	s.forgetSteps()
 	if s.replied != 0 && s.reply.Stop == StopRefusal {
 		s.refuted = true // the turn is made anew
@@ -195,7 +195,7 @@ func (s *State) lose() {
 	}
 }
 
-func (s *State) take(letter int64) { s.letter = max(s.letter, letter) }
+func (s *State) take(letter int64) { s.signal = max(s.signal, letter) }
 
 // book adds a model call's cost, never less than nothing: a provider's figures
 // are taken with care.
@@ -227,7 +227,7 @@ func (s *State) answer(c *call, with *ending) {
 	}
 	s.count(c, 1)
 	if c.Ran && c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
-		put(&s.doubt, contentKey(c.Tool, c.args()), c.ID)
+		put(&s.unknown, contentKey(c.Tool, c.args()), c.ID)
 	}
 	for _, o := range s.open {
 		if o.Phase != PhaseAnswered {
@@ -240,7 +240,7 @@ func (s *State) answer(c *call, with *ending) {
 // count books an answered call once, or takes it back with by = -1.
 func (s *State) count(c *call, by int) {
 	s.bytes += by * c.weight(s)
-	s.spare += by * c.bulk()
+	s.maskable += by * c.maskable()
 	s.images += by * c.pictures()
 	s.shots += by * len(c.images)
 	if c.Ran || c.ok() {
@@ -288,10 +288,10 @@ func (s *State) closeTurn() {
 		return
 	}
 	if s.looped { // it is no turn of the model's, which can neither fail at it nor repeat itself
-		s.looped, s.untold = false, true
+		s.looped, s.unsent = false, true
 		return
 	}
-	s.settled, s.rejected, s.untold = true, 0, true
+	s.settled, s.rejected, s.unsent = true, 0, true
 	s.was = tempo{s.last, int32(s.toolErrors), int32(s.stalled)}
 	switch {
 	case ok > 0:
@@ -370,7 +370,7 @@ func (s *State) keeps(d *HookDirected) string {
 		return fmt.Sprintf("only a call whose effect is %v or %v is run again", Read, Idempotent)
 	case c.retries >= maxRetries:
 		return fmt.Sprintf("the call was run again %d times", c.retries)
-	case s.opened(d.Call) == nil && in(s.untoldCalls(), d.Call) == nil:
+	case s.opened(d.Call) == nil && in(s.unsentCalls(), d.Call) == nil:
 		return "the model has been told the result"
 	}
 	return ""
@@ -402,9 +402,9 @@ func (s *State) direct(d *HookDirected) {
 	m.images, m.retries = nil, m.retries+1
 }
 
-// untoldCalls are the calls of a closed turn whose results no model has seen.
-func (s *State) untoldCalls() (calls []call) {
-	if !s.untold {
+// unsentCalls are the calls of a closed turn whose results no model has seen.
+func (s *State) unsentCalls() (calls []call) {
+	if !s.unsent {
 		return nil
 	}
 	for i := max(0, len(s.calls)-s.batch); i < len(s.calls); i++ {
@@ -415,8 +415,8 @@ func (s *State) untoldCalls() (calls []call) {
 
 // openTurn takes closeTurn back. It is rare, so that it may cost O(calls).
 func (s *State) openTurn() {
-	s.open = s.untoldCalls()
-	s.calls, s.untold, s.gathered = slices.Clip(s.calls[:len(s.calls)-len(s.open)]), false, nil
+	s.open = s.unsentCalls()
+	s.calls, s.unsent, s.gathered = slices.Clip(s.calls[:len(s.calls)-len(s.open)]), false, nil
 	if s.looped = s.byLoop; s.looped {
 		return // which closing it left alone, too
 	}

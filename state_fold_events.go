@@ -44,8 +44,8 @@ func (s *State) applyModel(event Event, entry Entry) {
 			s.modelCalls++
 		}
 		s.book(e.Usage, e.Cost)
-		if e.Purpose == PurposeLanding {
-			s.landed = true
+		if e.Purpose == PurposeFinal {
+			s.finalAsked = true
 			return
 		}
 		failure := e
@@ -61,10 +61,10 @@ func (s *State) applyModel(event Event, entry Entry) {
 		s.failure = &failure
 		s.tries.count(e.Class)
 	case PlanRejected:
-		s.strikes, s.whyNot = e.Strike, e.Feedback
+		s.rejections, s.whyNot = e.Rejection, e.Feedback
 		s.bytes += s.size(e.Feedback) + s.around()
 		s.rejects, s.settled, s.withdrawn = len(s.open) > 0, false, false
-		if e.Strike >= maxStrikes {
+		if e.Rejection >= maxRejections {
 			s.rejected++
 			s.settled = true
 		}
@@ -74,7 +74,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 }
 
 func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
-	s.untold = false
+	s.unsent = false
 	if e.Model == "" && e.Fallback != s.fallback {
 		s.fallback, s.tries = e.Fallback, tries{}
 	}
@@ -93,8 +93,8 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 		return
 	}
 	if entry.Iteration > s.iteration {
-		s.iteration, s.attempt, s.strikes = entry.Iteration, 0, 0
-		s.refuted, s.complete, s.landed, s.landing = false, nil, false, nil
+		s.iteration, s.attempt, s.rejections = entry.Iteration, 0, 0
+		s.refuted, s.complete, s.finalAsked, s.final = false, nil, false, nil
 	}
 	s.attempt, s.settled = e.Attempt, false
 	s.beginStep(e.View)
@@ -102,7 +102,7 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 
 func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 	if r := &s.thinking; r.bytes > 0 && !e.Estimated {
-		g := s.meters.Of(r.adviser, r.fallback)
+		g := s.meters.Of(r.auxiliary, r.fallback)
 		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
 		s.meters.Set(g)
 	}
@@ -110,7 +110,7 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 	if s.spared(e.Purpose) {
 		delete(s.missed, string(e.Purpose))
 	} else {
-		s.failure, s.tries, s.squeezed = nil, tries{}, false
+		s.failure, s.tries, s.shortened = nil, tries{}, false
 	}
 	s.modelCalls++
 	s.book(e.Reply.Usage, e.Cost)
@@ -118,8 +118,8 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 		s.replyTurn(e, entry)
 		return
 	}
-	put(&s.other, string(e.Purpose), &heard{e.Reply, entry.Seq})
-	if e.Purpose == PurposeLanding {
+	put(&s.other, string(e.Purpose), &purposeReply{e.Reply, entry.Seq})
+	if e.Purpose == PurposeFinal {
 		s.land(e.Reply)
 	}
 }
@@ -127,23 +127,23 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 // land takes in the last answer at a limit. Under the JSON strategy models give
 // it as they gave every turn: as an action, whose input has the answer.
 func (s *State) land(r Reply) {
-	s.landed, s.landing = true, &completion{Answer: r.Text()}
+	s.finalAsked, s.final = true, &completion{Answer: r.Text()}
 	if s.declared().Strategy != StrategyJSON || s.Machine() < 3 {
 		return
 	}
-	r, malformed := plan(r, 0)
+	r, malformed := readJSONReply(r, 0)
 	if malformed != "" {
 		return
 	}
 	if c, ok := r.Parts[len(r.Parts)-1].(Call); ok && c.Tool == completeTool {
 		if done := readCompletion(c.Args); done != nil && done.Answer != "" {
-			s.landing = done
+			s.final = done
 			put(&s.notes, completeTool+"\x00completion", c.Args)
 			return
 		}
 	}
 	if thought := jsonin.Thought(r.Text()); thought != "" {
-		s.landing.Answer = thought
+		s.final.Answer = thought
 	}
 }
 
@@ -156,10 +156,10 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	if !e.Estimated {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
-	s.refuted, s.rejects, s.withdrawn, s.untold = false, false, false, false
+	s.refuted, s.rejects, s.withdrawn, s.unsent = false, false, false, false
 	s.missed = nil
 	if e.Reply.Stop != StopRefusal { // which no model is shown
-		s.place(exchange{seq: entry.Seq, calls: s.counter}, s.bytes, s.spare)
+		s.place(exchange{seq: entry.Seq, calls: s.counter}, s.bytes, s.maskable)
 	}
 	t := Turn{Iteration: entry.Iteration}
 	var calls int
@@ -236,14 +236,14 @@ func (s *State) applyTool(event Event, entry Entry) {
 	case ToolRefused:
 		if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
 			s.answer(c, &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
-				untold: s.rejects && s.declared().Strategy == StrategyJSON && s.Machine() > 2})
+				omitted: s.rejects && s.declared().Strategy == StrategyJSON && s.Machine() > 2})
 		}
 	case ToolDoubted:
 		if m := s.hold(e.Call, PhaseInDoubt); m != nil {
 			m.Reason, m.requested = e.Why, entry.Seq
 		}
 	case ToolSettled:
-		s.take(e.Letter)
+		s.take(e.Signal)
 		c := s.opened(e.Call)
 		if c == nil {
 			return
@@ -305,10 +305,10 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	case ApprovalRequested:
 		if m := s.hold(e.Call, PhaseAwaitingApproval); m != nil {
 			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, entry.Seq, nil
-			m.digest, m.token, m.witnesses, m.basis = e.Digest, e.TokenHash, e.Witnesses, s.look
+			m.digest, m.token, m.preconditions, m.basis = e.Digest, e.TokenHash, e.Preconditions, s.look
 		}
 	case ApprovalDecided:
-		s.take(e.Letter)
+		s.take(e.Signal)
 		if c := s.opened(e.Call); c != nil {
 			s.decide(c, &e, entry.Seq)
 		}
@@ -347,21 +347,21 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			s.question = &e
 		}
 	case InputGiven:
-		s.take(e.Letter)
+		s.take(e.Signal)
 		if s.question != nil && s.question.Call == e.Call {
 			s.question = nil
-			s.hear(e.Text)
-			s.afresh()
+			s.addInput(e.Text)
+			s.reset()
 			return
 		}
-		s.said = append(s.said, e.Text)
+		s.inputs = append(s.inputs, e.Text)
 		s.returned(e.Call, e.By, jsonin.Quote(e.Text), entry.Seq)
 	case ClientToolRequested:
 		if m := s.hold(e.Call, PhaseAwaitingClient); m != nil {
 			m.Reason, m.requested = "", entry.Seq
 		}
 	case ClientToolReturned:
-		s.take(e.Letter)
+		s.take(e.Signal)
 		s.returned(e.Call, e.By, e.Result, entry.Seq)
 	}
 }
@@ -369,8 +369,8 @@ func (s *State) applyAsk(event Event, entry Entry) {
 // unapproved takes an approval back, with what the approver made of the arguments.
 func (c *call) unapproved() *matter {
 	m := c.own()
-	m.Reason, m.Edited, m.approved, m.decided, m.digest, m.token, m.witnesses = "", nil, false, 0, "", "", nil
-	m.rewitness, m.basis, m.Expires = nil, nil, time.Time{}
+	m.Reason, m.Edited, m.approved, m.decided, m.digest, m.token, m.preconditions = "", nil, false, 0, "", "", nil
+	m.editedPreconditions, m.basis, m.Expires = nil, nil, time.Time{}
 	return m
 }
 
@@ -391,7 +391,7 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 		m.decided = seq
 	}
 	if e.Args != nil {
-		m.rewitness = e.Witnesses
+		m.editedPreconditions = e.Preconditions
 	}
 	if e.Scope != ScopeRun {
 		return
@@ -400,7 +400,7 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	if asked {
 		put(&s.grants, content, m)
 	} else if g, ok := s.grants[content]; ok {
-		m.witnesses = (&call{matter: g}).relied()
+		m.preconditions = (&call{matter: g}).relied()
 	}
 }
 
@@ -415,7 +415,7 @@ func denial(e ApprovalDecided) string {
 func (s *State) applyMemo(event Event, entry Entry) {
 	switch e := event.(type) {
 	case Observed:
-		s.again = s.observed > s.acted && s.Machine() > 2
+		s.sameObservation = s.observed > s.acted && s.Machine() > 2
 		s.observed, s.look = entry.Seq, &look{Observed: e}
 		if s.blind++; !e.Failed {
 			s.blind = 0
@@ -430,12 +430,12 @@ func (s *State) applyMemo(event Event, entry Entry) {
 			s.look = &look{s.look.Observed, (*gauge.Measure)(&measure)}
 		}
 		switch {
-		case s.HasOpen() && (!s.again || s.ran()) && s.Machine() > 2: // the turn is not over
+		case s.HasOpen() && (!s.sameObservation || s.ran()) && s.Machine() > 2: // the turn is not over
 			return
 		case s.track.Iteration == 0:
 			s.baseline = &measure
 			return
-		case s.again:
+		case s.sameObservation:
 			s.track.Drift = &measure
 		default: // it belongs to the action before it
 			s.track.Measure = &measure
@@ -457,7 +457,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	case Noted:
 		put(&s.notes, e.By+"\x00"+e.Name, e.Value)
 		if e.Imported() {
-			s.letter = 0
+			s.signal = 0
 			s.unwatch()
 		}
 		if e.By == looper && e.Name == callsNote {
@@ -477,7 +477,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 			}
 		}
 		if s.failure != nil && s.failure.Class == ClassTooLong {
-			s.failure, s.squeezed = nil, true
+			s.failure, s.shortened = nil, true
 		}
 	case ChildStarted:
 		s.startChild(&e)

@@ -152,7 +152,7 @@ func randomEntry(r *rand.Rand, s *State) Entry {
 // randomRetry directs that the latest reply, or a call of the latest turn, be made again.
 func randomRetry(r *rand.Rand, s *State, d HookDirected) HookDirected {
 	d.Direction, d.Entry, d.Call = "retry", s.replied, ""
-	if calls := append(s.untoldCalls(), s.open...); len(calls) > 0 && r.IntN(3) > 0 {
+	if calls := append(s.unsentCalls(), s.open...); len(calls) > 0 && r.IntN(3) > 0 {
 		c := calls[r.IntN(len(calls))]
 		d.Entry, d.Call = c.seq, c.ID
 	}

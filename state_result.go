@@ -140,7 +140,7 @@ func ResultOf(s *State) Result {
 
 // output is the structured answer, when the agent declares one.
 func (s *State) output(answer string) json.RawMessage {
-	for _, done := range []*completion{s.complete, s.landing} {
+	for _, done := range []*completion{s.complete, s.final} {
 		if done != nil && done.Output != nil && done.Answer == answer {
 			return done.Output
 		}

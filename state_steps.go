@@ -120,7 +120,7 @@ type opened struct {
 
 // open records the calls a loop wants to make. Once they are open, what becomes
 // of them is decided as for a model's.
-func (m *Machine) open(s *State, calls []Disposed) Step {
+func (m *Machine) open(s *State, calls []Classified) Step {
 	list := make([]opened, len(calls))
 	for i := range calls {
 		c := &calls[i]
@@ -156,7 +156,7 @@ func (s *State) openCalls(value json.RawMessage) {
 			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})
 		}
 	}
-	s.open, s.looped, s.untold, s.batch, s.byLoop = open, true, false, len(list), true
+	s.open, s.looped, s.unsent, s.batch, s.byLoop = open, true, false, len(list), true
 }
 
 // beginStep takes in that a turn is a step: the conversation begins with it.

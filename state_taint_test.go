@@ -213,8 +213,8 @@ func TestHeard(t *testing.T) {
 	s = grown(s, InputRequested{Call: "", Question: "what?"}, InputGiven{Call: "", Text: "that"})
 	s = turnOf(s, "look")
 	a, _ := s.Call("c_1")
-	if b, _ := s.Call("c_2"); a.Heard != 1 || b.Heard != 2 {
-		t.Errorf("heard %d and %d", a.Heard, b.Heard)
+	if b, _ := s.Call("c_2"); a.UserTexts != 1 || b.UserTexts != 2 {
+		t.Errorf("heard %d and %d", a.UserTexts, b.UserTexts)
 	}
 }
 

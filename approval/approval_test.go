@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-func holds(*pawl.State, pawl.Disposed) bool { return true }
+func holds(*pawl.State, pawl.Classified) bool { return true }
 
 // Which rules make of which calls what, and what the approver is told.
 func TestReview(t *testing.T) {
@@ -45,10 +45,10 @@ func TestReview(t *testing.T) {
 			3: "ask submit_* needs approval when args.amount > 100",
 			5: "ask submit_* needs approval when args.amount > 100, which cannot be told: args.amount is missing or null",
 		}},
-		"by function": {[]pawl.Policy{approval.Func("big order", func(s *pawl.State, d pawl.Disposed) bool {
+		"by function": {[]pawl.Policy{approval.Func("big order", func(s *pawl.State, d pawl.Classified) bool {
 			return s.Iteration() == 1 && d.Info().Effect == pawl.Write && strings.Contains(string(d.Call.Args), "250")
 		})}, map[int]string{3: `ask "big order" asks for approval`}},
-		"by a function that panics": {[]pawl.Policy{approval.Func("big order", func(_ *pawl.State, d pawl.Disposed) bool {
+		"by a function that panics": {[]pawl.Policy{approval.Func("big order", func(_ *pawl.State, d pawl.Classified) bool {
 			return d.Call.Args[100] == 0
 		})}, map[int]string{
 			1: `ask "big order" asks for approval, because it panicked`, 2: `ask "big order" asks for approval, because it panicked`,

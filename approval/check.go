@@ -91,7 +91,7 @@ func wantEffects(effects []pawl.Effect) error {
 	return nil
 }
 
-func wantFunc(name string, f func(*pawl.State, pawl.Disposed) bool) error {
+func wantFunc(name string, f func(*pawl.State, pawl.Classified) bool) error {
 	if strings.TrimSpace(name) == "" {
 		return errors.New("it has no name (the approver is shown it)")
 	}

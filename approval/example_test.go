@@ -24,7 +24,7 @@ func Example() {
 		Tools: []pawl.Tool{tool.Func("submit_po", "Submit a purchase order.", submit, pawl.Idempotent)},
 		Policies: []pawl.Policy{
 			approval.When("submit_po", "args.amount > 100"),
-			approval.Func("new vendor", func(s *pawl.State, d pawl.Disposed) bool {
+			approval.Func("new vendor", func(s *pawl.State, d pawl.Classified) bool {
 				var o order
 				return json.Unmarshal(d.Call.Args, &o) != nil || o.Vendor != "acme"
 			}),

@@ -12,12 +12,12 @@ import (
 // rule implements every policy of this package.
 type rule struct {
 	source string
-	does   pawl.Disposition // Ask or Refuse
+	does   pawl.Classification // Ask or Refuse
 	check  func(pawl.Agent) error
 
 	// applies returns the reason for a call that would run or go to the client;
 	// empty: the rule does not apply.
-	applies func(*pawl.State, pawl.Disposed) string
+	applies func(*pawl.State, pawl.Classified) string
 }
 
 // For requires approval for the tools that match one of the patterns.
@@ -25,9 +25,9 @@ func For(patterns ...string) pawl.Policy {
 	patterns = slices.Clone(patterns)
 	return &rule{
 		source: "approval(" + quoted(patterns) + ")",
-		does:   pawl.Ask,
+		does:   pawl.CallAsk,
 		check:  func(a pawl.Agent) error { return wantTools(a, patterns, false) },
-		applies: func(_ *pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Classified) string {
 			if p := fitting(patterns, d.Call.Tool); p != "" {
 				return p + " needs approval"
 			}
@@ -46,9 +46,9 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 	}
 	return &rule{
 		source: "approval_effect(" + strings.Join(names, ", ") + ")",
-		does:   pawl.Ask,
+		does:   pawl.CallAsk,
 		check:  func(pawl.Agent) error { return wantEffects(effects) },
-		applies: func(_ *pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Classified) string {
 			e := d.Info().Effect
 			if d.Info().Agent != "" {
 				return "" // the calls of its run are gated there
@@ -70,12 +70,12 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 //
 // The function must be pure and quick: it is called several times before every
 // batch, and again in every replay. A panic asks for approval.
-func Func(name string, f func(*pawl.State, pawl.Disposed) bool) pawl.Policy {
+func Func(name string, f func(*pawl.State, pawl.Classified) bool) pawl.Policy {
 	return &rule{
 		source: "approval_func(" + expr.Quote(name) + ")",
-		does:   pawl.Ask,
+		does:   pawl.CallAsk,
 		check:  func(pawl.Agent) error { return wantFunc(name, f) },
-		applies: func(s *pawl.State, d pawl.Disposed) string {
+		applies: func(s *pawl.State, d pawl.Classified) string {
 			holds, panicked := ask(f, s, d)
 			switch {
 			case panicked: // the panic's text may differ between calls
@@ -88,7 +88,7 @@ func Func(name string, f func(*pawl.State, pawl.Disposed) bool) pawl.Policy {
 	}
 }
 
-func ask(f func(*pawl.State, pawl.Disposed) bool, s *pawl.State, d pawl.Disposed) (holds, panicked bool) {
+func ask(f func(*pawl.State, pawl.Classified) bool, s *pawl.State, d pawl.Classified) (holds, panicked bool) {
 	defer func() {
 		if recover() != nil {
 			panicked = true
@@ -103,9 +103,9 @@ func Never(patterns ...string) pawl.Policy {
 	patterns = slices.Clone(patterns)
 	return &rule{
 		source: "never(" + quoted(patterns) + ")",
-		does:   pawl.Refuse,
+		does:   pawl.CallRefuse,
 		check:  func(a pawl.Agent) error { return wantTools(a, patterns, true) },
-		applies: func(_ *pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Classified) string {
 			if fitting(patterns, d.Call.Tool) != "" {
 				return d.Call.Tool + " is denied here and cannot be approved; find another way, or say that there is none"
 			}
@@ -119,7 +119,7 @@ func (r *rule) String() string { return r.source }
 
 // Waits reports whether the agent needs a durable journal, because a person's
 // decision may outlast the process.
-func (r *rule) Waits() bool { return r.does == pawl.Ask }
+func (r *rule) Waits() bool { return r.does == pawl.CallAsk }
 
 // Approves reports that the agent waits only for approvals, which an approver
 // in the process can give.
@@ -152,7 +152,7 @@ func (r *rule) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		if why == "" {
 			continue
 		}
-		if d.Do == pawl.Ask && r.does == pawl.Ask {
+		if d.Do == pawl.CallAsk && r.does == pawl.CallAsk {
 			if why = also(d.Why, why); why == d.Why {
 				continue
 			}
@@ -166,11 +166,11 @@ func (r *rule) Review(s *pawl.State, step pawl.Step) pawl.Step {
 }
 
 // concerns reports whether a call still needs a decision.
-func (r *rule) concerns(d pawl.Disposed) bool {
-	if r.does == pawl.Refuse {
-		return d.Do != pawl.Refuse
+func (r *rule) concerns(d pawl.Classified) bool {
+	if r.does == pawl.CallRefuse {
+		return d.Do != pawl.CallRefuse
 	}
-	return (d.Do == pawl.RunCall || d.Do == pawl.Hand || d.Do == pawl.Ask) && !machines(d.Call.Tool)
+	return (d.Do == pawl.CallRun || d.Do == pawl.CallHand || d.Do == pawl.CallAsk) && !machines(d.Call.Tool)
 }
 
 // also adds a reason if it is missing: the machine calls the policies until

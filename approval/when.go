@@ -33,9 +33,9 @@ func When(pattern, predicate string) pawl.Policy {
 	}
 	return &rule{
 		source: "approval_when(" + expr.Quote(pattern) + ", " + source + ")",
-		does:   pawl.Ask,
+		does:   pawl.CallAsk,
 		check:  func(a pawl.Agent) error { return wantPredicate(a, pattern, tree, err) },
-		applies: func(_ *pawl.State, d pawl.Disposed) string {
+		applies: func(_ *pawl.State, d pawl.Classified) string {
 			if machines(d.Call.Tool) || !glob.Match(pattern, d.Call.Tool) {
 				return ""
 			}

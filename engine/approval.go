@@ -170,7 +170,7 @@ type requests struct {
 
 // ask is the entry for a call that has to be approved. A call whose preconditions
 // cannot be read is refused.
-func (q *requests) ask(c *pawl.Disposed) pawl.Event {
+func (q *requests) ask(c *pawl.Classified) pawl.Event {
 	seen, err := preconditions(q.rec, c.Call.Tool, c.Call.Args)
 	if err != nil {
 		return pawl.ToolRefused{Call: c.Call.ID, Tool: c.Call.Tool, Why: "it needs approval, but what it relies on cannot be read: " + q.rec.clean.text(err.Error())}
@@ -231,7 +231,7 @@ func (q *requests) expire() {
 // decided is the entry for a decision.
 func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Event {
 	r := q.rec
-	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Scope: pawl.ScopeCall, Reason: r.clean.text(d.Reason), Letter: signal}
+	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Scope: pawl.ScopeCall, Reason: r.clean.text(d.Reason), Signal: signal}
 	if !d.Approve {
 		return e
 	}
@@ -245,7 +245,7 @@ func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Even
 			e.Approved, e.Scope, e.Args = false, pawl.ScopeCall, nil
 			e.Reason = "what the changed arguments rely on cannot be read: " + r.clean.text(err.Error())
 		}
-		e.Witnesses = seen
+		e.Preconditions = seen
 	}
 	return e
 }
@@ -278,7 +278,7 @@ func (d *driver) askApprover() (decided bool, err error) {
 		now := time.Now()
 		a := &approverCall{approver: approver, requests: &d.requests, call: c, request: Request{
 			Run: r.state.Run(), Agent: r.state.Declaration().Agent, Call: c.ID, Tool: c.Tool, Args: slices.Clone(c.Args),
-			Reason: c.Reason, Witnesses: maps.Clone(c.Witnesses), Expires: c.Expires, Iteration: c.Iteration,
+			Reason: c.Reason, Witnesses: maps.Clone(c.Preconditions), Expires: c.Expires, Iteration: c.Iteration,
 		}}
 		for t := range r.state.Turns() {
 			if t.Iteration == c.Iteration {

@@ -359,7 +359,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	}
 	for c := range s.Calls() {
 		if c.Child == run {
-			agent, _, err := m.Child(pawl.Disposed{Call: c.Call, Limits: child.Declaration().Limits})
+			agent, _, err := m.Child(pawl.Classified{Call: c.Call, Limits: child.Declaration().Limits})
 			return agent, err
 		}
 	}

@@ -186,7 +186,7 @@ func (twice) Name() string { return "twice" }
 
 func (twice) Next(s *pawl.State) pawl.Step {
 	if _, begun := s.Step("one"); !begun {
-		return pawl.Act{Calls: []pawl.Disposed{{Call: call("put", 1), Step: "one"}, {Call: call("put", 2), Step: "two"}}}
+		return pawl.Act{Calls: []pawl.Classified{{Call: call("put", 1), Step: "one"}, {Call: call("put", 2), Step: "two"}}}
 	}
 	status, leaf := pawl.StatusSuccess, "done"
 	if two, _ := s.Step("two"); !two.OK {

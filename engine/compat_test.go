@@ -30,7 +30,7 @@ type advised struct{ model pawl.Model }
 
 func (advised) String() string                                 { return "advised()" }
 func (advised) Review(_ *pawl.State, step pawl.Step) pawl.Step { return step }
-func (a advised) Advisers() []pawl.Model                       { return []pawl.Model{a.model} }
+func (a advised) AuxiliaryModels() []pawl.Model                { return []pawl.Model{a.model} }
 
 func named(m pawl.Model, name string, in float64) pawl.Model {
 	return &renamed{m, pawl.ModelInfo{Name: name, Price: &pawl.Price{Input: in}}}
@@ -107,7 +107,7 @@ func TestCompatible(t *testing.T) {
 		"prompt":   {func(a *pawl.Agent) { a.Prompt = "Work well." }, "prompt", false},
 		"model":    {func(a *pawl.Agent) { a.Model = named(a.Model, "house/new", 1) }, "model", false},
 		"fallback": {func(a *pawl.Agent) { a.Fallback = nil }, "model", false},
-		"adviser": {func(a *pawl.Agent) {
+		"auxiliary": {func(a *pawl.Agent) {
 			a.Policies = slices.Clone(a.Policies)
 			a.Policies[0] = advised{named(a.Model, "house/new", 1)}
 		}, "model", false},

@@ -115,7 +115,7 @@ func turns(plan ...[]pawl.Call) pawl.Model {
 				k++
 			}
 		}
-		if k >= len(plan) || r.Purpose == pawl.PurposeLanding {
+		if k >= len(plan) || r.Purpose == pawl.PurposeFinal {
 			return pawl.Say("done"), nil
 		}
 		return pawl.Do(plan[k]...), nil

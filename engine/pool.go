@@ -98,7 +98,7 @@ type slot struct {
 
 // slotOf is what a call will take up. A run of its own takes no share of a pool:
 // its calls do, and would wait for ever if runs like it had filled the pool.
-func slotOf(r *recorder, c *pawl.Disposed) slot {
+func slotOf(r *recorder, c *pawl.Classified) slot {
 	info := c.Info()
 	l := slot{most: mostFuncs}
 	if info.External {

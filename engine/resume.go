@@ -136,7 +136,7 @@ func repriced(was, now pawl.Declaration) bool {
 	same := func(a, b pawl.ModelInfo) bool {
 		return a.Price == b.Price || a.Price != nil && b.Price != nil && *a.Price == *b.Price
 	}
-	return !same(was.Model, now.Model) || !slices.EqualFunc(was.Fallback, now.Fallback, same) || !slices.EqualFunc(was.Advisers, now.Advisers, same)
+	return !same(was.Model, now.Model) || !slices.EqualFunc(was.Fallback, now.Fallback, same) || !slices.EqualFunc(was.Auxiliary, now.Auxiliary, same)
 }
 
 // claim takes a run over and folds its log.

@@ -263,23 +263,23 @@ func (q *requests) event(l *pawl.Signal) pawl.Event {
 			return nil // the run ended by itself before it was read
 		}
 		if json.Unmarshal(l.Body, &b) == nil {
-			return pawl.CancelRequested{By: l.By, Reason: r.clean.text(b.Reason), Letter: l.ID}
+			return pawl.CancelRequested{By: l.By, Reason: r.clean.text(b.Reason), Signal: l.ID}
 		}
 	case pawl.SignalAnswer:
 		var b answerBody
 		question, asked := r.state.Question()
 		if (waits(pawl.PhaseAwaitingInput) || asked && question.Call == call) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.InputGiven{Call: call, Text: r.clean.text(b.Text), By: l.By, Letter: l.ID}
+			return pawl.InputGiven{Call: call, Text: r.clean.text(b.Text), By: l.By, Signal: l.ID}
 		}
 	case pawl.SignalResult:
 		var b resultBody
 		if waits(pawl.PhaseAwaitingClient) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ClientToolReturned{Call: call, Result: q.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
+			return pawl.ClientToolReturned{Call: call, Result: q.handed(c.Tool, b.Result), By: l.By, Signal: l.ID}
 		}
 	case pawl.SignalResolution:
 		var b settlementBody
 		if waits(pawl.PhaseInDoubt) && json.Unmarshal(l.Body, &b) == nil {
-			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: q.handed(c.Tool, b.Result), By: l.By, Letter: l.ID}
+			return pawl.ToolSettled{Call: call, Happened: b.Happened, Result: q.handed(c.Tool, b.Result), By: l.By, Signal: l.ID}
 		}
 	case pawl.SignalDecision:
 		var b decisionBody

@@ -114,7 +114,7 @@ func foresee(r *recorder, resumed pawl.RunResumed, limits pawl.Limits) (v pawl.V
 		case pawl.Record:
 			fold(step.Events...)
 		case pawl.Think:
-			if step.Purpose != pawl.PurposeLanding {
+			if step.Purpose != pawl.PurposeFinal {
 				return pawl.Verdict{}, false
 			}
 			fold(r.machine.Called(step), pawl.ModelFailed{Purpose: step.Purpose, Class: pawl.ClassCancelled, Attempt: step.Attempt})

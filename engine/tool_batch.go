@@ -22,7 +22,7 @@ type toolBatch struct {
 
 // runBatch runs a group. A call that has not started when the run is cancelled or
 // suspended, or when its time is over, stays open: the machine decides about it.
-func runBatch(d *driver, at uint64, calls []pawl.Disposed) error {
+func runBatch(d *driver, at uint64, calls []pawl.Classified) error {
 	b := toolBatch{d: d, at: at, calls: make([]toolCall, len(calls)), waiting: make([]*toolCall, len(calls)), done: make(chan *effect, len(calls))}
 	for i := range calls {
 		b.calls[i].set(d, at, &calls[i])

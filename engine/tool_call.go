@@ -21,11 +21,11 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 	for i := range a.Calls {
 		c := &a.Calls[i]
 		switch c.Do {
-		case pawl.RunCall:
-		case pawl.Ask:
+		case pawl.CallRun:
+		case pawl.CallAsk:
 			r.append(at, d.requests.ask(c))
 		default:
-			if c.Do != pawl.Hand || stillApproved(r, at, c) {
+			if c.Do != pawl.CallHand || stillApproved(r, at, c) {
 				r.append(at, c.Facts()...)
 			}
 		}
@@ -56,11 +56,11 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 // nextGroup returns the calls that run next, side by side, and those behind them.
 // A Write is a group of its own, and so is a call of a tool that runs alone, and
 // every call of a serial agent.
-func nextGroup(serial bool, calls []pawl.Disposed) (group, rest []pawl.Disposed) {
+func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classified) {
 	begin := 0
 	for i := range calls {
 		c := &calls[i]
-		if c.Do != pawl.RunCall {
+		if c.Do != pawl.CallRun {
 			continue
 		}
 		info := c.Info()
@@ -83,14 +83,14 @@ func nextGroup(serial bool, calls []pawl.Disposed) (group, rest []pawl.Disposed)
 
 // spends reports whether a call of the group spends tokens. What it may spend was
 // decided before the groups in front of it spent theirs, so it is decided again.
-func spends(group []pawl.Disposed) bool {
-	return slices.ContainsFunc(group, func(c pawl.Disposed) bool { return c.Child != "" })
+func spends(group []pawl.Classified) bool {
+	return slices.ContainsFunc(group, func(c pawl.Classified) bool { return c.Child != "" })
 }
 
 // toolCall is a tool call in progress.
 type toolCall struct {
 	effect
-	disposed  *pawl.Disposed
+	disposed  *pawl.Classified
 	at        uint64
 	tool      pawl.Tool
 	children  *children
@@ -104,14 +104,14 @@ type toolCall struct {
 }
 
 // set makes the call ready to be prepared.
-func (t *toolCall) set(d *driver, at uint64, c *pawl.Disposed) {
+func (t *toolCall) set(d *driver, at uint64, c *pawl.Classified) {
 	*t = toolCall{disposed: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
 	t.work = t
 }
 
 // runGroup runs calls side by side. One that is alone runs on this goroutine
 // if the process has room for it.
-func runGroup(d *driver, at uint64, calls []pawl.Disposed) error {
+func runGroup(d *driver, at uint64, calls []pawl.Classified) error {
 	if len(calls) == 1 {
 		if t, err := single(d, at, &calls[0]); t != nil {
 			if err = d.effects.run(&t.effect); err == nil {
@@ -130,7 +130,7 @@ var errCrowded = errors.New("too many calls are in flight in this process")
 
 // single makes a call ready to run, its intent durable; nil: it is not to be run,
 // or not yet.
-func single(d *driver, at uint64, c *pawl.Disposed) (*toolCall, error) {
+func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 	t := d.toolCall
 	if d.toolCall = nil; t == nil {
 		t = new(toolCall)
@@ -202,7 +202,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 // timeFor returns what is left of the run's time. The machine goes by the log, so
 // when nothing is left and the log does not say so yet, the call whose turn it is
 // says it.
-func timeFor(r *recorder, at uint64, c *pawl.Disposed) time.Duration {
+func timeFor(r *recorder, at uint64, c *pawl.Classified) time.Duration {
 	left := timeLeft(r.state, time.Now())
 	if left <= 0 && r.state.Elapsed() < r.state.Limits().Time {
 		r.append(at, c.NotRun())
@@ -212,7 +212,7 @@ func timeFor(r *recorder, at uint64, c *pawl.Disposed) time.Duration {
 
 // stillApproved looks, as the last thing before a call starts, whether what was
 // approved is still so. If not, that is recorded and the call does not start.
-func stillApproved(r *recorder, at uint64, d *pawl.Disposed) bool {
+func stillApproved(r *recorder, at uint64, d *pawl.Classified) bool {
 	if !d.Approved {
 		return true
 	}
@@ -221,11 +221,11 @@ func stillApproved(r *recorder, at uint64, d *pawl.Disposed) bool {
 		r.append(at, pawl.ApprovalExpired{Call: c.ID})
 		return false
 	}
-	if c.Witnesses == nil {
+	if c.Preconditions == nil {
 		return true
 	}
 	now, err := preconditions(r, c.Tool, d.Call.Args)
-	changed := canon.Differing(c.Witnesses, now)
+	changed := canon.Differing(c.Preconditions, now)
 	if err != nil {
 		changed = []string{r.clean.text(err.Error())}
 	}

@@ -199,8 +199,8 @@ func (f *fold) report() Report {
 	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
 	r.Goal = goal(s)
 	r.begun, _ = s.Start()
-	if reply, ok := s.Replied(pawl.PurposeLanding); ok && !s.Done() && r.Answer != "" {
-		handedIn := start.Declaration.Strategy == pawl.StrategyJSON && s.RepliedAt(pawl.PurposeLanding) > s.RepliedAt(pawl.PurposeTurn)
+	if reply, ok := s.Replied(pawl.PurposeFinal); ok && !s.Done() && r.Answer != "" {
+		handedIn := start.Declaration.Strategy == pawl.StrategyJSON && s.RepliedAt(pawl.PurposeFinal) > s.RepliedAt(pawl.PurposeTurn)
 		r.Landing = handedIn || r.Answer == reply.Text()
 	}
 	_, known := s.Cost()

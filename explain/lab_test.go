@@ -218,10 +218,10 @@ func (g gate) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ok {
 		return step
 	}
-	calls := append([]pawl.Disposed(nil), act.Calls...)
+	calls := append([]pawl.Classified(nil), act.Calls...)
 	for i, d := range calls {
-		if c, _ := s.Call(d.Call.ID); d.Call.Tool == g.tool && d.Do < pawl.Ask && c.Phase == pawl.PhaseUndecided {
-			calls[i].Do, calls[i].Why = pawl.Ask, "payments are approved by a person"
+		if c, _ := s.Call(d.Call.ID); d.Call.Tool == g.tool && d.Do < pawl.CallAsk && c.Phase == pawl.PhaseUndecided {
+			calls[i].Do, calls[i].Why = pawl.CallAsk, "payments are approved by a person"
 		}
 	}
 	return pawl.Act{Calls: calls}

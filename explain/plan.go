@@ -203,16 +203,16 @@ func compacts(d *pawl.Declaration) (pays bool, keep, window int) {
 func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
 	var u pawl.Usage
 	dollars := 0.0
-	for i := range d.Advisers {
+	for i := range d.Auxiliary {
 		sums := func(policy string) bool { // a summary model is not asked at every turn
-			return strings.HasPrefix(policy, "context(") && strings.HasSuffix(policy, fmt.Sprintf("by %q)", d.Advisers[i].Name))
+			return strings.HasPrefix(policy, "context(") && strings.HasSuffix(policy, fmt.Sprintf("by %q)", d.Auxiliary[i].Name))
 		}
 		if slices.ContainsFunc(d.Policies, sums) {
 			continue
 		}
 		one := pawl.Usage{Input: judgeInput, Output: judgeOutput}
 		u = u.Add(one)
-		if p := d.Advisers[i].Price; p != nil {
+		if p := d.Auxiliary[i].Price; p != nil {
 			dollars += p.Cost(one)
 		}
 	}
@@ -234,7 +234,7 @@ func ceiling(d *pawl.Declaration) Outcome {
 	}
 	dearest := 0.0
 	priced := true
-	for _, m := range append(append([]pawl.ModelInfo{d.Model}, d.Fallback...), d.Advisers...) {
+	for _, m := range append(append([]pawl.ModelInfo{d.Model}, d.Fallback...), d.Auxiliary...) {
 		if m.Price == nil {
 			priced = false
 			continue

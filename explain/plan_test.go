@@ -52,7 +52,7 @@ func TestPlanKeepsCeilings(t *testing.T) {
 				d.Policies = []string{[]string{"context(keep 2)", "context(keep 3, never by price)"}[r.IntN(2)]}
 			}
 			if r.IntN(3) == 0 {
-				d.Advisers = []pawl.ModelInfo{{Name: "judge", Price: price}}
+				d.Auxiliary = []pawl.ModelInfo{{Name: "judge", Price: price}}
 			}
 		})
 		p := explain.PlanOfDeclaration(d, &explain.PlanOptions{Input: "go", Iterations: r.IntN(2) * r.IntN(100), Result: r.IntN(2) * r.IntN(9000)})
@@ -89,7 +89,7 @@ func TestPlanFollowsItsTerms(t *testing.T) {
 		"a longer input":  likely(d, &explain.PlanOptions{Input: strings.Repeat("x", 4000)}),
 		"more tools":      likely(planned(&dear, 20, nil), nil),
 		"no cache prices": likely(planned(&pawl.Price{Input: 3, Output: 15}, 2, nil), nil),
-		"a judge":         likely(planned(&dear, 2, func(d *pawl.Declaration) { d.Advisers = []pawl.ModelInfo{{Name: "judge", Price: &dear}} }), nil),
+		"a judge":         likely(planned(&dear, 2, func(d *pawl.Declaration) { d.Auxiliary = []pawl.ModelInfo{{Name: "judge", Price: &dear}} }), nil),
 	} {
 		if more <= base {
 			t.Errorf("with %s it costs $%v, without $%v", name, more, base)

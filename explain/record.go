@@ -37,8 +37,8 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 	switch e := event.(type) {
 	case pawl.PlanRejected:
 		t.rejected++
-		f.rejected = e.Strike
-		why = phrasef("try %d of %d", e.Strike, maxStrikes)
+		f.rejected = e.Rejection
+		why = phrasef("try %d of %d", e.Rejection, maxStrikes)
 		for i, r := range e.Reasons {
 			if i == 3 {
 				why += phrasef(" and %d more", len(e.Reasons)-i)

@@ -151,9 +151,9 @@ func (p *spender) add(e *pawl.Entry, after *pawl.State, called *pawl.ModelCalled
 
 // model returns the model of a call.
 func (p *spender) model(c *pawl.ModelCalled) *pawl.ModelInfo {
-	for i := range p.decl.Advisers {
-		if c.Model != "" && p.decl.Advisers[i].Name == c.Model {
-			return &p.decl.Advisers[i]
+	for i := range p.decl.Auxiliary {
+		if c.Model != "" && p.decl.Auxiliary[i].Name == c.Model {
+			return &p.decl.Auxiliary[i]
 		}
 	}
 	if c.Fallback > 0 && c.Fallback <= len(p.decl.Fallback) {

@@ -76,7 +76,7 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 		return why
 	}
 	switch c.Purpose {
-	case pawl.PurposeLanding:
+	case pawl.PurposeFinal:
 		return "a ceiling was met: one last answer, without tools"
 	case pawl.PurposeSummary:
 		return "the conversation was to be shortened"

@@ -175,7 +175,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	old := s.Machine() < 3
 	for i := range act.Calls {
 		d := &act.Calls[i]
-		if d.Do != pawl.RunCall && d.Do != pawl.Hand && d.Do != pawl.Ask || machines(d.Call.Tool) {
+		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {
 			continue
 		}
 		if h, does := f.decisive(d, old); does {
@@ -199,7 +199,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 			if why == "" && f.strict {
 				why = "the run has read untrusted text, and data flow is strict"
 			}
-			if d.Do == pawl.Ask {
+			if d.Do == pawl.CallAsk {
 				if why = also(d.Why, why); why == d.Why {
 					continue
 				}
@@ -210,7 +210,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 			if !changed {
 				act.Calls, changed = slices.Clone(act.Calls), true
 			}
-			act.Calls[h.i].Do, act.Calls[h.i].Why = pawl.Ask, why
+			act.Calls[h.i].Do, act.Calls[h.i].Why = pawl.CallAsk, why
 		}
 	})
 	return act
@@ -243,7 +243,7 @@ type held struct {
 // decisive returns the decisive and other values of a call, and whether the
 // call acts. Calls of a sub-agent are judged one by one in its own run. old is
 // true for logs of machines before 3.
-func (f *flow) decisive(d *pawl.Disposed, old bool) (h held, does bool) {
+func (f *flow) decisive(d *pawl.Classified, old bool) (h held, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
 		return h, false

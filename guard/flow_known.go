@@ -111,8 +111,8 @@ func (k *known) hear(n int) {
 
 // add records a call of the run of s.
 func (k *known) add(s *pawl.State, c pawl.CallState) {
-	if c.Heard > len(k.said) {
-		k.said = slices.Collect(s.UserTexts())[k.earlier:][:c.Heard] // later texts may differ in another state
+	if c.UserTexts > len(k.said) {
+		k.said = slices.Collect(s.UserTexts())[k.earlier:][:c.UserTexts] // later texts may differ in another state
 	}
 	k.took(c, "")
 }
@@ -121,7 +121,7 @@ func (k *known) add(s *pawl.State, c pawl.CallState) {
 // a trusted source is untrusted: the tool may repeat the words, or look up what
 // they ask for.
 func (k *known) took(c pawl.CallState, run string) {
-	k.hear(c.Heard)
+	k.hear(c.UserTexts)
 	k.calls++
 	k.clock++
 	clean, own := true, false

@@ -24,7 +24,7 @@ func (k *known) view(s *pawl.State) *view {
 	v := &view{known: k, said: newSpeech(k.old != nil), seen: newCorpus()}
 	heard := 0
 	for c := range s.Open() {
-		heard = c.Heard
+		heard = c.UserTexts
 		break
 	}
 	if heard > k.heard {

@@ -63,7 +63,7 @@ func course(t *testing.T, g *guard.Guard, input string, result string, replies .
 		case pawl.ToolRefused:
 			lines = append(lines, "refused "+e.Why)
 		case pawl.PlanRejected:
-			lines = append(lines, fmt.Sprintf("rejected %d: %s", e.Strike, strings.Join(e.Reasons, "; ")))
+			lines = append(lines, fmt.Sprintf("rejected %d: %s", e.Rejection, strings.Join(e.Reasons, "; ")))
 		case pawl.Noted:
 			lines = append(lines, "noted "+e.By+" "+string(e.Value))
 		}
@@ -182,7 +182,7 @@ func TestLandingIsWithheld(t *testing.T) {
 	agent := pawl.Agent{
 		Name: "guarded", Limits: pawl.Limits{Iterations: 1},
 		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			if r.Purpose == pawl.PurposeLanding {
+			if r.Purpose == pawl.PurposeFinal {
 				return pawl.Say("So far: " + token), nil
 			}
 			return pawl.Do(pawl.Call{Tool: "again", Args: json.RawMessage(`{}`)}), nil

@@ -187,8 +187,8 @@ func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 				return note
 			}
 		}
-		if blocked != "" && d.Do < pawl.Refuse {
-			d.Do, d.Why, refused = pawl.Refuse, "not run: "+blocked, true
+		if blocked != "" && d.Do < pawl.CallRefuse {
+			d.Do, d.Why, refused = pawl.CallRefuse, "not run: "+blocked, true
 		}
 	}
 	if refused {

@@ -71,7 +71,7 @@ func (w writer) attrs(event pawl.Event) (list []slog.Attr) {
 		list = append(list, slog.Int("attempt", e.Attempt))
 	case pawl.PlanRejected:
 		str("feedback", w.text(e.Feedback))
-		list = append(list, slog.Int("strike", e.Strike))
+		list = append(list, slog.Int("strike", e.Rejection))
 	case pawl.Observed:
 		str("text", w.text(e.Text))
 		list = append(list, slog.Bool("failed", e.Failed))

@@ -21,14 +21,14 @@ const (
 // rules is the recorded author of a judgement made without a model.
 const rules = "rules"
 
-// An adviser is a model to ask for a judgement, and the purpose of asking.
-type adviser struct {
+// An auxiliary is a model to ask for a judgement, and the purpose of asking.
+type auxiliary struct {
 	purpose pawl.Purpose
 	model   pawl.Model // nil: the agent's own
 }
 
 // name returns the name the model gives itself; empty: the agent's own model.
-func (a adviser) name() string {
+func (a auxiliary) name() string {
 	switch m := a.model.(type) {
 	case nil:
 		return ""
@@ -39,7 +39,7 @@ func (a adviser) name() string {
 }
 
 // models returns the models that the machine declares for the policy.
-func (a adviser) models() []pawl.Model {
+func (a auxiliary) models() []pawl.Model {
 	if a.model == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (a adviser) models() []pawl.Model {
 }
 
 // by returns the name recorded as the author of the judgement.
-func (a adviser) by() string {
+func (a auxiliary) by() string {
 	if name := a.name(); name != "" {
 		return name
 	}
@@ -65,7 +65,7 @@ type opinion struct {
 // answers the question if it came after the entry since. The machine shows a
 // policy its Think again as clamped to the run's remaining limits; only then
 // can ask see whether the run can pay for it.
-func (a adviser) ask(s *pawl.State, step pawl.Step, since uint64, view func() pawl.View) (pawl.Step, opinion) {
+func (a auxiliary) ask(s *pawl.State, step pawl.Step, since uint64, view func() pawl.View) (pawl.Step, opinion) {
 	if s.RepliedAt(a.purpose) > since {
 		r, _ := s.Replied(a.purpose)
 		switch r.Stop {
@@ -94,7 +94,7 @@ func (a adviser) ask(s *pawl.State, step pawl.Step, since uint64, view func() pa
 }
 
 // wanted reports whether step is the question itself.
-func (a adviser) wanted(step pawl.Step) bool {
+func (a auxiliary) wanted(step pawl.Step) bool {
 	t, ok := step.(pawl.Think)
 	return ok && t.Purpose == a.purpose
 }

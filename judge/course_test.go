@@ -76,7 +76,7 @@ func TestConfidenceIsNoCount(t *testing.T) {
 			s.turn++
 			s.tell(pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1}, pawl.ModelReplied{Purpose: pawl.PurposeTurn, Malformed: "no JSON", Reply: pawl.Say("hm")})
 			for strike := 1; strike <= 3; strike++ {
-				s.tell(pawl.PlanRejected{Reasons: []string{"no JSON"}, Feedback: "no", Strike: strike})
+				s.tell(pawl.PlanRejected{Reasons: []string{"no JSON"}, Feedback: "no", Rejection: strike})
 			}
 		}}, 0.39},
 		"an answer that did not stand": {[]func(*tale){acts(look(1)), func(s *tale) {

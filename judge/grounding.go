@@ -33,7 +33,7 @@ const defaultReplans = 2
 type checks struct {
 	replans int
 	strict  bool
-	adviser
+	auxiliary
 }
 
 // Grounding compares an answer with the input of the run and the results of its
@@ -56,7 +56,7 @@ type checks struct {
 // Resuming the run allows as many tries again. A claim the judge does not mention
 // counts as supported, and without a usable judgement only the values are checked.
 func Grounding(o *GroundingOptions) pawl.Policy {
-	c := checks{replans: defaultReplans, adviser: adviser{purpose: grounding}}
+	c := checks{replans: defaultReplans, auxiliary: auxiliary{purpose: grounding}}
 	if o != nil {
 		c.model, c.strict = o.Model, o.Strict
 		if o.Replans != 0 {
@@ -78,8 +78,8 @@ func (c checks) String() string {
 	return text + ")"
 }
 
-// Advisers returns the models of the policy.
-func (c checks) Advisers() []pawl.Model { return c.models() }
+// AuxiliaryModels returns the models of the policy.
+func (c checks) AuxiliaryModels() []pawl.Model { return c.models() }
 
 // Check implements [pawl.Checker].
 func (c checks) Check(a pawl.Agent) error {
@@ -116,7 +116,7 @@ func (c checks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if s.Status().Ended() || turn == 0 {
 		return step
 	}
-	if g.Reply == turn && g.Since == s.Fresh() {
+	if g.Reply == turn && g.Since == s.ResetIterations() {
 		switch {
 		case g.Claims != "" && (finishes || thinks && think.Purpose == pawl.PurposeTurn):
 			return failed(s, g)
@@ -168,8 +168,8 @@ type finding struct {
 // correction of an answer that the loop composed, since the model cannot change
 // it.
 func (c checks) record(s *pawl.State, g ground, f finding, composed bool) pawl.Step {
-	if g.Since != s.Fresh() {
-		g = ground{Since: s.Fresh()}
+	if g.Since != s.ResetIterations() {
+		g = ground{Since: s.ResetIterations()}
 	}
 	g.Reply, g.OK, g.Claims = s.RepliedAt(pawl.PurposeTurn), len(f.wrong) == 0 || f.values && !c.strict, ""
 	g.Again = g.OK && len(f.wrong) > 0 && g.Replans == 0 && c.replans > 0 && !composed && room(s)

@@ -28,7 +28,7 @@ const reflexion = "judge.reflexion"
 
 type reflects struct {
 	opt ReflexionOptions
-	adviser
+	auxiliary
 }
 
 // Reflexion judges the course of a run before its next turn and gives it a
@@ -51,7 +51,7 @@ type reflects struct {
 // 0.9 from the start; one bad turn costs more than a good one brings, and an
 // unmet goal that shows no progress keeps confidence at or below 0.5.
 func Reflexion(o *ReflexionOptions) pawl.Policy {
-	r := reflects{adviser: adviser{purpose: reflexion}}
+	r := reflects{auxiliary: auxiliary{purpose: reflexion}}
 	if o != nil {
 		r.opt, r.model = *o, o.Model
 	}
@@ -82,8 +82,8 @@ func (r reflects) String() string {
 // SetsConfidence reports that the policy sets the run's confidence.
 func (reflects) SetsConfidence() bool { return true }
 
-// Advisers returns the models of the policy.
-func (r reflects) Advisers() []pawl.Model { return r.models() }
+// AuxiliaryModels returns the models of the policy.
+func (r reflects) AuxiliaryModels() []pawl.Model { return r.models() }
 
 // Check implements [pawl.Checker].
 func (r reflects) Check(a pawl.Agent) error {

@@ -30,7 +30,7 @@ const steer = "judge.steer"
 type steers struct {
 	policy string
 	opt    SteerOptions
-	adviser
+	auxiliary
 }
 
 // defaultPolicy is the policy for calls when none is given.
@@ -50,7 +50,7 @@ const defaultPolicy = "A call must serve the task, do no more than the task asks
 // contradicts itself, or the run cannot pay for it, the call is held for a
 // person with Ask, and refused without.
 func Steer(policy string, o *SteerOptions) pawl.Policy {
-	p := steers{policy: strings.TrimSpace(policy), adviser: adviser{purpose: steer}}
+	p := steers{policy: strings.TrimSpace(policy), auxiliary: auxiliary{purpose: steer}}
 	if o != nil {
 		p.opt, p.model = *o, o.Model
 	}
@@ -75,8 +75,8 @@ func (p steers) String() string {
 	return "steer(" + strings.Join(words, ", ") + ")"
 }
 
-// Advisers returns the models of the policy.
-func (p steers) Advisers() []pawl.Model { return p.models() }
+// AuxiliaryModels returns the models of the policy.
+func (p steers) AuxiliaryModels() []pawl.Model { return p.models() }
 
 // Waits reports whether the policy may suspend the run for a person.
 func (p steers) Waits() bool { return p.opt.Ask }
@@ -133,7 +133,7 @@ func (p steers) unjudged(s *pawl.State, act pawl.Act) (open []pawl.CallState) {
 	for _, d := range act.Calls {
 		info := d.Info()
 		switch {
-		case d.Do == pawl.Reuse, d.Do == pawl.Refuse, d.Do == pawl.Hand && !info.Client:
+		case d.Do == pawl.CallReuse, d.Do == pawl.CallRefuse, d.Do == pawl.CallHand && !info.Client:
 			continue // the call does nothing
 		case p.opt.WritesOnly && info.Effect == pawl.Read:
 			continue
@@ -188,11 +188,11 @@ func apply(s *pawl.State, act pawl.Act) pawl.Step {
 		c, _ := s.Call(d.Call.ID)
 		r := ruled(s, c)
 		switch {
-		case d.Do == pawl.Reuse: // the call does nothing
-		case r.Verdict == refuse && d.Do < pawl.Refuse:
-			d.Do, d.Why = pawl.Refuse, "refused by a review of calls before they run: "+r.Reason
-		case r.Verdict == ask && d.Do < pawl.Ask:
-			d.Do, d.Why = pawl.Ask, "a review of calls before they run: "+r.Reason
+		case d.Do == pawl.CallReuse: // the call does nothing
+		case r.Verdict == refuse && d.Do < pawl.CallRefuse:
+			d.Do, d.Why = pawl.CallRefuse, "refused by a review of calls before they run: "+r.Reason
+		case r.Verdict == ask && d.Do < pawl.CallAsk:
+			d.Do, d.Why = pawl.CallAsk, "a review of calls before they run: "+r.Reason
 		}
 	}
 	return pawl.Act{Calls: calls}

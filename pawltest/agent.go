@@ -129,7 +129,7 @@ func (w *world) delegate(words []string, all []pawl.Tool) (t pawl.Tool, err erro
 		case "limits":
 			a.Limits, err = limits(strings.Split(value, ","), pawl.Limits{})
 		case "ask":
-			a.Policies = append(a.Policies, moves{value, pawl.Ask, false})
+			a.Policies = append(a.Policies, moves{value, pawl.CallAsk, false})
 		default:
 			i := slices.IndexFunc(all, func(t pawl.Tool) bool { return t.Info().Name == name })
 			if i < 0 {
@@ -249,13 +249,13 @@ func policy(words []string) (pawl.Policy, error) {
 		then := map[string]progress.Then{"": 0, "fail": progress.Fail, "escalate": progress.Escalate, "hint": progress.Hint}[words[2]]
 		return progress.NoProgress(n, then, strings.TrimSpace(strings.Join(words[3:], " "))), err
 	case "refuse":
-		return moves{words[1], pawl.Refuse, false}, nil
+		return moves{words[1], pawl.CallRefuse, false}, nil
 	case "ask":
-		return moves{words[1], pawl.Ask, false}, nil
+		return moves{words[1], pawl.CallAsk, false}, nil
 	case "inplace":
-		return moves{words[1], pawl.Ask, true}, nil
+		return moves{words[1], pawl.CallAsk, true}, nil
 	case "loosen":
-		return moves{words[1], pawl.RunCall, false}, nil
+		return moves{words[1], pawl.CallRun, false}, nil
 	case "clamp":
 		n, err := strconv.Atoi(words[1])
 		return clamps(n), err

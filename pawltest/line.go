@@ -166,7 +166,7 @@ func (l *line) model(event pawl.Event, iteration int) {
 			l.add("retry_at=%s", e.RetryAt.Format(time.TimeOnly))
 		}
 	case pawl.PlanRejected:
-		l.add("strike=%d %q", e.Strike, e.Reasons)
+		l.add("strike=%d %q", e.Rejection, e.Reasons)
 	}
 }
 

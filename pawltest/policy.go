@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// moves disposes of a tool's calls: a refusing, asking or loosening policy.
+// moves classifies a tool's calls: a refusing, asking or loosening policy.
 type moves struct {
 	tool    string
-	to      pawl.Disposition
+	to      pawl.Classification
 	inPlace bool // writes into the step it was handed, as policies should not
 }
 
@@ -34,7 +34,7 @@ func (p moves) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		d := &act.Calls[i]
 		switch {
 		case d.Call.Tool != p.tool:
-		case p.to == pawl.RunCall || d.Do < p.to:
+		case p.to == pawl.CallRun || d.Do < p.to:
 			d.Do, d.Why = p.to, "the policy "+p.String()+" says so"
 		}
 	}
@@ -75,7 +75,7 @@ func (p flaps) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 	}
 	act.Calls = slices.Clone(act.Calls)
 	for i := range act.Calls {
-		act.Calls[i].Do, act.Calls[i].Why = pawl.Refuse, p.String()
+		act.Calls[i].Do, act.Calls[i].Why = pawl.CallRefuse, p.String()
 	}
 	return act
 }

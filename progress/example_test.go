@@ -38,7 +38,7 @@ func (e escalation) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	case pawl.Act:
 		for i := range step.Calls {
 			if d := &step.Calls[i]; d.Call.Tool != e.ticket {
-				d.Do, d.Why = max(d.Do, pawl.Refuse), why
+				d.Do, d.Why = max(d.Do, pawl.CallRefuse), why
 			}
 		}
 	case pawl.Finish:

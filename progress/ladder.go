@@ -22,7 +22,7 @@ type rungs struct {
 // its end.
 func remembered(s *pawl.State) (r rungs) {
 	note, ok := s.Note(noteBy, noteName)
-	if !ok || json.Unmarshal(note, &r) != nil || r.Ended > 0 && r.Ended <= s.Fresh() {
+	if !ok || json.Unmarshal(note, &r) != nil || r.Ended > 0 && r.Ended <= s.ResetIterations() {
 		return rungs{}
 	}
 	return r
@@ -90,7 +90,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 	detail := f.detail(s, &t)
 	stuck := pawl.ProgressJudged{Judgement: pawl.JudgedRepeating, Detail: detail, Streak: f.times}
 	switch {
-	case p.hints() && past.Hinted <= s.Fresh():
+	case p.hints() && past.Hinted <= s.ResetIterations():
 		past.Hinted = at
 		stuck.Judgement, stuck.Hint = pawl.JudgedHinted, p.hint
 		if stuck.Hint == "" {

@@ -48,7 +48,7 @@ type trail struct {
 func follow(s *pawl.State, room []turn, most int) trail {
 	t := trail{turns: room[:0]}
 	_, measured := s.Metric()
-	fresh := s.Fresh()
+	fresh := s.ResetIterations()
 	var later, drift *gauge.Measure // of exempt turns, which count for the turn before them
 	for track := range s.Tracks() {
 		past := track.Iteration <= fresh || len(t.turns) == most

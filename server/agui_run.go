@@ -96,7 +96,7 @@ func (a *aguiRun) opened(ev pawl.RunStarted) {
 // called begins a turn. Only turns of the loop are shown, not judgements or compaction.
 func (a *aguiRun) called(e pawl.Entry, ev pawl.ModelCalled) {
 	a.call = 0
-	if ev.Purpose != pawl.PurposeTurn && ev.Purpose != pawl.PurposeLanding {
+	if ev.Purpose != pawl.PurposeTurn && ev.Purpose != pawl.PurposeFinal {
 		return
 	}
 	a.call = e.Seq

@@ -231,14 +231,14 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	}
 	declared := m.Declaration()
 	a.Limits = p.Lower(declared.Limits)
-	models := slices.Concat([]pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Advisers)
+	models := slices.Concat([]pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Auxiliary)
 	for _, member := range members(a) {
 		m, err := pawl.NewMachine(member)
 		if err != nil {
 			return a, fmt.Errorf("policy: %w", err)
 		}
 		declared := m.Declaration()
-		models = slices.Concat(models, []pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Advisers)
+		models = slices.Concat(models, []pawl.ModelInfo{declared.Model}, declared.Fallback, declared.Auxiliary)
 	}
 	for _, info := range models {
 		if len(p.models) > 0 && !allowed(p.models, info.Name) {

@@ -100,12 +100,12 @@ func TestPolicyLowers(t *testing.T) {
 	}
 }
 
-// adviser brings a model of its own.
-type adviser struct{ model pawl.Model }
+// auxiliary brings a model of its own.
+type auxiliary struct{ model pawl.Model }
 
-func (a adviser) Advisers() []pawl.Model                       { return []pawl.Model{a.model} }
-func (adviser) String() string                                 { return "adviser" }
-func (adviser) Review(_ *pawl.State, step pawl.Step) pawl.Step { return step }
+func (a auxiliary) AuxiliaryModels() []pawl.Model                { return []pawl.Model{a.model} }
+func (auxiliary) String() string                                 { return "auxiliary" }
+func (auxiliary) Review(_ *pawl.State, step pawl.Step) pawl.Step { return step }
 
 // Models that are not allowed are refused wherever the agent has them.
 func TestPolicyModels(t *testing.T) {
@@ -124,7 +124,7 @@ func TestPolicyModels(t *testing.T) {
 		{"models: [openai/*, 'script:*']", func(a *pawl.Agent) { a.Model = named("script/x.yaml", nil) }, ""},
 		{"models: [openai/*]", func(*pawl.Agent) {}, "policy.yaml:1:9: the model anthropic/claude-x is not allowed (only openai/*)"},
 		{"models: [anthropic/*]", func(a *pawl.Agent) { a.Fallback = []pawl.Model{named("openai/gpt", nil)} }, "policy.yaml:1:9: the model openai/gpt is not allowed (only anthropic/*)"},
-		{"models: [anthropic/*]", func(a *pawl.Agent) { a.Policies = []pawl.Policy{adviser{named("openai/judge", nil)}} }, "policy.yaml:1:9: the model openai/judge is not allowed (only anthropic/*)"},
+		{"models: [anthropic/*]", func(a *pawl.Agent) { a.Policies = []pawl.Policy{auxiliary{named("openai/judge", nil)}} }, "policy.yaml:1:9: the model openai/judge is not allowed (only anthropic/*)"},
 		{"limits: {cost: 1}", func(*pawl.Agent) {}, ""},
 		{"limits: {cost: 1}", func(a *pawl.Agent) { a.Model = named("openai/gpt", nil) }, "policy.yaml:1:16: the model openai/gpt has no price, so the policy's ceiling of $1 cannot be held (give it one under prices in the spec)"},
 	} {

@@ -59,8 +59,8 @@ func (l *life) called(ev *pawl.ModelCalled, e pawl.Entry) {
 
 // asked is the model that a call goes to.
 func (l *life) asked(ev *pawl.ModelCalled) pawl.ModelInfo {
-	if i := slices.IndexFunc(l.decl.Advisers, func(m pawl.ModelInfo) bool { return m.Name == ev.Model }); ev.Model != "" && i >= 0 {
-		return l.decl.Advisers[i]
+	if i := slices.IndexFunc(l.decl.Auxiliary, func(m pawl.ModelInfo) bool { return m.Name == ev.Model }); ev.Model != "" && i >= 0 {
+		return l.decl.Auxiliary[i]
 	}
 	if n := ev.Fallback; n > 0 && n <= len(l.decl.Fallback) {
 		return l.decl.Fallback[n-1]

@@ -144,7 +144,7 @@ func (l *life) entry(s *pawl.State, e pawl.Entry) {
 	case pawl.ModelCalled, pawl.ModelDelta, pawl.ModelReplied, pawl.ModelFailed:
 		l.model(e)
 	case pawl.PlanRejected:
-		l.note(e, eventRejected, attribute.Int(keyAttempt, ev.Strike))
+		l.note(e, eventRejected, attribute.Int(keyAttempt, ev.Rejection))
 	case pawl.RunExtended:
 		l.note(e, eventExtended)
 	case pawl.CancelRequested:

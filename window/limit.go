@@ -31,7 +31,7 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 	why := fmt.Sprintf("limit: about %d tokens of %d", t.Estimate, most)
 	keep := c.kept(w)
 	old := w.Exchanges - keep
-	if spare := w.Spare(old); spare > 0 && after(spare) <= most*5/8 {
+	if spare := w.Maskable(old); spare > 0 && after(spare) <= most*5/8 {
 		return plan{do: mask, why: why, keep: keep}
 	}
 	free := w.Least + summaryTokens*bytesPerToken
@@ -46,7 +46,7 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 	for ; ; keep-- {
 		n := w.Exchanges - keep
 		for _, bare := range []int{keep, min(keep, 1), 0} {
-			masked := w.Spare(w.Exchanges-bare) - w.Spare(n)
+			masked := w.Maskable(w.Exchanges-bare) - w.Maskable(n)
 			if after(w.Before(n)-w.Least-localBytes+masked) <= near {
 				return plan{do: shorten, why: why, keep: keep, bare: bare}
 			}
@@ -73,7 +73,7 @@ func (c compaction) heavy(w pawl.Window, saved int) bool {
 func (c compaction) lighten(w pawl.Window) plan {
 	why := fmt.Sprintf("limit: more than %d bytes", c.MaxBytes)
 	for _, bare := range []int{c.kept(w), 1, 0} {
-		if n := w.Exchanges - bare; n > 0 && w.Spare(n) > 0 {
+		if n := w.Exchanges - bare; n > 0 && w.Maskable(n) > 0 {
 			return plan{do: mask, why: why, keep: bare}
 		}
 	}

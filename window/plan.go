@@ -80,12 +80,12 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 		}
 	}
 	summary := made + r.write*summaryTokens + again*tail
-	paid := r.read * tokens(w.Carried(old, free)+min(w.Exchanges, c.Keep)*max(0, w.Before(0)-free))
+	paid := r.read * tokens(w.CarryCost(old, free)+min(w.Exchanges, c.Keep)*max(0, w.Before(0)-free))
 	if removable > summaryTokens && paid >= summary && r.read*removable*left >= summary && c.affords(s, t) {
 		return plan{do: summarise, why: "price", keep: w.Exchanges - old}
 	}
 
-	spare := tokens(w.Spare(old))
+	spare := tokens(w.Maskable(old))
 	least := float64(leastSpare)
 	if expired {
 		least = leastIdle
@@ -94,7 +94,7 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 		return plan{}
 	}
 	masking := again * (tokens(w.Bytes-w.Before(w.Full())) - spare)
-	if r.read*tokens(w.Hoarded(old)) >= masking && r.read*spare*left >= masking {
+	if r.read*tokens(w.MaskableCarryCost(old)) >= masking && r.read*spare*left >= masking {
 		return plan{do: mask, why: why, keep: w.Exchanges - old}
 	}
 	return plan{}

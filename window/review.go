@@ -54,7 +54,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 		return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusFailed, Condition: "context", Leaf: "context", Detail: p.why}}
 	case mask:
 		e.From, e.Kept = w.Since(w.Full()), 0
-		e.Masked = s.Bulky(old)
+		e.Masked = s.MaskableCalls(old)
 		return pawl.Record{Events: []pawl.Event{e}}
 	case summarise:
 		if c.answered(s, w) {
@@ -74,7 +74,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 		e.From = 1
 	}
 	if p.do == shorten && p.bare < p.keep || old == 0 {
-		e.Masked, e.To = s.Bulky(w.Exchanges-p.bare), s.Seq()
+		e.Masked, e.To = s.MaskableCalls(w.Exchanges-p.bare), s.Seq()
 	}
 	return pawl.Record{Events: []pawl.Event{e}}
 }
@@ -83,7 +83,7 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan
 // asking a model: it is sent again, and if that does not help the run fails.
 func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
 	w := s.Window()
-	if w.Squeezed || s.HasOpen() {
+	if w.Shortened || s.HasOpen() {
 		return step
 	}
 	switch step := step.(type) {
@@ -99,14 +99,14 @@ func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	keep := c.kept(w)
-	if saves := w.Before(w.Exchanges-keep) - w.Least + w.Spare(w.Exchanges-keep); saves < w.Bytes/4 {
+	if saves := w.Before(w.Exchanges-keep) - w.Least + w.Maskable(w.Exchanges-keep); saves < w.Bytes/4 {
 		keep = min(keep, 1) // the latest are what is too long
 	}
 	bare := keep
-	if w.Spare(w.Exchanges) > 0 && w.Before(w.Exchanges-keep)-w.Least < w.Bytes/4 {
+	if w.Maskable(w.Exchanges) > 0 && w.Before(w.Exchanges-keep)-w.Least < w.Bytes/4 {
 		bare = 0
 	}
-	if w.Before(w.Exchanges-keep) <= w.Least && w.Spare(w.Exchanges-bare) == 0 {
+	if w.Before(w.Exchanges-keep) <= w.Least && w.Maskable(w.Exchanges-bare) == 0 {
 		return step // nothing can be left out
 	}
 	return c.perform(s, step, w, plan{do: shorten, why: fmt.Sprintf("too long for the model at about %d tokens", w.Refused), keep: keep, bare: bare})

@@ -191,7 +191,7 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 	t.marks = marks{before: max(t.marks.cut, 1)}
 	more := func(tool pawl.ToolInfo) bool { return tool.Name == "read_more" }
 	for _, id := range ids {
-		was, ok := s.Told(id, "")
+		was, ok := s.Shown(id, "")
 		if !ok {
 			continue
 		}
@@ -202,7 +202,7 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 		} else if c.Effect == pawl.Read {
 			note += " Call " + c.Tool + " again if you need them."
 		}
-		now, _ := s.Told(id, note+"]")
+		now, _ := s.Shown(id, note+"]")
 		t.swap(t.part(was.Result), t.part(now.Result))
 	}
 }
@@ -272,13 +272,13 @@ func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pa
 		if !is {
 			continue
 		}
-		told, ok := s.Told(c.ID, "")
+		told, ok := s.Shown(c.ID, "")
 		if !ok {
 			told.Result = unanswered(c, missing)
 		} else if !told.Answered && open != "" {
 			told.Result = unanswered(c, open)
 		}
-		if rejected = rejected || told.Rejected; told.Untold {
+		if rejected = rejected || told.Rejected; told.Omitted {
 			continue // no provider wants an answer to a call that stands in text
 		}
 		answers = append(answers, t.part(told.Result))
@@ -330,7 +330,7 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 	if t.shown > t.begun {
 		t.messages = slices.Clone(t.messages) // what was handed out stays as it is
 	}
-	if text := s.Unsaid(); text != "" {
+	if text := s.UnspokenAnswer(); text != "" {
 		if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.RoleAssistant {
 			t.messages[n-1].Parts = append(slices.Clip(t.messages[n-1].Parts), pawl.Text{Text: text})
 		} else {

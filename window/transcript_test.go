@@ -46,7 +46,7 @@ func TestWindowIsTheConversation(t *testing.T) {
 			w := s.Window()
 			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {
 			case 0:
-				if ids := s.Bulky(old); ids != nil {
+				if ids := s.MaskableCalls(old); ids != nil {
 					take(turn, pawl.ContextCompacted{Masked: ids, Why: "price"})
 				}
 			case 1:
@@ -70,11 +70,11 @@ func differs(s *pawl.State, talk *Transcript) string {
 			if got := w.Before(exchanges); near(got, bytes) > 200 {
 				return fmt.Sprintf("exchange %d begins at %d, not at %d", exchanges, got, bytes)
 			}
-			if got := w.Spare(exchanges); got != spare {
+			if got := w.Maskable(exchanges); got != spare {
 				return fmt.Sprintf("before exchange %d, %d bytes can be left out, not %d", exchanges, got, spare)
 			}
 			if exchanges > 0 {
-				carried, hoarded = carried+w.Before(exchanges), hoarded+w.Spare(exchanges)
+				carried, hoarded = carried+w.Before(exchanges), hoarded+w.Maskable(exchanges)
 			}
 			exchanges++
 		}
@@ -94,14 +94,14 @@ func differs(s *pawl.State, talk *Transcript) string {
 			}
 		}
 	}
-	carried, hoarded = carried+w.Bytes, hoarded+w.Spare(w.Exchanges)
+	carried, hoarded = carried+w.Bytes, hoarded+w.Maskable(w.Exchanges)
 	switch {
 	case exchanges != w.Exchanges:
 		return fmt.Sprintf("%d exchanges are counted of %d", w.Exchanges, exchanges)
-	case near(w.Bytes, bytes) > 200 || w.Spare(w.Exchanges) != spare:
-		return fmt.Sprintf("%d and %d bytes are counted of %d and %d", w.Bytes, w.Spare(w.Exchanges), bytes, spare)
-	case exchanges > 0 && (w.Carried(w.Exchanges, 0) != carried || w.Hoarded(w.Exchanges) != hoarded):
-		return fmt.Sprintf("the sums are %d and %d, not %d and %d", w.Carried(w.Exchanges, 0), w.Hoarded(w.Exchanges), carried, hoarded)
+	case near(w.Bytes, bytes) > 200 || w.Maskable(w.Exchanges) != spare:
+		return fmt.Sprintf("%d and %d bytes are counted of %d and %d", w.Bytes, w.Maskable(w.Exchanges), bytes, spare)
+	case exchanges > 0 && (w.CarryCost(w.Exchanges, 0) != carried || w.MaskableCarryCost(w.Exchanges) != hoarded):
+		return fmt.Sprintf("the sums are %d and %d, not %d and %d", w.CarryCost(w.Exchanges, 0), w.MaskableCarryCost(w.Exchanges), carried, hoarded)
 	}
 	return ""
 }

@@ -143,8 +143,8 @@ func (c compaction) String() string {
 	return b.String() + ")"
 }
 
-// Advisers is the model that writes summaries, if it is another than the run's.
-func (c compaction) Advisers() []pawl.Model {
+// AuxiliaryModels is the model that writes summaries, if it is another than the run's.
+func (c compaction) AuxiliaryModels() []pawl.Model {
 	if c.Model == nil {
 		return nil
 	}

@@ -213,12 +213,12 @@ func (w *walk) begin(n *node, rounds []int) pawl.Step {
 	if err != nil {
 		return failed(n.id, err.Error())
 	}
-	return pawl.Act{Calls: []pawl.Disposed{c}}
+	return pawl.Act{Calls: []pawl.Classified{c}}
 }
 
-func call(tool string, args any, label string) (pawl.Disposed, error) {
+func call(tool string, args any, label string) (pawl.Classified, error) {
 	raw, err := json.Marshal(args)
-	return pawl.Disposed{Call: pawl.Call{Tool: tool, Args: raw}, Step: label}, err
+	return pawl.Classified{Call: pawl.Call{Tool: tool, Args: raw}, Step: label}, err
 }
 
 // batch begins at most count of n's branches or items from the i-th that have
@@ -244,7 +244,7 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 		}
 	}
 	for ; i < end; i += count {
-		var calls []pawl.Disposed
+		var calls []pawl.Classified
 		for k := i; k < min(i+count, end); k++ {
 			label := join(member(n.id, k), rounds)
 			st, begun := w.s.Step(member(n.id, k))
@@ -276,14 +276,14 @@ func (w *walk) empty(n *node, rounds []int) pawl.Step {
 }
 
 // branch returns the call for the k-th branch or item.
-func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Disposed, error) {
+func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Classified, error) {
 	f := n.arms[0]
 	if items == nil {
 		f = n.arms[k]
 	}
 	told, err := w.tell(f)
 	if err != nil {
-		return pawl.Disposed{}, err
+		return pawl.Classified{}, err
 	}
 	if items != nil {
 		told[n.as] = items[k]

@@ -240,7 +240,7 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 	for _, e := range got {
 		var id string
-		want := pawl.RunCall
+		want := pawl.CallRun
 		switch ev := e.Event.(type) {
 		case pawl.ToolStarted:
 			id = ev.Call
@@ -253,25 +253,25 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 		case pawl.ChildStopped:
 			id = ev.Call
 		case pawl.ToolReused:
-			id, want = ev.Call, pawl.Reuse
+			id, want = ev.Call, pawl.CallReuse
 		case pawl.ToolRefused:
 			if id = ev.Call; !ev.NotRun {
-				want = pawl.Refuse
+				want = pawl.CallRefuse
 			} else if ran := decided.Elapsed() + e.Time.Sub(decided.Time()); ran < decided.Limits().Time {
 				return fmt.Errorf("entry %d: call %s was not run, but only %v of %v were over", e.Seq, id, ran, decided.Limits().Time)
 			}
 		case pawl.ApprovalRequested:
-			id, want = ev.Call, pawl.Ask
+			id, want = ev.Call, pawl.CallAsk
 		case pawl.InputRequested:
-			id, want = ev.Call, pawl.Hand
+			id, want = ev.Call, pawl.CallHand
 		case pawl.ClientToolRequested:
-			id, want = ev.Call, pawl.Hand
+			id, want = ev.Call, pawl.CallHand
 		case pawl.Noted, pawl.MemoryStored, pawl.ProgressLogged:
 			continue // a pure tool's facts, which stand before its answer
 		default:
 			return fmt.Errorf("entry %d: the log has %s, this build acts on calls", e.Seq, e.Type())
 		}
-		i := slices.IndexFunc(act.Calls, func(d pawl.Disposed) bool { return d.Call.ID == id })
+		i := slices.IndexFunc(act.Calls, func(d pawl.Classified) bool { return d.Call.ID == id })
 		if i < 0 {
 			return fmt.Errorf("entry %d: call %s would not be acted on now", e.Seq, id)
 		}
@@ -285,12 +285,12 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 				return fmt.Errorf("entry %d: call %s was started as %s%s, not as %s%s", e.Seq, id, ev.Tool, ev.Args, d.Call.Tool, d.Call.Args)
 			}
 		case pawl.ToolFinished:
-			if d.Do == pawl.Reuse {
-				want = pawl.Reuse
+			if d.Do == pawl.CallReuse {
+				want = pawl.CallReuse
 			}
 		case pawl.InputRequested:
-			if d.Do == pawl.RunCall {
-				want = pawl.RunCall // the tool wants a person asked
+			if d.Do == pawl.CallRun {
+				want = pawl.CallRun // the tool wants a person asked
 			}
 		case pawl.ChildStarted:
 			ev.Limits.Time = max(ev.Limits.Time, d.Limits.Time) // less was left when it started

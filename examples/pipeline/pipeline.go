@@ -39,7 +39,7 @@ func (l Loop) Name() string {
 
 // Check refuses stages that cannot be told apart, and an agent with tools.
 func (l Loop) Check(a pawl.Agent) error {
-	taken := []string{"", "input", string(pawl.PurposeTurn), string(pawl.PurposeJudge), string(pawl.PurposeSummary), string(pawl.PurposeLanding)}
+	taken := []string{"", "input", string(pawl.PurposeTurn), string(pawl.PurposeJudge), string(pawl.PurposeSummary), string(pawl.PurposeFinal)}
 	var errs []error
 	for _, stage := range l {
 		if slices.Contains(taken, stage.Name) {

@@ -74,7 +74,7 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 	mind := recall(r.Messages)
 	switch r.Purpose {
 	case pawl.PurposeTurn, "":
-	case pawl.PurposeLanding:
+	case pawl.PurposeFinal:
 		return pawl.Say(mind.says("The run reached a limit, which ended the search; resume it with a higher limit to continue."))
 	default:
 		return pawl.Say(fmt.Sprintf("The mechanic is a rule-based program: it does not support this request (%s).", r.Purpose))

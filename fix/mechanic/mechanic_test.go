@@ -216,7 +216,7 @@ func TestOtherPurposes(t *testing.T) {
 	w := sized()
 	w.begin()
 	for purpose, want := range map[pawl.Purpose]string{
-		pawl.PurposeLanding: "reached a limit", pawl.PurposeJudge: "does not support this request", pawl.PurposeSummary: "does not support this request",
+		pawl.PurposeFinal: "reached a limit", pawl.PurposeJudge: "does not support this request", pawl.PurposeSummary: "does not support this request",
 	} {
 		if got := ask(t, New(), pawl.Request{Purpose: purpose, Messages: w.talk}).Text(); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", purpose, got, want)

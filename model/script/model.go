@@ -109,7 +109,7 @@ func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
 		switch {
 		case len(list) > 0:
 			return list[min(max(turn-2, 0), len(list)-1)], nil
-		case purpose == pawl.PurposeLanding:
+		case purpose == pawl.PurposeFinal:
 			return []reply{{text: landing}}, nil
 		}
 		return nil, invalid("script %s has no replies for purpose %q; add purposes: {%s: […]}", m.name, purpose, purpose)

@@ -230,14 +230,14 @@ func (h *holds) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	for i := range act.Calls {
 		d := act.Calls[i]
 		name := d.Call.Tool
-		if d.Do == pawl.Refuse || name == toolName || strings.HasPrefix(name, "__") ||
+		if d.Do == pawl.CallRefuse || name == toolName || strings.HasPrefix(name, "__") ||
 			slices.ContainsFunc(in.Allowed, func(p string) bool { return glob.Match(p, name) }) {
 			continue
 		}
 		if !changed {
 			act.Calls, changed = slices.Clone(act.Calls), true
 		}
-		act.Calls[i].Do = pawl.Refuse
+		act.Calls[i].Do = pawl.CallRefuse
 		act.Calls[i].Why = fmt.Sprintf("the skill %s, which is in use, is carried out with other tools: %s", in.Name, strings.Join(in.Allowed, ", "))
 	}
 	return act

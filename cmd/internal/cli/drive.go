@@ -164,8 +164,8 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	text := strings.Join(models, ", then ")
 	var judges []string
 	for _, p := range agent.Policies {
-		if adviser, ok := p.(pawl.Adviser); ok {
-			for _, m := range adviser.Advisers() {
+		if auxiliary, ok := p.(pawl.Auxiliary); ok {
+			for _, m := range auxiliary.AuxiliaryModels() {
 				judges = append(judges, place(m))
 			}
 		}

@@ -23,10 +23,10 @@ func (asks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ok {
 		return step
 	}
-	calls := append([]pawl.Disposed{}, act.Calls...)
+	calls := append([]pawl.Classified{}, act.Calls...)
 	for i, d := range calls {
-		if c, known := s.Call(d.Call.ID); known && c.Phase == pawl.PhaseUndecided && d.Do == pawl.RunCall {
-			calls[i].Do, calls[i].Why = pawl.Ask, "it deletes"
+		if c, known := s.Call(d.Call.ID); known && c.Phase == pawl.PhaseUndecided && d.Do == pawl.CallRun {
+			calls[i].Do, calls[i].Why = pawl.CallAsk, "it deletes"
 		}
 	}
 	return pawl.Act{Calls: calls}

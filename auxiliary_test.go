@@ -13,16 +13,16 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// adviser is a model with a name and a price.
-type adviser struct {
+// auxiliary is a model with a name and a price.
+type auxiliary struct {
 	name  string
 	price *pawl.Price
 	model pawl.ModelFunc
 }
 
-func (n *adviser) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: n.name, Price: n.price} }
+func (n *auxiliary) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: n.name, Price: n.price} }
 
-func (n *adviser) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (n *auxiliary) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return n.model.Stream(ctx, r)
 }
 
@@ -36,7 +36,7 @@ type asksFirst struct {
 
 func (asksFirst) String() string { return "asks_first" }
 
-func (p asksFirst) Advisers() []pawl.Model { return []pawl.Model{p.model} }
+func (p asksFirst) AuxiliaryModels() []pawl.Model { return []pawl.Model{p.model} }
 
 func (p asksFirst) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if _, ends := step.(pawl.Finish); !ends || s.RepliedAt("judge.test") > s.RepliedAt(pawl.PurposeTurn) {
@@ -66,7 +66,7 @@ func TestAdviser(t *testing.T) {
 			return pawl.Reply{}, &pawl.ModelError{Class: class, Message: "out of order"}
 		}
 	}
-	own := &adviser{"house/own", &pawl.Price{Input: 1, Output: 1}, answers("Done.")}
+	own := &auxiliary{"house/own", &pawl.Price{Input: 1, Output: 1}, answers("Done.")}
 	for name, c := range map[string]struct {
 		judge  pawl.Model
 		policy asksFirst
@@ -74,24 +74,24 @@ func TestAdviser(t *testing.T) {
 		end    string
 	}{
 		"asked": {
-			judge: &adviser{"house/judge", &pawl.Price{Input: 10, Output: 10}, answers("Yes.")},
+			judge: &auxiliary{"house/judge", &pawl.Price{Input: 10, Output: 10}, answers("Yes.")},
 			want:  "called turn ; replied turn $0.000110; called judge.test house/judge; replied judge.test $0.001100; success",
 		},
 		"fails for good": {
-			judge: &adviser{"house/judge", nil, refuses(pawl.ClassAuth)},
+			judge: &auxiliary{"house/judge", nil, refuses(pawl.ClassAuth)},
 			want:  "called turn ; replied turn $0.000110; called judge.test house/judge; failed 1; noted; success",
 		},
 		"fails for a while": {
-			judge: &adviser{"house/judge", nil, refuses(pawl.ClassNetwork)},
+			judge: &auxiliary{"house/judge", nil, refuses(pawl.ClassNetwork)},
 			want:  "called turn ; replied turn $0.000110; called judge.test house/judge; failed 1; called judge.test house/judge; failed 2; noted; success",
 		},
 		"is asked all the same": {
-			judge:  &adviser{"house/judge", nil, refuses(pawl.ClassAuth)},
+			judge:  &auxiliary{"house/judge", nil, refuses(pawl.ClassAuth)},
 			policy: asksFirst{stubborn: true},
 			want:   "called turn ; replied turn $0.000110; called judge.test house/judge; failed 1; failed: auth after 1 attempt: out of order; judge.test was asked for all the same",
 		},
 		"is nobody's": {
-			judge:  &adviser{"house/judge", nil, answers("Yes.")},
+			judge:  &auxiliary{"house/judge", nil, answers("Yes.")},
 			policy: asksFirst{called: "house/other"},
 			want:   `called turn ; replied turn $0.000110; failed: judge.test is to ask "house/other", a model that no policy and no loop brings`,
 		},
@@ -126,8 +126,8 @@ func TestAdviser(t *testing.T) {
 				case pawl.Noted:
 					got = append(got, "noted")
 				case pawl.RunStarted:
-					if len(ev.Declaration.Advisers) != 1 || ev.Declaration.Advisers[0].Name != "house/judge" {
-						t.Errorf("advisers declared: %v", ev.Declaration.Advisers)
+					if len(ev.Declaration.Auxiliary) != 1 || ev.Declaration.Auxiliary[0].Name != "house/judge" {
+						t.Errorf("auxiliaries declared: %v", ev.Declaration.Auxiliary)
 					}
 				}
 			}
@@ -147,12 +147,12 @@ func TestAdviser(t *testing.T) {
 		})
 	}
 	agent := pawl.Agent{Name: "a", Model: own, Limits: pawl.Limits{Cost: 1}, Policies: []pawl.Policy{
-		asksFirst{model: &adviser{"house/judge", nil, answers("Yes.")}},
-		asksFirst{model: &adviser{"house/judge", nil, answers("No.")}},
+		asksFirst{model: &auxiliary{"house/judge", nil, answers("Yes.")}},
+		asksFirst{model: &auxiliary{"house/judge", nil, answers("No.")}},
 		asksFirst{},
 	}}
 	_, err := pawl.NewMachine(agent)
-	for _, want := range []string{"the adviser house/judge has no price", `two models called "house/judge"`, "advisers: one of them is nil"} {
+	for _, want := range []string{"the auxiliary model house/judge has no price", `two models called "house/judge"`, "auxiliary models: one of them is nil"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
