@@ -32,16 +32,16 @@ forbid 2 -> 3 4                 what acts must not know the agents that are asse
 forbid 3 -> 3                   an assembly that needs another hides a part that belongs on a lower floor
 forbid 3 -> 4                   a library must not need its own command line
 forbid 4 -> 4                   commands meet in cmd/internal or not at all
-forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the house carry nobody
+forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the layout are not imported
 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
 allow model -> model/internal   adapters share a client of HTTP and event streams, and do not know each other
-allow internal -> internal/pattern  regular expressions of other people's are bounded in one place
+allow internal -> internal/pattern  foreign regular expressions are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/typo     names are compared in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow fix -> fix/internal       the parts of one product
-allow server mcp -> runs        who serves runs asks the same questions about them
+allow server mcp -> runs        servers of runs ask the same questions about them
 `
 
 // An edge is a forbidden or allowed pair of classes or packages, with the reason.
