@@ -1,15 +1,12 @@
 // Command gen makes prices.json, the price table of package prices, from the
-// public price data of genai-prices (MIT, see NOTICE). To bring the table up to
-// date, run in the root of this module
+// public price data of genai-prices (MIT, see NOTICE): the file
+// prices/data.json of its repository at a release. To bring the table up to
+// date, download that file and run in the root of this module
 //
-//	npm pack @pydantic/genai-prices
-//	npm view @pydantic/genai-prices time.modified
-//	go run ./internal/prices/gen -date 2026-09-23 pydantic-genai-prices-0.1.8.tgz
+//	go run ./internal/prices/gen -date 2026-09-23 -version 0.1.8 data.json
 //
-// with the version and the day that these commands name. The source may be that
-// package, or the file prices/data.json of the project's repository, or the
-// address of either; - is standard input. The same source and day make the same
-// table, byte for byte.
+// with the version and the day of the release. The same file, version and day
+// make the same table, byte for byte.
 //
 // It keeps the models of Anthropic, OpenAI and Google that answer a
 // conversation in text and are not deprecated, at the price that held on that
@@ -93,25 +90,26 @@ var other = regexp.MustCompile(`audio|realtime|image|tts|transcribe|live|search|
 
 func main() {
 	date := flag.String("date", "", "the day the prices were published, as 2006-01-02")
+	version := flag.String("version", "unversioned", "the release of genai-prices")
 	name := flag.String("o", "internal/prices/prices.json", "the table to write; - is standard output")
 	flag.Parse()
-	if err := table(flag.Args(), *name, *date); err != nil {
+	if err := table(flag.Args(), *name, *date, *version); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
 // table rewrites the table, all of it or nothing.
-func table(args []string, name, date string) error {
+func table(args []string, name, date, version string) error {
 	if len(args) != 1 {
-		return errors.New("want one source: a file, an address, or - for standard input")
+		return errors.New("want one source: the file data.json")
 	}
-	data, err := fetch(args[0])
+	data, err := os.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	if err := run(data, &out, date); err != nil {
+	if err := run(data, &out, date, version); err != nil {
 		return err
 	}
 	if name == "-" {
@@ -121,16 +119,12 @@ func table(args []string, name, date string) error {
 	return os.WriteFile(name, out.Bytes(), 0o644)
 }
 
-func run(data []byte, out io.Writer, date string) error {
+func run(data []byte, out io.Writer, date, version string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
 		return fmt.Errorf("want -date YYYY-MM-DD: %w", err)
 	}
-	text, version, err := unpack(data)
-	if err != nil {
-		return err
-	}
 	var providers []provider
-	if err := json.Unmarshal(text, &providers); err != nil {
+	if err := json.Unmarshal(data, &providers); err != nil {
 		return fmt.Errorf("read the price data: %w", err)
 	}
 	var rows []row
