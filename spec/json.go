@@ -2,9 +2,7 @@ package spec
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -13,129 +11,69 @@ import (
 // readJSON reads a strict JSON document. The YAML reader could read it, but
 // accepts trailing commas and misplaces tokens after a tab.
 func (d *document) readJSON() *node {
-	dec := json.NewDecoder(strings.NewReader(d.text))
-	dec.UseNumber()
-	r := jsonReader{document: d, dec: dec}
-	n := r.value(0)
-	if n == nil {
-		return nil
+	r := wire.NewReader([]byte(d.text))
+	n := d.jsonValue(&r, 0)
+	err, ok := errors.AsType[*wire.Error](r.Done())
+	switch {
+	case !ok:
+		return n
+	case len(d.problems) > 0: // the values are nested too deep
+	case err.Offset >= len(strings.TrimRight(d.text, " \t\r\n")):
+		d.problem(d.src.offset(d.text, len(d.text)), "the document ends before its value does")
+	default:
+		d.problem(d.src.offset(d.text, err.Offset), "%v%s", err.Err, usualCause(d.text[err.Offset]))
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		d.problem(r.next(), "something follows the end of the document (a spec is one JSON object)")
-		return nil
-	}
-	return n
+	return nil
 }
 
-type jsonReader struct {
-	*document
-	dec *json.Decoder
-}
-
-// next returns the place of the next token.
-func (r *jsonReader) next() place {
-	i := int(r.dec.InputOffset())
-	for i < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[i]) >= 0 {
-		i++
-	}
-	return r.src.offset(r.text, i)
-}
-
-// value reads one value; nil after an error, which ends the reading.
-func (r *jsonReader) value(depth int) *node {
-	at := r.next()
+// jsonValue reads one value. After an error, which r keeps, it is incomplete.
+func (d *document) jsonValue(r *wire.Reader, depth int) *node {
+	n := &node{place: d.src.offset(d.text, r.Offset())}
 	if depth > mostDepth {
-		r.problem(at, "values are nested too deep (at most %d levels)", mostDepth)
-		return nil
+		d.problem(n.place, "values are nested too deep (at most %d levels)", mostDepth)
+		r.FailAt(r.Offset(), wire.TooDeep)
+		return n
 	}
-	token, err := r.dec.Token()
-	if err != nil {
-		r.broken(err)
-		return nil
-	}
-	n := &node{place: at}
-	switch t := token.(type) {
-	case json.Delim:
-		return r.container(n, t, depth)
-	case string:
-		n.kind, n.style, n.text = text, double, t
-	case json.Number:
-		n.kind, n.text = number, t.String()
-	case bool:
+	switch r.Kind() {
+	case '{':
+		n.kind = mapping
+		for r.Open(); r.More(); {
+			at, key := d.src.offset(d.text, r.Offset()), string(r.Key())
+			n.pairs = append(n.pairs, pair{key, at, d.jsonValue(r, depth+1)})
+		}
+	case '[':
+		n.kind = list
+		for r.List(); r.Element(); {
+			n.items = append(n.items, d.jsonValue(r, depth+1))
+		}
+	case '"':
+		n.kind, n.style, n.text = text, double, r.String()
+	case '0':
+		n.kind, n.text = number, string(r.Number())
+	case 't':
 		n.kind, n.text = boolean, "false"
-		if t {
+		if r.Bool() {
 			n.text = "true"
 		}
 	default:
 		n.kind = null
+		r.Skip()
 	}
 	return n
 }
 
-func (r *jsonReader) container(n *node, open json.Delim, depth int) *node {
-	n.kind = list
-	if open == '{' {
-		n.kind = mapping
+// usualCause returns the usual cause of a syntax error at a character, in
+// parentheses; empty: there is none.
+func usualCause(sign byte) string {
+	switch sign {
+	case '}', ']':
+		return " (there is a comma before it, or a value missing)"
+	case '\'':
+		return " (texts stand in double quotes)"
+	case '/', '#':
+		return " (JSON has no comments; a spec with comments is a .yaml file)"
 	}
-	for r.dec.More() {
-		if n.kind == list {
-			item := r.value(depth + 1)
-			if item == nil {
-				return nil
-			}
-			n.items = append(n.items, item)
-			continue
-		}
-		at := r.next()
-		key, err := r.dec.Token()
-		if err != nil {
-			r.broken(err)
-			return nil
-		}
-		value := r.value(depth + 1)
-		if value == nil {
-			return nil
-		}
-		n.pairs = append(n.pairs, pair{key.(string), at, value})
-	}
-	if _, err := r.dec.Token(); err != nil {
-		r.broken(err)
-		return nil
-	}
-	return n
-}
-
-// broken reports a syntax error.
-func (r *jsonReader) broken(err error) {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		r.problem(r.src.offset(r.text, len(r.text)), "the document ends before its value does")
-	case errors.As(err, &syntax):
-		r.problem(r.next(), "%s", r.plainFault(strings.TrimPrefix(syntax.Error(), "json: ")))
-	default:
-		r.problem(r.next(), "%v", err)
-	}
-}
-
-// plainFault adds the usual cause to a message of the library.
-func (r *jsonReader) plainFault(message string) string {
-	i := r.src.index(r.next())
-	var sign rune
-	if i >= 0 && i < len(r.src.runes) {
-		sign = r.src.runes[i]
-	}
-	switch {
-	case sign == '}' || sign == ']':
-		return message + " (there is a comma before it, or a value missing)"
-	case sign == '\'':
-		return message + " (texts stand in double quotes)"
-	case sign == '/' || sign == '#':
-		return message + " (JSON has no comments; a spec with comments is a .yaml file)"
-	case strings.Contains(message, "after object key:value pair"), strings.Contains(message, "after array element"):
-		return message + " (put a comma between the two)"
-	}
-	return message
+	return ""
 }
 
 // quote writes a text as JSON, with <, > and & unchanged.
