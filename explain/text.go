@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // A phrase is a line of this package's text with foreign text in it. Control
@@ -112,82 +113,16 @@ func longestRun(text string) (longest int) {
 }
 
 // clean removes characters that act on a terminal or deceive the reader: escape
-// sequences, control characters, direction marks and invisible characters.
+// sequences, control characters, direction marks and invisible characters,
+// except the two joiners that scripts and emoji need.
 func clean(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == '\x1b':
-			n = escapeLen(s[i:])
-		case r == '\u009b':
-			n += paramsLen(s[i+n:])
-		case r == '\r':
-			if !strings.HasPrefix(s[i+n:], "\n") {
-				b.WriteByte('\n')
-			}
-		case r == '\u2028', r == '\u2029', r == '\u0085':
-			b.WriteByte('\n')
-		case r == '\n', r == '\t':
-			b.WriteByte(byte(r))
-		case r == utf8.RuneError && n == 1:
-			b.WriteRune(utf8.RuneError)
-		case unicode.IsControl(r), unseen(r):
-		default:
-			b.WriteRune(r)
-		}
-		i += n
-	}
-	return b.String()
+	return terminal.Without(terminal.Clean(breaks.Replace(s)), func(r rune) bool {
+		return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
+	})
 }
 
-// unseen reports format characters, except the two joiners that scripts and
-// emoji need.
-func unseen(r rune) bool {
-	return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
-}
-
-// escapeLen returns the length of the escape sequence at the start of s
-// (ECMA-48): CSI with parameters, a string ended by BEL or ST, or two bytes. An
-// unterminated string ends with its line, so that it hides no more.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	switch s[1] {
-	case '[':
-		return 2 + paramsLen(s[2:])
-	case ']', 'P', '_', '^', 'X':
-		for i := 2; i < len(s); i++ {
-			switch {
-			case s[i] == '\a':
-				return i + 1
-			case s[i] == '\x1b' && i+1 < len(s) && s[i+1] == '\\':
-				return i + 2
-			case s[i] == '\n' || s[i] == '\x1b':
-				return i
-			}
-		}
-		return len(s)
-	}
-	if s[1] < 0x20 || s[1] > 0x7e {
-		return 1
-	}
-	return 2
-}
-
-func paramsLen(s string) int {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 0x40 && c <= 0x7e:
-			return i + 1
-		case c < 0x20 || c > 0x3f:
-			return i
-		}
-	}
-	return len(s)
-}
+// breaks are the characters that end a line.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n")
 
 func oneLine(s string) string {
 	if isLine(s) {

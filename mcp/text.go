@@ -6,18 +6,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // visible is a text without what its reader would not see: control characters,
 // escape sequences' first bytes among them, and the format characters of
 // Unicode, with which text is hidden, turned round or smuggled past a person.
 func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if hidden(r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return terminal.Without(strings.ToValidUTF8(s, "\uFFFD"), hidden)
 }
 
 func hidden(r rune) bool {

@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // asker asks the person at the terminal to decide calls.
@@ -159,7 +160,7 @@ func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !acts(r) && !unseen(r):
+		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !terminal.Acts(r) && !unseen(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)

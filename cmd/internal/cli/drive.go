@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -227,7 +228,7 @@ func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 		}
 		return printJSON(a.out, whole)
 	}
-	answer := clean(r.Answer)
+	answer := terminal.Clean(r.Answer)
 	if strings.TrimSpace(answer) == "" {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -103,7 +104,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	switch {
 	case errors.As(err, new(*goneError)): // the reader has closed standard output and misses nothing
 	case errors.As(err, &problems):
-		fmt.Fprintln(a.err, clean(problems.Error()))
+		fmt.Fprintln(a.err, terminal.Clean(problems.Error()))
 		return exitUsage
 	case errors.As(err, &held):
 		a.sayf("pawl: run %s is being driven by %s; its lease ends at %s unless renewed",
@@ -111,7 +112,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
-		fmt.Fprintln(a.err, "pawl: "+redact.Text(clean(err.Error())))
+		fmt.Fprintln(a.err, "pawl: "+redact.Text(terminal.Clean(err.Error())))
 		if outage.Is(err) {
 			a.sayf("pawl: nothing recorded there is lost; try again when it can be reached, then continue an unfinished run with pawl resume. " +
 				"Select another database with --database or PAWL_DATABASE")

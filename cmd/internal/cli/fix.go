@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -264,7 +265,7 @@ func (a *app) lastWords(ctx context.Context, run string) {
 	if err != nil {
 		return // the ending was printed above
 	}
-	if text := strings.TrimSpace(redact.Text(clean(s.LastText()))); text != "" {
+	if text := strings.TrimSpace(redact.Text(terminal.Clean(s.LastText()))); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)
 	}
 }

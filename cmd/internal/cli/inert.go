@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // All output to a terminal passes through here last. Even if an earlier step forgot to
@@ -34,7 +36,7 @@ func inert(b []byte) (done, rest []byte) {
 		}
 		r, size := utf8.DecodeRune(b)
 		switch {
-		case r == utf8.RuneError || acts(r):
+		case r == utf8.RuneError || terminal.Acts(r):
 			done = append(done, "\uFFFD"...)
 		case !unseen(r):
 			done = append(done, b[:size]...)
@@ -92,4 +94,4 @@ func legibleJSON(raw []byte) []byte {
 	return out
 }
 
-func hides(r rune) bool { return acts(r) || unseen(r) || r == utf8.RuneError }
+func hides(r rune) bool { return terminal.Acts(r) || unseen(r) || r == utf8.RuneError }

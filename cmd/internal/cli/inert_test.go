@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 var nasty = []string{
@@ -30,14 +32,14 @@ func FuzzInert(f *testing.F) {
 			t.Errorf("%q in two pieces at %d is %q, not %q", text, at, parts.String(), whole.String())
 		}
 		out := whole.String()
-		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return acts(r) || unseen(r) }) {
+		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return terminal.Acts(r) || unseen(r) }) {
 			t.Errorf("%q becomes %q", text, out)
 		}
 		if good := string(text); utf8.ValidString(good) && !strings.ContainsFunc(good, hides) && out != good {
 			t.Errorf("%q becomes %q", good, out)
 		}
 		for _, cleaned := range []string{oneLine(string(text)), gist(string(text))} {
-			if strings.ContainsFunc(cleaned, func(r rune) bool { return acts(r) || unseen(r) || r == '\n' }) {
+			if strings.ContainsFunc(cleaned, func(r rune) bool { return terminal.Acts(r) || unseen(r) || r == '\n' }) {
 				t.Errorf("%q is cleaned to %q", text, cleaned)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // A view shows a run while it is driven.
@@ -219,7 +220,7 @@ func spoken(text string, most int) string {
 	} else {
 		text = ""
 	}
-	text = fold(redact.Text(plain(clean(text))))
+	text = fold(redact.Text(plain(terminal.Clean(text))))
 	over := width(text) - most
 	if over <= 0 {
 		return text

@@ -19,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -364,5 +365,5 @@ func elsewhere(detail string) error {
 }
 
 func problem(status int, detail string) error {
-	return &client.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: redact.Text(clean(detail))}
+	return &client.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: redact.Text(terminal.Clean(detail))}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -98,7 +99,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if answer := clean(r.Answer); strings.TrimSpace(answer) != "" {
+	if answer := terminal.Clean(r.Answer); strings.TrimSpace(answer) != "" {
 		_, err := io.WriteString(a.out, "\n"+strings.TrimRight(answer, "\n")+"\n")
 		return err
 	}
