@@ -1,21 +1,21 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// Limits on reading an answer. A judge's answer is a short document; searching
-// a longer one costs too much.
-const (
-	mostAnswer = 64 << 10
-	mostBraces = 32
-)
+// mostAnswer is the longest answer that is read, in bytes: a judge's answer is a
+// short document.
+const mostAnswer = 64 << 10
 
 // An object is the JSON object of a judge's answer, its keys in lower case.
 type object map[string]json.RawMessage
@@ -28,55 +28,28 @@ func onlyObject(text string) (object, error) {
 	if len(text) > mostAnswer {
 		return nil, fmt.Errorf("its answer has %d bytes", len(text))
 	}
-	var found []byte
-	n, braces := 0, 0
-	for i := 0; i < len(text); i++ {
-		if text[i] != '{' {
-			continue
-		}
-		if braces++; braces > mostBraces {
-			return nil, fmt.Errorf("its answer has more than %d braces that begin no JSON", mostBraces)
-		}
-		var raw json.RawMessage
-		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&raw) != nil {
-			continue
-		}
-		if n++; n == 1 {
-			found = raw
-		}
-		i += len(raw) - 1
-	}
-	switch n {
+	switch found, n := jsonin.Only(text); n {
 	case 0:
-		return nil, fmt.Errorf("its answer has no JSON object")
+		return nil, errors.New("its answer has no JSON object")
 	case 1:
 		return readObject(found)
+	default:
+		return nil, fmt.Errorf("its answer has %d JSON objects", n)
 	}
-	return nil, fmt.Errorf("its answer has %d JSON objects", n)
 }
 
 // readObject reads an object and refuses duplicate keys.
 func readObject(raw []byte) (object, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("its answer has no JSON object where one belongs")
-	}
-	o := object{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("its answer is no JSON")
-		}
-		key, _ := t.(string)
-		key = strings.ToLower(strings.TrimSpace(key))
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("its answer is no JSON")
-		}
+	o, r := object{}, wire.NewReader(raw)
+	for r.Open(); r.More(); {
+		key := strings.ToLower(strings.TrimSpace(string(r.Key())))
 		if _, twice := o[key]; twice {
 			return nil, fmt.Errorf("its answer has two values for %q", key)
 		}
-		o[key] = value
+		o[key] = r.Raw()
+	}
+	if r.Done() != nil {
+		return nil, errors.New("its answer has no JSON object where one belongs")
 	}
 	return o, nil
 }

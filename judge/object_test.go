@@ -51,8 +51,8 @@ func TestConfidence(t *testing.T) {
 		`{"confidence": "120%"}`:                 "not from 0 to 1",
 		`{"confidence": 0.1, "confidence": 0.9}`: "two values",
 		`{"confidence": 0.1, "Confidence": 0.9}`: "two values",
-		strings.Repeat("{", 1000):                "braces",
-		strings.Repeat(`{"a":`, 100):             "braces",
+		strings.Repeat("{", 1000):                "no JSON object",
+		strings.Repeat(`{"a":`, 100):             "no JSON object",
 		strings.Repeat(" ", mostAnswer) + "{}":   "bytes",
 	} {
 		o, err := onlyObject(answer)
