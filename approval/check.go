@@ -1,10 +1,8 @@
 package approval
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -135,40 +133,9 @@ func wantPredicate(a pawl.Agent, pattern string, tree expr.Node, err error) erro
 		if !glob.Match(pattern, info.Name) {
 			continue
 		}
-		names, closed := argumentNames(info.Input)
-		if !closed {
-			continue
-		}
-		for n := range expr.All(tree) {
-			p, ok := n.(*expr.Path)
-			if ok && len(p.Keys) > 0 && !p.Keys[0].IsIndex && !slices.Contains(names, p.Keys[0].Name) {
-				errs = append(errs, expr.Errorf(p.Column(), "the tool %s has no argument %s%s", info.Name, p.Keys[0].Name, expr.DidYouMean(p.Keys[0].Name, names)))
-			}
+		for _, err := range expr.Undeclared(info.Name, info.Input, tree) {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// argumentNames lists the properties of an object schema, and reports whether
-// other properties are known to be refused.
-func argumentNames(schema json.RawMessage) (names []string, closed bool) {
-	var members map[string]json.RawMessage
-	if len(schema) == 0 {
-		return nil, true
-	}
-	if json.Unmarshal(schema, &members) != nil {
-		return nil, false
-	}
-	for _, open := range []string{"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"} {
-		if _, ok := members[open]; ok {
-			return nil, false
-		}
-	}
-	var properties map[string]json.RawMessage
-	if p, ok := members["properties"]; ok && json.Unmarshal(p, &properties) != nil {
-		return nil, false
-	}
-	// Undeclared arguments are refused unless additionalProperties is true.
-	more := string(members["additionalProperties"])
-	return slices.Collect(maps.Keys(properties)), more == "" || more == "false"
 }

@@ -1,7 +1,6 @@
 package stop
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -104,39 +103,14 @@ func wantArguments(tool string, predicate expr.Node) func(pawl.Agent) error {
 		if err != nil {
 			return err
 		}
-		names, closed := argumentNames(info.Input)
-		if !closed {
+		if info.Input == nil { // a built-in tool, or one without arguments
 			return nil
 		}
-		for n := range expr.All(predicate) {
-			p, ok := n.(*expr.Path)
-			if ok && len(p.Keys) > 0 && !p.Keys[0].IsIndex && !slices.Contains(names, p.Keys[0].Name) {
-				return fmt.Errorf("the tool %s has no argument %s%s", tool, p.Keys[0].Name, expr.DidYouMean(p.Keys[0].Name, names))
-			}
+		if errs := expr.Undeclared(tool, info.Input, predicate); len(errs) > 0 {
+			return errors.New(errs[0].Message)
 		}
 		return nil
 	}
-}
-
-// argumentNames lists the properties of an object schema, and reports whether
-// other properties are known to be refused.
-func argumentNames(schema json.RawMessage) (names []string, closed bool) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(schema, &members) != nil {
-		return nil, false
-	}
-	var properties map[string]json.RawMessage
-	if json.Unmarshal(members["properties"], &properties) != nil {
-		return nil, false
-	}
-	for _, open := range []string{"patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"} {
-		if _, ok := members[open]; ok {
-			return nil, false
-		}
-	}
-	// Undeclared arguments are refused unless additionalProperties is true.
-	more := string(members["additionalProperties"])
-	return slices.Collect(maps.Keys(properties)), more == "" || more == "false"
 }
 
 func unregistered(name *expr.String, o *Options) error {
