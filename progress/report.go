@@ -70,7 +70,7 @@ func Of(s *pawl.State) Report {
 	scale := gauge.ScaleOf(s.Declaration().Goal)
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
 		if t.Measure != nil && r.Latest != nil {
-			from, to := reading(r.Latest), reading(t.Measure)
+			from, to := (*gauge.Measure)(r.Latest), (*gauge.Measure)(t.Measure)
 			c := Change{Iteration: t.Iteration, Calls: called[t.Iteration], From: *r.Latest, To: *t.Measure, Trend: Trend(scale.Trend(*from, *to))}
 			c.Fixed, c.Broke, c.Shown = gauge.Moved(from.Open, to.Open)
 			r.Trend = c.Trend

@@ -56,10 +56,10 @@ func follow(s *pawl.State, room []turn, most int) trail {
 			break
 		}
 		if drift == nil && later == nil {
-			drift = reading(track.Drift)
+			drift = (*gauge.Measure)(track.Drift)
 		}
 		if later == nil {
-			later = reading(track.Measure)
+			later = (*gauge.Measure)(track.Measure)
 		}
 		switch {
 		case past && (drift != nil || later != nil):
@@ -72,7 +72,7 @@ func follow(s *pawl.State, room []turn, most int) trail {
 		later, drift = nil, nil
 	}
 	if base, ok := s.Baseline(); ok {
-		t.before = reading(&base)
+		t.before = (*gauge.Measure)(&base)
 	}
 	return t.in(s, measured)
 }
@@ -87,13 +87,6 @@ func (t trail) in(s *pawl.State, measured bool) trail {
 		t.foreign = s.Head().Loop != pawl.ReAct{}.Name()
 	}
 	return t
-}
-
-func reading(m *pawl.Measure) *gauge.Measure {
-	if m == nil {
-		return nil
-	}
-	return &gauge.Measure{Value: m.Value, Open: m.Open}
 }
 
 // base returns the goal's measure before the last n turns.

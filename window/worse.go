@@ -24,18 +24,18 @@ const (
 func worse(s *pawl.State) (lines []string) {
 	var before *gauge.Measure
 	if m, ok := s.Baseline(); ok {
-		before = reading(&m)
+		before = (*gauge.Measure)(&m)
 	}
 	scale := gauge.ScaleOf(s.Declaration().Goal)
 	came := map[int]string{} // of a turn
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
-		if now := reading(t.Measure); now != nil {
+		if now := (*gauge.Measure)(t.Measure); now != nil {
 			if before != nil && scale.Trend(*before, *now) == gauge.Regressing {
 				came[t.Iteration] = harm(*before, *now)
 			}
 			before = now
 		}
-		before = cmp.Or(reading(t.Drift), before) // what the next turn begins at
+		before = cmp.Or((*gauge.Measure)(t.Drift), before) // what the next turn begins at
 	}
 	if len(came) == 0 {
 		return nil
@@ -59,13 +59,6 @@ func worse(s *pawl.State) (lines []string) {
 		lines = append(lines, worseMark+cut(did[turn], 2*mostLine)+" → "+came[turn])
 	}
 	return lines
-}
-
-func reading(m *pawl.Measure) *gauge.Measure {
-	if m == nil {
-		return nil
-	}
-	return &gauge.Measure{Value: m.Value, Open: m.Open}
 }
 
 // harm is what became worse from one measure to the next, in a line.
