@@ -16,6 +16,9 @@ type Bell struct {
 	// returns when the last one ends. It may start the source of notifications,
 	// which must not ring before First returns. Nil: nothing is called.
 	First func() (last func())
+	// Ready reports whether changes are noticed now. A listener that begins
+	// before that is notified when somebody rings, not at once. Nil: they are.
+	Ready func() bool
 
 	heard  atomic.Int32
 	mu     sync.Mutex
@@ -48,7 +51,8 @@ func (b *Bell) Ring(name string) {
 }
 
 // Listen yields the names of things that have changed, until ctx ends or the
-// bell is closed. The empty name comes first, for earlier changes. Names that
+// bell is closed. The empty name comes first, for earlier changes: at once if
+// the bell is ready. Names that
 // arrive while the caller is busy are held, each once.
 func (b *Bell) Listen(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
@@ -100,7 +104,9 @@ func (b *Bell) enter(e *ear) {
 	if b.heard.Add(1) == 1 && b.First != nil && !b.closed {
 		b.last = b.First()
 	}
-	e.tell("")
+	if b.closed || b.Ready == nil || b.Ready() {
+		e.tell("")
+	}
 }
 
 func (b *Bell) leave(e *ear) {

@@ -6,9 +6,12 @@ import (
 	"iter"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/pawl-run/pawl/internal/bell"
 )
 
 // WatchSignals yields the ids of runs for which signals have come, from any
@@ -21,155 +24,68 @@ import (
 // each once. All watchers of a journal share one connection beside the pool.
 // No error is ever yielded: a connection that breaks is made anew.
 func (j *Journal) WatchSignals(ctx context.Context) iter.Seq2[string, error] {
-	return j.letters.watch(ctx)
+	return j.letters.bell.Listen(ctx)
 }
 
 // WatchLogs is [Journal.WatchSignals] for entries. Word of them follows their
 // commit by some milliseconds and is not part of it, since those who give word
 // in a commit wait for each other: what a process appended just before it was
 // killed is not told of.
-func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.watch(ctx) }
+func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
+	return j.logs.bell.Listen(ctx)
+}
 
-// A hub hands what comes over one channel of the database to all who watch. It
+// A hub tells what comes over one channel of the database to all who watch. It
 // has a connection as long as there is one.
 type hub struct {
 	channel string
 	config  *pgx.ConnConfig
+	bell    bell.Bell
+	on      atomic.Bool // the listener listens
 
-	mu       sync.Mutex
-	watchers map[*watcher]bool
-	stop     context.CancelFunc // of the listener; nil if there is none
-	gone     chan struct{}      // closed when the listener has ended
-	on       bool               // the listener listens
-	closed   bool
+	// Of the latest listener; the bell's lock guards them.
+	stop context.CancelFunc
+	gone chan struct{} // closed when it has ended
 }
-
-// A watcher holds the runs that its caller has not received.
-type watcher struct {
-	changed map[string]bool
-	wake    chan struct{}
-}
-
-// mostChanged is how many ids are kept for a watcher; beyond that it gets the empty id.
-const mostChanged = 1000
 
 func newHub(config *pgx.ConnConfig, channel string) *hub {
-	return &hub{channel: channel, config: config, watchers: make(map[*watcher]bool)}
+	h := &hub{channel: channel, config: config}
+	h.bell.First, h.bell.Ready = h.begin, h.on.Load
+	return h
 }
 
-func (h *hub) watch(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		w := &watcher{wake: make(chan struct{}, 1)}
-		h.enter(w)
-		defer h.leave(w)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-w.wake:
-			}
-			h.mu.Lock()
-			changed, closed := w.changed, h.closed
-			w.changed = nil
-			h.mu.Unlock()
-			if closed {
-				return
-			}
-			if changed[""] {
-				changed = map[string]bool{"": true}
-			}
-			for run := range changed {
-				if ctx.Err() != nil || !yield(run, nil) {
-					return
-				}
-			}
+// begin starts a listener, which waits for the one before it to end, and returns
+// the function that stops it.
+func (h *hub) begin() (last func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	before, gone := h.gone, make(chan struct{})
+	h.stop, h.gone = stop, gone
+	go func() {
+		defer close(gone)
+		if before != nil {
+			<-before
 		}
-	}
-}
-
-func (h *hub) enter(w *watcher) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.watchers[w] = true
-	switch {
-	case h.closed, h.on:
-		w.tell("")
-	case h.stop == nil:
-		ctx, stop := context.WithCancel(context.Background())
-		before, gone := h.gone, make(chan struct{})
-		h.stop, h.gone = stop, gone
-		go func() {
-			defer close(gone)
-			if before != nil {
-				<-before
-			}
-			h.listen(ctx)
-		}()
-	}
-}
-
-func (h *hub) leave(w *watcher) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.watchers, w)
-	if len(h.watchers) == 0 && h.stop != nil {
-		h.stop()
-		h.stop, h.on = nil, false
-	}
+		h.listen(ctx)
+	}()
+	return stop
 }
 
 func (h *hub) close() {
-	h.mu.Lock()
-	h.closed = true
-	if h.stop != nil {
+	h.bell.Close()
+	if h.stop != nil { // no other begins
 		h.stop()
-	}
-	for w := range h.watchers {
-		w.tell("")
-	}
-	gone := h.gone
-	h.mu.Unlock()
-	if gone != nil {
-		<-gone
-	}
-}
-
-// tell keeps a run for w; the hub is locked.
-func (w *watcher) tell(run string) {
-	if w.changed == nil {
-		w.changed = make(map[string]bool)
-	}
-	if len(w.changed) >= mostChanged {
-		run = ""
-	}
-	w.changed[run] = true
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-// tell hands a run to all; on says whether the listener listens now.
-func (h *hub) tell(ctx context.Context, run string, on bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if ctx.Err() != nil {
-		return // another listener may have begun
-	}
-	if h.on = on; on {
-		for w := range h.watchers {
-			w.tell(run)
-		}
+		<-h.gone
 	}
 }
 
 // listen keeps a connection on which word comes until ctx ends.
 func (h *hub) listen(ctx context.Context) {
+	h.on.Store(false)
 	for n := 0; ctx.Err() == nil; n++ {
 		if h.hear(ctx) {
 			n = 0
 		}
-		h.tell(ctx, "", false)
+		h.on.Store(false)
 		pause(ctx, n)
 	}
 }
@@ -192,14 +108,15 @@ func (h *hub) hear(ctx context.Context) (heard bool) {
 	if _, err := c.Exec(ctx, `LISTEN `+pgx.Identifier{h.channel}.Sanitize()); err != nil {
 		return false
 	}
-	h.tell(ctx, "", true)
+	h.on.Store(true)
+	h.bell.Ring("")
 	for {
 		run, err := next(ctx, c)
 		if err != nil {
 			return true
 		}
 		if run != nil {
-			h.tell(ctx, *run, true)
+			h.bell.Ring(*run)
 		}
 	}
 }
