@@ -24,11 +24,15 @@ const lease = 15 * time.Second
 // runs twice. The SQLite case stands here since it differs in nothing but the
 // database.
 func TestServersRecover(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { recovers(t, "sqlite:"+filepath.Join(t.TempDir(), "runs.db")) })
-	t.Run("postgres", func(t *testing.T) {
-		raw(t, `DROP SCHEMA IF EXISTS pawl CASCADE`)
-		recovers(t, started(t).url())
-	})
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	raw(t, `DROP SCHEMA IF EXISTS pawl CASCADE`)
+	databases := map[string]string{"postgres": started(t).url(), "sqlite": "sqlite:" + filepath.Join(t.TempDir(), "runs.db")}
+	for name, database := range databases { // beside each other, since both wait for leases to lapse
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			recovers(t, database)
+		})
+	}
 }
 
 func recovers(t *testing.T, database string) {
@@ -41,8 +45,8 @@ func recovers(t *testing.T, database string) {
 	chance := rand.New(rand.NewPCG(seed, 0))
 	upTo := func(d time.Duration) time.Duration { return time.Duration(chance.Int64N(int64(d))) }
 
-	t.Chdir(t.TempDir())
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := t.TempDir()
+	paid, agent := filepath.Join(dir, "paid.txt"), filepath.Join(dir, "buyer.yaml")
 	var script strings.Builder
 	script.WriteString("replies:\n")
 	for n := range pays {
@@ -55,18 +59,18 @@ model: script:buyer.script.yaml
 limits: {iterations: 100, tokens: 100000000}
 tools:
   - {name: look, description: Look., command: [sh, -c, "sleep 0.1; echo seen"], effect: read, input: {type: object, properties: {n: {type: integer}}}}
-  - {name: pay, description: Pay., command: [sh, -c, "echo $PAWL_RUN $PAWL_CALL >> paid.txt; sleep 0.2"], input: {type: object, properties: {n: {type: integer}}}}
+  - {name: pay, description: Pay., command: [sh, -c, "echo $PAWL_RUN $PAWL_CALL >> ` + paid + `; sleep 0.2"], input: {type: object, properties: {n: {type: integer}}}}
 `,
 		"buyer.script.yaml": script.String(),
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx := t.Context()
 	var sites [3]*site
 	for i := range sites {
-		sites[i] = serving(t, database, "buyer.yaml")
+		sites[i] = serving(t, database, agent)
 	}
 	ids := make([]string, runs)
 	for i := range ids {
@@ -93,7 +97,7 @@ tools:
 		i := chance.IntN(len(sites))
 		sites[i].kill()
 		time.Sleep(upTo(1500 * time.Millisecond))
-		sites[i] = serving(t, database, "buyer.yaml")
+		sites[i] = serving(t, database, agent)
 		if n > 3 && ended() {
 			t.Logf("all runs ended after %d kills", n+1)
 			break
@@ -114,7 +118,7 @@ tools:
 			break // what did not end is reported below
 		}
 	}
-	data, err := os.ReadFile("paid.txt")
+	data, err := os.ReadFile(paid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,8 @@ func TestDistIsFresh(t *testing.T) {
 	}
 }
 
-// The story that the pages are for, in a browser, against pawl serve.
+// The story that the pages are for, in a browser, against pawl serve. CI and
+// PAWL_PROOF try everything else in e2e, too.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	chromium := os.Getenv("PAWL_CHROMIUM")
@@ -90,7 +91,11 @@ func TestBrowser(t *testing.T) {
 			chromium = path
 		}
 	}
-	cmd := app(t, "playwright", "test")
+	args := []string{"test", "story"}
+	if os.Getenv("CI") != "" || os.Getenv("PAWL_PROOF") != "" {
+		args = args[:1]
+	}
+	cmd := app(t, "playwright", args...)
 	if chromium == "" {
 		lacking(t, "chromium is not installed")
 	}
