@@ -272,8 +272,45 @@ func onDisk(t testing.TB) Store {
 
 // BenchmarkReaders is one run that is followed by one and by a thousand.
 func BenchmarkReaders(b *testing.B) {
-	for _, readers := range []int{1, 1000} {
+	for _, readers := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) { measured(b, memory.New(), 1, readers, 200) })
+	}
+}
+
+// BenchmarkLateReaders is a run of 200 turns that readers follow from its beginning
+// after it has ended.
+func BenchmarkLateReaders(b *testing.B) {
+	j := memory.New()
+	release := make(chan struct{})
+	close(release)
+	web, e := hosted(b, j, talker{turns: 200, words: 20, waiting: new(atomic.Int64), release: release}.agent())
+	id, err := post(b.Context(), web)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if h := e.Live(id); h != nil {
+		if _, err := h.Wait(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, readers := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) {
+			for b.Loop() {
+				var all sync.WaitGroup
+				for range readers {
+					w, err := watch(web, id)
+					if err != nil {
+						b.Fatal(err)
+					}
+					all.Go(func() {
+						if _, _, err := w.entries(nil); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				all.Wait()
+			}
+		})
 	}
 }
 
