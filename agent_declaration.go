@@ -3,6 +3,7 @@ package pawl
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ type Declaration struct {
 	Tools       []ToolInfo        `wire:"tools,omit"`
 	Stop        string            `wire:"stop,omit"`
 	Limits      Limits            `wire:"limits"`
-	Policies    []string          `wire:"policies,omit"`
+	Policies    []string          `wire:"policies,omit"`    // the String of each
+	PolicyInfo  []PolicyInfo      `wire:"policy_info,omit"` // of each; nil in logs before it was declared
 	Goal        string            `wire:"goal,omit"`
 	Observes    bool              `wire:"observes,omit"`
 	Output      json.RawMessage   `wire:"output,omit"`
@@ -44,6 +46,36 @@ type Declaration struct {
 	Source      string            `wire:"source,omit"`
 	Machine     int               `wire:"machine"`
 	Digests     map[string]string `wire:"digests"`
+}
+
+// A PolicyInfo is what a [Policy] declares as data. Parameters is a JSON object,
+// or nil for a policy without a method Parameters() json.RawMessage.
+type PolicyInfo struct {
+	Kind       string          `wire:"kind"` // what its String has before the parenthesis
+	Parameters json.RawMessage `wire:"parameters,omit"`
+}
+
+// PoliciesOf yields the String and the parameters of each policy of a kind, in
+// the order in which they review.
+func (d *Declaration) PoliciesOf(kind string) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		for i, source := range d.Policies {
+			var info PolicyInfo
+			if i < len(d.PolicyInfo) {
+				info = d.PolicyInfo[i]
+			} else {
+				info.Kind = policyKind(source)
+			}
+			if info.Kind == kind && !yield(source, info.Parameters) {
+				return
+			}
+		}
+	}
+}
+
+func policyKind(source string) string {
+	kind, _, _ := strings.Cut(source, "(")
+	return kind
 }
 
 // Differences names the parts in which two declarations differ, sorted, of tools
@@ -218,6 +250,10 @@ func (d Declaration) clone() Declaration {
 		t.Input, t.Reaches, t.Content = slices.Clone(t.Input), slices.Clone(t.Reaches), slices.Clone(t.Content)
 	}
 	d.Policies, d.Output = slices.Clone(d.Policies), slices.Clone(d.Output)
+	d.PolicyInfo = slices.Clone(d.PolicyInfo)
+	for i := range d.PolicyInfo {
+		d.PolicyInfo[i].Parameters = slices.Clone(d.PolicyInfo[i].Parameters)
+	}
 	d.Sampling.Options = maps.Clone(d.Sampling.Options)
 	for name, value := range d.Sampling.Options {
 		d.Sampling.Options[name] = slices.Clone(value)

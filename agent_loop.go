@@ -64,7 +64,8 @@ func doneVerdict() Verdict {
 // after every other policy, until nobody changes anything; a fact once recorded
 // must therefore be looked for in the State and not be recorded twice. String
 // names the policy with its parameters, as in no_progress(3), and is digested: a
-// run does not resume under weaker policies unawares. One with a method
+// run does not resume under weaker policies. For programs that read the log, a
+// policy may also declare its parameters as data; see [PolicyInfo]. One with a method
 // Inherited() bool that says so also reviews the runs of the agents that are
 // tools of its own; see [Delegate]. One with a method LeavesActs() bool that says so
 // is not asked about an [Act]. The State belongs to the caller, as in [Loop].

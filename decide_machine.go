@@ -180,7 +180,11 @@ func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 		m.decl.Goal = a.Goal.Success.String()
 	}
 	for _, p := range a.Policies {
-		m.decl.Policies = append(m.decl.Policies, p.String())
+		info := PolicyInfo{Kind: policyKind(p.String())}
+		if p, ok := p.(interface{ Parameters() json.RawMessage }); ok {
+			info.Parameters = p.Parameters()
+		}
+		m.decl.Policies, m.decl.PolicyInfo = append(m.decl.Policies, p.String()), append(m.decl.PolicyInfo, info)
 	}
 	m.decl.Digests = m.decl.digest()
 }

@@ -149,7 +149,11 @@ func (e *Engine) machine(agent pawl.Agent, compacts bool) (*pawl.Machine, error)
 // machineOf is machine for a run that began with a declaration, which may be of
 // a time when there was one built-in policy less.
 func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
-	return e.machine(agent, window.Declared(began.Policies))
+	compacts := false
+	for range began.PoliciesOf("context") {
+		compacts = true
+	}
+	return e.machine(agent, compacts)
 }
 
 // serves returns an error if runs of the agent can wait for something that cannot

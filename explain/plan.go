@@ -3,8 +3,6 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -177,26 +175,23 @@ func usual(o *PlanOptions, limit int, single bool, most int, observes bool) (tur
 // compacts reports whether the conversation is compacted when that pays, how
 // many turns are kept, and the most tokens of a request; zero: no limit.
 func compacts(d *pawl.Declaration) (pays bool, keep, window int) {
-	for _, policy := range d.Policies {
-		rest, ok := strings.CutPrefix(policy, "context(keep ")
-		if !ok {
-			continue
-		}
-		pays = true
-		for i, part := range strings.Split(strings.TrimSuffix(rest, ")"), ", ") {
-			n, _ := strconv.Atoi(strings.TrimSuffix(part, " tokens"))
-			switch {
-			case i == 0:
-				keep = n
-			case strings.HasSuffix(part, " tokens"):
-				window = n
-			case part == "never by price":
-				pays = false
-			}
-		}
-		return pays, keep, window
+	p := compaction(d)
+	return !p.Never, p.Keep, p.MaxTokens
+}
+
+// compaction is what the declaration says of the context policy, or the
+// engine's default.
+func compaction(d *pawl.Declaration) (p struct {
+	Keep      int
+	MaxTokens int  `json:"max_tokens"`
+	Never     bool `json:"never_by_price"`
+	Model     string
+}) {
+	p.Keep = usualKeep
+	for _, parameters := range d.PoliciesOf("context") {
+		_ = json.Unmarshal(parameters, &p) // nil in old logs: the default
 	}
-	return true, usualKeep, 0 // the engine's default
+	return p
 }
 
 // judges returns the cost per turn of the policies' models; nil: none.
@@ -204,10 +199,7 @@ func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
 	var u pawl.Usage
 	dollars := 0.0
 	for i := range d.Auxiliary {
-		sums := func(policy string) bool { // a summary model is not asked at every turn
-			return strings.HasPrefix(policy, "context(") && strings.HasSuffix(policy, fmt.Sprintf("by %q)", d.Auxiliary[i].Name))
-		}
-		if slices.ContainsFunc(d.Policies, sums) {
+		if d.Auxiliary[i].Name == compaction(d).Model { // a summary model is not asked at every turn
 			continue
 		}
 		one := pawl.Usage{Input: judgeInput, Output: judgeOutput}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -96,6 +97,12 @@ type flow struct {
 
 // String returns the policy with its options as recorded in the log.
 func (f *flow) String() string { return f.name }
+
+// Parameters declares the policy as data.
+func (f *flow) Parameters() json.RawMessage {
+	b, _ := json.Marshal(map[string]bool{"strict": f.strict})
+	return b
+}
 
 // Waits reports that the agent needs a durable journal.
 func (f *flow) Waits() bool { return true }

@@ -59,12 +59,19 @@ func Of(s *pawl.State) Effective {
 	}
 	for _, p := range d.Policies {
 		e.note("policy: %s", p)
-		if origin == nil && strings.HasPrefix(p, "data_flow(") {
-			flow := &node{kind: mapping}
-			if flow.put("data_flow", yes()); strings.HasPrefix(p, "data_flow(strict") {
-				flow = &node{kind: mapping}
-				flow.put("data_flow", textNode("strict"))
-			}
+	}
+	for source, parameters := range d.PoliciesOf("data_flow") {
+		var p struct{ Strict bool }
+		if json.Unmarshal(parameters, &p) != nil { // a log from before parameters were declared
+			p.Strict = strings.Contains(source, "strict")
+		}
+		flow := &node{kind: mapping}
+		if p.Strict {
+			flow.put("data_flow", textNode("strict"))
+		} else {
+			flow.put("data_flow", yes())
+		}
+		if origin == nil {
 			e.set("guard", flow)
 		}
 	}

@@ -165,14 +165,12 @@ func Whole(s *pawl.State) Node {
 		add(Tree(c, s))
 	}
 	add(Tree(Done(), s))
-	for _, policy := range d.Policies {
-		if strings.HasPrefix(policy, "no_progress(") {
-			v := s.Verdict()
-			add(Node{
-				Source: policy, Kind: KindLeaf, Outcome: pawl.StatusNoProgress, Holds: v.Status == pawl.StatusNoProgress && v.Leaf != toolErrors(l).String(),
-				Detail: fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled()),
-			})
-		}
+	for policy := range d.PoliciesOf("no_progress") {
+		v := s.Verdict()
+		add(Node{
+			Source: policy, Kind: KindLeaf, Outcome: pawl.StatusNoProgress, Holds: v.Status == pawl.StatusNoProgress && v.Leaf != toolErrors(l).String(),
+			Detail: fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled()),
+		})
 	}
 	// What ended the run need not hold by itself: a workflow is done without an
 	// answer, and a limit refuses a step before the limit is reached.

@@ -14,6 +14,7 @@
 package window
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -96,17 +97,6 @@ func Guard(a pawl.Agent) pawl.Agent {
 	return a
 }
 
-// Declared reports whether the policies of a declaration have one of Compact's.
-// Runs begun before there was any have not, and go on without.
-func Declared(policies []string) bool {
-	for _, p := range policies {
-		if strings.HasPrefix(p, "context(") {
-			return true
-		}
-	}
-	return false
-}
-
 // Pin is a section of a prompt that holds facts. The prompt is never shortened,
 // and stands at the beginning of every request. Without facts it is empty.
 func Pin(facts ...string) string {
@@ -141,6 +131,17 @@ func (c compaction) String() string {
 		fmt.Fprintf(&b, ", by %q", c.name)
 	}
 	return b.String() + ")"
+}
+
+// Parameters declares the policy as data.
+func (c compaction) Parameters() json.RawMessage {
+	b, _ := json.Marshal(struct {
+		Keep      int    `json:"keep"`
+		MaxTokens int    `json:"max_tokens,omitempty"`
+		Never     bool   `json:"never_by_price,omitempty"`
+		Model     string `json:"model,omitempty"` // that writes summaries
+	}{c.Keep, c.MaxTokens, c.Never, c.name})
+	return b
 }
 
 // AuxiliaryModels is the model that writes summaries, if it is another than the run's.
