@@ -61,8 +61,8 @@ func (s *State) Request(called ModelCalled, turn int, so conversation) (Request,
 	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, offer: d.Tools}
 	m.single = d.Loop == SingleCall{}.Name()
 	think := Think{
-		Purpose: called.Purpose, View: called.View, Iteration: turn, Attempt: called.Attempt,
-		MaxTokens: called.MaxTokens, Fallback: called.Fallback, Model: called.Model,
+		Purpose: called.Purpose, View: called.View, Model: called.Model, MaxTokens: called.MaxTokens,
+		Prepared: Prepared{Iteration: turn, Attempt: called.Attempt, Fallback: called.Fallback},
 	}
 	return m.Request(s, think, so), *d.model(think.Model, think.Fallback)
 }

@@ -15,21 +15,27 @@ type Step interface {
 // Observe looks at the world through the agent's [Observer] and measures its goal.
 type Observe struct{}
 
-// Think calls the model. A loop sets Purpose and, if it wants to, View; the
-// machine fills the rest.
+// Think calls the model. A loop sets Purpose and, if it wants to, View. A loop or
+// policy may also name an auxiliary model and lower MaxTokens.
 type Think struct {
-	Purpose Purpose
-	View    View
+	Purpose   Purpose
+	View      View
+	Model     string // the name of an auxiliary model; empty: the agent's model. See [Auxiliary]
+	MaxTokens int    // the most tokens of output; the machine lowers it to what the limits leave
 
-	Iteration int       // the turn it belongs to
-	Attempt   int       // tries and re-asks of it, from 1
-	Estimate  int       // tokens of input expected
-	Bytes     int       // of input, by which they were estimated
-	MaxTokens int       // the clamp on output; a policy may lower it
-	Cost      float64   // dollars reserved
+	Prepared
+}
+
+// Prepared is what the machine adds to a [Think]. What a loop or a policy writes
+// here has no effect.
+type Prepared struct {
+	Iteration int       // the turn that the request belongs to
+	Attempt   int       // how often this turn was tried, from 1
+	Estimate  int       // expected tokens of input
+	Bytes     int       // of input, from which Estimate was computed
+	Cost      float64   // reserved dollars
 	NotBefore time.Time // when to send it; zero: at once
 	Fallback  int       // which of the agent's fallbacks to ask; zero: its model
-	Model     string    // the name of a model that a policy or the loop brings, to ask it instead; see [Auxiliary]
 }
 
 // A View says by reference what a Think shows the model. The zero View is the

@@ -19,7 +19,7 @@ func TestPendingExpires(t *testing.T) {
 		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Time: end.Add(-time.Hour), Event: e})
 	}
 	want := []Pending{{Run: "r", Kind: "input", Call: "stuck", Args: []byte("{}"), Reason: "How on?", ExpiresAt: &end}}
-	if d := cmp.Diff(want, ResultOf(s).Pending); d != "" {
+	if d := cmp.Diff(want, s.Result().Pending); d != "" {
 		t.Error(d)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Fold takes in the next entry of the log. It is the only way a state changes.
 // Fold is total: any entry leaves a state, and one that makes no sense (an answer
 // to a call that does not exist) changes nothing but the place in the log. See
-// [CheckEntry].
+// [State.CheckNext].
 func (s *State) Fold(e Entry) {
 	if s.status == StatusRunning && s.seq > 0 {
 		switch e.Event.(type) {
@@ -60,9 +60,9 @@ func idle(event Event) bool {
 	return false
 }
 
-// CheckEntry says whether e may follow s in a log: the next seq of the same
+// CheckNext says whether e may follow s in a log: the next seq of the same
 // run, a start first and only first, and a decision no later than the entry.
-func CheckEntry(s *State, e Entry) error {
+func (s *State) CheckNext(e Entry) error {
 	_, starts := e.Event.(RunStarted)
 	switch {
 	case e.Seq != s.seq+1:

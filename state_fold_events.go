@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/exchange"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -159,7 +160,7 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	s.refuted, s.rejects, s.withdrawn, s.unsent = false, false, false, false
 	s.missed = nil
 	if e.Reply.Stop != StopRefusal { // which no model is shown
-		s.place(exchange{seq: entry.Seq, calls: s.counter}, s.bytes, s.maskable)
+		s.exchanges.Add(exchange.Exchange{Seq: entry.Seq, Calls: s.counter, Start: s.bytes, Maskable: s.maskable})
 	}
 	t := Turn{Iteration: entry.Iteration}
 	var calls int

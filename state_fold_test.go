@@ -232,11 +232,11 @@ func FuzzDecide(f *testing.F) {
 			if step := m.Decide(s); step == nil {
 				t.Fatalf("no step at entry %d", s.seq)
 			}
-			ResultOf(s)
+			s.Result()
 			s.Head()
 			states, dumps = append(states, s.Clone()), append(dumps, dumped(s))
 			e := randomEntry(r, s)
-			if err := CheckEntry(s, e); err != nil {
+			if err := s.CheckNext(e); err != nil {
 				t.Fatal(err)
 			}
 			states[r.IntN(len(states))].Clone().Fold(randomEntry(r, s)) // a sibling, in any state's name

@@ -10,8 +10,7 @@ import (
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
-// Result is what a run has come to, as the command line, the server and
-// [ResultOf] give it. Its JSON has every key always.
+// Result is what a run has come to, as the command line and the server print it. Its JSON has every key always.
 type Result struct {
 	Run        string            `json:"run"`
 	Agent      string            `json:"agent"`
@@ -81,8 +80,8 @@ type Pending struct {
 	AnsweredBy string          `json:"answered_by,omitempty"`
 }
 
-// ResultOf reads a run's result off its state. It costs O(entries).
-func ResultOf(s *State) Result {
+// Result is what the run has come to so far. It costs O(entries).
+func (s *State) Result() Result {
 	v := s.Verdict()
 	r := Result{
 		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,

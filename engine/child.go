@@ -81,7 +81,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 	case state.Seq() == 0:
 		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks})
 	}
-	c.state, c.result = state, pawl.ResultOf(state)
+	c.state, c.result = state, state.Result()
 	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {
 		return nil, nil
 	}
@@ -316,7 +316,7 @@ func (k *children) wakeParent() {
 
 // Pending is everything a run waits for, what its children wait for included.
 func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, error) {
-	list := pawl.ResultOf(s).Pending
+	list := s.Result().Pending
 	for c := range s.Open() {
 		if c.Phase != pawl.PhaseAwaitingChild {
 			continue

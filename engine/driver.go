@@ -210,7 +210,7 @@ func (d *driver) finish(err error) {
 	r.engine.left(r.base, r.lease.Run, err)
 	l.err = err
 	r.engine.drop(d)
-	l.result = pawl.ResultOf(r.state)
+	l.result = r.state.Result()
 	d.requests.addTokens(&l.result)
 	d.children.addPending(&l.result)
 	r.engine.opt.Threads.keep(r)

@@ -248,8 +248,8 @@ func TestHookDirectionsOfOld(t *testing.T) {
 		with := s.Clone()
 		with.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
 			Event: pawl.HookDirected{Hook: "old", Direction: "retry", Reason: "no"}})
-		before, _ := json.Marshal(pawl.ResultOf(s)) // results always marshal
-		after, _ := json.Marshal(pawl.ResultOf(with))
+		before, _ := json.Marshal(s.Result()) // results always marshal
+		after, _ := json.Marshal(with.Result())
 		if diff := cmp.Diff(string(before), string(after)); diff != "" {
 			t.Errorf("entry %d: %s", s.Seq(), diff)
 		}

@@ -94,7 +94,7 @@ func (l *life) watch(ctx context.Context, h pawl.Head) {
 	if l.err = err; err != nil {
 		return
 	}
-	l.result = pawl.ResultOf(s)
+	l.result = s.Result()
 	if l.result.Pending, l.err = Pending(ctx, l.engine.journal, s); s.Status() == pawl.StatusRunning {
 		l.result.Status, l.result.Resumable = pawl.StatusInterrupted, true
 	}

@@ -41,7 +41,7 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 			return pawl.RunStarted{}, err
 		}
 		start, _ := entry.Event.(pawl.RunStarted)
-		return start, pawl.CheckEntry(new(pawl.State), entry)
+		return start, new(pawl.State).CheckNext(entry)
 	}
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
@@ -80,7 +80,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		whole := p.state // the log is read to its end, where it stands that it was redacted
 		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
 			if err == nil {
-				err = pawl.CheckEntry(whole, entry)
+				err = whole.CheckNext(entry)
 			}
 			if err != nil {
 				return past{}, err

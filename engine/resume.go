@@ -161,7 +161,7 @@ func load(ctx context.Context, d *driver) error {
 	run, e := r.lease.Run, r.engine
 	for entry, err := range Entries(ctx, e.journal, run, 1) { // not entriesFor: the first replaces the state
 		if err == nil {
-			err = pawl.CheckEntry(r.state, entry)
+			err = r.state.CheckNext(entry)
 		}
 		if err != nil {
 			return err

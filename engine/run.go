@@ -177,7 +177,7 @@ func entriesFor(ctx context.Context, j pawl.Journal, run string, s *pawl.State) 
 	return func(yield func(pawl.Entry, error) bool) {
 		for entry, err := range Entries(ctx, j, run, 1) {
 			if err == nil {
-				err = pawl.CheckEntry(s, entry)
+				err = s.CheckNext(entry)
 			}
 			if !yield(entry, err) {
 				return

@@ -141,7 +141,7 @@ func Of(entries iter.Seq2[pawl.Entry, error], o *Options) (Report, error) {
 			continue // streamed text of a live run
 		}
 		if err == nil {
-			err = pawl.CheckEntry(f.state, e)
+			err = f.state.CheckNext(e)
 		}
 		if err != nil {
 			return f.report(), fmt.Errorf("explain: %w", err)

@@ -195,7 +195,7 @@ func TestResultIsWhole(t *testing.T) {
 	for _, e := range log {
 		s.Fold(e)
 	}
-	got, want := keys(t, r), keys(t, pawl.ResultOf(s))
+	got, want := keys(t, r), keys(t, s.Result())
 	for key, value := range want {
 		if !bytes.Equal(got[key], value) {
 			t.Errorf("%s is %s, want %s", key, got[key], value)

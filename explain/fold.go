@@ -184,7 +184,7 @@ func (f *fold) report() Report {
 	f.close()
 	s := f.state
 	r := Report{
-		Result: Result{Result: pawl.ResultOf(s)}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
+		Result: Result{Result: s.Result()}, Decisions: f.decisions, Cost: f.cost, Failures: f.failures, Ceilings: ceilings(s),
 		opt: f.opt, created: s.Created(), updated: s.Time(), seq: s.Seq(), quiet: f.quiet, fork: f.forked, now: f.opt.Now, wakeAt: s.WakeAt(),
 	}
 	start, _ := s.Start()

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -49,7 +50,7 @@ func TestPlanKeepsCeilings(t *testing.T) {
 				d.Loop, d.Tools = "single", nil
 			}
 			if r.IntN(3) == 0 {
-				d.Policies = []string{[]string{"context(keep 2)", "context(keep 3, never by price)"}[r.IntN(2)]}
+				compacting(d, []string{`{"keep":2}`, `{"keep":3,"never_by_price":true}`}[r.IntN(2)])
 			}
 			if r.IntN(3) == 0 {
 				d.Auxiliary = []pawl.ModelInfo{{Name: "judge", Price: price}}
@@ -76,6 +77,12 @@ func TestPlanKeepsCeilings(t *testing.T) {
 	}
 }
 
+// compacting declares a policy that shortens the conversation.
+func compacting(d *pawl.Declaration, parameters string) {
+	d.Policies = []string{"context()"}
+	d.PolicyInfo = []pawl.PolicyInfo{{Kind: "context", Parameters: json.RawMessage(parameters)}}
+}
+
 // TestPlanFollowsItsTerms: what makes a run dearer makes its plan dearer.
 func TestPlanFollowsItsTerms(t *testing.T) {
 	likely := func(d pawl.Declaration, o *explain.PlanOptions) pawl.Decimal {
@@ -95,12 +102,13 @@ func TestPlanFollowsItsTerms(t *testing.T) {
 			t.Errorf("with %s it costs $%v, without $%v", name, more, base)
 		}
 	}
-	long := func(policy string) explain.Plan {
+	long := func(parameters string) explain.Plan {
 		return explain.PlanOfDeclaration(planned(&dear, 2, func(d *pawl.Declaration) {
-			d.Policies, d.Limits.Iterations, d.Limits.Tokens = []string{policy}, 100, 1<<30
+			compacting(d, parameters)
+			d.Limits.Iterations, d.Limits.Tokens = 100, 1<<30
 		}), &explain.PlanOptions{Iterations: 100})
 	}
-	on, off := long("context(keep 5)"), long("context(keep 5, never by price)")
+	on, off := long(`{"keep":5}`), long(`{"keep":5,"never_by_price":true}`)
 	if !on.Compaction || off.Compaction || *on.Likely.CostUSD > 0.75**off.Likely.CostUSD || *on.Otherwise.CostUSD != *off.Likely.CostUSD {
 		t.Errorf("with compaction $%v (otherwise $%v), without $%v", *on.Likely.CostUSD, *on.Otherwise.CostUSD, *off.Likely.CostUSD)
 	}

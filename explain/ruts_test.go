@@ -62,7 +62,7 @@ var ruts = []scene{
 		a.Limits.ToolErrors = 10
 		a.Policies = []pawl.Policy{progress.Ladder(1, &progress.Options{Asks: 1})}
 		log := l.run(a, "Fetch it.")
-		for _, p := range pawl.ResultOf(state(log)).Pending {
+		for _, p := range state(log).Result().Pending {
 			l.must(l.eng.Answer(l.t.Context(), runID, p.Call, "bob", "Try the mirror."))
 		}
 		return l.resume(a, (*engine.ResumeOptions)(nil))

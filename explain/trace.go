@@ -67,7 +67,7 @@ func Trace(entries iter.Seq2[pawl.Entry, error]) ([]Thought, error) {
 			continue
 		}
 		if err == nil {
-			err = pawl.CheckEntry(s, e)
+			err = s.CheckNext(e)
 		}
 		if err != nil {
 			return t.thoughts(s), fmt.Errorf("explain: %w", err)

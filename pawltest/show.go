@@ -75,7 +75,7 @@ func (s *stage) result() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := pawl.ResultOf(state)
+	r := state.Result()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v", r.Status)
 	if r.Reason.Condition != "" {

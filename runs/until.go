@@ -18,7 +18,7 @@ func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (*pawl.St
 	s := new(pawl.State)
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s, e)
+			err = s.CheckNext(e)
 		}
 		if err != nil {
 			return s, err

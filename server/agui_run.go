@@ -289,7 +289,7 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 	a.endText()
 	a.endStep()
 	a.put(aguiEvent{Type: "STATE_SNAPSHOT", Snapshot: snapshot(&a.state)})
-	r := pawl.ResultOf(&a.state)
+	r := a.state.Result()
 	thread := a.state.Run()
 	if r.Thread != nil && *r.Thread != "" {
 		thread = *r.Thread

@@ -71,7 +71,7 @@ func translated(t testing.TB, log []byte) (events []aguiEvent) {
 		}
 		events = append(events, a.add(e, line)...)
 	}
-	return append(events, a.end(pawl.ResultOf(&a.state).Pending)...)
+	return append(events, a.end(a.state.Result().Pending)...)
 }
 
 // TestAgui holds that the histories of runs are told in sound order, and some of

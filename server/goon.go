@@ -172,7 +172,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 			return nil, err
 		}
 		if state.Status().Ended() && engine.ParentOf(state) == "" {
-			s.options.Rests(pawl.ResultOf(state))
+			s.options.Rests(state.Result())
 		}
 	}
 	return s.after(x, h.Run, nil)

@@ -71,7 +71,7 @@ func stateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (s *pa
 	s = new(pawl.State)
 	for e, err := range entries(ctx, j, run) {
 		if err == nil {
-			err = pawl.CheckEntry(s, e)
+			err = s.CheckNext(e)
 		}
 		if err != nil {
 			return s, err
@@ -89,7 +89,7 @@ func (o *Outbox) notice(ctx context.Context, run string, d due) ([]byte, string,
 	if err != nil {
 		return nil, "", err
 	}
-	result := pawl.ResultOf(s)
+	result := s.Result()
 	waits, err := pending(ctx, o.journal, s)
 	if err != nil {
 		return nil, "", err
@@ -119,7 +119,7 @@ type waiting struct {
 
 // pending is what a run and its children wait for now.
 func pending(ctx context.Context, j pawl.Journal, s *pawl.State) (list []waiting, err error) {
-	for _, p := range pawl.ResultOf(s).Pending {
+	for _, p := range s.Result().Pending {
 		c, _ := s.Call(p.Call)
 		list = append(list, waiting{p, c.TokenHash})
 	}

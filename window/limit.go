@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/exchange"
 )
 
 // byLimit is what a limit demands. Near it, what is old goes, by a model's
 // summary while the request for one still fits; beyond it, the machine writes
 // the summary, and fewer of the latest replies stay whole.
-func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
+func (c compaction) byLimit(s *pawl.State, t pawl.Think, w exchange.Window) plan {
 	if c.heavy(w, 0) {
 		return c.lighten(w)
 	}
@@ -65,12 +66,12 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 }
 
 // heavy reports whether the conversation has too many bytes, when some are saved.
-func (c compaction) heavy(w pawl.Window, saved int) bool {
+func (c compaction) heavy(w exchange.Window, saved int) bool {
 	return w.Bytes+w.Images/3*4-saved > c.MaxBytes // pictures travel as base64
 }
 
 // lighten leaves results out until the conversation has fewer bytes, the latest last.
-func (c compaction) lighten(w pawl.Window) plan {
+func (c compaction) lighten(w exchange.Window) plan {
 	why := fmt.Sprintf("limit: more than %d bytes", c.MaxBytes)
 	for _, bare := range []int{c.kept(w), 1, 0} {
 		if n := w.Exchanges - bare; n > 0 && w.Maskable(n) > 0 {

@@ -1,6 +1,9 @@
 package window
 
-import "github.com/pawl-run/pawl"
+import (
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/exchange"
+)
 
 // operation is what is done to a conversation.
 type operation int
@@ -48,7 +51,7 @@ func ratesOf(p pawl.Price) rates {
 
 // byPrice is what pays. Nothing does with a model that costs nothing, such as one
 // that runs in this process.
-func (c compaction) byPrice(s *pawl.State, t pawl.Think, w pawl.Window) plan {
+func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan {
 	price, priced := s.Price(t)
 	if !priced || price.Input <= 0 || c.Never || w.Exchanges == 0 {
 		return plan{}
@@ -102,14 +105,14 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w pawl.Window) plan {
 
 // expired reports whether the provider's cache has lost the conversation: nobody
 // has read it for too long, or another model is asked.
-func (c compaction) expired(s *pawl.State, t pawl.Think, w pawl.Window) bool {
+func (c compaction) expired(s *pawl.State, t pawl.Think, w exchange.Window) bool {
 	return !w.Sent.IsZero() && (s.Time().Sub(w.Sent) > c.TTL || t.Fallback != w.Fallback)
 }
 
 // affords reports whether a summary and a turn after it fit what is left of the
 // run's ceilings. Else it would end the run rather than help it on.
 func (c compaction) affords(s *pawl.State, t pawl.Think) bool {
-	asked := pawl.Think{Model: c.name, Fallback: t.Fallback}
+	asked := pawl.Think{Model: c.name, Prepared: pawl.Prepared{Fallback: t.Fallback}}
 	need := t.Estimate + promptTokens + mostSummary
 	if s.Limits().Tokens-s.Tokens() < need+t.Estimate+t.MaxTokens {
 		return false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/exchange"
 )
 
 // LeavesActs reports that calls are let through unseen.
@@ -33,15 +34,15 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 }
 
 // answered reports whether the summary that was asked for has come.
-func (c compaction) answered(s *pawl.State, w pawl.Window) bool {
+func (c compaction) answered(s *pawl.State, w exchange.Window) bool {
 	return s.RepliedAt(pawl.PurposeSummary) > max(s.RepliedAt(pawl.PurposeTurn), w.Compacted)
 }
 
 // kept is how many replies stay.
-func (c compaction) kept(w pawl.Window) int { return min(w.Exchanges, c.Keep) }
+func (c compaction) kept(w exchange.Window) int { return min(w.Exchanges, c.Keep) }
 
 // perform turns a plan into a step.
-func (c compaction) perform(s *pawl.State, step pawl.Step, w pawl.Window, p plan) pawl.Step {
+func (c compaction) perform(s *pawl.State, step pawl.Step, w exchange.Window, p plan) pawl.Step {
 	old := w.Exchanges - p.keep
 	e := pawl.ContextCompacted{From: w.Since(0), To: s.Seq(), Kept: p.keep, Why: p.why}
 	if next := w.Since(old); next > 0 {

@@ -77,7 +77,7 @@ func local(s *pawl.State, old int) string {
 
 // summarised are the calls of the exchanges before old, in order.
 func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
-	for c := range s.Window().Calls(s, old) {
+	for c := range s.CallsBefore(old) {
 		calls = append(calls, c)
 	}
 	return calls

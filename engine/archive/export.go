@@ -83,7 +83,7 @@ func entryOf(s *pawl.State, run string, data []byte) (pawl.Entry, error) {
 		err = fmt.Errorf("it belongs to run %s", entry.Run)
 	}
 	if err == nil {
-		err = pawl.CheckEntry(s, entry)
+		err = s.CheckNext(entry)
 	}
 	if err == nil {
 		s.Fold(entry)

@@ -86,7 +86,7 @@ func (r *replay) take(e pawl.Entry) error {
 	if r.state.Seq() > 0 {
 		check.Run = r.state.Run()
 	}
-	if err := pawl.CheckEntry(r.state, check); err != nil {
+	if err := r.state.CheckNext(check); err != nil {
 		return err
 	}
 	if r.got != nil && e.At == r.decided.Seq() && !r.given(e.Event) {

@@ -84,7 +84,7 @@ func drive(w *world, j pawl.Journal) (report, error) {
 	}
 	if err != nil {
 		if s, unread := engine.Load(ctx, j, runID); unread == nil && s.Status() == pawl.StatusSuccess && !errors.Is(err, pawl.ErrFenced) {
-			res := pawl.ResultOf(s)
+			res := s.Result()
 			return report{Result: &res}, nil
 		}
 		return report{}, err

@@ -198,7 +198,7 @@ func TestCallsAreRuns(t *testing.T) {
 		if s.Status() != pawl.StatusSuccess || s.Input() != tt.args || len(made) != 1 || made[0] != tt.tool+" "+tt.args {
 			t.Errorf("%s %s: run %v on %s made %v", tt.tool, tt.args, s.Status(), s.Input(), made)
 		}
-		if r := pawl.ResultOf(s); r.Labels["by"] != "mcp" || r.Labels["team"] != "a" || r.CostUSD == nil || *r.CostUSD != 0 || r.Usage.Input > 3 {
+		if r := s.Result(); r.Labels["by"] != "mcp" || r.Labels["team"] != "a" || r.CostUSD == nil || *r.CostUSD != 0 || r.Usage.Input > 3 {
 			t.Errorf("%s: labels %v, cost %v, usage %v", tt.tool, r.Labels, r.CostUSD, r.Usage)
 		}
 		if tool, ok := CalledBy(s.Declaration().Source); !ok || tool != tt.tool {

@@ -16,7 +16,7 @@ import (
 // goOn resumes a run that waited when its call was made before. No handle: the run has ended or
 // still waits.
 func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine.Handle, error) {
-	d.result = pawl.ResultOf(d.state)
+	d.result = d.state.Result()
 	switch status := d.state.Status(); {
 	case status == pawl.StatusRunning:
 	case len(d.result.Pending) > 0:

@@ -35,7 +35,7 @@ func owners(ctx context.Context, j pawl.Journal, run string) (n int, imported bo
 	s := new(pawl.State)
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err == nil {
-			err = pawl.CheckEntry(s, e)
+			err = s.CheckNext(e)
 		}
 		if err != nil {
 			return 0, false, err

@@ -100,6 +100,6 @@ func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, 
 	if err != nil {
 		return 0, true, err
 	}
-	code, err = w.conclude(ctx, pawl.ResultOf(s))
+	code, err = w.conclude(ctx, s.Result())
 	return code, true, err
 }

@@ -128,7 +128,7 @@ func (r *remote) head(ctx context.Context, run string) (pawl.Head, error) {
 	l := r.log(run)
 	for e, err := range engine.Entries(ctx, r, run, l.state.Seq()+1) {
 		if err == nil {
-			err = pawl.CheckEntry(&l.state, e)
+			err = l.state.CheckNext(e)
 		}
 		if err != nil {
 			return pawl.Head{}, err

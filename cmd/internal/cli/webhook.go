@@ -75,7 +75,7 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 func (a *app) tellOf(ctx context.Context, j store, run string) error {
 	s, err := engine.Load(ctx, j, run)
 	if err == nil && engine.ParentOf(s) == "" {
-		a.tell(ctx, s.Declaration().Source, pawl.ResultOf(s))
+		a.tell(ctx, s.Declaration().Source, s.Result())
 	}
 	return err
 }
