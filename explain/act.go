@@ -179,7 +179,7 @@ func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 func finished(e pawl.ToolFinished) phrase {
 	p := phrase(e.Status.String())
 	if e.Duration > 0 {
-		p += phrase(" in " + lasting(e.Duration))
+		p += phrase(" in " + figure.Lasting(e.Duration))
 	}
 	switch {
 	case e.Status == pawl.ToolOK:

@@ -117,11 +117,11 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	case len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
 		d.why = "the fork is started"
 	case status == pawl.StatusRunning && before.InFlight():
-		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), lasting(still))
+		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), figure.Lasting(still))
 	case status == pawl.StatusRunning:
-		d.why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), lasting(still))
+		d.why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), figure.Lasting(still))
 	default:
-		d.why = phrasef("the run was %v for %s", status, lasting(still))
+		d.why = phrasef("the run was %v for %s", status, figure.Lasting(still))
 	}
 	f.because("the run was resumed")
 	if f.flight != nil {

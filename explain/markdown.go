@@ -63,7 +63,7 @@ func (r *Report) head(b *strings.Builder) {
 	if r.CostUSD != nil {
 		fmt.Fprintf(b, ", %s", dollars(*r.CostUSD))
 	}
-	fmt.Fprintf(b, ", %s running.\n\nIt was asked:\n\n%s\n", lasting(time.Duration(r.ElapsedMS)*time.Millisecond), fence(r.long(r.begun.Input)))
+	fmt.Fprintf(b, ", %s running.\n\nIt was asked:\n\n%s\n", figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond), fence(r.long(r.begun.Input)))
 }
 
 var statusWords = map[pawl.Status]string{
@@ -165,7 +165,7 @@ func (r *Report) waits(b *strings.Builder) {
 		} else if p.ExpiresAt != nil {
 			left := p.ExpiresAt.Sub(r.now)
 			if left > 0 {
-				line += phrasef(", until %s (%s left)", stamp(*p.ExpiresAt), lasting(left))
+				line += phrasef(", until %s (%s left)", stamp(*p.ExpiresAt), figure.Lasting(left))
 			} else {
 				line += phrasef(", expired %s", stamp(*p.ExpiresAt))
 			}
@@ -173,7 +173,7 @@ func (r *Report) waits(b *strings.Builder) {
 		fmt.Fprintf(b, "- %s\n", line.markdown())
 	}
 	if waited := r.now.Sub(r.updated); waited > 0 {
-		fmt.Fprintf(b, "\nIt has been waiting for %s.\n", lasting(waited))
+		fmt.Fprintf(b, "\nIt has been waiting for %s.\n", figure.Lasting(waited))
 	}
 	b.WriteString("\n")
 }

@@ -28,7 +28,7 @@ func (r *Report) spending(b *strings.Builder) {
 	whole := func(v pawl.Decimal) string { return figure.Group(int(v)) }
 	row("iterations", c.Iterations, whole, whole)
 	row("tokens", c.Tokens, whole, whole)
-	row("time", c.Time, func(v pawl.Decimal) string { return lasting(seconds(float64(v))) }, func(v pawl.Decimal) string { return seconds(float64(v)).String() })
+	row("time", c.Time, func(v pawl.Decimal) string { return figure.Lasting(seconds(float64(v))) }, func(v pawl.Decimal) string { return seconds(float64(v)).String() })
 	if r.CostUSD != nil {
 		row("cost", c.Cost, dollars, dollars)
 	}

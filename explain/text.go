@@ -167,16 +167,6 @@ func names(ids []string, most int) string {
 	return text
 }
 
-func lasting(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
-}
-
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 func dollars(v pawl.Decimal) string { return figure.Dollars(float64(v)) }

@@ -2,14 +2,13 @@ package explain
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // maxStrikes is how many replies of one iteration the machine may reject.
@@ -147,7 +146,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	}
 	text := e.Reply.Text()
 	if f.decl.Strategy == pawl.StrategyJSON && len(calls) > 0 {
-		thinking, text = thinking+thoughtOf(text), "" // the text is the call, which is shown
+		thinking, text = thinking+jsonin.Thought(text), "" // the text is the call, which is shown
 	}
 	if thinking != "" {
 		out = append(out, phrase("thought: "+said(thinking)))
@@ -186,11 +185,11 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	if e.Priced {
 		cost += ", " + dollars(pawl.Decimal(e.Cost))
 	}
-	return append(out, phrase(cost+", "+lasting(took)))
+	return append(out, phrase(cost+", "+figure.Lasting(took)))
 }
 
 func failure(e pawl.ModelFailed, took time.Duration) phrase {
-	p := phrasef("failed after %s: %v: %s", lasting(took), e.Class, said(e.Message))
+	p := phrasef("failed after %s: %v: %s", figure.Lasting(took), e.Class, said(e.Message))
 	switch {
 	case e.Class == pawl.ClassCancelled:
 	case !e.Class.Transient():
@@ -199,22 +198,4 @@ func failure(e pawl.ModelFailed, took time.Duration) phrase {
 		p += phrase("; to be tried again at " + stamp(e.RetryAt))
 	}
 	return p
-}
-
-// thoughtOf returns the thought in a reply of the JSON strategy. It tolerates
-// prose with a few braces before the object.
-func thoughtOf(text string) string {
-	var plan struct{ Thought string }
-	for range 20 {
-		i := strings.IndexByte(text, '{')
-		if i < 0 {
-			break
-		}
-		text = text[i:]
-		if json.NewDecoder(strings.NewReader(text)).Decode(&plan) == nil {
-			return plan.Thought
-		}
-		text = text[1:]
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
@@ -114,7 +115,7 @@ func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 		if r.thought == "" {
 			r.thought = thinking.String()
 		} else if s.Declaration().Strategy == pawl.StrategyJSON && len(r.calls) > 0 {
-			r.thought = planned(r.thought)
+			r.thought = jsonin.Thought(r.thought)
 		}
 		t.replies = append(t.replies, r)
 	case pawl.PlanRejected:
@@ -122,20 +123,6 @@ func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 			t.replies[n-1].refused = strings.Join(event.Reasons, "; ")
 		}
 	}
-}
-
-// planned returns the thought of a reply that contains one JSON object, the
-// plan.
-func planned(text string) string {
-	for i, c := range text {
-		var plan struct {
-			Thought string `json:"thought"`
-		}
-		if c == '{' && json.NewDecoder(strings.NewReader(text[i:])).Decode(&plan) == nil {
-			return plan.Thought
-		}
-	}
-	return text
 }
 
 // thoughts returns the replies with the results of their calls.

@@ -134,7 +134,7 @@ func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
 	}
 	done := make(chan parsed, 1)
 	go func() {
-		report, err := gotest.ParseIn(r, s.module)
+		report, err := gotest.Parse(r, s.module)
 		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
 		done <- parsed{report, err}
 	}()

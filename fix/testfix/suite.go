@@ -245,7 +245,7 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	}
 	done := make(chan parsed, 1)
 	go func() {
-		report, err := gotest.ParseIn(r, s.module)
+		report, err := gotest.Parse(r, s.module)
 		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
 		done <- parsed{report, err}
 	}()

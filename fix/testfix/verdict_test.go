@@ -27,7 +27,7 @@ func events(t *testing.T, code int, words ...string) ran {
 		fmt.Fprintf(&b, `{"Action":"%s","Package":"m","Test":"Test%s"}`+"\n", action, test)
 	}
 	fmt.Fprintf(&b, `{"Action":"%s","Package":"m"}`+"\n", end)
-	r, err := gotest.Parse(strings.NewReader(b.String()))
+	r, err := gotest.Parse(strings.NewReader(b.String()), "")
 	if err != nil {
 		t.Fatal(err)
 	}

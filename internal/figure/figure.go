@@ -35,6 +35,17 @@ func Duration(d time.Duration) string {
 	return s
 }
 
+// Lasting formats a duration that passed: 20 ms, 1.5 s, 2m3s.
+func Lasting(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + " ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	}
+	return d.Round(time.Second).String()
+}
+
 // Dollars formats an amount of money with four decimals, or a smaller one with
 // two significant digits.
 func Dollars(v float64) string {

@@ -35,16 +35,6 @@ func Match(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// Any reports whether the name matches one of the patterns.
-func Any(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if Match(p, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // Alike lists what a pattern may have been meant to be, given the existing
 // names: each name and, if the pattern has a *, the part of the name that can
 // precede it.

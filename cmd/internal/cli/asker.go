@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
@@ -133,7 +134,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	row("the model says", gist(r.Thought))
 	row("relies on", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
 	if !r.Expires.IsZero() {
-		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), lasting(r.Expires.Sub(s.now()))))
+		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), figure.Lasting(r.Expires.Sub(s.now()))))
 	}
 	fmt.Fprint(s.a.err, b.String())
 }

@@ -307,4 +307,6 @@ func pendingText(p pawl.Pending) string {
 	return text
 }
 
-func elapsed(r pawl.Result) string { return lasting(time.Duration(r.ElapsedMS) * time.Millisecond) }
+func elapsed(r pawl.Result) string {
+	return figure.Lasting(time.Duration(r.ElapsedMS) * time.Millisecond)
+}

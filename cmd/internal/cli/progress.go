@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // progress prints an entry in one line, if it concerns people.
@@ -95,7 +96,7 @@ func callText(event pawl.Event) string {
 	case pawl.ToolStarted:
 		return fmt.Sprintf("%s %s %s", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ToolFinished:
-		text := fmt.Sprintf("%s %s: %v after %s", e.Call, e.Tool, e.Status, lasting(e.Duration))
+		text := fmt.Sprintf("%s %s: %v after %s", e.Call, e.Tool, e.Status, figure.Lasting(e.Duration))
 		if e.Status == pawl.ToolOK {
 			return text + ": " + gistJSON(e.Result)
 		}

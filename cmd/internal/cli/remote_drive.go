@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -39,7 +40,7 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 	for looks := 0; ; {
 		if result, err = w.until(ctx, result); err != nil {
 			if ctx.Err() != nil && !a.quiet {
-				a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", w.run, lasting(time.Since(began)),
+				a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", w.run, figure.Lasting(time.Since(began)),
 					a.typed("pawl", "events", w.run, "--follow"), a.typed("pawl", "cancel", w.run))
 			}
 			return 0, err

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/redact"
@@ -50,15 +48,4 @@ func printJSON(w io.Writer, v any) error {
 		_, err = w.Write(legibleJSON(append(b, '\n')))
 	}
 	return err
-}
-
-// lasting formats a duration for people.
-func lasting(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }

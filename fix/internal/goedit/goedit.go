@@ -16,10 +16,8 @@
 package goedit
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"fmt"
 	"go/types"
 	"io/fs"
 	"math"
@@ -170,16 +168,4 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	edits = append(edits, weak[:min(len(weak), limit-len(edits))]...)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(b.Weight, a.Weight) })
 	return edits, nil
-}
-
-// Apply makes the edit on the text of its file. It fails unless Old occurs
-// exactly once.
-func Apply(src []byte, e Edit) ([]byte, error) {
-	switch n := occurrences(string(src), e.Old); {
-	case e.Old == "":
-		return nil, fmt.Errorf("edit of %s: the text to replace is empty", e.File)
-	case n != 1:
-		return nil, fmt.Errorf("edit of %s: the text to replace occurs %d times, want exactly once: %q", e.File, n, e.Old)
-	}
-	return bytes.Replace(src, []byte(e.Old), []byte(e.New), 1), nil
 }

@@ -2,6 +2,7 @@ package goedit
 
 import (
 	"bytes"
+	"fmt"
 	"go/format"
 	"go/parser"
 	"go/token"
@@ -253,4 +254,16 @@ func BenchmarkCandidates(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Apply makes the edit on the text of its file. It fails unless Old occurs
+// exactly once.
+func Apply(src []byte, e Edit) ([]byte, error) {
+	switch n := occurrences(string(src), e.Old); {
+	case e.Old == "":
+		return nil, fmt.Errorf("edit of %s: the text to replace is empty", e.File)
+	case n != 1:
+		return nil, fmt.Errorf("edit of %s: the text to replace occurs %d times, want exactly once: %q", e.File, n, e.Old)
+	}
+	return bytes.Replace(src, []byte(e.Old), []byte(e.New), 1), nil
 }

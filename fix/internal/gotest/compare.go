@@ -21,10 +21,6 @@ type Delta struct {
 	Hidden []string `json:"hidden,omitempty"`
 }
 
-// Better reports whether the later run is progress: it fixes something, and breaks or hides
-// nothing.
-func (d Delta) Better() bool { return len(d.Fixed) > 0 && len(d.Broken) == 0 && len(d.Hidden) == 0 }
-
 // Compare says what changed from before to after. Packages that after does not
 // mention were not part of the later run; their failures stay in Still.
 func Compare(before, after Report) Delta {

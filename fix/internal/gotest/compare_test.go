@@ -34,31 +34,27 @@ func TestCompare(t *testing.T) {
 		name          string
 		before, after Report
 		want          Delta
-		better        bool
 	}{
-		{"fixed", run(m{"A": fail, "B": pass}), run(m{"A": pass, "B": pass}), Delta{Fixed: []string{"m.A"}}, true},
-		{"fixing one and breaking another", run(m{"A": fail, "B": pass}), run(m{"A": pass, "B": fail}), Delta{Fixed: []string{"m.A"}, Broken: []string{"m.B"}}, false},
-		{"still", run(m{"A": fail}), run(m{"A": fail}), Delta{Still: []string{"m.A"}}, false},
-		{"removed is not fixed", run(m{"A": fail, "B": pass}), run(m{"B": pass}), Delta{Still: []string{"m.A"}}, false},
-		{"skipped is not fixed", run(m{"A": fail}), run(m{"A": skip}), Delta{Still: []string{"m.A"}}, false},
-		{"not reached is not fixed", run(m{"A": fail, "B": fail}), run(m{"A": fail, "B": unfinished}), Delta{Still: []string{"m.A", "m.B"}}, false},
-		{"passed and then not reached", run(m{"A": fail, "B": pass}), run(m{"A": fail, "B": unfinished}), Delta{Still: []string{"m.A"}, Hidden: []string{"m.B"}}, false},
-		{"passed and then skipped", run(m{"A": pass}), run(m{"A": skip}), Delta{Hidden: []string{"m.A"}}, false},
-		{"now compiles", unbuilt(), run(m{"A": fail, "B": pass}), Delta{Fixed: []string{"dep [build]"}, Revealed: []string{"m.A"}}, true},
-		{"no longer compiles", run(m{"A": fail, "B": pass}), unbuilt(), Delta{Broken: []string{"dep [build]"}, Still: []string{"m.A"}, Hidden: []string{"m.B"}}, false},
-		{"subtests named by their values", run(m{"A/1": fail, "C": pass, "C/2": pass}), run(m{"A": pass, "A/2": pass, "C": pass, "C/3": pass}), Delta{Fixed: []string{"m.A/1"}}, true},
-		{"a subtest that its parent did not reach", run(m{"A": fail}), run(m{"A/1": fail}), Delta{Still: []string{"m.A"}, Revealed: []string{"m.A/1"}}, false},
-		{"a new case of a table that passed", run(m{"A": pass}), run(m{"A/1": fail}), Delta{Broken: []string{"m.A/1"}, Hidden: []string{"m.A"}}, false},
-		{"the later run was of another package", run(m{"A": fail, "B": pass}), Report{Packages: []Package{{Path: "n", Status: pass}}}, Delta{Still: []string{"m.A"}}, false},
+		{"fixed", run(m{"A": fail, "B": pass}), run(m{"A": pass, "B": pass}), Delta{Fixed: []string{"m.A"}}},
+		{"fixing one and breaking another", run(m{"A": fail, "B": pass}), run(m{"A": pass, "B": fail}), Delta{Fixed: []string{"m.A"}, Broken: []string{"m.B"}}},
+		{"still", run(m{"A": fail}), run(m{"A": fail}), Delta{Still: []string{"m.A"}}},
+		{"removed is not fixed", run(m{"A": fail, "B": pass}), run(m{"B": pass}), Delta{Still: []string{"m.A"}}},
+		{"skipped is not fixed", run(m{"A": fail}), run(m{"A": skip}), Delta{Still: []string{"m.A"}}},
+		{"not reached is not fixed", run(m{"A": fail, "B": fail}), run(m{"A": fail, "B": unfinished}), Delta{Still: []string{"m.A", "m.B"}}},
+		{"passed and then not reached", run(m{"A": fail, "B": pass}), run(m{"A": fail, "B": unfinished}), Delta{Still: []string{"m.A"}, Hidden: []string{"m.B"}}},
+		{"passed and then skipped", run(m{"A": pass}), run(m{"A": skip}), Delta{Hidden: []string{"m.A"}}},
+		{"now compiles", unbuilt(), run(m{"A": fail, "B": pass}), Delta{Fixed: []string{"dep [build]"}, Revealed: []string{"m.A"}}},
+		{"no longer compiles", run(m{"A": fail, "B": pass}), unbuilt(), Delta{Broken: []string{"dep [build]"}, Still: []string{"m.A"}, Hidden: []string{"m.B"}}},
+		{"subtests named by their values", run(m{"A/1": fail, "C": pass, "C/2": pass}), run(m{"A": pass, "A/2": pass, "C": pass, "C/3": pass}), Delta{Fixed: []string{"m.A/1"}}},
+		{"a subtest that its parent did not reach", run(m{"A": fail}), run(m{"A/1": fail}), Delta{Still: []string{"m.A"}, Revealed: []string{"m.A/1"}}},
+		{"a new case of a table that passed", run(m{"A": pass}), run(m{"A/1": fail}), Delta{Broken: []string{"m.A/1"}, Hidden: []string{"m.A"}}},
+		{"the later run was of another package", run(m{"A": fail, "B": pass}), Report{Packages: []Package{{Path: "n", Status: pass}}}, Delta{Still: []string{"m.A"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := Compare(tt.before, tt.after)
 			if diff := cmp.Diff(tt.want, d); diff != "" {
 				t.Errorf("delta (-want +got):\n%s", diff)
-			}
-			if d.Better() != tt.better {
-				t.Errorf("Better() = %v, want %v", d.Better(), tt.better)
 			}
 		})
 	}

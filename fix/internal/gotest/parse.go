@@ -23,19 +23,15 @@ type event struct {
 	FailedBuild string
 }
 
-// Parse is ParseIn for a module whose path is not known: Locations of tests
-// then carry base names only.
-func Parse(r io.Reader) (Report, error) { return ParseIn(r, "") }
-
-// ParseIn reads the output of go test -json to its end. Lines that are not events (a
+// Parse reads the output of go test -json to its end. Lines that are not events (a
 // toolchain's stderr on the same pipe, a truncated line) count as compiler messages after a
 // "# import/path" heading, and are otherwise left out, unless there is nothing else. With the
 // module path, as in go.mod, Locations are relative to the module's directory, assuming that
-// go test ran there.
+// go test ran there; without it, Locations of tests carry base names only.
 //
 // A stream that ends early is not an error: its packages are reported as unfinished. The error
 // is the reader's; the Report then holds what came before.
-func ParseIn(r io.Reader, module string) (Report, error) {
+func Parse(r io.Reader, module string) (Report, error) {
 	s := &stream{module: module, packages: map[string]*pkg{}, builds: map[string]*build{}}
 	br := bufio.NewReaderSize(r, 64<<10)
 	var err error
