@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 // view is the knowledge when the calls of a turn are judged: the permanent
@@ -141,13 +142,10 @@ func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
 // escaped, and foreign letters in Latin text pointed out.
 func shown(v value) string {
 	const most = 80
-	text := v.text
 	if v.number {
-		return text
+		return v.text
 	}
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
+	text := excerpt.Clip(v.text, most)
 	latin, other := false, false
 	for _, r := range text {
 		latin = latin || unicode.Is(unicode.Latin, r)

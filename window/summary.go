@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 const summaryPrompt = `The conversation has become long. All of it but your latest turns will be replaced by a summary, which you are to write now, for yourself: you will go on with the task from it alone.
@@ -33,7 +33,7 @@ func written(s *pawl.State, old int, r pawl.Reply) string {
 	if text == "" || r.Stop == pawl.StopRefusal {
 		return ""
 	}
-	return cut(text, mostText) + facts(s, old)
+	return excerpt.Clip(text, mostText) + facts(s, old)
 }
 
 // local is a summary made without a model: what was said and called, briefly,
@@ -42,7 +42,7 @@ func local(s *pawl.State, old int) string {
 	var lines []string
 	room := localBytes
 	if before, _, _ := strings.Cut(s.Summary(), factsHead); before != "" {
-		before = cut(before, localBytes/2)
+		before = excerpt.Clip(before, localBytes/2)
 		room -= len(before)
 		lines = append(lines, before)
 	}
@@ -56,7 +56,7 @@ func local(s *pawl.State, old int) string {
 		if len(byTurn[t.Iteration]) == 0 {
 			continue
 		}
-		turn := []string{strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, cut(oneLine(t.Thought), mostLine)))}
+		turn := []string{strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, excerpt.Clip(oneLine(t.Thought), mostLine)))}
 		for _, c := range byTurn[t.Iteration] {
 			turn = append(turn, "- "+brief(c))
 		}
@@ -85,11 +85,11 @@ func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
 
 // brief is a call and what came of it in a line.
 func brief(c pawl.CallState) string {
-	did := c.ID + " " + cut(c.Tool+string(c.Args), mostLine)
+	did := c.ID + " " + excerpt.Clip(c.Tool+string(c.Args), mostLine)
 	if c.OK() {
-		return did + " → " + cut(oneLine(pawl.ToolResult{Content: c.Result}.Text()), mostLine/2)
+		return did + " → " + excerpt.Clip(oneLine(pawl.ToolResult{Content: c.Result}.Text()), mostLine/2)
 	}
-	return did + " → " + c.Status.String() + ": " + cut(oneLine(c.Error), mostLine)
+	return did + " → " + c.Status.String() + ": " + excerpt.Clip(oneLine(c.Error), mostLine)
 }
 
 // facts is what a summary may not lose, from the log itself.
@@ -97,12 +97,12 @@ func facts(s *pawl.State, old int) string {
 	var lines []string
 	for text := range s.UserTexts() {
 		if text != s.Input() {
-			lines = append(lines, "- the user said: "+cut(oneLine(text), 2000))
+			lines = append(lines, "- the user said: "+excerpt.Clip(oneLine(text), 2000))
 		}
 	}
 	for key := range s.Memories() {
 		value, _ := s.Memory(key)
-		lines = append(lines, fmt.Sprintf("- stored under %q: %s", key, cut(oneLine(string(value)), 400)))
+		lines = append(lines, fmt.Sprintf("- stored under %q: %s", key, excerpt.Clip(oneLine(string(value)), 400)))
 	}
 	_, before, _ := strings.Cut(s.Summary(), factsHead)
 	var failed []string
@@ -130,14 +130,3 @@ func facts(s *pawl.State, old int) string {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// cut is a text of at most so many bytes, and says so where it is not whole.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return text[:most] + "…"
-}

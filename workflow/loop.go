@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -178,7 +179,7 @@ func (w *walk) choose(n *node) (*block, error) {
 	if n.other != nil {
 		return n.other, nil
 	}
-	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, short(text), strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, excerpt.Clip(text, 80), strings.Join(names, ", "))
 }
 
 // begin begins a step that has an effect.
@@ -394,11 +395,4 @@ func memberOf(name string) (id string, i int) {
 		return name, 0
 	}
 	return id, n - 1
-}
-
-func short(text string) string {
-	if len(text) <= 80 {
-		return text
-	}
-	return strings.ToValidUTF8(text[:80], "") + "…"
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 // Bounds on what an observation says of the way so far.
@@ -225,10 +226,7 @@ func quoted(lines [][]byte) string {
 			break
 		}
 	}
-	if len(text) > mostQuoted {
-		text = strings.ToValidUTF8(text[:mostQuoted], "") + "…"
-	}
-	text = "`" + text + "`"
+	text = "`" + excerpt.Clip(text, mostQuoted) + "`"
 	if more > 0 {
 		text += fmt.Sprintf(" (+%d lines)", more)
 	}

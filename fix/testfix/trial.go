@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 // outcomes of trying an edit; zero is not tried.
@@ -76,14 +77,14 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	for i, e := range a.Edits {
 		c := &candidate{}
 		if c.files, err = f.files.would(e); err != nil {
-			c.outcome, c.why = refused, clipTo(err.Error(), mostWhy)
+			c.outcome, c.why = refused, excerpt.Clip(err.Error(), mostWhy)
 		} else if first, again := seen[digest(c.files)]; again {
 			c.outcome, c.like = same, first
 		} else {
 			seen[digest(c.files)] = i
 			for _, name := range slices.Sorted(maps.Keys(c.files)) {
 				if err := parses(name, c.files[name]); err != nil {
-					c.outcome, c.why = unbuilt, clipTo(err.Error(), mostWhy)
+					c.outcome, c.why = unbuilt, excerpt.Clip(err.Error(), mostWhy)
 				}
 			}
 		}
@@ -255,7 +256,7 @@ func (t *trial) judge(c *candidate, whole goTested) {
 func (c *candidate) settle(t *trial, o outcome, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.outcome, c.why = o, clipTo(why, mostWhy)
+	c.outcome, c.why = o, excerpt.Clip(why, mostWhy)
 	if o != mended || c.open > 0 {
 		return
 	}
@@ -316,13 +317,6 @@ func unbuiltBy(before, now gotest.Report) (string, bool) {
 		return "it does not build", true
 	}
 	return "", false
-}
-
-func clipTo(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // hasty is the time-out of a trial's tests as long as their usual time is unknown: an edit may

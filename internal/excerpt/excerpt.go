@@ -28,8 +28,10 @@ func Cut(s string, limit int) (string, bool) {
 }
 
 // Short returns the first 300 bytes of a text, for a message.
-func Short(s string) string {
-	const most = 300
+func Short(s string) string { return Clip(s, 300) }
+
+// Clip returns the first bytes of a text, and … if there are more than most.
+func Clip(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -3,6 +3,8 @@ package fakeprovider
 import (
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 // checkChat is what Chat Completions ask of a request. The sentences are
@@ -105,15 +107,8 @@ func (in *inbound) function(n node) {
 	case n.at("name").text() == "":
 		in.wrong(n.path+".name", "Missing required parameter: '%s.name'.", n.path)
 	case !isObject(args):
-		in.wrong(n.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", n.path, clip(args))
+		in.wrong(n.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", n.path, excerpt.Clip(args, 60))
 	case surrogate([]byte(args)) >= 0:
 		in.wrong(n.path+".arguments", "Invalid '%s.arguments': no low surrogate in string.", n.path)
 	}
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }

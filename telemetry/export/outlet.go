@@ -16,6 +16,8 @@ import (
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 // outlet is the destination of one signal: an OTLP receiver, by HTTP. The exporters get every
@@ -115,8 +117,5 @@ func (o *outlet) wrong(err error) error {
 		err = at.Err
 	}
 	text := strings.ReplaceAll(err.Error(), o.url, "the collector")
-	if len(text) > mostSaid {
-		text = strings.ToValidUTF8(text[:mostSaid], "") + "…"
-	}
-	return fmt.Errorf("%s cannot be sent: %s", o.signal, strings.Join(strings.Fields(text), " "))
+	return fmt.Errorf("%s cannot be sent: %s", o.signal, strings.Join(strings.Fields(excerpt.Clip(text, mostSaid)), " "))
 }

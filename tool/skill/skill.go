@@ -66,10 +66,7 @@ func Prompt(skills ...Skill) string {
 	b.WriteString("These skills are instructions for certain work. Before you do such work, read the skill with " + toolName + " and follow it.\n")
 	for _, s := range skills {
 		description := strings.Join(strings.Fields(s.Description), " ")
-		if most := max(40, mostListed/len(skills)-len(s.Name)); len(description) > most {
-			description = strings.ToValidUTF8(description[:most], "") + "…"
-		}
-		fmt.Fprintf(&b, "- %s: %s\n", s.Name, description)
+		fmt.Fprintf(&b, "- %s: %s\n", s.Name, excerpt.Clip(description, max(40, mostListed/len(skills)-len(s.Name))))
 	}
 	return b.String()
 }
