@@ -51,9 +51,9 @@ func (b *Bell) Ring(name string) {
 }
 
 // Listen yields the names of things that have changed, until ctx ends or the
-// bell is closed. The empty name comes first, for earlier changes: at once if
-// the bell is ready. Names that
-// arrive while the caller is busy are held, each once.
+// bell is closed. The empty name comes first, for earlier changes: at once, or
+// when the bell becomes ready. Names that arrive while the caller is busy are
+// held, each once.
 func (b *Bell) Listen(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		e := &ear{wake: make(chan struct{}, 1)}
