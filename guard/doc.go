@@ -1,10 +1,11 @@
-// Package guard checks texts for personal data, secrets and forbidden topics, and
-// holds calls that untrusted text may have caused.
+// Package guard checks texts for personal data, secrets, forbidden topics, and
+// instructions planted where data belongs.
 //
 //	g := guard.New(
 //		guard.PII(guard.Redact),
 //		guard.Secrets(guard.Block),
 //		guard.Topics(guard.Block, "insider trading"),
+//		guard.Injection(guard.Warn),
 //	)
 //	agent.Policies = append(agent.Policies, g)
 //
@@ -23,10 +24,13 @@
 // requires a form that people write. A weak sign alone (a semicolon, a
 // backtick, a bare number) is not a finding.
 //
+// Instructions are detected by the words of known attacks. A reworded attack is
+// missed, and a text about attacks is reported: the check is an alarm, not a
+// barrier. Tool permissions and approvals are the barriers.
+//
 // # Data flow
 //
-// [DataFlow] is the barrier against instructions planted in data. It does not
-// look for attacks, whose wording nobody can list. Once a model has read
-// untrusted text, it requires approval before the model acts on a value that no
-// trusted source has named.
+// [DataFlow] is such a barrier. It does not look for attacks. Once a model has
+// read untrusted text, it requires approval before the model acts on a value
+// that no trusted source has named.
 package guard

@@ -11,13 +11,14 @@ import (
 type word struct {
 	lower      string
 	start, end int
+	first      bool // the first of a sentence
 }
 
 // words yields the words of a text: letters and digits of any script, with
 // apostrophes between them.
 func words(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		start := -1
+		start, first := -1, true
 		for i := 0; i <= len(text); {
 			r, size := utf8.RuneError, 1
 			if i < len(text) {
@@ -32,23 +33,17 @@ func words(text string) iter.Seq[word] {
 				start = i
 			case !inside && start >= 0:
 				lower := strings.ReplaceAll(strings.ToLower(strings.TrimRight(text[start:i], "'’")), "’", "'")
-				if !yield(word{lower, start, i}) {
+				if !yield(word{lower, start, i, first}) {
 					return
 				}
-				start = -1
+				start, first = -1, false
+			}
+			if !inside && (r == '.' || r == '!' || r == '?') && i+1 < len(text) && (text[i+1] == ' ' || text[i+1] == '\n') {
+				first = true
 			}
 			i += size
 		}
 	}
-}
-
-// one returns the set of the words in a list.
-func one(list string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
 }
 
 const topic = "topic"

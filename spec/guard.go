@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
-// readGuard reads {pii: redact, secrets: block, topics: [...],
+// readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...],
 // data_flow: true}.
 func (s *Spec) readGuard(f fields) {
 	n := f.n.get("guard")
@@ -26,6 +26,7 @@ func (s *Spec) readGuard(f fields) {
 	}{
 		{"pii", func(do guard.Action) guard.Rule { return guard.PII(do) }},
 		{"secrets", guard.Secrets},
+		{"injection", guard.Injection},
 	} {
 		do := 0
 		if g.choice(rule.key, &do); do > 0 {

@@ -127,6 +127,7 @@ var contextKeys = &table{name: "context", title: "context", about: "What the mod
 var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in and out of the model.", keys: []key{
 	{name: "pii", value: guardWord, about: "personal data", inGo: "guard.PII"},
 	{name: "secrets", value: guardWord, about: "what looks like a key", inGo: "guard.Secrets"},
+	{name: "injection", value: guardWord, about: "what reads like instructions in results of tools", inGo: "guard.Injection"},
 	{name: "topics", value: either(wordList, in(topicKeys)), about: "what is not to be spoken of", inGo: "guard.Topics"},
 	{name: "data_flow", value: aFlow, otherwise: "false", about: "once untrusted text was read, a person is asked before a call with what nobody who is trusted has named, or with `strict` before every call that does something ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
 }}
