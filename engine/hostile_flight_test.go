@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -231,56 +230,6 @@ func TestPokedAsleep(t *testing.T) {
 			ends(t, h, pawl.StatusPaused)
 		}
 		park()
-	}
-}
-
-// A filter that panics ends its run as failed. The run can be resumed, and the
-// process lives.
-func TestPanics(t *testing.T) {
-	bomb := true
-	fuse := engine.FilterFunc(func(s string) string {
-		if bomb {
-			panic("boom")
-		}
-		return s
-	})
-	for name, agent := range map[string]pawl.Agent{
-		"reply": {Name: "bomb", Model: turns()},
-		"tool": {Name: "bomb", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-			return pawl.Output{JSON: []byte(`"x"`)}, nil
-		}}}},
-		"left": {Name: "bomb", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{quick{fake{name: "look", effect: pawl.Read, limit: time.Millisecond,
-			run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
-				time.Sleep(time.Second)
-				return pawl.Output{}, nil
-			}}}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bomb = true
-			j := newTap()
-			e := engine.New(j, &engine.Options{Filters: []engine.Filter{fuse}})
-			if _, err := e.Start(t.Context(), agent, "Go.", nil); err == nil || !strings.Contains(err.Error(), "boom") {
-				t.Fatalf("the run began with %v", err)
-			}
-			bomb = false
-			j.on(func(b pawl.Batch, write func() error) error {
-				if has(b, "tool.started") || name == "reply" && has(b, "model.called") {
-					bomb = true
-				}
-				return write()
-			})
-			res := ends(t, begin(t, e, agent), pawl.StatusFailed)
-			if v := res.Verdict; v.Leaf != pawl.PanicLeaf || !strings.Contains(v.Detail, "the filter engine.FilterFunc (hostile_flight_test.go:") || strings.Contains(v.Detail, "boom") {
-				t.Fatalf("the run ended with %v", res.Verdict)
-			}
-			bomb = false
-			j.on(nil)
-			ends(t, resume(t, e, agent), pawl.StatusSuccess)
-			sound(t, e, j, agent, "r")
-			if err := e.Close(); err != nil {
-				t.Fatal(err)
-			}
-		})
 	}
 }
 

@@ -107,15 +107,16 @@ func TestPanicsAreFailures(t *testing.T) {
 		set  func(*pawl.Agent, *fuse)
 		says string
 	}{
-		"loop":      {func(a *pawl.Agent, f *fuse) { a.Loop = badLoop{f} }, "the loop bad"},
-		"condition": {func(a *pawl.Agent, f *fuse) { a.Stop = badCondition{f} }, "the condition iterations >= 9"},
-		"policy":    {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badPolicy{f}} }, "the policy bad_policy"},
-		"look":      {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badLook{badPolicy{f}}} }, "the policy bad_policy"},
-		"filter":    {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badFilter{badPolicy{f}}} }, "the filter bad_policy"},
-		"observer":  {func(a *pawl.Agent, f *fuse) { a.Observer = badWorld{f} }, "the observer engine_test.badWorld"},
-		"metric":    {func(a *pawl.Agent, f *fuse) { a.Goal = goal(reached, badWorld{f}) }, "the metric engine_test.badWorld"},
-		"goal":      {func(a *pawl.Agent, f *fuse) { a.Goal = goal(badCondition{f}, badWorld{&off}) }, "the condition iterations >= 9"},
-		"tool":      {func(a *pawl.Agent, f *fuse) { a.Tools = []pawl.Tool{badTool{look, f}} }, "code"},
+		"loop":                 {func(a *pawl.Agent, f *fuse) { a.Loop = badLoop{f} }, "the loop bad"},
+		"condition":            {func(a *pawl.Agent, f *fuse) { a.Stop = badCondition{f} }, "the condition iterations >= 9"},
+		"policy":               {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badPolicy{f}} }, "the policy bad_policy"},
+		"look":                 {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badLook{badPolicy{f}}} }, "the policy bad_policy"},
+		"filter":               {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badFilter{badPolicy{f}}} }, "the filter bad_policy"},
+		"filter of the engine": {func(*pawl.Agent, *fuse) {}, "the filter engine.FilterFunc"},
+		"observer":             {func(a *pawl.Agent, f *fuse) { a.Observer = badWorld{f} }, "the observer engine_test.badWorld"},
+		"metric":               {func(a *pawl.Agent, f *fuse) { a.Goal = goal(reached, badWorld{f}) }, "the metric engine_test.badWorld"},
+		"goal":                 {func(a *pawl.Agent, f *fuse) { a.Goal = goal(badCondition{f}, badWorld{&off}) }, "the condition iterations >= 9"},
+		"tool":                 {func(a *pawl.Agent, f *fuse) { a.Tools = []pawl.Tool{badTool{look, f}} }, "code"},
 	} {
 		for turn := range int32(3) {
 			t.Run(fmt.Sprint(name, turn), func(t *testing.T) {
@@ -131,9 +132,13 @@ func TestPanicsAreFailures(t *testing.T) {
 				}
 				j := newTap()
 				var told bytes.Buffer
-				e := engine.New(j, &engine.Options{Log: slog.New(slog.NewTextHandler(&told, nil))})
+				o := &engine.Options{Log: slog.New(slog.NewTextHandler(&told, nil))}
+				if name == "filter of the engine" {
+					o.Filters = []engine.Filter{engine.FilterFunc(func(text string) string { f.burn(); return text })}
+				}
+				e := engine.New(j, o)
 				f.left.Store(turn)
-				if name != "filter" || turn > 0 { // which is asked about the input before there is a log
+				if !strings.HasPrefix(name, "filter") || turn > 0 { // which is asked about the input before there is a log
 					f.lit.Store(true)
 				} else {
 					j.on(func(_ pawl.Batch, write func() error) error {

@@ -165,7 +165,7 @@ func retest(t *testing.T, dir string) error {
 // TestRepair mends whole projects. Those that are long because many edits are
 // tried are taken with PAWL_PROOF; what they show besides is tested by itself.
 func TestRepair(t *testing.T) {
-	long := []string{"example", "ring", "pager", "shop", "config"}
+	long := []string{"example", "ring", "pager", "shop", "config", "digits"}
 	for _, c := range []struct {
 		name  string
 		files []string // changed

@@ -48,12 +48,15 @@ func (c *cell) storm(t *testing.T, many int) (said []report) {
 	return said
 }
 
-// TestManyResume has 64 processes take up one run that was killed in a Write,
-// and take it up again when its doubt is settled and its call approved: the
+// TestManyResume has 20 processes, or 64 for the proof, resume one run that was killed
+// in a Write, and resume it again when its doubt is settled and its call approved: the
 // effects are those of the run that nobody disturbed.
 func TestManyResume(t *testing.T) {
-	many := 64
-	if testing.Short() {
+	many := 20
+	switch {
+	case whole:
+		many = 64
+	case testing.Short():
 		many = 12
 	}
 	c := newCell(t)

@@ -3,16 +3,11 @@
 package postgres_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -83,77 +78,5 @@ func TestRunGoesOn(t *testing.T) {
 		if err != nil || h.Status != pawl.StatusSuccess || !h.Lease.Until.IsZero() {
 			t.Errorf("the head is %+v, %v", h, err)
 		}
-	}
-}
-
-// TestCommand uses one database from several commands, as several machines
-// would: one parks a run, one watches it, one approves, and others look.
-func TestCommand(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{
-		"shop.yaml": `name: shop
-model: script:shop.script.yaml
-tools:
-  - name: pay
-    description: Pay.
-    command: [sh, -c, "echo paid >> paid.txt; echo paid"]
-    approval: required
-`,
-		"shop.script.yaml": "replies: [{calls: [{tool: pay}]}, {expect: paid, text: all is paid}]\n",
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	raw(t, `DROP SCHEMA IF EXISTS pawl CASCADE`)
-	environ := []string{"PAWL_DATABASE=" + started(t).url(), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	pawlRun := func(args ...string) (code int, out, errs string) {
-		cmd := exec.Command(program(t), args...)
-		var stdout, stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr, cmd.Env = &stdout, &stderr, environ
-		_ = cmd.Run() // the code says whether it failed
-		return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
-	}
-	pawlDo := func(want int, args ...string) string {
-		t.Helper()
-		code, out, errs := pawlRun(args...)
-		if code != want {
-			t.Fatalf("%q exits with %d, not %d: %s%s", args, code, want, out, errs)
-		}
-		return out
-	}
-	pawlDo(5, "run", "shop.yaml", "buy")
-	followed := make(chan string)
-	go func() {
-		code, out, errs := pawlRun("events", "last", "--follow")
-		followed <- fmt.Sprint(code, errs, out)
-	}()
-	time.Sleep(200 * time.Millisecond) // for the follower's start
-	if got := pawlDo(0, "approve", "last"); got != "all is paid\n" {
-		t.Errorf("approved, it says %q", got)
-	}
-	events := pawlDo(0, "events", "last")
-	if got := <-followed; got != "0"+events {
-		t.Errorf("who followed has seen %s\nbut there is %s", got, events)
-	}
-	if text, err := os.ReadFile("paid.txt"); err != nil || string(text) != "paid\n" {
-		t.Errorf("paid.txt is %q, %v", text, err)
-	}
-	if got := pawlDo(0, "runs", "--json"); strings.Count(got, `"status":"success"`) != 1 {
-		t.Errorf("the list is %s", got)
-	}
-	for _, args := range [][]string{{"replay", "last"}, {"explain", "last"}, {"show", "last"}, {"wait", "last"}} {
-		pawlDo(0, args...)
-	}
-	if err := os.WriteFile("run.jsonl", []byte(pawlDo(0, "export", "last", "--raw")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	pawlDo(0, "gc", "--older-than", "0h")
-	if got := pawlDo(0, "runs", "--json"); got != "" {
-		t.Errorf("after a sweep the list is %s", got)
-	}
-	pawlDo(0, "import", "run.jsonl")
-	if got := pawlDo(0, "events", "last"); !strings.HasPrefix(got, events) { // which is noted behind it
-		t.Errorf("imported, the log is %s\nand does not begin with %s", got, events)
 	}
 }

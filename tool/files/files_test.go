@@ -40,13 +40,23 @@ func use(t testing.TB, dir, name string, args map[string]any) (string, error) {
 
 func the(t testing.TB, dir, name string) pawl.Tool {
 	t.Helper()
-	for _, tool := range files.Tools(dir) {
+	if made.dir != dir {
+		made.dir, made.tools = dir, files.Tools(dir)
+	}
+	for _, tool := range made.tools {
 		if tool.Info().Name == name {
 			return tool
 		}
 	}
 	t.Fatalf("there is no tool %s", name)
 	return nil
+}
+
+// made are the tools of the directory that was used last. They hold nothing of it,
+// and making their schemas takes longer than most calls.
+var made struct {
+	dir   string
+	tools []pawl.Tool
 }
 
 // write makes files, with the directories on the way.

@@ -24,16 +24,16 @@ func TestHostilePaths(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := skill.Skill{Name: "pdf", Dir: dir}
+	k := skill.Tool(skill.Skill{Name: "pdf", Dir: dir})
 	for _, path := range hostile.Paths(outside) {
-		got, err := use(t, k, map[string]string{"skill": "pdf", "file": path})
+		got, err := ask(t, k, map[string]string{"skill": "pdf", "file": path})
 		if err == nil {
 			t.Errorf("%q gives %q", path, got)
 		} else if strings.Contains(err.Error(), filepath.Dir(outside)) && !strings.Contains(path, outside) {
 			t.Errorf("%q tells where the folder is: %v", path, err)
 		}
 	}
-	if got, err := use(t, k, map[string]string{"skill": "pdf", "file": "good-link"}); err != nil || got != "inside\n" {
+	if got, err := ask(t, k, map[string]string{"skill": "pdf", "file": "good-link"}); err != nil || got != "inside\n" {
 		t.Errorf("a link that stays inside: %q, %v", got, err)
 	}
 }

@@ -36,11 +36,16 @@ func folder(t *testing.T) (dir, outside string) {
 
 func use(t *testing.T, k skill.Skill, args map[string]string) (string, error) {
 	t.Helper()
+	return ask(t, skill.Tool(k), args)
+}
+
+func ask(t *testing.T, tool pawl.Tool, args map[string]string) (string, error) {
+	t.Helper()
 	raw, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := skill.Tool(k).Run(t.Context(), pawl.Invocation{Args: raw})
+	out, err := tool.Run(t.Context(), pawl.Invocation{Args: raw})
 	var s string
 	if err == nil {
 		err = json.Unmarshal(out.JSON, &s)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +26,10 @@ import (
 
 // TestMain lets the test binary be pawl itself, and the programs that its tools run.
 func TestMain(m *testing.M) {
+	// Scripts mostly wait for processes.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"spawl": func() { // as main has it
 			tool.Supervise()
