@@ -1,4 +1,5 @@
-// Package runs reports on the runs of a journal from outside: the status of a run
-// as a caller sees it, the run it descends from, the call that a caller means, and
-// what of a log may be shown. It drives nothing and writes nothing.
+// Package runs is what the command line and the HTTP server know about the runs of a
+// journal: the status of a run as a caller sees it, what of its log may be shown, which
+// call a signal is for ([Addressee]), which run resumes after a signal ([Forward]), and
+// whether a run can be resumed or cancelled ([Resumable], [Cancel]).
 package runs

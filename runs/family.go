@@ -42,30 +42,11 @@ func Root(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
 	return h, nil
 }
 
-// Waiting are those of what a run and its children wait for that are of a kind:
-// approval, input, client_tool or doubt.
-func Waiting(pending []pawl.Pending, kind string) []pawl.Pending {
-	var list []pawl.Pending
-	for _, p := range pending {
-		if p.Kind == kind {
-			list = append(list, p)
-		}
+// RootOf is the current head of the run that a run descends from.
+func RootOf(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
+	h, err := Head(ctx, j, run)
+	if err != nil {
+		return h, err
 	}
-	return list
-}
-
-// Meant are those that may be meant by a call's id said to a run: the run's own
-// call, or else every call of that id of its children, that waits for that kind.
-func Meant(pending []pawl.Pending, run, kind, call string) []pawl.Pending {
-	var list []pawl.Pending
-	for _, p := range Waiting(pending, kind) {
-		if p.Call != call {
-			continue
-		}
-		if p.Run == run {
-			return []pawl.Pending{p}
-		}
-		list = append(list, p)
-	}
-	return list
+	return Root(ctx, j, h)
 }

@@ -77,10 +77,10 @@ func count(text string) (int, error) {
 	return n, nil
 }
 
-// Over is what the limits come to for a run with other ones, zero where they say
-// nothing. A ceiling in dollars needs the price of the run's model; nil: it has
-// none.
-func (l Limits) Over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
+// Over returns the limits of a run after l is applied to its present ones; zero where l
+// says nothing. A limit in dollars needs the price of the run's model; nil: it has none.
+// lower, unless nil, lowers the limits of the run to the most that is allowed.
+func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits) pawl.Limits) (pawl.Limits, error) {
 	next := l.Set
 	if l.Added.Iterations > 0 {
 		next.Iterations = now.Iterations + l.Added.Iterations
@@ -107,6 +107,9 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
 		return next, errors.New("what is added is more than can be counted")
 	case next.Cost > 0 && price == nil:
 		return next, errors.New("cost: the run's model has no price, so a ceiling in dollars cannot be held")
+	case lower != nil:
+		wanted := now.Merge(next)
+		next = held(next, wanted, lower(wanted))
 	}
 	return next, nil
 }
@@ -119,9 +122,8 @@ func PriceOf(m pawl.Model) *pawl.Price {
 	return nil
 }
 
-// Held are the ceilings next, where wanted is what they come to for a run, brought
-// down to those of held that are lower.
-func Held(next, wanted, held pawl.Limits) pawl.Limits {
+// held sets the limits in next that differ between wanted and the lower ones held.
+func held(next, wanted, held pawl.Limits) pawl.Limits {
 	lower(&next.Iterations, held.Iterations, wanted.Iterations)
 	lower(&next.Tokens, held.Tokens, wanted.Tokens)
 	lower(&next.Time, held.Time, wanted.Time)

@@ -118,9 +118,10 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 		}
 		return nil, err
 	}
-	if asked.State, asked.By = wanted, by; s.forward(x.Context(), h) != nil {
+	if _, _, err := s.forward(x.Context(), h.Run, true); err != nil {
 		s.log.Warn("decided run cannot resume", "run", in.Run) // the next sweep resumes it
 	}
+	asked.State, asked.By = wanted, by
 	return asked, nil
 }
 

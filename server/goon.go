@@ -96,27 +96,16 @@ func (s *Server) resume(x *exchange) (any, error) {
 // goOn resumes a run without an owner; if after is not zero, only if that is still its
 // last entry.
 func (s *Server) goOn(ctx context.Context, h pawl.Head, limits runs.Limits, after uint64) (*engine.Handle, error) {
-	if after == 0 && h.Status == pawl.StatusRunning && runs.Owned(h.Lease) { // otherwise the journal decides by its own clock
-		return nil, &pawl.HeldError{Lease: h.Lease}
-	}
-	state, err := engine.Load(ctx, s.journal, h.Run)
+	state, err := runs.Resumable(ctx, s.journal, h, after)
 	if err != nil {
 		return nil, err
-	}
-	switch {
-	case after != 0 && state.Seq() != after:
-		return nil, pawl.ErrConflict
-	case state.Status() == pawl.StatusSuccess:
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s has succeeded; fork it to continue differently", h.Run))
-	case state.Redacted():
-		return nil, fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
 	}
 	w, err := s.host.Again(ctx, state, false)
 	if err != nil {
 		return nil, err
 	}
 	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (runs.Limits{})} // the host may lower limits that the client did not change
-	if o.Limits, err = raise(w, state, limits); err != nil {
+	if o.Limits, err = raise(w, state.Limits(), limits); err != nil {
 		drop(w)
 		return nil, err
 	}
@@ -129,18 +118,14 @@ func drop(w Work) {
 	}
 }
 
-// raise returns the changed limits of a resumed run; zero: unchanged.
-func raise(w Work, s *pawl.State, limits runs.Limits) (pawl.Limits, error) {
-	next, err := limits.Over(s.Limits(), runs.PriceOf(w.Agent.Model))
+// raise returns the limits of a run that change, where now are the present ones.
+func raise(w Work, now pawl.Limits, limits runs.Limits) (pawl.Limits, error) {
+	next, err := limits.Over(now, runs.PriceOf(w.Agent.Model), w.Lower)
 	if err != nil {
 		return next, invalid("limits: " + err.Error())
 	}
-	wanted := s.Limits().Merge(next)
-	if w.Lower != nil {
-		next = runs.Held(next, wanted, w.Lower(wanted))
-	}
 	bounded := w.Agent
-	bounded.Limits = s.Limits().Merge(next)
+	bounded.Limits = now.Merge(next)
 	if _, err := pawl.NewMachine(bounded); err != nil {
 		return next, invalid(err.Error())
 	}
@@ -153,17 +138,13 @@ func (s *Server) cancel(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.Status.Ended() {
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, h.Status.Words()))
-	}
-	at, err := s.desk(x.Context(), h.Run)
-	if err != nil {
-		return nil, err
-	}
-	if err := at.Cancel(x.Context(), h.Run, x.by(""), in.Reason); err != nil {
-		if now, looking := runs.Head(x.Context(), s.journal, h.Run); looking == nil && now.Status.Ended() {
-			return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, now.Status.Words()))
+	if _, err := runs.Cancel(x.Context(), s.journal, h, func(ctx context.Context, run string) error {
+		at, err := s.desk(ctx, run)
+		if err != nil {
+			return err
 		}
+		return at.Cancel(ctx, run, x.by(""), in.Reason)
+	}); err != nil {
 		return nil, err
 	}
 	if s.options.Rests != nil && s.live(h.Run) == nil { // otherwise the owner reports it
@@ -211,7 +192,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 		delete(labels, name) // the run has the labels of the token
 	}
 	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, labels), AllowSpent: limits == (runs.Limits{})}
-	if o.Limits, err = raise(w, state, limits); err != nil {
+	if o.Limits, err = raise(w, state.Limits(), limits); err != nil {
 		drop(w)
 		return nil, err
 	}
@@ -229,10 +210,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 
 // GoOn resumes a run without an owner. The error says why it cannot resume.
 func (s *Server) GoOn(ctx context.Context, run string) error {
-	h, err := runs.Head(ctx, s.journal, run)
-	if err == nil {
-		h, err = runs.Root(ctx, s.journal, h)
-	}
+	h, err := runs.RootOf(ctx, s.journal, run)
 	if err == nil {
 		_, err = s.goOn(ctx, h, runs.Limits{}, 0)
 	}

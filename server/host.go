@@ -3,15 +3,11 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/server/client"
 )
-
-// ErrElsewhere is a [Host]'s error for a run whose agent only another program has.
-var ErrElsewhere = errors.New("the run must be resumed by another program")
 
 // A Host makes the agents whose runs a server drives. Its methods must be safe for
 // concurrent use. Clients see an error that is a *client.Problem unchanged; any other
@@ -23,8 +19,8 @@ type Host interface {
 	// client sent.
 	Start(ctx context.Context, name string, spec json.RawMessage) (Work, error)
 	// Again rebuilds the agent of a run: to resume the run, as the agent is now, or to
-	// fork it, as the run recorded the agent. An error that wraps ErrElsewhere says
-	// that another program resumes the run: signals are recorded for that one.
+	// fork it, as the run recorded the agent. An error that wraps [runs.ErrElsewhere]
+	// says that another program resumes the run: signals are recorded for that one.
 	Again(ctx context.Context, s *pawl.State, fork bool) (Work, error)
 	// Desk is an engine that sends signals to a run that this server does not drive. It
 	// scrubs the same secret values as the engine that drives the run.

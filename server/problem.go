@@ -26,8 +26,11 @@ func problemOf(err error) error {
 		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),
 		errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.MissingError)), errors.As(err, new(*pawl.SignalConflictError)),
+		errors.As(err, new(*runs.ConflictError)), errors.As(err, new(*runs.AmbiguousError)),
 		errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
+	case errors.As(err, new(*runs.RefusedError)):
+		return invalid(err.Error())
 	}
 	return err
 }

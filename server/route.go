@@ -40,10 +40,10 @@ var (
 
 // routes are the operations of the API.
 func routes() []route {
-	onCall := func(what, summary string, body any, say func(*Server, *exchange) (any, error)) route {
+	onCall := func(what, summary string, body any) route {
 		return route{
 			method: http.MethodPost, path: "/v1/runs/{run}/calls/{call}/" + what, name: what, summary: summary, scope: Decide,
-			query: []parameter{waiting}, body: body, reply: explain.Result{}, refuses: []int{404, 409}, do: say,
+			query: []parameter{waiting}, body: body, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).signal,
 		}
 	}
 	return slices.Concat([]route{
@@ -88,11 +88,11 @@ func routes() []route {
 			method: http.MethodPost, path: "/v1/runs/{run}/fork", name: "fork", summary: "Start a new run that shares a run's log up to an entry", scope: Run,
 			query: []parameter{waiting}, body: &client.ForkRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{404, 409}, do: (*Server).fork,
 		},
-		onCall("approve", "Approve a call that waits for approval", &client.Approve{}, (*Server).approve),
-		onCall("deny", "Refuse a held call", &client.Deny{}, (*Server).deny),
-		onCall("answer", "Answer a question", &client.Answer{}, (*Server).answered),
-		onCall("submit", "Hand in the result of a call that the client runs", &client.Submit{}, (*Server).submit),
-		onCall("settle", "Resolve a call with an unknown outcome", &client.Settle{}, (*Server).settle),
+		onCall("approve", "Approve a call that waits for approval", &client.Approve{}),
+		onCall("deny", "Refuse a held call", &client.Deny{}),
+		onCall("answer", "Answer a question", &client.Answer{}),
+		onCall("submit", "Hand in the result of a call that the client runs", &client.Submit{}),
+		onCall("settle", "Resolve a call with an unknown outcome", &client.Settle{}),
 		{
 			method: http.MethodGet, path: "/v1/agents", name: "agents", summary: "List the agents that can be started", scope: Read,
 			reply: client.Agents{}, do: (*Server).agents,

@@ -189,17 +189,11 @@ func (s *Server) start(x *exchange) (any, error) {
 	if in.Thread != "" {
 		w.Thread = in.Thread
 	}
-	over, err := limits.Over(w.Agent.Limits, runs.PriceOf(w.Agent.Model))
+	over, err := raise(w, w.Agent.Limits, limits)
 	if err != nil {
-		return nil, invalid("limits: " + err.Error())
+		return nil, err
 	}
 	w.Agent.Limits = w.Agent.Limits.Merge(over)
-	if w.Lower != nil {
-		w.Agent.Limits = w.Lower(w.Agent.Limits)
-	}
-	if _, err := pawl.NewMachine(w.Agent); err != nil {
-		return nil, invalid(err.Error())
-	}
 	labels := maps.Clone(w.Agent.Labels)
 	if labels == nil {
 		labels = map[string]string{}

@@ -152,10 +152,7 @@ func (s *Server) follows(run string) *engine.Handle {
 // desk is the engine to signal a run with: if the run is driven here, the engine that
 // drives it, which then reads the signal at once.
 func (s *Server) desk(ctx context.Context, run string) (*engine.Engine, error) {
-	h, err := runs.Head(ctx, s.journal, run)
-	if err == nil {
-		h, err = runs.Root(ctx, s.journal, h)
-	}
+	h, err := runs.RootOf(ctx, s.journal, run)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 	if err != nil || !slices.Contains(s.agents, root.Agent) {
 		return root, false, err
 	}
-	parked := (root.Status == pawl.StatusPaused || root.Status.Waiting()) && !runs.Owned(root.Lease)
+	parked := runs.Parked(root)
 	switch why {
 	case ownerDied:
 		same := now.Status == pawl.StatusRunning && now.Lease.Epoch == h.Lease.Epoch

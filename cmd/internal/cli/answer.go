@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
 func (a *app) answerCommand() *cobra.Command {
@@ -17,19 +18,16 @@ func (a *app) answerCommand() *cobra.Command {
 		if args[1] == "" {
 			return 0, misuse("the answer is empty; give a text")
 		}
-		return a.mail(ctx, args[0], p, func(to addressee) error {
-			id := call
-			if id == "" {
-				var err error
-				if id, err = to.asked(ctx); err != nil {
-					return err
-				}
-			}
-			run, err := to.owner("input", id)
+		answer := runs.Answer(p.sender(), args[1])
+		if call != "" {
+			return a.signal(ctx, args[0], call, p, answer)
+		}
+		return a.mail(ctx, args[0], p, func(j pawl.Journal, to *runs.Addressee) error {
+			id, err := questionOf(ctx, j, to)
 			if err != nil {
 				return err
 			}
-			return to.posted("input", id, to.Answer(ctx, run, id, to.by, args[1]))
+			return to.Signal(ctx, id, answer)
 		})
 	})
 	c.Flags().StringVar(&call, "id", "", "the call to answer, if the run asks several questions")
@@ -37,20 +35,20 @@ func (a *app) answerCommand() *cobra.Command {
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-// asked returns the call to answer when the user names none: the only one that
+// questionOf returns the call to answer when the user names none: the only one that
 // waits, or else the last one answered, so that a second answer gets the error
 // that names the first.
-func (to addressee) asked(ctx context.Context) (string, error) {
-	list := to.waitsFor("input")
+func questionOf(ctx context.Context, j pawl.Journal, to *runs.Addressee) (string, error) {
+	run, list := to.State.Run(), runs.Waiting(to.Pending, "input")
 	switch len(list) {
 	case 0:
 	case 1:
 		return list[0].Call, nil
 	default:
-		return "", listing(list, "run %s asks several questions; name one with --id:", to.run)
+		return "", listing(list, "run %s asks several questions; name one with --id:", run)
 	}
 	last := ""
-	for e, err := range engine.Entries(ctx, to.journal, to.run, 1) {
+	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err != nil {
 			return "", err
 		}
@@ -59,7 +57,7 @@ func (to addressee) asked(ctx context.Context) (string, error) {
 		}
 	}
 	if last == "" {
-		return "", misuse("run %s is not waiting for an answer (status: %v)", to.run, to.state.Status())
+		return "", misuse("run %s is not waiting for an answer (status: %v)", run, to.State.Status())
 	}
 	return last, nil
 }
@@ -72,13 +70,7 @@ func (a *app) submitCommand() *cobra.Command {
 			if !json.Valid(result) {
 				return 0, misuse("%q is not JSON; give the call's result, such as '\"done\"' or null", args[2])
 			}
-			return a.mail(ctx, args[0], p, func(to addressee) error {
-				run, err := to.owner("client_tool", args[1])
-				if err != nil {
-					return err
-				}
-				return to.posted("client_tool", args[1], to.Submit(ctx, run, args[1], to.by, result))
-			})
+			return a.signal(ctx, args[0], args[1], p, runs.Result(p.sender(), result))
 		})
 	p.flags(c)
 	return remotely(a.runArgument(c), "no-continue")
@@ -96,17 +88,7 @@ func (a *app) settleCommand() *cobra.Command {
 			if !not && !json.Valid(resolution.Happened) {
 				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
 			}
-			return a.mail(ctx, args[0], p, func(to addressee) error {
-				call := args[1]
-				run, err := to.owner("doubt", call)
-				if err != nil {
-					return err
-				}
-				if c, ok := to.state.Call(call); ok && run == to.run && (c.Phase == pawl.PhaseStarted || c.Phase == pawl.PhaseLost) {
-					return misuse("call %s of run %s is not in doubt yet; resume the run first", call, to.run)
-				}
-				return to.posted("doubt", call, to.Resolve(ctx, run, call, to.by, resolution))
-			})
+			return a.signal(ctx, args[0], args[1], p, runs.Resolution(p.sender(), resolution))
 		})
 	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")
 	c.Flags().BoolVar(&not, "did-not-happen", false, "it did not take place; run it again")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
 func (a *app) approveCommand() *cobra.Command {
@@ -26,9 +27,9 @@ func (a *app) approveCommand() *cobra.Command {
 		if scope != pawl.ScopeCall && scope != pawl.ScopeRun {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
-		return a.decide(ctx, args, all, p, single(map[string]bool{"--args": with != nil, "--token": token != ""}), func(to addressee, run, call string) error {
-			return to.Approve(ctx, run, call, to.by, &engine.ApproveOptions{ForRun: scope == pawl.ScopeRun, Args: with, Token: token})
-		})
+		return a.decide(ctx, args, all, p, single(map[string]bool{"--args": with != nil, "--token": token != ""}), runs.Approval(p.sender(), &engine.ApproveOptions{
+			ForRun: scope == pawl.ScopeRun, Args: with, Token: token,
+		}))
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().StringVar(&scope, "scope", pawl.ScopeCall, "how far the approval reaches: call, or run for every call of the run with equal arguments")
@@ -42,9 +43,7 @@ func (a *app) denyCommand() *cobra.Command {
 	p := &post{}
 	all, reason, token := false, "", ""
 	c := a.command("deny RUN [CALL…] [flags]", "Deny calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), func(to addressee, run, call string) error {
-			return to.Deny(ctx, run, call, to.by, reason, &engine.DenyOptions{Token: token})
-		})
+		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), runs.Denial(p.sender(), reason, &engine.DenyOptions{Token: token}))
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
@@ -73,42 +72,40 @@ func single(given map[string]bool) string {
 
 // decide approves or denies calls: those named, all, or the only one. one is the
 // given flag, if any, that applies to a single call.
-func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, say func(to addressee, run, call string) error) (int, error) {
-	return a.mail(ctx, args[0], p, func(to addressee) error {
-		calls := args[1:]
-		waiting := to.waitsFor("approval")
+func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, s runs.Signal) (int, error) {
+	return a.mail(ctx, args[0], p, func(_ pawl.Journal, to *runs.Addressee) error {
+		run, calls := to.State.Run(), args[1:]
+		waiting := runs.Waiting(to.Pending, "approval")
 		var named []pawl.Pending
 		switch {
 		case all && len(calls) > 0:
 			return misuse("name calls or give --all, not both")
 		case len(calls) > 0:
 		case len(waiting) == 0:
-			return misuse("run %s is not waiting for approval (status: %v)", to.run, to.state.Status())
+			return misuse("run %s is not waiting for approval (status: %v)", run, to.State.Status())
 		case len(waiting) > 1 && !all:
-			return listing(waiting, "several calls of run %s wait; name them or give --all:", to.run)
+			return listing(waiting, "several calls of run %s wait; name them or give --all:", run)
 		default:
-			named, *to.news = waiting, true
+			named = waiting
 		}
 		for _, call := range calls {
-			run, err := to.owner("approval", call)
+			found, err := to.Find("approval", call)
 			if err != nil {
 				return err
 			}
-			named = append(named, pawl.Pending{Run: run, Call: call})
+			named = append(named, found)
 		}
 		// Check all calls before deciding any: a typing error in one of several must not
 		// leave the others decided.
 		open := func(p pawl.Pending) bool {
-			return slices.ContainsFunc(waiting, func(w pawl.Pending) bool {
-				return w.Run == p.Run && w.Call == p.Call && (w.ExpiresAt == nil || time.Now().Before(*w.ExpiresAt))
-			})
+			return p.Kind != "" && (p.ExpiresAt == nil || time.Now().Before(*p.ExpiresAt))
 		}
 		slices.SortStableFunc(named, func(x, y pawl.Pending) int { return rank(open(x)) - rank(open(y)) })
 		if one != "" && len(named) > 1 {
 			return listing(waiting, "%s applies to one call; name it:", one)
 		}
 		for _, p := range named {
-			if err := to.decided(ctx, say(to, p.Run, p.Call)); err != nil {
+			if err := to.Send(ctx, p, s); err != nil {
 				return err
 			}
 		}

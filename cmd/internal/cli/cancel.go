@@ -22,28 +22,19 @@ func (a *app) cancelCommand() *cobra.Command {
 	return remotely(a.runArgument(c))
 }
 
-// endRun requests the cancellation of a run.
-func (a *app) endRun(ctx context.Context, j store, run, reason string) error {
-	if r, ok := j.(*remote); ok {
-		_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
-		return err
-	}
-	s, err := engine.Load(ctx, j, run)
-	if err != nil {
-		return err
-	}
-	return engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, run, engine.Self().User, reason)
-}
-
 func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (int, error) {
-	if h.Status.Ended() {
-		return 0, misuse("run %s is over: %s", h.Run, h.Status.Words())
-	}
-	err := a.endRun(ctx, j, h.Run, reason)
+	h, err := runs.Cancel(ctx, j, h, func(ctx context.Context, run string) error {
+		if r, ok := j.(*remote); ok {
+			_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
+			return err
+		}
+		s, err := engine.Load(ctx, j, run)
+		if err != nil {
+			return err
+		}
+		return engine.New(j, a.options(s.Declaration().Source)).Cancel(ctx, run, engine.Self().User, reason)
+	})
 	if err != nil {
-		return 0, err
-	}
-	if h, err = runs.Head(ctx, j, h.Run); err != nil {
 		return 0, err
 	}
 	if h.Status.Ended() {

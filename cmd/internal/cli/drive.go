@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/workflow"
@@ -23,6 +22,7 @@ import (
 type sink struct {
 	w     io.Writer
 	close func() error
+	sayf  func(format string, args ...any)
 }
 
 // openEvents opens the file for entries; nil: --events is not given.
@@ -31,13 +31,30 @@ func (a *app) openEvents(name string) (*sink, error) {
 	case "":
 		return nil, nil
 	case "-":
-		return &sink{a.err, func() error { return nil }}, nil
+		return &sink{a.err, func() error { return nil }, a.sayf}, nil
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, misuse("--events: %w", err)
 	}
-	return &sink{f, f.Close}, nil
+	return &sink{f, f.Close, a.sayf}, nil
+}
+
+// add writes an entry. It does nothing if s is nil, or after a failure.
+func (s *sink) add(e pawl.Entry) {
+	if s == nil || s.w == nil {
+		return
+	}
+	if err := printEntry(s.w, e); err != nil {
+		s.sayf("pawl: --events: %v; the run continues without it", err)
+		s.w = nil
+	}
+}
+
+func (s *sink) end() {
+	if s != nil {
+		_ = s.close() // each line was flushed when it was written
+	}
 }
 
 // begin starts or resumes a run. It is called once the command line is known to be
@@ -51,9 +68,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	if events != nil {
-		defer func() { _ = events.close() }() // each line was flushed when it was written
-	}
+	defer events.end()
 	result, found, err := a.driveOn(ctx, agent, limits, after, events, false, begin)
 	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
 		goOn, seen, wrong := a.answerHere(ctx, d, agent, result)
@@ -123,16 +138,7 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 		if e.Seq <= after { // pieces of replies have no seq and are not shown
 			continue
 		}
-		if events != nil {
-			line, err := e.AppendJSON(nil)
-			if err == nil {
-				_, err = events.w.Write(append(legibleJSON(redact.JSON(line)), '\n'))
-			}
-			if err != nil {
-				a.sayf("pawl: --events: %v; the run continues without it", err)
-				events = nil
-			}
-		}
+		events.add(e)
 		if !a.quiet && view == nil {
 			a.progress(e)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,15 +33,20 @@ func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
 		if e.Seq == 0 { // a piece of a reply, which is not in the log
 			continue
 		}
-		line, err := e.AppendJSON(nil)
-		if err == nil {
-			_, err = a.out.Write(append(legibleJSON(redact.JSON(line)), '\n'))
-		}
-		if err != nil {
+		if err := printEntry(a.out, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printEntry prints an entry without secrets and invisible characters.
+func printEntry(w io.Writer, e pawl.Entry) error {
+	line, err := e.AppendJSON(nil)
+	if err == nil {
+		_, err = w.Write(append(legibleJSON(redact.JSON(line)), '\n'))
+	}
+	return err
 }
 
 // entries prints the log as it is in the journal, byte for byte except for secrets and

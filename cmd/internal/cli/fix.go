@@ -124,17 +124,11 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 		if err != nil {
 			return 0, errors.Join(err, fix.Close())
 		}
-		result, err := a.drive(ctx, &f.driving, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
-			run, err := a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
-			if err == nil {
-				a.claimCopy(fix.Source().State, run.ID())
-			}
-			return run, err
+		w := a.fixWork(fix, agent, f.dryRun)
+		w.limits = limits
+		return a.driveWork(ctx, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+			return a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
 		})
-		if err != nil {
-			return 0, errors.Join(err, fix.Release())
-		}
-		return a.concludeFix(ctx, fix, result, f.dryRun)
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
-	"github.com/pawl-run/pawl/stop"
 )
 
 func (a *app) forkCommand() *cobra.Command {
@@ -51,17 +50,13 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 		return 0, err
 	}
 	if to, ok := j.(*remote); ok {
-		return a.forkRemote(ctx, to, h, client.ForkRun{At: at, Input: input, Labels: labels}, &r.driving)
-	}
-	typed, err := parseLimits(r.limit, true)
-	if err != nil {
-		return 0, err
-	}
-	o := &engine.ResumeOptions{}
-	if r.stop != "" {
-		if o.Stop, err = stop.Parse(r.stop, nil); err != nil {
-			return 0, misuse("--stop: %w", err)
+		limits, err := sentLimits(r.limit, true)
+		if err != nil {
+			return 0, err
 		}
+		return a.driveRemote(ctx, to, &r.driving, 0, func(ctx context.Context) (pawl.Result, error) {
+			return to.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits})
+		})
 	}
 	s, err := runs.Until(ctx, j, h.Run, at)
 	if errors.Is(err, runs.ErrNoEntry) {
@@ -70,25 +65,17 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	if err != nil {
 		return 0, err
 	}
-	policy, err := readPolicy(r.policy)
+	w, err := a.reopen(ctx, j, s, r, true)
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, asWas: true})
-	if err != nil {
-		return 0, err
-	}
-	limits, err := a.raise(s, w, typed, o)
-	if err == nil && input != "" && describes(w.agent.Model).Name == mechanic.Name {
-		err = misuse("the mechanic reads no input; fork run %s without input, or name a model with --model", h.Run)
-	}
-	if err != nil {
+	if input != "" && describes(w.agent.Model).Name == mechanic.Name {
 		w.drop()
-		return 0, err
+		return 0, misuse("the mechanic reads no input; fork run %s without input, or name a model with --model", h.Run)
 	}
-	result, err := a.drive(ctx, &r.driving, w.agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+	return a.driveWork(ctx, &r.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
-			Input: input, Labels: runs.Relabelled(s, labels), Stop: o.Stop, Limits: o.Limits, AllowSpent: o.AllowSpent, AllowChange: r.spec != "" || r.model != "",
+			Input: input, Labels: runs.Relabelled(s, labels), Stop: w.how.Stop, Limits: w.how.Limits, AllowSpent: w.how.AllowSpent, AllowChange: r.spec != "" || r.model != "",
 		})
 		if s.InFlight() {
 			err = refused(err) // the error says where the run can be forked
@@ -100,14 +87,6 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 			}
 			err = misuse("the agent of run %s has changed: %s; fork the run with an agent of your choice: %s", h.Run, strings.Join(changed.Parts, ", "), a.typed(command...))
 		}
-		if err == nil && w.begun != nil {
-			w.begun(run.ID())
-		}
 		return run, err
 	})
-	if err != nil {
-		w.drop()
-		return 0, err
-	}
-	return w.conclude(ctx, result)
 }

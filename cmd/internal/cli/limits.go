@@ -26,8 +26,8 @@ func parseLimits(texts []string, relative bool) (runs.Limits, error) {
 }
 
 // over returns the limits of a run after l is applied.
-func over(l runs.Limits, now pawl.Limits, price *pawl.Price) (pawl.Limits, error) {
-	next, err := l.Over(now, price)
+func over(l runs.Limits, now pawl.Limits, price *pawl.Price, lower func(pawl.Limits) pawl.Limits) (pawl.Limits, error) {
+	next, err := l.Over(now, price, lower)
 	if err != nil {
 		return next, misuse("--limit: %w", err)
 	}

@@ -58,7 +58,7 @@ func TestLimits(t *testing.T) {
 		l, err := parseLimits([]string{c.text}, true)
 		var got pawl.Limits
 		if err == nil {
-			got, err = over(l, now, free)
+			got, err = over(l, now, free, nil)
 		}
 		switch {
 		case c.bad == "" && (err != nil || got != c.want):
@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	if l, err := parseLimits([]string{"cost=1"}, true); err == nil {
-		if _, err = over(l, now, nil); err == nil {
+		if _, err = over(l, now, nil, nil); err == nil {
 			t.Error("a ceiling in dollars was taken for a model without a price")
 		}
 	}

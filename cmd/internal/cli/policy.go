@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -88,16 +87,16 @@ func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, er
 	return given, nil
 }
 
-// hold lowers new limits to those of a policy.
-func (a *app) hold(p *spec.Policy, now, next pawl.Limits) pawl.Limits {
+// lower lowers limits to those of a policy; nil: there is none.
+func (a *app) lower(p *spec.Policy) func(pawl.Limits) pawl.Limits {
 	if p == nil {
-		return next
+		return nil
 	}
-	wanted := now.Merge(next)
-	held := p.Lower(wanted)
-	name, _ := p.Source()
-	if held != wanted && !a.quiet {
-		a.sayf("%s: at most %v", name, held)
+	return func(wanted pawl.Limits) pawl.Limits {
+		held := p.Lower(wanted)
+		if name, _ := p.Source(); held != wanted && !a.quiet {
+			a.sayf("%s: at most %v", name, held)
+		}
+		return held
 	}
-	return runs.Held(next, wanted, held)
 }

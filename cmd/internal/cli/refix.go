@@ -77,12 +77,16 @@ func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r rem
 	agent := fix.Agent()
 	agent.Stop = condition
 	agent.Source = again.into(agent.Source)
+	return a.fixWork(fix, agent, again.DryRun), nil
+}
+
+func (a *app) fixWork(fix *testfix.Fix, agent pawl.Agent, dryRun bool) *work {
 	return &work{
 		agent:    agent,
-		begun:    func(run string) { a.claimCopy(from.State, run) },
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, again.DryRun) },
+		begun:    func(run string) { a.claimCopy(fix.Source().State, run) },
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, dryRun) },
 		drop:     func() { _ = fix.Release() }, // nothing was written
-	}, nil
+	}
 }
 
 // lateFix completes a fix that succeeded but was killed before its diff was applied to

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -25,9 +24,7 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 	if err != nil {
 		return 0, err
 	}
-	if events != nil {
-		defer func() { _ = events.close() }() // each line was flushed when it was written
-	}
+	defer events.end()
 	began := time.Now()
 	result, err := ask(ctx)
 	if err != nil {
@@ -154,16 +151,7 @@ func (w *watch) show(e pawl.Entry) bool {
 		return false
 	}
 	w.last = e.Seq
-	if w.events != nil {
-		line, err := e.AppendJSON(nil)
-		if err == nil {
-			_, err = w.events.w.Write(append(redact.JSON(line), '\n'))
-		}
-		if err != nil {
-			w.sayf("pawl: --events: %v; the run continues without it", err)
-			w.events = nil
-		}
-	}
+	w.events.add(e)
 	switch begun := e.Event.(type) {
 	case pawl.RunStarted:
 		if w.announce && !w.quiet {
@@ -196,26 +184,4 @@ func sentLimits(texts []string, relative bool) (client.Limits, error) {
 		}
 	}
 	return limits, nil
-}
-
-// resumeRemote asks a server to resume a run.
-func (a *app) resumeRemote(ctx context.Context, r *remote, h pawl.Head, d *driving) (int, error) {
-	limits, err := sentLimits(d.limit, true)
-	if err != nil {
-		return 0, err
-	}
-	return a.driveRemote(ctx, r, d, h.Seq, func(ctx context.Context) (pawl.Result, error) {
-		return r.Resume(ctx, h.Run, client.ResumeRun{Limits: limits})
-	})
-}
-
-// forkRemote asks a server to fork a run.
-func (a *app) forkRemote(ctx context.Context, r *remote, h pawl.Head, ask client.ForkRun, d *driving) (int, error) {
-	var err error
-	if ask.Limits, err = sentLimits(d.limit, true); err != nil {
-		return 0, err
-	}
-	return a.driveRemote(ctx, r, d, 0, func(ctx context.Context) (pawl.Result, error) {
-		return r.Fork(ctx, h.Run, ask)
-	})
 }

@@ -11,16 +11,7 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// A mailer sends signals to a run: an engine by the inbox of its journal, or a server.
-type mailer interface { //nolint:interfacebloat // there are five things to be said
-	Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error
-	Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error
-	Answer(ctx context.Context, run, call, by, text string) error
-	Submit(ctx context.Context, run, call, by string, result json.RawMessage) error
-	Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error
-}
-
-// remoteMail sends signals to a server, and keeps the latest result.
+// remoteMail is a [runs.Desk] that sends signals to a server, and keeps the latest result.
 type remoteMail struct {
 	*remote
 	last pawl.Result
@@ -33,7 +24,7 @@ func (m *remoteMail) said(r pawl.Result, err error) error {
 	return err
 }
 
-// Approve implements mailer.
+// Approve implements runs.Desk.
 func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
 	scope := pawl.ScopeCall
 	if o.ForRun {
@@ -42,35 +33,38 @@ func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engin
 	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, By: by}))
 }
 
-// Deny implements mailer.
+// Deny implements runs.Desk.
 func (m *remoteMail) Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error {
 	return m.said(m.Client.Deny(ctx, run, call, client.Deny{Token: o.Token, Reason: reason, By: by}))
 }
 
-// Answer implements mailer.
+// Answer implements runs.Desk.
 func (m *remoteMail) Answer(ctx context.Context, run, call, by, text string) error {
 	return m.said(m.Client.Answer(ctx, run, call, client.Answer{Text: text, By: by}))
 }
 
-// Submit implements mailer.
+// Submit implements runs.Desk.
 func (m *remoteMail) Submit(ctx context.Context, run, call, by string, result json.RawMessage) error {
 	return m.said(m.Client.Submit(ctx, run, call, client.Submit{Result: result, By: by}))
 }
 
-// Resolve implements mailer.
+// Resolve implements runs.Desk.
 func (m *remoteMail) Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error {
 	return m.said(m.Client.Settle(ctx, run, call, client.Settle{Happened: r.Happened, DidNotHappen: r.DidNotHappen, By: by}))
 }
 
 // mailRemote sends a signal to a run at a server, which then resumes the run, and
 // watches the run.
-func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, h pawl.Head, say func(to addressee) error) (int, error) {
+func (a *app) mailRemote(ctx context.Context, r *remote, p *post, h pawl.Head, say func(to *runs.Addressee) error) (int, error) {
 	root, err := runs.Root(ctx, r, h)
 	if err != nil {
 		return 0, err
 	}
 	mail := &remoteMail{remote: r}
-	to.mailer = mail
+	to, err := runs.Address(ctx, r, h.Run, func(*pawl.State) runs.Desk { return mail })
+	if err != nil {
+		return 0, err
+	}
 	before := root.Seq
 	code, err := a.driveRemote(ctx, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
 		err := say(to)
@@ -88,7 +82,7 @@ func (a *app) mailRemote(ctx context.Context, r *remote, to addressee, p *post, 
 	if err != nil {
 		return 0, err
 	}
-	if a.recorded(report, *to.news); !a.json {
+	if a.recorded(report, to.Fresh); !a.json {
 		return 0, nil
 	}
 	return 0, printJSON(a.out, mail.last)

@@ -12,6 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -60,63 +61,36 @@ func (a *app) resumeCommand() *cobra.Command {
 
 func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (int, error) {
 	if at, ok := j.(*remote); ok {
-		return a.resumeRemote(ctx, at, h, &r.driving)
-	}
-	typed, err := parseLimits(r.limit, true)
-	if err != nil {
-		return 0, err
-	}
-	o := &engine.ResumeOptions{AllowChange: r.allowChange}
-	if r.stop != "" {
-		if o.Stop, err = stop.Parse(r.stop, nil); err != nil {
-			return 0, misuse("--stop: %w", err)
+		limits, err := sentLimits(r.limit, true)
+		if err != nil {
+			return 0, err
 		}
+		return a.driveRemote(ctx, at, &r.driving, h.Seq, func(ctx context.Context) (pawl.Result, error) {
+			return at.Resume(ctx, h.Run, client.ResumeRun{Limits: limits})
+		})
 	}
-	if h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
-		return 0, &pawl.HeldError{Lease: h.Lease}
-	}
-	s, err := engine.Load(ctx, j, h.Run)
-	if err != nil {
-		return 0, err
-	}
-	if s.Status() == pawl.StatusSuccess {
+	s, err := runs.Resumable(ctx, j, h, 0)
+	if s != nil && s.Status() == pawl.StatusSuccess {
 		if code, late, err := a.lateFix(ctx, s); late {
 			return code, err
 		}
-		return 0, misuse("run %s has succeeded; fork it to continue differently", h.Run)
 	}
-	if s.Redacted() {
-		return 0, fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
-	}
-	policy, err := readPolicy(r.policy)
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, loosen: r.allowChange})
+	w, err := a.reopen(ctx, j, s, r, false)
 	if err != nil {
-		return 0, err
-	}
-	limits, err := a.raise(s, w, typed, o)
-	if err != nil {
-		w.drop()
 		return 0, err
 	}
 	a.stillRuns(ctx, j, s)
-	result, err := a.drive(ctx, &r.driving, w.agent, limits, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
-		run, err := a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, o)
-		if err == nil && w.begun != nil {
-			w.begun(run.ID())
-		}
+	code, err := a.driveWork(ctx, &r.driving, w, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
+		run, err := a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, &w.how)
 		return run, lost(err)
 	})
-	if err != nil {
-		w.drop()
-		if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
-			err = &changedError{changed, a.typed(r.words("pawl", "resume", h.Run, "--allow-change")...)}
-		}
-		return 0, err
+	if changed, ok := errors.AsType[*engine.ChangedError](err); ok {
+		err = &changedError{changed, a.typed(r.words("pawl", "resume", h.Run, "--allow-change")...)}
 	}
-	return w.conclude(ctx, result)
+	return code, err
 }
 
 // words adds the flags of this resumption to a command.
@@ -155,25 +129,59 @@ func (e *changedError) Error() string {
 
 func (e *changedError) Unwrap() error { return e.ChangedError }
 
-// raise sets the limits of a resumption and returns the resulting limits.
-func (a *app) raise(s *pawl.State, w *work, typed runs.Limits, o *engine.ResumeOptions) (pawl.Limits, error) {
-	agent := w.agent
-	if o.Stop != nil {
-		agent.Stop = o.Stop
-		if err := checkStop(agent); err != nil {
-			return pawl.Limits{}, err
+// reopen rebuilds the agent of a run to be resumed or, asWas, forked.
+func (a *app) reopen(ctx context.Context, j pawl.Journal, s *pawl.State, r *resuming, asWas bool) (*work, error) {
+	typed, err := parseLimits(r.limit, true)
+	if err != nil {
+		return nil, err
+	}
+	how := engine.ResumeOptions{AllowChange: r.allowChange, AllowSpent: typed == (runs.Limits{})} // a policy may lower limits that the user did not change
+	if r.stop != "" {
+		if how.Stop, err = stop.Parse(r.stop, nil); err != nil {
+			return nil, misuse("--stop: %w", err)
 		}
 	}
-	if _, err := ceilings(agent); err != nil {
-		return pawl.Limits{}, err
+	policy, err := readPolicy(r.policy)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if o.Limits, err = over(typed, s.Limits(), runs.PriceOf(w.agent.Model)); err != nil {
-		return pawl.Limits{}, err
+	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, loosen: r.allowChange, asWas: asWas})
+	if err != nil {
+		return nil, err
 	}
-	o.AllowSpent = o.Limits == (pawl.Limits{}) // a policy may lower limits that the user did not change
-	o.Limits = a.hold(w.policy, s.Limits(), o.Limits)
-	return s.Limits().Merge(o.Limits), nil
+	agent := w.agent
+	if how.Stop != nil {
+		agent.Stop = how.Stop
+		err = checkStop(agent)
+	}
+	if err == nil {
+		_, err = ceilings(agent)
+	}
+	if err == nil {
+		how.Limits, err = over(typed, s.Limits(), runs.PriceOf(agent.Model), a.lower(w.policy))
+	}
+	if err != nil {
+		w.drop()
+		return nil, err
+	}
+	w.how, w.limits = how, s.Limits().Merge(how.Limits)
+	return w, nil
+}
+
+// driveWork drives the run that begin begins, and concludes it.
+func (a *app) driveWork(ctx context.Context, d *driving, w *work, after uint64, begin begin) (int, error) {
+	result, err := a.drive(ctx, d, w.agent, w.limits, after, func(ctx context.Context) (*engine.Handle, error) {
+		run, err := begin(ctx)
+		if err == nil && w.begun != nil {
+			w.begun(run.ID())
+		}
+		return run, err
+	})
+	if err != nil {
+		w.drop()
+		return 0, err
+	}
+	return w.conclude(ctx, result)
 }
 
 // checkStop reports what in a stop condition of the command line does not fit the agent.

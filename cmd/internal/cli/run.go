@@ -92,13 +92,10 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 		if err != nil {
 			return 0, err
 		}
-		result, err := a.drive(ctx, d, agent, limits, 0, func(ctx context.Context) (*engine.Handle, error) {
+		w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
+		return a.driveWork(ctx, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, d, agent).Start(ctx, agent, input, o)
 		})
-		if err != nil {
-			return 0, err
-		}
-		return a.conclude(ctx, result)
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -361,7 +362,7 @@ func (a *app) beside() *app {
 
 // elsewhere is the error for a run that must be resumed elsewhere.
 func elsewhere(detail string) error {
-	return fmt.Errorf("%w: %w", server.ErrElsewhere, problem(http.StatusConflict, detail))
+	return fmt.Errorf("%w: %w", runs.ErrElsewhere, problem(http.StatusConflict, detail))
 }
 
 func problem(status int, detail string) error {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/mcp/mcpserver"
 	"github.com/pawl-run/pawl/spec"
@@ -15,7 +16,9 @@ import (
 
 // work is an agent with what to do before and after its run.
 type work struct {
-	agent pawl.Agent
+	agent  pawl.Agent
+	limits pawl.Limits          // of the resumed run or the fork
+	how    engine.ResumeOptions // of the same
 	// policy also constrains the agent; nil: none.
 	policy *spec.Policy
 	// begun is called with the run's id when it has resumed; may be nil.

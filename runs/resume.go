@@ -1,0 +1,85 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// ErrElsewhere says that a run is left to another program to resume.
+var ErrElsewhere = errors.New("the run must be resumed by another program")
+
+// Parked reports whether a run is suspended and has no owner.
+func Parked(h pawl.Head) bool {
+	return (h.Status == pawl.StatusPaused || h.Status.Waiting()) && !Owned(h.Lease)
+}
+
+// Forward resumes the root of a run that got a signal, if the root is parked, and
+// returns it as it stands then. If the signal is not fresh, a waiting run stays as it is:
+// resuming would repeat its requests and invalidate their tokens. It is no error if
+// another process resumes the root first, which then reads the signal, nor if resume
+// fails with ErrElsewhere.
+func Forward(ctx context.Context, j pawl.Journal, run string, fresh bool, resume func(ctx context.Context, root pawl.Head) error) (root pawl.Head, resumed bool, err error) {
+	if root, err = RootOf(ctx, j, run); err != nil {
+		return root, false, err
+	}
+	if !Parked(root) || root.Status.Waiting() && !fresh {
+		return root, false, nil
+	}
+	err = resume(ctx, root)
+	switch {
+	case err == nil:
+		return root, true, nil
+	case errors.Is(err, ErrElsewhere):
+		return root, false, nil
+	}
+	now, looking := Head(ctx, j, root.Run)
+	if looking != nil {
+		return root, false, errors.Join(err, looking)
+	}
+	if errors.As(err, new(*pawl.HeldError)) || now.Status == pawl.StatusSuccess || now.Lease.Epoch > root.Lease.Epoch && Owned(now.Lease) {
+		err = nil
+	}
+	return now, false, err
+}
+
+// Resumable loads a run that is to be resumed. The error says why it cannot be: it is
+// driven, has succeeded, or was redacted. If after is not zero, the run must not have gone
+// on since that entry; otherwise the error is pawl.ErrConflict.
+func Resumable(ctx context.Context, j pawl.Journal, h pawl.Head, after uint64) (*pawl.State, error) {
+	if after == 0 && h.Status == pawl.StatusRunning && Owned(h.Lease) { // otherwise the journal decides by its own clock
+		return nil, &pawl.HeldError{Lease: h.Lease}
+	}
+	s, err := engine.Load(ctx, j, h.Run)
+	switch {
+	case err != nil:
+	case after != 0 && s.Seq() != after:
+		err = pawl.ErrConflict
+	case s.Status() == pawl.StatusSuccess:
+		err = conflict("run %s has succeeded; fork it to continue differently", h.Run)
+	case s.Redacted():
+		err = fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
+	}
+	return s, err
+}
+
+// Cancel requests the cancellation of a run, and returns its head: a run without an
+// owner has ended by then. It is a *ConflictError if the run is over already.
+func Cancel(ctx context.Context, j pawl.Journal, h pawl.Head, request func(ctx context.Context, run string) error) (pawl.Head, error) {
+	over := func(h pawl.Head) error { return conflict("run %s is over: %s", h.Run, h.Status.Words()) }
+	if h.Status.Ended() {
+		return h, over(h)
+	}
+	err := request(ctx, h.Run)
+	now, looking := Head(ctx, j, h.Run)
+	switch {
+	case err != nil && looking == nil && now.Status.Ended():
+		return now, over(now)
+	case err != nil:
+		return h, err
+	}
+	return now, looking
+}

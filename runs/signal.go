@@ -1,0 +1,166 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/outage"
+)
+
+// A Desk takes signals for runs: an [engine.Engine], or a server by its client.
+type Desk interface { //nolint:interfacebloat // one method for each signal
+	Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error
+	Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error
+	Answer(ctx context.Context, run, call, by, text string) error
+	Submit(ctx context.Context, run, call, by string, result json.RawMessage) error
+	Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error
+}
+
+// A Signal is what a user says to a call that waits.
+type Signal struct {
+	kind string // of what the call waits for
+	send func(ctx context.Context, to Desk, run, call string) error
+}
+
+// Approval approves a call.
+func Approval(by string, o *engine.ApproveOptions) Signal {
+	return Signal{"approval", func(ctx context.Context, to Desk, run, call string) error { return to.Approve(ctx, run, call, by, o) }}
+}
+
+// Denial denies a call.
+func Denial(by, reason string, o *engine.DenyOptions) Signal {
+	return Signal{"approval", func(ctx context.Context, to Desk, run, call string) error {
+		return to.Deny(ctx, run, call, by, reason, o)
+	}}
+}
+
+// Answer answers a question.
+func Answer(by, text string) Signal {
+	return Signal{"input", func(ctx context.Context, to Desk, run, call string) error { return to.Answer(ctx, run, call, by, text) }}
+}
+
+// Result is that of a call that the client runs.
+func Result(by string, result json.RawMessage) Signal {
+	return Signal{"client_tool", func(ctx context.Context, to Desk, run, call string) error {
+		return to.Submit(ctx, run, call, by, result)
+	}}
+}
+
+// Resolution resolves an unknown outcome.
+func Resolution(by string, r engine.Resolution) Signal {
+	return Signal{"doubt", func(ctx context.Context, to Desk, run, call string) error { return to.Resolve(ctx, run, call, by, r) }}
+}
+
+// An Addressee is a run that gets signals for calls of its own and of its children.
+type Addressee struct {
+	State   *pawl.State
+	Pending []pawl.Pending // what the run and its children wait for
+	// Fresh is set once a signal is sent that the run or a child waited for. A run
+	// that had the signal before may wait for something else by now.
+	Fresh bool
+
+	journal pawl.Journal
+	to      Desk
+}
+
+// Address looks up what a run waits for. desk makes the desk that its signals go to.
+func Address(ctx context.Context, j pawl.Journal, run string, desk func(*pawl.State) Desk) (*Addressee, error) {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := engine.Pending(ctx, j, s)
+	return &Addressee{State: s, Pending: pending, journal: j, to: desk(s)}, err
+}
+
+// Find returns what waits under a call's id: the run's own call, or else that of its
+// only child that has one. If none waits, the result has no Kind and names the run. An
+// *AmbiguousError lists the calls of several children.
+func (a *Addressee) Find(kind, call string) (pawl.Pending, error) {
+	run := a.State.Run()
+	var found []pawl.Pending
+	for _, p := range Waiting(a.Pending, kind) {
+		if p.Call == call && p.Run == run {
+			return p, nil
+		}
+		if p.Call == call {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return pawl.Pending{Run: run, Call: call}, nil
+	case 1:
+		return found[0], nil
+	}
+	return pawl.Pending{}, &AmbiguousError{Run: run, Call: call, Candidates: found}
+}
+
+// Signal sends a signal to the call that [Addressee.Find] returns.
+func (a *Addressee) Signal(ctx context.Context, call string, s Signal) error {
+	p, err := a.Find(s.kind, call)
+	if err != nil {
+		return err
+	}
+	return a.Send(ctx, p, s)
+}
+
+// Send sends a signal to a call found before. An error of the journal is returned
+// unchanged. Any other is a *ConflictError or a *RefusedError.
+func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
+	c, _ := a.State.Call(p.Call)
+	switch {
+	case p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt):
+		return conflict("the request for %s of run %s expired at %s; resuming the run asks again", p.Call, p.Run, p.ExpiresAt.UTC().Format(time.RFC3339))
+	case s.kind == "doubt" && p.Run == a.State.Run() && (c.Phase == pawl.PhaseStarted || c.Phase == pawl.PhaseLost):
+		return &RefusedError{fmt.Errorf("call %s of run %s is not in doubt yet; resume the run first", p.Call, p.Run)}
+	}
+	err := s.send(ctx, a.to, p.Run, p.Call)
+	if err == nil {
+		a.Fresh = a.Fresh || p.Kind != ""
+		return nil
+	}
+	if _, broken := engine.Load(ctx, a.journal, p.Run); broken != nil || outage.Is(err) {
+		return err
+	}
+	return &RefusedError{err}
+}
+
+// Waiting selects what a run and its children wait for by kind: approval, input,
+// client_tool or doubt.
+func Waiting(pending []pawl.Pending, kind string) []pawl.Pending {
+	var list []pawl.Pending
+	for _, p := range pending {
+		if p.Kind == kind {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// A RefusedError says why a signal does not fit the call.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// A ConflictError says that a run is in a state that does not permit a request.
+type ConflictError struct{ detail string }
+
+func (e *ConflictError) Error() string { return e.detail }
+
+func conflict(format string, args ...any) error { return &ConflictError{fmt.Sprintf(format, args...)} }
+
+// An AmbiguousError says that several children of a run have a waiting call of an id.
+type AmbiguousError struct {
+	Run, Call  string
+	Candidates []pawl.Pending
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("several runs under %s have a waiting call %s; address one of them, as listed in pending", e.Run, e.Call)
+}
